@@ -1,0 +1,37 @@
+// Small integer arithmetic shared by every layer.
+#ifndef TOROID_HLO_BASE_MATH_H_
+#define TOROID_HLO_BASE_MATH_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace toroid {
+
+// ceil(a / b) for a >= 0, b > 0.
+constexpr int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// floor(a / b) for b > 0 and any a.
+constexpr int64_t FloorOfRatio(int64_t a, int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+// ceil(a / b) for b > 0 and any a.
+constexpr int64_t CeilOfSignedRatio(int64_t a, int64_t b) { return -FloorOfRatio(-a, b); }
+
+// a * b, or nullopt on overflow.
+inline std::optional<int64_t> CheckedMultiply(int64_t a, int64_t b) {
+  int64_t product;
+  if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
+}
+
+// a + b, or nullopt on overflow.
+inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) return std::nullopt;
+  return sum;
+}
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_MATH_H_

@@ -1,0 +1,33 @@
+// HloModuleProto <-> Module.
+//
+// Reading moves the fields that have members in the IR out of the message and keeps the rest as the instruction's
+// attributes, so every field, known or not, comes back on writing. Writing emits wire bytes directly.
+// Requires, as the wire format does: operands before users, callees before callers.
+#ifndef TOROID_HLO_IO_MODULE_PROTO_H_
+#define TOROID_HLO_IO_MODULE_PROTO_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// Fills the empty `module` from `proto`, which lives on module->arena() and is consumed.
+// Errors: kInvalidArgument "computation/instruction: ..." for dangling or forward references, duplicate ids,
+// parameter numbers with gaps, bad shapes, a missing entry. What an opcode demands of its operands is the
+// verifier's business.
+absl::Status BuildModule(xla::HloModuleProto* proto, Module* module);
+
+// Parses the bytes of an HloModuleProto.
+absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes);
+
+// Appends the bytes of the module as an HloModuleProto. Ids are kept when every instruction has one, else all are
+// numbered afresh as (computation id << 32) | index; missing and repeated names are made unique.
+void AppendModuleProto(const Module& module, std::string* bytes);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_MODULE_PROTO_H_

@@ -1,0 +1,116 @@
+// Element types: names, widths, and the C++ type that holds an element.
+//
+// Storage: one element takes ByteWidth(type) bytes. Types narrower than a byte (s1..s4, u1..u4, f4, f6) take
+// one byte each, the value in its low bits (sign-extended for signed integers).
+#ifndef TOROID_HLO_IR_TYPES_H_
+#define TOROID_HLO_IR_TYPES_H_
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "Eigen/Core"
+#include "absl/strings/string_view.h"
+#include "hlo/ir/small_float.h"
+#include "hlo/proto/xla_data.pb.h"
+
+namespace toroid {
+
+using xla::PrimitiveType;
+
+using half = Eigen::half;
+using bfloat16 = Eigen::bfloat16;
+using complex64 = std::complex<float>;
+using complex128 = std::complex<double>;
+
+// An integer of `kBits` < 8 bits in one byte; arithmetic wraps modulo 2^kBits on conversion.
+template <int kBits, bool kSigned>
+struct SmallInt {
+  using Storage = std::conditional_t<kSigned, int8_t, uint8_t>;
+  Storage value = 0;
+
+  SmallInt() = default;
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  explicit constexpr SmallInt(T v) {
+    const uint8_t bits = static_cast<uint8_t>(static_cast<int64_t>(v)) & ((1 << kBits) - 1);
+    if constexpr (kSigned) {
+      value = static_cast<int8_t>(static_cast<int8_t>(bits << (8 - kBits)) >> (8 - kBits));
+    } else {
+      value = bits;
+    }
+  }
+  constexpr operator Storage() const { return value; }
+};
+using int1 = SmallInt<1, true>;
+using int2 = SmallInt<2, true>;
+using int4 = SmallInt<4, true>;
+using uint1 = SmallInt<1, false>;
+using uint2 = SmallInt<2, false>;
+using uint4 = SmallInt<4, false>;
+
+// Calls visitor(TypeTag<T>{}) with the storage type T of an array element type. Returns visitor's result;
+// `otherwise` for tuples, tokens and types without elements.
+template <typename T>
+struct TypeTag {
+  using type = T;
+};
+
+// F(type enumerator without prefix, C++ type)
+#define TOROID_FOR_EACH_INT_TYPE(F) \
+  F(S1, int1) F(S2, int2) F(S4, int4) F(S8, int8_t) F(S16, int16_t) F(S32, int32_t) F(S64, int64_t) \
+  F(U1, uint1) F(U2, uint2) F(U4, uint4) F(U8, uint8_t) F(U16, uint16_t) F(U32, uint32_t) F(U64, uint64_t)
+#define TOROID_FOR_EACH_FLOAT_TYPE(F) \
+  F(F16, half) F(BF16, bfloat16) F(F32, float) F(F64, double) \
+  F(F8E5M2, f8e5m2) F(F8E4M3, f8e4m3) F(F8E3M4, f8e3m4) F(F8E4M3FN, f8e4m3fn) F(F8E5M2FNUZ, f8e5m2fnuz) \
+  F(F8E4M3FNUZ, f8e4m3fnuz) F(F8E4M3B11FNUZ, f8e4m3b11fnuz) F(F8E8M0FNU, f8e8m0fnu) F(F6E3M2FN, f6e3m2fn) \
+  F(F6E2M3FN, f6e2m3fn) F(F4E2M1FN, f4e2m1fn)
+#define TOROID_FOR_EACH_COMPLEX_TYPE(F) F(C64, complex64) F(C128, complex128)
+#define TOROID_FOR_EACH_ARRAY_TYPE(F) \
+  F(PRED, bool) TOROID_FOR_EACH_INT_TYPE(F) TOROID_FOR_EACH_FLOAT_TYPE(F) TOROID_FOR_EACH_COMPLEX_TYPE(F)
+
+template <typename Visitor, typename Result>
+Result VisitArrayType(PrimitiveType type, Visitor&& visitor, Result otherwise) {
+  switch (type) {
+#define TOROID_CASE(enumerator, cpp) \
+  case xla::enumerator:              \
+    return visitor(TypeTag<cpp>{});
+    TOROID_FOR_EACH_ARRAY_TYPE(TOROID_CASE)
+#undef TOROID_CASE
+    default:
+      return otherwise;
+  }
+}
+
+template <typename T>
+struct PrimitiveTypeOf;
+#define TOROID_TRAIT(enumerator, cpp)                                 \
+  template <>                                                         \
+  struct PrimitiveTypeOf<cpp> {                                       \
+    static constexpr PrimitiveType value = xla::enumerator;           \
+  };
+TOROID_FOR_EACH_ARRAY_TYPE(TOROID_TRAIT)
+#undef TOROID_TRAIT
+
+bool IsArrayType(PrimitiveType type);     // Has elements.
+bool IsSignedInt(PrimitiveType type);
+bool IsUnsignedInt(PrimitiveType type);   // PRED is not among them.
+bool IsInt(PrimitiveType type);
+bool IsFloat(PrimitiveType type);         // Real floating point.
+bool IsComplex(PrimitiveType type);
+
+// Bytes one stored element takes; 0 for types without elements.
+int64_t ByteWidth(PrimitiveType type);
+// Significant bits of an element: 1 for PRED and S1, 4 for S4, 64 for C64; 0 for types without elements.
+int64_t BitWidth(PrimitiveType type);
+
+// C64 -> F32, C128 -> F64, others unchanged.
+PrimitiveType RealTypeOf(PrimitiveType type);
+
+// Text names: "f32", "pred", "token", ...; "tuple" and "invalid" for those without a spelling.
+absl::string_view TypeName(PrimitiveType type);
+std::optional<PrimitiveType> TypeFromName(absl::string_view name);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IR_TYPES_H_

@@ -1,0 +1,72 @@
+#include "hlo/opcode.h"
+
+#include <array>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace toroid {
+namespace {
+
+constexpr bool IsElementwiseFamily(absl::string_view family) {
+  return family == "Unary" || family == "Binary" || family == "Compare" || family == "Select" ||
+         family == "Clamp" || family == "Convert" || family == "Identity";
+}
+
+struct Row {
+  absl::string_view name;
+  int arity;
+  absl::string_view family;
+  uint64_t attributes;
+};
+
+constexpr std::array<Row, kNumOpcodes + 1> kRows = {{
+#define HLO_OP(enumerator, name, arity, family, attributes) {name, arity, #family, attributes},
+#include "hlo/opcode.inc"
+#undef HLO_OP
+    {"unknown", kVariadic, "", kNoAttribute},
+}};
+
+const Row& RowOf(Opcode opcode) { return kRows[static_cast<int>(opcode)]; }
+
+}  // namespace
+
+absl::string_view OpcodeName(Opcode opcode) { return RowOf(opcode).name; }
+
+std::optional<Opcode> OpcodeFromName(absl::string_view name) {
+  static const auto* const kByName = [] {
+    auto* map = new absl::flat_hash_map<absl::string_view, Opcode>;
+    for (int i = 0; i < kNumOpcodes; ++i) map->emplace(kRows[i].name, static_cast<Opcode>(i));
+    return map;
+  }();
+  const auto it = kByName->find(name);
+  if (it == kByName->end()) return std::nullopt;
+  return it->second;
+}
+
+int OpcodeArity(Opcode opcode) { return RowOf(opcode).arity; }
+
+uint64_t OpcodeAttributes(Opcode opcode) { return RowOf(opcode).attributes; }
+
+bool IsElementwise(Opcode opcode) {
+  return opcode != Opcode::kDomain && IsElementwiseFamily(RowOf(opcode).family);
+}
+
+bool IsCollective(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAllReduce:
+    case Opcode::kAllGather:
+    case Opcode::kReduceScatter:
+    case Opcode::kAllToAll:
+    case Opcode::kRaggedAllToAll:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+    case Opcode::kAllReduceStart:
+    case Opcode::kAllGatherStart:
+    case Opcode::kCollectivePermuteStart:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace toroid

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Installs what the build needs from the packages of Debian 12 and prepares this checkout.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+Usage: ./setup.sh [--test]
+
+Installs the packages that building Toroid needs, if any is missing (as root or with sudo; only then is the
+network used), and writes .bazelrc.user, which gives Bazel a cache folder for this machine.
+
+  --test   also install what only tests and benchmarks need
+  --help   print this text
+
+Made for Debian 12 (bookworm) on x86-64. May be run again at any time.
+USAGE
+}
+
+build_packages=(
+  bazel-bootstrap g++ pkg-config
+  protobuf-compiler libprotobuf-dev
+  libabsl-dev libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
+)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
+packages=("${build_packages[@]}")
+
+for argument in "$@"; do
+  case "$argument" in
+    --test) packages+=("${test_packages[@]}") ;;
+    --help | -h) usage; exit 0 ;;
+    *) echo "setup.sh: unknown argument: $argument" >&2; usage >&2; exit 2 ;;
+  esac
+done
+
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "setup.sh: needs a Debian system; elsewhere install the equivalents of: ${packages[*]}" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
+  [[ $status == "install ok installed" ]] || missing+=("$package")
+done
+
+if ((${#missing[@]} == 0)); then
+  echo "setup.sh: all ${#packages[@]} packages are installed"
+else
+  as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || {
+      echo "setup.sh: run as root (or install sudo) to install: ${missing[*]}" >&2
+      exit 1
+    }
+    as_root=(sudo)
+  fi
+  echo "setup.sh: installing ${missing[*]}"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -q)
+  # Stale package lists still do when every file they name is there.
+  "${as_root[@]}" update || echo "setup.sh: could not refresh the package lists, trying with those at hand" >&2
+  "${as_root[@]}" install -y --no-install-recommends "${missing[@]}"
+fi
+
+# Objects hold this processor's instructions and follow the headers in /usr, which Bazel does not look at: a cache
+# folder for each processor and set of package versions.
+key=$({ g++ -march=native -Q --help=target; dpkg-query -W "${build_packages[@]}"; } | sha256sum | cut -c1-12)
+cache="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/toroid-bazel/$key"
+line="build --disk_cache=$cache"
+if [[ ! -f .bazelrc.user ]] || ! grep -qxF "$line" .bazelrc.user; then
+  rest=$(grep -v '^build --disk_cache=' .bazelrc.user 2>/dev/null || true)
+  printf '%s\n' "$line" ${rest:+"$rest"} >.bazelrc.user
+  echo "setup.sh: build cache in $cache"
+fi

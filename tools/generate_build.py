@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Writes the BUILD.bazel files of the C++ folders from the sources' own #include lines.
+
+    tools/generate_build.py [--check]
+
+One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is cc_test NAME_test, NAME_main.cc is
+a cc_binary (hlo_run_main.cc gives hlo-run), NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
+`// BUILD: attribute = value` in a source adds that attribute to its target. With --check nothing is written; exit
+status 1 says that a file is out of date.
+"""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = ['hlo', 'partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests']
+SKIPPED = {'hlo/proto'}
+EXTERNAL = [
+    ('absl/', '@com_google_absl//:absl'),
+    ('google/protobuf/', '@com_google_protobuf//:protobuf'),
+    ('Eigen/', '@eigen//:eigen'),
+    ('unsupported/Eigen/', '@eigen//:eigen'),
+    ('gtest/', '@com_google_googletest//:gtest_main'),
+    ('gmock/', '@com_google_googletest//:gtest_main'),
+    ('benchmark/', '@com_google_benchmark//:benchmark'),
+    ('CLI/', '@cli11//:cli11'),
+    ('nlohmann/', '@nlohmann_json//:json'),
+    ('zlib.h', '@zlib//:zlib'),
+]
+PROTOS = {'hlo/proto/hlo.pb.h': '//hlo/proto:hlo_cc_proto', 'hlo/proto/xla_data.pb.h': '//hlo/proto:xla_data_cc_proto'}
+INCLUDE = re.compile(r'^\s*#include\s+["<]([^">]+)[">]', re.M)
+MARKER = re.compile(r'^// BUILD: (.+)$', re.M)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path)) as f:
+        return f.read()
+
+
+def includes(path):
+    return INCLUDE.findall(read(path))
+
+
+def label_of(header, package, own):
+    """The label that provides `header`; None for system headers and the target's own."""
+    if header in PROTOS:
+        return PROTOS[header]
+    for prefix, label in EXTERNAL:
+        if header.startswith(prefix):
+            return label
+    if not os.path.exists(os.path.join(ROOT, header)):
+        return None
+    folder, name = os.path.split(header)
+    stem = name.rsplit('.', 1)[0]
+    if folder == package and stem == own:
+        return None
+    return ':' + stem if folder == package else f'//{folder}:{stem}'
+
+
+def string_list(name, values):
+    if not values:
+        return ''
+    if len(values) == 1:
+        return f'    {name} = ["{values[0]}"],\n'
+    return f'    {name} = [\n' + ''.join(f'        "{v}",\n' for v in values) + '    ],\n'
+
+
+def target(package, stem, files):
+    kind, name = 'cc_library', stem
+    if stem.endswith('_test'):
+        kind = 'cc_test'
+    elif stem.endswith('_main'):
+        kind, name = 'cc_binary', stem[:-len('_main')]
+        if name.startswith('hlo_'):
+            name = name.replace('_', '-')
+    elif stem.endswith('_benchmark'):
+        kind, name = 'cc_binary', stem[:-len('_benchmark')]
+    deps, attributes, marked_deps = set(), [], []
+    for f in files:
+        deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{package}/{f}'))))
+        for line in MARKER.findall(read(f'{package}/{f}')):
+            if line.startswith('deps += '):
+                deps.update(re.findall(r'"([^"]+)"', line))
+            else:
+                attributes.append(f'    {line},\n')
+    if kind == 'cc_test':
+        deps.add('@com_google_googletest//:gtest_main')
+    order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
+    out = f'{kind}(\n    name = "{name}",\n'
+    out += string_list('srcs', [f for f in files if f.endswith('.cc')])
+    if kind == 'cc_library':
+        out += string_list('hdrs', [f for f in files if f.endswith('.h')])
+        out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')])
+    return out + ''.join(attributes) + string_list('deps', order) + ')\n'
+
+
+def build_file(package):
+    stems = {}
+    for f in sorted(os.listdir(os.path.join(ROOT, package))):
+        stem, dot, extension = f.rpartition('.')
+        if extension in ('h', 'cc', 'inc'):
+            stems.setdefault(stem, []).append(f)
+    if not stems:
+        return None
+    out = '# Written by tools/generate_build.py from the sources; do not edit.\n\n'
+    out += 'package(default_visibility = ["//visibility:public"])\n'
+    for stem in sorted(stems):
+        out += '\n' + target(package, stem, stems[stem])
+    return out
+
+
+def main():
+    stale = []
+    for top in FOLDERS:
+        for folder, _, _ in os.walk(os.path.join(ROOT, top)):
+            package = os.path.relpath(folder, ROOT)
+            if package in SKIPPED:
+                continue
+            text = build_file(package)
+            path = os.path.join(folder, 'BUILD.bazel')
+            if text is None:
+                continue
+            old = read(f'{package}/BUILD.bazel') if os.path.exists(path) else ''
+            if old == text:
+                continue
+            stale.append(package)
+            if '--check' not in sys.argv[1:]:
+                with open(path, 'w') as f:
+                    f.write(text)
+    if '--check' in sys.argv[1:] and stale:
+        print('out of date: ' + ' '.join(stale))
+        sys.exit(1)
+
+
+if __name__ == '__main__':
+    main()
