@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "hlo/base/math.h"
+#include "partitioner/ops/local_program.h"
+#include "partitioner/reducer.h"
 
 namespace toroid {
 namespace {
@@ -95,7 +97,7 @@ class Chooser {
       if (place.dims[d].empty()) continue;
       for (int i = 0; i < tensor[d].size; ++i) {
         const int f = tensor[d].factor[i];
-        if (!CanCut(problem_.op, rule_.factors[f])) continue;
+        if (problem_.op != nullptr && !CanCutLocally(*problem_.op, rule_.factors[f].kind)) continue;
         AxisList axes = FactorAxes(mesh_, rule_, tensor[d], i, place.dims[d]);
         while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
         seed.axes[f] = rule_.Admissible(mesh_, f, axes);
@@ -147,7 +149,7 @@ class Chooser {
       sent += cheapest;
       cost += LocalBytes(view, needed) * kBytesPerMemoryByte;
     }
-    const AxisSet partial = PartialAxes(rule_, candidate->factor_axes);
+    const AxisSet partial = problem_.op == nullptr ? 0 : PartialAxes(*problem_.op, rule_, candidate->factor_axes);
     for (size_t i = 0; i < problem_.results.size(); ++i) {
       const TensorView& view = problem_.results[i];
       Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
@@ -195,21 +197,6 @@ class Chooser {
 
 }  // namespace
 
-bool CanCut(const Instruction* op, const Factor& factor) {
-  switch (factor.kind) {
-    case FactorKind::kPassThrough:
-    case FactorKind::kReduction:
-      return true;
-    case FactorKind::kPermuting:
-    case FactorKind::kIndexed:
-      return true;
-    case FactorKind::kWhole:
-    case FactorKind::kBlocked:
-      return op == nullptr;
-  }
-  return false;
-}
-
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes) {
   Sharding sharding;
@@ -220,11 +207,16 @@ Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorF
   return sharding;
 }
 
-AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
+AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
   AxisSet partial = 0;
+  const bool indexed_is_partial = op.opcode() == Opcode::kGather || op.opcode() == Opcode::kDynamicSlice;
   for (size_t f = 0; f < rule.factors.size(); ++f) {
-    if (rule.factors[f].kind == FactorKind::kReduction) partial |= factor_axes[f].Set();
+    const FactorKind kind = rule.factors[f].kind;
+    if (kind == FactorKind::kReduction || (kind == FactorKind::kIndexed && indexed_is_partial)) {
+      partial |= factor_axes[f].Set();
+    }
   }
+  if (partial != 0 && op.opcode() == Opcode::kReduce && !ReduceStaysPartial(op)) return 0;
   return partial;
 }
 

@@ -36,15 +36,14 @@ struct AssignmentProblem {
   AxisSet reserved = 0;  // Axes the op may not use: manual ones, and those over which it passes partials on.
 };
 
-// True if the op's local program can be written with a factor of this kind cut.
-bool CanCut(const Instruction* op, const Factor& factor);
-
 // The sharding of a tensor of factors `tensor` under an assignment; no partial axes.
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes);
 
-// Axes of the reduction factors (and of indexed ones, which mask): those over which the result is partial.
-AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
+// Axes over which the local result is partial: those of reduction factors, and of the dimensions that gathers and
+// dynamic slices index. Reductions that combine at once (variadic ones, and those from another init value than the
+// neutral element) leave nothing partial.
+AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh);
 

@@ -126,4 +126,22 @@ Literal NeutralElement(Reducer reducer, PrimitiveType type) {
       Literal());
 }
 
+bool ReduceStaysPartial(const Instruction& reduce) {
+  if (reduce.num_operands() != 2) return false;
+  const std::optional<Reducer> reducer = ClassifyReducer(*reduce.called(0));
+  const Instruction* init = reduce.operand(1);
+  if (!reducer || init->opcode() != Opcode::kConstant || !init->shape().IsScalar()) return false;
+  const absl::StatusOr<Literal> value = Literal::FromProto(init->attrs().literal());
+  if (!value.ok()) return false;
+  if (*value == NeutralElement(*reducer, init->shape().element_type())) return true;
+  // -0 leaves sums unchanged too.
+  return *reducer == Reducer::kAdd && VisitArrayType(
+                                          init->shape().element_type(),
+                                          [&](auto tag) -> bool {
+                                            using T = typename decltype(tag)::type;
+                                            return value->template data<T>()[0] == T(0);
+                                          },
+                                          false);
+}
+
 }  // namespace toroid

@@ -22,6 +22,10 @@ Opcode ReducerOpcode(Reducer reducer);
 // or. Shape: scalar of `type`.
 Literal NeutralElement(Reducer reducer, PrimitiveType type);
 
+// True if a reduce of one array starts from its reducer's neutral element, so that partial results of parts of the
+// array combine into the whole result.
+bool ReduceStaysPartial(const Instruction& reduce);
+
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_REDUCER_H_

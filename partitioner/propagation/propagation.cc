@@ -108,13 +108,13 @@ class Propagator {
   }
 
   void Settle() {
-    do {
-      for (int stage = 0; stage < kNumStages; ++stage) {
-        stage_ = static_cast<Stage>(stage);
-        for (size_t i = 0; i < graph_.ops().size(); ++i) Enqueue(static_cast<int>(i));
-        Drain();
-      }
-    } while (DecideConflicts());
+    for (int stage = 0; stage < kNumStages; ++stage) {
+      stage_ = static_cast<Stage>(stage);
+      for (size_t i = 0; i < graph_.ops().size(); ++i) Enqueue(static_cast<int>(i));
+      Drain();
+    }
+    while (DecideConflicts()) {
+    }
   }
 
   void Enqueue(int op) {
@@ -229,7 +229,7 @@ class Propagator {
     });
   }
 
-  // Settles contested ops, most bytes first, until one of them cuts a tensor further. False if none does.
+  // Settles the contested ops, most bytes first. False if there were none.
   bool DecideConflicts() {
     std::vector<std::pair<int64_t, int>> order;
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -246,12 +246,9 @@ class Propagator {
       const FlowOp& op = graph_.ops()[index];
       if (!HasOpenTensor(op)) continue;
       Apply(op, Decide(op).factor_axes);
-      if (!queue_.empty()) {
-        Drain();
-        return true;
-      }
+      Drain();
     }
-    return false;
+    return !order.empty();
   }
 
   bool HasOpenTensor(const FlowOp& op) {
