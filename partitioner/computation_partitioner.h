@@ -11,7 +11,7 @@
 #include "partitioner/ops/local_program.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/partition_options.h"
 
 namespace toroid {
 

@@ -11,37 +11,14 @@
 #define TOROID_PARTITIONER_SPMD_PARTITIONER_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "hlo/ir/hlo_sharding.h"
-#include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
+#include "partitioner/partition_options.h"
 
 namespace toroid {
-
-struct PartitionOptions {
-  int64_t num_partitions = 0;  // 0: what the shardings name.
-  // Relabels the devices of all shardings by a seeded permutation.
-  std::optional<uint64_t> device_order_seed;
-  bool replicate_outputs = false;
-  // Test aid: writes garbage (NaN, infinity, extreme integers) beyond the valid part of every uneven result.
-  bool poison_padding = false;
-  // Computes every op on whole arrays. The slowest correct partitioning; a reference for tests.
-  bool replicate_everything = false;
-  // Called with the name of a phase and the module after it.
-  std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
-};
-
-// An op computed on whole arrays although some operand or its result was cut, or a gather of a whole array.
-struct FullReplication {
-  std::string instruction;
-  std::string source;
-  int64_t bytes = 0;
-  std::string reason;
-};
 
 struct Partitioned {
   std::unique_ptr<Module> module;

@@ -7,7 +7,6 @@
 #ifndef TOROID_HLO_IR_SMALL_FLOAT_H_
 #define TOROID_HLO_IR_SMALL_FLOAT_H_
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -71,7 +70,7 @@ struct SmallFloat {
     switch (kKind) {
       case SmallFloatKind::kIeee:
         return FromBits(static_cast<uint8_t>((((1 << kExponentBits) - 1) << kMantissaBits) |
-                                             (kMantissaBits > 0 ? 1 << std::max(kMantissaBits - 1, 0) : 0)));
+                                             ((1 << kMantissaBits) >> 1)));
       case SmallFloatKind::kFn:
       case SmallFloatKind::kScale:
         return FromBits(kMagnitudeMask);
