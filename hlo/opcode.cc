@@ -1,6 +1,7 @@
 #include "hlo/opcode.h"
 
 #include <array>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -41,6 +42,17 @@ std::optional<Opcode> OpcodeFromName(absl::string_view name) {
   const auto it = kByName->find(name);
   if (it == kByName->end()) return std::nullopt;
   return it->second;
+}
+
+std::optional<absl::string_view> RetiredComparisonDirection(absl::string_view name) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kRetired[] = {
+      {"equal-to", "EQ"},     {"not-equal-to", "NE"},
+      {"greater-than", "GT"}, {"greater-than-or-equal-to", "GE"},
+      {"less-than", "LT"},    {"less-than-or-equal-to", "LE"}};
+  for (const auto& [retired, direction] : kRetired) {
+    if (name == retired) return direction;
+  }
+  return std::nullopt;
 }
 
 int OpcodeArity(Opcode opcode) { return RowOf(opcode).arity; }

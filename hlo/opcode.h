@@ -86,6 +86,9 @@ absl::string_view OpcodeName(Opcode opcode);
 // The opcode of a wire name; nullopt if the table has none.
 std::optional<Opcode> OpcodeFromName(absl::string_view name);
 
+// The direction of a comparison opcode of older writers, e.g. "LT" for "less-than"; nullopt for all others.
+std::optional<absl::string_view> RetiredComparisonDirection(absl::string_view name);
+
 // Number of operands, or kVariadic.
 int OpcodeArity(Opcode opcode);
 

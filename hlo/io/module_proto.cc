@@ -13,7 +13,8 @@
 namespace toroid {
 namespace {
 
-// ---- Reading --------------------------------------------------------------------------------------------------
+// ---- Reading
+// --------------------------------------------------------------------------------------------------
 
 // Instructions of one computation by the low 32 bits of their ids: a plain vector where ids are dense.
 class IdTable {
@@ -63,16 +64,10 @@ absl::Status ErrorAt(const Computation& computation, absl::string_view instructi
 }
 
 std::optional<Opcode> RetiredComparison(absl::string_view opcode, xla::HloInstructionProto* proto) {
-  static constexpr std::pair<absl::string_view, absl::string_view> kRetired[] = {
-      {"equal-to", "EQ"},     {"not-equal-to", "NE"}, {"greater-than", "GT"}, {"greater-than-or-equal-to", "GE"},
-      {"less-than", "LT"}, {"less-than-or-equal-to", "LE"}};
-  for (const auto& [name, direction] : kRetired) {
-    if (opcode == name) {
-      proto->set_comparison_direction(std::string(direction));
-      return Opcode::kCompare;
-    }
-  }
-  return std::nullopt;
+  const std::optional<absl::string_view> direction = RetiredComparisonDirection(opcode);
+  if (!direction) return std::nullopt;
+  proto->set_comparison_direction(std::string(*direction));
+  return Opcode::kCompare;
 }
 
 class Reader {
@@ -164,7 +159,8 @@ class Reader {
       for (const int64_t id : proto->called_computation_ids()) {
         const auto it = by_id_.find(id);
         if (it == by_id_.end()) {
-          return ErrorAt(*computation, name, absl::StrCat("called computation id ", id, " names no earlier one"));
+          return ErrorAt(*computation, name,
+                         absl::StrCat("called computation id ", id, " names no earlier one"));
         }
         called_.push_back(it->second);
       }
@@ -194,7 +190,8 @@ class Reader {
   std::vector<Computation*> called_;
 };
 
-// ---- Writing --------------------------------------------------------------------------------------------------
+// ---- Writing
+// --------------------------------------------------------------------------------------------------
 
 // Wire encoding of the few field kinds the writer emits itself.
 class Wire {
@@ -212,7 +209,9 @@ class Wire {
   static int VarintSize(uint64_t value) {
     return google::protobuf::io::CodedOutputStream::VarintSize64(value);
   }
-  static void Tag(int field, int type, std::string* out) { Varint(static_cast<uint64_t>(field) << 3 | type, out); }
+  static void Tag(int field, int type, std::string* out) {
+    Varint(static_cast<uint64_t>(field) << 3 | type, out);
+  }
   static void Int(int field, int64_t value, std::string* out) {
     if (value == 0) return;
     Tag(field, 0, out);
@@ -259,6 +258,10 @@ class Writer {
     Wire::String(xla::HloModuleProto::kEntryComputationNameFieldNumber, module_.entry()->name(), out_);
     Wire::Int(xla::HloModuleProto::kEntryComputationIdFieldNumber, IdOf(module_.entry()), out_);
     for (const auto& computation : module_.computations()) WriteComputation(*computation);
+    if (!module_.proto().has_host_program_shape()) {
+      Wire::SubMessage(xla::HloModuleProto::kHostProgramShapeFieldNumber, ProgramShapeOf(*module_.entry()),
+                       out_);
+    }
     module_.proto().AppendPartialToString(out_);
   }
 
@@ -268,6 +271,16 @@ class Writer {
   }
   int64_t IdOf(const Instruction* instruction) const {
     return keep_ids_ ? instruction->id() : IdOf(instruction->computation()) << 32 | instruction->index();
+  }
+
+  static xla::ProgramShapeProto ProgramShapeOf(const Computation& computation) {
+    xla::ProgramShapeProto program_shape;
+    for (const Instruction* parameter : computation.parameters()) {
+      parameter->shape().ToProto(program_shape.add_parameters());
+      program_shape.add_parameter_names(parameter->name());
+    }
+    computation.root()->shape().ToProto(program_shape.mutable_result());
+    return program_shape;
   }
 
   void WriteComputation(const Computation& computation) {
@@ -285,13 +298,7 @@ class Writer {
     if (computation.proto() != nullptr && computation.proto()->has_program_shape()) {
       computation.proto()->AppendPartialToString(&body_);
     } else {
-      xla::ProgramShapeProto program_shape;
-      for (const Instruction* parameter : computation.parameters()) {
-        parameter->shape().ToProto(program_shape.add_parameters());
-        program_shape.add_parameter_names(parameter->name());
-      }
-      computation.root()->shape().ToProto(program_shape.mutable_result());
-      Wire::SubMessage(Proto::kProgramShapeFieldNumber, program_shape, &body_);
+      Wire::SubMessage(Proto::kProgramShapeFieldNumber, ProgramShapeOf(computation), &body_);
       if (computation.proto() != nullptr) computation.proto()->AppendPartialToString(&body_);
     }
     Wire::Bytes(xla::HloModuleProto::kComputationsFieldNumber, body_, out_);

@@ -45,12 +45,13 @@ class Literal {
   template <typename T>
   absl::Span<const T> data() const {
     TOROID_CHECK(PrimitiveTypeOf<T>::value == shape_.element_type(), "literal of ", shape_.ToString());
-    return {reinterpret_cast<const T*>(bytes()), static_cast<size_t>(shape_.NumElements())};
+    // Not in braces: for bool that would be a list of two elements.
+    return absl::Span<const T>(reinterpret_cast<const T*>(bytes()), static_cast<size_t>(shape_.NumElements()));
   }
   template <typename T>
   absl::Span<T> mutable_data() {
     TOROID_CHECK(PrimitiveTypeOf<T>::value == shape_.element_type(), "literal of ", shape_.ToString());
-    return {reinterpret_cast<T*>(mutable_bytes()), static_cast<size_t>(shape_.NumElements())};
+    return absl::Span<T>(reinterpret_cast<T*>(mutable_bytes()), static_cast<size_t>(shape_.NumElements()));
   }
   // Storage of an array: ByteSize() bytes, row-major.
   const char* bytes() const { return buffer_ == nullptr ? nullptr : buffer_.get(); }

@@ -152,8 +152,12 @@ void Module::RemoveUnreachableComputations() {
     post_order.push_back(computation);
   };
   visit(entry_);
+  ReorderComputations(post_order);
+}
+
+void Module::ReorderComputations(absl::Span<Computation* const> order) {
   std::vector<std::unique_ptr<Computation>> kept;
-  for (Computation* computation : post_order) kept.push_back(std::move(computations_[computation->index_]));
+  for (Computation* computation : order) kept.push_back(std::move(computations_[computation->index_]));
   computations_ = std::move(kept);
   for (int i = 0; i < num_computations(); ++i) computations_[i]->index_ = i;
 }

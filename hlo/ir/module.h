@@ -117,6 +117,8 @@ class Module {
   Computation* computation(int i) const { return computations_[i].get(); }
   int num_computations() const { return static_cast<int>(computations_.size()); }
   Computation* AddComputation(std::string name);
+  // Puts the computations in `order`, a permutation of them in which callees stand first.
+  void ReorderComputations(absl::Span<Computation* const> order);
   // Keeps the computations reachable from the entry, callees first.
   void RemoveUnreachableComputations();
 

@@ -70,7 +70,7 @@ struct SmallFloat {
     switch (kKind) {
       case SmallFloatKind::kIeee:
         return FromBits(static_cast<uint8_t>((((1 << kExponentBits) - 1) << kMantissaBits) |
-                                             (1 << (kMantissaBits - 1))));
+                                             ((1 << kMantissaBits) >> 1)));
       case SmallFloatKind::kFn:
       case SmallFloatKind::kScale:
         return FromBits(kMagnitudeMask);

@@ -1,0 +1,57 @@
+// The attributes of each opcode in HLO text: one table from text key to proto field.
+//
+// Which opcode carries which row is said by the attribute bits of hlo/opcode.inc. A new attribute is a bit
+// there and a row in attribute_text.cc.
+#ifndef TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
+#define TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/io/text_scanner.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// One instruction's attributes while they are read.
+class AttributeParser {
+ public:
+  // read_computation() reads a computation's name, or its body in braces.
+  AttributeParser(Opcode opcode, TextScanner* scanner, xla::HloInstructionProto* attrs,
+                  std::function<absl::StatusOr<Computation*>()> read_computation);
+
+  // Reads the value of `key`. False, with nothing read, if the opcode has no such attribute.
+  absl::StatusOr<bool> Parse(absl::string_view key);
+
+  // Fills in what absent attributes default to.
+  // Errors: kInvalidArgument if a required attribute is missing.
+  absl::Status Finish();
+
+  // Called computations in wire order, after Finish().
+  const std::vector<Computation*>& called() const { return called_; }
+
+  TextScanner* scanner() { return scanner_; }
+  xla::HloInstructionProto* attrs() { return attrs_; }
+
+ private:
+  absl::Status SetCalled(int slot);
+
+  Opcode opcode_;
+  TextScanner* scanner_;
+  xla::HloInstructionProto* attrs_;
+  std::function<absl::StatusOr<Computation*>()> read_computation_;
+  std::vector<Computation*> called_;
+  std::vector<const void*> seen_;  // Rows of the table.
+};
+
+using ComputationName = std::function<std::string(const Computation&)>;
+
+// Appends ", key=value" for each attribute that is to be printed.
+void AppendAttributes(const Instruction& instruction, const ComputationName& name_of, std::string* out);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_ATTRIBUTE_TEXT_H_

@@ -1,0 +1,57 @@
+// Values of structured instruction attributes in HLO text, one reader and one printer each. The attributes
+// themselves (which opcode carries which) are the table of attribute_text.cc.
+#ifndef TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
+#define TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "google/protobuf/repeated_field.h"
+#include "hlo/io/text_scanner.h"
+#include "hlo/proto/hlo.pb.h"
+
+namespace toroid {
+
+// {size=3x3 stride=2x2 pad=1_1x0_2 lhs_dilate=1x1 rhs_dilate=2x2 rhs_reversal=0x1}
+absl::Status ParseWindow(TextScanner* scanner, xla::Window* window);
+std::string WindowToString(const xla::Window& window);
+
+// b01f_01io->b01f. `lhs_rank` .. `output_rank` tell how many `?` to print for dimensions that take no part.
+absl::Status ParseDimLabels(TextScanner* scanner, xla::ConvolutionDimensionNumbers* numbers);
+std::string DimLabelsToString(const xla::ConvolutionDimensionNumbers& numbers, int lhs_rank, int rhs_rank,
+                              int output_rank);
+
+// 0_1x2_-1x0_0_3
+absl::Status ParsePadding(TextScanner* scanner, xla::PaddingConfig* padding);
+std::string PaddingToString(const xla::PaddingConfig& padding);
+
+using SliceList = google::protobuf::RepeatedPtrField<xla::HloInstructionProto::SliceDimensions>;
+// {[0:8:2], [1:3]}
+absl::Status ParseSlice(TextScanner* scanner, SliceList* slices);
+std::string SliceToString(const SliceList& slices);
+
+using AliasingList = google::protobuf::RepeatedPtrField<xla::OutputOperandAliasing>;
+// {{0}: (1, {}), {1}: (0, {0})}
+absl::Status ParseOutputAliasing(TextScanner* scanner, AliasingList* aliasing);
+std::string OutputAliasingToString(const AliasingList& aliasing);
+
+using PairList = google::protobuf::RepeatedPtrField<xla::SourceTarget>;
+// {{0,1},{1,0}}
+absl::Status ParsePairs(TextScanner* scanner, PairList* pairs);
+std::string PairsToString(const PairList& pairs);
+
+// {mode=highest}, {tolerance={atol=0.5,rtol=0,ulps=2}}
+absl::Status ParseResultAccuracy(TextScanner* scanner, xla::ResultAccuracy* accuracy);
+std::string ResultAccuracyToString(const xla::ResultAccuracy& accuracy);
+
+// {lhs={sparsity=2x4 dimension=1 stride=1} rhs={...}}
+absl::Status ParseSparsityConfig(TextScanner* scanner, xla::SparsityConfig* config);
+std::string SparsityConfigToString(const xla::SparsityConfig& config);
+
+// {kind="sharding", entry={...}, exit={...}}
+absl::Status ParseDomain(TextScanner* scanner, xla::HloInstructionProto* instruction);
+std::string DomainToString(const xla::HloInstructionProto& instruction);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_ATTRIBUTE_VALUES_H_

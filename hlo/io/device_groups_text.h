@@ -1,0 +1,25 @@
+// Device groups of collectives in HLO text.
+//
+//   {{0,1},{2,3}}                    explicit; {} is one group of all
+//   [2,2]<=[4]  [2,2]<=[2,2]T(1,0)   iota: [groups, members] cut from 0..N-1 reshaped and transposed
+//   mesh['a'=2,'b'=4] {'b'}          groups along mesh axes
+#ifndef TOROID_HLO_IO_DEVICE_GROUPS_TEXT_H_
+#define TOROID_HLO_IO_DEVICE_GROUPS_TEXT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "hlo/io/text_scanner.h"
+#include "hlo/proto/hlo.pb.h"
+
+namespace toroid {
+
+// Fills the field of `instruction` that holds groups of this spelling.
+absl::Status ParseDeviceGroups(TextScanner* scanner, xla::HloInstructionProto* instruction);
+
+// The groups of the field that counts when several are set; "{}" if none is.
+std::string DeviceGroupsToString(const xla::HloInstructionProto& instruction);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_DEVICE_GROUPS_TEXT_H_

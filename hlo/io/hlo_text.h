@@ -1,0 +1,44 @@
+// HLO text <-> Module.
+//
+// Reads what compilers print in any of their styles: with or without `%`, operand shapes, signatures, header,
+// layouts; attributes in any order; to_apply bodies written in place; `OP-start` for async-start around an
+// OP; a single instruction alone, whose operands become parameters. Printing gives text that reads back to
+// the same module.
+#ifndef TOROID_HLO_IO_HLO_TEXT_H_
+#define TOROID_HLO_IO_HLO_TEXT_H_
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// Errors: kInvalidArgument "LINE:COL: what is wrong" (both count from 1). Operand counts, shapes and
+// attribute values are the verifier's business. Memory and time stay in proportion to the text; nesting is
+// bounded.
+absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text);
+
+struct PrintOptions {
+  bool percent = false;         // % before names
+  bool signatures = false;      // parameters and result behind a computation's name
+  bool operand_shapes = false;  // a shape before each operand
+  bool layouts = true;
+  bool metadata = true;  // and stack-frame tables
+  bool backend_configs = true;
+  // Constants of more elements are left out, `constant({...})`.
+  int64_t max_constant_elements = std::numeric_limits<int64_t>::max();
+};
+
+// Missing and repeated names are replaced; characters that names cannot have become `_`.
+std::string PrintModule(const Module& module, const PrintOptions& options = {});
+// One line without its end.
+std::string PrintInstruction(const Instruction& instruction, const PrintOptions& options = {});
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_HLO_TEXT_H_

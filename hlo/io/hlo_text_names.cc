@@ -1,0 +1,58 @@
+#include "hlo/io/hlo_text_names.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/io/text_scanner.h"
+
+namespace toroid {
+namespace {
+
+class UniqueNames {
+ public:
+  // `name` itself if it is new, else with a suffix.
+  std::string Add(std::string name) {
+    if (used_.insert(name).second) return name;
+    std::string candidate;
+    do {
+      candidate = absl::StrCat(name, ".t", ++next_suffix_);
+    } while (!used_.insert(candidate).second);
+    return candidate;
+  }
+
+ private:
+  absl::flat_hash_set<std::string> used_;
+  int64_t next_suffix_ = 0;
+};
+
+}  // namespace
+
+std::string SpellableName(absl::string_view name, absl::string_view fallback) {
+  std::string out(name.empty() ? fallback : name);
+  for (char& c : out) {
+    if (!IsNameCharacter(c)) c = '_';
+  }
+  if (out.empty() || (!absl::ascii_isalpha(static_cast<unsigned char>(out[0])) && out[0] != '_')) {
+    out.insert(out.begin(), '_');
+  }
+  if (out == "ENTRY" || out == "ROOT") out.push_back('_');
+  return out;
+}
+
+TextNames::TextNames(const Module& module) {
+  UniqueNames computation_names;
+  computations_.reserve(module.num_computations());
+  instructions_.resize(module.num_computations());
+  for (const auto& computation : module.computations()) {
+    computations_.push_back(computation_names.Add(SpellableName(computation->name(), "computation")));
+    UniqueNames names;
+    std::vector<std::string>& own = instructions_[computation->index()];
+    own.reserve(computation->size());
+    for (const auto& instruction : computation->instructions()) {
+      own.push_back(names.Add(SpellableName(instruction->name(), instruction->opcode_name())));
+    }
+  }
+}
+
+}  // namespace toroid

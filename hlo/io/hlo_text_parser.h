@@ -1,0 +1,87 @@
+// The reading half of hlo_text.h.
+#ifndef TOROID_HLO_IO_HLO_TEXT_PARSER_H_
+#define TOROID_HLO_IO_HLO_TEXT_PARSER_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/io/attribute_text.h"
+#include "hlo/io/text_scanner.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+class HloTextParser {
+ public:
+  explicit HloTextParser(absl::string_view text) : scanner_(text) {}
+
+  // Call once.
+  absl::StatusOr<std::unique_ptr<Module>> Parse();
+
+ private:
+  // A computation being read.
+  struct Scope {
+    Computation* computation = nullptr;
+    absl::flat_hash_map<std::string, Instruction*> by_name;
+    // Unknown operands with a shape become parameters.
+    bool implicit_parameters = false;
+  };
+  // What stands before an instruction's attributes.
+  struct Head {
+    std::string name;
+    bool has_shape = false;
+    Shape shape;
+    absl::string_view opcode;
+    size_t begin = 0;
+  };
+  // Shapes of a signature, to be checked at the end of the computation.
+  struct Signature {
+    bool given = false;
+    size_t begin = 0;
+    std::vector<Shape> parameters;
+    Shape result;
+  };
+
+  absl::Status ParseHeader();
+  bool AtComputation();
+  absl::Status ParseTopLevelComputation();
+  absl::StatusOr<Signature> ParseSignature();
+  absl::Status CheckSignature(const Signature& signature, const Computation& computation);
+  // Everything between the braces, braces included.
+  absl::Status ParseBody(Scope* scope);
+  absl::Status ParseLooseInstructions();
+  absl::Status Finish(Scope* scope);
+  absl::Status FinishModule();
+  absl::Status CheckEntryLayout();
+
+  absl::StatusOr<Instruction*> ParseInstruction(Scope* scope);
+  // From the opening parenthesis of the operands on.
+  absl::StatusOr<Instruction*> ParseKnown(const Head& head, Opcode opcode, Scope* scope);
+  absl::StatusOr<Instruction*> ParseAsync(const Head& head, Opcode wrapped, Opcode async, Scope* scope);
+  absl::Status ParseAttributes(AttributeParser* attributes, Instruction* instruction, Scope* scope);
+  absl::StatusOr<bool> ParseCommonAttribute(absl::string_view key, xla::HloInstructionProto* attrs,
+                                            Instruction* instruction, Scope* scope);
+  absl::Status InferMissingShape(const Head& head, Instruction* instruction);
+
+  absl::StatusOr<std::vector<Instruction*>> ParseOperands(Scope* scope);
+  absl::StatusOr<Instruction*> ParseOperand(Scope* scope);
+  absl::StatusOr<Instruction*> ParseNestedInstruction(const Head& head, Scope* scope);
+  absl::StatusOr<Instruction*> TupleElement(Instruction* tuple, Scope* scope);
+  absl::StatusOr<Computation*> ParseComputationReference();
+
+  TextScanner scanner_;
+  std::unique_ptr<Module> module_;
+  absl::flat_hash_map<std::string, Computation*> by_name_;
+  std::vector<Computation*> finished_;  // Callees first.
+  std::vector<Computation*> unnamed_;
+  Computation* entry_ = nullptr;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_HLO_TEXT_PARSER_H_

@@ -1,0 +1,28 @@
+// Literals in HLO text: 7, -nan(0x3), (1, -0.5), { { 1, 2 }, { 3, 4 } }, (1, {2, 3}).
+//
+// Braces list elements in row-major order whatever the layout. Floats print with the fewest digits that read
+// back to the same bits; NaNs keep sign and payload.
+#ifndef TOROID_HLO_IO_LITERAL_TEXT_H_
+#define TOROID_HLO_IO_LITERAL_TEXT_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "hlo/io/text_scanner.h"
+#include "hlo/ir/literal.h"
+
+namespace toroid {
+
+// Reads a value of `shape`; nullopt for one that was left out, `{...}`. Memory stays in proportion to the
+// text. Errors: kInvalidArgument "LINE:COL: ..." when the number of elements differs from the shape's, an
+// integer is outside the type, a finite decimal overflows the type, or a decimal stands where an integer
+// must.
+absl::StatusOr<std::optional<Literal>> ParseLiteral(const Shape& shape, TextScanner* scanner);
+
+// Appends the value.
+void AppendLiteral(const Literal& literal, std::string* out);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_LITERAL_TEXT_H_

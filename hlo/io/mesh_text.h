@@ -1,0 +1,47 @@
+// Meshes and their axes in HLO text, as shardings and device groups spell them:
+//
+//   mesh['x'=2,'y'=4]                          devices 0..7 in row-major order
+//   mesh['x'=2,'y'=4], device_ids=(1,0,...)    an explicit order
+//   mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0))  0..7 in shape [4,2], transposed, read row-major
+//   {'x','y':(1)2}                             axes, major to minor; (1)2: the sub-axis of pre-size 1 and
+//   size 2
+#ifndef TOROID_HLO_IO_MESH_TEXT_H_
+#define TOROID_HLO_IO_MESH_TEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "google/protobuf/repeated_field.h"
+#include "hlo/io/text_scanner.h"
+#include "hlo/proto/xla_data.pb.h"
+
+namespace toroid {
+
+// True if a mesh comes next.
+bool AtMesh(TextScanner* scanner);
+
+// Errors: kInvalidArgument for repeated axis names, sizes below 1, more than 2^31 devices, device orders of
+// another length than the mesh.
+absl::Status ParseMesh(TextScanner* scanner, xla::MeshProto* mesh);
+std::string MeshToString(const xla::MeshProto& mesh);
+
+// One quoted axis of `mesh`, with its sub-axis.
+absl::Status ParseAxis(const xla::MeshProto& mesh, TextScanner* scanner, xla::AxisRefProto* axis);
+std::string AxisToString(const xla::MeshProto& mesh, const xla::AxisRefProto& axis);
+
+using AxisList = google::protobuf::RepeatedPtrField<xla::AxisRefProto>;
+// A braced list of axes.
+absl::Status ParseAxes(const xla::MeshProto& mesh, TextScanner* scanner, AxisList* axes);
+std::string AxesToString(const xla::MeshProto& mesh, const AxisList& axes);
+
+// An iota: `[4,2]` or `[4,2]T(1,0)`. `dims` and `permutation` come out equally long. At most 2^31 elements.
+absl::Status ParseIota(TextScanner* scanner, std::vector<int64_t>* dims, std::vector<int64_t>* permutation);
+
+// The product of positive sizes, or an error where they are not positive or exceed 2^31.
+absl::StatusOr<int64_t> DeviceCount(const std::vector<int64_t>& dims, TextScanner* scanner);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_MESH_TEXT_H_
