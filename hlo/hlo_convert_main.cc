@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-convert");
   std::string input, output;
   bool stats = false;
-  Format format = Format::kHloText;
+  std::string format = "text";
   const std::map<std::string, Format> formats = {{"text", Format::kHloText},
                                                  {"pb", Format::kContainer},
                                                  {"snapshot", Format::kSnapshot},
@@ -61,8 +61,8 @@ int main(int argc, char** argv) {
   CLI::Option* out_option = app.add_option("-o", output, "The file to write, - for standard output");
   CLI::Option* format_option =
       app.add_option("--format", format, "Write this format instead of the one OUT's name asks for")
-          ->transform(CLI::CheckedTransformer(formats))
-          ->type_name("text|pb|snapshot|pbtxt|json")
+          ->check(CLI::IsMember({"text", "pb", "snapshot", "pbtxt", "json"}))
+          ->type_name("FORMAT")
           ->needs(out_option);
   CLI::Option* stats_option =
       app.add_flag("--stats", stats, "Print name, container, counts and opcodes as one line of JSON");
@@ -73,7 +73,8 @@ int main(int argc, char** argv) {
     ASSIGN_OR_RETURN(const HloFile file, toroid::ReadHloFile(input));
     if (*out_option) {
       const bool by_name = !*format_option && output != "-";
-      RETURN_IF_ERROR(toroid::WriteHloFile(file, output, by_name ? toroid::FormatOfName(output) : format));
+      RETURN_IF_ERROR(
+          toroid::WriteHloFile(file, output, by_name ? toroid::FormatOfName(output) : formats.at(format)));
     }
     if (stats) std::printf("%s\n", Stats(file).c_str());
     return absl::OkStatus();
