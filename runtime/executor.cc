@@ -1,0 +1,93 @@
+#include "runtime/executor.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "runtime/thread_pool.h"
+#include "runtime/run_plan.h"
+
+namespace toroid {
+namespace {
+
+int64_t DefaultMaxBytes() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page_size > 0 ? pages / 10 * 9 * page_size : INT64_MAX;
+}
+
+absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments, int64_t num_devices) {
+  if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
+    return absl::InvalidArgumentError(absl::StrCat(entry.name(), ": takes ", entry.num_parameters(),
+                                                   " arguments, got ", arguments.size()));
+  }
+  for (int i = 0; i < entry.num_parameters(); ++i) {
+    const Shape& expected = entry.parameter(i)->shape();
+    if (!arguments[i].shape().Compatible(expected)) {
+      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(), ": takes ",
+                                                     expected.ToString(), ", argument ", i, " is ",
+                                                     arguments[i].shape().ToString()));
+    }
+    if (arguments[i].num_devices() != num_devices && !arguments[i].uniform()) {
+      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(), ": argument ", i,
+                                                     " is on ", arguments[i].num_devices(), " devices, the mesh has ",
+                                                     num_devices));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module) {
+  if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");
+  std::unique_ptr<Executor> executor(new Executor(module));
+  ASSIGN_OR_RETURN(executor->entry_, executor->builder_.Build(*module.entry()));
+  return executor;
+}
+
+absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const RunOptions& options) {
+  if (options.num_replicas < 1 || options.num_partitions < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("a mesh of ", options.num_replicas, " replicas and ",
+                                                   options.num_partitions, " partitions"));
+  }
+  const int64_t num_devices = options.num_devices();
+  RETURN_IF_ERROR(CheckArguments(*module_.entry(), arguments, num_devices));
+  if (options.threads > 0) SetNumThreads(options.threads);
+  RunState state;
+  state.max_bytes = options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
+  MeshContext mesh;
+  mesh.num_replicas = options.num_replicas;
+  mesh.num_partitions = options.num_partitions;
+  mesh.copies = num_devices;
+  mesh.run = &state;
+  std::vector<MeshBuffer> buffers;
+  for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
+  MeshBuffer result;
+  RETURN_IF_ERROR(RunPlan(*entry_, absl::MakeSpan(buffers), mesh, &result));
+  return MeshValue(module_.entry()->root()->shape(), num_devices, std::move(result));
+}
+
+absl::StatusOr<MeshValue> Run(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::Create(module));
+  return executor->Run(std::move(arguments), options);
+}
+
+absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments) {
+  std::vector<MeshValue> values;
+  for (const Literal& argument : arguments) {
+    ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(argument, 1));
+    values.push_back(std::move(value));
+  }
+  ASSIGN_OR_RETURN(const MeshValue result, Run(module, std::move(values), RunOptions()));
+  return result.ToLiteral(0);
+}
+
+absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments, int64_t num_partitions) {
+  RunOptions options;
+  options.num_partitions = num_partitions;
+  return Run(module, std::move(arguments), options);
+}
+
+}  // namespace toroid

@@ -1,0 +1,64 @@
+// Runs modules with real values on a simulated mesh, in lockstep.
+//
+// All devices run one program, so each instruction is executed once for all of them (op_call.h). A value known to
+// be the same everywhere is stored and computed once; memory is freed or reused at the last use of a value. Results
+// do not depend on the number of threads.
+#ifndef TOROID_RUNTIME_EXECUTOR_H_
+#define TOROID_RUNTIME_EXECUTOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+#include "runtime/mesh_value.h"
+#include "runtime/plan_builder.h"
+
+namespace toroid {
+
+struct RunOptions {
+  // Device r * num_partitions + p runs replica r, partition p.
+  int64_t num_replicas = 1;
+  int64_t num_partitions = 1;
+  // Most bytes of values alive at a time, over all devices; 0: nine tenths of the machine's memory.
+  int64_t max_bytes = 0;
+  // Threads of the kernels; 0: those of the machine. Applies to the process.
+  int threads = 0;
+
+  int64_t num_devices() const { return num_replicas * num_partitions; }
+};
+
+// A module made ready to run, any number of times. Not thread-safe. The module must outlive it, unchanged.
+class Executor {
+ public:
+  // Errors: kInvalidArgument "computation/instruction: ..." for unknown opcodes and bad constants.
+  static absl::StatusOr<std::unique_ptr<Executor>> Create(const Module& module);
+
+  // One argument per entry parameter, consumed: memory of those that nobody else holds is reused.
+  // Errors: kInvalidArgument for arguments that are not the parameters' shapes; "computation/instruction: ..." for
+  // what fails while running (kUnimplemented, kResourceExhausted, kInvalidArgument for divergence at a collective).
+  absl::StatusOr<MeshValue> Run(std::vector<MeshValue> arguments, const RunOptions& options);
+
+ private:
+  explicit Executor(const Module& module) : module_(module) {}
+
+  const Module& module_;
+  PlanBuilder builder_;
+  Plan* entry_ = nullptr;
+};
+
+// Runs a module once.
+absl::StatusOr<MeshValue> Run(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options);
+
+// Runs a module on a single device.
+absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments);
+
+// Runs the program of one partition on all partitions.
+absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments, int64_t num_partitions);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_EXECUTOR_H_

@@ -1,0 +1,27 @@
+// Elementwise ops of two operands: out[i] = op(a[i], b[i]).
+//
+// Result type: the operands', but complex for the op complex and an integer type for stochastic-convert.
+// Errors: kUnimplemented for an op that is not defined on the type.
+#ifndef TOROID_RUNTIME_KERNELS_BINARY_H_
+#define TOROID_RUNTIME_KERNELS_BINARY_H_
+
+#include "absl/status/status.h"
+#include "hlo/opcode.h"
+#include "runtime/kernels/loop_of_two.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+// The loop of an op on elements of `type` (not a narrow float, see ComputeType); null if the op is not defined on it.
+BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type);
+
+// Calls loop for all rows of two operands, of which one may be uniform. Each row has n elements of `width` bytes,
+// the result elements of `out_width` bytes.
+void ForEachRow(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n, int64_t width,
+                int64_t out_width, BinaryLoop loop);
+
+absl::Status ExecuteBinary(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_BINARY_H_

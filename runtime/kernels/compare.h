@@ -1,0 +1,17 @@
+// compare: out[i] = a[i] direction b[i].
+//
+// FLOAT: IEEE partial order. TOTALORDER: the bits as sign-magnitude numbers, -NaN < -inf < ... < -0 < +0 < ... <
+// +NaN. Integers by their signedness, pred as unsigned, complex EQ and NE only.
+#ifndef TOROID_RUNTIME_KERNELS_COMPARE_H_
+#define TOROID_RUNTIME_KERNELS_COMPARE_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteCompare(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_COMPARE_H_

@@ -1,0 +1,19 @@
+// convert: out[i] = x[i] as the result's element type (convert_value.h states the rules).
+#ifndef TOROID_RUNTIME_KERNELS_CONVERT_H_
+#define TOROID_RUNTIME_KERNELS_CONVERT_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+using ConvertLoop = void (*)(const void* in, void* out, int64_t n);
+
+// Null if one of the types has no elements.
+ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to);
+
+absl::Status ExecuteConvert(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_CONVERT_H_

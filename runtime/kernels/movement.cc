@@ -1,0 +1,173 @@
+#include "runtime/kernels/movement.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "runtime/kernels/strided_copy.h"
+
+namespace toroid {
+namespace {
+
+// Padding beyond this is as good as this: no array is so large.
+constexpr int64_t kFar = int64_t{1} << 61;
+
+int64_t WidthOf(const Shape& shape) { return ByteWidth(shape.element_type()); }
+
+// A loop whose outermost dimension is the device, with the given row sizes in bytes.
+StridedLoop LoopOverRows(const OpCall& call, int64_t rows, int64_t source_bytes, int64_t target_bytes) {
+  StridedLoop loop;
+  loop.width = WidthOf(call.shape());
+  loop.Add(rows, source_bytes, target_bytes);
+  return loop;
+}
+
+}  // namespace
+
+absl::Status ExecuteIdentity(OpCall& call) {
+  call.result() = call.TakeOperand(0);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteReshape(OpCall& call) { return ExecuteIdentity(call); }
+
+absl::Status ExecuteBroadcast(OpCall& call) {
+  const Shape& from = call.operand_shape(0);
+  const Shape& to = call.shape();
+  if (from.NumElements() == call.result_elements()) {
+    // At most unit dimensions are added: the same bytes, unless dimensions change order.
+    const auto dimensions = call.instruction().dimensions();
+    if (std::is_sorted(dimensions.begin(), dimensions.end())) return ExecuteIdentity(call);
+  }
+  const bool uniform = call.uniform(0);
+  RETURN_IF_ERROR(call.NewResult(uniform));
+  const int64_t rows = call.rows(0), width = WidthOf(to);
+  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  StridedLoop loop = LoopOverRows(call, rows, from.NumElements() * width, call.result_bytes());
+  Dims source(to.rank(), 0);
+  for (int i = 0; i < from.rank(); ++i) source[call.instruction().dimensions()[i]] = from_strides[i];
+  for (int i = 0; i < to.rank(); ++i) loop.Add(to.dim(i), source[i], to_strides[i]);
+  ParallelStridedCopy(std::move(loop), call.data(0), call.result().mutable_data());
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteTranspose(OpCall& call) {
+  const Shape& from = call.operand_shape(0);
+  const Shape& to = call.shape();
+  const auto permutation = call.instruction().dimensions();
+  // Moving only unit dimensions leaves the bytes as they are.
+  int64_t last = -1;
+  bool identity = true;
+  for (const int64_t d : permutation) {
+    if (from.dim(static_cast<int>(d)) == 1) continue;
+    identity &= d > last;
+    last = d;
+  }
+  if (identity) return ExecuteIdentity(call);
+  RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
+  const int64_t width = WidthOf(to);
+  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  StridedLoop loop = LoopOverRows(call, call.rows(0), call.result_bytes(), call.result_bytes());
+  for (int i = 0; i < to.rank(); ++i) loop.Add(to.dim(i), from_strides[permutation[i]], to_strides[i]);
+  ParallelStridedCopy(std::move(loop), call.data(0), call.result().mutable_data());
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteReverse(OpCall& call) {
+  const Shape& shape = call.shape();
+  const int64_t width = WidthOf(shape);
+  RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
+  if (call.result_elements() == 0) return absl::OkStatus();
+  const Dims strides = RowMajorStrides(shape.dims(), width);
+  Dims source = strides;
+  int64_t offset = 0;
+  for (const int64_t d : call.instruction().dimensions()) {
+    source[d] = -strides[d];
+    offset += strides[d] * (shape.dim(static_cast<int>(d)) - 1);
+  }
+  StridedLoop loop = LoopOverRows(call, call.rows(0), call.result_bytes(), call.result_bytes());
+  for (int i = 0; i < shape.rank(); ++i) loop.Add(shape.dim(i), source[i], strides[i]);
+  ParallelStridedCopy(std::move(loop), call.data(0) + offset, call.result().mutable_data());
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteConcatenate(OpCall& call) {
+  if (call.num_operands() == 1) return ExecuteIdentity(call);
+  const Shape& to = call.shape();
+  const int d = static_cast<int>(call.instruction().dimension());
+  const bool uniform = call.AllUniform();
+  RETURN_IF_ERROR(call.NewResult(uniform));
+  const int64_t rows = uniform ? 1 : call.copies(), width = WidthOf(to);
+  int64_t inner = width, outer = 1;  // Bytes behind dimension d, elements before it.
+  for (int i = d + 1; i < to.rank(); ++i) inner *= to.dim(i);
+  for (int i = 0; i < d; ++i) outer *= to.dim(i);
+  int64_t offset = 0;
+  for (int i = 0; i < call.num_operands(); ++i) {
+    const int64_t bytes = inner * call.operand_shape(i).dim(d);
+    StridedLoop loop = LoopOverRows(call, rows, call.uniform(i) ? 0 : outer * bytes, call.result_bytes());
+    loop.Add(outer, bytes, inner * to.dim(d));
+    loop.Add(bytes / width, width, width);
+    ParallelStridedCopy(std::move(loop), call.data(i), call.result().mutable_data() + offset);
+    offset += bytes;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteSlice(OpCall& call) {
+  const Shape& from = call.operand_shape(0);
+  const Shape& to = call.shape();
+  if (from.SameDims(to)) return ExecuteIdentity(call);
+  RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
+  if (call.result_elements() == 0) return absl::OkStatus();
+  const int64_t width = WidthOf(to);
+  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  StridedLoop loop = LoopOverRows(call, call.rows(0), from.NumElements() * width, call.result_bytes());
+  int64_t offset = 0;
+  for (int i = 0; i < to.rank(); ++i) {
+    const auto& slice = call.attrs().slice_dimensions(i);
+    offset += slice.start() * from_strides[i];
+    // With one element the stride is never walked, and may be anything.
+    loop.Add(to.dim(i), to.dim(i) > 1 ? slice.stride() * from_strides[i] : 0, to_strides[i]);
+  }
+  ParallelStridedCopy(std::move(loop), call.data(0) + offset, call.result().mutable_data());
+  return absl::OkStatus();
+}
+
+absl::Status ExecutePad(OpCall& call) {
+  const Shape& from = call.operand_shape(0);
+  const Shape& to = call.shape();
+  const bool uniform = call.AllUniform();
+  const int64_t rows = uniform ? 1 : call.copies(), width = WidthOf(to);
+  RETURN_IF_ERROR(call.NewResult(uniform));
+  char* out = call.result().mutable_data();
+  if (call.uniform(1)) {
+    Fill(out, call.data(1), width, rows * call.result_elements());
+  } else {
+    for (int64_t row = 0; row < rows; ++row) {
+      Fill(out + row * call.result_bytes(), call.data(1) + row * width, width, call.result_elements());
+    }
+  }
+  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  StridedLoop loop = LoopOverRows(call, rows, call.uniform(0) ? 0 : from.NumElements() * width, call.result_bytes());
+  int64_t source = 0, target = 0;
+  for (int i = 0; i < to.rank(); ++i) {
+    const auto& padding = call.attrs().padding_config().dimensions(i);
+    const int64_t low = std::clamp(padding.edge_padding_low(), -kFar, kFar);
+    if (from.dim(i) == 0) return absl::OkStatus();
+    // Element k lands at low + k * step; those inside [0, size) are k in [first, end).
+    const int64_t step = std::min(padding.interior_padding(), kFar) + 1;
+    const int64_t first = low >= 0 ? 0 : CeilOfSignedRatio(-low, step);
+    const int64_t room = to.dim(i) - low;  // low <= size or nothing lands.
+    if (low >= to.dim(i) && low >= 0) return absl::OkStatus();
+    const int64_t end = std::min(from.dim(i), (room - 1) / step + 1);
+    if (end <= first) return absl::OkStatus();
+    source += first * from_strides[i];
+    target += (low + first * step) * to_strides[i];
+    loop.Add(end - first, from_strides[i], end - first > 1 ? step * to_strides[i] : 0);
+  }
+  ParallelStridedCopy(std::move(loop), call.data(0) + source, out + target);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

@@ -1,0 +1,26 @@
+// Ops that place elements elsewhere without looking at them.
+//
+// broadcast:   out[j] = x[j at `dimensions`]                   reshape, copy, ...: the buffer itself
+// transpose:   out[j], j_i = operand index dimensions[i]       reverse: flips the listed dimensions
+// slice:       out[i] = x[start + i * stride]                  concatenate: operands one after another
+// pad:         out = value, then x at low + i * (interior + 1), cut at both ends where padding is negative
+#ifndef TOROID_RUNTIME_KERNELS_MOVEMENT_H_
+#define TOROID_RUNTIME_KERNELS_MOVEMENT_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteBroadcast(OpCall& call);
+absl::Status ExecuteReshape(OpCall& call);
+absl::Status ExecuteIdentity(OpCall& call);
+absl::Status ExecuteTranspose(OpCall& call);
+absl::Status ExecuteReverse(OpCall& call);
+absl::Status ExecuteConcatenate(OpCall& call);
+absl::Status ExecuteSlice(OpCall& call);
+absl::Status ExecutePad(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_MOVEMENT_H_

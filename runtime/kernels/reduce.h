@@ -1,0 +1,19 @@
+// reduce: out[kept] = fold of to_apply over the listed dimensions, starting from the init values.
+//
+// Operands: n arrays, n scalar inits; a tuple of n results if n > 1. One-op bodies on one array are plain loops,
+// sums of narrow floats run in f32. Other bodies are evaluated on whole slices; a long reduction of little data is
+// cut into runs folded side by side, which keeps the order of elements.
+// Errors: those of the body.
+#ifndef TOROID_RUNTIME_KERNELS_REDUCE_H_
+#define TOROID_RUNTIME_KERNELS_REDUCE_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteReduce(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_REDUCE_H_

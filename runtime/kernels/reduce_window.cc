@@ -1,0 +1,246 @@
+#include "runtime/kernels/reduce_window.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "runtime/kernels/binary.h"
+#include "runtime/kernels/block_convert.h"
+#include "runtime/kernels/reducer.h"
+#include "runtime/kernels/strided_copy.h"
+#include "runtime/kernels/window_padding.h"
+#include "runtime/mesh_rows.h"
+#include "runtime/scalar_body.h"
+#include "runtime/thread_pool.h"
+
+namespace toroid {
+namespace {
+
+// Arrays of equal dimensions [outer, length, inner], seen along one of them.
+struct Line {
+  int64_t outer, length, inner;
+};
+
+// Folds several arrays at once by the body, or one array by a loop.
+class Folder {
+ public:
+  Folder(OpCall& call, int arrays, BinaryLoop loop, std::vector<int64_t> widths)
+      : call_(call), arrays_(arrays), loop_(loop), widths_(std::move(widths)) {}
+
+  int arrays() const { return arrays_; }
+  int64_t width(int i) const { return widths_[i]; }
+
+  absl::Status NewArray(int i, int64_t elements, MeshBuffer* buffer) const {
+    const std::optional<int64_t> bytes = CheckedMultiply(elements, widths_[i]);
+    RETURN_IF_ERROR(call_.New(bytes.value_or(INT64_MAX), /*uniform=*/true, buffer));
+    buffer->set_uniform(false);
+    return absl::OkStatus();
+  }
+
+  // view[o, j, :] = x[o, first + j * step, :] for j < count.
+  absl::Status Take(const std::vector<MeshBuffer>& x, const Line& line, int64_t first, int64_t step, int64_t count,
+                    std::vector<MeshBuffer>* view) const {
+    std::vector<MeshBuffer> taken(arrays_);
+    for (int i = 0; i < arrays_; ++i) {
+      const int64_t row = line.inner * widths_[i];
+      RETURN_IF_ERROR(NewArray(i, line.outer * count * line.inner, &taken[i]));
+      StridedLoop loop;
+      loop.width = widths_[i];
+      loop.Add(line.outer, line.length * row, count * row);
+      loop.Add(count, count > 1 ? step * row : 0, row);
+      loop.Add(line.inner, widths_[i], widths_[i]);
+      ParallelStridedCopy(std::move(loop), x[i].data() + first * row, taken[i].mutable_data());
+    }
+    *view = std::move(taken);
+    return absl::OkStatus();
+  }
+
+  // acc[o, j, :] = body(acc[o, j, :], x[o, first + j * step, :]) for j < count.
+  absl::Status Fold(const std::vector<MeshBuffer>& x, const Line& line, int64_t first, int64_t step, int64_t count,
+                    std::vector<MeshBuffer>* acc) const {
+    if (loop_ != nullptr && (step == 1 || count == 1)) {
+      const int64_t row = line.inner * widths_[0];
+      char* out = (*acc)[0].mutable_data();
+      const char* in = x[0].data() + first * row;
+      const int64_t grain = std::max<int64_t>(1, (16 << 10) / std::max<int64_t>(1, count * line.inner));
+      ParallelFor(line.outer, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t o = begin; o < end; ++o) {
+          char* at = out + o * count * row;
+          loop_(at, in + o * line.length * row, at, count * line.inner, Repeat::kNone);
+        }
+      });
+      return absl::OkStatus();
+    }
+    std::vector<MeshBuffer> view;
+    RETURN_IF_ERROR(Take(x, line, first, step, count, &view));
+    return Combine(line.outer * count * line.inner, acc, &view);
+  }
+
+  // acc = body(acc, x) for arrays of n elements.
+  absl::Status Combine(int64_t n, std::vector<MeshBuffer>* acc, std::vector<MeshBuffer>* x) const {
+    if (n == 0) return absl::OkStatus();
+    if (loop_ != nullptr) {
+      char* out = (*acc)[0].mutable_data();
+      loop_(out, (*x)[0].data(), out, n, Repeat::kNone);
+      return absl::OkStatus();
+    }
+    return CombineSlices(call_.called(0), absl::MakeSpan(*acc), absl::MakeSpan(*x), n, call_.mesh(), acc);
+  }
+
+ private:
+  OpCall& call_;
+  const int arrays_;
+  const BinaryLoop loop_;
+  const std::vector<int64_t> widths_;
+};
+
+// Windows of `size` elements, `dilation` apart, every `stride`, along one dimension: replaces x by the `count` folds.
+absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, int64_t dilation, int64_t stride,
+                         int64_t count, std::vector<MeshBuffer>* x) {
+  std::vector<MeshBuffer> acc;
+  int log = 0;
+  while ((int64_t{2} << log) <= size) ++log;
+  if (size <= 4 || size * count <= 2 * log * line.length) {
+    RETURN_IF_ERROR(folder.Take(*x, line, 0, stride, count, &acc));
+    for (int64_t j = 1; j < size; ++j) RETURN_IF_ERROR(folder.Fold(*x, line, j * dilation, stride, count, &acc));
+    *x = std::move(acc);
+    return absl::OkStatus();
+  }
+  // power[i] folds the 2^p elements from i on; a window is made of the powers in its size, largest bits last.
+  std::vector<MeshBuffer> power = *x;
+  Line at = line;
+  int64_t covered = 0;  // Elements of the windows that acc holds.
+  for (int p = 0; p <= log; ++p) {
+    const int64_t run = int64_t{1} << p;
+    if (size & run) {
+      if (acc.empty()) {
+        RETURN_IF_ERROR(folder.Take(power, at, 0, stride, count, &acc));
+      } else {
+        RETURN_IF_ERROR(folder.Fold(power, at, covered * dilation, stride, count, &acc));
+      }
+      covered += run;
+    }
+    if (p == log) break;
+    const int64_t length = at.length - run * dilation;  // Runs of twice the length that fit.
+    std::vector<MeshBuffer> doubled;
+    RETURN_IF_ERROR(folder.Take(power, at, 0, 1, length, &doubled));
+    RETURN_IF_ERROR(folder.Fold(power, at, run * dilation, 1, length, &doubled));
+    power = std::move(doubled);
+    at.length = length;
+  }
+  *x = std::move(acc);
+  return absl::OkStatus();
+}
+
+struct WindowCache : KernelCache {
+  explicit WindowCache(const OpCall& call) : arrays(call.num_operands() / 2) {
+    const std::optional<SimpleBody> body = ClassifyBody(*call.instruction().called(0));
+    const PrimitiveType type = call.operand_shape(0).element_type();
+    if (arrays == 1 && !call.shape().IsTuple() && body.has_value() && body->opcode != Opcode::kParameter) {
+      loop = FindBinaryLoop(body->opcode, ComputeType(type));
+      narrow = loop != nullptr && IsNarrowFloat(type);
+    }
+  }
+  int arrays;
+  BinaryLoop loop = nullptr;
+  bool narrow = false;  // Folded in float.
+};
+
+// Element `row` of a scalar init, widened if need be.
+void ReadInit(const OpCall& call, int operand, bool narrow, int64_t row, char* value) {
+  const PrimitiveType type = call.operand_shape(operand).element_type();
+  const char* at = call.data(operand) + (call.uniform(operand) ? 0 : row * ByteWidth(type));
+  if (narrow) {
+    NarrowToFloat(type, at, reinterpret_cast<float*>(value), 1);
+  } else {
+    std::memcpy(value, at, ByteWidth(type));
+  }
+}
+
+// Makes x[i] the padded operand i, init everywhere else.
+absl::Status PadOperands(OpCall& call, const WindowCache& cache, const Folder& folder, int64_t rows,
+                         int64_t elements, std::vector<MeshBuffer>* x) {
+  for (int i = 0; i < cache.arrays; ++i) {
+    const Shape& shape = call.operand_shape(i);
+    const int64_t width = folder.width(i);
+    MeshBuffer widened;
+    const char* data = call.data(i);
+    if (cache.narrow) {
+      RETURN_IF_ERROR(call.New(shape.NumElements() * width, call.uniform(i), &widened));
+      NarrowToFloat(shape.element_type(), data, reinterpret_cast<float*>(widened.mutable_data()),
+                    call.rows(i) * shape.NumElements());
+      data = widened.data();
+    }
+    const std::optional<int64_t> all = CheckedMultiply(rows, elements);
+    RETURN_IF_ERROR(folder.NewArray(i, all.value_or(INT64_MAX), &(*x)[i]));
+    for (int64_t row = 0; row < rows; ++row) {
+      alignas(16) char init[16];
+      ReadInit(call, cache.arrays + i, cache.narrow, row, init);
+      Fill((*x)[i].mutable_data() + row * elements * width, init, width, elements);
+    }
+    PlaceInPadding(shape, call.attrs().window(), width, rows, call.uniform(i), data, (*x)[i].mutable_data());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExecuteReduceWindow(OpCall& call) {
+  const WindowCache& cache = call.Cache<WindowCache>();
+  const xla::Window& window = call.attrs().window();
+  const Shape& shape = call.operand_shape(0);
+  const Shape& result_shape = call.shape().IsTuple() ? call.shape().tuple_shape(0) : call.shape();
+  const bool uniform = call.AllUniform();
+  const int64_t rows = uniform ? 1 : call.copies();
+  std::vector<int64_t> widths;
+  for (int i = 0; i < cache.arrays; ++i) {
+    widths.push_back(cache.narrow ? sizeof(float) : ByteWidth(call.operand_shape(i).element_type()));
+  }
+  const Folder folder(call, cache.arrays, cache.loop, widths);
+
+  Dims dims = PaddedDims(shape, window);
+  int64_t elements = 1;
+  for (const int64_t size : dims) elements = CheckedMultiply(elements, size).value_or(INT64_MAX);
+  const int64_t count = result_shape.NumElements();
+  std::vector<MeshBuffer> x(cache.arrays), acc(cache.arrays);
+  if (count > 0) RETURN_IF_ERROR(PadOperands(call, cache, folder, rows, elements, &x));
+  for (int d = shape.rank() - 1; d >= 0 && count > 0; --d) {
+    const xla::WindowDimension& w = window.dimensions(d);
+    if (w.size() == 1 && result_shape.dim(d) == dims[d]) continue;
+    Line line{rows, dims[d], 1};
+    for (int i = 0; i < d; ++i) line.outer *= dims[i];
+    for (int i = d + 1; i < shape.rank(); ++i) line.inner *= dims[i];
+    RETURN_IF_ERROR(FoldWindows(folder, line, w.size(), std::max<int64_t>(1, w.window_dilation()),
+                                std::max<int64_t>(1, w.stride()), result_shape.dim(d), &x));
+    dims[d] = result_shape.dim(d);
+  }
+  for (int i = 0; i < cache.arrays; ++i) {
+    RETURN_IF_ERROR(folder.NewArray(i, rows * count, &acc[i]));
+    for (int64_t row = 0; row < rows; ++row) {
+      alignas(16) char init[16];
+      ReadInit(call, cache.arrays + i, cache.narrow, row, init);
+      Fill(acc[i].mutable_data() + row * count * widths[i], init, widths[i], count);
+    }
+  }
+  if (count > 0) RETURN_IF_ERROR(folder.Combine(rows * count, &acc, &x));
+  if (cache.narrow) {
+    RETURN_IF_ERROR(call.NewResult(uniform));
+    FloatToNarrow(result_shape.element_type(), reinterpret_cast<const float*>(acc[0].data()),
+                  call.result().mutable_data(), rows * count);
+    return absl::OkStatus();
+  }
+  for (MeshBuffer& buffer : acc) RETURN_IF_ERROR(MarkRows(uniform, &buffer));
+  if (!call.shape().IsTuple()) {
+    call.result() = std::move(acc[0]);
+    return absl::OkStatus();
+  }
+  call.result() = MeshBuffer::Tuple(cache.arrays);
+  for (int i = 0; i < cache.arrays; ++i) call.result().mutable_element(i) = std::move(acc[i]);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

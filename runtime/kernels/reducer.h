@@ -1,0 +1,30 @@
+// A reducer over whole slices: acc[i] = body(acc[i], x[i]) for arrays of n elements.
+//
+// Bodies of one op (scalar_body.h) have loops of their own; this is for all the others, which run through their plan
+// on all n elements at once.
+#ifndef TOROID_RUNTIME_KERNELS_REDUCER_H_
+#define TOROID_RUNTIME_KERNELS_REDUCER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "hlo/ir/types.h"
+#include "hlo/opcode.h"
+#include "runtime/plan.h"
+
+namespace toroid {
+
+// Writes the neutral element of an op on elements of `type`; false if there is none.
+bool NeutralElement(Opcode opcode, PrimitiveType type, char* identity);
+
+// body(a_0 ... a_{n-1}, b_0 ... b_{n-1}) -> n values, on arrays of `count` elements each; an argument may be
+// uniform (one element for all). Results have `count` elements.
+// Errors: those of the body, kResourceExhausted.
+absl::Status CombineSlices(Plan& body, absl::Span<MeshBuffer> a, absl::Span<MeshBuffer> b, int64_t count,
+                           const MeshContext& mesh, std::vector<MeshBuffer>* results);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_REDUCER_H_

@@ -1,0 +1,16 @@
+// select: out[i] = pred[i] ? on_true[i] : on_false[i]; a scalar predicate picks one operand whole, also a tuple.
+// clamp:  out[i] = min(max(x[i], low[i]), high[i]); low and high may be scalars; NaN in any of the three gives NaN.
+#ifndef TOROID_RUNTIME_KERNELS_SELECT_H_
+#define TOROID_RUNTIME_KERNELS_SELECT_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteSelect(OpCall& call);
+absl::Status ExecuteClamp(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_SELECT_H_

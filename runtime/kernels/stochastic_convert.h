@@ -1,0 +1,16 @@
+// stochastic-convert: float to integer, rounding away from zero with the probability of the dropped fraction.
+//   out = sign(x) * (trunc|x| + (random < frac|x| * 2^bits)), saturated; NaN gives 0.
+#ifndef TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_
+#define TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_
+
+#include "runtime/kernels/loop_of_two.h"
+
+namespace toroid {
+
+// Operands: elements of `from` and unsigned integers of the same width; null if `from` is not a float of 8 to 64
+// bits or `to` no integer.
+BinaryLoop FindStochasticConvertLoop(PrimitiveType from, PrimitiveType to);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_

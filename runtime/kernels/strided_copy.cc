@@ -1,0 +1,197 @@
+// BUILD: copts = ["-O3"]
+#include "runtime/kernels/strided_copy.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/thread_pool.h"
+
+namespace toroid {
+namespace {
+
+constexpr int64_t kGrainBytes = 128 << 10;
+
+struct Wide16 {
+  uint64_t words[2];
+};
+
+// Calls f with a value of the type that has `width` bytes.
+template <typename F>
+void WithWidth(int64_t width, F&& f) {
+  switch (width) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Wide16{});
+  }
+}
+
+template <typename T>
+void CopyLine(const StridedLoop::Dim& dim, const char* source, char* target) {
+  constexpr int64_t kWidth = sizeof(T);
+  if (dim.target == kWidth) {
+    if (dim.source == kWidth) {
+      std::memcpy(target, source, dim.size * kWidth);
+      return;
+    }
+    T* out = reinterpret_cast<T*>(target);
+    if (dim.source == 0) {
+      const T value = *reinterpret_cast<const T*>(source);
+      std::fill(out, out + dim.size, value);
+      return;
+    }
+    for (int64_t i = 0; i < dim.size; ++i) out[i] = *reinterpret_cast<const T*>(source + i * dim.source);
+    return;
+  }
+  for (int64_t i = 0; i < dim.size; ++i) {
+    *reinterpret_cast<T*>(target + i * dim.target) = *reinterpret_cast<const T*>(source + i * dim.source);
+  }
+}
+
+// out[j][i] = in[i][j] for a 2-d loop whose outer dimension is contiguous in the source, in tiles that stay in cache.
+template <typename T>
+void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner, const char* source, char* target) {
+  constexpr int64_t kTile = 64 / sizeof(T) < 8 ? 8 : 64 / sizeof(T);
+  for (int64_t i = 0; i < outer.size; i += kTile) {
+    const int64_t i_end = std::min(outer.size, i + kTile);
+    for (int64_t j = 0; j < inner.size; j += kTile) {
+      const int64_t j_end = std::min(inner.size, j + kTile);
+      if (i_end - i == kTile && j_end - j == kTile) {
+        T tile[kTile][kTile];
+        for (int64_t b = 0; b < kTile; ++b) {
+          const T* line = reinterpret_cast<const T*>(source + i * outer.source + (j + b) * inner.source);
+          for (int64_t a = 0; a < kTile; ++a) tile[a][b] = line[a];
+        }
+        for (int64_t a = 0; a < kTile; ++a) {
+          std::memcpy(target + (i + a) * outer.target + j * inner.target, tile[a], sizeof(tile[a]));
+        }
+        continue;
+      }
+      for (int64_t a = i; a < i_end; ++a) {
+        for (int64_t b = j; b < j_end; ++b) {
+          *reinterpret_cast<T*>(target + a * outer.target + b * inner.target) =
+              *reinterpret_cast<const T*>(source + a * outer.source + b * inner.source);
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+void CopyNest(const StridedLoop& loop, size_t level, const char* source, char* target) {
+  const StridedLoop::Dim& dim = loop.dims[level];
+  const size_t left = loop.dims.size() - level;
+  if (left == 1) {
+    CopyLine<T>(dim, source, target);
+    return;
+  }
+  if (left == 2) {
+    const StridedLoop::Dim& inner = loop.dims[level + 1];
+    if (dim.source == sizeof(T) && inner.target == sizeof(T) && dim.size >= 8 && inner.size >= 8) {
+      TransposeTiles<T>(dim, inner, source, target);
+      return;
+    }
+    for (int64_t i = 0; i < dim.size; ++i) {
+      CopyLine<T>(inner, source + i * dim.source, target + i * dim.target);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < dim.size; ++i) {
+    CopyNest<T>(loop, level + 1, source + i * dim.source, target + i * dim.target);
+  }
+}
+
+}  // namespace
+
+void StridedLoop::Simplify() {
+  absl::InlinedVector<Dim, 6> merged;
+  for (const Dim& dim : dims) {
+    if (dim.size == 1) continue;
+    if (!merged.empty()) {
+      Dim& outer = merged.back();
+      if (outer.source == dim.source * dim.size && outer.target == dim.target * dim.size) {
+        outer = {outer.size * dim.size, dim.source, dim.target};
+        continue;
+      }
+    }
+    merged.push_back(dim);
+  }
+  dims = std::move(merged);
+}
+
+void StridedLoop::Optimize() {
+  Simplify();
+  // Row-major in the target: writes run forward.
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const Dim& a, const Dim& b) { return std::abs(a.target) > std::abs(b.target); });
+  Simplify();
+  if (dims.size() < 3) return;
+  // The dimension that is contiguous in the source goes next to the innermost, for tiles.
+  for (size_t i = 0; i + 2 < dims.size(); ++i) {
+    if (dims[i].source == width && dims.back().source != width && dims[i].size >= 8) {
+      std::rotate(dims.begin() + i, dims.begin() + i + 1, dims.end() - 1);
+      break;
+    }
+  }
+}
+
+Dims RowMajorStrides(absl::Span<const int64_t> dims, int64_t width) {
+  Dims strides(dims.size());
+  int64_t stride = width;
+  for (size_t i = dims.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= dims[i];
+  }
+  return strides;
+}
+
+void StridedCopy(const StridedLoop& loop, const char* source, char* target) {
+  for (const StridedLoop::Dim& dim : loop.dims) {
+    if (dim.size == 0) return;
+  }
+  if (loop.dims.empty()) {
+    std::memcpy(target, source, loop.width);
+    return;
+  }
+  WithWidth(loop.width, [&](auto tag) { CopyNest<decltype(tag)>(loop, 0, source, target); });
+}
+
+void ParallelStridedCopy(StridedLoop loop, const char* source, char* target) {
+  loop.Optimize();
+  int64_t bytes = loop.width;
+  for (const StridedLoop::Dim& dim : loop.dims) {
+    if (dim.size == 0) return;
+    bytes *= dim.size;
+  }
+  if (bytes <= kGrainBytes || loop.dims.empty()) {
+    StridedCopy(loop, source, target);
+    return;
+  }
+  // Split the longest of the outer dimensions, in multiples of a tile.
+  size_t split = 0;
+  for (size_t i = 1; i < loop.dims.size() && loop.dims[split].size < 16; ++i) {
+    if (loop.dims[i].size > loop.dims[split].size) split = i;
+  }
+  const StridedLoop::Dim dim = loop.dims[split];
+  int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(1, bytes / dim.size));
+  if (dim.size >= 128) grain = (grain + 63) / 64 * 64;
+  ParallelFor(dim.size, grain, [&](int64_t begin, int64_t end) {
+    StridedLoop part = loop;
+    part.dims[split].size = end - begin;
+    StridedCopy(part, source + begin * dim.source, target + begin * dim.target);
+  });
+}
+
+void Fill(char* target, const char* element, int64_t width, int64_t n) {
+  WithWidth(width, [&](auto tag) {
+    using T = decltype(tag);
+    ParallelFor(n, kGrainBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t begin, int64_t end) {
+      std::fill(reinterpret_cast<T*>(target) + begin, reinterpret_cast<T*>(target) + end,
+                *reinterpret_cast<const T*>(element));
+    });
+  });
+}
+
+}  // namespace toroid

@@ -1,0 +1,152 @@
+#include "runtime/kernels/structure.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "runtime/kernels/convert_value.h"
+#include "runtime/kernels/strided_copy.h"
+#include "runtime/literal_buffer.h"
+
+namespace toroid {
+namespace {
+
+absl::Status NewToken(OpCall& call) {
+  call.result() = MeshBuffer::Array(0, /*uniform=*/true);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExecuteIota(OpCall& call) {
+  const Shape& shape = call.shape();
+  RETURN_IF_ERROR(call.NewResult(/*uniform=*/true));
+  const int64_t n = call.result_elements();
+  if (n == 0) return absl::OkStatus();
+  if (shape.rank() == 0) return absl::InvalidArgumentError("iota of a scalar");
+  const int d = static_cast<int>(call.attrs().dimensions(0));
+  int64_t inner = 1;
+  for (int i = d + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
+  const int64_t period = inner * shape.dim(d);
+  char* out = call.result().mutable_data();
+  const int64_t width = ByteWidth(shape.element_type());
+  VisitArrayType(
+      shape.element_type(),
+      [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        for (int64_t i = 0; i < shape.dim(d); ++i) {
+          const T value = ConvertValue<T>(i);
+          Fill(out + i * inner * width, reinterpret_cast<const char*>(&value), width, inner);
+        }
+        return 0;
+      },
+      0);
+  for (int64_t done = period; done < n; done += period) std::memcpy(out + done * width, out, period * width);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteTuple(OpCall& call) {
+  MeshBuffer tuple = MeshBuffer::Tuple(call.num_operands());
+  for (int i = 0; i < call.num_operands(); ++i) tuple.mutable_element(i) = call.TakeOperand(i);
+  call.result() = std::move(tuple);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteGetTupleElement(OpCall& call) {
+  const int64_t index = call.instruction().tuple_index();
+  // The storage of the tuple may be taken apart if nobody else sees it.
+  MeshBuffer& tuple = call.mutable_operand(0);
+  if (call.takes_element() && tuple.unique()) {
+    call.result() = std::move(tuple.mutable_element(index));
+  } else {
+    call.result() = tuple.element(index);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteConstant(OpCall& call) {
+  ASSIGN_OR_RETURN(const Literal literal, Literal::FromProto(call.attrs().literal()));
+  if (!literal.shape().Compatible(call.shape())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the literal is ", literal.shape().ToString(), ", expected ", call.shape().ToString()));
+  }
+  return BufferFromLiteral(literal, &call.result());
+}
+
+absl::Status ExecuteParameter(OpCall& call) {
+  return absl::InternalError(absl::StrCat("parameter ", call.instruction().parameter_number(), " was executed"));
+}
+
+absl::Status ExecuteAfterAll(OpCall& call) { return NewToken(call); }
+
+absl::Status ExecuteAddDependency(OpCall& call) {
+  call.result() = call.TakeOperand(0);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteDeviceId(OpCall& call) {
+  const MeshContext& mesh = call.mesh();
+  if (mesh.lifted) return absl::UnimplementedError("device numbers inside a computation over elements");
+  const int64_t partitions = mesh.num_partitions;
+  const bool partition = call.opcode() == Opcode::kPartitionId;
+  const bool uniform = (partition ? partitions : mesh.num_replicas) == 1 || mesh.copies == 1;
+  RETURN_IF_ERROR(call.NewResult(uniform));
+  uint32_t* out = reinterpret_cast<uint32_t*>(call.result().mutable_data());
+  for (int64_t row = 0; row < (uniform ? 1 : mesh.copies); ++row) {
+    const int64_t device = mesh.DeviceOfRow(row);
+    out[row] = static_cast<uint32_t>(partition ? device % partitions : device / partitions);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteCopyStart(OpCall& call) {
+  MeshBuffer tuple = MeshBuffer::Tuple(3);
+  tuple.mutable_element(0) = call.operand(0);
+  tuple.mutable_element(1) = call.operand(0);
+  MeshBuffer context = MeshBuffer::Array(sizeof(uint32_t), /*uniform=*/true);
+  std::memset(context.mutable_data(), 0, sizeof(uint32_t));
+  tuple.mutable_element(2) = std::move(context);
+  call.result() = std::move(tuple);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteCopyDone(OpCall& call) {
+  call.result() = call.operand(0).element(0);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteGetDimensionSize(OpCall& call) {
+  const int64_t d = call.instruction().dimension();
+  RETURN_IF_ERROR(call.NewResult(/*uniform=*/true));
+  const int32_t size = static_cast<int32_t>(call.operand_shape(0).dim(static_cast<int>(d)));
+  std::memcpy(call.result().mutable_data(), &size, sizeof(size));
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteSetDimensionSize(OpCall& call) {
+  const int64_t bound = call.operand_shape(0).dim(static_cast<int>(call.instruction().dimension()));
+  const int32_t* sizes = reinterpret_cast<const int32_t*>(call.data(1));
+  for (int64_t row = 0; row < call.rows(1); ++row) {
+    if (sizes[row] != bound) {
+      return absl::UnimplementedError(absl::StrCat("run-time size ", sizes[row], " of a dimension of ", bound));
+    }
+  }
+  call.result() = call.TakeOperand(0);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteDynamicReshape(OpCall& call) {
+  for (int i = 1; i < call.num_operands(); ++i) {
+    const int32_t* sizes = reinterpret_cast<const int32_t*>(call.data(i));
+    for (int64_t row = 0; row < call.rows(i); ++row) {
+      if (sizes[row] != call.shape().dim(i - 1)) {
+        return absl::UnimplementedError(
+            absl::StrCat("run-time size ", sizes[row], " of a dimension of ", call.shape().dim(i - 1)));
+      }
+    }
+  }
+  call.result() = call.TakeOperand(0);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

@@ -1,0 +1,32 @@
+// Ops that make or take apart values without computing: iota, constants, tuples, tokens, device numbers.
+#ifndef TOROID_RUNTIME_KERNELS_STRUCTURE_H_
+#define TOROID_RUNTIME_KERNELS_STRUCTURE_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+// out[i] = i along iota_dimension, converted to the element type.
+absl::Status ExecuteIota(OpCall& call);
+absl::Status ExecuteTuple(OpCall& call);
+absl::Status ExecuteGetTupleElement(OpCall& call);
+// Runs once, when the plan is built.
+absl::Status ExecuteConstant(OpCall& call);
+// Never runs: callers put arguments into their slots.
+absl::Status ExecuteParameter(OpCall& call);
+absl::Status ExecuteAfterAll(OpCall& call);
+absl::Status ExecuteAddDependency(OpCall& call);
+// replica-id and partition-id.
+absl::Status ExecuteDeviceId(OpCall& call);
+absl::Status ExecuteCopyStart(OpCall& call);
+absl::Status ExecuteCopyDone(OpCall& call);
+// get-dimension-size and set-dimension-size of static dimensions.
+// Errors: kUnimplemented for sizes that are not the static bound.
+absl::Status ExecuteGetDimensionSize(OpCall& call);
+absl::Status ExecuteSetDimensionSize(OpCall& call);
+absl::Status ExecuteDynamicReshape(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_STRUCTURE_H_

@@ -1,0 +1,18 @@
+// topk: the k first elements of each line of the last dimension, sorted, with their s32 positions.
+//
+// Largest first, or smallest first. Total order: NaN above infinity, -NaN below -infinity, +0 above -0; of equal
+// elements the one at the lower position comes first.
+#ifndef TOROID_RUNTIME_KERNELS_TOPK_H_
+#define TOROID_RUNTIME_KERNELS_TOPK_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+// The opcode topk and the custom-calls TopK and mhlo.topk (largest first); k is read from the result's shape.
+absl::Status ExecuteTopK(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_TOPK_H_

@@ -1,0 +1,22 @@
+// Operands of windowed ops with their padding and base dilation written out.
+#ifndef TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
+#define TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+// (n - 1) * d + 1, 0 for n = 0; saturates.
+int64_t DilatedSize(int64_t n, int64_t dilation);
+
+// Sizes after base dilation and padding, never negative.
+Dims PaddedDims(const Shape& shape, const xla::Window& window);
+
+// Places x ([rows, shape], elements of `width` bytes) into the filled array `padded` ([rows, PaddedDims]).
+void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width, int64_t rows, bool x_uniform,
+                    const char* x, char* padded);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_

@@ -1,0 +1,89 @@
+// A computation made ready to run: a flat list of steps over numbered slots, with the last use of every value known.
+//
+// Built once per computation (plan_builder.h); running it looks up no names and allocates nothing but results.
+#ifndef TOROID_RUNTIME_PLAN_H_
+#define TOROID_RUNTIME_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "hlo/ir/module.h"
+#include "runtime/mesh_buffer.h"
+
+namespace toroid {
+
+class OpCall;
+using Kernel = absl::Status (*)(OpCall& call);
+
+// State of one run of a module, shared by all its computations.
+struct RunState {
+  int64_t max_bytes = INT64_MAX;
+  // An error already names its instruction.
+  bool located = false;
+  // Of rng-get-and-update-state: a 128-bit counter, low word first.
+  uint64_t rng_state[2] = {0, 0};
+  // Draws made by rng so far.
+  uint64_t rng_draws = 0;
+};
+
+// The devices that run a computation. They are numbered replica * num_partitions + partition.
+struct MeshContext {
+  int64_t num_replicas = 1;
+  int64_t num_partitions = 1;
+  // Rows of non-uniform buffers: the devices that run.
+  int64_t copies = 1;
+  // Device of each row, ascending; null if row i is device i.
+  const std::vector<int64_t>* devices = nullptr;
+  // Rows are elements that a scalar computation is applied to, not devices.
+  bool lifted = false;
+  RunState* run = nullptr;
+
+  int64_t num_devices() const { return num_replicas * num_partitions; }
+  int64_t DeviceOfRow(int64_t row) const { return devices == nullptr ? row : (*devices)[row]; }
+};
+
+// What a kernel keeps between calls.
+struct KernelCache {
+  virtual ~KernelCache() = default;
+};
+
+struct Plan;
+
+struct Step {
+  Kernel kernel = nullptr;
+  const Instruction* instruction = nullptr;
+  int result = 0;
+  bool takes_element = false;  // See OpCall.
+  uint64_t dying = 0;          // Bit i: operand i has no later use and stands only once among the operands.
+  int64_t elements = 0;        // Of one row of an array result.
+  int64_t bytes = 0;
+  absl::InlinedVector<int, 3> operands;  // Slots.
+  absl::InlinedVector<int, 2> frees;     // Slots not needed after this step.
+  std::vector<Plan*> called;
+  std::unique_ptr<KernelCache> cache;
+};
+
+// Values of one activation; slot i holds the result of instruction i.
+using Frame = std::vector<MeshBuffer>;
+
+struct Plan {
+  const Computation* computation = nullptr;
+  std::vector<Step> steps;
+  std::vector<int> parameters;         // Slots, by parameter number.
+  std::vector<bool> parameter_used;
+  int root = 0;
+  bool root_is_constant = false;
+  Frame constants;                     // A frame that holds the constants alone.
+  std::vector<int> constant_slots;
+  bool has_side_effect = false;        // Must run even if its result is not used.
+  std::vector<std::unique_ptr<Frame>> idle_frames;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_PLAN_H_

@@ -1,0 +1,164 @@
+#include "runtime/plan_builder.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "runtime/kernel_table.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+namespace {
+
+// Calls inside calls; a deeper module would exhaust the stack when run.
+constexpr int kMaxCallDepth = 500;
+
+bool OpcodeHasSideEffect(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kInfeed:
+    case Opcode::kOutfeed:
+    case Opcode::kSend:
+    case Opcode::kRecv:
+    case Opcode::kRng:
+    case Opcode::kRngGetAndUpdateState:
+      return true;
+    case Opcode::kCustomCall:
+      return instruction.attrs().custom_call_has_side_effect();
+    default:
+      return IsCollective(instruction.opcode());
+  }
+}
+
+std::string Place(const Instruction& instruction) {
+  return absl::StrCat(instruction.computation()->name(), "/", instruction.name());
+}
+
+// Marks what the root and side effects need, walking backwards.
+std::vector<bool> FindLive(const Computation& computation, const std::vector<std::vector<Plan*>>& called) {
+  std::vector<bool> live(computation.size(), false);
+  live[computation.root()->index()] = true;
+  for (int i = computation.size() - 1; i >= 0; --i) {
+    const Instruction& instruction = *computation.instruction(i);
+    if (!live[i]) {
+      bool side_effect = OpcodeHasSideEffect(instruction);
+      for (const Plan* plan : called[i]) side_effect |= plan->has_side_effect;
+      if (!side_effect) continue;
+      live[i] = true;
+    }
+    for (const Instruction* operand : instruction.operands()) live[operand->index()] = true;
+    for (const Instruction* before : instruction.control_predecessors()) live[before->index()] = true;
+  }
+  return live;
+}
+
+// Fills in where values die. A tuple read by get-tuple-element alone gives up each element at its last reading.
+void FindLastUses(Plan& plan) {
+  const int n = plan.computation->size();
+  std::vector<int> last_step(n, -1);
+  std::vector<bool> only_elements(n, true);
+  for (int s = 0; s < static_cast<int>(plan.steps.size()); ++s) {
+    for (const int slot : plan.steps[s].operands) {
+      last_step[slot] = s;
+      if (plan.steps[s].instruction->opcode() != Opcode::kGetTupleElement) only_elements[slot] = false;
+    }
+  }
+  std::vector<bool> keep(n, false);
+  keep[plan.root] = true;
+  for (const int slot : plan.constant_slots) keep[slot] = true;
+
+  std::vector<std::vector<bool>> seen(n);  // Elements that a later step reads.
+  for (int s = static_cast<int>(plan.steps.size()) - 1; s >= 0; --s) {
+    Step& step = plan.steps[s];
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      const int slot = step.operands[i];
+      if (keep[slot] || last_step[slot] != s) continue;
+      int uses = 0;
+      for (const int other : step.operands) uses += other == slot;
+      if (uses == 1 && i < 64) step.dying |= uint64_t{1} << i;
+      bool listed = false;
+      for (const int other : step.frees) listed |= other == slot;
+      if (!listed) step.frees.push_back(slot);
+    }
+    if (last_step[step.result] < 0 && !keep[step.result]) step.frees.push_back(step.result);
+    if (step.instruction->opcode() != Opcode::kGetTupleElement) continue;
+    const int tuple = step.operands[0];
+    const size_t element = step.instruction->tuple_index();
+    if (keep[tuple] || !only_elements[tuple]) continue;
+    if (seen[tuple].size() <= element) seen[tuple].resize(element + 1, false);
+    step.takes_element = !seen[tuple][element];
+    seen[tuple][element] = true;
+  }
+  for (size_t i = 0; i < plan.parameters.size(); ++i) {
+    plan.parameter_used.push_back(last_step[plan.parameters[i]] >= 0 || plan.parameters[i] == plan.root);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation) { return Build(computation, 0); }
+
+absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation, int depth) {
+  if (plans_.size() < computation.module()->computations().size()) {
+    plans_.resize(computation.module()->computations().size());
+  }
+  std::unique_ptr<Plan>& slot = plans_[computation.index()];
+  if (slot != nullptr) return slot.get();
+  if (depth > kMaxCallDepth) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(computation.name(), ": computations call each other more than ", kMaxCallDepth, " levels deep"));
+  }
+  auto plan = std::make_unique<Plan>();
+  plan->computation = &computation;
+  RETURN_IF_ERROR(AddSteps(computation, depth, *plan));
+  plans_[computation.index()] = std::move(plan);
+  return plans_[computation.index()].get();
+}
+
+absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Plan& plan) {
+  if (computation.root() == nullptr) return absl::InvalidArgumentError(computation.name() + ": no root");
+  std::vector<std::vector<Plan*>> called(computation.size());
+  for (const auto& instruction : computation.instructions()) {
+    for (const Computation* callee : instruction->called()) {
+      ASSIGN_OR_RETURN(Plan * callee_plan, Build(*callee, depth + 1));
+      called[instruction->index()].push_back(callee_plan);
+    }
+  }
+  plan.root = computation.root()->index();
+  plan.constants.resize(computation.size());
+  for (const Instruction* parameter : computation.parameters()) plan.parameters.push_back(parameter->index());
+
+  const std::vector<bool> live = FindLive(computation, called);
+  RunState state;
+  MeshContext single;
+  single.run = &state;
+  for (const auto& instruction : computation.instructions()) {
+    const int i = instruction->index();
+    if (!live[i] || instruction->opcode() == Opcode::kParameter) continue;
+    if (instruction->opcode() == Opcode::kUnknown) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Place(*instruction), ": unknown opcode ", instruction->opcode_name()));
+    }
+    plan.has_side_effect |= OpcodeHasSideEffect(*instruction);
+    for (const Plan* callee : called[i]) plan.has_side_effect |= callee->has_side_effect;
+    Step step;
+    step.kernel = KernelOf(instruction->opcode());
+    step.instruction = instruction.get();
+    step.result = i;
+    step.elements = instruction->shape().NumElements();
+    step.bytes = instruction->shape().ByteSize();
+    for (const Instruction* operand : instruction->operands()) step.operands.push_back(operand->index());
+    step.called = called[i];
+    if (instruction->opcode() == Opcode::kConstant) {
+      OpCall call(step, plan.constants.data(), single);
+      RETURN_IF_ERROR(Annotate(step.kernel(call), Place(*instruction)));
+      plan.constant_slots.push_back(i);
+      plan.root_is_constant |= i == plan.root;
+      continue;
+    }
+    plan.steps.push_back(std::move(step));
+  }
+  FindLastUses(plan);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid
