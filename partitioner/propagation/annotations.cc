@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
 #include "hlo/io/sdy_sharding.h"
+#include "partitioner/given_shardings.h"
 
 namespace toroid {
 namespace {
@@ -167,7 +168,8 @@ class Reader {
 
   absl::Status CollectWishes(const Instruction& instruction) {
     const auto leaves = graph_.Leaves(instruction);
-    if (sdy_) {
+    const bool given = instruction.FrontendAttribute(kGivenSharding) != nullptr;
+    if (sdy_ && !given) {
       const std::string* text = instruction.FrontendAttribute(kSdySharding);
       if (text == nullptr || IsCall(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
       ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes_));
@@ -177,8 +179,10 @@ class Reader {
       }
       return absl::OkStatus();
     }
-    if (instruction.sharding() == nullptr || &instruction == module_.entry()->root()) return absl::OkStatus();
-    if (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement) {
+    if (instruction.sharding() == nullptr || (&instruction == module_.entry()->root() && !given)) {
+      return absl::OkStatus();
+    }
+    if (!given && (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement)) {
       return absl::OkStatus();  // Their tensors are others'.
     }
     // Dead copies behind an annotated root only say what was asked of it.
