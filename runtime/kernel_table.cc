@@ -1,6 +1,11 @@
 #include "runtime/kernel_table.h"
 
 #include "hlo/base/status.h"
+#include "runtime/collectives/all_gather.h"
+#include "runtime/collectives/all_reduce.h"
+#include "runtime/collectives/all_to_all.h"
+#include "runtime/collectives/collective_permute.h"
+#include "runtime/collectives/reduce_scatter.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/bitcast_convert.h"
 #include "runtime/kernels/compare.h"
@@ -30,12 +35,7 @@ constexpr Kernel ExecuteRaggedDot = Missing, ExecuteScaledDot = Missing, Execute
                  ExecuteBatchNormTraining = Missing, ExecuteBatchNormInference = Missing,
                  ExecuteBatchNormGrad = Missing, ExecuteFft = Missing, ExecuteCholesky = Missing,
                  ExecuteTriangularSolve = Missing, ExecuteRng = Missing, ExecuteRngGetAndUpdateState = Missing,
-                 ExecuteRngBitGenerator = Missing, ExecuteAllReduce = Missing, ExecuteAllGather = Missing,
-                 ExecuteReduceScatter = Missing, ExecuteAllToAll = Missing, ExecuteRaggedAllToAll = Missing,
-                 ExecuteCollectiveBroadcast = Missing, ExecuteCollectivePermute = Missing,
-                 ExecuteAllReduceStart = Missing, ExecuteAllReduceDone = Missing, ExecuteAllGatherStart = Missing,
-                 ExecuteAllGatherDone = Missing, ExecuteCollectivePermuteStart = Missing,
-                 ExecuteCollectivePermuteDone = Missing;
+                 ExecuteRngBitGenerator = Missing;
 }  // namespace
 
 Kernel KernelOf(Opcode opcode) {
