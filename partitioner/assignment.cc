@@ -126,10 +126,35 @@ class Chooser {
 
   // Work repeated on several devices is not a way to save bytes: fewer flops win before fewer bytes.
   void Try(Assignment& candidate, Assignment* best) {
+    DropInexpressible(&candidate.factor_axes);
     Evaluate(&candidate);
     if (best->cost == std::numeric_limits<double>::infinity() ||
         std::tie(candidate.flops, candidate.cost) < std::tie(best->flops, best->cost)) {
       *best = candidate;
+    }
+  }
+
+  // In a dimension of several factors a minor one can be cut only if those before it are cut to single elements.
+  void DropInexpressible(FactorAxesList* axes) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto check = [&](const auto& tensors) {
+        for (const TensorFactors& tensor : tensors) {
+          for (const DimFactors& dim : tensor) {
+            bool whole = true;
+            for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
+              AxisList& own = (*axes)[dim.factor[i]];
+              if (!whole && !own.empty()) {
+                own = AxisList();
+                changed = true;
+              }
+              whole &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
+            }
+          }
+        }
+      };
+      check(rule_.operands);
+      check(rule_.results);
     }
   }
 
