@@ -349,7 +349,14 @@ class Reader {
       boundary.manual = local_annotation && local_annotation->sharding.manual != 0 ? local_annotation->sharding.manual
                                                                                   : out_.mesh.AllAxes();
       const int rank = graph_.shape(global).rank();
-      boundary.global.push_back(out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank));
+      Sharding full = out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank);
+      if (!boundary.enters && instruction.sharding() != nullptr) {
+        // The call itself says how its result lies, also where it is the root and that sharding is the output's.
+        ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(*instruction.sharding()));
+        RETURN_IF_ERROR(own.Validate(graph_.shape(global)));
+        full = out_.mesh.FromHlo(own, rank).value_or(full);
+      }
+      boundary.global.push_back(std::move(full));
     } else if (target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape") {
       boundary.enters = target == "xla.sdy.GlobalToLocalShape";
       const std::string* axes = instruction.FrontendAttribute("xla.sdy.manual_axes");
