@@ -625,10 +625,10 @@ absl::Status ComputationPartitioner::EntryParameters(const Computation& computat
     Instruction* local = b_->computation()->AddParameter(shape, parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());
-    if (options_.poison_padding && shape.IsArray()) local = Poison(local, parameter->shape().dims(), sharding);
     if (annotations_.tensor[t] && annotations_.tensor[t]->foreign) {
       local = b_->FromDeviceOrder(local, annotations_.tensor[t]->foreign->order(), sharding);
     }
+    if (options_.poison_padding && shape.IsArray()) local = Poison(local, parameter->shape().dims(), sharding);
     Define(t, sharding, local);
   }
   return absl::OkStatus();
