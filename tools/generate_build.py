@@ -5,7 +5,8 @@
 
 One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is cc_test NAME_test, NAME_main.cc is
 a cc_binary (hlo_run_main.cc gives hlo-run), NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
-`// BUILD: attribute = value` in a source adds that attribute to its target. With --check nothing is written; exit
+`// BUILD: attribute = value` in a source adds that attribute to its target,
+`// BUILD: srcs += "a.cc"` in a header takes further sources into its target. With --check nothing is written; exit
 status 1 says that a file is out of date.
 """
 import os
@@ -81,10 +82,14 @@ def target(package, stem, files):
         for line in MARKER.findall(read(f'{package}/{f}')):
             if line.startswith('deps += '):
                 deps.update(re.findall(r'"([^"]+)"', line))
+            elif line.startswith('srcs += '):
+                continue
             else:
                 attributes.append(f'    {line},\n')
     if kind == 'cc_test':
         deps.add('@com_google_googletest//:gtest_main')
+        if not any('size =' in a for a in attributes):
+            attributes.insert(0, '    size = "small",\n')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = f'{kind}(\n    name = "{name}",\n'
     out += string_list('srcs', [f for f in files if f.endswith('.cc')])
@@ -102,6 +107,14 @@ def build_file(package):
             stems.setdefault(stem, []).append(f)
     if not stems:
         return None
+    # `// BUILD: srcs += "a.cc", "b.cc"` in a header takes those sources into its target.
+    for stem in list(stems):
+        for f in list(stems.get(stem, [])):
+            for line in MARKER.findall(read(f'{package}/{f}')):
+                if line.startswith('srcs += '):
+                    for other in re.findall(r'"([^"]+)"', line):
+                        stems[stem].append(other)
+                        del stems[other.rpartition('.')[0]]
     out = '# Written by tools/generate_build.py from the sources; do not edit.\n\n'
     out += 'package(default_visibility = ["//visibility:public"])\n'
     for stem in sorted(stems):

@@ -11,6 +11,7 @@
 #include "hlo/io/module_header_text.h"
 #include "hlo/io/shape_text.h"
 #include "hlo/io/sharding_text.h"
+#include "hlo/ops/infer_shape.h"
 
 namespace toroid {
 namespace {
@@ -398,7 +399,10 @@ absl::StatusOr<bool> HloTextParser::ParseCommonAttribute(absl::string_view key,
 
 absl::Status HloTextParser::InferMissingShape(const Head& head, Instruction* instruction) {
   if (head.has_shape) return absl::OkStatus();
-  return scanner_.ErrorAt(head.begin, absl::StrCat(instruction->opcode_name(), " needs its shape"));
+  absl::StatusOr<Shape> shape = InferShape(*instruction);
+  if (!shape.ok()) return scanner_.ErrorAt(head.begin, shape.status().message());
+  instruction->mutable_shape() = *std::move(shape);
+  return absl::OkStatus();
 }
 
 // ---- Operands

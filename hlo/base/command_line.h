@@ -1,0 +1,30 @@
+// What all commands share: exit status and error printing.
+//
+//   int main(int argc, char** argv) {
+//     CLI::App app("Converts HLO files.", "hlo-convert");
+//     std::string input;
+//     app.add_option("IN", input, "...")->required();
+//     return toroid::RunCommand(app, argc, argv, [&] { return Convert(input); });
+//   }
+#ifndef TOROID_HLO_BASE_COMMAND_LINE_H_
+#define TOROID_HLO_BASE_COMMAND_LINE_H_
+
+#include <functional>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+
+namespace toroid {
+
+inline constexpr int kExitSuccess = 0;
+inline constexpr int kExitFailure = 1;  // The input cannot be processed, or a check failed.
+inline constexpr int kExitUsage = 2;    // Unknown flags, bad values.
+
+// Parses the flags, runs `run` and returns the exit status. --help prints to standard output and is a
+// success. Errors are one line on standard error: usage errors after the command's name, those of `run` as
+// they are.
+int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_COMMAND_LINE_H_

@@ -1,0 +1,112 @@
+#include "hlo/base/files.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+
+namespace toroid {
+namespace {
+
+constexpr size_t kMaxBytes = (size_t{1} << 31) - 1;  // What a protocol buffer may take.
+
+// Closes a descriptor at the end of the scope, unless it is a standard one.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { Close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  bool Close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd <= 2 || close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+absl::Status SystemError(const std::string& path) {
+  const std::string what = absl::StrCat(path, ": ", std::strerror(errno));
+  return errno == ENOENT ? absl::NotFoundError(what) : absl::UnavailableError(what);
+}
+
+bool WriteAll(int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+absl::Status WriteDirectly(const std::string& path, int fd, absl::string_view bytes) {
+  Descriptor file(fd);
+  if (file.get() < 0 || !WriteAll(file.get(), bytes) || !file.Close()) return SystemError(path);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  const Descriptor file(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return SystemError(path);
+  struct stat info;
+  if (fstat(file.get(), &info) != 0) return SystemError(path);
+  // One byte more than the size, so that the end shows in the same read.
+  std::string bytes(
+      S_ISREG(info.st_mode) && info.st_size >= 0 ? static_cast<size_t>(info.st_size) + 1 : 1 << 16, 0);
+  size_t size = 0;
+  while (true) {
+    if (size > kMaxBytes) return absl::ResourceExhaustedError(absl::StrCat(path, ": larger than 2 GiB"));
+    if (size == bytes.size()) bytes.resize(2 * bytes.size());
+    const ssize_t n = read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return SystemError(path);
+    if (n == 0) break;
+    size += static_cast<size_t>(n);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
+  if (path == "-") return WriteDirectly(path, STDOUT_FILENO, bytes);
+  struct stat info;
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) {
+    return WriteDirectly(path, open(path.c_str(), O_WRONLY | O_CLOEXEC), bytes);
+  }
+  // A link to a file stays a link.
+  std::string target = path;
+  if (exists) {
+    if (char* resolved = realpath(path.c_str(), nullptr)) {
+      target = resolved;
+      free(resolved);
+    }
+  }
+  std::string temporary = absl::StrCat(target, ".XXXXXX");
+  Descriptor file(mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) return SystemError(path);
+  const mode_t mask = umask(0);
+  umask(mask);
+  const mode_t mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
+  const bool written = WriteAll(file.get(), bytes) && fchmod(file.get(), mode) == 0 && file.Close() &&
+                       rename(temporary.c_str(), target.c_str()) == 0;
+  if (written) return absl::OkStatus();
+  const absl::Status status = SystemError(path);
+  unlink(temporary.c_str());
+  return status;
+}
+
+}  // namespace toroid

@@ -1,0 +1,24 @@
+// Whole files in and out.
+#ifndef TOROID_HLO_BASE_FILES_H_
+#define TOROID_HLO_BASE_FILES_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace toroid {
+
+// The bytes of a file; "-" is standard input.
+// Errors: kNotFound or kUnavailable "PATH: why" where it cannot be read; kResourceExhausted from 2 GiB on.
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// Writes a file; "-" is standard output. A regular file is written under another name beside it and renamed,
+// so that it is there whole or not at all; anything else that exists (/dev/null, a pipe) is written directly.
+// Errors: kUnavailable "PATH: why"; what was there is untouched then.
+absl::Status WriteFile(const std::string& path, absl::string_view bytes);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_FILES_H_

@@ -1,0 +1,82 @@
+// hlo-convert: any HLO file format to any other.
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "hlo/base/command_line.h"
+#include "hlo/base/status.h"
+#include "hlo/io/file.h"
+#include "nlohmann/json.hpp"
+
+namespace {
+
+using toroid::Format;
+using toroid::HloFile;
+
+constexpr char kHelp[] =
+    R"(Converts an HLO module from any format to any other.
+
+IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON) or HLO
+text; the format is recognised from the content. OUT's name says what is written:
+  *snapshot.pb   HloSnapshot      *.hlo, *.txt   HLO text
+  *.pbtxt        protobuf text    *.json         JSON
+  anything else  binary, the container of the input (HloProto for text)
+
+  hlo-convert module.hlo.pb -o module.hlo
+  hlo-convert module.txt -o - --format=pbtxt
+  hlo-convert module.hlo.pb --stats)";
+
+// {"name", "container", "computations", "instructions", "parameters", "arguments", "opcodes": {NAME: COUNT}}
+std::string Stats(const HloFile& file) {
+  const toroid::Module& module = *file.module;
+  std::map<std::string, int64_t> opcodes;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions())
+      ++opcodes[std::string(instruction->opcode_name())];
+  }
+  const nlohmann::json json = {{"name", module.name()},
+                               {"container", std::string(toroid::ContainerName(file.container))},
+                               {"computations", module.num_computations()},
+                               {"instructions", module.NumInstructions()},
+                               {"parameters", module.entry()->num_parameters()},
+                               {"arguments", file.HasArguments()},
+                               {"opcodes", opcodes}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kHelp, "hlo-convert");
+  std::string input, output;
+  bool stats = false;
+  std::string format = "text";
+  const std::map<std::string, Format> formats = {{"text", Format::kHloText},
+                                                 {"pb", Format::kContainer},
+                                                 {"snapshot", Format::kSnapshot},
+                                                 {"pbtxt", Format::kProtoText},
+                                                 {"json", Format::kJson}};
+  app.add_option("IN", input, "The file to read, - for standard input")->required();
+  CLI::Option* out_option = app.add_option("-o", output, "The file to write, - for standard output");
+  CLI::Option* format_option =
+      app.add_option("--format", format, "Write this format instead of the one OUT's name asks for")
+          ->check(CLI::IsMember({"text", "pb", "snapshot", "pbtxt", "json"}))
+          ->type_name("FORMAT")
+          ->needs(out_option);
+  CLI::Option* stats_option =
+      app.add_flag("--stats", stats, "Print name, container, counts and opcodes as one line of JSON");
+  app.callback([&] {
+    if (!*out_option && !*stats_option) throw CLI::RequiredError("-o or --stats");
+  });
+  return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const HloFile file, toroid::ReadHloFile(input));
+    if (*out_option) {
+      const bool by_name = !*format_option && output != "-";
+      RETURN_IF_ERROR(
+          toroid::WriteHloFile(file, output, by_name ? toroid::FormatOfName(output) : formats.at(format)));
+    }
+    if (stats) std::printf("%s\n", Stats(file).c_str());
+    return absl::OkStatus();
+  });
+}

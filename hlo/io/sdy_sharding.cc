@@ -1,0 +1,291 @@
+#include "hlo/io/sdy_sharding.h"
+
+#include <cctype>
+#include <limits>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+
+namespace toroid {
+namespace {
+
+// A scanner over the text; every Take skips white space first.
+class Scanner {
+ public:
+  explicit Scanner(absl::string_view text) : text_(text) {}
+
+  bool Take(absl::string_view token) {
+    Skip();
+    if (!absl::StartsWith(text_.substr(at_), token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  absl::Status Expect(absl::string_view token) {
+    return Take(token) ? absl::OkStatus() : Error(absl::StrCat("expected '", token, "'"));
+  }
+  absl::StatusOr<int64_t> Integer() {
+    Skip();
+    const bool negative = Take("-");
+    size_t digits = 0;
+    int64_t value = 0;
+    while (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) {
+      const int64_t digit = text_[at_] - '0';
+      if (value > (std::numeric_limits<int64_t>::max() - digit) / 10) return Error("integer out of range");
+      value = value * 10 + digit;
+      ++at_;
+      ++digits;
+    }
+    if (digits == 0) return Error("expected an integer");
+    return negative ? -value : value;
+  }
+  absl::StatusOr<std::string> Quoted() {
+    RETURN_IF_ERROR(Expect("\""));
+    const size_t end = text_.find('"', at_);
+    if (end == absl::string_view::npos) return Error("unterminated string");
+    std::string value(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return value;
+  }
+  // A name, quoted or not.
+  absl::StatusOr<std::string> Name() {
+    Skip();
+    if (at_ < text_.size() && text_[at_] == '"') return Quoted();
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' ||
+                                  text_[at_] == '.' || text_[at_] == '-' || text_[at_] == '$')) {
+      ++at_;
+    }
+    if (at_ == begin) return Error("expected a name");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  bool AtEnd() {
+    Skip();
+    return at_ == text_.size();
+  }
+  absl::Status Error(absl::string_view what) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sdy attribute, column ", at_ + 1, ": ", what, " in: ", text_.substr(0, 200)));
+  }
+
+ private:
+  void Skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+
+  absl::string_view text_;
+  size_t at_ = 0;
+};
+
+absl::StatusOr<SdyMesh> TakeMesh(Scanner& in) {
+  SdyMesh mesh;
+  RETURN_IF_ERROR(in.Expect("["));
+  int64_t devices = 1;
+  while (!in.Take("]")) {
+    if (!mesh.axes.empty()) RETURN_IF_ERROR(in.Expect(","));
+    SdyMesh::Axis axis;
+    ASSIGN_OR_RETURN(axis.name, in.Quoted());
+    RETURN_IF_ERROR(in.Expect("="));
+    ASSIGN_OR_RETURN(axis.size, in.Integer());
+    const std::optional<int64_t> product = CheckedMultiply(devices, axis.size);
+    if (axis.size < 1 || !product || *product > int64_t{1} << 24) return in.Error("mesh axis size out of range");
+    devices = *product;
+    mesh.axes.push_back(std::move(axis));
+  }
+  if (in.Take(",")) {
+    RETURN_IF_ERROR(in.Expect("device_ids"));
+    RETURN_IF_ERROR(in.Expect("="));
+    RETURN_IF_ERROR(in.Expect("["));
+    while (!in.Take("]")) {
+      if (!mesh.device_ids.empty()) RETURN_IF_ERROR(in.Expect(","));
+      ASSIGN_OR_RETURN(const int64_t id, in.Integer());
+      mesh.device_ids.push_back(id);
+    }
+    if (!mesh.axes.empty() && static_cast<int64_t>(mesh.device_ids.size()) != devices) {
+      return in.Error("device_ids do not list every device");
+    }
+  }
+  return mesh;
+}
+
+absl::StatusOr<SdyAxisRef> TakeAxis(Scanner& in, const SdyMesh& mesh) {
+  SdyAxisRef ref;
+  ASSIGN_OR_RETURN(ref.name, in.Quoted());
+  int64_t size = 0;
+  for (const SdyMesh::Axis& axis : mesh.axes) {
+    if (axis.name == ref.name) size = axis.size;
+  }
+  if (size == 0) return in.Error(absl::StrCat("the mesh has no axis \"", ref.name, "\""));
+  if (in.Take(":")) {
+    RETURN_IF_ERROR(in.Expect("("));
+    ASSIGN_OR_RETURN(ref.pre, in.Integer());
+    RETURN_IF_ERROR(in.Expect(")"));
+    ASSIGN_OR_RETURN(ref.size, in.Integer());
+    if (ref.pre < 1 || ref.size < 1 || ref.pre > size || ref.size > size || size % (ref.pre * ref.size) != 0) {
+      return in.Error("the sub-axis does not divide its axis");
+    }
+  }
+  return ref;
+}
+
+absl::Status TakeAxisSet(Scanner& in, const SdyMesh& mesh, std::vector<SdyAxisRef>* axes) {
+  RETURN_IF_ERROR(in.Expect("{"));
+  while (!in.Take("}")) {
+    if (!axes->empty()) RETURN_IF_ERROR(in.Expect(","));
+    ASSIGN_OR_RETURN(SdyAxisRef ref, TakeAxis(in, mesh));
+    axes->push_back(std::move(ref));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SdyDim> TakeDim(Scanner& in, const SdyMesh& mesh) {
+  SdyDim dim;
+  RETURN_IF_ERROR(in.Expect("{"));
+  while (!in.Take("}")) {
+    if (dim.open) return in.Error("'?' is the last entry of a dimension");
+    if (!dim.axes.empty()) RETURN_IF_ERROR(in.Expect(","));
+    if (in.Take("?")) {
+      dim.open = true;
+      continue;
+    }
+    ASSIGN_OR_RETURN(SdyAxisRef ref, TakeAxis(in, mesh));
+    dim.axes.push_back(std::move(ref));
+  }
+  if (in.Take("p")) {
+    ASSIGN_OR_RETURN(const int64_t priority, in.Integer());
+    if (priority < 0 || priority > 1000000) return in.Error("priority out of range");
+    dim.priority = static_cast<int>(priority);
+  }
+  return dim;
+}
+
+// mesh, [dims], replicated={...}, unreduced={...} up to ">".
+absl::StatusOr<SdySharding> TakeBody(Scanner& in, const SdyMeshes& meshes) {
+  SdySharding sharding;
+  if (in.Take("mesh<")) {
+    ASSIGN_OR_RETURN(sharding.mesh, TakeMesh(in));
+    RETURN_IF_ERROR(in.Expect(">"));
+  } else {
+    RETURN_IF_ERROR(in.Expect("@"));
+    ASSIGN_OR_RETURN(const std::string name, in.Name());
+    const auto it = meshes.find(name);
+    if (it == meshes.end()) return in.Error(absl::StrCat("the module has no mesh @", name));
+    sharding.mesh = it->second;
+  }
+  RETURN_IF_ERROR(in.Expect(","));
+  RETURN_IF_ERROR(in.Expect("["));
+  while (!in.Take("]")) {
+    if (!sharding.dims.empty()) RETURN_IF_ERROR(in.Expect(","));
+    ASSIGN_OR_RETURN(SdyDim dim, TakeDim(in, sharding.mesh));
+    sharding.dims.push_back(std::move(dim));
+  }
+  while (in.Take(",")) {
+    if (in.Take("replicated")) {
+      RETURN_IF_ERROR(in.Expect("="));
+      RETURN_IF_ERROR(TakeAxisSet(in, sharding.mesh, &sharding.replicated));
+    } else {
+      RETURN_IF_ERROR(in.Expect("unreduced"));
+      RETURN_IF_ERROR(in.Expect("="));
+      if (in.Take("max") || in.Take("min")) return in.Error("unreduced max and min are not known here");
+      RETURN_IF_ERROR(TakeAxisSet(in, sharding.mesh, &sharding.unreduced));
+    }
+  }
+  RETURN_IF_ERROR(in.Expect(">"));
+  return sharding;
+}
+
+// Some writers escape quotes inside the value.
+std::string Unescaped(absl::string_view text) {
+  std::string out(text);
+  if (absl::StrContains(text, "\\\"")) absl::CUnescape(text, &out);
+  return out;
+}
+
+}  // namespace
+
+int64_t SdyMesh::NumDevices() const {
+  int64_t n = 1;
+  for (const Axis& axis : axes) n *= axis.size;
+  return n;
+}
+
+absl::StatusOr<SdyMeshes> ParseSdyMeshes(absl::string_view text) {
+  const std::string unescaped = Unescaped(text);
+  Scanner in(unescaped);
+  SdyMeshes meshes;
+  RETURN_IF_ERROR(in.Expect("{"));
+  while (!in.Take("}")) {
+    if (!meshes.empty()) RETURN_IF_ERROR(in.Expect(","));
+    ASSIGN_OR_RETURN(const std::string name, in.Name());
+    RETURN_IF_ERROR(in.Expect("="));
+    RETURN_IF_ERROR(in.Expect("#sdy.mesh<"));
+    ASSIGN_OR_RETURN(SdyMesh mesh, TakeMesh(in));
+    RETURN_IF_ERROR(in.Expect(">"));
+    meshes[name] = std::move(mesh);
+  }
+  return meshes;
+}
+
+absl::StatusOr<std::vector<SdySharding>> ParseSdyShardings(absl::string_view text, const SdyMeshes& meshes) {
+  const std::string unescaped = Unescaped(text);
+  Scanner in(unescaped);
+  std::vector<SdySharding> shardings;
+  if (in.Take("#sdy.sharding_per_value<")) {
+    RETURN_IF_ERROR(in.Expect("["));
+    while (!in.Take("]")) {
+      if (!shardings.empty()) RETURN_IF_ERROR(in.Expect(","));
+      RETURN_IF_ERROR(in.Expect("<"));
+      ASSIGN_OR_RETURN(SdySharding sharding, TakeBody(in, meshes));
+      shardings.push_back(std::move(sharding));
+    }
+    RETURN_IF_ERROR(in.Expect(">"));
+  } else {
+    RETURN_IF_ERROR(in.Expect("#sdy.sharding<"));
+    ASSIGN_OR_RETURN(SdySharding sharding, TakeBody(in, meshes));
+    shardings.push_back(std::move(sharding));
+  }
+  if (!in.AtEnd()) return in.Error("text after the sharding");
+  return shardings;
+}
+
+absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text) {
+  const std::string unescaped = Unescaped(text);
+  Scanner in(unescaped);
+  std::vector<std::string> axes;
+  RETURN_IF_ERROR(in.Expect("#sdy<manual_axes{"));
+  while (!in.Take("}")) {
+    if (!axes.empty()) RETURN_IF_ERROR(in.Expect(","));
+    ASSIGN_OR_RETURN(std::string name, in.Quoted());
+    axes.push_back(std::move(name));
+  }
+  RETURN_IF_ERROR(in.Expect(">"));
+  return axes;
+}
+
+std::string SdyShardingToString(const SdySharding& sharding, absl::string_view mesh_name) {
+  const auto axis = [](std::string* out, const SdyAxisRef& ref) {
+    absl::StrAppend(out, "\"", ref.name, "\"");
+    if (ref.size > 0) absl::StrAppend(out, ":(", ref.pre, ")", ref.size);
+  };
+  std::string out = absl::StrCat("#sdy.sharding<@", mesh_name, ", [");
+  for (size_t i = 0; i < sharding.dims.size(); ++i) {
+    const SdyDim& dim = sharding.dims[i];
+    absl::StrAppend(&out, i > 0 ? ", " : "", "{", absl::StrJoin(dim.axes, ", ", axis));
+    if (dim.open) absl::StrAppend(&out, dim.axes.empty() ? "?" : ", ?");
+    out += "}";
+    if (dim.priority > 0) absl::StrAppend(&out, "p", dim.priority);
+  }
+  out += "]";
+  if (!sharding.replicated.empty()) {
+    absl::StrAppend(&out, ", replicated={", absl::StrJoin(sharding.replicated, ", ", axis), "}");
+  }
+  if (!sharding.unreduced.empty()) {
+    absl::StrAppend(&out, ", unreduced={", absl::StrJoin(sharding.unreduced, ", ", axis), "}");
+  }
+  return out + ">";
+}
+
+}  // namespace toroid

@@ -1,0 +1,26 @@
+// Checks of the device groups of collectives, without listing the devices of iota and mesh forms.
+#ifndef TOROID_HLO_OPS_DEVICE_GROUPS_H_
+#define TOROID_HLO_OPS_DEVICE_GROUPS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "hlo/proto/hlo.pb.h"
+
+namespace toroid {
+
+struct DeviceGroupSizes {
+  bool given = false;           // false: one group of all participants
+  std::optional<int64_t> size;  // members per group, where all groups have the same number
+};
+
+// Sizes of the groups in the field of `instruction` that counts.
+// Errors: kInvalidArgument (C1) for empty groups, negative or repeated ids, iotas and meshes whose sizes
+// contradict each other or exceed 2^31 devices, groups of different sizes unless `may_differ`.
+absl::StatusOr<DeviceGroupSizes> CheckDeviceGroups(const xla::HloInstructionProto& instruction,
+                                                   bool may_differ);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_OPS_DEVICE_GROUPS_H_

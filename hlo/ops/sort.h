@@ -1,0 +1,21 @@
+// sort: n arrays, each line along the dimension permuted alike by the comparator (a_0, b_0, a_1, b_1, ..) ->
+// pred.
+//   C1 one dimension, in range. C2 arrays of equal sizes. C3 the comparator takes two scalars of each array's
+//   type. Result: the arrays, a tuple if n > 1.
+// topk: (values, s32 indices), the last dimension cut to k. C1 rank >= 1, 0 <= k <= last size. C2 integers or
+//   floats.
+#ifndef TOROID_HLO_OPS_SORT_H_
+#define TOROID_HLO_OPS_SORT_H_
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// Errors of both: kInvalidArgument naming the violated constraint.
+absl::StatusOr<Shape> InferSortShape(const Instruction& instruction);
+absl::StatusOr<Shape> InferTopKShape(const Instruction& instruction);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_OPS_SORT_H_

@@ -1,0 +1,809 @@
+#include "partitioner/computation_partitioner.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "partitioner/reducer.h"
+
+namespace toroid {
+namespace {
+
+bool IsCall(const Instruction& instruction, absl::string_view target) {
+  return instruction.opcode() == Opcode::kCustomCall && instruction.custom_call_target() == target;
+}
+
+bool IsAnnotation(const Instruction& instruction) {
+  return IsCall(instruction, "Sharding") || IsCall(instruction, "xla.sdy.FuncResultSharding") ||
+         IsCall(instruction, "xla.sdy.PropagationBarrier") || IsCall(instruction, "ShardBarrierFrom") ||
+         IsCall(instruction, "ShardBarrierTo");
+}
+
+// True if the operand is a constant zero, perhaps broadcast: it may count as partial.
+bool IsZero(const Instruction* instruction) {
+  while (instruction->opcode() == Opcode::kBroadcast || instruction->opcode() == Opcode::kReshape) {
+    instruction = instruction->operand(0);
+  }
+  if (instruction->opcode() != Opcode::kConstant || !instruction->shape().IsScalar()) return false;
+  absl::StatusOr<Literal> value = Literal::FromProto(instruction->attrs().literal());
+  return value.ok() && *value == Literal(instruction->shape());
+}
+
+}  // namespace
+
+ComputationPartitioner::ComputationPartitioner(const Module& module, const FlowGraph& graph,
+                                               const Annotations& annotations, const std::vector<Sharding>& targets,
+                                               const Mesh& mesh, const PartitionOptions& options,
+                                               ReshardPlanner* planner, Module* out)
+    : module_(module),
+      graph_(graph),
+      annotations_(annotations),
+      targets_(targets),
+      mesh_(mesh),
+      options_(options),
+      planner_(planner),
+      out_(out),
+      values_(graph.num_tensors()) {
+  shared_.module = out;
+  shared_.mesh = &mesh_;
+}
+
+absl::Status ComputationPartitioner::Run() {
+  ComputeReductionPoints();
+  ASSIGN_OR_RETURN(Computation * entry, PartitionComputation(*module_.entry(), /*is_entry=*/true));
+  out_->set_entry(entry);
+  return absl::OkStatus();
+}
+
+void ComputationPartitioner::ComputeReductionPoints() {
+  const int n = graph_.num_tensors();
+  reduction_bytes_.assign(n, 0);
+  must_reduce_.assign(n, false);
+  std::vector<double> through(n, 0);
+  std::vector<bool> used(n, false);
+  const auto local_bytes = [&](int t) {
+    const Dims dims = mesh_.ShardDims(graph_.shape(t).dims(), targets_[t]);
+    double bytes = static_cast<double>(ByteWidth(graph_.shape(t).element_type()));
+    for (const int64_t size : dims) bytes *= static_cast<double>(size);
+    return bytes;
+  };
+  // Ops stand in an order in which operands come first, so users are met first from the end.
+  const auto& ops = graph_.ops();
+  std::vector<bool> done(n, false);
+  const auto finish = [&](int t) {
+    if (done[t]) return;
+    done[t] = true;
+    const double own = local_bytes(t);
+    reduction_bytes_[t] = must_reduce_[t] || !used[t] ? own : std::min(own, through[t]);
+    if (used[t] && through[t] > own) must_reduce_[t] = true;
+  };
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    for (const int result : op->results) finish(result);
+    for (size_t i = 0; i < op->operands.size(); ++i) {
+      const int t = op->operands[i];
+      bool linear = false;
+      double share = 1;
+      if (op->instruction != nullptr && op->results.size() == 1) {
+        for (const Linearity& linearity : op->rule->linear) {
+          if (!(linearity.together >> i & 1)) continue;
+          linear = true;
+          share = __builtin_popcount(linearity.together);
+        }
+      }
+      used[t] = true;
+      if (linear && !done[op->results[0]]) linear = false;
+      if (linear) {
+        through[t] += reduction_bytes_[op->results[0]] / share;
+      } else {
+        must_reduce_[t] = true;
+      }
+    }
+  }
+  for (int t = 0; t < n; ++t) finish(t);
+  for (const int output : graph_.outputs()) must_reduce_[output] = true;
+}
+
+Sharding ComputationPartitioner::Whole(int tensor) const {
+  Sharding sharding = Sharding::Replicated(graph_.shape(tensor).rank());
+  sharding.manual = annotations_.manual[tensor];
+  return sharding;
+}
+
+void ComputationPartitioner::Define(int tensor, const Sharding& sharding, Instruction* local) {
+  values_[tensor].versions.push_back({sharding, local});
+}
+
+bool ComputationPartitioner::OnlyPartial(int tensor) const {
+  const Value& value = values_[tensor];
+  if (value.versions.empty()) return false;
+  for (const Version& version : value.versions) {
+    if (version.sharding.partial == 0) return false;
+  }
+  return true;
+}
+
+bool ComputationPartitioner::IsFree(int tensor) const { return values_[tensor].producer != nullptr; }
+
+Instruction* ComputationPartitioner::Materialize(int tensor, const Sharding& wanted) {
+  const Instruction& producer = *values_[tensor].producer;
+  const Shape& shape = producer.shape();
+  const Shape local(shape.element_type(), b_->ShardDims(shape.dims(), wanted));
+  switch (producer.opcode()) {
+    case Opcode::kConstant:
+      if (local.dims() == shape.dims()) {
+        Instruction* constant = b_->Clone(producer, shape, {});
+        return constant;
+      } else {
+        absl::StatusOr<Literal> value = Literal::FromProto(producer.attrs().literal());
+        if (!value.ok() || !IsSplat(*value)) return nullptr;
+        Literal element(Shape(shape.element_type(), {}));
+        std::copy_n(value->bytes(), ByteWidth(shape.element_type()), element.mutable_bytes());
+        return b_->Broadcast(b_->Constant(element), local.dims());
+      }
+    case Opcode::kBroadcast: {
+      const FlowOp* op = graph_.OpOf(producer);
+      Sharding operand = Sharding::Replicated(producer.operand(0)->shape().rank());
+      operand.manual = annotations_.manual[op->operands[0]];
+      for (int i = 0; i < producer.operand(0)->shape().rank(); ++i) operand.dims[i] = wanted.dims[producer.dimensions()[i]];
+      return b_->Clone(producer, local, {Get(op->operands[0], operand, producer)});
+    }
+    case Opcode::kIota: {
+      OpContext context;
+      context.op = &producer;
+      context.rule = graph_.OpOf(producer)->rule;
+      context.results.push_back(wanted);
+      context.b = b_;
+      absl::StatusOr<std::vector<Instruction*>> result = PartitionIota(context);
+      return result.ok() ? (*result)[0] : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+int ComputationPartitioner::CauseOf(const Instruction& consumer, int) {
+  return out_->AddCause(consumer.name().empty() ? std::string(consumer.opcode_name()) : consumer.name());
+}
+
+Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, const Instruction& consumer) {
+  Value& value = values_[tensor];
+  const Shape& shape = graph_.shape(tensor);
+  if (!shape.IsArray()) {
+    TOROID_CHECK(!value.versions.empty(), consumer.name());
+    return value.versions[0].local;
+  }
+  for (const Version& version : value.versions) {
+    if (version.sharding == wanted) return version.local;
+  }
+  if (value.producer != nullptr) {
+    Instruction* made = Materialize(tensor, wanted);
+    if (made != nullptr) {
+      if (options_.poison_padding) made = Poison(made, shape.dims(), wanted);
+      values_[tensor].versions.push_back({wanted, made});
+      return made;
+    }
+    if (value.versions.empty()) Define(tensor, Whole(tensor), Materialize(tensor, Whole(tensor)));
+  }
+  TOROID_CHECK(!values_[tensor].versions.empty(), consumer.name(), " uses a value that was not made");
+  const int64_t width = ByteWidth(shape.element_type());
+  const ReshardPlan* best = nullptr;
+  Version from;
+  for (Version version : values_[tensor].versions) {
+    if (wanted.partial & ~version.sharding.partial) continue;
+    if (version.sharding.manual != wanted.manual) {
+      // What is alike on all devices of the manual axes is a local value as it stands.
+      const AxisSet added = wanted.manual & ~version.sharding.manual;
+      if ((version.sharding.manual & ~wanted.manual) != 0 || (version.sharding.DimAxes() & added) != 0) continue;
+      version.sharding.manual = wanted.manual;
+    }
+    const ReshardPlan& plan = planner_->Plan(shape.dims(), width, version.sharding, wanted);
+    if (best == nullptr || plan.sent_bytes < best->sent_bytes) {
+      best = &plan;
+      from = version;
+    }
+  }
+  TOROID_CHECK(best != nullptr, consumer.name(), " wants ", mesh_.ToString(wanted));
+  b_->Serve(&consumer, CauseOf(consumer, tensor));
+  Instruction* local = b_->Reshard(from.local, shape.dims(), from.sharding, *best);
+  if (options_.poison_padding) local = Poison(local, shape.dims(), wanted);
+  values_[tensor].versions.push_back({wanted, local});
+  return local;
+}
+
+Instruction* ComputationPartitioner::Poison(Instruction* x, absl::Span<const int64_t> dims,
+                                            const Sharding& sharding) {
+  const PrimitiveType type = x->shape().element_type();
+  Literal garbage = VisitArrayType(
+      type,
+      [&](auto tag) -> Literal {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_same_v<T, bool>) {
+          return Literal::Scalar<T>(true);
+        } else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+          using R = typename T::value_type;
+          return Literal::Scalar<T>(T(std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity()));
+        } else if constexpr (IsSmallFloat<T>::value) {
+          return Literal::Scalar<T>(T::QuietNan());
+        } else if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
+          return Literal::Scalar<T>(T(std::numeric_limits<float>::quiet_NaN()));
+        } else if constexpr (std::is_integral_v<T>) {
+          return Literal::Scalar<T>(std::numeric_limits<T>::max());
+        } else {
+          return Literal::Scalar<T>(T(-1));
+        }
+      },
+      Literal());
+  Instruction* fill = nullptr;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t tiles = mesh_.Product(sharding.dims[d]);
+    if (tiles == 1 || dims[d] % tiles == 0) continue;
+    if (fill == nullptr) fill = b_->Constant(garbage);
+    x = b_->MaskPadding(x, static_cast<int>(d), dims[d], sharding.dims[d], fill);
+  }
+  return x;
+}
+
+Computation* ComputationPartitioner::CopyComputation(const Computation* computation) {
+  Computation*& copy = copied_[computation];
+  if (copy != nullptr) return copy;
+  Computation* made = out_->AddComputation(computation->name());
+  std::vector<Instruction*> map(computation->size());
+  for (const auto& instruction : computation->instructions()) {
+    // Annotations mean nothing inside: look through them.
+    if (IsAnnotation(*instruction) && instruction->num_operands() == 1) {
+      map[instruction->index()] = map[instruction->operand(0)->index()];
+      continue;
+    }
+    std::vector<Instruction*> operands;
+    for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
+    Instruction* clone = made->AddClone(*instruction, instruction->shape(), operands);
+    clone->set_name(instruction->name());
+    std::vector<Computation*> called;
+    for (const Computation* callee : instruction->called()) called.push_back(CopyComputation(callee));
+    clone->set_called(called);
+    map[instruction->index()] = clone;
+  }
+  made->set_root(map[computation->root()->index()]);
+  TOROID_CHECK(made->CollectParameters().ok());
+  return copied_[computation] = made;
+}
+
+uint32_t ComputationPartitioner::PartialToPassOn(const Instruction& instruction, const FlowOp& op,
+                                                 Sharding* partial) {
+  if (options_.replicate_everything || op.results.size() != 1) return 0;
+  uint32_t present = 0;
+  const Sharding* first = nullptr;
+  for (size_t i = 0; i < op.operands.size() && i < 32; ++i) {
+    if (!graph_.shape(op.operands[i]).IsArray() || !OnlyPartial(op.operands[i])) continue;
+    const Sharding& sharding = values_[op.operands[i]].versions[0].sharding;
+    if (first != nullptr && (first->partial != sharding.partial || first->reducer != sharding.reducer)) return 0;
+    first = &sharding;
+    present |= uint32_t{1} << i;
+    if (must_reduce_[op.operands[i]]) return 0;
+  }
+  if (present == 0) return 0;
+  for (const Linearity& linearity : op.rule->linear) {
+    if ((present & ~linearity.together) != 0) continue;
+    if (first->reducer != Reducer::kAdd && !linearity.any_reducer) continue;
+    // Zeros may stand for a missing partial of a sum.
+    bool complete = true;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      if (!(linearity.together >> i & 1) || present >> i & 1) continue;
+      complete &= first->reducer == Reducer::kAdd && IsZero(instruction.operand(static_cast<int>(i)));
+    }
+    if (!complete) continue;
+    if (instruction.opcode() == Opcode::kReduce && !IsZero(instruction.operand(1))) continue;
+    *partial = *first;
+    return present;
+  }
+  return 0;
+}
+
+Assignment ComputationPartitioner::Assign(const Instruction& instruction, const FlowOp& op, uint32_t passed_on,
+                                          const Sharding& partial) {
+  AssignmentProblem problem;
+  problem.op = &instruction;
+  problem.rule = op.rule;
+  AxisSet manual = 0;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const int t = op.operands[i];
+    TensorView view;
+    view.dims = graph_.shape(t).dims();
+    view.width = std::max<int64_t>(1, ByteWidth(graph_.shape(t).element_type()));
+    view.free = IsFree(t);
+    manual |= annotations_.manual[t];
+    for (const Version& version : values_[t].versions) {
+      Sharding place = version.sharding;
+      if (passed_on >> i & 1) {
+        place.partial = 0;
+        place.reducer = Reducer::kAdd;
+      }
+      view.places.push_back(std::move(place));
+    }
+    problem.operands.push_back(std::move(view));
+  }
+  for (const int t : op.results) {
+    TensorView view;
+    view.dims = graph_.shape(t).dims();
+    view.width = std::max<int64_t>(1, ByteWidth(graph_.shape(t).element_type()));
+    manual |= annotations_.manual[t];
+    view.places.push_back(targets_[t]);
+    problem.results.push_back(std::move(view));
+  }
+  problem.reserved = manual | (passed_on != 0 ? partial.partial : 0);
+  if (options_.replicate_everything) {
+    Assignment whole;
+    whole.factor_axes.resize(op.rule->factors.size());
+    return whole;
+  }
+  return ChooseAssignment(problem, planner_, mesh_);
+}
+
+absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction, const FlowOp& op) {
+  const Opcode opcode = instruction.opcode();
+  if (opcode == Opcode::kConstant || opcode == Opcode::kIota ||
+      (opcode == Opcode::kBroadcast && !options_.replicate_everything &&
+       (IsFree(op.operands[0]) || values_[op.operands[0]].versions[0].sharding.IsReplicated()))) {
+    values_[op.results[0]].producer = &instruction;
+    return absl::OkStatus();
+  }
+  Sharding partial;
+  uint32_t passed_on = PartialToPassOn(instruction, op, &partial);
+  Assignment assignment = Assign(instruction, op, passed_on, partial);
+  if (passed_on != 0) {
+    // Reducing first may be cheaper: the reduced value may be wanted cut over the very axes it is partial over.
+    const Dims dims = mesh_.ShardDims(graph_.shape(op.results[0]).dims(), targets_[op.results[0]]);
+    int64_t bytes = ByteWidth(graph_.shape(op.results[0]).element_type());
+    for (const int64_t size : dims) bytes *= size;
+    const int64_t later = assignment.sent_bytes + SentBytes(MoveKind::kAllReduce, bytes, mesh_.Product(partial.partial));
+    Assignment reduced = Assign(instruction, op, 0, partial);
+    if (reduced.sent_bytes < later) {
+      passed_on = 0;
+      assignment = std::move(reduced);
+    }
+  }
+  return Emit(instruction, op, assignment, passed_on, partial);
+}
+
+absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const FlowOp& op,
+                                          const Assignment& assignment, uint32_t passed_on, const Sharding& partial) {
+  const ShardingRule& rule = *op.rule;
+  OpContext context;
+  context.op = &instruction;
+  context.rule = &rule;
+  context.factor_axes = assignment.factor_axes;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const int t = op.operands[i];
+    Sharding needed = ShardingUnder(mesh_, rule, rule.operands[i], assignment.factor_axes);
+    needed.manual = annotations_.manual[t];
+    if (passed_on >> i & 1) {
+      needed.partial = partial.partial;
+      needed.reducer = partial.reducer;
+    }
+    context.operands.push_back(Get(t, needed, instruction));
+    context.operand_shardings.push_back(std::move(needed));
+  }
+  AxisSet partial_axes = PartialAxes(instruction, rule, assignment.factor_axes);
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    Sharding natural = ShardingUnder(mesh_, rule, rule.results[i], assignment.factor_axes);
+    natural.manual = annotations_.manual[op.results[i]];
+    natural.partial = partial_axes | (passed_on != 0 ? partial.partial : 0);
+    if (natural.partial != 0) natural.reducer = partial_axes != 0 ? rule.reducer : partial.reducer;
+    context.results.push_back(std::move(natural));
+  }
+  context.b = b_;
+  context.copy_computation = [this](const Computation* computation) { return CopyComputation(computation); };
+  b_->Serve(&instruction, partial_axes == 0 ? 0 : CauseOf(instruction, op.results[0]));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> locals, LocalProgram(context));
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    Instruction* local = locals[i];
+    if (options_.poison_padding && graph_.shape(op.results[i]).IsArray()) {
+      local = Poison(local, graph_.shape(op.results[i]).dims(), context.results[i]);
+    }
+    Define(op.results[i], context.results[i], local);
+  }
+  ReportReplication(instruction, op, assignment);
+  return absl::OkStatus();
+}
+
+void ComputationPartitioner::ReportReplication(const Instruction& instruction, const FlowOp& op,
+                                               const Assignment& assignment) {
+  for (const AxisList& axes : assignment.factor_axes) {
+    if (!axes.empty()) return;
+  }
+  // Nothing is cut where the op runs: was something cut around it?
+  bool cut = false;
+  int64_t bytes = 0;
+  for (const int t : op.operands) {
+    bool everywhere = IsFree(t);
+    for (const Version& version : values_[t].versions) {
+      // Versions made for this op come last; what the value was before tells.
+      everywhere |= version.sharding.IsReplicated() && &version == &values_[t].versions.front();
+    }
+    if (everywhere || !graph_.shape(t).IsArray() || values_[t].versions.empty()) continue;
+    if (values_[t].versions.front().sharding.DimAxes() == 0) continue;
+    cut = true;
+    bytes += graph_.shape(t).ByteSize();
+  }
+  for (const int t : op.results) {
+    if (!graph_.shape(t).IsArray() || targets_[t].DimAxes() == 0) continue;
+    cut = true;
+    bytes += graph_.shape(t).ByteSize();
+  }
+  if (!cut) return;
+  full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()), bytes,
+                                absl::StrCat(instruction.opcode_name(), " is computed on whole arrays")});
+}
+
+// Ops without a rule: operands whole, results whole.
+absl::Status ComputationPartitioner::PartitionWhole(const Instruction& instruction) {
+  std::vector<Instruction*> operands;
+  bool cut = false;
+  const std::function<Instruction*(const Shape&, absl::Span<const int>&)> assemble =
+      [&](const Shape& shape, absl::Span<const int>& leaves) -> Instruction* {
+    if (!shape.IsTuple()) {
+      const int t = leaves[0];
+      leaves.remove_prefix(1);
+      cut |= graph_.shape(t).IsArray() && !IsFree(t) && values_[t].versions[0].sharding.DimAxes() != 0;
+      return Get(t, Whole(t), instruction);
+    }
+    std::vector<Instruction*> elements;
+    std::vector<Shape> shapes;
+    for (const Shape& element : shape.tuple_shapes()) {
+      elements.push_back(assemble(element, leaves));
+      shapes.push_back(elements.back()->shape());
+    }
+    return b_->Add(Opcode::kTuple, Shape::Tuple(shapes), elements);
+  };
+  for (const Instruction* operand : instruction.operands()) {
+    absl::Span<const int> leaves = graph_.Leaves(*operand);
+    operands.push_back(assemble(operand->shape(), leaves));
+  }
+  if (cut) {
+    full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()),
+                                  instruction.shape().ByteSize(),
+                                  absl::StrCat(instruction.opcode_name(), " has no partitioned form")});
+  }
+  b_->Serve(&instruction);
+  Instruction* clone = b_->Clone(instruction, instruction.shape(), operands);
+  if (!instruction.called().empty()) {
+    std::vector<Computation*> called;
+    for (const Computation* computation : instruction.called()) called.push_back(CopyComputation(computation));
+    clone->set_called(called);
+  }
+  absl::Span<const int> leaves = graph_.Leaves(instruction);
+  const std::function<void(Instruction*)> take = [&](Instruction* value) {
+    if (!value->shape().IsTuple()) {
+      Define(leaves[0], Whole(leaves[0]), value);
+      leaves.remove_prefix(1);
+      return;
+    }
+    for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
+      xla::HloInstructionProto* attrs;
+      Instruction* element = b_->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
+      attrs->set_tuple_index(i);
+      take(element);
+    }
+  };
+  take(clone);
+  return absl::OkStatus();
+}
+
+bool ComputationPartitioner::PassThroughAnnotation(const Instruction& instruction) {
+  if (!IsAnnotation(instruction) || instruction.num_operands() != 1) return false;
+  const int from = graph_.Leaves(*instruction.operand(0))[0];
+  const int to = graph_.Leaves(instruction)[0];
+  const bool asked = annotations_.tensor[to].has_value() && annotations_.tensor[to]->closed != 0;
+  if (!asked || options_.replicate_everything) {
+    values_[to] = values_[from];
+    return true;
+  }
+  Sharding wanted = targets_[to];
+  wanted.manual = annotations_.manual[to];
+  Instruction* local = Get(from, wanted, instruction);
+  if (IsFree(from)) values_[to].producer = values_[from].producer;
+  Define(to, wanted, local);
+  return true;
+}
+
+absl::Status ComputationPartitioner::PartitionBoundary(const Instruction& instruction,
+                                                       const ManualBoundary& boundary) {
+  std::vector<int> operands;
+  for (const Instruction* operand : instruction.operands()) {
+    for (const int leaf : graph_.Leaves(*operand)) operands.push_back(leaf);
+  }
+  const auto results = graph_.Leaves(instruction);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const int local_tensor = boundary.enters ? results[i] : operands[i];
+    const int global_tensor = boundary.enters ? operands[i] : results[i];
+    // The buffer is the same on both sides: manual axes are the major ones of each dimension, then the free axes
+    // that cut the local value.
+    Sharding local = targets_[local_tensor];
+    if (options_.replicate_everything) local = Sharding::Replicated(static_cast<int>(local.dims.size()));
+    Sharding global = Sharding::Replicated(static_cast<int>(local.dims.size()));
+    for (size_t d = 0; d < local.dims.size(); ++d) {
+      global.dims[d] = boundary.global[i].dims[d].Only(boundary.manual);
+      global.dims[d].Append(local.dims[d]);
+    }
+    global.manual = annotations_.manual[global_tensor];
+    local.manual = annotations_.manual[local_tensor];
+    Instruction* value = boundary.enters ? Get(operands[i], global, instruction) : Get(operands[i], local, instruction);
+    Define(results[i], boundary.enters ? local : global, value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ComputationPartitioner::PartitionInstruction(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+      return absl::OkStatus();
+    case Opcode::kWhile:
+      return PartitionWhile(instruction);
+    case Opcode::kConditional:
+      return PartitionConditional(instruction);
+    default:
+      break;
+  }
+  const auto boundary = annotations_.boundaries.find(&instruction);
+  if (boundary != annotations_.boundaries.end()) return PartitionBoundary(instruction, boundary->second);
+  if (IsCall(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
+  if (PassThroughAnnotation(instruction)) return absl::OkStatus();
+  const FlowOp* op = graph_.OpOf(instruction);
+  return op == nullptr ? PartitionWhole(instruction) : PartitionOp(instruction, *op);
+}
+
+absl::StatusOr<Computation*> ComputationPartitioner::PartitionComputation(const Computation& computation,
+                                                                         bool is_entry) {
+  Computation* local = out_->AddComputation(computation.name());
+  SpmdBuilder builder(&shared_, local);
+  SpmdBuilder* const outer = b_;
+  b_ = &builder;
+  if (is_entry) {
+    RETURN_IF_ERROR(EntryParameters(computation));
+  } else {
+    // One parameter: the state of a loop or the operand of a branch, its leaves in their targets' shardings.
+    const Instruction& parameter = *computation.parameter(0);
+    const auto leaves = graph_.Leaves(parameter);
+    size_t next = 0;
+    const std::function<Shape(const Shape&)> local_shape = [&](const Shape& shape) -> Shape {
+      if (shape.IsTuple()) {
+        std::vector<Shape> elements;
+        for (const Shape& element : shape.tuple_shapes()) elements.push_back(local_shape(element));
+        return Shape::Tuple(std::move(elements));
+      }
+      const int t = leaves[next++];
+      if (!shape.IsArray()) return shape;
+      return Shape(shape.element_type(), mesh_.ShardDims(shape.dims(), targets_[t]));
+    };
+    Instruction* value = local->AddParameter(local_shape(parameter.shape()), parameter.name());
+    next = 0;
+    const std::function<void(Instruction*)> take = [&](Instruction* element) {
+      if (!element->shape().IsTuple()) {
+        const int t = leaves[next++];
+        Sharding sharding = targets_[t];
+        sharding.manual = annotations_.manual[t];
+        values_[t] = Value();
+        Define(t, sharding, element);
+        return;
+      }
+      for (int i = 0; i < static_cast<int>(element->shape().tuple_shapes().size()); ++i) {
+        xla::HloInstructionProto* attrs;
+        Instruction* inner = b_->Add(Opcode::kGetTupleElement, element->shape().tuple_shape(i), {element}, &attrs);
+        attrs->set_tuple_index(i);
+        take(inner);
+      }
+    };
+    take(value);
+  }
+  for (const auto& instruction : computation.instructions()) {
+    const absl::Status status = PartitionInstruction(*instruction);
+    if (!status.ok()) return Annotate(status, absl::StrCat(computation.name(), "/", instruction->name()));
+  }
+  if (is_entry) RETURN_IF_ERROR(EntryOutputs(computation));
+  b_ = outer;
+  return local;
+}
+
+absl::Status ComputationPartitioner::EntryParameters(const Computation& computation) {
+  for (const Instruction* parameter : computation.parameters()) {
+    const auto leaves = graph_.Leaves(*parameter);
+    if (parameter->shape().IsTuple()) {
+      return absl::UnimplementedError(
+          absl::StrCat(parameter->name(), ": entry parameters that are tuples; pass their elements one by one"));
+    }
+    const int t = leaves[0];
+    Sharding sharding = targets_[t];
+    sharding.manual = annotations_.manual[t];
+    const Shape shape = parameter->shape().IsArray()
+                            ? Shape(parameter->shape().element_type(), b_->ShardDims(parameter->shape().dims(), sharding))
+                            : parameter->shape();
+    Instruction* local = b_->computation()->AddParameter(shape, parameter->name());
+    local->set_metadata(parameter->metadata());
+    local->set_frontend_attributes(parameter->frontend_attributes());
+    if (options_.poison_padding && shape.IsArray()) local = Poison(local, parameter->shape().dims(), sharding);
+    if (annotations_.tensor[t] && annotations_.tensor[t]->foreign) {
+      local = b_->FromDeviceOrder(local, annotations_.tensor[t]->foreign->order(), sharding);
+    }
+    Define(t, sharding, local);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ComputationPartitioner::EntryOutputs(const Computation& computation) {
+  const Instruction& root = *computation.root();
+  const auto leaves = graph_.Leaves(root);
+  size_t next = 0;
+  const std::function<Instruction*(const Shape&)> assemble = [&](const Shape& shape) -> Instruction* {
+    if (!shape.IsTuple()) {
+      const int output = graph_.outputs()[next];
+      const int t = leaves[next++];
+      Sharding wanted = targets_[output];
+      wanted.manual = annotations_.manual[t];
+      Instruction* local = Get(t, wanted, root);
+      if (annotations_.tensor[output] && annotations_.tensor[output]->foreign && !options_.replicate_outputs) {
+        local = b_->ToDeviceOrder(local, annotations_.tensor[output]->foreign->order(), wanted);
+      }
+      return local;
+    }
+    std::vector<Instruction*> elements;
+    std::vector<Shape> shapes;
+    for (const Shape& element : shape.tuple_shapes()) {
+      elements.push_back(assemble(element));
+      shapes.push_back(elements.back()->shape());
+    }
+    b_->Serve(&root);
+    return b_->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
+  };
+  b_->computation()->set_root(assemble(root.shape()));
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Takes a tuple-shaped value apart into its leaves.
+void Leaves(SpmdBuilder& b, Instruction* value, std::vector<Instruction*>* leaves) {
+  if (!value->shape().IsTuple()) {
+    leaves->push_back(value);
+    return;
+  }
+  for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
+    xla::HloInstructionProto* attrs;
+    Instruction* element = b.Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
+    attrs->set_tuple_index(i);
+    Leaves(b, element, leaves);
+  }
+}
+
+// Puts leaves together under the structure of `shape`.
+Instruction* Assemble(SpmdBuilder& b, const Shape& shape, absl::Span<Instruction* const>& leaves) {
+  if (!shape.IsTuple()) {
+    Instruction* leaf = leaves[0];
+    leaves.remove_prefix(1);
+    return leaf;
+  }
+  std::vector<Instruction*> elements;
+  std::vector<Shape> shapes;
+  for (const Shape& element : shape.tuple_shapes()) {
+    elements.push_back(Assemble(b, element, leaves));
+    shapes.push_back(elements.back()->shape());
+  }
+  return b.Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
+}
+
+}  // namespace
+
+absl::Status ComputationPartitioner::PartitionWhile(const Instruction& instruction) {
+  const Computation* body = instruction.called(0);
+  const Computation* condition = instruction.called(1);
+  const auto state = graph_.Leaves(instruction);
+  const auto target = [&](int t) {
+    Sharding sharding = targets_[t];
+    sharding.manual = annotations_.manual[t];
+    return sharding;
+  };
+  std::vector<Instruction*> init;
+  const auto init_leaves = graph_.Leaves(*instruction.operand(0));
+  for (size_t i = 0; i < state.size(); ++i) init.push_back(Get(init_leaves[i], target(state[i]), instruction));
+  b_->Serve(&instruction);
+  absl::Span<Instruction* const> rest = init;
+  Instruction* operand = Assemble(*b_, instruction.shape(), rest);
+
+  Computation*& local_body = partitioned_[body];
+  if (local_body == nullptr) {
+    SpmdBuilder* const outer = b_;
+    ASSIGN_OR_RETURN(Computation * made, PartitionComputation(*body, /*is_entry=*/false));
+    {
+      // The state goes back in the shardings it came in.
+      SpmdBuilder builder(&shared_, made);
+      b_ = &builder;
+      const auto leaves = graph_.Leaves(*body->root());
+      std::vector<Instruction*> next;
+      for (size_t i = 0; i < state.size(); ++i) next.push_back(Get(leaves[i], target(state[i]), *body->root()));
+      b_->Serve(body->root());
+      absl::Span<Instruction* const> all = next;
+      made->set_root(Assemble(builder, body->root()->shape(), all));
+    }
+    b_ = outer;
+    partitioned_[body] = made;
+  }
+  if (partitioned_[condition] == nullptr) {
+    SpmdBuilder* const outer = b_;
+    ASSIGN_OR_RETURN(Computation * made, PartitionComputation(*condition, /*is_entry=*/false));
+    {
+      SpmdBuilder builder(&shared_, made);
+      b_ = &builder;
+      const int t = graph_.Leaves(*condition->root())[0];
+      made->set_root(Get(t, Whole(t), *condition->root()));
+    }
+    b_ = outer;
+    partitioned_[condition] = made;
+  }
+  b_->Serve(&instruction);
+  Instruction* loop = b_->Clone(instruction, operand->shape(), {operand});
+  Computation* called[] = {partitioned_[body], partitioned_[condition]};
+  loop->set_called(called);
+  std::vector<Instruction*> results;
+  Leaves(*b_, loop, &results);
+  for (size_t i = 0; i < state.size(); ++i) {
+    values_[state[i]] = Value();
+    Define(state[i], target(state[i]), results[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ComputationPartitioner::PartitionConditional(const Instruction& instruction) {
+  const auto results = graph_.Leaves(instruction);
+  const auto target = [&](int t) {
+    Sharding sharding = targets_[t];
+    sharding.manual = annotations_.manual[t];
+    return sharding;
+  };
+  const int index = graph_.Leaves(*instruction.operand(0))[0];
+  std::vector<Instruction*> operands = {Get(index, Whole(index), instruction)};
+  std::vector<Computation*> branches;
+  Shape shape;
+  for (size_t i = 0; i < instruction.called().size(); ++i) {
+    const Computation* branch = instruction.called(static_cast<int>(i));
+    const Instruction* operand = instruction.operand(static_cast<int>(i) + 1);
+    const auto from = graph_.Leaves(*operand);
+    const auto to = graph_.Leaves(*branch->parameter(0));
+    std::vector<Instruction*> leaves;
+    for (size_t k = 0; k < from.size(); ++k) leaves.push_back(Get(from[k], target(to[k]), instruction));
+    b_->Serve(&instruction);
+    absl::Span<Instruction* const> rest = leaves;
+    operands.push_back(Assemble(*b_, operand->shape(), rest));
+    if (partitioned_[branch] == nullptr) {
+      SpmdBuilder* const outer = b_;
+      ASSIGN_OR_RETURN(Computation * made, PartitionComputation(*branch, /*is_entry=*/false));
+      SpmdBuilder builder(&shared_, made);
+      b_ = &builder;
+      const auto root = graph_.Leaves(*branch->root());
+      std::vector<Instruction*> out;
+      for (size_t k = 0; k < results.size(); ++k) out.push_back(Get(root[k], target(results[k]), *branch->root()));
+      b_->Serve(branch->root());
+      absl::Span<Instruction* const> all = out;
+      made->set_root(Assemble(builder, branch->root()->shape(), all));
+      b_ = outer;
+      partitioned_[branch] = made;
+    }
+    branches.push_back(partitioned_[branch]);
+    shape = branches.back()->root()->shape();
+  }
+  b_->Serve(&instruction);
+  Instruction* conditional = b_->Clone(instruction, shape, operands);
+  conditional->set_called(branches);
+  std::vector<Instruction*> leaves;
+  Leaves(*b_, conditional, &leaves);
+  for (size_t i = 0; i < results.size(); ++i) {
+    values_[results[i]] = Value();
+    Define(results[i], target(results[i]), leaves[i]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

@@ -1,0 +1,94 @@
+// Rewrites the computations of a module for one partition; see spmd_partitioner.h.
+#ifndef TOROID_PARTITIONER_COMPUTATION_PARTITIONER_H_
+#define TOROID_PARTITIONER_COMPUTATION_PARTITIONER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "partitioner/assignment.h"
+#include "partitioner/ops/local_program.h"
+#include "partitioner/propagation/annotations.h"
+#include "partitioner/propagation/flow_graph.h"
+#include "partitioner/partition_options.h"
+
+namespace toroid {
+
+class ComputationPartitioner {
+ public:
+  // `targets`: the propagated sharding of every tensor. `mesh` has the axes of annotations.mesh, perhaps in another
+  // device order.
+  ComputationPartitioner(const Module& module, const FlowGraph& graph, const Annotations& annotations,
+                         const std::vector<Sharding>& targets, const Mesh& mesh, const PartitionOptions& options,
+                         ReshardPlanner* planner, Module* out);
+
+  // Rewrites the entry and all it reaches. Outputs end in the shardings of the graph's output tensors.
+  absl::Status Run();
+
+  const std::vector<FullReplication>& full_replications() const { return full_replications_; }
+
+ private:
+  // A value in one sharding.
+  struct Version {
+    Sharding sharding;
+    Instruction* local;
+  };
+  struct Value {
+    absl::InlinedVector<Version, 2> versions;
+    const Instruction* producer = nullptr;  // Of the global program, if it can be made anew in any sharding.
+  };
+
+  absl::StatusOr<Computation*> PartitionComputation(const Computation& computation, bool is_entry);
+  absl::Status PartitionInstruction(const Instruction& instruction);
+  absl::Status PartitionOp(const Instruction& instruction, const FlowOp& op);
+  absl::Status PartitionWhole(const Instruction& instruction);
+  absl::Status PartitionWhile(const Instruction& instruction);
+  absl::Status PartitionConditional(const Instruction& instruction);
+  absl::Status PartitionBoundary(const Instruction& instruction, const ManualBoundary& boundary);
+  bool PassThroughAnnotation(const Instruction& instruction);
+  absl::Status EntryParameters(const Computation& computation);
+  absl::Status EntryOutputs(const Computation& computation);
+
+  // Which operands to leave partial: those of the first linearity whose operands are partial alike; 0 for none.
+  uint32_t PartialToPassOn(const Instruction& instruction, const FlowOp& op, Sharding* partial);
+  Assignment Assign(const Instruction& instruction, const FlowOp& op, uint32_t passed_on, const Sharding& partial);
+  absl::Status Emit(const Instruction& instruction, const FlowOp& op, const Assignment& assignment,
+                    uint32_t passed_on, const Sharding& partial);
+
+  void Define(int tensor, const Sharding& sharding, Instruction* local);
+  // The tensor in a sharding, brought there if need be.
+  Instruction* Get(int tensor, const Sharding& wanted, const Instruction& consumer);
+  // Constants, iotas and broadcasts of what every device has: made in any sharding without communication.
+  bool IsFree(int tensor) const;
+  Instruction* Materialize(int tensor, const Sharding& wanted);
+  bool OnlyPartial(int tensor) const;
+  Sharding Whole(int tensor) const;
+  Instruction* Poison(Instruction* x, absl::Span<const int64_t> dims, const Sharding& sharding);
+  Computation* CopyComputation(const Computation* computation);
+  int CauseOf(const Instruction& consumer, int tensor);
+  void ReportReplication(const Instruction& instruction, const FlowOp& op, const Assignment& assignment);
+  // Bytes at which a partial value is best reduced, itself or after the linear ops that use it.
+  void ComputeReductionPoints();
+
+  const Module& module_;
+  const FlowGraph& graph_;
+  const Annotations& annotations_;
+  const std::vector<Sharding>& targets_;
+  const Mesh& mesh_;
+  const PartitionOptions& options_;
+  ReshardPlanner* planner_;
+  Module* out_;
+  SpmdModule shared_;
+  std::vector<Value> values_;            // By tensor.
+  std::vector<double> reduction_bytes_;  // By tensor.
+  std::vector<bool> must_reduce_;        // By tensor: some user needs the reduced value.
+  SpmdBuilder* b_ = nullptr;             // Of the computation being written.
+  absl::flat_hash_map<const Computation*, Computation*> partitioned_;
+  absl::flat_hash_map<const Computation*, Computation*> copied_;
+  std::vector<FullReplication> full_replications_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_COMPUTATION_PARTITIONER_H_

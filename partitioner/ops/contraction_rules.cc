@@ -1,0 +1,101 @@
+// Rules of contractions.
+#include "partitioner/ops/rules.h"
+
+namespace toroid {
+
+// (b m k), (b k n) -> (b m n), k reduced; several dimensions may play each role.
+ShardingRule DotShardingRule(const Instruction& instruction) {
+  const Shape& lhs_shape = instruction.operand(0)->shape();
+  const Shape& rhs_shape = instruction.operand(1)->shape();
+  const xla::DotDimensionNumbers& numbers = instruction.attrs().dot_dimension_numbers();
+  ShardingRule rule;
+  TensorFactors lhs(lhs_shape.rank()), rhs(rhs_shape.rank()), result;
+  std::vector<bool> lhs_taken(lhs_shape.rank(), false), rhs_taken(rhs_shape.rank(), false);
+  for (int i = 0; i < numbers.lhs_batch_dimensions_size(); ++i) {
+    const int64_t l = numbers.lhs_batch_dimensions(i), r = numbers.rhs_batch_dimensions(i);
+    lhs[l] = rhs[r] = rule.AddFactor(lhs_shape.dim(l));
+    lhs_taken[l] = rhs_taken[r] = true;
+    result.push_back(lhs[l]);
+  }
+  for (int i = 0; i < numbers.lhs_contracting_dimensions_size(); ++i) {
+    const int64_t l = numbers.lhs_contracting_dimensions(i), r = numbers.rhs_contracting_dimensions(i);
+    lhs[l] = rhs[r] = rule.AddFactor(lhs_shape.dim(l), FactorKind::kReduction);
+    lhs_taken[l] = rhs_taken[r] = true;
+  }
+  for (int l = 0; l < lhs_shape.rank(); ++l) {
+    if (lhs_taken[l]) continue;
+    lhs[l] = rule.AddFactor(lhs_shape.dim(l));
+    result.push_back(lhs[l]);
+  }
+  for (int r = 0; r < rhs_shape.rank(); ++r) {
+    if (rhs_taken[r]) continue;
+    rhs[r] = rule.AddFactor(rhs_shape.dim(r));
+    result.push_back(rhs[r]);
+  }
+  rule.operands = {lhs, rhs};
+  rule.results.push_back(result);
+  if (instruction.shape().element_type() == xla::PRED) {
+    rule.reducer = Reducer::kOr;
+  } else {
+    rule.linear = {{0b01}, {0b10}};
+  }
+  return rule;
+}
+
+// Batch passes through, features contract as in a dot; group counts split a dimension into (group, rest). A spatial
+// dimension is one factor of image and output; the window (kernel spatial) stays whole.
+ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
+  const xla::ConvolutionDimensionNumbers& numbers = instruction.attrs().convolution_dimension_numbers();
+  const Shape& lhs_shape = instruction.operand(0)->shape();
+  const Shape& rhs_shape = instruction.operand(1)->shape();
+  const Shape& out_shape = instruction.shape();
+  const int64_t feature_groups = std::max<int64_t>(1, instruction.attrs().feature_group_count());
+  const int64_t batch_groups = std::max<int64_t>(1, instruction.attrs().batch_group_count());
+  ShardingRule rule;
+  TensorFactors lhs(lhs_shape.rank()), rhs(rhs_shape.rank()), out(out_shape.rank());
+  const int64_t out_features = out_shape.dim(numbers.output_feature_dimension());
+
+  DimFactors& lhs_batch = lhs[numbers.input_batch_dimension()];
+  DimFactors& lhs_feature = lhs[numbers.input_feature_dimension()];
+  DimFactors& rhs_in = rhs[numbers.kernel_input_feature_dimension()];
+  DimFactors& rhs_out = rhs[numbers.kernel_output_feature_dimension()];
+  DimFactors& out_batch = out[numbers.output_batch_dimension()];
+  DimFactors& out_feature = out[numbers.output_feature_dimension()];
+  if (batch_groups > 1) {
+    const int group = rule.AddFactor(batch_groups, FactorKind::kBlocked);
+    lhs_batch.push_back(group);
+    rhs_out.push_back(group);
+    out_feature.push_back(group);
+  }
+  if (feature_groups > 1) {
+    const int group = rule.AddFactor(feature_groups, FactorKind::kBlocked);
+    lhs_feature.push_back(group);
+    rhs_out.push_back(group);
+    out_feature.push_back(group);
+  }
+  const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch_dimension()));
+  lhs_batch.push_back(batch);
+  out_batch.push_back(batch);
+  const int in = rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature_dimension()), FactorKind::kReduction);
+  lhs_feature.push_back(in);
+  rhs_in.push_back(in);
+  const int features = rule.AddFactor(out_features / (batch_groups * feature_groups));
+  rhs_out.push_back(features);
+  out_feature.push_back(features);
+
+  for (int i = 0; i < instruction.attrs().window().dimensions_size(); ++i) {
+    const xla::WindowDimension& window = instruction.attrs().window().dimensions(i);
+    const int64_t size = out_shape.dim(numbers.output_spatial_dimensions(i));
+    const bool trivial = window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 &&
+                         window.padding_high() == 0 && window.base_dilation() <= 1;
+    const int factor = rule.AddFactor(size, trivial ? FactorKind::kPassThrough : FactorKind::kPermuting);
+    lhs[numbers.input_spatial_dimensions(i)] = factor;
+    out[numbers.output_spatial_dimensions(i)] = factor;
+  }
+  rule.operands = {lhs, rhs};
+  rule.results.push_back(out);
+  rule.linear = {{0b01}, {0b10}};
+  return rule;
+}
+
+}  // namespace toroid

@@ -1,0 +1,240 @@
+// Local programs of ops that address an operand by computed indices.
+//
+// On a cut indexed dimension start indices are clamped against the full dimension first, then moved into the
+// shard's coordinates; a partition contributes what it holds and zeros elsewhere, and the contributions add up.
+#include <algorithm>
+
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "partitioner/ops/local_program.h"
+
+namespace toroid {
+namespace {
+
+// A start index clamped to [0, size - window], as s64. Unsigned indices beyond the upper end clamp to it.
+Instruction* ClampedStart(SpmdBuilder& b, Instruction* index, int64_t size, int64_t window) {
+  Instruction* limit;
+  const PrimitiveType type = index->shape().element_type();
+  Instruction* wide;
+  if (type == xla::U64) {
+    // Beyond the range of s64 means beyond the end.
+    limit = b.IntScalar(size - window, xla::U64);
+    wide = b.Convert(b.Binary(Opcode::kMinimum, index, b.Broadcast(limit, index->shape().dims())), xla::S64);
+  } else {
+    wide = b.Convert(index, xla::S64);
+  }
+  const auto dims = index->shape().dims();
+  wide = b.Binary(Opcode::kMaximum, wide, b.Broadcast(b.IntScalar(0, xla::S64), dims));
+  return b.Binary(Opcode::kMinimum, wide, b.Broadcast(b.IntScalar(size - window, xla::S64), dims));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const Shape& from = context.op->operand(0)->shape();
+  Instruction* x = context.operands[0];
+  // Dimensions that pass through: only the sizes change.
+  xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
+  const Shape local = context.ResultShape();
+  attrs->clear_dynamic_slice_sizes();
+  for (int d = 0; d < local.rank(); ++d) attrs->add_dynamic_slice_sizes(local.dim(d));
+  Instruction* mask = nullptr;
+  bool rewrite = false;
+  for (int d = 0; d < from.rank(); ++d) rewrite |= from.dim(d) != context.op->shape().dim(d) && context.IsCut(0, d);
+  if (!rewrite) return context.CloneLocal(attrs);
+  // Rows [start, start + k) of a cut dimension: those in the shard, shifted by a padding of k on both sides so that
+  // every start is in range, masked to the valid part.
+  for (int d = 0; d < from.rank(); ++d) {
+    Instruction*& start = context.operands[1 + d];
+    const int64_t k = local.dim(d);
+    if (from.dim(d) == context.op->shape().dim(d) || !context.IsCut(0, d)) continue;
+    const AxisList& axes = context.AxesOf(0, d);
+    const int64_t shard = x->shape().dim(d);
+    Instruction* clamped = ClampedStart(b, start, from.dim(d), k);
+    Instruction* here = b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));  // In the shard.
+    x = b.Pad(x, d, k, k);
+    start = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
+    start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
+    start = b.Binary(Opcode::kMinimum, start, b.IntScalar(shard + k, xla::S64));
+    // Result row i is valid where 0 <= here + i < shard.
+    Instruction* lo = b.Binary(Opcode::kSubtract, b.IntScalar(0, xla::S64), here);
+    Instruction* hi = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);
+    Instruction* in = b.InRange(local.dims(), d, lo, hi);
+    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+  }
+  // All start indices in one type.
+  for (int d = 0; d < from.rank(); ++d) {
+    Instruction*& start = context.operands[1 + d];
+    if (start->shape().element_type() != xla::S64) start = ClampedStart(b, start, from.dim(d), context.op->shape().dim(d));
+  }
+  context.operands[0] = x;
+  std::vector<Instruction*> rows = context.CloneLocal(attrs);
+  rows[0] = b.Select(mask, rows[0], b.Broadcast(b.Zero(local.element_type()), local.dims()));
+  return rows;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const Shape& shape = context.op->shape();
+  const Shape& update_shape = context.op->operand(1)->shape();
+  bool rewrite = false;
+  for (int d = 0; d < shape.rank(); ++d) rewrite |= shape.dim(d) != update_shape.dim(d) && context.IsCut(0, d);
+  if (!rewrite) return context.CloneLocal();
+  // Row j of the shard becomes update row j - here where that is one; `here` is the start in the shard.
+  Instruction* x = context.operands[0];
+  Instruction* update = context.operands[1];
+  const Dims local(x->shape().dims().begin(), x->shape().dims().end());
+  Instruction* mask = nullptr;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const int64_t k = update->shape().dim(d);
+    if (shape.dim(d) == update_shape.dim(d)) continue;
+    const int64_t shard = local[d];
+    Instruction* clamped = ClampedStart(b, context.operands[2 + d], shape.dim(d), update_shape.dim(d));
+    Instruction* here = b.Binary(Opcode::kSubtract, clamped, b.Offset(context.AxesOf(0, d), shard, xla::S64));
+    Instruction* hi = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
+    Instruction* in = b.InRange(local, d, here, hi);
+    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+    // The update placed at `here`: a window of the update padded by a shard on both sides.
+    Instruction* padded = b.Pad(update, d, shard, shard);
+    Instruction* start = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);
+    start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
+    start = b.Binary(Opcode::kMinimum, start, b.IntScalar(shard + k, xla::S64));
+    update = b.DynamicSlice(padded, d, start, shard);
+  }
+  return std::vector<Instruction*>{b.Select(mask, update, x)};
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const auto& numbers = context.op->attrs().gather_dimension_numbers();
+  const Shape& from = context.op->operand(0)->shape();
+  xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
+  Instruction* operand = context.operands[0];
+  Instruction*& indices = context.operands[1];
+  // Windows that take a dimension whole take the local dimension whole.
+  for (int d = 0; d < from.rank(); ++d) {
+    if (attrs->gather_slice_sizes(d) == from.dim(d) && from.dim(d) != 1) {
+      attrs->set_gather_slice_sizes(d, operand->shape().dim(d));
+    }
+  }
+  Instruction* mask = nullptr;  // Over the indices without the index vector: who holds the element.
+  const int vector_dim = static_cast<int>(numbers.index_vector_dim());
+  const bool scalar_indices = vector_dim == indices->shape().rank();
+  Dims batch;
+  for (int d = 0; d < indices->shape().rank(); ++d) {
+    if (d != vector_dim) batch.push_back(indices->shape().dim(d));
+  }
+  for (int k = 0; k < numbers.start_index_map_size(); ++k) {
+    const int d = static_cast<int>(numbers.start_index_map(k));
+    const bool collapsed = std::find(numbers.collapsed_slice_dims().begin(), numbers.collapsed_slice_dims().end(),
+                                     d) != numbers.collapsed_slice_dims().end();
+    if (!collapsed || !context.IsCut(0, d)) continue;
+    const int64_t shard = operand->shape().dim(d);
+    Instruction* component = indices;
+    if (!scalar_indices) component = b.Slice(component, vector_dim, k, k + 1);
+    Instruction* clamped = ClampedStart(b, component, from.dim(d), 1);
+    const auto dims = component->shape().dims();
+    Instruction* local = b.Binary(
+        Opcode::kSubtract, clamped, b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims));
+    Instruction* in = b.Binary(Opcode::kAnd, b.Compare(local, b.Broadcast(b.IntScalar(0, xla::S64), dims), "GE"),
+                               b.Compare(local, b.Broadcast(b.IntScalar(shard, xla::S64), dims), "LT"));
+    in = b.Reshape(in, batch);
+    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+    // The gather clamps again; what it then reads from outside is masked.
+    Instruction* wide = b.Convert(indices, xla::S64);
+    if (scalar_indices) {
+      indices = local;
+    } else {
+      std::vector<Instruction*> pieces;
+      if (k > 0) pieces.push_back(b.Slice(wide, vector_dim, 0, k));
+      pieces.push_back(local);
+      if (k + 1 < numbers.start_index_map_size()) {
+        pieces.push_back(b.Slice(wide, vector_dim, k + 1, numbers.start_index_map_size()));
+      }
+      indices = b.Concatenate(pieces, vector_dim);
+    }
+  }
+  std::vector<Instruction*> result = context.CloneLocal(attrs);
+  if (mask == nullptr) return result;
+  // Batch dimensions of the result are those not in offset_dims, in order.
+  const Dims out(result[0]->shape().dims().begin(), result[0]->shape().dims().end());
+  xla::HloInstructionProto* broadcast_attrs;
+  Instruction* wide_mask = b.Add(Opcode::kBroadcast, Shape(xla::PRED, out), {mask}, &broadcast_attrs);
+  for (int d = 0; d < static_cast<int>(out.size()); ++d) {
+    if (std::find(numbers.offset_dims().begin(), numbers.offset_dims().end(), d) == numbers.offset_dims().end()) {
+      broadcast_attrs->add_dimensions(d);
+    }
+  }
+  result[0] = b.Select(wide_mask, result[0], b.Broadcast(b.Zero(result[0]->shape().element_type()), out));
+  return result;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const auto& numbers = context.op->attrs().scatter_dimension_numbers();
+  const int n = context.op->num_operands() / 2;
+  const Shape& to = context.op->operand(0)->shape();
+  Instruction*& indices = context.operands[n];
+  const int vector_dim = static_cast<int>(numbers.index_vector_dim());
+  const bool scalar_indices = vector_dim == indices->shape().rank();
+  // Padding of cut batch dimensions must not be scattered: its indices become -1, which drops the window.
+  bool partial = false;
+  for (int d = 0; d < context.op->operand(n)->shape().rank(); ++d) {
+    if (d == vector_dim || !context.IsCut(n, d)) continue;
+    const int pair = static_cast<int>(std::find(numbers.scatter_indices_batching_dims().begin(),
+                                                numbers.scatter_indices_batching_dims().end(), d) -
+                                      numbers.scatter_indices_batching_dims().begin());
+    if (pair < numbers.scatter_indices_batching_dims_size()) continue;
+    partial = true;
+    const int64_t size = context.GlobalDim(n, d);
+    if (size % b.mesh().Product(context.AxesOf(n, d)) == 0) continue;
+    indices = b.Convert(indices, xla::S64);
+    indices = b.MaskPadding(indices, d, size, context.AxesOf(n, d), b.IntScalar(-1, xla::S64));
+  }
+  // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
+  for (int k = 0; k < numbers.scatter_dims_to_operand_dims_size(); ++k) {
+    const int d = static_cast<int>(numbers.scatter_dims_to_operand_dims(k));
+    const bool inserted = std::find(numbers.inserted_window_dims().begin(), numbers.inserted_window_dims().end(),
+                                    d) != numbers.inserted_window_dims().end();
+    if (!inserted || !context.IsCut(0, d)) continue;
+    const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));
+    if (indices->shape().element_type() == xla::U64) {
+      // Values beyond s64 stay out of range.
+      Instruction* top = b.Broadcast(b.IntScalar(to.dim(d), xla::U64), indices->shape().dims());
+      indices = b.Binary(Opcode::kMinimum, indices, top);
+    }
+    Instruction* wide = b.Convert(indices, xla::S64);
+    Instruction* component = scalar_indices ? wide : b.Slice(wide, vector_dim, k, k + 1);
+    const auto dims = component->shape().dims();
+    Instruction* offset = b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims);
+    Instruction* local = b.Binary(Opcode::kSubtract, component, offset);
+    // An index past the global end must not fall into the padding of the last shard ... which is dropped anyway
+    // on assembly; one before the start is negative for the first shard only.
+    if (scalar_indices) {
+      indices = local;
+    } else {
+      std::vector<Instruction*> pieces;
+      const int components = numbers.scatter_dims_to_operand_dims_size();
+      if (k > 0) pieces.push_back(b.Slice(wide, vector_dim, 0, k));
+      pieces.push_back(local);
+      if (k + 1 < components) pieces.push_back(b.Slice(wide, vector_dim, k + 1, components));
+      indices = b.Concatenate(pieces, vector_dim);
+    }
+  }
+  if (!partial) return context.CloneLocal();
+  // Each partition scatters its updates onto zeros; the operand enters once, after the sum.
+  Instruction* operand = context.operands[0];
+  context.operands[0] = b.Broadcast(b.Zero(operand->shape().element_type()), operand->shape().dims());
+  std::vector<Instruction*> result = context.CloneLocal();
+  if (context.results[0].partial != 0) {
+    const AxisList axes = b.mesh().InOrder(context.results[0].partial);
+    // Only the first partition of the group adds the operand.
+    Instruction* first = b.Compare(b.Coordinate(axes), b.IntScalar(0), "EQ");
+    operand = b.Select(b.Broadcast(first, operand->shape().dims()), operand, context.operands[0]);
+  }
+  result[0] = b.Binary(Opcode::kAdd, result[0], operand);
+  return result;
+}
+
+}  // namespace toroid

@@ -1,0 +1,62 @@
+// Local programs: what one partition runs for an op of the global program.
+//
+// The common case is the op itself on local shapes. Families whose local program differs have a function of their
+// own here; each is given operands already brought to the shardings that the assignment needs.
+#ifndef TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
+#define TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "partitioner/sharding_rule.h"
+#include "partitioner/spmd_builder.h"
+
+// BUILD: srcs += "contraction.cc", "halo_programs.cc", "indexing.cc", "reduction.cc", "window_programs.cc"
+namespace toroid {
+
+struct OpContext {
+  const Instruction* op = nullptr;  // Of the global program.
+  const ShardingRule* rule = nullptr;
+  absl::Span<const AxisList> factor_axes;
+  std::vector<Instruction*> operands;  // Local values ...
+  std::vector<Sharding> operand_shardings;
+  std::vector<Sharding> results;  // Shardings of the local results, partial axes included.
+  SpmdBuilder* b = nullptr;
+  // The copy of a computation of the global program in the output module.
+  std::function<Computation*(const Computation*)> copy_computation;
+
+  const AxisList& AxesOf(int operand, int dim) const { return operand_shardings[operand].dims[dim]; }
+  bool IsCut(int operand, int dim) const { return !AxesOf(operand, dim).empty(); }
+  int64_t GlobalDim(int operand, int dim) const { return op->operand(operand)->shape().dim(dim); }
+  // Local shape of result leaf i.
+  Shape ResultShape(int i = 0) const;
+  // The op on local shapes with attributes `attrs` (null: the op's own); one instruction per result leaf.
+  std::vector<Instruction*> CloneLocal(const xla::HloInstructionProto* attrs = nullptr) const;
+};
+
+// The local values of the op's result leaves, in the shardings `context.results`.
+// Errors: kInternal if a factor is cut that CanCutLocally refuses.
+absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
+
+// True if the local program of `op` can be written with a factor of this kind cut.
+bool CanCutLocally(const Instruction& op, FactorKind kind);
+
+// Families with local programs of their own.
+absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionDot(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_

@@ -1,0 +1,60 @@
+// The shardings a module asks for, in one form.
+//
+// Two dialects are read: ordinary `sharding` fields (GSPMD: closed, except for a Sharding call's unspecified
+// dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). Where a module
+// has Shardy meshes its strings count and ordinary shardings are ignored. All devices lie in one mesh, cut wherever
+// some sharding cuts them.
+#ifndef TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
+#define TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "hlo/ir/mesh.h"
+#include "partitioner/propagation/flow_graph.h"
+
+namespace toroid {
+
+// What is asked of one tensor.
+struct Annotation {
+  Sharding sharding;
+  uint64_t closed = 0;            // Bit d: propagation must not cut dimension d further.
+  AxisSet replicated = 0;         // Axes that may not cut any dimension.
+  std::vector<int> priorities;    // Per dimension, 0 first; empty: all 0.
+  // The sharding as given, where its devices are ordered unlike the mesh: the tensor lies there, and `sharding`
+  // is the one of equal tiles in mesh order.
+  std::optional<HloSharding> foreign;
+};
+
+// The global side of an op that enters or leaves a manual region: operands of SPMDFullToShardShape and
+// GlobalToLocalShape, results of SPMDShardToFullShape and LocalToGlobalShape.
+struct ManualBoundary {
+  AxisSet manual = 0;
+  bool enters = false;
+  std::vector<Sharding> global;  // Per operand or result.
+};
+
+struct Annotations {
+  Mesh mesh;
+  bool names_devices = false;                     // False: nothing in the module says how many devices there are.
+  std::vector<std::optional<Annotation>> tensor;  // By tensor of the flow graph.
+  std::vector<AxisSet> manual;                    // Per tensor: axes with respect to which it is local.
+  absl::flat_hash_map<const Instruction*, ManualBoundary> boundaries;
+};
+
+// `num_devices`: 0 to take what the shardings name (1 if none does).
+// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their array,
+// or name different numbers of devices; kInvalidArgument if num_devices contradicts them.
+absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices);
+
+// The number of devices that shardings and meshes of a module name, 1 if none does.
+absl::StatusOr<int64_t> DevicesNamed(const Module& module);
+
+// True if the module has manual regions or hand-written collectives in either dialect.
+bool HasManualRegions(const Module& module);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_

@@ -1,0 +1,155 @@
+#include "partitioner/propagation/flow_graph.h"
+
+#include "hlo/base/status.h"
+#include "partitioner/ops/rules.h"
+
+namespace toroid {
+
+FlowGraph::FlowGraph(const Module& module) : computation_begin_(module.num_computations(), -1) {
+  Reach(*module.entry());
+  int total = 0;
+  for (const auto& computation : module.computations()) {
+    if (computation_begin_[computation->index()] < 0) continue;
+    computation_begin_[computation->index()] = total;
+    total += computation->size();
+  }
+  leaf_begin_.assign(total, 0);
+  leaf_end_.assign(total, 0);
+  op_of_.assign(total, -1);
+  leaves_.reserve(total);
+  shapes_.reserve(total);
+  ops_.reserve(total);
+  AddComputation(*module.entry());
+  for (const int leaf : Leaves(*module.entry()->root())) {
+    outputs_.push_back(NewTensor(shape(leaf)));
+    AddEdge(leaf, outputs_.back());
+  }
+}
+
+void FlowGraph::Reach(const Computation& computation) {
+  if (computation_begin_[computation.index()] >= 0) return;
+  computation_begin_[computation.index()] = 0;
+  for (const auto& instruction : computation.instructions()) {
+    if (instruction->opcode() != Opcode::kWhile && instruction->opcode() != Opcode::kConditional) continue;
+    for (const Computation* callee : instruction->called()) Reach(*callee);
+  }
+}
+
+int FlowGraph::NewTensor(const Shape& shape) {
+  shapes_.push_back(&shape);
+  return num_tensors() - 1;
+}
+
+void FlowGraph::NewTensors(const Shape& shape, std::vector<int>* tensors) {
+  if (!shape.IsTuple()) {
+    tensors->push_back(NewTensor(shape));
+    return;
+  }
+  for (const Shape& element : shape.tuple_shapes()) NewTensors(element, tensors);
+}
+
+void FlowGraph::SetLeaves(const Instruction& instruction, absl::Span<const int> tensors) {
+  const int i = computation_begin_[instruction.computation()->index()] + instruction.index();
+  // Copied first: `tensors` may be a span of leaves_.
+  const absl::InlinedVector<int, 8> copy(tensors.begin(), tensors.end());
+  leaf_begin_[i] = static_cast<int>(leaves_.size());
+  leaves_.insert(leaves_.end(), copy.begin(), copy.end());
+  leaf_end_[i] = static_cast<int>(leaves_.size());
+}
+
+void FlowGraph::AddEdge(int from, int to) {
+  if (!shape(from).IsArray()) return;
+  rules_.push_back(PointwiseRule(shape(to).dims(), 1));
+  ops_.push_back({nullptr, &rules_.back(), {from}, {to}});
+}
+
+void FlowGraph::AddComputation(const Computation& computation) {
+  for (const auto& instruction : computation.instructions()) AddInstruction(*instruction);
+}
+
+void FlowGraph::AddInstruction(const Instruction& instruction) {
+  const auto flow = [this](absl::Span<const int> from, absl::Span<const int> to) {
+    for (size_t i = 0; i < from.size() && i < to.size(); ++i) AddEdge(from[i], to[i]);
+  };
+  const auto copy = [](absl::Span<const int> span) { return std::vector<int>(span.begin(), span.end()); };
+  std::vector<int> tensors;
+  switch (instruction.opcode()) {
+    case Opcode::kTuple:
+      for (const Instruction* operand : instruction.operands()) {
+        for (const int leaf : Leaves(*operand)) tensors.push_back(leaf);
+      }
+      SetLeaves(instruction, tensors);
+      return;
+    case Opcode::kGetTupleElement: {
+      const Instruction* tuple = instruction.operand(0);
+      int64_t begin = 0;
+      for (int i = 0; i < instruction.tuple_index(); ++i) begin += tuple->shape().tuple_shape(i).NumLeaves();
+      SetLeaves(instruction, Leaves(*tuple).subspan(begin, instruction.shape().NumLeaves()));
+      return;
+    }
+    case Opcode::kWhile: {
+      const Computation* body = instruction.called(0);
+      const Computation* condition = instruction.called(1);
+      // A body entered from two loops shares its state.
+      const std::vector<int> known = copy(Leaves(*body->parameter(0)));
+      if (known.empty()) {
+        NewTensors(instruction.shape(), &tensors);
+        SetLeaves(*body->parameter(0), tensors);
+        SetLeaves(*condition->parameter(0), tensors);
+        AddComputation(*body);
+        AddComputation(*condition);
+        flow(copy(Leaves(*body->root())), tensors);
+      } else {
+        tensors = known;
+      }
+      flow(copy(Leaves(*instruction.operand(0))), tensors);
+      SetLeaves(instruction, tensors);
+      return;
+    }
+    case Opcode::kConditional: {
+      NewTensors(instruction.shape(), &tensors);
+      for (size_t b = 0; b < instruction.called().size(); ++b) {
+        const Computation* branch = instruction.called(static_cast<int>(b));
+        if (branch->num_parameters() > 0 && Leaves(*branch->parameter(0)).empty()) {
+          std::vector<int> parameter;
+          NewTensors(branch->parameter(0)->shape(), &parameter);
+          SetLeaves(*branch->parameter(0), parameter);
+          AddComputation(*branch);
+        }
+        if (branch->num_parameters() > 0) {
+          flow(copy(Leaves(*instruction.operand(static_cast<int>(b) + 1))), copy(Leaves(*branch->parameter(0))));
+        }
+        flow(copy(Leaves(*branch->root())), tensors);
+      }
+      SetLeaves(instruction, tensors);
+      return;
+    }
+    case Opcode::kParameter:
+      if (!Leaves(instruction).empty()) return;
+      break;
+    default:
+      break;
+  }
+  NewTensors(instruction.shape(), &tensors);
+  SetLeaves(instruction, tensors);
+  if (instruction.opcode() == Opcode::kParameter) return;
+
+  FlowOp op;
+  op.instruction = &instruction;
+  bool arrays = true;
+  for (const Instruction* operand : instruction.operands()) {
+    const auto leaves = Leaves(*operand);
+    arrays &= leaves.size() == 1 && !operand->shape().IsTuple();
+    if (leaves.size() == 1) op.operands.push_back(leaves[0]);
+  }
+  op.results.assign(tensors.begin(), tensors.end());
+  rules_.push_back(ShardingRuleOf(instruction));
+  op.rule = &rules_.back();
+  arrays &= op.rule->operands.size() == op.operands.size() && op.rule->results.size() == op.results.size();
+  if (!arrays) return;  // Tuple operands or results: no dimension flows.
+  op_of_[computation_begin_[instruction.computation()->index()] + instruction.index()] =
+      static_cast<int>(ops_.size());
+  ops_.push_back(std::move(op));
+}
+
+}  // namespace toroid

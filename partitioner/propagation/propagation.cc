@@ -1,0 +1,303 @@
+#include "partitioner/propagation/propagation.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "partitioner/assignment.h"
+
+namespace toroid {
+namespace {
+
+// What an op lets through, in the order in which ops get their turn.
+enum Stage { kMovesOnly, kNoForwardBroadcast, kEverything, kNumStages };
+
+class Propagator {
+ public:
+  Propagator(const FlowGraph& graph, const Annotations& annotations, ReshardPlanner* planner)
+      : graph_(graph), mesh_(annotations.mesh), planner_(planner) {
+    const int n = graph.num_tensors();
+    state_.resize(n);
+    for (int t = 0; t < n; ++t) {
+      Tensor& tensor = state_[t];
+      tensor.sharding = Sharding::Replicated(graph.shape(t).rank());
+      tensor.blocked = t < static_cast<int>(annotations.manual.size()) ? annotations.manual[t] : 0;
+      if (!annotations.tensor[t]) continue;
+      const Annotation& annotation = *annotations.tensor[t];
+      tensor.closed = annotation.closed;
+      tensor.blocked |= annotation.replicated;
+      if (annotation.priorities.empty()) {
+        tensor.sharding.dims = annotation.sharding.dims;
+        continue;
+      }
+      // Dimensions of a later priority come in when it is their turn.
+      for (size_t d = 0; d < annotation.sharding.dims.size(); ++d) {
+        const int priority = annotation.priorities[d];
+        if (priority == 0) {
+          tensor.sharding.dims[d] = annotation.sharding.dims[d];
+        } else {
+          waiting_.push_back({priority, t, static_cast<int>(d), annotation.sharding.dims[d]});
+        }
+      }
+    }
+    std::stable_sort(waiting_.begin(), waiting_.end(),
+                     [](const Waiting& a, const Waiting& b) { return a.priority < b.priority; });
+    IndexOps();
+  }
+
+  std::vector<Sharding> Run() {
+    size_t next = 0;
+    while (true) {
+      Settle();
+      if (next == waiting_.size()) break;
+      for (const int priority = waiting_[next].priority; next < waiting_.size() && waiting_[next].priority == priority;
+           ++next) {
+        const Waiting& w = waiting_[next];
+        Extend(w.tensor, w.dim, w.axes, /*given=*/true);
+      }
+    }
+    std::vector<Sharding> shardings;
+    shardings.reserve(state_.size());
+    for (Tensor& tensor : state_) shardings.push_back(std::move(tensor.sharding));
+    return shardings;
+  }
+
+ private:
+  struct Tensor {
+    Sharding sharding;
+    uint64_t closed = 0;
+    AxisSet blocked = 0;
+  };
+  struct Waiting {
+    int priority;
+    int tensor;
+    int dim;
+    AxisList axes;
+  };
+
+  // Ops by the tensors they touch, as offsets into one array.
+  void IndexOps() {
+    const std::vector<FlowOp>& ops = graph_.ops();
+    begin_.assign(state_.size() + 1, 0);
+    const auto each = [&](const auto& visit) {
+      for (size_t i = 0; i < ops.size(); ++i) {
+        for (const int t : ops[i].operands) visit(t, static_cast<int>(i));
+        for (const int t : ops[i].results) visit(t, static_cast<int>(i));
+      }
+    };
+    each([&](int t, int) { ++begin_[t + 1]; });
+    for (size_t t = 0; t < state_.size(); ++t) begin_[t + 1] += begin_[t];
+    touching_.resize(begin_.back());
+    std::vector<int> next(begin_.begin(), begin_.end() - 1);
+    each([&](int t, int op) { touching_[next[t]++] = op; });
+    queued_.assign(ops.size(), false);
+    contested_.assign(ops.size(), false);
+    decided_.assign(ops.size(), false);
+  }
+
+  static bool MovesOnly(const FlowOp& op) {
+    if (op.instruction == nullptr) return true;
+    switch (op.instruction->opcode()) {
+      case Opcode::kReshape:
+      case Opcode::kTranspose:
+      case Opcode::kCustomCall:
+        return true;
+      default:
+        return IsElementwise(op.instruction->opcode());
+    }
+  }
+
+  void Settle() {
+    for (int stage = 0; stage < kNumStages; ++stage) {
+      stage_ = static_cast<Stage>(stage);
+      for (size_t i = 0; i < graph_.ops().size(); ++i) Enqueue(static_cast<int>(i));
+      Drain();
+    }
+    while (DecideConflicts()) {
+    }
+  }
+
+  void Enqueue(int op) {
+    if (queued_[op] || (stage_ == kMovesOnly && !MovesOnly(graph_.ops()[op]))) return;
+    queued_[op] = true;
+    queue_.push_back(op);
+  }
+
+  void Drain() {
+    for (size_t head = 0; head < queue_.size(); ++head) {
+      const int op = queue_[head];
+      queued_[op] = false;
+      Step(op);
+    }
+    queue_.clear();
+  }
+
+  // Cuts dimension `dim` over `axes`, of which its present axes must be a prefix.
+  void Extend(int t, int dim, const AxisList& axes, bool given = false) {
+    Tensor& tensor = state_[t];
+    AxisList& own = tensor.sharding.dims[dim];
+    if (axes.size() <= own.size() || !own.IsPrefixOf(axes)) return;
+    if (!given && tensor.closed >> dim & 1) return;
+    const int64_t size = graph_.shape(t).dim(dim);
+    AxisSet used = tensor.blocked | tensor.sharding.DimAxes();
+    AxisList extended = own;
+    int64_t tiles = mesh_.Product(own);
+    for (int i = own.size(); i < axes.size(); ++i) {
+      tiles *= mesh_.size(axes[i]);
+      if ((used >> axes[i] & 1) || (!given && tiles > size)) break;
+      extended.push_back(axes[i]);
+    }
+    if (extended.size() == own.size()) return;
+    own = extended;
+    for (int i = begin_[t]; i < begin_[t + 1]; ++i) Enqueue(touching_[i]);
+  }
+
+  template <typename Visit>
+  void ForEachTensor(const FlowOp& op, const Visit& visit) {
+    for (size_t i = 0; i < op.operands.size(); ++i) visit(op.operands[i], op.rule->operands[i], false);
+    for (size_t i = 0; i < op.results.size(); ++i) visit(op.results[i], op.rule->results[i], true);
+  }
+
+  void Step(int index) {
+    const FlowOp& op = graph_.ops()[index];
+    const ShardingRule& rule = *op.rule;
+    const size_t num_factors = rule.factors.size();
+    if (num_factors == 0) return;
+    best_.assign(num_factors, AxisList());
+    all_.assign(num_factors, 0);
+    bool any = false;
+    bool conflict = false;
+    const bool hold_broadcast = stage_ != kEverything && op.instruction != nullptr &&
+                                op.instruction->opcode() == Opcode::kBroadcast;
+    ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
+      if (hold_broadcast && !is_result) return;
+      const Sharding& sharding = state_[t].sharding;
+      for (size_t d = 0; d < tensor.size(); ++d) {
+        if (sharding.dims[d].empty()) continue;
+        for (int i = 0; i < tensor[d].size; ++i) {
+          const int f = tensor[d].factor[i];
+          if (rule.factors[f].kind == FactorKind::kBlocked) continue;
+          const AxisList axes =
+              rule.Admissible(mesh_, f, FactorAxes(mesh_, rule, tensor[d], i, sharding.dims[d]));
+          if (axes.empty()) continue;
+          any = true;
+          all_[f] |= axes.Set();
+          AxisList& best = best_[f];
+          if (best.IsPrefixOf(axes)) {
+            best = axes;
+          } else if (!axes.IsPrefixOf(best)) {
+            conflict = true;
+            int common = 0;
+            while (common < best.size() && common < axes.size() && best[common] == axes[common]) ++common;
+            best = best.Prefix(common);
+          }
+        }
+      }
+    });
+    if (!any) return;
+    AxisSet once = 0, twice = 0;
+    for (size_t f = 0; f < num_factors; ++f) {
+      twice |= once & all_[f];
+      once |= all_[f];
+    }
+    if (twice != 0) {
+      conflict = true;
+      for (AxisList& best : best_) {
+        for (int i = 0; i < best.size(); ++i) {
+          if (twice >> best[i] & 1) {
+            best = best.Prefix(i);
+            break;
+          }
+        }
+      }
+    }
+    if (conflict && !decided_[index]) contested_[index] = true;
+    Apply(op, best_);
+  }
+
+  void Apply(const FlowOp& op, absl::Span<const AxisList> factor_axes) {
+    const ShardingRule& rule = *op.rule;
+    const bool hold_broadcast = stage_ != kEverything && op.instruction != nullptr &&
+                                op.instruction->opcode() == Opcode::kBroadcast;
+    ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
+      if (hold_broadcast && is_result) return;
+      for (size_t d = 0; d < tensor.size(); ++d) {
+        if (tensor[d].size == 0) continue;
+        const AxisList axes = DimAxes(mesh_, rule, tensor[d], factor_axes);
+        if (axes.size() > state_[t].sharding.dims[d].size()) Extend(t, static_cast<int>(d), axes);
+      }
+    });
+  }
+
+  // Settles the contested ops, most bytes first. False if there were none.
+  bool DecideConflicts() {
+    std::vector<std::pair<int64_t, int>> order;
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      if (!contested_[i] || decided_[i]) continue;
+      int64_t bytes = 0;
+      ForEachTensor(graph_.ops()[i], [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
+      order.emplace_back(-bytes, static_cast<int>(i));
+    }
+    std::sort(order.begin(), order.end());
+    stage_ = kEverything;
+    for (const auto& [bytes, index] : order) {
+      decided_[index] = true;
+      contested_[index] = false;
+      const FlowOp& op = graph_.ops()[index];
+      if (!HasOpenTensor(op)) continue;
+      Apply(op, Decide(op).factor_axes);
+      Drain();
+    }
+    return !order.empty();
+  }
+
+  bool HasOpenTensor(const FlowOp& op) {
+    bool open = false;
+    ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool) {
+      for (size_t d = 0; d < tensor.size(); ++d) {
+        open |= !(state_[t].closed >> d & 1) && state_[t].sharding.dims[d].empty() && graph_.shape(t).dim(d) > 1;
+      }
+    });
+    return open;
+  }
+
+  Assignment Decide(const FlowOp& op) {
+    AssignmentProblem problem;
+    problem.op = op.instruction;
+    problem.rule = op.rule;
+    const auto view = [&](int t, bool is_result) {
+      TensorView v;
+      v.dims = graph_.shape(t).dims();
+      v.width = ByteWidth(graph_.shape(t).element_type());
+      const Sharding& sharding = state_[t].sharding;
+      // A tensor that nothing cuts yet goes where the op likes it.
+      if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) v.places.push_back(sharding);
+      return v;
+    };
+    for (const int t : op.operands) problem.operands.push_back(view(t, false));
+    for (const int t : op.results) problem.results.push_back(view(t, true));
+    return ChooseAssignment(problem, planner_, mesh_);
+  }
+
+  const FlowGraph& graph_;
+  const Mesh& mesh_;
+  ReshardPlanner* planner_;
+  std::vector<Tensor> state_;
+  std::vector<Waiting> waiting_;
+  std::vector<int> begin_, touching_;
+  std::vector<int> queue_;
+  std::vector<bool> queued_, contested_, decided_;
+  Stage stage_ = kMovesOnly;
+  // Scratch of Step.
+  absl::InlinedVector<AxisList, 8> best_;
+  absl::InlinedVector<AxisSet, 8> all_;
+};
+
+}  // namespace
+
+std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
+                                         ReshardPlanner* planner) {
+  return Propagator(graph, annotations, planner).Run();
+}
+
+}  // namespace toroid

@@ -1,0 +1,31 @@
+// Classification of reduction computations, and their neutral elements.
+#ifndef TOROID_PARTITIONER_REDUCER_H_
+#define TOROID_PARTITIONER_REDUCER_H_
+
+#include <optional>
+
+#include "hlo/ir/literal.h"
+#include "hlo/ir/mesh.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// The reducer that a computation of two scalars applies: one binary op on its two parameters, looking through
+// copies and Sharding annotations behind it. nullopt if it does something else.
+std::optional<Reducer> ClassifyReducer(const Computation& computation);
+
+// The opcode of a reducer on values of a type (predicates: add is or, multiply is and).
+Opcode ReducerOpcode(Reducer reducer);
+
+// The value that leaves every other unchanged under the reducer: 0 and 1 for add and multiply; for maximum the
+// lowest value (-infinity where the type has one, false for pred), for minimum the highest; all ones for and, 0 for
+// or. Shape: scalar of `type`.
+Literal NeutralElement(Reducer reducer, PrimitiveType type);
+
+// True if a reduce of one array starts from its reducer's neutral element, so that partial results of parts of the
+// array combine into the whole result.
+bool ReduceStaysPartial(const Instruction& reduce);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_REDUCER_H_

@@ -1,0 +1,340 @@
+#include "partitioner/reshard/plan.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+
+namespace toroid {
+namespace {
+
+// Most states a search expands before it settles for gathering whole dimensions.
+constexpr int kMaxExpansions = 4000;
+
+struct Weight {
+  int64_t sent = 0;
+  int64_t peak = 0;
+  int moves = 0;
+  bool operator<(const Weight& o) const {
+    return std::tie(sent, peak, moves) < std::tie(o.sent, o.peak, o.moves);
+  }
+  bool operator>(const Weight& o) const { return o < *this; }
+};
+
+// Ends of runs of axes that stay together in every list of both shardings: unit_end[a] is true if some list does
+// not continue from axis a with the axis that follows it elsewhere.
+class Units {
+ public:
+  Units(const Mesh& mesh, const Sharding& from, const Sharding& to) {
+    next_.fill(-2);
+    previous_.fill(-2);
+    for (const Sharding* sharding : {&from, &to}) {
+      for (const AxisList& dim : sharding->dims) Add(dim);
+      Add(mesh.InOrder(sharding->partial));
+    }
+  }
+
+  // Number of axes at the end of `axes` that form its minor-most unit.
+  int MinorUnit(const AxisList& axes) const {
+    int n = 1;
+    while (n < axes.size() && Joined(axes[axes.size() - n - 1], axes[axes.size() - n])) ++n;
+    return n;
+  }
+  // Splits a set, in mesh order or in the order of the lists, into units.
+  std::vector<AxisList> Split(const AxisList& axes) const {
+    std::vector<AxisList> units;
+    for (int i = 0; i < axes.size(); ++i) {
+      if (i > 0 && Joined(axes[i - 1], axes[i])) {
+        units.back().push_back(axes[i]);
+      } else {
+        units.push_back(AxisList{axes[i]});
+      }
+    }
+    return units;
+  }
+
+ private:
+  void Add(const AxisList& axes) {
+    for (int i = 0; i < axes.size(); ++i) {
+      Note(&next_[axes[i]], i + 1 < axes.size() ? axes[i + 1] : -1);
+      Note(&previous_[axes[i]], i > 0 ? axes[i - 1] : -1);
+    }
+  }
+  // -2 unseen, -3 seen with different neighbours.
+  static void Note(int* slot, int neighbour) {
+    *slot = *slot == -2 || *slot == neighbour ? neighbour : -3;
+  }
+  bool Joined(int a, int b) const { return next_[a] == b && previous_[b] == a; }
+
+  std::array<int, 32> next_;
+  std::array<int, 32> previous_;
+};
+
+class Search {
+ public:
+  Search(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width, const Sharding& from, const Sharding& to,
+         bool bounded)
+      : mesh_(mesh), dims_(dims), width_(width), to_(to), units_(mesh, from, to) {
+    bound_ = bounded ? PaddedBound(from) : INT64_MAX;
+  }
+
+  // False if the target was not reached.
+  bool Run(const Sharding& from, ReshardPlan* plan) {
+    nodes_.push_back({from, {}, -1, {}});
+    index_.emplace(from, 0);
+    queue_.push({Weight(), 0});
+    int expansions = 0;
+    while (!queue_.empty()) {
+      const auto [weight, at] = queue_.top();
+      queue_.pop();
+      if (nodes_[at].done) continue;
+      nodes_[at].done = true;
+      if (nodes_[at].state == to_) {
+        for (int i = at; nodes_[i].parent >= 0; i = nodes_[i].parent) plan->moves.push_back(nodes_[i].move);
+        std::reverse(plan->moves.begin(), plan->moves.end());
+        plan->sent_bytes = weight.sent;
+        plan->peak_bytes = weight.peak;
+        return true;
+      }
+      if (++expansions > kMaxExpansions) return false;
+      Expand(at);
+    }
+    return false;
+  }
+
+ private:
+  struct Node {
+    Sharding state;
+    Weight weight;
+    int parent;
+    Move move;
+    bool done = false;
+  };
+
+  int64_t LocalBytes(const Sharding& state) const {
+    int64_t bytes = width_;
+    for (size_t d = 0; d < dims_.size(); ++d) bytes *= CeilOfRatio(dims_[d], mesh_.Product(state.dims[d]));
+    return bytes;
+  }
+
+  // The larger end, with room for what all-to-all and reduce-scatter pad.
+  int64_t PaddedBound(const Sharding& from) const {
+    int64_t bound = std::max(LocalBytes(from), LocalBytes(to_));
+    int64_t rows = 1;
+    for (size_t d = 0; d < dims_.size(); ++d) rows = std::max(rows, CeilOfRatio(mesh_.num_devices(), std::max<int64_t>(1, dims_[d])));
+    return bound * (rows > 1 ? 2 : 1) + bound / 4;
+  }
+
+  void Expand(int at) {
+    const Sharding state = nodes_[at].state;
+    const int64_t v = LocalBytes(state);
+    const int rank = static_cast<int>(dims_.size());
+    AxisSet used = state.DimAxes() | state.partial | state.manual;
+
+    for (int d = 0; d < rank; ++d) {
+      const AxisList& axes = state.dims[d];
+      if (axes.empty() || axes == to_.dims[d]) continue;
+      // Gather 1, 2, ... of the minor units.
+      for (int n = units_.MinorUnit(axes);;) {
+        Move move{MoveKind::kAllGather, axes.Suffix(axes.size() - n), d, -1, state};
+        move.result.dims[d] = axes.Prefix(axes.size() - n);
+        if (TilesNest(dims_[d], mesh_.Product(move.result.dims[d]), mesh_.Product(move.axes))) {
+          Relax(at, v, std::move(move));
+        }
+        if (n == axes.size()) break;
+        n += units_.MinorUnit(axes.Prefix(axes.size() - n));
+      }
+      // Move the minor unit to the end of another dimension.
+      const int n = units_.MinorUnit(axes);
+      const AxisList unit = axes.Suffix(axes.size() - n);
+      const int64_t g = mesh_.Product(unit);
+      const AxisList rest = axes.Prefix(axes.size() - n);
+      if (!TilesNest(dims_[d], mesh_.Product(rest), g)) continue;
+      for (int e = 0; e < rank; ++e) {
+        if (e == d || !TilesNest(dims_[e], mesh_.Product(state.dims[e]), g)) continue;
+        Move move{MoveKind::kAllToAll, unit, d, e, state};
+        move.result.dims[d] = rest;
+        move.result.dims[e].Append(unit);
+        // What travels is the local array with dimension e padded to a multiple of the group.
+        const int64_t e_local = CeilOfRatio(dims_[e], mesh_.Product(state.dims[e]));
+        const int64_t padded = e_local == 0 ? v : v / e_local * CeilOfRatio(e_local, g) * g;
+        Relax(at, padded, std::move(move));
+      }
+    }
+    // Cut free axes the way the target does.
+    for (int d = 0; d < rank; ++d) {
+      for (const AxisList& unit : units_.Split(to_.dims[d])) {
+        if ((unit.Set() & used) != 0) continue;
+        if (!TilesNest(dims_[d], mesh_.Product(state.dims[d]), mesh_.Product(unit))) continue;
+        Move move{MoveKind::kSlice, unit, -1, d, state};
+        move.result.dims[d].Append(unit);
+        Relax(at, v, std::move(move));
+      }
+    }
+    ExpandPartial(at, state, v);
+    ExpandPermute(at, state, v);
+  }
+
+  void ExpandPartial(int at, const Sharding& state, int64_t v) {
+    const AxisSet pending = state.partial & ~to_.partial;
+    if (pending == 0) return;
+    const std::vector<AxisList> units = units_.Split(mesh_.InOrder(pending));
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      // In the order in which the target's dimension lists them, so that one move can take several units.
+      AxisList wanted = to_.dims[d].Only(pending);
+      std::vector<AxisList> groups = units;
+      if (wanted.size() > 1) groups.push_back(wanted);
+      for (const AxisList& unit : groups) {
+        const int64_t g = mesh_.Product(unit);
+        if (!TilesNest(dims_[d], mesh_.Product(state.dims[d]), g)) continue;
+        Move move{MoveKind::kReduceScatter, unit, -1, static_cast<int>(d), state};
+        move.result.dims[d].Append(unit);
+        move.result.partial &= ~unit.Set();
+        if (move.result.partial == 0) move.result.reducer = Reducer::kAdd;
+        const int64_t local = CeilOfRatio(dims_[d], mesh_.Product(state.dims[d]));
+        Relax(at, local == 0 ? v : v / local * CeilOfRatio(local, g) * g, std::move(move));
+      }
+    }
+    // Reduce any subset at once: reducing together is cheaper than one after the other.
+    const int n = static_cast<int>(units.size());
+    for (int subset = 1; subset < 1 << std::min(n, 6); ++subset) {
+      AxisSet axes = 0;
+      for (int i = 0; i < n; ++i) {
+        if (subset >> i & 1) axes |= units[i].Set();
+      }
+      Move move{MoveKind::kAllReduce, mesh_.InOrder(axes), -1, -1, state};
+      move.result.partial &= ~axes;
+      if (move.result.partial == 0) move.result.reducer = Reducer::kAdd;
+      Relax(at, v, std::move(move));
+    }
+  }
+
+  void ExpandPermute(int at, const Sharding& state, int64_t v) {
+    if (state.partial != to_.partial || state.dims == to_.dims) return;
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      if (mesh_.Product(state.dims[d]) != mesh_.Product(to_.dims[d])) return;
+    }
+    Relax(at, v, Move{MoveKind::kPermute, AxisList(), -1, -1, to_});
+  }
+
+  void Relax(int at, int64_t v, Move move) {
+    const int64_t bytes = LocalBytes(move.result);
+    if (bytes > bound_) return;
+    Weight weight = nodes_[at].weight;
+    weight.sent += SentBytes(move.kind, v, mesh_.Product(move.axes));
+    weight.peak = std::max({weight.peak, v, bytes});
+    ++weight.moves;
+    const auto [it, inserted] = index_.emplace(move.result, static_cast<int>(nodes_.size()));
+    const int to = it->second;
+    if (inserted) {
+      nodes_.push_back({move.result, weight, at, std::move(move), false});
+    } else if (nodes_[to].done || !(weight < nodes_[to].weight)) {
+      return;
+    } else {
+      nodes_[to].weight = weight;
+      nodes_[to].parent = at;
+      nodes_[to].move = std::move(move);
+    }
+    queue_.push({weight, to});
+  }
+
+  const Mesh& mesh_;
+  absl::Span<const int64_t> dims_;
+  int64_t width_;
+  const Sharding& to_;
+  Units units_;
+  int64_t bound_;
+  std::vector<Node> nodes_;
+  absl::flat_hash_map<Sharding, int> index_;
+  using Entry = std::pair<Weight, int>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue_;
+};
+
+// Gather every dimension that differs, reduce, then cut: always possible.
+ReshardPlan GatherAndCut(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
+                         const Sharding& to) {
+  ReshardPlan plan;
+  plan.exceeds_bound = true;
+  Sharding state = from;
+  const auto bytes = [&] {
+    int64_t b = width;
+    for (size_t d = 0; d < dims.size(); ++d) b *= CeilOfRatio(dims[d], mesh.Product(state.dims[d]));
+    return b;
+  };
+  const auto apply = [&](Move move) {
+    plan.sent_bytes += SentBytes(move.kind, bytes(), mesh.Product(move.axes));
+    plan.peak_bytes = std::max(plan.peak_bytes, bytes());
+    state = move.result;
+    plan.peak_bytes = std::max(plan.peak_bytes, bytes());
+    plan.moves.push_back(std::move(move));
+  };
+  if (const AxisSet pending = state.partial & ~to.partial; pending != 0) {
+    Move move{MoveKind::kAllReduce, mesh.InOrder(pending), -1, -1, state};
+    move.result.partial &= ~pending;
+    if (move.result.partial == 0) move.result.reducer = Reducer::kAdd;
+    apply(std::move(move));
+  }
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (state.dims[d].empty() || state.dims[d] == to.dims[d]) continue;
+    Move move{MoveKind::kAllGather, state.dims[d], static_cast<int>(d), -1, state};
+    move.result.dims[d] = AxisList();
+    apply(std::move(move));
+  }
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (to.dims[d].empty() || state.dims[d] == to.dims[d]) continue;
+    Move move{MoveKind::kSlice, to.dims[d], -1, static_cast<int>(d), state};
+    move.result.dims[d] = to.dims[d];
+    apply(std::move(move));
+  }
+  return plan;
+}
+
+}  // namespace
+
+int64_t SentBytes(MoveKind kind, int64_t v, int64_t g) {
+  switch (kind) {
+    case MoveKind::kAllGather:
+      return v * (g - 1);
+    case MoveKind::kSlice:
+      return 0;
+    case MoveKind::kAllToAll:
+    case MoveKind::kReduceScatter:
+      return v * (g - 1) / g;
+    case MoveKind::kAllReduce:
+      return 2 * v * (g - 1) / g;
+    case MoveKind::kPermute:
+      return v;
+  }
+  return 0;
+}
+
+bool TilesNest(int64_t n, int64_t t, int64_t g) {
+  return t == 1 || CeilOfRatio(n, t * g) * g == CeilOfRatio(n, t);
+}
+
+const ReshardPlan& ReshardPlanner::Plan(absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
+                                        const Sharding& to) {
+  Key key{Dims(dims.begin(), dims.end()), width, from, to};
+  const auto it = memo_.find(key);
+  if (it != memo_.end()) return *it->second;
+  auto plan = std::make_unique<ReshardPlan>(Search(dims, width, from, to, /*bounded=*/true));
+  return *memo_.emplace(std::move(key), std::move(plan)).first->second;
+}
+
+ReshardPlan ReshardPlanner::Search(absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
+                                   const Sharding& to, bool bounded) const {
+  ReshardPlan plan;
+  if (from == to) return plan;
+  TOROID_CHECK((to.partial & ~from.partial) == 0 && from.manual == to.manual);
+  if (toroid::Search(*mesh_, dims, width, from, to, bounded).Run(from, &plan)) {
+    plan.exceeds_bound = !bounded;
+    return plan;
+  }
+  if (bounded) return Search(dims, width, from, to, /*bounded=*/false);
+  return GatherAndCut(*mesh_, dims, width, from, to);
+}
+
+}  // namespace toroid

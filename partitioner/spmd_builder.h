@@ -1,0 +1,118 @@
+// Builds the program of one partition: arithmetic on the partition's place in the mesh, masks, collectives.
+//
+// Everything that depends on the place is computed once per computation: the mesh position (the partition id, or a
+// table look-up where devices are in another order), coordinates along lists of axes, offsets of shards.
+#ifndef TOROID_PARTITIONER_SPMD_BUILDER_H_
+#define TOROID_PARTITIONER_SPMD_BUILDER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/mesh.h"
+#include "hlo/ir/module.h"
+#include "partitioner/reshard/plan.h"
+
+namespace toroid {
+
+// What computations of one output module share.
+struct SpmdModule {
+  Module* module = nullptr;
+  const Mesh* mesh = nullptr;
+  // (reducer, type) -> computation of two scalars.
+  absl::flat_hash_map<std::pair<int, int>, Computation*> reducers;
+  // Attributes of collectives, by kind, axes and dimension: groups are spelled out once per distinct pattern.
+  absl::flat_hash_map<std::string, const xla::HloInstructionProto*> collective_attrs;
+};
+
+class SpmdBuilder {
+ public:
+  SpmdBuilder(SpmdModule* shared, Computation* computation) : shared_(shared), computation_(computation) {}
+
+  Computation* computation() const { return computation_; }
+  Module* module() const { return shared_->module; }
+  const Mesh& mesh() const { return *shared_->mesh; }
+
+  // Instructions added from here on serve `instruction` of the global program, for `cause` (index into the
+  // module's causes, used on collectives).
+  void Serve(const Instruction* instruction, int cause = 0) {
+    metadata_ = instruction == nullptr ? nullptr : instruction->metadata();
+    cause_ = cause;
+  }
+
+  Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands);
+  Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands,
+                   xla::HloInstructionProto** attrs);
+  Instruction* Clone(const Instruction& instruction, const Shape& shape, absl::Span<Instruction* const> operands);
+
+  Instruction* Constant(const Literal& value);
+  Instruction* IntScalar(int64_t value, PrimitiveType type = xla::S32);
+  Instruction* Zero(PrimitiveType type);
+  Instruction* Binary(Opcode opcode, Instruction* a, Instruction* b);
+  Instruction* Compare(Instruction* a, Instruction* b, const char* direction);
+  Instruction* Select(Instruction* predicate, Instruction* on_true, Instruction* on_false);
+  Instruction* Convert(Instruction* x, PrimitiveType type);
+  Instruction* Broadcast(Instruction* scalar, absl::Span<const int64_t> dims);
+  Instruction* Reshape(Instruction* x, absl::Span<const int64_t> dims);
+  Instruction* Transpose(Instruction* x, absl::Span<const int64_t> permutation);
+  Instruction* Slice(Instruction* x, int dim, int64_t start, int64_t limit);
+  Instruction* Pad(Instruction* x, int dim, int64_t low, int64_t high, Instruction* value = nullptr);
+  Instruction* Concatenate(absl::Span<Instruction* const> pieces, int dim);
+  Instruction* Iota(PrimitiveType type, absl::Span<const int64_t> dims, int dim);
+  // x[start, start + size) along one dimension.
+  Instruction* DynamicSlice(Instruction* x, int dim, Instruction* start, int64_t size);
+  Instruction* Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dims, Reducer reducer);
+
+  // Position of this partition in the mesh, s32[].
+  Instruction* Position();
+  // Tile index along a list of axes, s32[].
+  Instruction* Coordinate(const AxisList& axes);
+  // Coordinate * size in `type`.
+  Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type = xla::S32);
+  // An integer per tile of `axes`: values[coordinate], as a linear function where it is one, else from a table.
+  Instruction* PerTile(const AxisList& axes, absl::Span<const int64_t> values, PrimitiveType type = xla::S32);
+
+  // pred of the dims of `x`: true where lo <= index along `dim` < hi; lo, hi scalars of type s32, null: no bound.
+  Instruction* InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi);
+  // `x` with the padding of an uneven shard replaced: dimension `dim` of global size n is cut over `axes`.
+  Instruction* MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes, Instruction* fill);
+
+  // Collectives over groups of the given axes.
+  Instruction* AllReduce(Instruction* x, const AxisList& axes, Reducer reducer);
+  Instruction* AllGather(Instruction* x, const AxisList& axes, int dim);
+  Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
+  Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
+  // pairs[i] = (source position, target position) in the mesh.
+  Instruction* CollectivePermute(Instruction* x, absl::Span<const std::pair<int64_t, int64_t>> pairs);
+
+  // Carries out a plan on an array of global dimensions `dims` (per manual group).
+  Instruction* Reshard(Instruction* x, absl::Span<const int64_t> dims, const Sharding& from, const ReshardPlan& plan);
+
+  // Between the mesh's device order and another order of the same tiles: `order` lists the devices of the tiles of
+  // `sharding`, row-major, replicas last.
+  Instruction* FromDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
+  Instruction* ToDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
+
+  // The local dimensions of an array.
+  Dims ShardDims(absl::Span<const int64_t> dims, const Sharding& sharding) const {
+    return mesh().ShardDims(dims, sharding);
+  }
+  Computation* ReducerComputation(Reducer reducer, PrimitiveType type);
+
+ private:
+  const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
+  Instruction* Permute(Instruction* x, absl::Span<const int64_t> dims, const Sharding& from, const Sharding& to);
+
+  SpmdModule* shared_;
+  Computation* computation_;
+  const xla::OpMetadata* metadata_ = nullptr;
+  int cause_ = 0;
+  Instruction* position_ = nullptr;
+  absl::flat_hash_map<AxisList, Instruction*> coordinates_;
+  absl::flat_hash_map<std::pair<int64_t, int>, Instruction*> int_scalars_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SPMD_BUILDER_H_

@@ -1,0 +1,156 @@
+#include "partitioner/spmd_partitioner.h"
+
+#include <chrono>
+#include <numeric>
+#include <random>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "hlo/passes/dce_pass.h"
+#include "hlo/passes/inline_calls_pass.h"
+#include "partitioner/computation_partitioner.h"
+#include "partitioner/propagation/annotations.h"
+#include "partitioner/propagation/flow_graph.h"
+#include "partitioner/propagation/propagation.h"
+
+namespace toroid {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A permutation of 0..n-1 that depends on the seed alone.
+std::vector<int64_t> RandomPermutation(int64_t n, uint64_t seed) {
+  std::vector<int64_t> permutation(n);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::mt19937_64 random(seed);
+  for (int64_t i = n - 1; i > 0; --i) std::swap(permutation[i], permutation[random() % (i + 1)]);
+  return permutation;
+}
+
+absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annotations) {
+  ASSIGN_OR_RETURN(annotations->mesh, annotations->mesh.Relabeled(permutation));
+  for (auto& annotation : annotations->tensor) {
+    if (!annotation || !annotation->foreign) continue;
+    const HloSharding& old = *annotation->foreign;
+    std::vector<int64_t> devices(old.order().size());
+    for (int64_t i = 0; i < old.order().size(); ++i) devices[i] = permutation[old.order().DeviceAt(i)];
+    ASSIGN_OR_RETURN(DeviceOrder order, DeviceOrder::Explicit(std::move(devices)));
+    annotation->foreign = HloSharding::Tiled({old.tiles().begin(), old.tiles().end()},
+                                             {old.subgroups().begin(), old.subgroups().end()}, std::move(order));
+  }
+  return absl::OkStatus();
+}
+
+// The record of how arguments are cut and results put together, and the shapes of the local program.
+void Finish(const Module& global, const FlowGraph& graph, const Annotations& annotations,
+            const std::vector<Sharding>& targets, Module* local) {
+  xla::HloModuleProto* proto = local->mutable_proto();
+  const xla::HloModuleProto& source = global.proto();
+  if (source.has_stack_frame_index()) *proto->mutable_stack_frame_index() = source.stack_frame_index();
+  if (source.has_input_output_alias()) *proto->mutable_input_output_alias() = source.input_output_alias();
+  if (source.has_buffer_donor()) *proto->mutable_buffer_donor() = source.buffer_donor();
+  for (const auto& [key, value] : source.frontend_attributes().map()) {
+    if (!absl::StartsWith(key, "xla.sdy.")) (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
+  }
+  const int64_t n = annotations.mesh.num_devices();
+  local->config().num_partitions = n;
+  auto* assignment = proto->mutable_device_assignment();
+  assignment->set_replica_count(1);
+  assignment->set_computation_count(static_cast<int32_t>(n));
+  for (int64_t i = 0; i < n; ++i) assignment->add_computation_devices()->add_replica_device_ids(i);
+
+  const auto sharding_of = [&](int tensor, xla::OpSharding* out) {
+    if (annotations.tensor[tensor] && annotations.tensor[tensor]->foreign) {
+      annotations.tensor[tensor]->foreign->ToProto(out);
+    } else {
+      annotations.mesh.ToHlo(targets[tensor]).ToProto(out);
+    }
+  };
+  auto* program = proto->mutable_host_program_shape();
+  for (int i = 0; i < local->entry()->num_parameters(); ++i) {
+    Instruction* parameter = local->entry()->parameter(i);
+    parameter->shape().ToProto(program->add_parameters());
+    program->add_parameter_names(parameter->name());
+    sharding_of(graph.Leaves(*global.entry()->parameter(i))[0], proto->add_spmd_parameters_shardings());
+    parameter->set_sharding(local->New(proto->spmd_parameters_shardings(i)));
+    if (parameter->frontend_attributes() != nullptr) {
+      xla::FrontendAttributes kept;
+      for (const auto& [key, value] : parameter->frontend_attributes()->map()) {
+        if (!absl::StartsWith(key, "xla.sdy.")) (*kept.mutable_map())[key] = value;
+      }
+      parameter->set_frontend_attributes(local->New(kept));
+    }
+  }
+  local->entry()->root()->shape().ToProto(program->mutable_result());
+  if (global.entry()->root()->shape().IsTuple()) {
+    proto->mutable_spmd_output_sharding()->set_type(xla::OpSharding::TUPLE);
+    for (const int output : graph.outputs()) {
+      sharding_of(output, proto->mutable_spmd_output_sharding()->add_tuple_shardings());
+    }
+  } else {
+    sharding_of(graph.outputs()[0], proto->mutable_spmd_output_sharding());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options) {
+  Partitioned result;
+  const double start = Now();
+  const auto report = [&](absl::string_view phase, const Module& after) {
+    return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
+  };
+  if (options.device_order_seed && HasManualRegions(module)) {
+    return absl::UnimplementedError("a device order cannot be changed under manual regions, which name devices");
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> flat, InlineCalls(module));
+  RETURN_IF_ERROR(report("inline", *flat));
+  const FlowGraph graph(*flat);
+  ASSIGN_OR_RETURN(Annotations annotations, ReadAnnotations(*flat, graph, options.num_partitions));
+  if (options.device_order_seed) {
+    const int64_t n = annotations.mesh.num_devices();
+    RETURN_IF_ERROR(Relabel(RandomPermutation(n, *options.device_order_seed), &annotations));
+  }
+  if (options.replicate_outputs) {
+    for (const int output : graph.outputs()) {
+      Annotation whole;
+      whole.sharding = Sharding::Replicated(graph.shape(output).rank());
+      whole.closed = ~uint64_t{0};
+      annotations.tensor[output] = whole;
+    }
+  }
+  ReshardPlanner planner(&annotations.mesh);
+  std::vector<Sharding> targets = PropagateShardings(graph, annotations, &planner);
+  if (options.replicate_everything) {
+    std::vector<bool> keep(graph.num_tensors(), false);
+    for (const int output : graph.outputs()) keep[output] = true;
+    for (const Instruction* parameter : flat->entry()->parameters()) keep[graph.Leaves(*parameter)[0]] = true;
+    for (int t = 0; t < graph.num_tensors(); ++t) {
+      if (!keep[t]) targets[t] = Sharding::Replicated(graph.shape(t).rank());
+    }
+  }
+  result.propagate_seconds = Now() - start;
+
+  const double middle = Now();
+  result.module = std::make_unique<Module>(module.name(), *flat);
+  ComputationPartitioner partitioner(*flat, graph, annotations, targets, annotations.mesh, options, &planner,
+                                     result.module.get());
+  RETURN_IF_ERROR(partitioner.Run());
+  result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
+  Finish(*flat, graph, annotations, targets, result.module.get());
+  result.num_partitions = annotations.mesh.num_devices();
+  result.full_replications = partitioner.full_replications();
+  result.partition_seconds = Now() - middle;
+  RETURN_IF_ERROR(report("partition", *result.module));
+
+  const double end = Now();
+  EliminateDeadCode(result.module.get());
+  result.optimize_seconds = Now() - end;
+  RETURN_IF_ERROR(report("optimize", *result.module));
+  return result;
+}
+
+}  // namespace toroid

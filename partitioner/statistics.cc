@@ -1,0 +1,154 @@
+#include "partitioner/statistics.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "partitioner/reshard/plan.h"
+
+namespace toroid {
+namespace {
+
+int64_t OperandBytes(const Instruction& instruction) {
+  int64_t bytes = 0;
+  for (const Instruction* operand : instruction.operands()) bytes += operand->shape().ByteSize();
+  return bytes;
+}
+
+int64_t Sent(const Instruction& instruction, int64_t bytes, int64_t group) {
+  switch (instruction.opcode()) {
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
+      return SentBytes(MoveKind::kAllReduce, bytes, group);
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
+      return SentBytes(MoveKind::kAllGather, bytes, group);
+    case Opcode::kReduceScatter:
+    case Opcode::kAllToAll:
+    case Opcode::kRaggedAllToAll:
+      return SentBytes(MoveKind::kAllToAll, bytes, group);
+    default:
+      return bytes;
+  }
+}
+
+int64_t Flops(const Instruction& instruction) {
+  if (instruction.opcode() == Opcode::kDot) {
+    int64_t contracted = 1;
+    for (const int64_t d : instruction.attrs().dot_dimension_numbers().lhs_contracting_dimensions()) {
+      contracted *= instruction.operand(0)->shape().dim(static_cast<int>(d));
+    }
+    return 2 * instruction.shape().NumElements() * contracted;
+  }
+  if (instruction.opcode() == Opcode::kConvolution) {
+    const auto& numbers = instruction.attrs().convolution_dimension_numbers();
+    const Shape& kernel = instruction.operand(1)->shape();
+    const int64_t features = kernel.dim(static_cast<int>(numbers.kernel_output_feature_dimension()));
+    return features == 0 ? 0 : 2 * instruction.shape().NumElements() * (kernel.NumElements() / features);
+  }
+  return 0;
+}
+
+// Largest sum of live buffers while a computation runs. Tuples and their elements hold no bytes of their own.
+int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& callee_peaks, bool count_parameters) {
+  const int n = computation.size();
+  // A tuple keeps its elements alive: the last use of a value is that of every tuple that holds it.
+  std::vector<int> last_use(n);
+  for (int i = 0; i < n; ++i) last_use[i] = i;
+  if (n > 0) last_use[computation.root()->index()] = n;
+  const auto is_view = [](Opcode opcode) { return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement; };
+  for (int i = n - 1; i >= 0; --i) {
+    const Instruction& instruction = *computation.instruction(i);
+    const int until = is_view(instruction.opcode()) ? last_use[i] : i;
+    for (const Instruction* operand : instruction.operands()) {
+      last_use[operand->index()] = std::max(last_use[operand->index()], until);
+    }
+  }
+  std::vector<int64_t> freed(n + 2, 0);
+  int64_t live = 0, peak = 0;
+  for (int i = 0; i < n; ++i) {
+    const Instruction& instruction = *computation.instruction(i);
+    int64_t bytes = is_view(instruction.opcode()) ? 0 : instruction.shape().ByteSize();
+    if (instruction.opcode() == Opcode::kParameter && !count_parameters) bytes = 0;
+    live += bytes;
+    int64_t inside = 0;
+    for (const Computation* callee : instruction.called()) inside = std::max(inside, callee_peaks[callee->index()]);
+    peak = std::max(peak, live + inside);
+    // Parameters of the entry belong to the caller and stay.
+    const bool stays = instruction.opcode() == Opcode::kParameter;
+    freed[stays ? n + 1 : last_use[i]] += bytes;
+    live -= freed[i];
+  }
+  return peak;
+}
+
+}  // namespace
+
+int64_t GroupSize(const Instruction& instruction, int64_t num_partitions) {
+  const xla::HloInstructionProto& attrs = instruction.attrs();
+  if (attrs.has_iota_collective_device_list()) {
+    return attrs.iota_collective_device_list().num_devices_per_group();
+  }
+  if (attrs.has_mesh_axes_replica_group_list()) {
+    int64_t size = 1;
+    const auto& list = attrs.mesh_axes_replica_group_list();
+    for (const auto& axis : list.axes()) {
+      if (axis.has_sub_axis_info()) {
+        size *= axis.sub_axis_info().size();
+      } else if (axis.mesh_axis_index() >= 0 && axis.mesh_axis_index() < list.mesh().axes_size()) {
+        size *= list.mesh().axes(static_cast<int>(axis.mesh_axis_index())).size();
+      }
+    }
+    return size;
+  }
+  if (attrs.replica_groups_size() > 0) return attrs.replica_groups(0).replica_ids_size();
+  if (attrs.collective_device_list().replica_groups_size() > 0) {
+    return attrs.collective_device_list().replica_groups(0).replica_ids_size();
+  }
+  return num_partitions;
+}
+
+ProgramStatistics ComputeStatistics(const Module& module) {
+  ProgramStatistics statistics;
+  std::vector<int64_t> peaks(module.num_computations(), 0);
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      statistics.flops += Flops(*instruction);
+      if (!IsCollective(instruction->opcode())) continue;
+      CollectiveTotals& totals = statistics.collectives[std::string(instruction->opcode_name())];
+      const int64_t bytes = OperandBytes(*instruction);
+      const int64_t group = std::max<int64_t>(1, GroupSize(*instruction, module.config().num_partitions));
+      ++totals.count;
+      totals.operand_bytes += bytes;
+      totals.sent_bytes += Sent(*instruction, bytes, group);
+    }
+    peaks[computation->index()] =
+        PeakBytes(*computation, peaks, /*count_parameters=*/computation.get() == module.entry());
+  }
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    statistics.parameter_bytes += parameter->shape().ByteSize();
+  }
+  statistics.output_bytes = module.entry()->root()->shape().ByteSize();
+  statistics.peak_bytes = peaks[module.entry()->index()];
+  return statistics;
+}
+
+std::vector<CollectiveRecord> ListCollectives(const Module& module) {
+  std::vector<CollectiveRecord> records;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (!IsCollective(instruction->opcode())) continue;
+      CollectiveRecord record;
+      record.opcode = std::string(instruction->opcode_name());
+      record.instruction = instruction->name();
+      record.group_size = std::max<int64_t>(1, GroupSize(*instruction, module.config().num_partitions));
+      record.operand_bytes = OperandBytes(*instruction);
+      record.sent_bytes = Sent(*instruction, record.operand_bytes, record.group_size);
+      record.cause = module.causes()[instruction->cause()];
+      record.source = SourceLine(module, instruction->metadata());
+      records.push_back(std::move(record));
+    }
+  }
+  return records;
+}
+
+}  // namespace toroid

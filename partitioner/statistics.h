@@ -1,0 +1,47 @@
+// What a partitioned program costs per device: collectives, flops, memory.
+#ifndef TOROID_PARTITIONER_STATISTICS_H_
+#define TOROID_PARTITIONER_STATISTICS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct CollectiveTotals {
+  int64_t count = 0;
+  int64_t operand_bytes = 0;  // Per device.
+  int64_t sent_bytes = 0;     // Per device, under a bandwidth-optimal algorithm.
+};
+
+struct ProgramStatistics {
+  std::map<std::string, CollectiveTotals> collectives;  // By opcode.
+  int64_t flops = 0;              // Dots: 2 x result x contracted; convolutions: 2 x result x kernel per feature.
+  int64_t parameter_bytes = 0;    // Of the entry.
+  int64_t output_bytes = 0;
+  int64_t peak_bytes = 0;         // Live bytes in written order, parameters included, loops' bodies on top.
+};
+
+// Every instruction of every computation counts once.
+ProgramStatistics ComputeStatistics(const Module& module);
+
+// One collective of a program and why it is there.
+struct CollectiveRecord {
+  std::string opcode;
+  std::string instruction;
+  int64_t group_size = 1;
+  int64_t operand_bytes = 0;
+  int64_t sent_bytes = 0;
+  std::string cause;
+  std::string source;
+};
+std::vector<CollectiveRecord> ListCollectives(const Module& module);
+
+// Members per group of a collective; 1 if it names none.
+int64_t GroupSize(const Instruction& instruction, int64_t num_partitions);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_STATISTICS_H_
