@@ -738,15 +738,16 @@ std::optional<std::string> AttributeValue(const Row& row, bool always, const Ins
   return value;
 }
 
-// Attributes of an opcode that the table lacks: whatever of the simple ones is set, each field once.
-void AppendUnknownAttributes(const Instruction& instruction, const ComputationName& name_of,
-                             std::string* out) {
+// Attributes of an opcode that the table lacks: whatever is set, each field and key once.
+void AppendUnknownAttributes(const Instruction& instruction, const ComputationName& name_of, std::string* out) {
   absl::flat_hash_set<absl::string_view> keys, paths;
   for (const Row& row : kTable) {
-    if (row.path.empty() && row.key != "called_computations") continue;
+    const bool callee = row.form == Form::kCallee || (row.form == Form::kCallees && row.key != "called_computations");
+    if (callee || row.key == "domain") continue;
     const std::optional<std::string> value = AttributeValue(row, /*always=*/false, instruction, name_of);
-    if (!value || !paths.insert(row.path).second || !keys.insert(row.key).second) continue;
-    absl::StrAppend(out, ", ", row.key, "=", *value);
+    if (!value || value->empty() || (row.form == Form::kSpecial && *value == "{}")) continue;
+    if (!row.path.empty() && !paths.insert(row.path).second) continue;
+    if (keys.insert(row.key).second) absl::StrAppend(out, ", ", row.key, "=", *value);
   }
 }
 
