@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "hlo/base/math.h"
 #include "partitioner/ops/local_program.h"
@@ -10,8 +11,6 @@
 namespace toroid {
 namespace {
 
-// Bytes a link carries in the time a chip does one flop: TPU v3, 70 GB/s per link over 52.5 Tflop/s per core.
-constexpr double kBytesPerFlop = 70e9 / 52.5e12;
 // Bytes a link carries in the time memory moves one byte: 70 GB/s over 450 GB/s per core.
 constexpr double kBytesPerMemoryByte = 70.0 / 450.0;
 
@@ -41,7 +40,7 @@ class Chooser {
         if (other != first) Add(seeds_[other], &extended.factor_axes);
       }
       Try(extended, &best);
-      if (best.sent_bytes == 0 && first == 0) return best;
+      if (best.sent_bytes == 0 && first == 0 && best.flops == 0) return best;
       if (exact != extended.factor_axes) {
         Assignment narrow;
         narrow.factor_axes = exact;
@@ -125,9 +124,38 @@ class Chooser {
     }
   }
 
+  // Work repeated on several devices is not a way to save bytes: fewer flops win before fewer bytes.
   void Try(Assignment& candidate, Assignment* best) {
+    DropInexpressible(&candidate.factor_axes);
     Evaluate(&candidate);
-    if (candidate.cost < best->cost) *best = candidate;
+    if (best->cost == std::numeric_limits<double>::infinity() ||
+        std::tie(candidate.flops, candidate.cost) < std::tie(best->flops, best->cost)) {
+      *best = candidate;
+    }
+  }
+
+  // In a dimension of several factors a minor one can be cut only if those before it are cut to single elements.
+  void DropInexpressible(FactorAxesList* axes) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto check = [&](const auto& tensors) {
+        for (const TensorFactors& tensor : tensors) {
+          for (const DimFactors& dim : tensor) {
+            bool whole = true;
+            for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
+              AxisList& own = (*axes)[dim.factor[i]];
+              if (!whole && !own.empty()) {
+                own = AxisList();
+                changed = true;
+              }
+              whole &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
+            }
+          }
+        }
+      };
+      check(rule_.operands);
+      check(rule_.results);
+    }
   }
 
   void Evaluate(Assignment* candidate) {
@@ -164,7 +192,7 @@ class Chooser {
       if (natural == wanted) continue;
       sent += planner_->Plan(view.dims, view.width, natural, wanted).sent_bytes;
     }
-    cost += Flops(*candidate) * kBytesPerFlop;
+    candidate->flops = Flops(*candidate);
     candidate->sent_bytes = sent;
     candidate->cost = static_cast<double>(sent) + cost;
   }

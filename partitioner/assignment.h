@@ -1,8 +1,9 @@
 // How one op is computed: which axes cut each of its factors.
 //
-// Given where the operands are and where the result is wanted, the assignment with the least cost is chosen: bytes
-// sent to bring the operands to it and the result from it, then the time of the local work in bytes (flops over the
-// ratio of a chip's arithmetic to its link rate), so that equal communication computes in parallel.
+// Given where the operands are and where the result is wanted, contractions take the assignment with the fewest flops
+// per device; among those, and for all other ops, the one that costs least: bytes sent to bring the operands to it
+// and the result from it, plus the local memory traffic in units of link time, so that of equal communication the
+// more parallel one wins.
 #ifndef TOROID_PARTITIONER_ASSIGNMENT_H_
 #define TOROID_PARTITIONER_ASSIGNMENT_H_
 
@@ -25,7 +26,8 @@ struct TensorView {
 struct Assignment {
   absl::InlinedVector<AxisList, 6> factor_axes;
   int64_t sent_bytes = 0;
-  double cost = 0;
+  double flops = 0;  // Of a contraction, per device.
+  double cost = 0;   // Bytes sent, and local memory traffic in bytes of link time.
 };
 
 struct AssignmentProblem {

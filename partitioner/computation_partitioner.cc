@@ -190,19 +190,24 @@ Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, con
   TOROID_CHECK(!values_[tensor].versions.empty(), consumer.name(), " uses a value that was not made");
   const int64_t width = ByteWidth(shape.element_type());
   const ReshardPlan* best = nullptr;
-  const Version* from = nullptr;
-  for (const Version& version : values_[tensor].versions) {
+  Version from;
+  for (Version version : values_[tensor].versions) {
     if (wanted.partial & ~version.sharding.partial) continue;
-    if (version.sharding.manual != wanted.manual) continue;
+    if (version.sharding.manual != wanted.manual) {
+      // What is alike on all devices of the manual axes is a local value as it stands.
+      const AxisSet added = wanted.manual & ~version.sharding.manual;
+      if ((version.sharding.manual & ~wanted.manual) != 0 || (version.sharding.DimAxes() & added) != 0) continue;
+      version.sharding.manual = wanted.manual;
+    }
     const ReshardPlan& plan = planner_->Plan(shape.dims(), width, version.sharding, wanted);
     if (best == nullptr || plan.sent_bytes < best->sent_bytes) {
       best = &plan;
-      from = &version;
+      from = version;
     }
   }
   TOROID_CHECK(best != nullptr, consumer.name(), " wants ", mesh_.ToString(wanted));
   b_->Serve(&consumer, CauseOf(consumer, tensor));
-  Instruction* local = b_->Reshard(from->local, shape.dims(), from->sharding, *best);
+  Instruction* local = b_->Reshard(from.local, shape.dims(), from.sharding, *best);
   if (options_.poison_padding) local = Poison(local, shape.dims(), wanted);
   values_[tensor].versions.push_back({wanted, local});
   return local;
@@ -620,10 +625,10 @@ absl::Status ComputationPartitioner::EntryParameters(const Computation& computat
     Instruction* local = b_->computation()->AddParameter(shape, parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());
-    if (options_.poison_padding && shape.IsArray()) local = Poison(local, parameter->shape().dims(), sharding);
     if (annotations_.tensor[t] && annotations_.tensor[t]->foreign) {
       local = b_->FromDeviceOrder(local, annotations_.tensor[t]->foreign->order(), sharding);
     }
+    if (options_.poison_padding && shape.IsArray()) local = Poison(local, parameter->shape().dims(), sharding);
     Define(t, sharding, local);
   }
   return absl::OkStatus();

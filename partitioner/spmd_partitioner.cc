@@ -139,6 +139,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   ComputationPartitioner partitioner(*flat, graph, annotations, targets, annotations.mesh, options, &planner,
                                      result.module.get());
   RETURN_IF_ERROR(partitioner.Run());
+  result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
   Finish(*flat, graph, annotations, targets, result.module.get());
   result.num_partitions = annotations.mesh.num_devices();
   result.full_replications = partitioner.full_replications();

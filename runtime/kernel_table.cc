@@ -1,6 +1,12 @@
 #include "runtime/kernel_table.h"
 
 #include "hlo/base/status.h"
+#include "runtime/collectives/all_gather.h"
+#include "runtime/collectives/all_reduce.h"
+#include "runtime/collectives/all_to_all.h"
+#include "runtime/collectives/collective_permute.h"
+#include "runtime/collectives/reduce_scatter.h"
+#include "runtime/kernels/batch_norm.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/bitcast_convert.h"
 #include "runtime/kernels/compare.h"
@@ -10,33 +16,25 @@
 #include "runtime/kernels/custom_call.h"
 #include "runtime/kernels/dot.h"
 #include "runtime/kernels/dynamic_slice.h"
+#include "runtime/kernels/fft.h"
 #include "runtime/kernels/gather.h"
 #include "runtime/kernels/host_transfer.h"
+#include "runtime/kernels/linear_algebra.h"
+#include "runtime/kernels/map.h"
 #include "runtime/kernels/movement.h"
+#include "runtime/kernels/ragged_dot.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/reduce_window.h"
+#include "runtime/kernels/rng.h"
 #include "runtime/kernels/scatter.h"
 #include "runtime/kernels/select.h"
+#include "runtime/kernels/select_and_scatter.h"
+#include "runtime/kernels/sort.h"
 #include "runtime/kernels/structure.h"
 #include "runtime/kernels/topk.h"
 #include "runtime/kernels/unary.h"
 
 namespace toroid {
-
-namespace {
-absl::Status Missing(OpCall&) { return absl::UnimplementedError("not implemented"); }
-constexpr Kernel ExecuteRaggedDot = Missing, ExecuteScaledDot = Missing, ExecuteSelectAndScatter = Missing,
-                 ExecuteMap = Missing, ExecuteScan = Missing, ExecuteSort = Missing,
-                 ExecuteBatchNormTraining = Missing, ExecuteBatchNormInference = Missing,
-                 ExecuteBatchNormGrad = Missing, ExecuteFft = Missing, ExecuteCholesky = Missing,
-                 ExecuteTriangularSolve = Missing, ExecuteRng = Missing, ExecuteRngGetAndUpdateState = Missing,
-                 ExecuteRngBitGenerator = Missing, ExecuteAllReduce = Missing, ExecuteAllGather = Missing,
-                 ExecuteReduceScatter = Missing, ExecuteAllToAll = Missing, ExecuteRaggedAllToAll = Missing,
-                 ExecuteCollectiveBroadcast = Missing, ExecuteCollectivePermute = Missing,
-                 ExecuteAllReduceStart = Missing, ExecuteAllReduceDone = Missing, ExecuteAllGatherStart = Missing,
-                 ExecuteAllGatherDone = Missing, ExecuteCollectivePermuteStart = Missing,
-                 ExecuteCollectivePermuteDone = Missing;
-}  // namespace
 
 Kernel KernelOf(Opcode opcode) {
   switch (opcode) {

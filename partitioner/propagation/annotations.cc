@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
 #include "hlo/io/sdy_sharding.h"
+#include "partitioner/given_shardings.h"
 
 namespace toroid {
 namespace {
@@ -167,7 +168,8 @@ class Reader {
 
   absl::Status CollectWishes(const Instruction& instruction) {
     const auto leaves = graph_.Leaves(instruction);
-    if (sdy_) {
+    const bool given = instruction.FrontendAttribute(kGivenSharding) != nullptr;
+    if (sdy_ && !given) {
       const std::string* text = instruction.FrontendAttribute(kSdySharding);
       if (text == nullptr || IsCall(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
       ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes_));
@@ -177,8 +179,10 @@ class Reader {
       }
       return absl::OkStatus();
     }
-    if (instruction.sharding() == nullptr || &instruction == module_.entry()->root()) return absl::OkStatus();
-    if (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement) {
+    if (instruction.sharding() == nullptr || (&instruction == module_.entry()->root() && !given)) {
+      return absl::OkStatus();
+    }
+    if (!given && (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement)) {
       return absl::OkStatus();  // Their tensors are others'.
     }
     // Dead copies behind an annotated root only say what was asked of it.
@@ -345,7 +349,14 @@ class Reader {
       boundary.manual = local_annotation && local_annotation->sharding.manual != 0 ? local_annotation->sharding.manual
                                                                                   : out_.mesh.AllAxes();
       const int rank = graph_.shape(global).rank();
-      boundary.global.push_back(out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank));
+      Sharding full = out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank);
+      if (!boundary.enters && instruction.sharding() != nullptr) {
+        // The call itself says how its result lies, also where it is the root and that sharding is the output's.
+        ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(*instruction.sharding()));
+        RETURN_IF_ERROR(own.Validate(graph_.shape(global)));
+        full = out_.mesh.FromHlo(own, rank).value_or(full);
+      }
+      boundary.global.push_back(std::move(full));
     } else if (target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape") {
       boundary.enters = target == "xla.sdy.GlobalToLocalShape";
       const std::string* axes = instruction.FrontendAttribute("xla.sdy.manual_axes");

@@ -1,0 +1,145 @@
+#include "partitioner/given_shardings.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "hlo/base/status.h"
+#include "hlo/io/sharding_text.h"
+
+namespace toroid {
+namespace {
+
+// Matches * (any run) and ? (one character), without recursion.
+bool GlobMatches(absl::string_view glob, absl::string_view text) {
+  size_t g = 0, t = 0, star = absl::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t]) && glob[g] != '*') {
+      ++g;
+      ++t;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = t;
+    } else if (star != absl::string_view::npos) {
+      g = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+// K of "prefix K suffix".
+bool TakeNumber(absl::string_view name, absl::string_view prefix, absl::string_view suffix, int64_t* number) {
+  return absl::ConsumePrefix(&name, prefix) && absl::ConsumeSuffix(&name, suffix) &&
+         absl::SimpleAtoi(name, number);
+}
+
+void Give(Module* module, const xla::OpSharding* sharding, Instruction* instruction) {
+  instruction->set_sharding(sharding);
+  auto* attributes = module->New<xla::FrontendAttributes>();
+  if (instruction->frontend_attributes() != nullptr) *attributes = *instruction->frontend_attributes();
+  (*attributes->mutable_map())[kGivenSharding] = "true";
+  instruction->set_frontend_attributes(attributes);
+}
+
+// An identity behind `value` that carries the sharding.
+Instruction* Annotate(Module* module, const xla::OpSharding* sharding, Instruction* value) {
+  xla::HloInstructionProto* attrs;
+  Instruction* call = module->entry()->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs,
+                                           absl::StrCat(value->name(), ".given_sharding"));
+  attrs->set_custom_call_target("Sharding");
+  call->set_metadata(value->metadata());
+  Give(module, sharding, call);
+  return call;
+}
+
+absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sharding) {
+  Computation* entry = module->entry();
+  Instruction* root = entry->root();
+  if (!root->shape().IsTuple()) {
+    if (index != 0) return absl::NotFoundError("the module has one output, output{0}");
+    entry->set_root(Annotate(module, sharding, root));
+    return absl::OkStatus();
+  }
+  const auto elements = root->shape().tuple_shapes();
+  if (index < 0 || index >= static_cast<int64_t>(elements.size())) {
+    return absl::NotFoundError(absl::StrCat("the module has ", elements.size(), " outputs"));
+  }
+  std::vector<Instruction*> values;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (root->opcode() == Opcode::kTuple) {
+      values.push_back(root->operand(static_cast<int>(i)));
+      continue;
+    }
+    xla::HloInstructionProto* attrs;
+    values.push_back(entry->Add(Opcode::kGetTupleElement, elements[i], {root}, &attrs,
+                                absl::StrCat(root->name(), ".element.", i)));
+    attrs->set_tuple_index(static_cast<int64_t>(i));
+  }
+  if (!values[index]->shape().IsArray()) return absl::InvalidArgumentError("that output is no array");
+  values[index] = Annotate(module, sharding, values[index]);
+  Instruction* tuple = entry->Add(Opcode::kTuple, root->shape(), values, absl::StrCat(root->name(), ".given"));
+  if (root->opcode() == Opcode::kTuple) tuple->set_sharding(root->sharding());
+  entry->set_root(tuple);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyOne(absl::string_view line, Module* module) {
+  const size_t equals = line.find('=');
+  if (equals == absl::string_view::npos) {
+    return absl::InvalidArgumentError(absl::StrCat("'", line, "': expected NAME=SHARDING"));
+  }
+  const absl::string_view name = absl::StripAsciiWhitespace(line.substr(0, equals));
+  absl::StatusOr<xla::OpSharding> parsed = ParseSharding(absl::StripAsciiWhitespace(line.substr(equals + 1)));
+  if (!parsed.ok()) return toroid::Annotate(parsed.status(), absl::StrCat("sharding of '", name, "'"));
+  const xla::OpSharding* sharding = module->New(*parsed);
+  int64_t number;
+  if (TakeNumber(name, "parameter(", ")", &number)) {
+    if (number < 0 || number >= module->entry()->num_parameters()) {
+      return absl::NotFoundError(
+          absl::StrCat("'", name, "': the module has ", module->entry()->num_parameters(), " parameters"));
+    }
+    Give(module, sharding, module->entry()->parameter(static_cast<int>(number)));
+    return absl::OkStatus();
+  }
+  if (TakeNumber(name, "output{", "}", &number)) {
+    return toroid::Annotate(GiveOutput(module, number, sharding), absl::StrCat("'", name, "'"));
+  }
+  int matches = 0;
+  for (const auto& computation : module->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const bool by_name = instruction->name() == name;
+      const bool by_metadata = instruction->metadata() != nullptr && instruction->shape().IsArray() &&
+                               !instruction->metadata()->op_name().empty() &&
+                               GlobMatches(name, instruction->metadata()->op_name());
+      if (!by_name && !by_metadata) continue;
+      Give(module, sharding, instruction.get());
+      ++matches;
+    }
+  }
+  if (matches == 0) {
+    return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module) {
+  for (const std::string& line : lines) RETURN_IF_ERROR(ApplyOne(line, module));
+  return absl::OkStatus();
+}
+
+std::vector<std::string> GivenShardingLines(absl::string_view text) {
+  std::vector<std::string> lines;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    line = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
+    if (!line.empty()) lines.emplace_back(line);
+  }
+  return lines;
+}
+
+}  // namespace toroid

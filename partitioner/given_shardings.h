@@ -1,0 +1,29 @@
+// Shardings given from outside: NAME=SHARDING lines of a command line or a file.
+//
+// NAME is an instruction of the entry or any other computation, `parameter(K)`, `output{K}`, or a glob (* and ?) on
+// the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO text.
+#ifndef TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
+#define TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// Marks an instruction whose ordinary sharding counts in either dialect.
+inline constexpr char kGivenSharding[] = "toroid.given_sharding";
+
+// Puts the shardings on the module's instructions.
+// Errors: kInvalidArgument for a line without '=', a sharding that does not parse, and kNotFound for a name that
+// matches nothing.
+absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module);
+
+// The lines of an annotations file: blank lines and `#` comments left out.
+std::vector<std::string> GivenShardingLines(absl::string_view text);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_GIVEN_SHARDINGS_H_

@@ -1,0 +1,106 @@
+#include "partitioner/partition_command.h"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "hlo/base/files.h"
+#include "hlo/base/status.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/ops/verify_module.h"
+#include "partitioner/given_shardings.h"
+#include "partitioner/partition_report.h"
+#include "partitioner/propagation/annotations.h"
+
+namespace toroid {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string NameOf(const std::string& input) { return input == "-" ? "standard input" : input; }
+
+// Writes the module after each phase as HLO text, numbered in order.
+absl::Status Dump(const std::string& folder, int number, absl::string_view phase, const Module& module) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
+  return WriteFile(absl::StrFormat("%s/%02d_%s.hlo", folder, number, phase), PrintModule(module));
+}
+
+absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module) {
+  if (module.proto().has_spmd_output_sharding()) {
+    return absl::InvalidArgumentError("the module is partitioned already (it has spmd_output_sharding)");
+  }
+  PartitionOptions options = command.options;
+  int number = 0;
+  if (!command.dump_dir.empty()) {
+    options.after_phase = [&](absl::string_view phase, const Module& after) {
+      return Dump(command.dump_dir, number++, phase, after);
+    };
+  }
+  return PartitionModule(module, options);
+}
+
+}  // namespace
+
+absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command) {
+  ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
+  RETURN_IF_ERROR(Annotate(VerifyModule(*file.module), NameOf(command.input)));
+  std::vector<std::string> lines = command.shardings;
+  if (!command.annotations.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(command.annotations));
+    for (std::string& line : GivenShardingLines(text)) lines.push_back(std::move(line));
+  }
+  RETURN_IF_ERROR(Annotate(ApplyGivenShardings(lines, file.module.get()), NameOf(command.input)));
+  return file;
+}
+
+absl::Status RunPartitionCommand(const PartitionCommand& command) {
+  PhaseSeconds seconds;
+  const double start = Now();
+  ASSIGN_OR_RETURN(HloFile file, ReadForPartitioning(command));
+  seconds.read = Now() - start;
+  const int64_t before = file.module->NumInstructions();
+
+  Partitioned partitioned;
+  if (command.options.num_partitions == 1) {
+    if (HasManualRegions(*file.module)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(NameOf(command.input), ": manual regions cannot run on one device; leave out --num_partitions=1"));
+    }
+    partitioned.module = std::move(file.module);
+  } else {
+    absl::StatusOr<Partitioned> result = Partition(command, *file.module);
+    if (!result.ok()) return Annotate(result.status(), NameOf(command.input));
+    partitioned = *std::move(result);
+  }
+  seconds.propagate = partitioned.propagate_seconds;
+  seconds.partition = partitioned.partition_seconds;
+  seconds.optimize = partitioned.optimize_seconds;
+
+  const double write = Now();
+  if (!command.output.empty()) {
+    HloFile out;
+    // A snapshot's arguments and result are those of the global program.
+    out.container = file.container == Container::kModule ? Container::kModule : Container::kProto;
+    out.module = std::move(partitioned.module);
+    RETURN_IF_ERROR(
+        WriteHloFile(out, command.output, command.format.value_or(FormatOfName(command.output))));
+    partitioned.module = std::move(out.module);
+  }
+  seconds.write = Now() - write;
+  seconds.total = Now() - start;
+
+  if (!command.stats.empty()) {
+    RETURN_IF_ERROR(WriteFile(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
+  }
+  if (command.explain) std::fputs(ExplainTable(partitioned).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

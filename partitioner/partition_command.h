@@ -1,0 +1,35 @@
+// The command hlo-partition, as one library call.
+#ifndef TOROID_PARTITIONER_PARTITION_COMMAND_H_
+#define TOROID_PARTITIONER_PARTITION_COMMAND_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hlo/io/file.h"
+#include "partitioner/spmd_partitioner.h"
+
+namespace toroid {
+
+struct PartitionCommand {
+  std::string input;
+  std::string output;  // Empty: write no module.
+  std::optional<Format> format;
+  std::vector<std::string> shardings;  // NAME=SHARDING
+  std::string annotations;             // File of such lines; empty: none.
+  std::string stats;                   // File for the statistics, "-" standard output; empty: none.
+  bool explain = false;
+  std::string dump_dir;  // Folder for the module after each phase; empty: none.
+  PartitionOptions options;
+};
+
+// Reads, partitions and writes. Errors carry the file's name.
+absl::Status RunPartitionCommand(const PartitionCommand& command);
+
+// Reads and verifies a module, and puts the given shardings on it.
+absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PARTITION_COMMAND_H_

@@ -1,0 +1,18 @@
+// all-reduce: every member of a group gets to_apply folded over the group's values, element by element.
+//
+// n-ary: each operand on its own. all-reduce-start computes, all-reduce-done hands out.
+#ifndef TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_
+#define TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteAllReduce(OpCall& call);
+absl::Status ExecuteAllReduceStart(OpCall& call);
+absl::Status ExecuteAllReduceDone(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_

@@ -1,0 +1,23 @@
+// Batch normalization along a feature dimension; N elements per feature, r = 1 / sqrt(variance + epsilon).
+//
+// training:  (x, scale, offset) -> (y, mean, biased variance), y = (x - mean) * r * scale + offset
+// inference: (x, scale, offset, mean, variance) -> y
+// grad:      (x, scale, mean, variance, dy) -> (dx, dscale, doffset), doffset = sum dy,
+//            dscale = sum dy * (x - mean) * r,
+//            dx = scale * r / N * (N * dy - sum dy - (x - mean) * r^2 * sum dy * (x - mean))
+// Sums run in double.
+#ifndef TOROID_RUNTIME_KERNELS_BATCH_NORM_H_
+#define TOROID_RUNTIME_KERNELS_BATCH_NORM_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteBatchNormTraining(OpCall& call);
+absl::Status ExecuteBatchNormInference(OpCall& call);
+absl::Status ExecuteBatchNormGrad(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_BATCH_NORM_H_

@@ -1,0 +1,17 @@
+// map:  out[i] = to_apply(x_0[i], ..., x_{n-1}[i]), a scalar computation on all elements at once.
+// scan: step t (from the end when reversed): to_apply(slices of the inputs at t, carries) -> (outputs, carries);
+//       results are the outputs stacked along the dimension and the last carries.
+#ifndef TOROID_RUNTIME_KERNELS_MAP_H_
+#define TOROID_RUNTIME_KERNELS_MAP_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteMap(OpCall& call);
+absl::Status ExecuteScan(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_MAP_H_

@@ -1,0 +1,18 @@
+// select-and-scatter, the gradient of max pooling:
+//   result = init; for each source element s: pick a position of its window over the operand, then
+//   result[pick] = scatter(s, result[pick])
+// Window positions are visited in row-major order, those outside the operand skipped; the current pick stays when
+// select(current, candidate) is true, so GE keeps the first maximum.
+#ifndef TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_
+#define TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status ExecuteSelectAndScatter(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_

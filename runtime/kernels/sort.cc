@@ -1,0 +1,257 @@
+#include "runtime/kernels/sort.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hlo/base/status.h"
+#include "runtime/kernels/strided_copy.h"
+#include "runtime/kernels/total_order.h"
+#include "runtime/mesh_rows.h"
+#include "runtime/run_plan.h"
+#include "runtime/thread_pool.h"
+
+namespace toroid {
+namespace {
+
+// A comparator that compares the same operand of both sides.
+struct SimpleOrder {
+  int operand;
+  bool descending;
+  bool total;
+};
+
+std::optional<SimpleOrder> Classify(const Computation& comparator) {
+  const Instruction& root = *comparator.root();
+  if (root.opcode() != Opcode::kCompare) return std::nullopt;
+  const Instruction& a = *root.operand(0);
+  const Instruction& b = *root.operand(1);
+  if (a.opcode() != Opcode::kParameter || b.opcode() != Opcode::kParameter) return std::nullopt;
+  const std::string& direction = root.attrs().comparison_direction();
+  const int64_t first = a.parameter_number(), second = b.parameter_number();
+  if (first / 2 != second / 2 || first == second || (direction != "LT" && direction != "GT")) return std::nullopt;
+  if (IsComplex(a.shape().element_type())) return std::nullopt;
+  return SimpleOrder{static_cast<int>(first / 2), (direction == "GT") != (first > second),
+                     root.attrs().comparison_type() == "TOTALORDER"};
+}
+
+// All operands as lines: [lines][length], and for each place of the result the element that goes there.
+struct Lines {
+  int64_t lines = 0, length = 0;
+  std::vector<MeshBuffer> arrays;
+  std::vector<int64_t> widths;
+  std::vector<int64_t> order;  // Offsets into the arrays, line after line.
+
+  int64_t size() const { return lines * length; }
+};
+
+template <typename T>
+auto Comparable(T x) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return x;
+  } else if constexpr (IsSmallInt<T>::value) {
+    return static_cast<typename IntBits<T>::Storage>(x);
+  } else {
+    return static_cast<float>(x);
+  }
+}
+
+template <typename T, typename Key>
+void SortLines(Lines& lines, const T* values, bool descending, Key key) {
+  ParallelFor(lines.lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, lines.length)),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t line = begin; line < end; ++line) {
+                  const auto first = lines.order.begin() + line * lines.length;
+                  if (descending) {
+                    std::stable_sort(first, first + lines.length,
+                                     [&](int64_t a, int64_t b) { return key(values[a]) > key(values[b]); });
+                  } else {
+                    std::stable_sort(first, first + lines.length,
+                                     [&](int64_t a, int64_t b) { return key(values[a]) < key(values[b]); });
+                  }
+                }
+              });
+}
+
+// False if the order is not a strict weak one for these values: NaNs under the partial order.
+bool SortSimply(Lines& lines, PrimitiveType type, const SimpleOrder& order) {
+  return VisitArrayType(
+      type,
+      [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (IsComplexType<T>::value) {
+          return false;
+        } else {
+          const T* values = reinterpret_cast<const T*>(lines.arrays[order.operand].data());
+          if constexpr (kIsReal<T>) {
+            if (order.total) {
+              SortLines(lines, values, order.descending, [](T x) { return ToTotalOrder(x); });
+              return true;
+            }
+            for (int64_t i = 0; i < lines.size(); ++i) {
+              if (Comparable(values[i]) != Comparable(values[i])) return false;
+            }
+          }
+          SortLines(lines, values, order.descending, [](T x) { return Comparable(x); });
+          return true;
+        }
+      },
+      false);
+}
+
+class BatchComparator {
+ public:
+  BatchComparator(OpCall& call, const Lines& lines) : call_(call), lines_(lines) {}
+
+  // result[i]: the element at offset a[i] goes before the one at b[i].
+  absl::Status Before(const std::vector<int64_t>& a, const std::vector<int64_t>& b, std::vector<bool>* result) {
+    const int64_t n = static_cast<int64_t>(a.size());
+    Plan& plan = call_.called(0);
+    std::vector<MeshBuffer> arguments(2 * lines_.arrays.size());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!plan.parameter_used[i]) continue;
+      const int64_t width = lines_.widths[i / 2];
+      const char* data = lines_.arrays[i / 2].data();
+      RETURN_IF_ERROR(call_.New(n * width, /*uniform=*/true, &arguments[i]));
+      arguments[i].set_uniform(false);
+      char* out = arguments[i].mutable_data();
+      const std::vector<int64_t>& at = i % 2 == 0 ? a : b;
+      for (int64_t k = 0; k < n; ++k) std::memcpy(out + k * width, data + at[k] * width, width);
+    }
+    MeshBuffer before;
+    RETURN_IF_ERROR(RunLifted(plan, absl::MakeSpan(arguments), n, call_.mesh(), &before));
+    const bool* values = reinterpret_cast<const bool*>(before.data());
+    result->resize(n);
+    for (int64_t k = 0; k < n; ++k) (*result)[k] = values[before.uniform() ? 0 : k];
+    return absl::OkStatus();
+  }
+
+ private:
+  OpCall& call_;
+  const Lines& lines_;
+};
+
+// Merges sorted runs of `run` elements pairwise, in all lines.
+absl::Status MergeRuns(BatchComparator& comparator, Lines& lines, int64_t run) {
+  // Place p of a line has as many elements of the sibling run before it as lie below low[p]; they are in
+  // [low[p], high[p]].
+  const int64_t n = lines.size();
+  std::vector<int64_t> low(n), high(n), active(n);
+  for (int64_t p = 0; p < n; ++p) {
+    const int64_t in_line = p % lines.length, line = p - in_line;
+    const int64_t sibling = ((in_line / run) ^ 1) * run;
+    low[p] = line + std::min(sibling, lines.length);
+    high[p] = line + std::min(sibling + run, lines.length);
+  }
+  std::iota(active.begin(), active.end(), 0);
+  std::vector<int64_t> a, b;
+  std::vector<bool> before;
+  while (true) {
+    active.erase(std::remove_if(active.begin(), active.end(), [&](int64_t p) { return low[p] >= high[p]; }),
+                 active.end());
+    if (active.empty()) break;
+    a.clear();
+    b.clear();
+    for (const int64_t p : active) {
+      const int64_t other = lines.order[(low[p] + high[p]) / 2], own = lines.order[p];
+      const bool left = p % lines.length / run % 2 == 0;
+      // A left element comes after a right one only if that goes before it; a right one after a left one unless it
+      // goes before it.
+      a.push_back(left ? other : own);
+      b.push_back(left ? own : other);
+    }
+    RETURN_IF_ERROR(comparator.Before(a, b, &before));
+    for (size_t i = 0; i < active.size(); ++i) {
+      const int64_t p = active[i], middle = (low[p] + high[p]) / 2;
+      const bool left = p % lines.length / run % 2 == 0;
+      if (before[i] == left) {
+        low[p] = middle + 1;
+      } else {
+        high[p] = middle;
+      }
+    }
+  }
+  std::vector<int64_t> merged(n);
+  for (int64_t p = 0; p < n; ++p) {
+    const int64_t in_line = p % lines.length, line = p - in_line;
+    const int64_t pair = in_line / (2 * run) * (2 * run), sibling = ((in_line / run) ^ 1) * run;
+    const int64_t sibling_start = line + std::min(sibling, lines.length);
+    merged[line + pair + in_line % run + (low[p] - sibling_start)] = lines.order[p];
+  }
+  lines.order = std::move(merged);
+  return absl::OkStatus();
+}
+
+// Copies between an array [rows, shape] and its lines along d.
+StridedLoop LineLoop(const Shape& shape, int d, int64_t rows, bool uniform, bool to_lines) {
+  const int64_t width = ByteWidth(shape.element_type()), row_bytes = shape.ByteSize();
+  const Dims strides = RowMajorStrides(shape.dims(), width);
+  StridedLoop loop;
+  loop.width = width;
+  loop.Add(rows, to_lines && uniform ? 0 : row_bytes, row_bytes);
+  Dims line_strides(shape.rank());
+  int64_t stride = shape.dim(d) * width;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    line_strides[i] = i == d ? width : stride;
+    if (i != d) stride *= shape.dim(i);
+  }
+  for (int i = 0; i < shape.rank(); ++i) {
+    loop.Add(shape.dim(i), to_lines ? strides[i] : line_strides[i], to_lines ? line_strides[i] : strides[i]);
+  }
+  return loop;
+}
+
+}  // namespace
+
+absl::Status ExecuteSort(OpCall& call) {
+  const Shape& shape = call.operand_shape(0);
+  const int operands = call.num_operands(), d = static_cast<int>(call.instruction().dimension());
+  const bool uniform = call.AllUniform();
+  const int64_t rows = uniform ? 1 : call.copies();
+  std::vector<MeshBuffer> results(operands);
+  Lines lines;
+  lines.length = shape.dim(d);
+  lines.lines = lines.length == 0 ? 0 : rows * (shape.NumElements() / lines.length);
+  for (int i = 0; i < operands; ++i) {
+    MeshBuffer array;
+    const Shape& operand = call.operand_shape(i);
+    RETURN_IF_ERROR(call.New(operand.ByteSize(), uniform, &array));
+    ParallelStridedCopy(LineLoop(operand, d, rows, call.uniform(i), /*to_lines=*/true), call.data(i),
+                        array.mutable_data());
+    lines.arrays.push_back(std::move(array));
+    lines.widths.push_back(ByteWidth(operand.element_type()));
+  }
+  lines.order.resize(lines.size());
+  std::iota(lines.order.begin(), lines.order.end(), 0);
+  const std::optional<SimpleOrder> simple = Classify(*call.instruction().called(0));
+  if (!simple.has_value() ||
+      !SortSimply(lines, call.operand_shape(simple->operand).element_type(), *simple)) {
+    BatchComparator comparator(call, lines);
+    for (int64_t run = 1; run < lines.length; run *= 2) RETURN_IF_ERROR(MergeRuns(comparator, lines, run));
+  }
+  for (int i = 0; i < operands; ++i) {
+    const int64_t width = lines.widths[i];
+    MeshBuffer sorted;
+    RETURN_IF_ERROR(call.New(call.operand_shape(i).ByteSize(), uniform, &sorted));
+    for (int64_t p = 0; p < lines.size(); ++p) {
+      std::memcpy(sorted.mutable_data() + p * width, lines.arrays[i].data() + lines.order[p] * width, width);
+    }
+    RETURN_IF_ERROR(call.New(call.operand_shape(i).ByteSize(), uniform, &results[i]));
+    ParallelStridedCopy(LineLoop(call.operand_shape(i), d, rows, false, /*to_lines=*/false), sorted.data(),
+                        results[i].mutable_data());
+  }
+  if (!call.shape().IsTuple()) {
+    call.result() = std::move(results[0]);
+    return absl::OkStatus();
+  }
+  MeshBuffer tuple = MeshBuffer::Tuple(operands);
+  for (int i = 0; i < operands; ++i) tuple.mutable_element(i) = std::move(results[i]);
+  call.result() = std::move(tuple);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

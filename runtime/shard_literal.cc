@@ -1,0 +1,296 @@
+#include "runtime/shard_literal.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "runtime/kernels/convert_value.h"
+#include "runtime/kernels/strided_copy.h"
+#include "runtime/literal_buffer.h"
+
+namespace toroid {
+namespace {
+
+absl::Status CheckSharding(const HloSharding& sharding, const Shape& shape, int64_t num_devices) {
+  switch (sharding.kind()) {
+    case HloSharding::Kind::kReplicated:
+    case HloSharding::Kind::kUnknown:
+      return absl::OkStatus();
+    case HloSharding::Kind::kMaximal:
+      if (sharding.maximal_device() >= num_devices) {
+        return absl::InvalidArgumentError(absl::StrCat(sharding.ToString(), " on ", num_devices, " devices"));
+      }
+      return absl::OkStatus();
+    case HloSharding::Kind::kTiled:
+      break;
+    default:
+      return absl::UnimplementedError(absl::StrCat("values with sharding ", sharding.ToString()));
+  }
+  for (const HloSharding::Subgroup& group : sharding.subgroups()) {
+    if (group.type != xla::OpSharding::REPLICATED) {
+      return absl::UnimplementedError(absl::StrCat("values with sharding ", sharding.ToString()));
+    }
+  }
+  if (sharding.NumDevices() != num_devices) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sharding ", sharding.ToString(), " names ", sharding.NumDevices(), " devices, the mesh has ",
+                     num_devices));
+  }
+  return sharding.Validate(shape);
+}
+
+// The most extreme value of a type that betrays itself in results.
+void WritePoison(PrimitiveType type, char* element) {
+  VisitArrayType(
+      type,
+      [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        T* value = reinterpret_cast<T*>(element);
+        constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+        if constexpr (kIsPred<T>) {
+          *value = true;
+        } else if constexpr (kIsInt<T>) {
+          *value = SaturatingToInt<T>(std::numeric_limits<double>::infinity());
+        } else if constexpr (IsComplexType<T>::value) {
+          *value = T(kNan, kNan);
+        } else if constexpr (IsSmallFloat<T>::value) {
+          *value = T::kHasNan ? T::QuietNan() : T::MaxFinite();
+        } else {
+          *value = T(kNan);
+        }
+        return 0;
+      },
+      0);
+}
+
+// Calls f(leaf shape, leaf number) over the leaves, in pre-order, and rebuilds the shape of the results.
+template <typename F>
+absl::StatusOr<Shape> MapLeaves(const Shape& shape, int* leaf, F&& f) {
+  if (!shape.IsTuple()) return f(shape, (*leaf)++);
+  std::vector<Shape> elements;
+  for (const Shape& element : shape.tuple_shapes()) {
+    ASSIGN_OR_RETURN(Shape mapped, MapLeaves(element, leaf, f));
+    elements.push_back(std::move(mapped));
+  }
+  return Shape::Tuple(std::move(elements));
+}
+
+absl::Status CheckLeaves(const Shape& shape, absl::Span<const HloSharding> shardings) {
+  if (static_cast<int64_t>(shardings.size()) == shape.NumLeaves()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(shardings.size(), " shardings for ", shape.NumLeaves(),
+                                                 " leaves of ", shape.ToString()));
+}
+
+// The part of a global array that a device holds: its offset and size without padding.
+struct Tile {
+  Dims offset, size;
+  bool full = true;  // No padding.
+};
+
+Tile TileOf(const HloSharding& sharding, const Shape& global, const Shape& local, int64_t device) {
+  Tile tile;
+  tile.offset = sharding.TileOffset(global.dims(), device);
+  for (int d = 0; d < global.rank(); ++d) {
+    tile.size.push_back(std::min(local.dim(d), global.dim(d) - tile.offset[d]));
+    tile.full &= tile.size[d] == local.dim(d);
+  }
+  return tile;
+}
+
+// A loop over the valid part of a tile, and where the tile begins in the global array.
+StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, bool to_local, int64_t* offset) {
+  const int64_t width = ByteWidth(global.element_type());
+  const Dims global_strides = RowMajorStrides(global.dims(), width), strides = RowMajorStrides(local.dims(), width);
+  StridedLoop loop;
+  loop.width = width;
+  *offset = 0;
+  for (int d = 0; d < global.rank(); ++d) {
+    *offset += tile.offset[d] * global_strides[d];
+    if (to_local) {
+      loop.Add(tile.size[d], global_strides[d], strides[d]);
+    } else {
+      loop.Add(tile.size[d], strides[d], global_strides[d]);
+    }
+  }
+  loop.Optimize();
+  return loop;
+}
+
+absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t num_devices, MeshBuffer* buffer) {
+  if (!sharding.IsTiled() || !global.shape().IsArray()) return BufferFromLiteral(global, buffer);
+  const Shape& shape = global.shape();
+  Shape local = shape;
+  local.set_dims(sharding.ShardDims(shape.dims()));
+  const int64_t bytes = local.ByteSize();
+  *buffer = MeshBuffer::Array(CheckedMultiply(bytes, num_devices).value_or(-1), /*uniform=*/false);
+  if (buffer->empty()) {
+    return absl::ResourceExhaustedError(absl::StrCat("out of memory for ", local.ToString(), " on ", num_devices,
+                                                     " devices"));
+  }
+  alignas(16) char poison[16];
+  WritePoison(shape.element_type(), poison);
+  for (int64_t device = 0; device < num_devices; ++device) {
+    char* out = buffer->mutable_data() + device * bytes;
+    const Tile tile = TileOf(sharding, shape, local, device);
+    if (!tile.full) Fill(out, poison, ByteWidth(shape.element_type()), local.NumElements());
+    int64_t offset;
+    const StridedLoop loop = TileLoop(tile, shape, local, /*to_local=*/true, &offset);
+    StridedCopy(loop, global.bytes() + offset, out);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings, int* leaf, int64_t num_devices,
+                 MeshBuffer* buffer) {
+  if (!global.shape().IsTuple()) return CutLeaf(global, shardings[(*leaf)++], num_devices, buffer);
+  const int size = static_cast<int>(global.elements().size());
+  *buffer = MeshBuffer::Tuple(size);
+  for (int i = 0; i < size; ++i) {
+    RETURN_IF_ERROR(Cut(global.element(i), shardings, leaf, num_devices, &buffer->mutable_element(i)));
+  }
+  return absl::OkStatus();
+}
+
+// True if the valid part of a tile differs from what the global array holds there; finds the first such element.
+bool Differs(const Tile& tile, const Shape& global, const Shape& local, const char* shard, const Literal& whole,
+             Dims* where) {
+  std::string held(shard, local.ByteSize());
+  int64_t offset;
+  const StridedLoop loop = TileLoop(tile, global, local, /*to_local=*/true, &offset);
+  StridedCopy(loop, whole.bytes() + offset, held.data());
+  if (std::memcmp(held.data(), shard, held.size()) == 0) return false;
+  const int64_t width = ByteWidth(global.element_type());
+  for (int64_t i = 0; i < local.NumElements(); ++i) {
+    if (std::memcmp(held.data() + i * width, shard + i * width, width) == 0) continue;
+    where->assign(global.rank(), 0);
+    int64_t rest = i;
+    for (int d = global.rank() - 1; d >= 0; --d) {
+      (*where)[d] = tile.offset[d] + rest % local.dim(d);
+      rest /= local.dim(d);
+    }
+    break;
+  }
+  return true;
+}
+
+absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& local, const Shape& global,
+                                     const HloSharding& sharding, int64_t num_devices, int leaf,
+                                     const AssembleOptions& options) {
+  if (!global.IsArray()) return Literal(global);
+  if (buffer.uniform() && !sharding.IsTiled()) return LiteralFromBuffer(buffer, global, 0, num_devices);
+  Literal whole(global);
+  char* out = whole.mutable_bytes();
+  const int64_t bytes = local.ByteSize();
+  const int64_t source = sharding.kind() == HloSharding::Kind::kMaximal ? sharding.maximal_device() : 0;
+  // Device that gave each tile.
+  std::vector<int64_t> giver(num_devices, -1);
+  const auto tile_number = [&](int64_t device) -> int64_t {
+    if (!sharding.IsTiled()) return 0;
+    int64_t number = 0;
+    const Dims index = sharding.TileIndex(device, global.rank());
+    for (int d = 0; d < global.rank(); ++d) number = number * sharding.tiles()[d] + index[d];
+    return number;
+  };
+  for (int64_t step = 0; step < num_devices; ++step) {
+    const int64_t device = (source + step) % num_devices;
+    const char* shard = buffer.data() + (buffer.uniform() ? 0 : device * bytes);
+    Tile tile;
+    if (sharding.IsTiled()) {
+      tile = TileOf(sharding, global, local, device);
+    } else {
+      tile.offset.assign(global.rank(), 0);
+      tile.size.assign(global.dims().begin(), global.dims().end());
+    }
+    int64_t& first = giver[tile_number(device)];
+    if (first < 0) {
+      first = device;
+      int64_t offset;
+      const StridedLoop loop = TileLoop(tile, global, local, /*to_local=*/false, &offset);
+      StridedCopy(loop, shard, out + offset);
+      continue;
+    }
+    if (!options.check_replicas || sharding.kind() == HloSharding::Kind::kMaximal) continue;
+    Dims where;
+    if (Differs(tile, global, local, shard, whole, &where)) {
+      return absl::DataLossError(absl::StrCat("devices ", first, " and ", device, " disagree on element [",
+                                              absl::StrJoin(where, ","), "] of output ", leaf));
+    }
+  }
+  return whole;
+}
+
+absl::StatusOr<Literal> Assemble(const MeshBuffer& buffer, const Shape& local, const Shape& global,
+                                 absl::Span<const HloSharding> shardings, int* leaf, int64_t num_devices,
+                                 const AssembleOptions& options) {
+  if (!global.IsTuple()) {
+    const int number = (*leaf)++;
+    return AssembleLeaf(buffer, local, global, shardings[number], num_devices, number, options);
+  }
+  std::vector<Literal> elements;
+  for (int i = 0; i < static_cast<int>(global.tuple_shapes().size()); ++i) {
+    ASSIGN_OR_RETURN(Literal element, Assemble(buffer.element(i), local.tuple_shape(i), global.tuple_shape(i),
+                                               shardings, leaf, num_devices, options));
+    elements.push_back(std::move(element));
+  }
+  return Literal::Tuple(std::move(elements));
+}
+
+}  // namespace
+
+absl::StatusOr<Shape> ShardShape(const Shape& global, absl::Span<const HloSharding> shardings, int64_t num_devices) {
+  RETURN_IF_ERROR(CheckLeaves(global, shardings));
+  int leaf = 0;
+  return MapLeaves(global, &leaf, [&](const Shape& shape, int i) -> absl::StatusOr<Shape> {
+    RETURN_IF_ERROR(CheckSharding(shardings[i], shape, num_devices));
+    Shape local = shape;
+    if (shardings[i].IsTiled() && shape.IsArray()) local.set_dims(shardings[i].ShardDims(shape.dims()));
+    return local;
+  });
+}
+
+absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloSharding> shardings, int64_t num_devices) {
+  RETURN_IF_ERROR(CheckLeaves(local, shardings));
+  int leaf = 0;
+  return MapLeaves(local, &leaf, [&](const Shape& shape, int i) -> absl::StatusOr<Shape> {
+    RETURN_IF_ERROR(CheckSharding(shardings[i], shape, num_devices));
+    Shape global = shape;
+    if (!shardings[i].IsTiled() || !shape.IsArray()) return global;
+    int64_t elements = ByteWidth(shape.element_type());
+    for (int d = 0; d < shape.rank(); ++d) {
+      const std::optional<int64_t> size = CheckedMultiply(shape.dim(d), shardings[i].tiles()[d]);
+      const std::optional<int64_t> all = size.has_value() ? CheckedMultiply(elements, *size) : std::nullopt;
+      if (!all.has_value()) return absl::InvalidArgumentError("the global shape is too large");
+      elements = *all;
+      global.set_dim(d, *size);
+    }
+    return global;
+  });
+}
+
+absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
+                                     int64_t num_devices) {
+  ASSIGN_OR_RETURN(const Shape local, ShardShape(global.shape(), shardings, num_devices));
+  MeshBuffer buffer;
+  int leaf = 0;
+  RETURN_IF_ERROR(Cut(global, shardings, &leaf, num_devices, &buffer));
+  return MeshValue(local, num_devices, std::move(buffer));
+}
+
+absl::StatusOr<Literal> AssembleLiteral(const MeshValue& shards, const Shape& global,
+                                        absl::Span<const HloSharding> shardings, const AssembleOptions& options) {
+  ASSIGN_OR_RETURN(const Shape local, ShardShape(global, shardings, shards.num_devices()));
+  if (!local.Compatible(shards.shape())) {
+    return absl::InvalidArgumentError(absl::StrCat("shards are ", shards.shape().ToString(), ", those of ",
+                                                   global.ToString(), " are ", local.ToString()));
+  }
+  int leaf = 0;
+  return Assemble(shards.buffer(), local, global, shardings, &leaf, shards.num_devices(), options);
+}
+
+}  // namespace toroid

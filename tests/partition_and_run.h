@@ -1,0 +1,26 @@
+// Partition, run on simulated devices, put together: what equivalence tests are made of.
+#ifndef TOROID_TESTS_PARTITION_AND_RUN_H_
+#define TOROID_TESTS_PARTITION_AND_RUN_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+#include "partitioner/spmd_partitioner.h"
+
+namespace toroid {
+
+// Cuts global arguments by the recorded shardings of a partitioned module, runs it on its mesh and assembles the
+// global result, of shape `result`, checking that replicas agree.
+absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
+                                       const Shape& result);
+
+// Partitions `module` under the options (the verifier runs after each phase), runs and assembles.
+absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
+                                        absl::Span<const Literal> arguments);
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_PARTITION_AND_RUN_H_
