@@ -11,7 +11,7 @@ namespace toroid {
 namespace {
 
 // Calls inside calls; a deeper module would exhaust the stack when run.
-constexpr int kMaxCallDepth = 500;
+constexpr int kMaxPlanDepth = 512;
 
 bool OpcodeHasSideEffect(const Instruction& instruction) {
   switch (instruction.opcode()) {
@@ -103,9 +103,9 @@ absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation, int dep
   }
   std::unique_ptr<Plan>& slot = plans_[computation.index()];
   if (slot != nullptr) return slot.get();
-  if (depth > kMaxCallDepth) {
+  if (depth > kMaxPlanDepth) {
     return absl::InvalidArgumentError(
-        absl::StrCat(computation.name(), ": computations call each other more than ", kMaxCallDepth, " levels deep"));
+        absl::StrCat(computation.name(), ": computations call each other more than ", kMaxPlanDepth, " levels deep"));
   }
   auto plan = std::make_unique<Plan>();
   plan->computation = &computation;

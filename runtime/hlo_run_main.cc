@@ -1,0 +1,51 @@
+// hlo-run: runs an HLO module with real values on a simulated mesh.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "hlo/base/command_line.h"
+#include "partitioner/spmd_partitioner.h"
+#include "runtime/run_command.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    R"(Runs an HLO module with real values, on one device or on a simulated mesh.
+
+A module with shardings is partitioned first, for the devices that they name; a module that is partitioned already runs
+on its devices. Global arguments are cut, and results put together, by the recorded shardings.
+
+  hlo-run layer.snapshot.pb --check               compare partitioned, unpartitioned and recorded results
+  hlo-run layer.hlo --num_partitions=1            print the result for generated arguments
+  hlo-run layer.hlo --args=in.npz -o out.snapshot.pb)";
+
+absl::StatusOr<std::unique_ptr<toroid::Module>> Partition(const toroid::Module& module, int64_t num_partitions) {
+  toroid::PartitionOptions options;
+  options.num_partitions = num_partitions;
+  absl::StatusOr<toroid::Partitioned> partitioned = toroid::PartitionModule(module, options);
+  if (!partitioned.ok()) return partitioned.status();
+  return std::move(partitioned->module);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kHelp, "hlo-run");
+  toroid::HloRunCommand command;
+  command.partition = Partition;
+  app.add_option("IN", command.input, "The module to run, - for standard input")->required();
+  app.add_option("--num_partitions", command.num_partitions,
+                 "Number of devices; default: what the module's shardings name; 1 ignores shardings")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 23));
+  app.add_option("--args", command.args,
+                 "Arguments: an HloSnapshot or .npz file; default: those in IN, else generated");
+  app.add_option("--seed", command.seed, "Seed of the generated arguments");
+  app.add_flag("--check", command.check,
+               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit status 1 if they "
+               "differ");
+  app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("-o", command.output, "HloSnapshot to write, with arguments and result, - for standard output");
+  return toroid::RunCommand(app, argc, argv, [&] { return toroid::RunHloCommand(command); });
+}

@@ -1,0 +1,44 @@
+// The command hlo-run, as one library call.
+//
+// A module is run on the devices it was partitioned for; a global module is partitioned first, by a function that
+// the binary supplies. Global arguments are cut and results put together by the shardings the module records.
+#ifndef TOROID_RUNTIME_RUN_COMMAND_H_
+#define TOROID_RUNTIME_RUN_COMMAND_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// Partitions a global module for N devices (0: what its shardings name, 1 if none). The result records N in
+// config().num_partitions and its shardings in spmd_* fields.
+using PartitionFunction =
+    std::function<absl::StatusOr<std::unique_ptr<Module>>(const Module& module, int64_t num_partitions)>;
+
+struct HloRunCommand {
+  std::string input;
+  int64_t num_partitions = 0;  // 0: what the module's shardings name.
+  std::string args;            // HloSnapshot or .npz; empty: those in the input, else generated.
+  uint64_t seed = 0;
+  bool check = false;
+  double tolerance = 0;  // 0: by element type.
+  std::string output;    // HloSnapshot with arguments and result; empty: print the result.
+  PartitionFunction partition;
+};
+
+// Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
+//   {"equal", "outputs", "max_abs_error", "max_rel_error", "num_partitions", "seconds": {"partition", "run",
+//    "reference"}}
+// Errors: what reading, partitioning or running says, after the input's name; kFailedPrecondition if the check finds
+// a difference.
+absl::Status RunHloCommand(const HloRunCommand& command);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_RUN_COMMAND_H_
