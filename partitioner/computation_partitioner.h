@@ -13,6 +13,8 @@
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/partition_options.h"
 
+// BUILD: srcs += "computation_control_flow.cc"
+
 namespace toroid {
 
 class ComputationPartitioner {

@@ -61,7 +61,7 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
   auto* assignment = proto->mutable_device_assignment();
   assignment->set_replica_count(1);
   assignment->set_computation_count(static_cast<int32_t>(n));
-  for (int64_t i = 0; i < n; ++i) assignment->add_computation_devices()->add_replica_device_ids(i);
+  local->config().identity_device_assignment = true;
 
   const auto sharding_of = [&](int tensor, xla::OpSharding* out) {
     if (annotations.tensor[tensor] && annotations.tensor[tensor]->foreign) {
