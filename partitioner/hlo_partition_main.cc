@@ -52,8 +52,10 @@ int main(int argc, char** argv) {
   app.add_option("--dump_dir", command.dump_dir, "Write the module after each phase into this folder");
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     if (!format.empty()) command.format = formats.at(format);
-    RETURN_IF_ERROR(toroid::RunPartitionCommand(command));
-    if (!check) return absl::OkStatus();
+    if (!check) return toroid::RunPartitionCommand(command);
+    if (command.input == "-") {
+      return absl::InvalidArgumentError("hlo-partition: --check reads the module twice; give it as a file");
+    }
     toroid::HloRunCommand run;
     run.input = command.input;
     run.num_partitions = command.options.num_partitions;
@@ -63,6 +65,7 @@ int main(int argc, char** argv) {
       ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionForCheck(command, module, num_partitions));
       return std::move(partitioned.module);
     };
-    return toroid::RunHloCommand(run);
+    RETURN_IF_ERROR(toroid::RunHloCommand(run));
+    return toroid::RunPartitionCommand(command);
   });
 }

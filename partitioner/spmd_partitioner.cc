@@ -51,7 +51,6 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
   xla::HloModuleProto* proto = local->mutable_proto();
   const xla::HloModuleProto& source = global.proto();
   if (source.has_stack_frame_index()) *proto->mutable_stack_frame_index() = source.stack_frame_index();
-  if (source.has_input_output_alias()) *proto->mutable_input_output_alias() = source.input_output_alias();
   if (source.has_buffer_donor()) *proto->mutable_buffer_donor() = source.buffer_donor();
   for (const auto& [key, value] : source.frontend_attributes().map()) {
     if (!absl::StartsWith(key, "xla.sdy.")) (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
@@ -86,6 +85,19 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
     }
   }
   local->entry()->root()->shape().ToProto(program->mutable_result());
+  // A result shares its argument's memory where they are still alike.
+  for (const auto& entry : source.input_output_alias().entries()) {
+    const Shape* result = &local->entry()->root()->shape();
+    for (const int64_t index : entry.output_shape_index()) {
+      const bool inside = index >= 0 && index < static_cast<int64_t>(result->tuple_shapes().size());
+      result = inside ? &result->tuple_shape(static_cast<int>(index)) : nullptr;
+      if (result == nullptr) break;
+    }
+    const int64_t number = entry.parameter_number();
+    if (result == nullptr || number < 0 || number >= local->entry()->num_parameters()) continue;
+    if (!result->Compatible(local->entry()->parameter(static_cast<int>(number))->shape())) continue;
+    *proto->mutable_input_output_alias()->add_entries() = entry;
+  }
   if (global.entry()->root()->shape().IsTuple()) {
     proto->mutable_spmd_output_sharding()->set_type(xla::OpSharding::TUPLE);
     for (const int output : graph.outputs()) {

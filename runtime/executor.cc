@@ -12,11 +12,6 @@
 namespace toroid {
 namespace {
 
-int64_t DefaultMaxBytes() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page_size > 0 ? pages / 10 * 9 * page_size : INT64_MAX;
-}
-
 absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments, int64_t num_devices) {
   if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
     return absl::InvalidArgumentError(absl::StrCat(entry.name(), ": takes ", entry.num_parameters(),
@@ -39,6 +34,11 @@ absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValu
 }
 
 }  // namespace
+
+int64_t DefaultMaxBytes() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page_size > 0 ? pages / 10 * 9 * page_size : INT64_MAX;
+}
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module) {
   if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");

@@ -563,7 +563,7 @@ void Generator::Gather() {
   for (int64_t d = 0; d < rank; ++d) {
     const bool indexed = Chance(60);
     if (indexed) map.push_back(d);
-    if (indexed && Chance(70)) {
+    if (Chance(indexed ? 70 : 20)) {
       collapsed.push_back(d);
       slice[d] = 1;
     } else {
@@ -600,7 +600,7 @@ void Generator::Scatter() {
   for (int64_t d = 0; d < static_cast<int64_t>(in.size()); ++d) {
     const bool indexed = Chance(60);
     if (indexed) map.push_back(d);
-    if (indexed && Chance(75)) {
+    if (Chance(indexed ? 75 : 20)) {
       inserted.push_back(d);
     } else {
       window.push_back(indexed && Chance(50) ? Uniform(1, in[d]) : in[d]);
