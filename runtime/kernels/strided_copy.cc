@@ -50,17 +50,6 @@ void CopyLine(const StridedLoop::Dim& dim, const char* source, char* target) {
   }
 }
 
-// Transposes a tile of kTile x kTile elements: lines of `source` become columns of `target`; strides in bytes.
-template <typename T, int64_t kTile>
-void TransposeTile(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
-  T tile[kTile][kTile];
-  for (int64_t b = 0; b < kTile; ++b) {
-    const T* line = reinterpret_cast<const T*>(source + b * source_stride);
-    for (int64_t a = 0; a < kTile; ++a) tile[a][b] = line[a];
-  }
-  for (int64_t a = 0; a < kTile; ++a) std::memcpy(target + a * target_stride, tile[a], sizeof(tile[a]));
-}
-
 // 8 x 8 words in vector registers: pairs, then quadruples, then halves are exchanged.
 void TransposeWords(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
   typedef uint32_t Words __attribute__((vector_size(32)));
@@ -83,6 +72,28 @@ void TransposeWords(const char* source, int64_t source_stride, char* target, int
   for (int i = 0; i < 8; ++i) std::memcpy(target + i * target_stride, &t[i], sizeof(Words));
 }
 
+// Transposes a tile of kTile x kTile elements: lines of `source` become columns of `target`; strides in bytes. Goes by
+// way of a small array, so that each cache line of either side is touched once.
+template <typename T, int64_t kTile>
+void TransposeTile(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
+  alignas(64) T tile[kTile][kTile];
+  for (int64_t b = 0; b < kTile; ++b) __builtin_prefetch(source + (kTile + b) * source_stride);
+  if constexpr (sizeof(T) == 4) {
+    for (int64_t b = 0; b < kTile; b += 8) {
+      for (int64_t a = 0; a < kTile; a += 8) {
+        TransposeWords(source + b * source_stride + a * sizeof(T), source_stride,
+                       reinterpret_cast<char*>(&tile[a][b]), sizeof(tile[0]));
+      }
+    }
+  } else {
+    for (int64_t b = 0; b < kTile; ++b) {
+      const T* line = reinterpret_cast<const T*>(source + b * source_stride);
+      for (int64_t a = 0; a < kTile; ++a) tile[a][b] = line[a];
+    }
+  }
+  for (int64_t a = 0; a < kTile; ++a) std::memcpy(target + a * target_stride, tile[a], sizeof(tile[a]));
+}
+
 // out[i][j] = in[j][i] for a 2-d loop whose outer dimension is contiguous in the source and whose inner one is in the
 // target. Tiles span whole cache lines; bands of kBand source lines keep the pages of both sides in reach.
 template <typename T>
@@ -98,16 +109,7 @@ void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner
         const char* from = source + i * outer.source + j * inner.source;
         char* to = target + i * outer.target + j * inner.target;
         if (i_end - i == kTile && j_end - j == kTile) {
-          if constexpr (sizeof(T) == 4) {
-            for (int64_t a = 0; a < kTile; a += 8) {
-              for (int64_t b = 0; b < kTile; b += 8) {
-                TransposeWords(from + a * outer.source + b * inner.source, inner.source,
-                               to + a * outer.target + b * inner.target, outer.target);
-              }
-            }
-          } else {
-            TransposeTile<T, kTile>(from, inner.source, to, outer.target);
-          }
+          TransposeTile<T, kTile>(from, inner.source, to, outer.target);
           continue;
         }
         for (int64_t a = 0; a < i_end - i; ++a) {

@@ -19,6 +19,9 @@ using ::testing::HasSubstr;
 
 // Doubles x until the counter reaches n.
 constexpr char kLoop[] = R"(
+sum { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT c = s32[] add(a, b) }
 body { s = (s32[], s32[], s32[2]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=1
@@ -31,9 +34,6 @@ condition { s = (s32[], s32[], s32[2]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=1
   ROOT c = pred[] compare(i, n), direction=LT }
-sum { a = s32[] parameter(0)
-  b = s32[] parameter(1)
-  ROOT c = s32[] add(a, b) }
 )";
 constexpr char kEntry[] = R"(
   n = s32[] parameter(0)

@@ -30,7 +30,7 @@ TEST(DotTest, IntegersWrapAndPredIsOrOfAnds) {
             "32");
   EXPECT_EQ(Evaluate("a = pred[2,2] constant({{true, true}, {false, false}}) b = pred[2] constant({true, true}) "
                      "ROOT y = pred[2] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
-            "{true, false}");
+            "{1, 0}");
 }
 
 TEST(DotTest, EmptyContractionIsZeroAndNoneIsAnOuterProduct) {

@@ -1,5 +1,6 @@
 // BUILD: size = "small"
 // Elementwise ops: the documented edge cases, type by type.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -110,6 +111,20 @@ TEST(FloatTest, RootsAndLogarithmsAtTheirEdges) {
   EXPECT_EQ(Unary("f64", "exponential-minus-one", "1e-20, 0", 2), "{1e-20, 0}");
   EXPECT_EQ(Unary("f64", "log-plus-one", "1e-20, 0", 2), "{1e-20, 0}");
   EXPECT_EQ(Unary("f32", "logistic", "0, inf, -inf", 3), "{0.5, 1, 0}");
+}
+
+TEST(FloatTest, VectorizedFunctionsAreAccurate) {
+  double exp_error = 0, tanh_error = 0;
+  for (double x = -120; x < 100; x += 0.00137) {
+    const float f = static_cast<float>(x);
+    const double e = std::exp(static_cast<double>(f)), t = std::tanh(static_cast<double>(f));
+    if (e > 1.2e-38 && e < 3.4e38) exp_error = std::max(exp_error, std::fabs(FloatOps<float>::Exp(f) / e - 1));
+    if (t != 0) tanh_error = std::max(tanh_error, std::fabs(FloatOps<float>::Tanh(f) / t - 1));
+  }
+  EXPECT_LT(exp_error, 2.4e-7);
+  EXPECT_LT(tanh_error, 3e-7);
+  EXPECT_EQ(Unary("f32", "exponential", "0, -inf, inf, nan, 89, -104, -100", 7), "{1, 0, inf, nan, inf, 0, 3.8e-44}");
+  EXPECT_EQ(Unary("f32", "tanh", "-0, inf, -inf, nan, 1e-30", 5), "{-0, 1, -1, nan, 1e-30}");
 }
 
 TEST(FloatTest, NarrowTypesRoundOncePerOp) {
