@@ -69,7 +69,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   return MeshValue(module_.entry()->root()->shape(), num_devices, std::move(result));
 }
 
-absl::StatusOr<MeshValue> Run(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options) {
+absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::Create(module));
   return executor->Run(std::move(arguments), options);
 }
@@ -80,14 +80,14 @@ absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal
     ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(argument, 1));
     values.push_back(std::move(value));
   }
-  ASSIGN_OR_RETURN(const MeshValue result, Run(module, std::move(values), RunOptions()));
+  ASSIGN_OR_RETURN(const MeshValue result, RunModule(module, std::move(values), RunOptions()));
   return result.ToLiteral(0);
 }
 
 absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments, int64_t num_partitions) {
   RunOptions options;
   options.num_partitions = num_partitions;
-  return Run(module, std::move(arguments), options);
+  return RunModule(module, std::move(arguments), options);
 }
 
 }  // namespace toroid

@@ -54,7 +54,7 @@ class Executor {
 int64_t DefaultMaxBytes();
 
 // Runs a module once.
-absl::StatusOr<MeshValue> Run(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options);
+absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options);
 
 // Runs a module on a single device.
 absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments);

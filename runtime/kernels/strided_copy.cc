@@ -50,29 +50,73 @@ void CopyLine(const StridedLoop::Dim& dim, const char* source, char* target) {
   }
 }
 
-// out[j][i] = in[i][j] for a 2-d loop whose outer dimension is contiguous in the source, in tiles that stay in cache.
+// 8 x 8 words in vector registers: pairs, then quadruples, then halves are exchanged.
+void TransposeWords(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
+  typedef uint32_t Words __attribute__((vector_size(32)));
+  Words r[8], t[8];
+  for (int i = 0; i < 8; ++i) std::memcpy(&r[i], source + i * source_stride, sizeof(Words));
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    r[i] = __builtin_shufflevector(t[i], t[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    r[i + 1] = __builtin_shufflevector(t[i], t[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    r[i + 2] = __builtin_shufflevector(t[i + 1], t[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+    r[i + 3] = __builtin_shufflevector(t[i + 1], t[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    t[i + 4] = __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+  for (int i = 0; i < 8; ++i) std::memcpy(target + i * target_stride, &t[i], sizeof(Words));
+}
+
+// Transposes a tile of kTile x kTile elements: lines of `source` become columns of `target`; strides in bytes. Goes by
+// way of a small array, so that each cache line of either side is touched once.
+template <typename T, int64_t kTile>
+void TransposeTile(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
+  alignas(64) T tile[kTile][kTile];
+  for (int64_t b = 0; b < kTile; ++b) __builtin_prefetch(source + (kTile + b) * source_stride);
+  if constexpr (sizeof(T) == 4) {
+    for (int64_t b = 0; b < kTile; b += 8) {
+      for (int64_t a = 0; a < kTile; a += 8) {
+        TransposeWords(source + b * source_stride + a * sizeof(T), source_stride,
+                       reinterpret_cast<char*>(&tile[a][b]), sizeof(tile[0]));
+      }
+    }
+  } else {
+    for (int64_t b = 0; b < kTile; ++b) {
+      const T* line = reinterpret_cast<const T*>(source + b * source_stride);
+      for (int64_t a = 0; a < kTile; ++a) tile[a][b] = line[a];
+    }
+  }
+  for (int64_t a = 0; a < kTile; ++a) std::memcpy(target + a * target_stride, tile[a], sizeof(tile[a]));
+}
+
+// out[i][j] = in[j][i] for a 2-d loop whose outer dimension is contiguous in the source and whose inner one is in the
+// target. Tiles span whole cache lines; bands of kBand source lines keep the pages of both sides in reach.
 template <typename T>
 void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner, const char* source, char* target) {
   constexpr int64_t kTile = 64 / sizeof(T) < 8 ? 8 : 64 / sizeof(T);
-  for (int64_t i = 0; i < outer.size; i += kTile) {
-    const int64_t i_end = std::min(outer.size, i + kTile);
-    for (int64_t j = 0; j < inner.size; j += kTile) {
-      const int64_t j_end = std::min(inner.size, j + kTile);
-      if (i_end - i == kTile && j_end - j == kTile) {
-        T tile[kTile][kTile];
-        for (int64_t b = 0; b < kTile; ++b) {
-          const T* line = reinterpret_cast<const T*>(source + i * outer.source + (j + b) * inner.source);
-          for (int64_t a = 0; a < kTile; ++a) tile[a][b] = line[a];
+  constexpr int64_t kBand = 256;
+  for (int64_t band = 0; band < inner.size; band += kBand) {
+    const int64_t band_end = std::min(inner.size, band + kBand);
+    for (int64_t i = 0; i < outer.size; i += kTile) {
+      const int64_t i_end = std::min(outer.size, i + kTile);
+      for (int64_t j = band; j < band_end; j += kTile) {
+        const int64_t j_end = std::min(band_end, j + kTile);
+        const char* from = source + i * outer.source + j * inner.source;
+        char* to = target + i * outer.target + j * inner.target;
+        if (i_end - i == kTile && j_end - j == kTile) {
+          TransposeTile<T, kTile>(from, inner.source, to, outer.target);
+          continue;
         }
-        for (int64_t a = 0; a < kTile; ++a) {
-          std::memcpy(target + (i + a) * outer.target + j * inner.target, tile[a], sizeof(tile[a]));
-        }
-        continue;
-      }
-      for (int64_t a = i; a < i_end; ++a) {
-        for (int64_t b = j; b < j_end; ++b) {
-          *reinterpret_cast<T*>(target + a * outer.target + b * inner.target) =
-              *reinterpret_cast<const T*>(source + a * outer.source + b * inner.source);
+        for (int64_t a = 0; a < i_end - i; ++a) {
+          for (int64_t b = 0; b < j_end - j; ++b) {
+            *reinterpret_cast<T*>(to + a * outer.target + b * inner.target) =
+                *reinterpret_cast<const T*>(from + a * outer.source + b * inner.source);
+          }
         }
       }
     }

@@ -1,0 +1,81 @@
+#include "tests/runtime/evaluate.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/io/literal_text.h"
+#include "hlo/ops/verify_module.h"
+#include "runtime/executor.h"
+
+namespace toroid {
+
+std::unique_ptr<Module> MakeModule(absl::string_view body, absl::string_view computations) {
+  const std::string text = absl::StrCat("HloModule test\n", computations, "\nENTRY main {\n", body, "\n}");
+  absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(text);
+  TOROID_CHECK(module.ok(), module.status().ToString(), "\n", text);
+  const absl::Status verified = VerifyModule(**module);
+  TOROID_CHECK(verified.ok(), verified.ToString(), "\n", text);
+  return *std::move(module);
+}
+
+Literal Value(absl::string_view text) {
+  const size_t end = text.find(' ');
+  const auto module = MakeModule(absl::StrCat("ROOT c = ", text.substr(0, end), " constant(", text.substr(end + 1), ")"));
+  absl::StatusOr<Literal> literal = RunSingle(*module, {});
+  TOROID_CHECK(literal.ok(), literal.status().ToString());
+  return *std::move(literal);
+}
+
+std::string ToText(const Literal& literal) {
+  std::string text;
+  AppendLiteral(literal, &text);
+  return text;
+}
+
+std::string Evaluate(absl::string_view body, absl::string_view computations, absl::Span<const Literal> arguments) {
+  const auto module = MakeModule(body, computations);
+  const absl::StatusOr<Literal> result = RunSingle(*module, arguments);
+  return result.ok() ? ToText(*result) : result.status().ToString();
+}
+
+absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
+                                                  const std::vector<std::vector<Literal>>& arguments,
+                                                  int64_t num_partitions, int64_t num_replicas) {
+  RunOptions options;
+  options.num_partitions = num_partitions;
+  options.num_replicas = num_replicas;
+  std::vector<MeshValue> values;
+  for (const std::vector<Literal>& argument : arguments) {
+    if (argument.size() == 1) {
+      ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(argument[0], options.num_devices()));
+      values.push_back(std::move(value));
+    } else {
+      ASSIGN_OR_RETURN(MeshValue value, MeshValue::PerDevice(argument));
+      values.push_back(std::move(value));
+    }
+  }
+  ASSIGN_OR_RETURN(const MeshValue result, RunModule(module, std::move(values), options));
+  std::vector<Literal> literals;
+  for (int64_t device = 0; device < options.num_devices(); ++device) literals.push_back(result.ToLiteral(device));
+  return literals;
+}
+
+std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_view computations,
+                                           const std::vector<std::vector<Literal>>& arguments, int64_t num_partitions,
+                                           int64_t num_replicas) {
+  const auto module = MakeModule(body, computations);
+  const auto results = RunOnDevices(*module, arguments, num_partitions, num_replicas);
+  if (!results.ok()) return {results.status().ToString()};
+  std::vector<std::string> texts;
+  for (const Literal& result : *results) texts.push_back(ToText(result));
+  return texts;
+}
+
+std::string Reducer(absl::string_view name, absl::string_view type, absl::string_view op) {
+  return absl::StrCat(name, " { a = ", type, "[] parameter(0)\n b = ", type, "[] parameter(1)\n ROOT c = ", type,
+                      "[] ", op, "(a, b) }\n");
+}
+
+}  // namespace toroid

@@ -1,0 +1,93 @@
+// BUILD: size = "small"
+// sort and topk.
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "runtime/executor.h"
+#include "tests/runtime/evaluate.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+std::string Comparator(const std::string& type, const std::string& rest) {
+  return absl::StrCat("less { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ROOT c = pred[] compare(a, b), ",
+                      rest, " }");
+}
+
+TEST(SortTest, DirectionsAndDimensions) {
+  EXPECT_EQ(Evaluate("x = s32[5] constant({3, -1, 2, -1, 9}) ROOT y = s32[5] sort(x), dimensions={0}, to_apply=less",
+                     Comparator("s32", "direction=LT")),
+            "{-1, -1, 2, 3, 9}");
+  EXPECT_EQ(Evaluate("x = u8[2,2] constant({{1, 200}, {7, 3}}) ROOT y = u8[2,2] sort(x), dimensions={0}, to_apply=less",
+                     Comparator("u8", "direction=GT")),
+            "{ { 7, 200 }, { 1, 3 } }");
+}
+
+TEST(SortTest, TotalOrderPutsNansAtTheEnds) {
+  EXPECT_EQ(Evaluate("x = f32[6] constant({nan, 1, -0, 0, -nan, -inf}) "
+                     "ROOT y = f32[6] sort(x), dimensions={0}, to_apply=less",
+                     Comparator("f32", "direction=LT, type=TOTALORDER")),
+            "{-nan, -inf, -0, 0, 1, nan}");
+}
+
+// Keys and payload, comparators the kernel knows and comparators it has to run, against std::stable_sort.
+TEST(SortTest, AnyComparatorIsStable) {
+  std::mt19937 random(13);
+  const std::string simple =
+      "less { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3) "
+      "ROOT r = pred[] compare(a, b), direction=LT }";
+  // By key modulo 4, then larger keys first.
+  const std::string complex =
+      "less { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3) "
+      "four = s32[] constant(4) e = s32[] remainder(a, four) f = s32[] remainder(b, four) "
+      "lt = pred[] compare(e, f), direction=LT eq = pred[] compare(e, f), direction=EQ "
+      "gt = pred[] compare(a, b), direction=GT both = pred[] and(eq, gt) ROOT r = pred[] or(lt, both) }";
+  for (const bool by_key : {true, false}) {
+    for (const int n : {0, 1, 2, 3, 7, 64, 100, 1000}) {
+      const int lines = 3;
+      Literal keys(Shape(xla::S32, {lines, n})), payload(Shape(xla::S32, {lines, n}));
+      for (int32_t& key : keys.mutable_data<int32_t>()) key = static_cast<int32_t>(random() % 20);
+      std::iota(payload.mutable_data<int32_t>().begin(), payload.mutable_data<int32_t>().end(), 0);
+      const std::string shape = absl::StrCat("s32[", lines, ",", n, "]");
+      const auto module = MakeModule(absl::StrCat("k = ", shape, " parameter(0) p = ", shape, " parameter(1) ROOT y = (",
+                                                  shape, ", ", shape,
+                                                  ") sort(k, p), dimensions={1}, is_stable=true, to_apply=less"),
+                                     by_key ? simple : complex);
+      ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {keys, payload}));
+      for (int line = 0; line < lines; ++line) {
+        const int32_t* key = keys.data<int32_t>().data();
+        std::vector<int32_t> order(n);
+        std::iota(order.begin(), order.end(), line * n);
+        std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+          if (by_key) return key[a] < key[b];
+          return key[a] % 4 != key[b] % 4 ? key[a] % 4 < key[b] % 4 : key[a] > key[b];
+        });
+        for (int i = 0; i < n; ++i) {
+          ASSERT_EQ(y.element(1).data<int32_t>()[line * n + i], order[i]) << n << " elements, place " << i;
+          ASSERT_EQ(y.element(0).data<int32_t>()[line * n + i], key[order[i]]);
+        }
+      }
+    }
+  }
+}
+
+TEST(TopKTest, TiesByPositionAndTotalOrder) {
+  EXPECT_EQ(Evaluate("x = f32[2,4] constant({{1, 3, 3, 2}, {nan, inf, -0, 0}}) "
+                     "ROOT y = (f32[2,3], s32[2,3]) topk(x), k=3, largest=true"),
+            "( { { 3, 3, 2 }, { nan, inf, 0 } }, { { 1, 2, 3 }, { 0, 1, 3 } } )");
+  EXPECT_EQ(Evaluate("x = s32[4] constant({5, -2, 9, -2}) ROOT y = (s32[2], s32[2]) topk(x), k=2, largest=false"),
+            "( {-2, -2}, {1, 3} )");
+  EXPECT_EQ(Evaluate("x = s32[3] constant({5, -2, 9}) "
+                     "ROOT y = (s32[1], s32[1]) custom-call(x), custom_call_target=\"TopK\""),
+            "( {9}, {2} )");
+}
+
+}  // namespace
+}  // namespace toroid
