@@ -15,7 +15,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 // The sharding that propagation gives an instruction of the entry.
 std::string Propagated(const std::string& text, const std::string& name, int64_t n = 8) {

@@ -15,7 +15,6 @@ namespace toroid {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 absl::StatusOr<HloSharding> FromText(const std::string& text) {
   const absl::StatusOr<xla::OpSharding> proto = ParseSharding(text);

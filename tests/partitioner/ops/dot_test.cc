@@ -51,8 +51,14 @@ TEST(DotTest, BatchAndFreeDimensionsMoveNothing) {
 
 TEST(DotTest, AContractingDimensionIsReducedOnce) {
   EXPECT_THAT(Collectives(Dot(kCut2, kCut1, kWhole, "f32", "1"), 7), ElementsAre("all-reduce 216"));
-  // Into the cut result: one reduce-scatter.
-  EXPECT_THAT(Collectives(Dot(kCut2, kCut1, kCut0, "f32", "7"), 7), ElementsAre("reduce-scatter 1512"));
+  // Into a cut result: one reduce-scatter.
+  const std::string text = R"(ENTRY main {
+  a = f32[8,64] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  b = f32[64,8] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  ROOT c = f32[8,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[$n,1]<=[$n]}
+})";
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 8), ElementsAre("reduce-scatter 256"));
 }
 
 TEST(DotTest, APartialSumIsReducedAfterWhatIsLinearInIt) {

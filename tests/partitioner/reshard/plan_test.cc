@@ -106,12 +106,15 @@ TEST_F(PlanTest, UnevenTilesGatherOnlyWhereTheyNest) {
   EXPECT_TRUE(TilesNest(5, 1, 4));
   EXPECT_FALSE(TilesNest(5, 2, 2));  // [0,3) [3,5) are no unions of [0,2) [2,4) [4,5) []
   EXPECT_TRUE(TilesNest(7, 2, 2));   // [0,4) [4,7): [0,2) [2,4) [4,6) [6,7)
-  // From 4 tiles of f32[5] to 2: no plan may gather the minor axis alone.
+}
+
+TEST_F(PlanTest, UnevenTilesThatDoNotNestAreRealignedByAHaloExchange) {
+  // [0,2) [2,4) [4,5) [] -> [0,3) [3,5): the devices lack 1, 2, 1 and 2 rows.
   const ReshardPlan& plan = Plan({5}, Dimensions({{0, 1}}), Dimensions({{0}}));
-  for (const Move& move : plan.moves) {
-    if (move.kind != MoveKind::kAllGather) continue;
-    EXPECT_TRUE(move.result.dims[0].empty());
-  }
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kRealign));
+  EXPECT_FALSE(plan.exceeds_bound);
+  EXPECT_GT(plan.sent_bytes, 0);
+  EXPECT_LT(plan.sent_bytes, 3 * 2 * 4);  // Less than gathering.
 }
 
 TEST_F(PlanTest, IntermediatesStayWithinTheLargerEnd) {
