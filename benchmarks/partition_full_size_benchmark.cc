@@ -6,6 +6,7 @@
 #include <string>
 
 #include "benchmark/benchmark.h"
+#include "examples/moe_transformer_model.h"
 #include "hlo/io/file.h"
 #include "hlo/io/module_proto.h"
 #include "partitioner/spmd_partitioner.h"
@@ -54,6 +55,20 @@ BENCHMARK_CAPTURE(PartitionFullSize, moe_2048e_36l_train, std::string("moe_2048e
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(PartitionFullSize, moe_128e_12l_train, std::string("moe_128e_12l_train.shardy.hlo.pb"))
     ->Unit(benchmark::kMillisecond);
+
+// The forward program of 65,536 experts, 36 layers, for any number of devices: time must not depend on it.
+void PartitionBuiltForward(benchmark::State& state) {
+  MoeTransformerConfig config = PaperConfig(65536, 36);
+  config.devices = state.range(0);
+  absl::StatusOr<std::unique_ptr<Module>> module = BuildMoeTransformer(config);
+  if (!module.ok()) return state.SkipWithError(std::string(module.status().message()).c_str());
+  for (auto _ : state) {
+    absl::StatusOr<Partitioned> partitioned = PartitionModule(**module, PartitionOptions());
+    if (!partitioned.ok()) return state.SkipWithError(std::string(partitioned.status().message()).c_str());
+    benchmark::DoNotOptimize(partitioned->module);
+  }
+}
+BENCHMARK(PartitionBuiltForward)->Arg(16)->Arg(2048)->Arg(65536)->Unit(benchmark::kMillisecond)->Repetitions(5)->ReportAggregatesOnly();
 
 }  // namespace
 }  // namespace toroid

@@ -8,6 +8,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/reducer.h"
+#include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {
 namespace {
@@ -164,10 +165,6 @@ Instruction* ComputationPartitioner::Materialize(int tensor, const Sharding& wan
   }
 }
 
-int ComputationPartitioner::CauseOf(const Instruction& consumer, int) {
-  return out_->AddCause(consumer.name().empty() ? std::string(consumer.opcode_name()) : consumer.name());
-}
-
 Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, const Instruction& consumer) {
   Value& value = values_[tensor];
   const Shape& shape = graph_.shape(tensor);
@@ -206,8 +203,11 @@ Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, con
     }
   }
   TOROID_CHECK(best != nullptr, consumer.name(), " wants ", mesh_.ToString(wanted));
-  b_->Serve(&consumer, CauseOf(consumer, tensor));
-  Instruction* local = b_->Reshard(from.local, shape.dims(), from.sharding, *best);
+  b_->Serve(&consumer, best->sent_bytes == 0 ? "" : StepText(from.sharding, wanted));
+  Instruction* local = Reshard(*b_, from.local, shape.dims(), from.sharding, *best);
+  for (const Move& move : best->moves) {
+    if (move.kind == MoveKind::kAllGather && move.result.DimAxes() == 0) gathered_whole_ |= move.axes.Set();
+  }
   if (options_.poison_padding) local = Poison(local, shape.dims(), wanted);
   values_[tensor].versions.push_back({wanted, local});
   return local;
@@ -383,7 +383,9 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
       needed.partial = partial.partial;
       needed.reducer = partial.reducer;
     }
+    gathered_whole_ = 0;
     context.operands.push_back(Get(t, needed, instruction));
+    if (gathered_whole_ != 0) ReportGather(instruction, op, static_cast<int>(i), assignment);
     context.operand_shardings.push_back(std::move(needed));
   }
   AxisSet partial_axes = PartialAxes(instruction, rule, assignment.factor_axes);
@@ -396,7 +398,7 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
   }
   context.b = b_;
   context.copy_computation = [this](const Computation* computation) { return CopyComputation(computation); };
-  b_->Serve(&instruction, partial_axes == 0 ? 0 : CauseOf(instruction, op.results[0]));
+  b_->Serve(&instruction);
   ASSIGN_OR_RETURN(const std::vector<Instruction*> locals, LocalProgram(context));
   for (size_t i = 0; i < op.results.size(); ++i) {
     Instruction* local = locals[i];
@@ -409,10 +411,41 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
   return absl::OkStatus();
 }
 
+std::string ComputationPartitioner::StepText(const Sharding& from, const Sharding& to) const {
+  const bool iota = mesh_.order().is_iota() && mesh_.order().reshape().size() == 1;
+  const auto text = [&](const Sharding& sharding) {
+    return iota ? mesh_.ToHlo(sharding).ToString() : mesh_.ToString(sharding);
+  };
+  return absl::StrCat(text(from), " -> ", text(to));
+}
+
+// An operand was gathered whole for an op that is cut elsewhere. That is no replication where the op needs the
+// dimension whole, or where the axes now cut something else of the op: weights split over the axis of the batch.
+void ComputationPartitioner::ReportGather(const Instruction& instruction, const FlowOp& op, int operand,
+                                          const Assignment& assignment) {
+  AxisSet used = 0;
+  for (const AxisList& axes : assignment.factor_axes) used |= axes.Set();
+  if (used == 0 || (gathered_whole_ & ~used) == 0) return;  // Nothing cut: reported as a whole.
+  bool needs_whole = false;
+  for (const DimFactors& dim : op.rule->operands[operand]) {
+    bool can_cut = dim.size > 0;
+    for (int i = 0; i < dim.size; ++i) can_cut &= CanCutLocally(instruction, op.rule->factors[dim.factor[i]].kind);
+    needs_whole |= !can_cut;
+  }
+  if (needs_whole) return;
+  const int t = op.operands[operand];
+  full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()),
+                                graph_.shape(t).ByteSize(), absl::StrCat("operand ", operand, " is gathered whole")});
+}
+
 void ComputationPartitioner::ReportReplication(const Instruction& instruction, const FlowOp& op,
                                                const Assignment& assignment) {
   for (const AxisList& axes : assignment.factor_axes) {
     if (!axes.empty()) return;
+  }
+  // A partial value is spread over the devices as it is.
+  for (const int t : op.results) {
+    if (OnlyPartial(t)) return;
   }
   // Nothing is cut where the op runs: was something cut around it?
   bool cut = false;
@@ -617,6 +650,10 @@ absl::Status ComputationPartitioner::EntryParameters(const Computation& computat
           absl::StrCat(parameter->name(), ": entry parameters that are tuples; pass their elements one by one"));
     }
     const int t = leaves[0];
+    if (annotations_.tensor[t] && annotations_.tensor[t]->sharding.partial != 0) {
+      return absl::UnimplementedError(
+          absl::StrCat(parameter->name(), ": arguments that arrive as partial sums (unreduced)"));
+    }
     Sharding sharding = targets_[t];
     sharding.manual = annotations_.manual[t];
     const Shape shape = parameter->shape().IsArray()

@@ -10,6 +10,7 @@
 #include "hlo/passes/dce_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "partitioner/computation_partitioner.h"
+#include "partitioner/given_shardings.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/propagation/propagation.h"
@@ -79,7 +80,7 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
     if (parameter->frontend_attributes() != nullptr) {
       xla::FrontendAttributes kept;
       for (const auto& [key, value] : parameter->frontend_attributes()->map()) {
-        if (!absl::StartsWith(key, "xla.sdy.")) (*kept.mutable_map())[key] = value;
+        if (!absl::StartsWith(key, "xla.sdy.") && key != kGivenSharding) (*kept.mutable_map())[key] = value;
       }
       parameter->set_frontend_attributes(local->New(kept));
     }
@@ -92,6 +93,31 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
     }
   } else {
     sharding_of(graph.outputs()[0], proto->mutable_spmd_output_sharding());
+  }
+}
+
+// Puts the sharding of every array on its instruction, for looking at.
+void ShowShardings(const FlowGraph& graph, const Mesh& mesh, const std::vector<Sharding>& targets, Module* module) {
+  for (const auto& computation : module->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const auto leaves = graph.Leaves(*instruction);
+      if (leaves.size() != 1 || !instruction->shape().IsArray()) continue;
+      auto* sharding = module->New<xla::OpSharding>();
+      mesh.ToHlo(targets[leaves[0]]).ToProto(sharding);
+      instruction->set_sharding(sharding);
+    }
+  }
+}
+
+// Collectives carry why they are there as a frontend attribute.
+void WriteCauses(Module* module) {
+  for (const auto& computation : module->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->cause() == 0) continue;
+      auto* attributes = module->New<xla::FrontendAttributes>();
+      (*attributes->mutable_map())["toroid.cause"] = module->causes()[instruction->cause()];
+      instruction->set_frontend_attributes(attributes);
+    }
   }
 }
 
@@ -133,6 +159,10 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     }
   }
   result.propagate_seconds = Now() - start;
+  if (options.after_phase) {
+    ShowShardings(graph, annotations.mesh, targets, flat.get());
+    RETURN_IF_ERROR(report("propagate", *flat));
+  }
 
   const double middle = Now();
   result.module = std::make_unique<Module>(module.name(), *flat);
@@ -148,6 +178,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
 
   const double end = Now();
   EliminateDeadCode(result.module.get());
+  WriteCauses(result.module.get());
   result.optimize_seconds = Now() - end;
   RETURN_IF_ERROR(report("optimize", *result.module));
   return result;
