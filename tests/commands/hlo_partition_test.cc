@@ -1,6 +1,7 @@
 // hlo-partition as its users meet it: exit status, messages, files, JSON.
 // BUILD: size = "medium"
 // BUILD: data = ["//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax"]
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
