@@ -2,7 +2,7 @@
 // shardings, perhaps with a second op behind it, as HLO text with arguments.
 //
 // Floats hold small integers, so that sums in any order are exact and results must be equal bit for bit (up to the
-// sign of zero). A program depends on its seed alone.
+// sign of zero); but for transcendental functions, division, transforms and linear algebra. A program depends on its seed alone.
 #ifndef TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 #define TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 
@@ -20,6 +20,7 @@ struct RandomProgram {
   std::string kind;  // The op under test.
   std::string text;
   std::vector<Literal> arguments;
+  bool exact = true;         // Else results are equal up to the tolerance of their type.
   PartitionOptions options;  // Device count, device order, poison.
 };
 
