@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/io/module_proto.h"
 #include "hlo/io/sharding_text.h"
 #include "partitioner/spmd_partitioner.h"
 #include "tests/partitioner/equivalence.h"
@@ -183,7 +184,15 @@ TEST(PropagationTest, APartitionedModuleSaysSo) {
   EXPECT_EQ(ShardingToString(proto.spmd_output_sharding()), "{devices=[4,1]<=[4]}");
   ASSERT_EQ(proto.spmd_parameters_shardings_size(), 1);
   EXPECT_EQ(ShardingToString(proto.spmd_parameters_shardings(0)), "{devices=[4,1]<=[4]}");
-  EXPECT_EQ(proto.device_assignment().computation_devices_size(), 4);
+  // The list of devices is spelled out in what is written.
+  std::string bytes;
+  AppendModuleProto(*partitioned.module, &bytes);
+  xla::HloModuleProto written;
+  ASSERT_TRUE(written.ParseFromString(bytes));
+  EXPECT_EQ(written.device_assignment().replica_count(), 1);
+  EXPECT_EQ(written.device_assignment().computation_count(), 4);
+  ASSERT_EQ(written.device_assignment().computation_devices_size(), 4);
+  EXPECT_EQ(written.device_assignment().computation_devices(3).replica_device_ids(0), 3);
 }
 
 MATCHER(IsOneLine, "is one line") { return !absl::StrContains(arg, "\n"); }

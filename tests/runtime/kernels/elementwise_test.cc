@@ -130,7 +130,7 @@ TEST(FloatTest, VectorizedFunctionsAreAccurate) {
 TEST(FloatTest, NarrowTypesRoundOncePerOp) {
   // 1 + 2^-9 is not a bf16: to even, down.
   EXPECT_EQ(Binary("bf16", "add", "1, 1", "0.00390625, 0.01171875", 2), "{1, 1.016}");
-  EXPECT_EQ(Binary("f8e4m3fn", "add", "448, 240", "448, 1", 2), "{nan, 2.4e+02}");
+  EXPECT_EQ(Binary("f8e4m3fn", "add", "448, 240", "448, 1", 2), "{nan, 240}");
   EXPECT_EQ(Binary("f8e5m2", "multiply", "57344", "2", 1), "{inf}");
 }
 
@@ -224,7 +224,7 @@ TEST(ConvertTest, RoundsOnceToNarrowFloats) {
   // 2^24 + 2^16 is a tie of bf16.
   EXPECT_EQ(Evaluate("x = s32[2] constant({16842753, 16842752}) y = bf16[2] convert(x) ROOT z = s32[2] convert(y)"),
             "{16908288, 16777216}");
-  EXPECT_EQ(Converted("f32", "f16", "65520, 65519, 1e-8", 3), "{inf, 6.55e+04, 0}");
+  EXPECT_EQ(Converted("f32", "f16", "65520, 65519, 1e-8", 3), "{inf, 65504, 0}");
   EXPECT_EQ(Converted("f32", "f8e4m3fn", "500, 17", 2), "{nan, 16}");
 }
 
