@@ -20,7 +20,8 @@ on its devices. Global arguments are cut, and results put together, by the recor
   hlo-run layer.hlo --num_partitions=1            print the result for generated arguments
   hlo-run layer.hlo --args=in.npz -o out.snapshot.pb)";
 
-absl::StatusOr<std::unique_ptr<toroid::Module>> Partition(const toroid::Module& module, int64_t num_partitions) {
+absl::StatusOr<std::unique_ptr<toroid::Module>> Partition(const toroid::Module& module,
+                                                          int64_t num_partitions) {
   toroid::PartitionOptions options;
   options.num_partitions = num_partitions;
   absl::StatusOr<toroid::Partitioned> partitioned = toroid::PartitionModule(module, options);
@@ -42,10 +43,12 @@ int main(int argc, char** argv) {
                  "Arguments: an HloSnapshot or .npz file; default: those in IN, else generated");
   app.add_option("--seed", command.seed, "Seed of the generated arguments");
   app.add_flag("--check", command.check,
-               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit status 1 if they "
+               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit "
+               "status 1 if they "
                "differ");
   app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("-o", command.output, "HloSnapshot to write, with arguments and result, - for standard output");
+  app.add_option("-o", command.output,
+                 "HloSnapshot to write, with arguments and result, - for standard output");
   return toroid::RunCommand(app, argc, argv, [&] { return toroid::RunHloCommand(command); });
 }

@@ -38,8 +38,9 @@ TEST(PadTest, InteriorThenEdges) {
   EXPECT_EQ(Evaluate(x + "ROOT y = s32[4] pad(x, v), padding=-1_-2_2"), "{9, 9, 2, 9}");
   EXPECT_EQ(Evaluate(x + "ROOT y = s32[2] pad(x, v), padding=4_-5"), "{9, 9}");
   EXPECT_EQ(Evaluate(x + "ROOT y = s32[2] pad(x, v), padding=-5_4"), "{9, 9}");
-  EXPECT_EQ(Evaluate("x = s32[0] constant({}) v = s32[] constant(9) ROOT y = s32[3] pad(x, v), padding=1_2_5"),
-            "{9, 9, 9}");
+  EXPECT_EQ(
+      Evaluate("x = s32[0] constant({}) v = s32[] constant(9) ROOT y = s32[3] pad(x, v), padding=1_2_5"),
+      "{9, 9, 9}");
 }
 
 TEST(ConcatenateTest, AlongEitherDimension) {
@@ -49,8 +50,9 @@ TEST(ConcatenateTest, AlongEitherDimension) {
 }
 
 TEST(ReverseTest, ListedDimensions) {
-  EXPECT_EQ(Evaluate("x = s32[2,2] constant({{1, 2}, {3, 4}}) ROOT y = s32[2,2] reverse(x), dimensions={0,1}"),
-            "{ { 4, 3 }, { 2, 1 } }");
+  EXPECT_EQ(
+      Evaluate("x = s32[2,2] constant({{1, 2}, {3, 4}}) ROOT y = s32[2,2] reverse(x), dimensions={0,1}"),
+      "{ { 4, 3 }, { 2, 1 } }");
 }
 
 TEST(IotaTest, WrapsInNarrowTypes) {
@@ -88,7 +90,8 @@ TEST(TransposeTest, RandomPermutations) {
         int64_t at = 0;
         for (int d = 0; d < rank; ++d) at = at * dims[d] + i[d];
         ASSERT_EQ(std::string(y.bytes() + k * width, width), std::string(x.bytes() + at * width, width))
-            << name << " " << absl::StrJoin(dims, ",") << " by " << absl::StrJoin(permutation, ",") << " at " << k;
+            << name << " " << absl::StrJoin(dims, ",") << " by " << absl::StrJoin(permutation, ",") << " at "
+            << k;
         for (int d = rank - 1; d >= 0; --d) {
           if (++j[d] < result[d]) break;
           j[d] = 0;
