@@ -12,8 +12,8 @@
 namespace toroid {
 namespace {
 
-constexpr int64_t kChunk = 4096;           // Elements summed in lanes before the partial sums are combined.
-constexpr int64_t kBlockBytes = 16 << 10;  // Accumulators that stay in the first-level cache.
+constexpr int64_t kChunk = 4096;          // Elements summed in lanes before the partial sums are combined.
+constexpr int64_t kBlockBytes = 8 << 10;  // Accumulators that stay in the first-level cache.
 constexpr int64_t kGrainBytes = 128 << 10;
 
 template <typename T, T (*kOp)(T, T)>

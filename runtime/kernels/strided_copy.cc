@@ -60,7 +60,8 @@ void CopyLine(const StridedLoop::Dim& dim, const char* source, char* target) {
 }
 
 // 8 x 8 words in vector registers: pairs, then quadruples, then halves are exchanged.
-void TransposeWords(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
+[[gnu::always_inline]] inline void TransposeWords(const char* source, int64_t source_stride, char* target,
+                                                  int64_t target_stride) {
   typedef uint32_t Words __attribute__((vector_size(32)));
   Words r[8], t[8];
   for (int i = 0; i < 8; ++i) std::memcpy(&r[i], source + i * source_stride, sizeof(Words));
@@ -86,7 +87,7 @@ constexpr int64_t kVectorBytes = 32;
 constexpr int64_t kStreamBytes = 2 << 20;
 #if defined(__AVX__)
 constexpr bool kCanStream = true;
-void StreamLine(char* target, const char* source, int64_t bytes) {
+[[gnu::always_inline]] inline void StreamLine(char* target, const char* source, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += kVectorBytes) {
     _mm256_stream_si256(reinterpret_cast<__m256i*>(target + i),
                         _mm256_load_si256(reinterpret_cast<const __m256i*>(source + i)));
@@ -95,7 +96,9 @@ void StreamLine(char* target, const char* source, int64_t bytes) {
 void EndStream() { _mm_sfence(); }
 #else
 constexpr bool kCanStream = false;
-void StreamLine(char* target, const char* source, int64_t bytes) { std::memcpy(target, source, bytes); }
+[[gnu::always_inline]] inline void StreamLine(char* target, const char* source, int64_t bytes) {
+  std::memcpy(target, source, bytes);
+}
 void EndStream() {}
 #endif
 
@@ -103,7 +106,8 @@ void EndStream() {}
 // bytes. Goes by way of a small array, so that each cache line of either side is touched once. With kStream
 // lines of the target are written past the caches; they must be aligned to a vector.
 template <typename T, int64_t kTile, bool kStream>
-void TransposeTile(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
+[[gnu::always_inline]] inline void TransposeTile(const char* source, int64_t source_stride, char* target,
+                                                 int64_t target_stride) {
   alignas(64) T tile[kTile][kTile];
   for (int64_t b = 0; b < kTile && !kStream; ++b) __builtin_prefetch(source + (kTile + b) * source_stride);
   if constexpr (sizeof(T) == 4) {

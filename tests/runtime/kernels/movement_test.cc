@@ -61,6 +61,18 @@ TEST(IotaTest, WrapsInNarrowTypes) {
   EXPECT_EQ(Evaluate("ROOT y = c64[2] iota(), iota_dimension=0"), "{(0, 0), (1, 0)}");
 }
 
+// Large and aligned enough to be written past the caches.
+TEST(TransposeTest, LargeMatrices) {
+  Literal x(Shape(xla::S32, {1000, 1024}));
+  for (int64_t i = 0; i < 1024000; ++i) x.mutable_data<int32_t>()[i] = static_cast<int32_t>(i);
+  const auto module =
+      MakeModule("x = s32[1000,1024] parameter(0) ROOT y = s32[1024,1000] transpose(x), dimensions={1,0}");
+  ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {x}));
+  for (int64_t i = 0; i < 1024; ++i) {
+    for (int64_t j = 0; j < 1000; ++j) ASSERT_EQ(y.data<int32_t>()[i * 1000 + j], j * 1024 + i);
+  }
+}
+
 // y[j] = x[i] with j[k] = i[permutation[k]], for elements of every width.
 TEST(TransposeTest, RandomPermutations) {
   std::mt19937 random(7);
