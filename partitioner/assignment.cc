@@ -129,7 +129,8 @@ class Chooser {
     DropInexpressible(&candidate.factor_axes);
     Evaluate(&candidate);
     if (best->cost == std::numeric_limits<double>::infinity() ||
-        std::tie(candidate.flops, candidate.cost) < std::tie(best->flops, best->cost)) {
+        std::tie(candidate.flops, candidate.replicates, candidate.cost) <
+            std::tie(best->flops, best->replicates, best->cost)) {
       *best = candidate;
     }
   }
@@ -161,6 +162,9 @@ class Chooser {
   void Evaluate(Assignment* candidate) {
     double cost = 0;
     int64_t sent = 0;
+    AxisSet used = 0;
+    for (const AxisList& axes : candidate->factor_axes) used |= axes.Set();
+    candidate->replicates = false;
     for (size_t i = 0; i < problem_.operands.size(); ++i) {
       const TensorView& view = problem_.operands[i];
       if (view.free || view.places.empty()) continue;
@@ -176,6 +180,10 @@ class Chooser {
       }
       sent += cheapest;
       cost += LocalBytes(view, needed) * kBytesPerMemoryByte;
+      if (cheapest > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
+        // Weights split over an axis that now cuts something else of the op are meant to be gathered.
+        for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
+      }
     }
     const AxisSet partial = problem_.op == nullptr ? 0 : PartialAxes(*problem_.op, rule_, candidate->factor_axes);
     for (size_t i = 0; i < problem_.results.size(); ++i) {
@@ -195,6 +203,17 @@ class Chooser {
     candidate->flops = Flops(*candidate);
     candidate->sent_bytes = sent;
     candidate->cost = static_cast<double>(sent) + cost;
+  }
+
+  // True if every dimension of an operand can be cut where the op runs.
+  bool CanTakeParts(size_t operand) const {
+    if (problem_.op == nullptr) return true;
+    for (const DimFactors& dim : rule_.operands[operand]) {
+      bool can = dim.size > 0;
+      for (int i = 0; i < dim.size; ++i) can &= CanCutLocally(*problem_.op, rule_.factors[dim.factor[i]].kind);
+      if (!can) return false;
+    }
+    return true;
   }
 
   double LocalBytes(const TensorView& view, const Sharding& sharding) const {

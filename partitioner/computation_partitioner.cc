@@ -8,6 +8,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/reducer.h"
+#include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {
 namespace {
@@ -164,10 +165,6 @@ Instruction* ComputationPartitioner::Materialize(int tensor, const Sharding& wan
   }
 }
 
-int ComputationPartitioner::CauseOf(const Instruction& consumer, int) {
-  return out_->AddCause(consumer.name().empty() ? std::string(consumer.opcode_name()) : consumer.name());
-}
-
 Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, const Instruction& consumer) {
   Value& value = values_[tensor];
   const Shape& shape = graph_.shape(tensor);
@@ -206,8 +203,11 @@ Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, con
     }
   }
   TOROID_CHECK(best != nullptr, consumer.name(), " wants ", mesh_.ToString(wanted));
-  b_->Serve(&consumer, CauseOf(consumer, tensor));
-  Instruction* local = b_->Reshard(from.local, shape.dims(), from.sharding, *best);
+  b_->Serve(&consumer, best->sent_bytes == 0 ? "" : StepText(from.sharding, wanted));
+  Instruction* local = Reshard(*b_, from.local, shape.dims(), from.sharding, *best);
+  for (const Move& move : best->moves) {
+    if (move.kind == MoveKind::kAllGather && move.result.DimAxes() == 0) gathered_whole_ |= move.axes.Set();
+  }
   if (options_.poison_padding) local = Poison(local, shape.dims(), wanted);
   values_[tensor].versions.push_back({wanted, local});
   return local;
@@ -383,7 +383,9 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
       needed.partial = partial.partial;
       needed.reducer = partial.reducer;
     }
+    gathered_whole_ = 0;
     context.operands.push_back(Get(t, needed, instruction));
+    if (gathered_whole_ != 0) ReportGather(instruction, op, static_cast<int>(i), assignment);
     context.operand_shardings.push_back(std::move(needed));
   }
   AxisSet partial_axes = PartialAxes(instruction, rule, assignment.factor_axes);
@@ -396,7 +398,7 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
   }
   context.b = b_;
   context.copy_computation = [this](const Computation* computation) { return CopyComputation(computation); };
-  b_->Serve(&instruction, partial_axes == 0 ? 0 : CauseOf(instruction, op.results[0]));
+  b_->Serve(&instruction);
   ASSIGN_OR_RETURN(const std::vector<Instruction*> locals, LocalProgram(context));
   for (size_t i = 0; i < op.results.size(); ++i) {
     Instruction* local = locals[i];
@@ -409,10 +411,41 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
   return absl::OkStatus();
 }
 
+std::string ComputationPartitioner::StepText(const Sharding& from, const Sharding& to) const {
+  const bool iota = mesh_.order().is_iota() && mesh_.order().reshape().size() == 1;
+  const auto text = [&](const Sharding& sharding) {
+    return iota ? mesh_.ToHlo(sharding).ToString() : mesh_.ToString(sharding);
+  };
+  return absl::StrCat(text(from), " -> ", text(to));
+}
+
+// An operand was gathered whole for an op that is cut elsewhere. That is no replication where the op needs the
+// dimension whole, or where the axes now cut something else of the op: weights split over the axis of the batch.
+void ComputationPartitioner::ReportGather(const Instruction& instruction, const FlowOp& op, int operand,
+                                          const Assignment& assignment) {
+  AxisSet used = 0;
+  for (const AxisList& axes : assignment.factor_axes) used |= axes.Set();
+  if (used == 0 || (gathered_whole_ & ~used) == 0) return;  // Nothing cut: reported as a whole.
+  bool needs_whole = false;
+  for (const DimFactors& dim : op.rule->operands[operand]) {
+    bool can_cut = dim.size > 0;
+    for (int i = 0; i < dim.size; ++i) can_cut &= CanCutLocally(instruction, op.rule->factors[dim.factor[i]].kind);
+    needs_whole |= !can_cut;
+  }
+  if (needs_whole) return;
+  const int t = op.operands[operand];
+  full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()),
+                                graph_.shape(t).ByteSize(), absl::StrCat("operand ", operand, " is gathered whole")});
+}
+
 void ComputationPartitioner::ReportReplication(const Instruction& instruction, const FlowOp& op,
                                                const Assignment& assignment) {
   for (const AxisList& axes : assignment.factor_axes) {
     if (!axes.empty()) return;
+  }
+  // A partial value is spread over the devices as it is.
+  for (const int t : op.results) {
+    if (OnlyPartial(t)) return;
   }
   // Nothing is cut where the op runs: was something cut around it?
   bool cut = false;
@@ -555,255 +588,6 @@ absl::Status ComputationPartitioner::PartitionInstruction(const Instruction& ins
   if (PassThroughAnnotation(instruction)) return absl::OkStatus();
   const FlowOp* op = graph_.OpOf(instruction);
   return op == nullptr ? PartitionWhole(instruction) : PartitionOp(instruction, *op);
-}
-
-absl::StatusOr<Computation*> ComputationPartitioner::PartitionComputation(const Computation& computation,
-                                                                         bool is_entry) {
-  Computation* local = out_->AddComputation(computation.name());
-  SpmdBuilder builder(&shared_, local);
-  SpmdBuilder* const outer = b_;
-  b_ = &builder;
-  if (is_entry) {
-    RETURN_IF_ERROR(EntryParameters(computation));
-  } else {
-    // One parameter: the state of a loop or the operand of a branch, its leaves in their targets' shardings.
-    const Instruction& parameter = *computation.parameter(0);
-    const auto leaves = graph_.Leaves(parameter);
-    size_t next = 0;
-    const std::function<Shape(const Shape&)> local_shape = [&](const Shape& shape) -> Shape {
-      if (shape.IsTuple()) {
-        std::vector<Shape> elements;
-        for (const Shape& element : shape.tuple_shapes()) elements.push_back(local_shape(element));
-        return Shape::Tuple(std::move(elements));
-      }
-      const int t = leaves[next++];
-      if (!shape.IsArray()) return shape;
-      return Shape(shape.element_type(), mesh_.ShardDims(shape.dims(), targets_[t]));
-    };
-    Instruction* value = local->AddParameter(local_shape(parameter.shape()), parameter.name());
-    next = 0;
-    const std::function<void(Instruction*)> take = [&](Instruction* element) {
-      if (!element->shape().IsTuple()) {
-        const int t = leaves[next++];
-        Sharding sharding = targets_[t];
-        sharding.manual = annotations_.manual[t];
-        values_[t] = Value();
-        Define(t, sharding, element);
-        return;
-      }
-      for (int i = 0; i < static_cast<int>(element->shape().tuple_shapes().size()); ++i) {
-        xla::HloInstructionProto* attrs;
-        Instruction* inner = b_->Add(Opcode::kGetTupleElement, element->shape().tuple_shape(i), {element}, &attrs);
-        attrs->set_tuple_index(i);
-        take(inner);
-      }
-    };
-    take(value);
-  }
-  for (const auto& instruction : computation.instructions()) {
-    const absl::Status status = PartitionInstruction(*instruction);
-    if (!status.ok()) return Annotate(status, absl::StrCat(computation.name(), "/", instruction->name()));
-  }
-  if (is_entry) RETURN_IF_ERROR(EntryOutputs(computation));
-  b_ = outer;
-  return local;
-}
-
-absl::Status ComputationPartitioner::EntryParameters(const Computation& computation) {
-  for (const Instruction* parameter : computation.parameters()) {
-    const auto leaves = graph_.Leaves(*parameter);
-    if (parameter->shape().IsTuple()) {
-      return absl::UnimplementedError(
-          absl::StrCat(parameter->name(), ": entry parameters that are tuples; pass their elements one by one"));
-    }
-    const int t = leaves[0];
-    Sharding sharding = targets_[t];
-    sharding.manual = annotations_.manual[t];
-    const Shape shape = parameter->shape().IsArray()
-                            ? Shape(parameter->shape().element_type(), b_->ShardDims(parameter->shape().dims(), sharding))
-                            : parameter->shape();
-    Instruction* local = b_->computation()->AddParameter(shape, parameter->name());
-    local->set_metadata(parameter->metadata());
-    local->set_frontend_attributes(parameter->frontend_attributes());
-    if (options_.poison_padding && shape.IsArray()) local = Poison(local, parameter->shape().dims(), sharding);
-    if (annotations_.tensor[t] && annotations_.tensor[t]->foreign) {
-      local = b_->FromDeviceOrder(local, annotations_.tensor[t]->foreign->order(), sharding);
-    }
-    Define(t, sharding, local);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ComputationPartitioner::EntryOutputs(const Computation& computation) {
-  const Instruction& root = *computation.root();
-  const auto leaves = graph_.Leaves(root);
-  size_t next = 0;
-  const std::function<Instruction*(const Shape&)> assemble = [&](const Shape& shape) -> Instruction* {
-    if (!shape.IsTuple()) {
-      const int output = graph_.outputs()[next];
-      const int t = leaves[next++];
-      Sharding wanted = targets_[output];
-      wanted.manual = annotations_.manual[t];
-      Instruction* local = Get(t, wanted, root);
-      if (annotations_.tensor[output] && annotations_.tensor[output]->foreign && !options_.replicate_outputs) {
-        local = b_->ToDeviceOrder(local, annotations_.tensor[output]->foreign->order(), wanted);
-      }
-      return local;
-    }
-    std::vector<Instruction*> elements;
-    std::vector<Shape> shapes;
-    for (const Shape& element : shape.tuple_shapes()) {
-      elements.push_back(assemble(element));
-      shapes.push_back(elements.back()->shape());
-    }
-    b_->Serve(&root);
-    return b_->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
-  };
-  b_->computation()->set_root(assemble(root.shape()));
-  return absl::OkStatus();
-}
-
-namespace {
-
-// Takes a tuple-shaped value apart into its leaves.
-void Leaves(SpmdBuilder& b, Instruction* value, std::vector<Instruction*>* leaves) {
-  if (!value->shape().IsTuple()) {
-    leaves->push_back(value);
-    return;
-  }
-  for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
-    xla::HloInstructionProto* attrs;
-    Instruction* element = b.Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
-    attrs->set_tuple_index(i);
-    Leaves(b, element, leaves);
-  }
-}
-
-// Puts leaves together under the structure of `shape`.
-Instruction* Assemble(SpmdBuilder& b, const Shape& shape, absl::Span<Instruction* const>& leaves) {
-  if (!shape.IsTuple()) {
-    Instruction* leaf = leaves[0];
-    leaves.remove_prefix(1);
-    return leaf;
-  }
-  std::vector<Instruction*> elements;
-  std::vector<Shape> shapes;
-  for (const Shape& element : shape.tuple_shapes()) {
-    elements.push_back(Assemble(b, element, leaves));
-    shapes.push_back(elements.back()->shape());
-  }
-  return b.Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
-}
-
-}  // namespace
-
-absl::Status ComputationPartitioner::PartitionWhile(const Instruction& instruction) {
-  const Computation* body = instruction.called(0);
-  const Computation* condition = instruction.called(1);
-  const auto state = graph_.Leaves(instruction);
-  const auto target = [&](int t) {
-    Sharding sharding = targets_[t];
-    sharding.manual = annotations_.manual[t];
-    return sharding;
-  };
-  std::vector<Instruction*> init;
-  const auto init_leaves = graph_.Leaves(*instruction.operand(0));
-  for (size_t i = 0; i < state.size(); ++i) init.push_back(Get(init_leaves[i], target(state[i]), instruction));
-  b_->Serve(&instruction);
-  absl::Span<Instruction* const> rest = init;
-  Instruction* operand = Assemble(*b_, instruction.shape(), rest);
-
-  Computation*& local_body = partitioned_[body];
-  if (local_body == nullptr) {
-    SpmdBuilder* const outer = b_;
-    ASSIGN_OR_RETURN(Computation * made, PartitionComputation(*body, /*is_entry=*/false));
-    {
-      // The state goes back in the shardings it came in.
-      SpmdBuilder builder(&shared_, made);
-      b_ = &builder;
-      const auto leaves = graph_.Leaves(*body->root());
-      std::vector<Instruction*> next;
-      for (size_t i = 0; i < state.size(); ++i) next.push_back(Get(leaves[i], target(state[i]), *body->root()));
-      b_->Serve(body->root());
-      absl::Span<Instruction* const> all = next;
-      made->set_root(Assemble(builder, body->root()->shape(), all));
-    }
-    b_ = outer;
-    partitioned_[body] = made;
-  }
-  if (partitioned_[condition] == nullptr) {
-    SpmdBuilder* const outer = b_;
-    ASSIGN_OR_RETURN(Computation * made, PartitionComputation(*condition, /*is_entry=*/false));
-    {
-      SpmdBuilder builder(&shared_, made);
-      b_ = &builder;
-      const int t = graph_.Leaves(*condition->root())[0];
-      made->set_root(Get(t, Whole(t), *condition->root()));
-    }
-    b_ = outer;
-    partitioned_[condition] = made;
-  }
-  b_->Serve(&instruction);
-  Instruction* loop = b_->Clone(instruction, operand->shape(), {operand});
-  Computation* called[] = {partitioned_[body], partitioned_[condition]};
-  loop->set_called(called);
-  std::vector<Instruction*> results;
-  Leaves(*b_, loop, &results);
-  for (size_t i = 0; i < state.size(); ++i) {
-    values_[state[i]] = Value();
-    Define(state[i], target(state[i]), results[i]);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ComputationPartitioner::PartitionConditional(const Instruction& instruction) {
-  const auto results = graph_.Leaves(instruction);
-  const auto target = [&](int t) {
-    Sharding sharding = targets_[t];
-    sharding.manual = annotations_.manual[t];
-    return sharding;
-  };
-  const int index = graph_.Leaves(*instruction.operand(0))[0];
-  std::vector<Instruction*> operands = {Get(index, Whole(index), instruction)};
-  std::vector<Computation*> branches;
-  Shape shape;
-  for (size_t i = 0; i < instruction.called().size(); ++i) {
-    const Computation* branch = instruction.called(static_cast<int>(i));
-    const Instruction* operand = instruction.operand(static_cast<int>(i) + 1);
-    const auto from = graph_.Leaves(*operand);
-    const auto to = graph_.Leaves(*branch->parameter(0));
-    std::vector<Instruction*> leaves;
-    for (size_t k = 0; k < from.size(); ++k) leaves.push_back(Get(from[k], target(to[k]), instruction));
-    b_->Serve(&instruction);
-    absl::Span<Instruction* const> rest = leaves;
-    operands.push_back(Assemble(*b_, operand->shape(), rest));
-    if (partitioned_[branch] == nullptr) {
-      SpmdBuilder* const outer = b_;
-      ASSIGN_OR_RETURN(Computation * made, PartitionComputation(*branch, /*is_entry=*/false));
-      SpmdBuilder builder(&shared_, made);
-      b_ = &builder;
-      const auto root = graph_.Leaves(*branch->root());
-      std::vector<Instruction*> out;
-      for (size_t k = 0; k < results.size(); ++k) out.push_back(Get(root[k], target(results[k]), *branch->root()));
-      b_->Serve(branch->root());
-      absl::Span<Instruction* const> all = out;
-      made->set_root(Assemble(builder, branch->root()->shape(), all));
-      b_ = outer;
-      partitioned_[branch] = made;
-    }
-    branches.push_back(partitioned_[branch]);
-    shape = branches.back()->root()->shape();
-  }
-  b_->Serve(&instruction);
-  Instruction* conditional = b_->Clone(instruction, shape, operands);
-  conditional->set_called(branches);
-  std::vector<Instruction*> leaves;
-  Leaves(*b_, conditional, &leaves);
-  for (size_t i = 0; i < results.size(); ++i) {
-    values_[results[i]] = Value();
-    Define(results[i], target(results[i]), leaves[i]);
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace toroid

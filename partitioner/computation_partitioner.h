@@ -13,6 +13,8 @@
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/partition_options.h"
 
+// BUILD: srcs += "computation_control_flow.cc"
+
 namespace toroid {
 
 class ComputationPartitioner {
@@ -66,7 +68,8 @@ class ComputationPartitioner {
   Sharding Whole(int tensor) const;
   Instruction* Poison(Instruction* x, absl::Span<const int64_t> dims, const Sharding& sharding);
   Computation* CopyComputation(const Computation* computation);
-  int CauseOf(const Instruction& consumer, int tensor);
+  std::string StepText(const Sharding& from, const Sharding& to) const;
+  void ReportGather(const Instruction& instruction, const FlowOp& op, int operand, const Assignment& assignment);
   void ReportReplication(const Instruction& instruction, const FlowOp& op, const Assignment& assignment);
   // Bytes at which a partial value is best reduced, itself or after the linear ops that use it.
   void ComputeReductionPoints();
@@ -87,6 +90,7 @@ class ComputationPartitioner {
   absl::flat_hash_map<const Computation*, Computation*> partitioned_;
   absl::flat_hash_map<const Computation*, Computation*> copied_;
   std::vector<FullReplication> full_replications_;
+  AxisSet gathered_whole_ = 0;  // Axes over which Get() gathered a whole array since this was last cleared.
 };
 
 }  // namespace toroid

@@ -48,8 +48,7 @@ void Give(Module* module, const xla::OpSharding* sharding, Instruction* instruct
 // An identity behind `value` that carries the sharding.
 Instruction* Annotate(Module* module, const xla::OpSharding* sharding, Instruction* value) {
   xla::HloInstructionProto* attrs;
-  Instruction* call = module->entry()->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs,
-                                           absl::StrCat(value->name(), ".given_sharding"));
+  Instruction* call = module->entry()->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs, value->name());
   attrs->set_custom_call_target("Sharding");
   call->set_metadata(value->metadata());
   Give(module, sharding, call);
@@ -104,6 +103,9 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
     }
     Give(module, sharding, module->entry()->parameter(static_cast<int>(number)));
     return absl::OkStatus();
+  }
+  if (name == "output{}" && !module->entry()->root()->shape().IsTuple()) {
+    return toroid::Annotate(GiveOutput(module, 0, sharding), absl::StrCat("'", name, "'"));
   }
   if (TakeNumber(name, "output{", "}", &number)) {
     return toroid::Annotate(GiveOutput(module, number, sharding), absl::StrCat("'", name, "'"));

@@ -11,6 +11,7 @@
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
+#include "hlo/passes/inline_calls_pass.h"
 #include "partitioner/given_shardings.h"
 #include "partitioner/partition_report.h"
 #include "partitioner/propagation/annotations.h"
@@ -48,16 +49,34 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
 
 }  // namespace
 
-absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command) {
-  ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
-  RETURN_IF_ERROR(Annotate(VerifyModule(*file.module), NameOf(command.input)));
+namespace {
+
+absl::Status GiveShardings(const PartitionCommand& command, Module* module) {
   std::vector<std::string> lines = command.shardings;
   if (!command.annotations.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(command.annotations));
     for (std::string& line : GivenShardingLines(text)) lines.push_back(std::move(line));
   }
-  RETURN_IF_ERROR(Annotate(ApplyGivenShardings(lines, file.module.get()), NameOf(command.input)));
+  return ApplyGivenShardings(lines, module);
+}
+
+}  // namespace
+
+absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command) {
+  ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
+  RETURN_IF_ERROR(Annotate(VerifyModule(*file.module), NameOf(command.input)));
+  RETURN_IF_ERROR(Annotate(GiveShardings(command, file.module.get()), NameOf(command.input)));
   return file;
+}
+
+absl::StatusOr<Partitioned> PartitionForCheck(const PartitionCommand& command, const Module& module,
+                                              int64_t num_partitions) {
+  // A copy to put the shardings on.
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> copy, InlineCalls(module));
+  RETURN_IF_ERROR(GiveShardings(command, copy.get()));
+  PartitionOptions options = command.options;
+  options.num_partitions = num_partitions;
+  return PartitionModule(*copy, options);
 }
 
 absl::Status RunPartitionCommand(const PartitionCommand& command) {

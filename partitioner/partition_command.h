@@ -30,6 +30,10 @@ absl::Status RunPartitionCommand(const PartitionCommand& command);
 // Reads and verifies a module, and puts the given shardings on it.
 absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command);
 
+// Partitions a module that was read elsewhere as the command would, given shardings included.
+absl::StatusOr<Partitioned> PartitionForCheck(const PartitionCommand& command, const Module& module,
+                                              int64_t num_partitions);
+
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_PARTITION_COMMAND_H_

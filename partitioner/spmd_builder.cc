@@ -22,6 +22,14 @@ Instruction* SpmdBuilder::Add(Opcode opcode, const Shape& shape, absl::Span<Inst
   return instruction;
 }
 
+int SpmdBuilder::Cause() {
+  if (cause_ == 0 && serving_ != nullptr) {
+    const std::string name = serving_->name().empty() ? std::string(serving_->opcode_name()) : serving_->name();
+    cause_ = module()->AddCause(step_.empty() ? name : absl::StrCat(name, ": ", step_));
+  }
+  return cause_;
+}
+
 Instruction* SpmdBuilder::Clone(const Instruction& instruction, const Shape& shape,
                                 absl::Span<Instruction* const> operands) {
   return computation_->AddClone(instruction, shape, operands);
@@ -313,7 +321,7 @@ Instruction* SpmdBuilder::AllReduce(Instruction* x, const AxisList& axes, Reduce
   result->set_attrs(CollectiveAttrs(MoveKind::kAllReduce, axes, -1));
   Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
   result->set_called(called);
-  result->set_cause(cause_);
+  result->set_cause(Cause());
   return result;
 }
 
@@ -322,7 +330,7 @@ Instruction* SpmdBuilder::AllGather(Instruction* x, const AxisList& axes, int di
   dims[dim] *= mesh().Product(axes);
   Instruction* result = Add(Opcode::kAllGather, Shape(x->shape().element_type(), dims), {x});
   result->set_attrs(CollectiveAttrs(MoveKind::kAllGather, axes, dim));
-  result->set_cause(cause_);
+  result->set_cause(Cause());
   return result;
 }
 
@@ -333,14 +341,14 @@ Instruction* SpmdBuilder::ReduceScatter(Instruction* x, const AxisList& axes, in
   result->set_attrs(CollectiveAttrs(MoveKind::kReduceScatter, axes, dim));
   Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
   result->set_called(called);
-  result->set_cause(cause_);
+  result->set_cause(Cause());
   return result;
 }
 
 Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim) {
   Instruction* result = Add(Opcode::kAllToAll, x->shape(), {x});
   result->set_attrs(CollectiveAttrs(MoveKind::kAllToAll, axes, dim));
-  result->set_cause(cause_);
+  result->set_cause(Cause());
   return result;
 }
 
@@ -354,12 +362,11 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x,
     pair->set_source(mesh().order().DeviceAt(source));
     pair->set_target(mesh().order().DeviceAt(target));
   }
-  result->set_cause(cause_);
+  result->set_cause(Cause());
   return result;
 }
 
-Instruction* SpmdBuilder::Permute(Instruction* x, absl::Span<const int64_t> dims, const Sharding& from,
-                                  const Sharding& to) {
+Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {
   // Tile numbers of a position under both; whoever already has its tile keeps it, the others are matched in order.
   const int64_t n = mesh().num_devices();
   const auto tile = [&](int64_t position, const Sharding& sharding) {
@@ -394,62 +401,6 @@ Instruction* SpmdBuilder::Permute(Instruction* x, absl::Span<const int64_t> dims
   }
   std::sort(pairs.begin(), pairs.end());
   return CollectivePermute(x, pairs);
-}
-
-Instruction* SpmdBuilder::Reshard(Instruction* x, absl::Span<const int64_t> dims, const Sharding& from,
-                                  const ReshardPlan& plan) {
-  Sharding state = from;
-  for (const Move& move : plan.moves) {
-    const int64_t g = mesh().Product(move.axes);
-    const Dims local = ShardDims(dims, move.result);
-    switch (move.kind) {
-      case MoveKind::kAllReduce:
-        x = AllReduce(x, move.axes, state.reducer);
-        break;
-      case MoveKind::kAllGather:
-        x = AllGather(x, move.axes, move.from_dim);
-        x = Slice(x, move.from_dim, 0, local[move.from_dim]);
-        break;
-      case MoveKind::kSlice: {
-        const int d = move.to_dim;
-        x = Pad(x, d, 0, g * local[d] - x->shape().dim(d));
-        x = DynamicSlice(x, d, Offset(move.axes, local[d]), local[d]);
-        break;
-      }
-      case MoveKind::kReduceScatter: {
-        const int d = move.to_dim;
-        x = Pad(x, d, 0, g * local[d] - x->shape().dim(d));
-        x = ReduceScatter(x, move.axes, d, state.reducer);
-        break;
-      }
-      case MoveKind::kAllToAll: {
-        // [.., D, .., E, ..] -> [.., D, .., g, E/g, ..]; exchange over g; g becomes the major part of D.
-        const int d = move.from_dim, e = move.to_dim;
-        x = Pad(x, e, 0, g * local[e] - x->shape().dim(e));
-        Dims split(x->shape().dims().begin(), x->shape().dims().end());
-        split[e] /= g;
-        split.insert(split.begin() + e, g);
-        x = AllToAll(Reshape(x, split), move.axes, e);
-        std::vector<int64_t> permutation;
-        for (int i = 0; i < static_cast<int>(split.size()); ++i) {
-          const int data = i < e ? i : i - 1;  // Dimension of the array that split[i] belongs to.
-          if (i == e) continue;
-          if (data == d) permutation.push_back(e);
-          permutation.push_back(i);
-        }
-        x = Transpose(x, permutation);
-        Dims merged(local.begin(), local.end());
-        merged[d] = split[d < e ? d : d + 1] * g;
-        x = Slice(Reshape(x, merged), d, 0, local[d]);
-        break;
-      }
-      case MoveKind::kPermute:
-        x = Permute(x, dims, state, move.result);
-        break;
-    }
-    state = move.result;
-  }
-  return x;
 }
 
 namespace {

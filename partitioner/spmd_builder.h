@@ -34,11 +34,13 @@ class SpmdBuilder {
   Module* module() const { return shared_->module; }
   const Mesh& mesh() const { return *shared_->mesh; }
 
-  // Instructions added from here on serve `instruction` of the global program, for `cause` (index into the
-  // module's causes, used on collectives).
-  void Serve(const Instruction* instruction, int cause = 0) {
-    metadata_ = instruction == nullptr ? nullptr : instruction->metadata();
-    cause_ = cause;
+  // Instructions added from here on serve `instruction` of the global program; `step` says what is done for it and
+  // becomes, with its name, the cause of the collectives.
+  void Serve(const Instruction* instruction, std::string step = "") {
+    metadata_ = instruction->metadata();
+    serving_ = instruction;
+    step_ = std::move(step);
+    cause_ = 0;
   }
 
   Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands);
@@ -86,8 +88,8 @@ class SpmdBuilder {
   // pairs[i] = (source position, target position) in the mesh.
   Instruction* CollectivePermute(Instruction* x, absl::Span<const std::pair<int64_t, int64_t>> pairs);
 
-  // Carries out a plan on an array of global dimensions `dims` (per manual group).
-  Instruction* Reshard(Instruction* x, absl::Span<const int64_t> dims, const Sharding& from, const ReshardPlan& plan);
+  // Moves tiles between two shardings of equal tile counts per dimension.
+  Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);
 
   // Between the mesh's device order and another order of the same tiles: `order` lists the devices of the tiles of
   // `sharding`, row-major, replicas last.
@@ -102,12 +104,15 @@ class SpmdBuilder {
 
  private:
   const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
-  Instruction* Permute(Instruction* x, absl::Span<const int64_t> dims, const Sharding& from, const Sharding& to);
 
   SpmdModule* shared_;
   Computation* computation_;
+  int Cause();
+
   const xla::OpMetadata* metadata_ = nullptr;
-  int cause_ = 0;
+  const Instruction* serving_ = nullptr;
+  std::string step_;
+  int cause_ = 0;  // Of serving_ and step_, once a collective needed it.
   Instruction* position_ = nullptr;
   absl::flat_hash_map<AxisList, Instruction*> coordinates_;
   absl::flat_hash_map<std::pair<int64_t, int>, Instruction*> int_scalars_;

@@ -10,6 +10,7 @@
 #include "hlo/passes/dce_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "partitioner/computation_partitioner.h"
+#include "partitioner/given_shardings.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/propagation/propagation.h"
@@ -50,7 +51,6 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
   xla::HloModuleProto* proto = local->mutable_proto();
   const xla::HloModuleProto& source = global.proto();
   if (source.has_stack_frame_index()) *proto->mutable_stack_frame_index() = source.stack_frame_index();
-  if (source.has_input_output_alias()) *proto->mutable_input_output_alias() = source.input_output_alias();
   if (source.has_buffer_donor()) *proto->mutable_buffer_donor() = source.buffer_donor();
   for (const auto& [key, value] : source.frontend_attributes().map()) {
     if (!absl::StartsWith(key, "xla.sdy.")) (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
@@ -60,7 +60,7 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
   auto* assignment = proto->mutable_device_assignment();
   assignment->set_replica_count(1);
   assignment->set_computation_count(static_cast<int32_t>(n));
-  for (int64_t i = 0; i < n; ++i) assignment->add_computation_devices()->add_replica_device_ids(i);
+  local->config().identity_device_assignment = true;
 
   const auto sharding_of = [&](int tensor, xla::OpSharding* out) {
     if (annotations.tensor[tensor] && annotations.tensor[tensor]->foreign) {
@@ -79,12 +79,25 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
     if (parameter->frontend_attributes() != nullptr) {
       xla::FrontendAttributes kept;
       for (const auto& [key, value] : parameter->frontend_attributes()->map()) {
-        if (!absl::StartsWith(key, "xla.sdy.")) (*kept.mutable_map())[key] = value;
+        if (!absl::StartsWith(key, "xla.sdy.") && key != kGivenSharding) (*kept.mutable_map())[key] = value;
       }
       parameter->set_frontend_attributes(local->New(kept));
     }
   }
   local->entry()->root()->shape().ToProto(program->mutable_result());
+  // A result shares its argument's memory where they are still alike.
+  for (const auto& entry : source.input_output_alias().entries()) {
+    const Shape* result = &local->entry()->root()->shape();
+    for (const int64_t index : entry.output_shape_index()) {
+      const bool inside = index >= 0 && index < static_cast<int64_t>(result->tuple_shapes().size());
+      result = inside ? &result->tuple_shape(static_cast<int>(index)) : nullptr;
+      if (result == nullptr) break;
+    }
+    const int64_t number = entry.parameter_number();
+    if (result == nullptr || number < 0 || number >= local->entry()->num_parameters()) continue;
+    if (!result->Compatible(local->entry()->parameter(static_cast<int>(number))->shape())) continue;
+    *proto->mutable_input_output_alias()->add_entries() = entry;
+  }
   if (global.entry()->root()->shape().IsTuple()) {
     proto->mutable_spmd_output_sharding()->set_type(xla::OpSharding::TUPLE);
     for (const int output : graph.outputs()) {
@@ -92,6 +105,31 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
     }
   } else {
     sharding_of(graph.outputs()[0], proto->mutable_spmd_output_sharding());
+  }
+}
+
+// Puts the sharding of every array on its instruction, for looking at.
+void ShowShardings(const FlowGraph& graph, const Mesh& mesh, const std::vector<Sharding>& targets, Module* module) {
+  for (const auto& computation : module->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const auto leaves = graph.Leaves(*instruction);
+      if (leaves.size() != 1 || !instruction->shape().IsArray()) continue;
+      auto* sharding = module->New<xla::OpSharding>();
+      mesh.ToHlo(targets[leaves[0]]).ToProto(sharding);
+      instruction->set_sharding(sharding);
+    }
+  }
+}
+
+// Collectives carry why they are there as a frontend attribute.
+void WriteCauses(Module* module) {
+  for (const auto& computation : module->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->cause() == 0) continue;
+      auto* attributes = module->New<xla::FrontendAttributes>();
+      (*attributes->mutable_map())["toroid.cause"] = module->causes()[instruction->cause()];
+      instruction->set_frontend_attributes(attributes);
+    }
   }
 }
 
@@ -133,6 +171,10 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     }
   }
   result.propagate_seconds = Now() - start;
+  if (options.after_phase) {
+    ShowShardings(graph, annotations.mesh, targets, flat.get());
+    RETURN_IF_ERROR(report("propagate", *flat));
+  }
 
   const double middle = Now();
   result.module = std::make_unique<Module>(module.name(), *flat);
@@ -148,6 +190,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
 
   const double end = Now();
   EliminateDeadCode(result.module.get());
+  WriteCauses(result.module.get());
   result.optimize_seconds = Now() - end;
   RETURN_IF_ERROR(report("optimize", *result.module));
   return result;

@@ -6,40 +6,39 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/run_plan.h"
 #include "runtime/thread_pool.h"
+#include "runtime/run_plan.h"
 
 namespace toroid {
 namespace {
 
-int64_t DefaultMaxBytes() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page_size > 0 ? pages / 10 * 9 * page_size : INT64_MAX;
-}
-
-absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments,
-                            int64_t num_devices) {
+absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments, int64_t num_devices) {
   if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(entry.name(), ": takes ", entry.num_parameters(), " arguments, got ", arguments.size()));
+    return absl::InvalidArgumentError(absl::StrCat(entry.name(), ": takes ", entry.num_parameters(),
+                                                   " arguments, got ", arguments.size()));
   }
   for (int i = 0; i < entry.num_parameters(); ++i) {
     const Shape& expected = entry.parameter(i)->shape();
     if (!arguments[i].shape().Compatible(expected)) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(),
-                                                     ": takes ", expected.ToString(), ", argument ", i,
-                                                     " is ", arguments[i].shape().ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(), ": takes ",
+                                                     expected.ToString(), ", argument ", i, " is ",
+                                                     arguments[i].shape().ToString()));
     }
     if (arguments[i].num_devices() != num_devices && !arguments[i].uniform()) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(),
-                                                     ": argument ", i, " is on ", arguments[i].num_devices(),
-                                                     " devices, the mesh has ", num_devices));
+      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(), ": argument ", i,
+                                                     " is on ", arguments[i].num_devices(), " devices, the mesh has ",
+                                                     num_devices));
     }
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+int64_t DefaultMaxBytes() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page_size > 0 ? pages / 10 * 9 * page_size : INT64_MAX;
+}
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module) {
   if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");
@@ -70,8 +69,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   return MeshValue(module_.entry()->root()->shape(), num_devices, std::move(result));
 }
 
-absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,
-                                    const RunOptions& options) {
+absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::Create(module));
   return executor->Run(std::move(arguments), options);
 }
@@ -86,8 +84,7 @@ absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal
   return result.ToLiteral(0);
 }
 
-absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments,
-                                    int64_t num_partitions) {
+absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments, int64_t num_partitions) {
   RunOptions options;
   options.num_partitions = num_partitions;
   return RunModule(module, std::move(arguments), options);

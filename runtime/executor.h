@@ -51,6 +51,9 @@ class Executor {
   Plan* entry_ = nullptr;
 };
 
+// Most bytes of values alive at a time unless RunOptions says otherwise: nine tenths of the machine's memory.
+int64_t DefaultMaxBytes();
+
 // Runs a module once.
 absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,
                                     const RunOptions& options);

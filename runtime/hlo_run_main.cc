@@ -5,6 +5,8 @@
 
 #include "CLI/CLI.hpp"
 #include "hlo/base/command_line.h"
+#include "hlo/base/status.h"
+#include "partitioner/partition_flags.h"
 #include "partitioner/spmd_partitioner.h"
 #include "runtime/run_command.h"
 
@@ -20,35 +22,32 @@ on its devices. Global arguments are cut, and results put together, by the recor
   hlo-run layer.hlo --num_partitions=1            print the result for generated arguments
   hlo-run layer.hlo --args=in.npz -o out.snapshot.pb)";
 
-absl::StatusOr<std::unique_ptr<toroid::Module>> Partition(const toroid::Module& module,
-                                                          int64_t num_partitions) {
-  toroid::PartitionOptions options;
-  options.num_partitions = num_partitions;
-  absl::StatusOr<toroid::Partitioned> partitioned = toroid::PartitionModule(module, options);
-  if (!partitioned.ok()) return partitioned.status();
-  return std::move(partitioned->module);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-run");
   toroid::HloRunCommand command;
-  command.partition = Partition;
+  toroid::PartitionOptions options;
+  command.partition = [&](const toroid::Module& module,
+                          int64_t num_partitions) -> absl::StatusOr<std::unique_ptr<toroid::Module>> {
+    toroid::PartitionOptions chosen = options;
+    chosen.num_partitions = num_partitions;
+    ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(module, chosen));
+    return std::move(partitioned.module);
+  };
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
-  app.add_option("--num_partitions", command.num_partitions,
-                 "Number of devices; default: what the module's shardings name; 1 ignores shardings")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 23));
+  toroid::AddPartitionFlags(app, &options);
   app.add_option("--args", command.args,
                  "Arguments: an HloSnapshot or .npz file; default: those in IN, else generated");
   app.add_option("--seed", command.seed, "Seed of the generated arguments");
   app.add_flag("--check", command.check,
-               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit "
-               "status 1 if they "
+               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit status 1 if they "
                "differ");
   app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("-o", command.output,
-                 "HloSnapshot to write, with arguments and result, - for standard output");
-  return toroid::RunCommand(app, argc, argv, [&] { return toroid::RunHloCommand(command); });
+  app.add_option("-o", command.output, "HloSnapshot to write, with arguments and result, - for standard output");
+  return toroid::RunCommand(app, argc, argv, [&] {
+    command.num_partitions = options.num_partitions;
+    return toroid::RunHloCommand(command);
+  });
 }

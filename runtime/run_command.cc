@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/files.h"
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
 #include "hlo/io/literal_text.h"
@@ -48,6 +49,7 @@ int64_t PartitionsOf(const Module& module) {
 bool HasManualRegion(const Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
+      if (IsCollective(instruction->opcode())) return true;  // Written by hand: it names devices.
       if (instruction->opcode() != Opcode::kCustomCall) continue;
       const absl::string_view target = instruction->custom_call_target();
       if (target == "SPMDFullToShardShape" || target == "xla.sdy.GlobalToLocalShape") return true;
@@ -140,6 +142,15 @@ absl::StatusOr<Arguments> FindArguments(const HloRunCommand& command, const HloF
   if (file.HasArguments() || file.snapshot != nullptr) return ReadSnapshotArguments(file);
   Arguments arguments;
   ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ArgumentShapes(*file.module, num_partitions));
+  int64_t bytes = 0;
+  for (const Shape& shape : shapes) {
+    const std::optional<int64_t> sum = CheckedAdd(bytes, shape.ByteSize());
+    if (!sum || *sum > DefaultMaxBytes()) {
+      return absl::ResourceExhaustedError(absl::StrCat("the arguments take more than the limit of ", DefaultMaxBytes(),
+                                                       " bytes"));
+    }
+    bytes = *sum;
+  }
   arguments.values = RandomLiterals(shapes, IndexBound(*file.module), command.seed);
   return arguments;
 }

@@ -12,12 +12,8 @@
 
 namespace toroid {
 
-// Cuts global arguments by the recorded shardings of a partitioned module, runs it on its mesh and assembles the
-// global result, of shape `result`, checking that replicas agree.
-absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
-                                       const Shape& result);
-
-// Partitions `module` under the options (the verifier runs after each phase), runs and assembles.
+// Partitions `module` under the options (the verifier runs after each phase), runs it on its mesh and puts the
+// result together, checking that replicas agree.
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
                                         absl::Span<const Literal> arguments);
 

@@ -1,6 +1,7 @@
 #include "hlo/base/command_line.h"
 
 #include <cstdio>
+#include <new>
 #include <string>
 
 #include "absl/strings/str_replace.h"
@@ -27,7 +28,16 @@ int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::S
     PrintError(app.get_name() + ": " + error.what() + " (--help explains the flags)");
     return kExitUsage;
   }
-  const absl::Status status = run();
+  absl::Status status;
+  try {
+    status = run();
+  } catch (const std::bad_alloc&) {
+    status = absl::ResourceExhaustedError(app.get_name() + ": out of memory");
+  }
+  // What was printed must have arrived.
+  if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+    status = absl::UnavailableError(app.get_name() + ": standard output cannot be written");
+  }
   if (status.ok()) return kExitSuccess;
   PrintError({status.message().data(), status.message().size()});
   return kExitFailure;

@@ -1,7 +1,7 @@
 // The attributes of each opcode in HLO text: one table from text key to proto field.
 //
 // Which opcode carries which row is said by the attribute bits of hlo/opcode.inc. A new attribute is a bit
-// there and a row in attribute_text.cc.
+// there and a row in attribute_table.cc.
 #ifndef TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
 #define TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
 
@@ -33,7 +33,6 @@ class AttributeParser {
   // Called computations in wire order, after Finish().
   const std::vector<Computation*>& called() const { return called_; }
 
-  TextScanner* scanner() { return scanner_; }
   xla::HloInstructionProto* attrs() { return attrs_; }
 
  private:

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/json_util.h"
 #include "hlo/base/files.h"
@@ -183,6 +184,7 @@ absl::StatusOr<std::optional<Literal>> HloFile::Result() const {
 }
 
 absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
+  const google::protobuf::LogSilencer silencer;  // Damage is reported by the status alone.
   if (const std::optional<Container> container = ContainerOfBytes(bytes)) {
     return ReadWith(*container, [&](auto* message) -> absl::Status {
       if (message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return absl::OkStatus();

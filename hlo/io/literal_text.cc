@@ -288,14 +288,21 @@ void AppendFloat(T value, std::string* out) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     out->append(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
   } else {
-    // Fewest digits that give the narrow type back.
     const double wide = static_cast<double>(static_cast<float>(value));
+    // Whole numbers are exact; others take the fewest digits that give the narrow type back.
+    if (wide != 0 && std::fabs(wide) < 1e6 && wide == std::trunc(wide)) {
+      absl::StrAppend(out, static_cast<int64_t>(wide));
+      return;
+    }
     char* end = buffer;
     for (int digits = 1; digits <= 9; ++digits) {
       end = std::to_chars(buffer, buffer + sizeof(buffer), wide, std::chars_format::general, digits).ptr;
       double back = 0;
       absl::from_chars(buffer, end, back);
-      if (BitsOf(static_cast<T>(back)) == BitsOf(value)) break;
+      // Types that saturate would also take a rounded value beyond their largest.
+      bool in_range = true;
+      if constexpr (!NanFormat<T>::kHasNan) in_range = std::fabs(back) <= static_cast<float>(T::MaxFinite());
+      if (in_range && BitsOf(static_cast<T>(back)) == BitsOf(value)) break;
     }
     out->append(buffer, end);
   }

@@ -144,11 +144,11 @@ std::string AxisToString(const xla::MeshProto& mesh, const xla::AxisRefProto& ax
   return out;
 }
 
-absl::Status ParseAxes(const xla::MeshProto& mesh, TextScanner* scanner, AxisList* axes) {
+absl::Status ParseAxes(const xla::MeshProto& mesh, TextScanner* scanner, AxisRefs* axes) {
   return scanner->List("{", "}", [&] { return ParseAxis(mesh, scanner, axes->Add()); });
 }
 
-std::string AxesToString(const xla::MeshProto& mesh, const AxisList& axes) {
+std::string AxesToString(const xla::MeshProto& mesh, const AxisRefs& axes) {
   return absl::StrCat("{",
                       absl::StrJoin(axes, ",",
                                     [&](std::string* s, const xla::AxisRefProto& axis) {

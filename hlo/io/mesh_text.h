@@ -31,10 +31,10 @@ std::string MeshToString(const xla::MeshProto& mesh);
 absl::Status ParseAxis(const xla::MeshProto& mesh, TextScanner* scanner, xla::AxisRefProto* axis);
 std::string AxisToString(const xla::MeshProto& mesh, const xla::AxisRefProto& axis);
 
-using AxisList = google::protobuf::RepeatedPtrField<xla::AxisRefProto>;
+using AxisRefs = google::protobuf::RepeatedPtrField<xla::AxisRefProto>;
 // A braced list of axes.
-absl::Status ParseAxes(const xla::MeshProto& mesh, TextScanner* scanner, AxisList* axes);
-std::string AxesToString(const xla::MeshProto& mesh, const AxisList& axes);
+absl::Status ParseAxes(const xla::MeshProto& mesh, TextScanner* scanner, AxisRefs* axes);
+std::string AxesToString(const xla::MeshProto& mesh, const AxisRefs& axes);
 
 // An iota: `[4,2]` or `[4,2]T(1,0)`. `dims` and `permutation` come out equally long. At most 2^31 elements.
 absl::Status ParseIota(TextScanner* scanner, std::vector<int64_t>* dims, std::vector<int64_t>* permutation);

@@ -190,8 +190,9 @@ std::string DeviceAssignmentToString(const xla::DeviceAssignmentProto& assignmen
   }
   bool iota = true;
   for (size_t i = 0; i < devices.size(); ++i) iota &= devices[i] == static_cast<int64_t>(i);
+  const int64_t count = int64_t{assignment.replica_count()} * assignment.computation_count();
   return absl::StrCat("{[", assignment.replica_count(), ",", assignment.computation_count(), "]",
-                      iota ? absl::StrCat("<=[", devices.size(), "]") : absl::StrJoin(devices, ","), "}");
+                      iota ? absl::StrCat("<=[", count, "]") : absl::StrJoin(devices, ","), "}");
 }
 
 absl::StatusOr<std::vector<xla::OpSharding>> ParseShardingList(TextScanner* scanner) {
@@ -224,7 +225,8 @@ absl::Status TakeRecordedFields(xla::HloModuleProto* proto) {
   return absl::OkStatus();
 }
 
-xla::FrontendAttributes WithRecordedFields(const xla::HloModuleProto& proto) {
+xla::FrontendAttributes WithRecordedFields(const Module& module) {
+  const xla::HloModuleProto& proto = module.proto();
   xla::FrontendAttributes attributes = proto.frontend_attributes();
   auto& map = *attributes.mutable_map();
   if (proto.has_spmd_output_sharding()) map[kOutputSharding] = ShardingToString(proto.spmd_output_sharding());
@@ -236,7 +238,8 @@ xla::FrontendAttributes WithRecordedFields(const xla::HloModuleProto& proto) {
             [](std::string* s, const xla::OpSharding& sharding) { s->append(ShardingToString(sharding)); }),
         "}");
   }
-  if (proto.has_device_assignment() && proto.device_assignment().computation_devices_size() > 0) {
+  if (proto.has_device_assignment() && (proto.device_assignment().computation_devices_size() > 0 ||
+                                        module.config().identity_device_assignment)) {
     map[kDeviceAssignment] = DeviceAssignmentToString(proto.device_assignment());
   }
   return attributes;
@@ -312,7 +315,7 @@ void AppendModuleAttributes(const Module& module, bool layouts, std::string* out
                                  : std::max<int64_t>(proto.device_assignment().computation_count(), 1);
   if (replicas != 1) absl::StrAppend(out, ", replica_count=", replicas);
   if (partitions != 1) absl::StrAppend(out, ", num_partitions=", partitions);
-  const xla::FrontendAttributes attributes = WithRecordedFields(proto);
+  const xla::FrontendAttributes attributes = WithRecordedFields(module);
   if (!attributes.map().empty()) {
     absl::StrAppend(out, ", frontend_attributes=", FrontendAttributesToString(attributes));
   }

@@ -263,6 +263,7 @@ class Writer {
                        out_);
     }
     module_.proto().AppendPartialToString(out_);
+    if (module_.config().identity_device_assignment) WriteIdentityAssignment();
   }
 
  private:
@@ -281,6 +282,20 @@ class Writer {
     }
     computation.root()->shape().ToProto(program_shape.mutable_result());
     return program_shape;
+  }
+
+  // A second occurrence of the field, which readers merge with the counts of the first.
+  void WriteIdentityAssignment() {
+    body_.clear();
+    for (int64_t device = 0; device < module_.config().num_partitions; ++device) {
+      const int id_size = Wire::VarintSize(device);
+      Wire::Tag(xla::DeviceAssignmentProto::kComputationDevicesFieldNumber, 2, &body_);
+      Wire::Varint(2 + id_size, &body_);
+      Wire::Tag(xla::DeviceAssignmentProto::ComputationDevice::kReplicaDeviceIdsFieldNumber, 2, &body_);
+      Wire::Varint(id_size, &body_);
+      Wire::Varint(device, &body_);
+    }
+    Wire::Bytes(xla::HloModuleProto::kDeviceAssignmentFieldNumber, body_, out_);
   }
 
   void WriteComputation(const Computation& computation) {

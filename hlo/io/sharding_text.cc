@@ -63,11 +63,11 @@ absl::Status ParseDimension(TextScanner* scanner, xla::NamedShardingProto* shard
   });
 }
 
-void AddAllAxes(const xla::MeshProto& mesh, AxisList* axes) {
+void AddAllAxes(const xla::MeshProto& mesh, AxisRefs* axes) {
   for (int i = 0; i < mesh.axes_size(); ++i) axes->Add()->set_mesh_axis_index(i);
 }
 
-bool IsAllAxes(const xla::MeshProto& mesh, const AxisList& axes) {
+bool IsAllAxes(const xla::MeshProto& mesh, const AxisRefs& axes) {
   if (axes.empty() || axes.size() != mesh.axes_size()) return false;
   for (int i = 0; i < axes.size(); ++i) {
     if (axes[i].mesh_axis_index() != i || axes[i].has_sub_axis_info()) return false;
@@ -80,7 +80,7 @@ absl::Status ParseNamedItem(TextScanner* scanner, xla::NamedShardingProto* shard
                    scanner->Word("a list of dimensions, replicated, unreduced, manual or metadata"));
   const bool list = scanner->Consume("=");
   if (word == "metadata" && list) return ParseMetadataList(scanner, sharding->mutable_metadata());
-  AxisList* axes = word == "replicated"  ? sharding->mutable_replicated_axes()
+  AxisRefs* axes = word == "replicated"  ? sharding->mutable_replicated_axes()
                    : word == "unreduced" ? sharding->mutable_unreduced_axes()
                    : word == "manual"    ? sharding->mutable_manual_axes()
                                          : nullptr;
@@ -136,7 +136,7 @@ std::string NamedToString(const xla::NamedShardingProto& sharding) {
         absl::StrAppend(&out, i > 0 ? ", {" : "{", absl::StrJoin(items, ", "), "}");
       }
       out += "]";
-      const auto add = [&](absl::string_view name, const AxisList& axes) {
+      const auto add = [&](absl::string_view name, const AxisRefs& axes) {
         if (!axes.empty()) absl::StrAppend(&out, ", ", name, "=", AxesToString(mesh, axes));
       };
       add("replicated", sharding.replicated_axes());

@@ -37,8 +37,15 @@ absl::StatusOr<Shape> InferConstantShape(const Instruction& instruction) {
 }
 
 absl::StatusOr<Shape> InferTupleShape(const Instruction& instruction) {
+  // Tuples of tuples double with every line; past any real program they only cost memory.
+  constexpr int64_t kMaxLeaves = 1 << 16;
   std::vector<Shape> elements;
-  for (const Instruction* operand : instruction.operands()) elements.push_back(operand->shape());
+  int64_t leaves = 0;
+  for (const Instruction* operand : instruction.operands()) {
+    leaves += operand->shape().NumLeaves();
+    if (leaves > kMaxLeaves) return Violates("C2", absl::StrCat("a tuple of more than ", kMaxLeaves, " leaves"));
+    elements.push_back(operand->shape());
+  }
   return Shape::Tuple(std::move(elements));
 }
 

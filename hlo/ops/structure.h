@@ -2,7 +2,7 @@
 //
 // parameter          C1 the number is in range, the type known. Result: as given.
 // constant           C1 the literal has the given shape; it may be left out (its value is then unknown).
-// tuple              a tuple of the operands.
+// tuple              a tuple of the operands; C2 at most 65,536 leaves.
 // get-tuple-element  C1 a tuple operand and an index in range.
 // after-all          C1 tokens. Result: token.
 // add-dependency     C1 operand 1 is a token. Result: as operand 0.

@@ -178,19 +178,20 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   Instruction*& indices = context.operands[n];
   const int vector_dim = static_cast<int>(numbers.index_vector_dim());
   const bool scalar_indices = vector_dim == indices->shape().rank();
-  // Padding of cut batch dimensions must not be scattered: its indices become -1, which drops the window.
+  // Padding of cut batch dimensions adds zeros, wherever its indices point.
   bool partial = false;
-  for (int d = 0; d < context.op->operand(n)->shape().rank(); ++d) {
-    if (d == vector_dim || !context.IsCut(n, d)) continue;
-    const int pair = static_cast<int>(std::find(numbers.scatter_indices_batching_dims().begin(),
-                                                numbers.scatter_indices_batching_dims().end(), d) -
-                                      numbers.scatter_indices_batching_dims().begin());
-    if (pair < numbers.scatter_indices_batching_dims_size()) continue;
+  const Shape& updates_shape = context.op->operand(n + 1)->shape();
+  for (int d = 0; d < updates_shape.rank(); ++d) {
+    const bool window = std::find(numbers.update_window_dims().begin(), numbers.update_window_dims().end(), d) !=
+                        numbers.update_window_dims().end();
+    const FactorKind kind = window || !context.IsCut(n + 1, d)
+                                ? FactorKind::kPassThrough
+                                : context.rule->factors[context.rule->operands[n + 1][d].factor[0]].kind;
+    if (kind != FactorKind::kReduction) continue;
     partial = true;
-    const int64_t size = context.GlobalDim(n, d);
-    if (size % b.mesh().Product(context.AxesOf(n, d)) == 0) continue;
-    indices = b.Convert(indices, xla::S64);
-    indices = b.MaskPadding(indices, d, size, context.AxesOf(n, d), b.IntScalar(-1, xla::S64));
+    Instruction*& updates = context.operands[n + 1];
+    updates = b.MaskPadding(updates, d, updates_shape.dim(d), context.AxesOf(n + 1, d),
+                            b.Zero(updates->shape().element_type()));
   }
   // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
   for (int k = 0; k < numbers.scatter_dims_to_operand_dims_size(); ++k) {

@@ -98,8 +98,9 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
       if (pair >= 0) operand[numbers.operand_batching_dims(pair)] = result[d];
     }
   }
+  // A collapsed dimension that no index addresses is read at 0: it stays whole.
   for (const int64_t d : numbers.collapsed_slice_dims()) {
-    operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
+    if (Contains(numbers.start_index_map(), d)) operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
   }
   rule.operands = {operand, indices};
   rule.results.push_back(result);
@@ -147,7 +148,9 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
     }
   }
   for (const int64_t d : numbers.inserted_window_dims()) {
-    operand[d] = rule.AddFactor(to.dim(d), FactorKind::kIndexed);
+    if (Contains(numbers.scatter_dims_to_operand_dims(), d)) {
+      operand[d] = rule.AddFactor(to.dim(d), FactorKind::kIndexed);
+    }
   }
   for (int i = 0; i < n; ++i) rule.operands.push_back(operand);
   rule.operands.push_back(indices);

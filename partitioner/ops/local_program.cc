@@ -31,6 +31,11 @@ std::vector<Instruction*> OpContext::CloneLocal(const xla::HloInstructionProto* 
 }
 
 absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
+  // Nothing to compute: no halo, no index arithmetic on sizes of zero.
+  if (context.op->shape().IsArray() && context.op->shape().NumElements() == 0) {
+    const Shape local = context.ResultShape();
+    return std::vector<Instruction*>{context.b->Broadcast(context.b->Zero(local.element_type()), local.dims())};
+  }
   switch (context.op->opcode()) {
     case Opcode::kIota:
       return PartitionIota(context);

@@ -19,18 +19,24 @@ TOROID_FOR_EACH_OPAQUE_FAMILY(TOROID_OPAQUE)
 
 }  // namespace
 
+namespace {
+
+void AddLeaves(const Shape& shape, ShardingRule* rule) {
+  if (!shape.IsTuple()) {
+    rule->results.emplace_back(TensorFactors(shape.rank()));
+    return;
+  }
+  for (const Shape& element : shape.tuple_shapes()) AddLeaves(element, rule);
+}
+
+}  // namespace
+
 ShardingRule OpaqueRule(const Instruction& instruction) {
   ShardingRule rule;
   for (const Instruction* operand : instruction.operands()) {
     rule.operands.emplace_back(TensorFactors(operand->shape().rank()));
   }
-  if (instruction.shape().IsTuple()) {
-    for (const Shape& element : instruction.shape().tuple_shapes()) {
-      rule.results.emplace_back(TensorFactors(element.rank()));
-    }
-  } else {
-    rule.results.emplace_back(TensorFactors(instruction.shape().rank()));
-  }
+  AddLeaves(instruction.shape(), &rule);
   return rule;
 }
 

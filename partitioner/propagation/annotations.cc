@@ -235,7 +235,9 @@ class Reader {
 
   absl::Status MakeMesh() {
     out_.names_devices = named_devices_ != 0;
-    if (num_devices_ == 0) num_devices_ = std::max<int64_t>(1, named_devices_);
+    if (num_devices_ == 0) {
+      num_devices_ = named_devices_ != 0 ? named_devices_ : std::max<int64_t>(1, module_.config().num_partitions);
+    }
     if (named_devices_ != 0 && named_devices_ != num_devices_) {
       return absl::InvalidArgumentError(absl::StrCat("the module's shardings name ", named_devices_,
                                                      " devices, not ", num_devices_,
@@ -390,8 +392,29 @@ class Reader {
     } else {
       return absl::OkStatus();
     }
-    // Local sizes are the global ones over the manual tiles.
+    RETURN_IF_ERROR(CheckLocalShapes(instruction, boundary));
     out_.boundaries.emplace(&instruction, std::move(boundary));
+    return absl::OkStatus();
+  }
+
+  // Local sizes are the global ones over the manual tiles.
+  absl::Status CheckLocalShapes(const Instruction& instruction, const ManualBoundary& boundary) const {
+    std::vector<int> operands;
+    for (const Instruction* operand : instruction.operands()) {
+      for (const int leaf : graph_.Leaves(*operand)) operands.push_back(leaf);
+    }
+    const auto results = graph_.Leaves(instruction);
+    for (size_t i = 0; i < boundary.global.size(); ++i) {
+      const Shape& global = graph_.shape(boundary.enters ? operands[i] : results[i]);
+      const Shape& local = graph_.shape(boundary.enters ? results[i] : operands[i]);
+      Sharding manual = boundary.global[i];
+      for (AxisList& dim : manual.dims) dim = dim.Only(boundary.manual);
+      const Dims expected = out_.mesh.ShardDims(global.dims(), manual);
+      if (local.rank() == global.rank() && absl::MakeConstSpan(expected) == local.dims()) continue;
+      return absl::InvalidArgumentError(absl::StrCat("the sharding cuts ", global.ToString(), " into ",
+                                                     Shape(global.element_type(), expected).ToString(), ", not ",
+                                                     local.ToString()));
+    }
     return absl::OkStatus();
   }
 

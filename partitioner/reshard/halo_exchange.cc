@@ -1,44 +1,22 @@
 #include "partitioner/reshard/halo_exchange.h"
 
 #include <algorithm>
-#include <map>
 
 #include "hlo/base/math.h"
 
 namespace toroid {
 
-HaloPlan PlanHalo(int64_t n, int64_t tiles, absl::Span<const int64_t> start, int64_t len) {
-  const int64_t s = CeilOfRatio(n, tiles);
-  std::map<int64_t, HaloPlan::Hop> hops;
-  for (int64_t i = 0; i < tiles && s > 0; ++i) {
-    const int64_t begin = std::max<int64_t>(start[i], 0);
-    const int64_t end = std::min(start[i] + len, n);
-    for (int64_t source = begin / s; begin < end && source * s < end; ++source) {
-      HaloPlan::Hop& hop = hops[source - i];
-      const int64_t lo = std::max(begin - source * s, int64_t{0});
-      const int64_t hi = std::min(end - source * s, s);
-      if (hop.targets.empty()) {
-        hop.lo = lo;
-        hop.hi = hi;
-      }
-      hop.distance = source - i;
-      hop.lo = std::min(hop.lo, lo);
-      hop.hi = std::max(hop.hi, hi);
-      hop.targets.push_back(i);
-    }
-  }
-  HaloPlan plan;
-  for (auto& [distance, hop] : hops) {
-    if (distance != 0) plan.sent_rows += hop.hi - hop.lo;
-    plan.hops.push_back(std::move(hop));
-  }
-  return plan;
-}
-
 Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
                          absl::Span<const int64_t> start, int64_t len) {
+  return FetchWindowAt(b, x, dim, n, axes, axes, start, len);
+}
+
+Instruction* FetchWindowAt(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
+                           const AxisList& places, absl::Span<const int64_t> start, int64_t len) {
   const Mesh& mesh = b.mesh();
   const int64_t tiles = mesh.Product(axes);
+  const int64_t num_places = static_cast<int64_t>(start.size());
+  const int64_t per_tile = num_places / tiles;
   const int64_t s = x->shape().dim(dim);
   const HaloPlan plan = PlanHalo(n, tiles, start, len);
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
@@ -64,15 +42,15 @@ Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, con
       pieces.push_back(b.Slice(x, dim, begin, end));
       continue;
     }
-    std::vector<bool> receives(tiles, false);
-    for (const int64_t i : hop.targets) receives[i] = true;
+    std::vector<bool> receives(num_places, false);
+    for (const int64_t place : hop.targets) receives[place] = true;
     std::vector<std::pair<int64_t, int64_t>> pairs;
     // The position whose tile along the axes is i + h and that agrees elsewhere.
     for (int64_t p = 0; p < mesh.num_devices(); ++p) {
-      int64_t i = mesh.Coordinate(p, axes);
-      if (!receives[i]) continue;
+      const int64_t place = mesh.Coordinate(p, places);
+      if (!receives[place]) continue;
       int64_t source = p;
-      int64_t target_tile = i, source_tile = i + h;
+      int64_t target_tile = place / per_tile, source_tile = target_tile + h;
       for (int k = axes.size() - 1; k >= 0; --k) {
         const int64_t size = mesh.size(axes[k]);
         source += (source_tile % size - target_tile % size) * mesh.stride(axes[k]);
@@ -87,13 +65,13 @@ Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, con
   }
   Instruction* buffer = b.Concatenate(pieces, dim);
   const int64_t size = buffer->shape().dim(dim);
-  // Where each tile's window begins in the buffer; windows that reach outside need room there.
-  std::vector<int64_t> offset(tiles);
+  // Where each place's window begins in the buffer; windows that reach outside need room there.
+  std::vector<int64_t> offset(num_places);
   int64_t low = 0, high = 0;
-  for (int64_t i = 0; i < tiles; ++i) {
+  for (int64_t i = 0; i < num_places; ++i) {
     // A window wholly outside the array may begin anywhere.
     const bool empty = start[i] + len <= 0 || start[i] >= n;
-    offset[i] = start[i] - ((i + first) * s + first_row);
+    offset[i] = start[i] - ((i / per_tile + first) * s + first_row);
     if (empty) offset[i] = std::clamp<int64_t>(offset[i], 0, std::max<int64_t>(size - len, 0));
     low = std::max(low, -offset[i]);
     high = std::max(high, offset[i] + len - size);
@@ -103,7 +81,7 @@ Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, con
   bool same = true;
   for (const int64_t o : offset) same &= o == offset[0];
   if (same) return b.Slice(buffer, dim, offset[0], offset[0] + len);
-  return b.DynamicSlice(buffer, dim, b.PerTile(axes, offset), len);
+  return b.DynamicSlice(buffer, dim, b.PerTile(places, offset), len);
 }
 
 Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,

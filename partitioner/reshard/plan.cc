@@ -7,6 +7,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "partitioner/reshard/halo_plan.h"
 
 namespace toroid {
 namespace {
@@ -143,6 +144,8 @@ class Search {
         move.result.dims[d] = axes.Prefix(axes.size() - n);
         if (TilesNest(dims_[d], mesh_.Product(move.result.dims[d]), mesh_.Product(move.axes))) {
           Relax(at, v, std::move(move));
+        } else {
+          Realign(at, state, v, d, move.result.dims[d]);
         }
         if (n == axes.size()) break;
         n += units_.MinorUnit(axes.Prefix(axes.size() - n));
@@ -168,9 +171,12 @@ class Search {
     for (int d = 0; d < rank; ++d) {
       for (const AxisList& unit : units_.Split(to_.dims[d])) {
         if ((unit.Set() & used) != 0) continue;
-        if (!TilesNest(dims_[d], mesh_.Product(state.dims[d]), mesh_.Product(unit))) continue;
         Move move{MoveKind::kSlice, unit, -1, d, state};
         move.result.dims[d].Append(unit);
+        if (!TilesNest(dims_[d], mesh_.Product(state.dims[d]), mesh_.Product(unit))) {
+          Realign(at, state, v, d, move.result.dims[d]);
+          continue;
+        }
         Relax(at, v, std::move(move));
       }
     }
@@ -210,6 +216,18 @@ class Search {
       if (move.result.partial == 0) move.result.reducer = Reducer::kAdd;
       Relax(at, v, std::move(move));
     }
+  }
+
+  // One dimension cut over another list, of which its present one is a prefix or which is a prefix of it.
+  void Realign(int at, const Sharding& state, int64_t v, int d, const AxisList& axes) {
+    const int64_t n = dims_[d];
+    const int64_t rows = CeilOfRatio(n, mesh_.Product(state.dims[d]));
+    if (rows == 0) return;
+    const HaloPlan halo = PlanHalo(n, mesh_.Product(state.dims[d]), RealignStarts(mesh_, n, state.dims[d], axes),
+                                   CeilOfRatio(n, mesh_.Product(axes)));
+    Move move{MoveKind::kRealign, AxisList(), d, d, state};
+    move.result.dims[d] = axes;
+    Relax(at, v / rows * halo.sent_rows, std::move(move));
   }
 
   void ExpandPermute(int at, const Sharding& state, int64_t v) {
@@ -306,6 +324,7 @@ int64_t SentBytes(MoveKind kind, int64_t v, int64_t g) {
     case MoveKind::kAllReduce:
       return 2 * v * (g - 1) / g;
     case MoveKind::kPermute:
+    case MoveKind::kRealign:
       return v;
   }
   return 0;

@@ -11,10 +11,11 @@
 //   reduce-scatter      partial unit -> minor-most of a dimension             v (g - 1) / g
 //   all-reduce          drop partial units                                    2 v (g - 1) / g
 //   collective-permute  any reordering of equal tile counts                   v
+//   realign             a halo exchange between cuts that do not nest         the rows that travel
 //
 // Weight: bytes sent, then the largest intermediate, then the number of moves. No intermediate is larger than the
-// larger end. On uneven sizes a move is taken only where tile boundaries nest: gathering or cutting between t and
-// t * g tiles needs g * ceil(n / (t g)) = ceil(n / t), unless t = 1.
+// larger end. On uneven sizes collectives move only between tiles whose boundaries nest: gathering or cutting between
+// t and t * g tiles needs g * ceil(n / (t g)) = ceil(n / t), unless t = 1; elsewhere a halo exchange realigns.
 //
 // Example: f32[8,16] from [{x}, {}] to [{}, {x}], x = 4: one all-to-all of 128 local bytes, 96 sent.
 #ifndef TOROID_PARTITIONER_RESHARD_PLAN_H_
@@ -30,12 +31,12 @@
 
 namespace toroid {
 
-enum class MoveKind : uint8_t { kAllGather, kSlice, kAllToAll, kReduceScatter, kAllReduce, kPermute };
+enum class MoveKind : uint8_t { kAllGather, kSlice, kAllToAll, kReduceScatter, kAllReduce, kPermute, kRealign };
 
 struct Move {
   MoveKind kind;
   AxisList axes;      // The group, in tile order.
-  int from_dim = -1;  // all-gather, all-to-all: the dimension that loses the axes.
+  int from_dim = -1;  // all-gather, all-to-all: the dimension that loses the axes; realign: the one dimension.
   int to_dim = -1;    // slice, all-to-all, reduce-scatter: the dimension that gains them.
   Sharding result;    // After the move.
 };

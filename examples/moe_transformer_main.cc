@@ -1,0 +1,186 @@
+// moe_transformer: the GShard model, partitioned at full size and executed at a small one.
+//
+// The full-size forward programs of the paper's Table 1 are partitioned for 128, 512 and 2048 devices; a small copy
+// is run on a simulated mesh and compared with the unpartitioned run.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_format.h"
+#include "examples/moe_transformer_model.h"
+#include "hlo/base/command_line.h"
+#include "hlo/base/status.h"
+#include "partitioner/spmd_partitioner.h"
+#include "partitioner/statistics.h"
+#include "runtime/compare.h"
+#include "runtime/executor.h"
+#include "runtime/run_partitioned.h"
+
+namespace toroid {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A line on a terminal that is overwritten as work goes on; silent elsewhere.
+class Progress {
+ public:
+  explicit Progress(int steps) : steps_(steps), terminal_(isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (terminal_) std::fprintf(stderr, "\r\033[K");
+  }
+  void Step(const std::string& what) {
+    if (!terminal_) return;
+    constexpr int kWidth = 30;
+    const int filled = kWidth * done_++ / steps_;
+    std::fprintf(stderr, "\r\033[K[%s%s] %s", std::string(filled, '#').c_str(),
+                 std::string(kWidth - filled, '.').c_str(), what.c_str());
+    std::fflush(stderr);
+  }
+
+ private:
+  int steps_;
+  int done_ = 0;
+  bool terminal_;
+};
+
+struct FullSizeRow {
+  MoeTransformerConfig config;
+  double weights = 0;
+  double seconds = 0;
+  int64_t instructions = 0;
+  ProgramStatistics statistics;
+};
+
+absl::StatusOr<FullSizeRow> PartitionFullSize(const MoeTransformerConfig& config) {
+  FullSizeRow row;
+  row.config = config;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildMoeTransformer(config));
+  for (const Instruction* parameter : module->entry()->parameters()) {
+    if (IsFloat(parameter->shape().element_type()) && parameter->parameter_number() > 3) {
+      row.weights += static_cast<double>(parameter->shape().NumElements());
+    }
+  }
+  const double start = Now();
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+  row.seconds = Now() - start;
+  row.instructions = partitioned.module->NumInstructions();
+  row.statistics = ComputeStatistics(*partitioned.module);
+  return row;
+}
+
+void PrintFullSize(const std::vector<FullSizeRow>& rows) {
+  std::printf("Forward programs at full size, partitioned (sent bytes and memory are per device):\n\n");
+  std::printf("  %-16s %8s %9s %10s %12s %18s %18s %10s %10s\n", "model", "devices", "weights", "partition",
+              "instructions", "all-to-all", "all-reduce", "parameters", "peak");
+  for (const FullSizeRow& row : rows) {
+    const auto collective = [&](const char* name) {
+      const auto it = row.statistics.collectives.find(name);
+      if (it == row.statistics.collectives.end()) return std::string("none");
+      return absl::StrFormat("%d, %.1f MB", it->second.count, it->second.sent_bytes / 1e6);
+    };
+    std::printf("  %-16s %8lld %7.1f B %7.0f ms %12lld %18s %18s %7.2f GB %7.2f GB\n",
+                absl::StrFormat("MoE(%dE, %dL)", row.config.experts, row.config.layers).c_str(),
+                static_cast<long long>(row.config.devices), row.weights / 1e9, row.seconds * 1e3,
+                static_cast<long long>(row.instructions), collective("all-to-all").c_str(),
+                collective("all-reduce").c_str(), row.statistics.parameter_bytes / 1e9,
+                row.statistics.peak_bytes / 1e9);
+  }
+  std::printf(
+      "\n  Per device the program is the same for any number of devices: two all-to-alls for each MoE layer, to send\n"
+      "  tokens to their experts and back, and scalars.\n\n");
+}
+
+// Token ids below the vocabulary, uniform draws, weights around zero.
+std::vector<Literal> RandomArguments(const Module& module, int64_t vocabulary, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    Literal literal(parameter->shape());
+    if (parameter->shape().element_type() == xla::S32) {
+      for (int32_t& token : literal.mutable_data<int32_t>()) token = static_cast<int32_t>(random() % vocabulary);
+    } else {
+      const bool draws = parameter->parameter_number() == 3;
+      std::uniform_real_distribution<float> distribution(draws ? 0.0f : -0.2f, draws ? 1.0f : 0.2f);
+      for (float& value : literal.mutable_data<float>()) value = distribution(random);
+    }
+    arguments.push_back(std::move(literal));
+  }
+  return arguments;
+}
+
+struct SmallRun {
+  MoeTransformerConfig config;
+  double run_seconds = 0;
+  double loss = 0;
+  double reference_loss = 0;
+  Comparison comparison;
+};
+
+absl::StatusOr<SmallRun> RunSmall(int64_t devices, uint64_t seed) {
+  SmallRun run;
+  run.config = TinyConfig();
+  run.config.devices = run.config.experts = run.config.groups = devices;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildMoeTransformer(run.config));
+  const std::vector<Literal> arguments =
+      RandomArguments(*module, std::min(run.config.source_vocabulary, run.config.target_vocabulary), seed);
+  ASSIGN_OR_RETURN(const Literal expected, RunSingle(*module, arguments));
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+  const double start = Now();
+  ASSIGN_OR_RETURN(const Literal actual,
+                   RunPartitioned(*partitioned.module, arguments, module->entry()->root()->shape()));
+  run.run_seconds = Now() - start;
+  run.comparison = Compare(actual, expected);
+  run.loss = actual.data<float>()[0];
+  run.reference_loss = expected.data<float>()[0];
+  return run;
+}
+
+absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int64_t small_devices, uint64_t seed) {
+  std::vector<FullSizeRow> rows;
+  SmallRun small;
+  {
+    Progress progress(static_cast<int>(devices.size()) + 1);
+    for (const int64_t n : devices) {
+      progress.Step(absl::StrFormat("partitioning MoE(%dE, %dL) for %d devices", n, layers, n));
+      ASSIGN_OR_RETURN(FullSizeRow row, PartitionFullSize(PaperConfig(n, layers)));
+      rows.push_back(std::move(row));
+    }
+    progress.Step(absl::StrFormat("running a small copy on %d simulated devices", small_devices));
+    ASSIGN_OR_RETURN(small, RunSmall(small_devices, seed));
+  }
+  std::printf("GShard: a Mixture-of-Experts Transformer (encoder and decoder, top-2 gating), one expert per device.\n\n");
+  PrintFullSize(rows);
+  std::printf("A small copy (%lld layers, %lld experts) executed with real values on %lld simulated devices, %.2f s:\n\n",
+              static_cast<long long>(small.config.layers), static_cast<long long>(small.config.experts),
+              static_cast<long long>(small.config.devices), small.run_seconds);
+  std::printf("  loss, partitioned     %.7f\n  loss, unpartitioned   %.7f\n  relative error        %.1e\n  %s\n", small.loss,
+              small.reference_loss, small.comparison.max_rel_error,
+              small.comparison.equal ? "equal: the partitioned program computes the same" : "DIFFERENT");
+  if (!small.comparison.equal) return absl::FailedPreconditionError("the partitioned run differs");
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace toroid
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Partitions the GShard Mixture-of-Experts Transformer at full size, and runs a small copy on a simulated mesh.",
+      "moe_transformer");
+  std::vector<int64_t> devices = {128, 512, 2048};
+  int64_t layers = 36, small_devices = 16;
+  uint64_t seed = 1;
+  app.add_option("--devices", devices, "Devices (and experts) of the full-size models")->delimiter(',')->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  app.add_option("--layers", layers, "Layers of the full-size models, both stacks together")->check(CLI::Range(int64_t{2}, int64_t{1000}));
+  app.add_option("--small_devices", small_devices, "Devices (and experts) of the copy that is executed")->check(CLI::Range(int64_t{1}, int64_t{2048}));
+  app.add_option("--seed", seed, "Seed of the small copy's weights and tokens");
+  return toroid::RunCommand(app, argc, argv,
+                            [&] { return toroid::RunExample(devices, layers, small_devices, seed); });
+}

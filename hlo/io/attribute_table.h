@@ -1,0 +1,65 @@
+// The table of instruction attributes in HLO text: which key is which proto field.
+//
+// Which opcode carries which row is said by the attribute bits of hlo/opcode.inc. A new attribute is a bit
+// there and a row in attribute_table.cc.
+#ifndef TOROID_HLO_IO_ATTRIBUTE_TABLE_H_
+#define TOROID_HLO_IO_ATTRIBUTE_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "hlo/io/text_scanner.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// How a value is spelled. All but kCallee, kCallees, kSpecial and kIgnored are stored in the field at `path`.
+enum class AttributeForm {
+  kInt,
+  kBool,
+  kFloat,
+  kIntList,    // {1,2}
+  kBoolList,   // {true,false}
+  kOneInt,     // 1, stored as a list of one
+  kWord,       // string field, no quotes
+  kQuoted,     // string or bytes field, in quotes
+  kEnum,       // name of the enumerator
+  kLowerEnum,  // the same in lower case
+  kCallee,     // a computation, at `slot` of the called ones
+  kCallees,    // {a, b}
+  kSpecial,    // parse() and print()
+  kIgnored,    // read and dropped
+};
+
+enum class AttributeShown {
+  kAlways,
+  kIfSet,  // If it differs from the default of its field.
+  kNever,
+};
+
+struct AttributeRow {
+  absl::string_view key;
+  uint64_t attributes;
+  AttributeForm form;
+  AttributeShown shown = AttributeShown::kIfSet;
+  bool required = false;
+  absl::string_view path = "";
+  int slot = 0;
+  absl::Status (*parse)(TextScanner*, xla::HloInstructionProto*) = nullptr;
+  // Text of the value; nullopt if there is nothing to print.
+  std::optional<std::string> (*print)(const Instruction&) = nullptr;
+};
+
+// All rows, in the order of printing.
+absl::Span<const AttributeRow> AttributeTable();
+
+// The attribute bits of a row that every opcode carries.
+inline constexpr uint64_t kAnyOpcode = ~uint64_t{0};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_ATTRIBUTE_TABLE_H_

@@ -1,0 +1,19 @@
+// The value that leaves others unchanged under a reducing op.
+#ifndef TOROID_HLO_IR_NEUTRAL_ELEMENT_H_
+#define TOROID_HLO_IR_NEUTRAL_ELEMENT_H_
+
+#include <optional>
+
+#include "hlo/ir/literal.h"
+#include "hlo/opcode.h"
+
+namespace toroid {
+
+// A scalar e with op(e, x) = x for all x: add, or, xor 0; multiply 1; and all ones; maximum the lowest value
+// (-inf where there is one), minimum the largest. nullopt for other ops, and for types on which the op is not
+// defined.
+std::optional<Literal> NeutralElement(Opcode opcode, PrimitiveType type);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IR_NEUTRAL_ELEMENT_H_

@@ -1,0 +1,73 @@
+#include "partitioner/reshard/emit_plan.h"
+
+#include <vector>
+
+#include "partitioner/reshard/halo_exchange.h"
+
+namespace toroid {
+
+Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> dims, const Sharding& from,
+                                  const ReshardPlan& plan) {
+  Sharding state = from;
+  for (const Move& move : plan.moves) {
+    const int64_t g = b.mesh().Product(move.axes);
+    const Dims local = b.ShardDims(dims, move.result);
+    switch (move.kind) {
+      case MoveKind::kAllReduce:
+        x = b.AllReduce(x, move.axes, state.reducer);
+        break;
+      case MoveKind::kAllGather:
+        x = b.AllGather(x, move.axes, move.from_dim);
+        x = b.Slice(x, move.from_dim, 0, local[move.from_dim]);
+        break;
+      case MoveKind::kSlice: {
+        const int d = move.to_dim;
+        x = b.Pad(x, d, 0, g * local[d] - x->shape().dim(d));
+        x = b.DynamicSlice(x, d, b.Offset(move.axes, local[d]), local[d]);
+        break;
+      }
+      case MoveKind::kReduceScatter: {
+        const int d = move.to_dim;
+        x = b.Pad(x, d, 0, g * local[d] - x->shape().dim(d));
+        x = b.ReduceScatter(x, move.axes, d, state.reducer);
+        break;
+      }
+      case MoveKind::kAllToAll: {
+        // [.., D, .., E, ..] -> [.., D, .., g, E/g, ..]; exchange over g; g becomes the major part of D.
+        const int d = move.from_dim, e = move.to_dim;
+        x = b.Pad(x, e, 0, g * local[e] - x->shape().dim(e));
+        Dims split(x->shape().dims().begin(), x->shape().dims().end());
+        split[e] /= g;
+        split.insert(split.begin() + e, g);
+        x = b.AllToAll(b.Reshape(x, split), move.axes, e);
+        std::vector<int64_t> permutation;
+        for (int i = 0; i < static_cast<int>(split.size()); ++i) {
+          const int data = i < e ? i : i - 1;  // Dimension of the array that split[i] belongs to.
+          if (i == e) continue;
+          if (data == d) permutation.push_back(e);
+          permutation.push_back(i);
+        }
+        x = b.Transpose(x, permutation);
+        Dims merged(local.begin(), local.end());
+        merged[d] = split[d < e ? d : d + 1] * g;
+        x = b.Slice(b.Reshape(x, merged), d, 0, local[d]);
+        break;
+      }
+      case MoveKind::kRealign: {
+        const AxisList& before = state.dims[move.from_dim];
+        const AxisList& after = move.result.dims[move.from_dim];
+        const int64_t n = dims[move.from_dim];
+        x = FetchWindowAt(b, x, move.from_dim, n, before, before.size() > after.size() ? before : after,
+                          RealignStarts(b.mesh(), n, before, after), local[move.from_dim]);
+        break;
+      }
+      case MoveKind::kPermute:
+        x = b.PermuteTiles(x, state, move.result);
+        break;
+    }
+    state = move.result;
+  }
+  return x;
+}
+
+}  // namespace toroid

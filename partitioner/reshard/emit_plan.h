@@ -1,0 +1,16 @@
+// Writes a resharding plan as instructions.
+#ifndef TOROID_PARTITIONER_RESHARD_EMIT_PLAN_H_
+#define TOROID_PARTITIONER_RESHARD_EMIT_PLAN_H_
+
+#include "partitioner/reshard/plan.h"
+#include "partitioner/spmd_builder.h"
+
+namespace toroid {
+
+// Carries out a plan on `x`, the local part under `from` of an array of global dimensions `dims` (per manual group).
+Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> dims, const Sharding& from,
+                     const ReshardPlan& plan);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_RESHARD_EMIT_PLAN_H_

@@ -1,0 +1,285 @@
+// hlo-partition as its users meet it: exit status, messages, files, JSON.
+// BUILD: size = "medium"
+// BUILD: data = ["//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax"]
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "hlo/base/files.h"
+#include "hlo/io/file.h"
+#include "hlo/io/hlo_text.h"
+#include "nlohmann/json.hpp"
+#include "tests/commands/command_runner.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const char kPartition[] = "partitioner/hlo-partition ";
+const char kRun[] = "runtime/hlo-run ";
+const char kModel[] = "tests/corpus/jax/moe_layer_forward.gspmd.snapshot.pb";
+
+const char kLayer[] = R"(HloModule layer
+
+ENTRY main {
+  x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+  w = f32[6,4] parameter(1)
+  ROOT y = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/layer/dot"}
+}
+)";
+
+// Without shardings.
+const char kPlain[] = R"(HloModule plain
+
+ENTRY main {
+  x = f32[8,6] parameter(0)
+  w = f32[6,4] parameter(1)
+  ROOT y = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/layer/dot"}
+}
+)";
+
+void ExpectFailure(const std::string& arguments, int exit, const std::string& message) {
+  const Outcome outcome = RunShell(kPartition + arguments);
+  EXPECT_EQ(outcome.exit, exit) << arguments << "\n" << outcome.err;
+  EXPECT_EQ(outcome.ErrorLines(), 1) << arguments << "\n" << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr(message)) << arguments;
+}
+
+std::unique_ptr<Module> ReadOutput(const std::string& path) {
+  absl::StatusOr<HloFile> file = ReadHloFile(path);
+  TOROID_CHECK(file.ok(), file.status().message());
+  return std::move(file->module);
+}
+
+std::string ParameterShape(const std::string& arguments, int parameter) {
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, arguments, " -o ", TempPath("shape.hlo.pb")));
+  if (outcome.exit != 0) return outcome.err;
+  return ReadOutput(TempPath("shape.hlo.pb"))->entry()->parameter(parameter)->shape().ToString();
+}
+
+TEST(HloPartitionTest, HelpTeachesAndSucceeds) {
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, "--help"));
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.err, "");
+  for (const char* flag : {"--num_partitions", "-o", "--shard", "--annotations", "--replicate_outputs",
+                           "--device_order", "--stats", "--explain", "--check", "--dump_dir"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(flag));
+  }
+}
+
+TEST(HloPartitionTest, WrongUsageIsStatusTwo) {
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  ExpectFailure("", 2, "IN");
+  ExpectFailure(layer + " --no_such_flag", 2, "no_such_flag");
+  ExpectFailure(layer + " --num_partitions=0", 2, "num_partitions");
+  ExpectFailure(layer + " --num_partitions=-4", 2, "num_partitions");
+  ExpectFailure(layer + " --num_partitions=many", 2, "num_partitions");
+  ExpectFailure(layer + " --num_partitions=99999999999999999999", 2, "num_partitions");
+  ExpectFailure(layer + " --num_partitions=4 --num_partitions=4", 2, "num_partitions");
+  ExpectFailure(layer + " --device_order=3", 2, "random:SEED");
+  ExpectFailure(layer + " --device_order=random:x", 2, "random:SEED");
+  ExpectFailure(layer + " --format=word", 2, "format");
+  ExpectFailure(layer + " another.hlo", 2, "another.hlo");
+}
+
+TEST(HloPartitionTest, InputsThatCannotBeProcessedAreStatusOne) {
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  ExpectFailure("/nonexistent.hlo", 1, "/nonexistent.hlo");
+  ExpectFailure("/dev/null", 1, "/dev/null");
+  ExpectFailure(::testing::TempDir(), 1, ::testing::TempDir());
+  const std::string bad = TempFile("bad.hlo", "ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(z)\n}\n");
+  ExpectFailure(bad, 1, bad + ":3:21: unknown operand z");
+  ExpectFailure(layer + " --num_partitions=8", 1, "--num_partitions=4");
+  ExpectFailure(layer + " -o /nonexistent/out.hlo", 1, "/nonexistent/out.hlo");
+  ExpectFailure(layer + " --shard 'nobody={replicated}'", 1, "'nobody' names no instruction");
+  ExpectFailure(layer + " --shard 'w=somehow'", 1, "'w'");
+  ExpectFailure(layer + " --shard w", 1, "NAME=SHARDING");
+  ExpectFailure(layer + " --shard 'parameter(2)={replicated}'", 1, "2 parameters");
+  ExpectFailure(layer + " --shard 'output{1}={replicated}'", 1, "output");
+  ExpectFailure(layer + " --shard 'w={devices=[2,2,2]<=[8]}'", 1, "main/w");
+  ExpectFailure(layer + " --annotations=/nonexistent.txt", 1, "/nonexistent.txt");
+}
+
+TEST(HloPartitionTest, AFailedRunLeavesTheOutputAlone) {
+  const std::string out = TempFile("keep.hlo", "keep");
+  const std::string bad = TempFile("bad.hlo", "ENTRY main {");
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  EXPECT_EQ(RunShell(absl::StrCat(kPartition, bad, " -o ", out)).exit, 1);
+  EXPECT_EQ(RunShell(absl::StrCat(kPartition, layer, " --num_partitions=8 -o ", out)).exit, 1);
+  EXPECT_EQ(RunShell(absl::StrCat(kPartition, layer, " --bad_flag -o ", out)).exit, 2);
+  EXPECT_EQ(ReadFile(out).value(), "keep");
+}
+
+TEST(HloPartitionTest, APartitionedModuleIsNotPartitionedAgain) {
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  ASSERT_EQ(RunShell(absl::StrCat(kPartition, layer, " -o ", TempPath("once.hlo"))).exit, 0);
+  ExpectFailure(TempPath("once.hlo"), 1, "partitioned already");
+}
+
+TEST(HloPartitionTest, OutputNamesChooseTheFormat) {
+  for (const char* name : {"o.hlo", "o.txt", "o.pbtxt", "o.json", "o.hlo.pb", "o.snapshot.pb"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " -o ", TempPath(name)));
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const auto module = ReadOutput(TempPath(name));
+    EXPECT_EQ(module->proto().device_assignment().computation_devices_size(), 8);
+    EXPECT_TRUE(module->proto().has_spmd_output_sharding());
+  }
+  // A snapshot's arguments are the global program's: hlo-partition writes an HloProto.
+  ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHloFile(TempPath("o.hlo.pb")));
+  EXPECT_EQ(file.container, Container::kProto);
+}
+
+TEST(HloPartitionTest, StandardInputAndOutput) {
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  const Outcome outcome = RunShell(absl::StrCat("cat ", layer, " | ", kPartition, "- -o - --format=text"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(outcome.out));
+  EXPECT_EQ(module->entry()->parameter(0)->shape().ToString(), "f32[2,6]");
+  EXPECT_EQ(RunShell(absl::StrCat(kPartition, layer, " -o /dev/null")).exit, 0);
+}
+
+TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --stats=-"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_FALSE(json.is_discarded()) << outcome.out;
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_THAT(keys, ::testing::UnorderedElementsAre("num_partitions", "seconds", "instructions", "flops_per_device",
+                                                    "collectives", "memory", "full_replications"));
+  EXPECT_EQ(json["num_partitions"], 8);
+  for (const char* phase : {"read", "propagate", "partition", "optimize", "write", "total"}) {
+    EXPECT_TRUE(json["seconds"][phase].is_number()) << phase;
+  }
+  EXPECT_EQ(json["instructions"]["before"], 238);
+  EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
+  EXPECT_GT(json["flops_per_device"], 0);
+  for (const char* key : {"count", "operand_bytes", "sent_bytes"}) {
+    EXPECT_GT(json["collectives"]["all-to-all"][key], 0) << key;
+  }
+  for (const char* key : {"parameters", "outputs", "peak"}) EXPECT_GT(json["memory"][key], 0) << key;
+  EXPECT_TRUE(json["full_replications"].is_array());
+  // To a file.
+  ASSERT_EQ(RunShell(absl::StrCat(kPartition, kModel, " --stats=", TempPath("stats.json"))).exit, 0);
+  const nlohmann::json written = nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
+  EXPECT_EQ(written["collectives"], json["collectives"]);
+}
+
+TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --explain"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("all-to-all"), HasSubstr("needed by"), HasSubstr(".py:"),
+                                 HasSubstr("sent per device in all")));
+}
+
+TEST(HloPartitionTest, ShardGivesShardingsByAnyName) {
+  const std::string plain = TempFile("plain.hlo", kPlain);
+  EXPECT_EQ(ParameterShape(plain + " --num_partitions=4", 0), "f32[8,6]");
+  EXPECT_EQ(ParameterShape(plain + " --shard 'parameter(0)={devices=[4,1]<=[4]}'", 0), "f32[2,6]");
+  EXPECT_EQ(ParameterShape(plain + " --shard 'x={devices=[2,1]<=[2]}'", 0), "f32[4,6]");
+  // Propagated back from the result.
+  EXPECT_EQ(ParameterShape(plain + " --shard 'output{0}={devices=[4,1]<=[4]}'", 0), "f32[2,6]");
+  EXPECT_EQ(ParameterShape(plain + " --shard 'jit(f)/*/dot={devices=[1,4]<=[4]}'", 1), "f32[6,1]");
+}
+
+TEST(HloPartitionTest, AnnotationsFileIsOneShardingALine) {
+  const std::string plain = TempFile("plain.hlo", kPlain);
+  const std::string file = TempFile("annotations.txt", "# the batch\nparameter(0)={devices=[4,1]<=[4]}  # split\n\n"
+                                                       "parameter(1)={replicated}\n");
+  EXPECT_EQ(ParameterShape(absl::StrCat(plain, " --annotations=", file), 0), "f32[2,6]");
+  EXPECT_EQ(ParameterShape(absl::StrCat(plain, " --annotations=", file), 1), "f32[6,4]");
+}
+
+TEST(HloPartitionTest, ReplicateOutputsGivesEveryDeviceTheWhole) {
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  const auto result = [&](const std::string& flags) {
+    EXPECT_EQ(RunShell(absl::StrCat(kPartition, layer, flags, " -o ", TempPath("result.hlo"))).exit, 0);
+    return ReadOutput(TempPath("result.hlo"))->entry()->root()->shape().ToString();
+  };
+  EXPECT_EQ(result(""), "f32[2,4]");
+  EXPECT_EQ(result(" --replicate_outputs"), "f32[8,4]");
+}
+
+TEST(HloPartitionTest, OnePartitionIsTheModuleItself) {
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  ASSERT_EQ(RunShell(absl::StrCat(kPartition, layer, " --num_partitions=1 -o ", TempPath("one.hlo"))).exit, 0);
+  EXPECT_EQ(ReadOutput(TempPath("one.hlo"))->entry()->parameter(0)->shape().ToString(), "f32[8,6]");
+  ExpectFailure("tests/corpus/jax/manual_collectives.gspmd.snapshot.pb --num_partitions=1", 1, "manual regions");
+}
+
+TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
+  const std::string folder = TempPath("dump");
+  std::filesystem::remove_all(folder);
+  ASSERT_EQ(RunShell(absl::StrCat(kPartition, kModel, " --dump_dir=", folder)).exit, 0);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    ++files;
+    ASSERT_OK_AND_ASSIGN(const std::string text, ReadFile(entry.path().string()));
+    EXPECT_OK(ParseModule(text)) << entry.path();
+  }
+  EXPECT_GE(files, 2);
+}
+
+TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {
+  for (const char* flags : {"", " --device_order=random:3", " --poison_padding", " --replicate_outputs"}) {
+    SCOPED_TRACE(flags);
+    const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --check", flags));
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const nlohmann::json json = nlohmann::json::parse(outcome.out, nullptr, false);
+    ASSERT_FALSE(json.is_discarded()) << outcome.out;
+    EXPECT_EQ(json["equal"], true);
+    EXPECT_EQ(json["num_partitions"], 8);
+    for (const char* key : {"outputs", "max_abs_error", "max_rel_error"}) EXPECT_TRUE(json[key].is_number()) << key;
+    for (const char* key : {"partition", "run", "reference"}) EXPECT_TRUE(json["seconds"][key].is_number()) << key;
+  }
+}
+
+TEST(HloPartitionTest, DeviceOrdersRelabelDevicesAndRefuseManualRegions) {
+  const auto stats = [](const std::string& flags) {
+    const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --stats=-", flags));
+    return nlohmann::json::parse(outcome.out, nullptr, false)["collectives"].dump();
+  };
+  EXPECT_EQ(stats(" --device_order=random:7"), stats(""));
+  ExpectFailure("tests/corpus/jax/manual_collectives.gspmd.snapshot.pb --device_order=random:1", 1, "manual");
+}
+
+// Written text is a complete program: run from the file it gives what hlo-run makes of the original.
+TEST(HloPartitionTest, PartitionedTextRunsLikeTheOriginal) {
+  for (const char* text : {kLayer, kPlain}) {
+    const std::string input = TempFile("original.hlo", text);
+    for (const char* name : {"x.hlo", "x.hlo.pb", "x.json"}) {
+      SCOPED_TRACE(name);
+      const std::string spmd = TempPath(name);
+      ASSERT_EQ(RunShell(absl::StrCat(kPartition, input, " --num_partitions=4 -o ", spmd)).exit, 0);
+      const Outcome original = RunShell(absl::StrCat(kRun, input, " --num_partitions=1 --seed=3"));
+      const Outcome partitioned = RunShell(absl::StrCat(kRun, spmd, " --seed=3"));
+      EXPECT_EQ(original.exit, 0) << original.err;
+      EXPECT_EQ(partitioned.exit, 0) << partitioned.err;
+      EXPECT_THAT(original.out, StartsWith("output{} = f32[8,4]"));
+      EXPECT_EQ(partitioned.out, original.out);
+    }
+  }
+}
+
+TEST(HloPartitionTest, PartitionedTextOfAModelRunsOnTheSnapshotsArguments) {
+  const std::string spmd = TempPath("model.hlo");
+  ASSERT_EQ(RunShell(absl::StrCat(kPartition, kModel, " -o ", spmd)).exit, 0);
+  const Outcome original = RunShell(absl::StrCat(kRun, kModel));
+  const Outcome partitioned = RunShell(absl::StrCat(kRun, spmd, " --args ", kModel));
+  EXPECT_EQ(partitioned.exit, 0) << partitioned.err;
+  EXPECT_EQ(partitioned.out, original.out);
+  EXPECT_FALSE(original.out.empty());
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,133 @@
+// hlo-run as its users meet it: exit status, messages, arguments, results, --check.
+// BUILD: size = "medium"
+// BUILD: data = ["//hlo:hlo-convert", "//runtime:hlo-run", "//tests/corpus:jax"]
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/files.h"
+#include "hlo/io/file.h"
+#include "hlo/proto/hlo.pb.h"
+#include "nlohmann/json.hpp"
+#include "tests/commands/command_runner.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+const char kRun[] = "runtime/hlo-run ";
+const char kModel[] = "tests/corpus/jax/moe_layer_forward.gspmd.snapshot.pb";
+
+const char kSum[] = R"(HloModule sum
+
+ENTRY main {
+  x = f32[5] parameter(0), sharding={devices=[4]<=[4]}
+  y = f32[5] parameter(1)
+  s = f32[5] add(x, y)
+  d = f32[5] subtract(x, y)
+  ROOT t = (f32[5], f32[5]) tuple(s, d)
+}
+)";
+
+void ExpectFailure(const std::string& arguments, int exit, const std::string& message) {
+  const Outcome outcome = RunShell(kRun + arguments);
+  EXPECT_EQ(outcome.exit, exit) << arguments << "\n" << outcome.err;
+  EXPECT_EQ(outcome.ErrorLines(), 1) << arguments << "\n" << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr(message)) << arguments;
+}
+
+TEST(HloRunTest, ExitStatusTellsUsageFromInput) {
+  const std::string sum = TempFile("sum.hlo", kSum);
+  EXPECT_EQ(RunShell(absl::StrCat(kRun, "--help")).exit, 0);
+  ExpectFailure("", 2, "IN");
+  ExpectFailure(sum + " --no_such_flag", 2, "no_such_flag");
+  ExpectFailure(sum + " --num_partitions=0", 2, "num_partitions");
+  ExpectFailure(sum + " --tolerance=-1", 2, "tolerance");
+  ExpectFailure(sum + " --seed=x", 2, "seed");
+  ExpectFailure("/nonexistent.hlo", 1, "/nonexistent.hlo");
+  ExpectFailure("/dev/null", 1, "/dev/null");
+  ExpectFailure(sum + " --num_partitions=3", 1, "4 devices");
+  ExpectFailure(sum + " --args=/nonexistent.npz", 1, "/nonexistent.npz");
+  ExpectFailure(sum + " -o /nonexistent/out.snapshot.pb", 1, "/nonexistent/out");
+  // Arguments of another program.
+  ExpectFailure(absl::StrCat(sum, " --args=", kModel), 1, "argument");
+}
+
+TEST(HloRunTest, OneLinePerOutputAndTheSameForTheSameSeed) {
+  const std::string sum = TempFile("sum.hlo", kSum);
+  const Outcome first = RunShell(absl::StrCat(kRun, sum, " --seed=1"));
+  ASSERT_EQ(first.exit, 0) << first.err;
+  EXPECT_EQ(std::count(first.out.begin(), first.out.end(), '\n'), 2);
+  EXPECT_THAT(first.out, HasSubstr("output{1} = f32[5]"));
+  EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1")).out, first.out);
+  EXPECT_NE(RunShell(absl::StrCat(kRun, sum, " --seed=2")).out, first.out);
+  // However many devices, in whatever order.
+  for (const char* flags : {" --num_partitions=1", " --num_partitions=4", " --device_order=random:9", " --poison_padding"}) {
+    EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1", flags)).out, first.out) << flags;
+  }
+  EXPECT_EQ(RunShell(absl::StrCat("cat ", sum, " | ", kRun, "- --seed=1")).out, first.out);
+}
+
+TEST(HloRunTest, CheckIsOneLineOfJson) {
+  for (const char* flags : {"", " --device_order=random:2", " --num_partitions=8", " --poison_padding"}) {
+    const Outcome outcome = RunShell(absl::StrCat(kRun, kModel, " --check", flags));
+    EXPECT_EQ(outcome.exit, 0) << flags << outcome.err;
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+    const nlohmann::json json = nlohmann::json::parse(outcome.out, nullptr, false);
+    ASSERT_FALSE(json.is_discarded()) << outcome.out;
+    EXPECT_EQ(json["equal"], true);
+    EXPECT_EQ(json["num_partitions"], 8);
+    EXPECT_EQ(json["outputs"], 2);
+  }
+}
+
+TEST(HloRunTest, ShardyFilesTakeTheSnapshotsArguments) {
+  EXPECT_EQ(RunShell(absl::StrCat(kRun, "tests/corpus/jax/decode_kv_cache.shardy.hlo.pb --check --args ",
+                                  "tests/corpus/jax/decode_kv_cache.gspmd.snapshot.pb"))
+                .exit,
+            0);
+}
+
+// One element of the recorded result is another.
+TEST(HloRunTest, CheckFailsOnAWrongRecordedResult) {
+  const std::string sum = TempFile("sum.hlo", kSum);
+  ASSERT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1 -o ", TempPath("right.snapshot.pb"))).exit, 0);
+  EXPECT_EQ(RunShell(absl::StrCat(kRun, TempPath("right.snapshot.pb"), " --check")).exit, 0);
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, ReadFile(TempPath("right.snapshot.pb")));
+  xla::HloSnapshot wrong;
+  ASSERT_TRUE(wrong.ParseFromString(bytes));
+  wrong.mutable_result()->mutable_tuple_literals(0)->set_f32s(2, 1000);
+  const std::string path = TempFile("wrong.snapshot.pb", wrong.SerializeAsString());
+  const Outcome outcome = RunShell(absl::StrCat(kRun, path, " --check"));
+  EXPECT_EQ(outcome.exit, 1);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << outcome.out;
+  EXPECT_EQ(json["equal"], false);
+}
+
+TEST(HloRunTest, AWrittenSnapshotHoldsArgumentsAndResult) {
+  const std::string sum = TempFile("sum.hlo", kSum);
+  ASSERT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1 -o ", TempPath("o.snapshot.pb"))).exit, 0);
+  ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHloFile(TempPath("o.snapshot.pb")));
+  ASSERT_OK_AND_ASSIGN(const auto arguments, file.Arguments());
+  ASSERT_EQ(arguments.size(), 2);
+  ASSERT_OK_AND_ASSIGN(const auto result, file.Result());
+  ASSERT_TRUE(result.has_value());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(result->element(0).data<float>()[i], arguments[0].data<float>()[i] + arguments[1].data<float>()[i]);
+  }
+}
+
+TEST(HloRunTest, AConvertedModuleGivesTheSameResult) {
+  const std::string sum = TempFile("sum.hlo", kSum);
+  const std::string expected = RunShell(absl::StrCat(kRun, sum, " --seed=4")).out;
+  for (const char* name : {"c.hlo.pb", "c.pbtxt", "c.json", "c.txt"}) {
+    ASSERT_EQ(RunShell(absl::StrCat("hlo/hlo-convert ", sum, " -o ", TempPath(name))).exit, 0) << name;
+    EXPECT_EQ(RunShell(absl::StrCat(kRun, TempPath(name), " --seed=4")).out, expected) << name;
+  }
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,93 @@
+// BUILD: size = "small"
+// BUILD: data = ["//hlo:hlo-convert", "//tests/corpus:hlo_text"]
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/files.h"
+#include "tests/corpus_files.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Outcome {
+  int exit = -1;
+  std::string out, err;
+};
+
+Outcome Convert(const std::string& arguments) {
+  const std::string folder = ::testing::TempDir();
+  const std::string command =
+      absl::StrCat("hlo/hlo-convert ", arguments, " >", folder, "/out 2>", folder, "/err </dev/null");
+  Outcome outcome;
+  const int status = std::system(command.c_str());
+  outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  outcome.out = ReadFile(folder + "/out").value();
+  outcome.err = ReadFile(folder + "/err").value();
+  return outcome;
+}
+
+std::string Lines(const std::string& text) {
+  return absl::StrCat(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(HloConvertTest, ExitStatusTellsUsageFromInput) {
+  const std::string input = CorpusFiles("hlo_text", ".hlo")[0];
+  EXPECT_EQ(Convert("--help").exit, 0);
+  EXPECT_THAT(Convert("--help").out, HasSubstr("HLO"));
+  EXPECT_EQ(Convert("").exit, 2);
+  EXPECT_EQ(Convert(input).exit, 2);
+  EXPECT_EQ(Convert(input + " --no_such_flag").exit, 2);
+  EXPECT_EQ(Convert(input + " -o - --format=foo").exit, 2);
+  EXPECT_EQ(Convert("/nonexistent -o -").exit, 1);
+  EXPECT_EQ(Convert("/dev/null -o -").exit, 1);
+  EXPECT_EQ(Convert(input + " -o /nonexistent/x").exit, 1);
+  EXPECT_EQ(Convert(input + " -o /dev/null").exit, 0);
+}
+
+TEST(HloConvertTest, ErrorsAreOneLineWithThePlace) {
+  const std::string path = std::string(::testing::TempDir()) + "/bad.hlo";
+  std::ofstream(path) << "ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(z)\n}\n";
+  const Outcome outcome = Convert(path + " -o -");
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_EQ(Lines(outcome.err), "1");
+  EXPECT_THAT(outcome.err, ::testing::StartsWith(path + ":3:21: unknown operand z"));
+}
+
+TEST(HloConvertTest, AFailedRunLeavesTheOutputAlone) {
+  const std::string keep = std::string(::testing::TempDir()) + "/keep.hlo";
+  std::ofstream(keep) << "keep";
+  EXPECT_EQ(Convert("/dev/null -o " + keep).exit, 1);
+  EXPECT_EQ(ReadFile(keep).value(), "keep");
+}
+
+TEST(HloConvertTest, EveryFormatLeadsBackToTheText) {
+  const std::string folder = ::testing::TempDir();
+  for (const std::string& path : CorpusFiles("hlo_text", "1.hlo")) {
+    SCOPED_TRACE(path);
+    ASSERT_EQ(Convert(absl::StrCat(path, " -o ", folder, "/direct.hlo")).exit, 0);
+    ASSERT_EQ(Convert(absl::StrCat(path, " -o ", folder, "/a.hlo.pb")).exit, 0);
+    ASSERT_EQ(Convert(absl::StrCat(folder, "/a.hlo.pb -o ", folder, "/b.json")).exit, 0);
+    ASSERT_EQ(Convert(absl::StrCat(folder, "/b.json -o ", folder, "/c.pbtxt")).exit, 0);
+    ASSERT_EQ(Convert(absl::StrCat(folder, "/c.pbtxt -o ", folder, "/d.snapshot.pb")).exit, 0);
+    ASSERT_EQ(Convert(absl::StrCat(folder, "/d.snapshot.pb -o ", folder, "/e.txt")).exit, 0);
+    EXPECT_EQ(ReadFile(folder + "/e.txt").value(), ReadFile(folder + "/direct.hlo").value());
+  }
+}
+
+TEST(HloConvertTest, StatsAreOneLineOfJson) {
+  const Outcome outcome = Convert(CorpusFiles("hlo_text", ".hlo")[0] + " --stats");
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(Lines(outcome.out), "1");
+  EXPECT_THAT(outcome.out, HasSubstr("\"container\":\"HLO text\""));
+}
+
+}  // namespace
+}  // namespace toroid

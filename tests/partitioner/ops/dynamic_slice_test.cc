@@ -1,0 +1,50 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::string DynamicSlice(const std::string& index, int64_t size, int64_t out, const std::string& out_sharding) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", index,
+                      "[] parameter(1)\n  j = ", index, "[] parameter(2)\n  ROOT y = f32[", out,
+                      ",2] dynamic-slice(x, i, j), dynamic_slice_sizes={", out, ",2}", out_sharding, "\n}\n");
+}
+
+template <typename T>
+void ExpectEquivalentAt(int64_t size, int64_t out, std::initializer_list<int64_t> starts) {
+  const std::string type(TypeName(PrimitiveTypeOf<T>::value));
+  for (const int64_t start : starts) {
+    SCOPED_TRACE(absl::StrCat(type, " start ", start));
+    for (const char* sharding : {", sharding={devices=[$n,1]<=[$n]}", ", sharding={replicated}"}) {
+      ExpectEquivalent(DynamicSlice(type, size, out, sharding),
+                       {Integers(Shape(xla::F32, {size, 3})), Literal::Scalar<T>(static_cast<T>(start)),
+                        Literal::Scalar<T>(T{1})},
+                       {1, 2, 3, 16});
+    }
+  }
+}
+
+TEST(DynamicSliceTest, StartsAreClampedGloballyFirst) {
+  ExpectEquivalentAt<int32_t>(8, 3, {-100, -1, 0, 3, 5, 6, 100, 2147483647, -2147483647});
+  ExpectEquivalentAt<int32_t>(13, 5, {-1, 4, 8, 9, 13});
+  ExpectEquivalentAt<int32_t>(8, 1, {0, 3, 4, 7, 8});
+}
+
+TEST(DynamicSliceTest, IndexTypesNeitherWrapNorNarrow) {
+  ExpectEquivalentAt<int64_t>(8, 3, {-(int64_t{1} << 40), int64_t{1} << 40, (int64_t{1} << 32) + 2, 4});
+  ExpectEquivalentAt<uint8_t>(300, 2, {0, 127, 128, 200, 255});
+  ExpectEquivalentAt<int8_t>(300, 2, {-128, -1, 100, 127});
+  ExpectEquivalentAt<uint32_t>(8, 3, {0, 4, 4294967295});
+}
+
+TEST(DynamicSliceTest, OneRowOfACutArraySendsOneRow) {
+  EXPECT_THAT(Collectives(DynamicSlice("s32", 16, 1, ", sharding={replicated}"), 4), ElementsAre("all-reduce 8"));
+}
+
+}  // namespace
+}  // namespace toroid

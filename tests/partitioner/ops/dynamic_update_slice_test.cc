@@ -1,0 +1,52 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::IsEmpty;
+
+std::string Update(const std::string& index, int64_t size, int64_t update, const std::string& update_sharding) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  u = f32[",
+                      update, ",2] parameter(1)", update_sharding, "\n  i = ", index, "[] parameter(2)\n  j = ", index,
+                      "[] parameter(3)\n  ROOT y = f32[", size,
+                      ",3] dynamic-update-slice(x, u, i, j), sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+template <typename T>
+void ExpectEquivalentAt(int64_t size, int64_t update, std::initializer_list<int64_t> starts) {
+  const std::string type(TypeName(PrimitiveTypeOf<T>::value));
+  for (const int64_t start : starts) {
+    SCOPED_TRACE(absl::StrCat(type, " start ", start));
+    for (const char* sharding : {", sharding={devices=[$n,1]<=[$n]}", ""}) {
+      ExpectEquivalent(Update(type, size, update, sharding),
+                       {Integers(Shape(xla::F32, {size, 3})), Integers(Shape(xla::F32, {update, 2}), 2),
+                        Literal::Scalar<T>(static_cast<T>(start)), Literal::Scalar<T>(T{1})},
+                       {1, 2, 3, 16});
+    }
+  }
+}
+
+TEST(DynamicUpdateSliceTest, StartsAreClampedGloballyFirst) {
+  ExpectEquivalentAt<int32_t>(8, 3, {-100, -1, 0, 3, 5, 6, 100, 2147483647, -2147483647});
+  ExpectEquivalentAt<int32_t>(13, 5, {-1, 4, 8, 9, 13});
+  ExpectEquivalentAt<int32_t>(8, 8, {-1, 0, 1});
+  ExpectEquivalentAt<int32_t>(8, 0, {0, 9});
+}
+
+TEST(DynamicUpdateSliceTest, IndexTypesNeitherWrapNorNarrow) {
+  ExpectEquivalentAt<int64_t>(8, 3, {-(int64_t{1} << 40), int64_t{1} << 40, (int64_t{1} << 32) + 2, 4});
+  ExpectEquivalentAt<uint8_t>(300, 2, {0, 127, 128, 200, 255});
+  ExpectEquivalentAt<int8_t>(300, 2, {-128, -1, 100, 127});
+  ExpectEquivalentAt<uint32_t>(8, 3, {0, 4, 4294967295});
+}
+
+TEST(DynamicUpdateSliceTest, OneRowIntoACutCacheMovesNothing) {
+  EXPECT_THAT(Collectives(Update("s32", 16, 1, ", sharding={replicated}"), 4), IsEmpty());
+}
+
+}  // namespace
+}  // namespace toroid

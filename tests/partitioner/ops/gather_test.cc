@@ -1,0 +1,76 @@
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Rows of a table whose rows are cut.
+std::string Rows(const std::string& index, int64_t rows, const std::string& indices, const std::string& out) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", index,
+                      "[7,1] parameter(1)", indices, "\n  ROOT y = f32[7,5] gather(x, i), offset_dims={1}, ",
+                      "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,5}", out, "\n}\n");
+}
+const char kCut[] = ", sharding={devices=[$n,1]<=[$n]}";
+
+std::vector<Literal> TableAndIndices(PrimitiveType type, int64_t rows, int64_t low, int64_t high) {
+  return {Integers(Shape(xla::F32, {rows, 5})), Integers(Shape(type, {7, 1}), 2, low, high)};
+}
+
+TEST(GatherTest, RowsOfACutTableWithIndicesOutOfRange) {
+  for (const int64_t rows : {1, 8, 13}) {
+    SCOPED_TRACE(rows);
+    for (const char* out : {kCut, ", sharding={replicated}"}) {
+      ExpectEquivalent(Rows("s32", rows, kCut, out), TableAndIndices(xla::S32, rows, -5, 20));
+      ExpectEquivalent(Rows("s64", rows, "", out), TableAndIndices(xla::S64, rows, -5, 20));
+      ExpectEquivalent(Rows("u8", rows, "", out), TableAndIndices(xla::U8, rows, 0, 255));
+    }
+  }
+}
+
+TEST(GatherTest, NarrowIndicesOfALongTableDoNotOverflow) {
+  // 300 rows over 2 devices: offsets of 150 fit no s8, indices do.
+  ExpectEquivalent(Rows("s8", 300, "", ""), TableAndIndices(xla::S8, 300, -128, 127), {2, 3, 16});
+  ExpectEquivalent(Rows("u8", 300, "", ""), TableAndIndices(xla::U8, 300, 0, 255), {2, 3, 16});
+}
+
+TEST(GatherTest, WideIndicesKeepTheirWidth) {
+  const Literal table = Integers(Shape(xla::F32, {8, 5}));
+  const int64_t far[] = {int64_t{1} << 40, -(int64_t{1} << 40), 3, (int64_t{1} << 32) + 1, 7, 0, -1};
+  ExpectEquivalent(Rows("s64", 8, "", ""), {table, Literal::Array<int64_t>({7, 1}, far)});
+}
+
+TEST(GatherTest, ALookUpInACutTableSendsOnlyTheResult) {
+  // Each device looks up what it owns; the masked parts are summed.
+  EXPECT_THAT(Collectives(Rows("s32", 64, ", sharding={replicated}", ", sharding={replicated}"), 4),
+              ElementsAre("all-reduce 140"));
+}
+
+TEST(GatherTest, CutOffsetAndBatchDimensionsMoveNothing) {
+  const std::string text = R"(ENTRY main {
+  x = f32[8,6] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  i = s32[7,1] parameter(1), sharding={replicated}
+  ROOT y = f32[7,6] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}, sharding={devices=[1,$n]<=[$n]}
+})";
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 3), IsEmpty());
+}
+
+TEST(GatherTest, WindowsOfSeveralRows) {
+  for (const char* split : {"[$n,1]", "[1,$n]"}) {
+    SCOPED_TRACE(split);
+    ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = f32[9,6] parameter(0), sharding={devices=", split, R"(<=[$n]}
+  i = s32[4,2] parameter(1)
+  ROOT y = f32[4,3,2] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={3,2}
+})"));
+  }
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,46 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string Pad(int64_t size, int64_t low, int64_t high, int64_t interior) {
+  const int64_t out = (size == 0 ? 0 : size + (size - 1) * interior) + low + high;
+  return absl::StrCat("ENTRY main {\n  x = f32[", size, "] parameter(0), sharding={devices=[$n]<=[$n]}\n",
+                      "  v = f32[] parameter(1)\n  ROOT y = f32[", out, "] pad(x, v), padding=", low, "_", high, "_",
+                      interior, ", sharding={devices=[$n]<=[$n]}\n}\n");
+}
+
+TEST(PadTest, LowHighInteriorAndNegative) {
+  ExpectEquivalent(Pad(8, 2, 0, 0));
+  ExpectEquivalent(Pad(8, 0, 3, 0));
+  ExpectEquivalent(Pad(7, 2, 5, 0));
+  ExpectEquivalent(Pad(7, -2, 1, 0));
+  ExpectEquivalent(Pad(7, 1, -3, 0));
+  ExpectEquivalent(Pad(7, -3, -3, 0));
+  ExpectEquivalent(Pad(5, 0, 0, 1));
+  ExpectEquivalent(Pad(5, -1, 2, 2));
+  ExpectEquivalent(Pad(1, 20, 3, 0));
+  ExpectEquivalent(Pad(0, 3, 2, 0));
+}
+
+TEST(PadTest, LowPadMovesOnlyTheHaloOfTheLeftNeighbor) {
+  EXPECT_THAT(Collectives(Pad(8, 2, 0, 0), 2), ElementsAre("collective-permute 4"));
+}
+
+TEST(PadTest, PaddingAnUncutDimensionMovesNothing) {
+  EXPECT_THAT(Collectives(R"(ENTRY main {
+  x = f32[8,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  v = f32[] constant(1)
+  ROOT y = f32[8,9] pad(x, v), padding=0_0x2_3, sharding={devices=[$n,1]<=[$n]}
+})", 4), IsEmpty());
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,54 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::IsEmpty;
+
+std::string Reshape(const std::string& from, const std::string& a, const std::string& to, const std::string& b) {
+  return absl::StrCat("ENTRY main {\n  x = s32[", from, "] parameter(0), sharding={devices=", a, "<=[$n]}\n  ROOT y = s32[", to,
+                      "] reshape(x), sharding={devices=", b, "<=[$n]}\n}\n");
+}
+
+TEST(ReshapeTest, MergedAndSplitDimensions) {
+  ExpectEquivalent(Reshape("6,4", "[$n,1]", "24", "[$n]"));
+  ExpectEquivalent(Reshape("6,4", "[1,$n]", "24", "[$n]"));
+  ExpectEquivalent(Reshape("24", "[$n]", "6,4", "[$n,1]"));
+  ExpectEquivalent(Reshape("24", "[$n]", "6,4", "[1,$n]"));
+  ExpectEquivalent(Reshape("6,4", "[$n,1]", "4,6", "[$n,1]"));
+  ExpectEquivalent(Reshape("7,5", "[$n,1]", "5,7", "[1,$n]"));
+  ExpectEquivalent(Reshape("3,1,5", "[$n,1,1]", "15,1", "[1,$n]"));
+  ExpectEquivalent(Reshape("1", "[$n]", "1,1,1", "[1,$n,1]"));
+  ExpectEquivalent(Reshape("0,4", "[$n,1]", "4,0", "[$n,1]"));
+}
+
+TEST(ReshapeTest, MajorSplitsThatDivideMoveNothing) {
+  EXPECT_THAT(Collectives(Reshape("6,4", "[$n,1]", "24", "[$n]"), 3), IsEmpty());
+  EXPECT_THAT(Collectives(Reshape("24", "[$n]", "6,4", "[$n,1]"), 6), IsEmpty());
+  EXPECT_THAT(Collectives(Reshape("6,4", "[$n,1]", "6,2,2", "[$n,1,1]"), 2), IsEmpty());
+}
+
+TEST(TransposeTest, SplitsFollowTheirDimensions) {
+  const std::string text = R"(ENTRY main {
+  x = s32[5,6,7] parameter(0), sharding={devices=[1,$n,1]<=[$n]}
+  ROOT y = s32[7,5,6] transpose(x), dimensions={2,0,1}, sharding={devices=[1,1,$n]<=[$n]}
+})";
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 3), IsEmpty());
+}
+
+TEST(BroadcastTest, EveryDeviceMakesItsOwnPart) {
+  const std::string text = R"(ENTRY main {
+  x = s32[5] parameter(0), sharding={devices=[$n]<=[$n]}
+  ROOT y = s32[5,6] broadcast(x), dimensions={0}, sharding={devices=[$n,1]<=[$n]}
+})";
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 4), IsEmpty());
+}
+
+}  // namespace
+}  // namespace toroid

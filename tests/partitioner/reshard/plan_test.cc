@@ -1,0 +1,238 @@
+#include "partitioner/reshard/plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "hlo/base/math.h"
+#include "hlo/io/hlo_text.h"
+#include "runtime/compare.h"
+#include "tests/partition_and_run.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+Sharding Dimensions(std::initializer_list<AxisList> dims, AxisSet partial = 0) {
+  Sharding sharding;
+  sharding.dims.assign(dims.begin(), dims.end());
+  sharding.partial = partial;
+  return sharding;
+}
+
+std::vector<MoveKind> Kinds(const ReshardPlan& plan) {
+  std::vector<MoveKind> kinds;
+  for (const Move& move : plan.moves) kinds.push_back(move.kind);
+  return kinds;
+}
+
+// 4 = {0,1} and 2 = {2} over 8 devices.
+class PlanTest : public testing::Test {
+ protected:
+  const ReshardPlan& Plan(std::vector<int64_t> dims, const Sharding& from, const Sharding& to, int64_t width = 4) {
+    return planner_.Plan(dims, width, from, to);
+  }
+
+  Mesh mesh_{8, {2}, DeviceOrder(8)};
+  ReshardPlanner planner_{&mesh_};
+};
+
+TEST_F(PlanTest, EqualShardingsNeedNoMove) {
+  const Sharding x = Dimensions({{0, 1}, {}});
+  EXPECT_TRUE(Plan({8, 16}, x, x).moves.empty());
+  EXPECT_EQ(Plan({8, 16}, x, x).sent_bytes, 0);
+}
+
+TEST_F(PlanTest, ReplicatedToTiledIsASlice) {
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{}, {}}), Dimensions({{0, 1}, {}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kSlice));
+  EXPECT_EQ(plan.sent_bytes, 0);
+}
+
+TEST_F(PlanTest, TiledToReplicatedIsOneAllGather) {
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{0, 1}, {}}), Dimensions({{}, {}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllGather));
+  EXPECT_EQ(plan.sent_bytes, 8 / 4 * 16 * 4 * 3);
+}
+
+TEST_F(PlanTest, AnAxisThatChangesDimensionMovesByAllToAll) {
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{0, 1}, {}}), Dimensions({{}, {0, 1}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllToAll));
+  EXPECT_EQ(plan.sent_bytes, 128 * 3 / 4);  // 128 local bytes
+}
+
+TEST_F(PlanTest, PartialToTiledIsAReduceScatter) {
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{}, {}}, 0b011), Dimensions({{0, 1}, {}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kReduceScatter));
+  EXPECT_EQ(plan.sent_bytes, 512 * 3 / 4);
+}
+
+TEST_F(PlanTest, PartialToReplicatedIsOneAllReduceOverAllAxes) {
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{}, {}}, 0b111), Dimensions({{}, {}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllReduce));
+  EXPECT_EQ(plan.sent_bytes, 2 * 512 * 7 / 8);
+}
+
+TEST_F(PlanTest, OtherAxesOfTheSameTileCountsAreAPermute) {
+  // Column-major tiles: 4 x 2 over {0,1},{2} -> 2-major and so on.
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{0, 1}, {2}}), Dimensions({{2, 0}, {1}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kPermute));
+  EXPECT_EQ(plan.sent_bytes, 2 * 8 * 4);
+}
+
+TEST_F(PlanTest, AMinorAxisIsGatheredAlone) {
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{0, 1}, {}}), Dimensions({{0}, {}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllGather));
+  EXPECT_EQ(plan.moves[0].axes, AxisList({1}));
+  EXPECT_EQ(plan.sent_bytes, 128);
+}
+
+TEST_F(PlanTest, SlicingBeforeMovingSendsLess) {
+  // An idle axis cuts first; then a permute or all-to-all carries the smaller shards.
+  const ReshardPlan& plan = Plan({8, 16}, Dimensions({{0, 1}, {}}), Dimensions({{}, {0, 1, 2}}));
+  EXPECT_LE(plan.sent_bytes, 128 * 3 / 4);
+  EXPECT_FALSE(plan.exceeds_bound);
+}
+
+TEST_F(PlanTest, UnevenTilesGatherOnlyWhereTheyNest) {
+  EXPECT_TRUE(TilesNest(8, 2, 2));
+  EXPECT_TRUE(TilesNest(5, 1, 4));
+  EXPECT_FALSE(TilesNest(5, 2, 2));  // [0,3) [3,5) are no unions of [0,2) [2,4) [4,5) []
+  EXPECT_TRUE(TilesNest(7, 2, 2));   // [0,4) [4,7): [0,2) [2,4) [4,6) [6,7)
+}
+
+TEST_F(PlanTest, UnevenTilesThatDoNotNestAreRealignedByAHaloExchange) {
+  // [0,2) [2,4) [4,5) [] -> [0,3) [3,5): the devices lack 1, 2, 1 and 2 rows.
+  const ReshardPlan& plan = Plan({5}, Dimensions({{0, 1}}), Dimensions({{0}}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kRealign));
+  EXPECT_FALSE(plan.exceeds_bound);
+  EXPECT_GT(plan.sent_bytes, 0);
+  EXPECT_LT(plan.sent_bytes, 3 * 2 * 4);  // Less than gathering.
+}
+
+TEST_F(PlanTest, IntermediatesStayWithinTheLargerEnd) {
+  std::mt19937_64 random(3);
+  const auto sharding = [&] {
+    Sharding s = Sharding::Replicated(3);
+    std::vector<int> axes(mesh_.num_axes());
+    std::iota(axes.begin(), axes.end(), 0);
+    std::shuffle(axes.begin(), axes.end(), random);
+    for (const int axis : axes) {
+      if (random() % 5 != 0) s.dims[random() % 3].push_back(axis);
+    }
+    return s;
+  };
+  const std::vector<int64_t> dims = {16, 8, 32};
+  const auto local = [&](const Sharding& s) {
+    int64_t bytes = 4;
+    for (const int64_t size : mesh_.ShardDims(dims, s)) bytes *= size;
+    return bytes;
+  };
+  for (int i = 0; i < 500; ++i) {
+    const Sharding from = sharding(), to = sharding();
+    const ReshardPlan& plan = Plan(dims, from, to);
+    SCOPED_TRACE(absl::StrCat(mesh_.ToString(from), " -> ", mesh_.ToString(to)));
+    EXPECT_FALSE(plan.exceeds_bound);
+    Sharding at = from;
+    int64_t sent = 0;
+    for (const Move& move : plan.moves) {
+      EXPECT_LE(local(move.result), std::max(local(from), local(to)));
+      sent += toroid::SentBytes(move.kind, local(at), mesh_.Product(move.axes));
+      at = move.result;
+    }
+    EXPECT_EQ(at, to);
+    EXPECT_EQ(plan.sent_bytes, sent);
+    // No more than gathering everything and cutting.
+    const int64_t all = 16 * 8 * 32 * 4;
+    EXPECT_LE(plan.sent_bytes, all);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(SentBytesTest, AreThoseOfBandwidthOptimalAlgorithms) {
+  EXPECT_EQ(SentBytes(MoveKind::kAllGather, 100, 4), 300);
+  EXPECT_EQ(SentBytes(MoveKind::kAllToAll, 100, 4), 75);
+  EXPECT_EQ(SentBytes(MoveKind::kReduceScatter, 100, 4), 75);
+  EXPECT_EQ(SentBytes(MoveKind::kAllReduce, 100, 4), 150);
+  EXPECT_EQ(SentBytes(MoveKind::kPermute, 100, 4), 100);
+  EXPECT_EQ(SentBytes(MoveKind::kSlice, 100, 4), 0);
+}
+
+TEST(PlanSizeTest, SixtyFiveThousandDevicesAreTwoMoves) {
+  const int64_t n = 65536;
+  const Mesh mesh(n, {256}, DeviceOrder(n));
+  ReshardPlanner planner(&mesh);
+  AxisList x, y;
+  for (int axis = 0; axis < 8; ++axis) x.push_back(axis);
+  for (int axis = 8; axis < 16; ++axis) y.push_back(axis);
+  const ReshardPlan& plan = planner.Plan({4096, 4096, 4096}, 4, Dimensions({x, y, {}}), Dimensions({{}, y, x}));
+  EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllToAll));
+}
+
+// Carried out: a parameter in one sharding, a constraint to a second, the result in a third.
+TEST(ReshardTest, RandomReshardsKeepTheValues) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 250; ++i) {
+    const std::vector<int64_t> counts = {2, 3, 4, 6, 8, 12, 16};
+    const int64_t n = counts[random() % counts.size()];
+    const Mesh mesh(n, n % 3 == 0 ? std::vector<int64_t>{3} : std::vector<int64_t>{}, DeviceOrder(n));
+    const int rank = 1 + static_cast<int>(random() % 3);
+    std::vector<int64_t> dims;
+    for (int d = 0; d < rank; ++d) {
+      dims.push_back(i % 3 == 0 ? n : static_cast<int64_t>(random() % 11 + (i % 11 == 0 ? 0 : 1)));
+    }
+    const auto sharding = [&] {
+      Sharding s = Sharding::Replicated(rank);
+      std::vector<int> axes(mesh.num_axes());
+      std::iota(axes.begin(), axes.end(), 0);
+      std::shuffle(axes.begin(), axes.end(), random);
+      for (const int axis : axes) {
+        if (random() % 5 != 0) s.dims[random() % rank].push_back(axis);
+      }
+      return mesh.ToHlo(s).ToString();
+    };
+    const std::string shape = absl::StrCat("s32[", absl::StrJoin(dims, ","), "]");
+    const std::string text =
+        absl::StrCat("ENTRY main {\n  a = ", shape, " parameter(0), sharding=", sharding(), "\n  b = ", shape,
+                     " custom-call(a), custom_call_target=\"Sharding\", sharding=", sharding(), "\n  ROOT c = ", shape,
+                     " copy(b), sharding=", sharding(), "\n}\n");
+    const auto module = ProgramFor(text, n);
+    const Literal argument = Integers(Shape(xla::S32, dims), random(), -1000000, 1000000);
+    PartitionOptions options;
+    options.num_partitions = n;
+    if (i % 2 == 1) options.device_order_seed = random();
+    options.poison_padding = i % 4 >= 2;
+    ASSERT_OK_AND_ASSIGN(const Literal actual, PartitionAndRun(*module, options, {&argument, 1}));
+    ASSERT_TRUE(Compare(actual, argument).equal) << n << " devices, case " << i << "\n" << text;
+  }
+}
+
+// Even sizes of one array: what a reshard sends is the plan's promise.
+TEST(ReshardTest, TheProgramSendsWhatThePlanSays) {
+  const Mesh mesh(8, {2}, DeviceOrder(8));
+  const Sharding shardings[] = {Dimensions({{0, 1}, {2}}), Dimensions({{2}, {0, 1}}), Dimensions({{}, {}}),
+                                Dimensions({{0}, {}}),     Dimensions({{}, {2, 0}}),  Dimensions({{0, 1, 2}, {}})};
+  for (const Sharding& from : shardings) {
+    for (const Sharding& to : shardings) {
+      SCOPED_TRACE(absl::StrCat(mesh.ToString(from), " -> ", mesh.ToString(to)));
+      ReshardPlanner planner(&mesh);
+      const std::string text = absl::StrCat(
+          "ENTRY main {\n  a = f32[16,32] parameter(0), sharding=", mesh.ToHlo(from).ToString(),
+          "\n  ROOT b = f32[16,32] copy(a), sharding=", mesh.ToHlo(to).ToString(), "\n}\n");
+      PartitionOptions options;
+      options.num_partitions = 8;
+      ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(text, 8), options));
+      EXPECT_EQ(SentBytes(*partitioned.module), planner.Plan({16, 32}, 4, from, to).sent_bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace toroid

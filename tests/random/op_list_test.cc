@@ -1,0 +1,89 @@
+// Every op that the partitioner can cut stands in the random programs: whoever adds a row to the opcode table adds it
+// there, or to the lists below with a reason.
+// BUILD: size = "small"
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/ir/module.h"
+#include "hlo/opcode.h"
+#include "partitioner/ops/rules.h"
+#include "tests/random/random_program.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+struct Row {
+  Opcode opcode;
+  const char* name;
+  int arity;
+};
+
+const Row kTable[] = {
+#define HLO_OP(enumerator, name, arity, family, attributes) {Opcode::enumerator, name, arity},
+#include "hlo/opcode.inc"
+#undef HLO_OP
+};
+
+// Computed on whole arrays: no sharding of theirs can be wrong. The rule is asked whether that is so.
+const std::set<Opcode> kWholeArrays = {
+    Opcode::kBitcast,          Opcode::kRaggedDot,         Opcode::kScaledDot,
+    Opcode::kScan,             Opcode::kBatchNormTraining, Opcode::kBatchNormInference,
+    Opcode::kBatchNormGrad,    Opcode::kRng,               Opcode::kRngGetAndUpdateState,
+    Opcode::kRngBitGenerator,  Opcode::kFusion,            Opcode::kAfterAll,
+    Opcode::kAddDependency,    Opcode::kReplicaId,         Opcode::kPartitionId,
+    Opcode::kRaggedAllToAll,   Opcode::kCollectiveBroadcast, Opcode::kInfeed,
+    Opcode::kOutfeed,          Opcode::kSend,              Opcode::kSendDone,
+    Opcode::kRecv,             Opcode::kRecvDone,          Opcode::kCopyStart,
+    Opcode::kCopyDone,         Opcode::kAllReduceStart,    Opcode::kAllReduceDone,
+    Opcode::kAllGatherStart,   Opcode::kAllGatherDone,     Opcode::kCollectivePermuteStart,
+    Opcode::kCollectivePermuteDone, Opcode::kAsyncStart,   Opcode::kAsyncUpdate,
+    Opcode::kAsyncDone,        Opcode::kGetDimensionSize,  Opcode::kSetDimensionSize,
+    Opcode::kDynamicReshape};
+
+const std::map<Opcode, const char*> kExceptions = {
+    {Opcode::kAllReduce, "written by hand in manual regions: the corpus' manual programs"},
+    {Opcode::kAllGather, "written by hand in manual regions: the corpus' manual programs"},
+    {Opcode::kReduceScatter, "written by hand in manual regions: the corpus' manual programs"},
+    {Opcode::kAllToAll, "written by hand in manual regions: the corpus' manual programs"},
+    {Opcode::kCollectivePermute, "written by hand in manual regions: the corpus' manual programs"},
+    {Opcode::kDomain, "an older way to write shardings; identity, as copy"},
+    {Opcode::kMulhi, "elementwise, as multiply; no frontend writes it"},
+    {Opcode::kStochasticConvert, "elementwise, as convert with a second operand; no frontend writes it"},
+};
+
+TEST(OpListTest, EveryOpIsInTheRandomProgramsOrAmongTheExceptions) {
+  std::set<Opcode> seen;
+  for (const std::string& kind : RandomProgramKinds()) {
+    for (uint64_t seed = 0; seed < 200; ++seed) {
+      const RandomProgram program = MakeRandomProgram(seed, kind);
+      ASSERT_EQ(program.kind, kind);
+      const auto module = ParseModule(program.text);
+      ASSERT_TRUE(module.ok()) << module.status().message() << "\n" << program.text;
+      for (const auto& instruction : (*module)->entry()->instructions()) seen.insert(instruction->opcode());
+    }
+  }
+  for (const Row& row : kTable) {
+    const bool excepted = kWholeArrays.count(row.opcode) + kExceptions.count(row.opcode) > 0;
+    EXPECT_NE(seen.count(row.opcode) > 0, excepted)
+        << row.name << (excepted ? " occurs and needs no exception" : " is in no random program");
+  }
+}
+
+TEST(OpListTest, OpsOnWholeArraysHaveNothingToCut) {
+  Module module("m");
+  Computation* computation = module.AddComputation("main");
+  Instruction* x = computation->AddParameter(Shape(xla::F32, {4, 4}));
+  for (const Row& row : kTable) {
+    if (kWholeArrays.count(row.opcode) == 0) continue;
+    const std::vector<Instruction*> operands(row.arity == kVariadic ? 1 : row.arity, x);
+    EXPECT_TRUE(ShardingRuleOf(*computation->Add(row.opcode, Shape(xla::F32, {4, 4}), operands)).factors.empty())
+        << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace toroid

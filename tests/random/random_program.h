@@ -1,0 +1,39 @@
+// Random programs for differential tests: one op (or a loop, or a branch) on random shapes, element types and
+// shardings, perhaps with a second op behind it, as HLO text with arguments.
+//
+// Floats hold small integers, so that sums in any order are exact and results must be equal bit for bit (up to the
+// sign of zero); but for transcendental functions, division, transforms and linear algebra. A program depends on its seed alone.
+#ifndef TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
+#define TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "hlo/ir/literal.h"
+#include "partitioner/partition_options.h"
+
+namespace toroid {
+
+struct RandomProgram {
+  std::string kind;  // The op under test.
+  std::string text;
+  std::vector<Literal> arguments;
+  bool exact = true;         // Else results are equal up to the tolerance of their type.
+  PartitionOptions options;  // Device count, device order, poison.
+};
+
+// Names of the kinds of programs.
+const std::vector<std::string>& RandomProgramKinds();
+
+// `kind` empty: any.
+RandomProgram MakeRandomProgram(uint64_t seed, absl::string_view kind = "");
+
+// Runs the program unpartitioned and partitioned. Returns an empty string if the results are equal, else what went
+// wrong and the program.
+std::string CheckRandomProgram(const RandomProgram& program);
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
