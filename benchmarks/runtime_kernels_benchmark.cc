@@ -2,8 +2,9 @@
 //
 //   bazel run -c opt //benchmarks:runtime_kernels
 //
-// Pairs to compare: Dot and EigenProduct (GFLOP/s); Multiply, Reduce, Transpose and MemorySweep (bytes read and
-// written per second, 64 MiB arrays); ScalarWhile reports seconds per iteration of a loop of small scalar ops.
+// Pairs to compare: Dot and EigenProduct (GFLOP/s); Multiply, Reduce, Transpose and MemorySweep (bytes read
+// and written per second, 64 MiB arrays); ScalarWhile reports seconds per iteration of a loop of small scalar
+// ops.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -58,7 +59,8 @@ void Dot(benchmark::State& state) {
       a = f32[$0,$0] parameter(0)
       b = f32[$0,$0] parameter(1)
       ROOT c = f32[$0,$0] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-    })", n));
+    })",
+                                   n));
   SetNumThreads(static_cast<int>(state.range(1)));
   for (auto _ : state) benchmark::DoNotOptimize(program.Run());
   state.counters["GFLOP/s"] =
@@ -109,7 +111,8 @@ void RunArrays(benchmark::State& state, const std::string& body, int64_t bytes) 
           y = f32[] parameter(1)
           ROOT z = f32[] add(x, y) }
     ENTRY main { x = f32[4096,4096] parameter(0)
-    )", body, "}"));
+    )",
+                               body, "}"));
   SetNumThreads(static_cast<int>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(program.Run());
   state.SetBytesProcessed(bytes * state.iterations());
@@ -121,17 +124,20 @@ void Multiply(benchmark::State& state) {
 BENCHMARK(Multiply)->Arg(1)->Arg(2)->UseRealTime();
 
 void ReduceAll(benchmark::State& state) {
-  RunArrays(state, "z = f32[] constant(0) ROOT y = f32[] reduce(x, z), dimensions={0,1}, to_apply=add", kBytes);
+  RunArrays(state, "z = f32[] constant(0) ROOT y = f32[] reduce(x, z), dimensions={0,1}, to_apply=add",
+            kBytes);
 }
 BENCHMARK(ReduceAll)->Arg(1)->Arg(2)->UseRealTime();
 
 void ReduceRows(benchmark::State& state) {
-  RunArrays(state, "z = f32[] constant(0) ROOT y = f32[4096] reduce(x, z), dimensions={1}, to_apply=add", kBytes);
+  RunArrays(state, "z = f32[] constant(0) ROOT y = f32[4096] reduce(x, z), dimensions={1}, to_apply=add",
+            kBytes);
 }
 BENCHMARK(ReduceRows)->Arg(1)->Arg(2)->UseRealTime();
 
 void ReduceColumns(benchmark::State& state) {
-  RunArrays(state, "z = f32[] constant(0) ROOT y = f32[4096] reduce(x, z), dimensions={0}, to_apply=add", kBytes);
+  RunArrays(state, "z = f32[] constant(0) ROOT y = f32[4096] reduce(x, z), dimensions={0}, to_apply=add",
+            kBytes);
 }
 BENCHMARK(ReduceColumns)->Arg(1)->Arg(2)->UseRealTime();
 
@@ -163,11 +169,12 @@ void ScalarWhile(benchmark::State& state) {
     ENTRY main { zero = s32[] constant(0)
                  x = f32[] parameter(0)
                  s = (s32[], f32[]) tuple(zero, x)
-                 ROOT w = (s32[], f32[]) while(s), condition=condition, body=body })", state.range(0)));
+                 ROOT w = (s32[], f32[]) while(s), condition=condition, body=body })",
+                                   state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(program.Run());
-  state.counters["per_iteration"] = benchmark::Counter(
-      static_cast<double>(state.range(0) * state.iterations()),
-      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_iteration"] =
+      benchmark::Counter(static_cast<double>(state.range(0) * state.iterations()),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(ScalarWhile)->Arg(100000)->UseRealTime()->Unit(benchmark::kMillisecond);
 
@@ -187,8 +194,9 @@ void SmallShards(benchmark::State& state) {
                    replica_groups=[1,2048]<=[2048] })"));
   const auto executor = ValueOrDie(Executor::Create(*module));
   const std::vector<Literal> shards(devices, Literal(Shape(xla::F32, {8, 64})));
-  const std::vector<MeshValue> arguments = {ValueOrDie(MeshValue::PerDevice(shards)),
-                                            ValueOrDie(MeshValue::Uniform(Literal(Shape(xla::F32, {64, 64})), devices))};
+  const std::vector<MeshValue> arguments = {
+      ValueOrDie(MeshValue::PerDevice(shards)),
+      ValueOrDie(MeshValue::Uniform(Literal(Shape(xla::F32, {64, 64})), devices))};
   RunOptions options;
   options.num_partitions = devices;
   for (auto _ : state) benchmark::DoNotOptimize(ValueOrDie(executor->Run(arguments, options)));

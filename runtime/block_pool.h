@@ -1,5 +1,5 @@
-// Memory blocks of buffers. Freed large blocks wait for the next request of about their size, so that programs
-// which allocate and free equal sizes do not pay for fresh pages each time.
+// Memory blocks of buffers. Freed large blocks wait for the next request of about their size, so that
+// programs which allocate and free equal sizes do not pay for fresh pages each time.
 #ifndef TOROID_RUNTIME_BLOCK_POOL_H_
 #define TOROID_RUNTIME_BLOCK_POOL_H_
 

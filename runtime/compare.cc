@@ -80,8 +80,8 @@ void CompareFloats(const Shape& shape, const T* a, const T* b, double tolerance,
   if (mismatch < 0 && result->max_rel_error > tolerance) mismatch = worst;
   if (mismatch < 0) return;
   result->equal = false;
-  result->difference =
-      absl::StrCat(IndexText(shape, mismatch), ": ", ValueText(a[mismatch]), " instead of ", ValueText(b[mismatch]));
+  result->difference = absl::StrCat(IndexText(shape, mismatch), ": ", ValueText(a[mismatch]), " instead of ",
+                                    ValueText(b[mismatch]));
 }
 
 template <typename T>
@@ -90,10 +90,12 @@ void CompareExactly(const Shape& shape, const T* a, const T* b, ArrayComparison*
     const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
     if (a[i] == b[i]) continue;
     result->max_abs_error = std::max(result->max_abs_error, std::fabs(x - y));
-    result->max_rel_error = std::max(result->max_rel_error, y != 0 ? std::fabs(x - y) / std::fabs(y) : std::fabs(x));
+    result->max_rel_error =
+        std::max(result->max_rel_error, y != 0 ? std::fabs(x - y) / std::fabs(y) : std::fabs(x));
     if (!result->equal) continue;
     result->equal = false;
-    result->difference = absl::StrCat(IndexText(shape, i), ": ", ValueText(a[i]), " instead of ", ValueText(b[i]));
+    result->difference =
+        absl::StrCat(IndexText(shape, i), ": ", ValueText(a[i]), " instead of ", ValueText(b[i]));
   }
 }
 
@@ -149,24 +151,34 @@ void CompareInto(const Literal& actual, const Literal& expected, double toleranc
 double Tolerance(PrimitiveType type) {
   switch (type) {
     case xla::F64:
-    case xla::C128: return 1e-12;
+    case xla::C128:
+      return 1e-12;
     case xla::F32:
-    case xla::C64: return 1e-5;
-    case xla::F16: return 4e-3;
-    case xla::BF16: return 2e-2;
+    case xla::C64:
+      return 1e-5;
+    case xla::F16:
+      return 4e-3;
+    case xla::BF16:
+      return 2e-2;
     // One step is 2^-mantissa bits of the value.
-    case xla::F8E3M4: return 1.0 / 16;
+    case xla::F8E3M4:
+      return 1.0 / 16;
     case xla::F8E4M3:
     case xla::F8E4M3FN:
     case xla::F8E4M3FNUZ:
     case xla::F8E4M3B11FNUZ:
-    case xla::F6E2M3FN: return 1.0 / 8;
+    case xla::F6E2M3FN:
+      return 1.0 / 8;
     case xla::F8E5M2:
     case xla::F8E5M2FNUZ:
-    case xla::F6E3M2FN: return 1.0 / 4;
-    case xla::F4E2M1FN: return 1.0 / 2;
-    case xla::F8E8M0FNU: return 1;
-    default: return 0;
+    case xla::F6E3M2FN:
+      return 1.0 / 4;
+    case xla::F4E2M1FN:
+      return 1.0 / 2;
+    case xla::F8E8M0FNU:
+      return 1;
+    default:
+      return 0;
   }
 }
 

@@ -1,8 +1,8 @@
 // How results of two runs are compared.
 //
-// Floats and complex numbers: max |a - b| over max |b| of one output, finite elements (the absolute error if all b
-// are 0); NaN equals NaN, infinities must be equal. Integers and booleans are equal or not.
-// Tolerances: f64 and c128 1e-12, f32 and c64 1e-5, f16 4e-3, bf16 2e-2, narrower floats one step of the format.
+// Floats and complex numbers: max |a - b| over max |b| of one output, finite elements (the absolute error if
+// all b are 0); NaN equals NaN, infinities must be equal. Integers and booleans are equal or not. Tolerances:
+// f64 and c128 1e-12, f32 and c64 1e-5, f16 4e-3, bf16 2e-2, narrower floats one step of the format.
 #ifndef TOROID_RUNTIME_COMPARE_H_
 #define TOROID_RUNTIME_COMPARE_H_
 
@@ -15,7 +15,8 @@ namespace toroid {
 
 struct ArrayComparison {
   bool equal = true;
-  // Largest |a - b| of finite elements, and that over the largest |b|. Integers: 0 when equal, else the difference.
+  // Largest |a - b| of finite elements, and that over the largest |b|. Integers: 0 when equal, else the
+  // difference.
   double max_abs_error = 0;
   double max_rel_error = 0;
   // The first difference beyond the tolerance, such as "[2,3]: 1.5 instead of 1.25"; empty if equal.
@@ -32,8 +33,8 @@ struct Comparison {
 // The tolerance of an element type; 0 for types that must be equal.
 double Tolerance(PrimitiveType type);
 
-// Compares `actual` with `expected`. A positive `tolerance` replaces those of the types. Different shapes are a
-// difference.
+// Compares `actual` with `expected`. A positive `tolerance` replaces those of the types. Different shapes are
+// a difference.
 Comparison Compare(const Literal& actual, const Literal& expected, double tolerance = 0);
 
 }  // namespace toroid

@@ -1,8 +1,8 @@
 // Runs modules with real values on a simulated mesh, in lockstep.
 //
-// All devices run one program, so each instruction is executed once for all of them (op_call.h). A value known to
-// be the same everywhere is stored and computed once; memory is freed or reused at the last use of a value. Results
-// do not depend on the number of threads.
+// All devices run one program, so each instruction is executed once for all of them (op_call.h). A value
+// known to be the same everywhere is stored and computed once; memory is freed or reused at the last use of a
+// value. Results do not depend on the number of threads.
 #ifndef TOROID_RUNTIME_EXECUTOR_H_
 #define TOROID_RUNTIME_EXECUTOR_H_
 
@@ -38,8 +38,9 @@ class Executor {
   static absl::StatusOr<std::unique_ptr<Executor>> Create(const Module& module);
 
   // One argument per entry parameter, consumed: memory of those that nobody else holds is reused.
-  // Errors: kInvalidArgument for arguments that are not the parameters' shapes; "computation/instruction: ..." for
-  // what fails while running (kUnimplemented, kResourceExhausted, kInvalidArgument for divergence at a collective).
+  // Errors: kInvalidArgument for arguments that are not the parameters' shapes; "computation/instruction:
+  // ..." for what fails while running (kUnimplemented, kResourceExhausted, kInvalidArgument for divergence at
+  // a collective).
   absl::StatusOr<MeshValue> Run(std::vector<MeshValue> arguments, const RunOptions& options);
 
  private:
@@ -54,13 +55,15 @@ class Executor {
 int64_t DefaultMaxBytes();
 
 // Runs a module once.
-absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options);
+absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,
+                                    const RunOptions& options);
 
 // Runs a module on a single device.
 absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments);
 
 // Runs the program of one partition on all partitions.
-absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments, int64_t num_partitions);
+absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments,
+                                    int64_t num_partitions);
 
 }  // namespace toroid
 

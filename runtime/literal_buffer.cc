@@ -36,7 +36,8 @@ Literal LiteralFromBuffer(const MeshBuffer& buffer, const Shape& shape, int64_t 
   Literal literal(shape);
   if (!shape.IsArray()) return literal;
   const int64_t bytes = shape.ByteSize();
-  if (bytes > 0) std::memcpy(literal.mutable_bytes(), buffer.data() + (buffer.uniform() ? 0 : row * bytes), bytes);
+  if (bytes > 0)
+    std::memcpy(literal.mutable_bytes(), buffer.data() + (buffer.uniform() ? 0 : row * bytes), bytes);
   return literal;
 }
 

@@ -1,6 +1,5 @@
 #include "runtime/mesh_buffer.h"
 
-
 #include "runtime/block_pool.h"
 
 namespace toroid {

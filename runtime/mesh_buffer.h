@@ -1,10 +1,11 @@
 // Storage of values on a mesh: reference-counted, one contiguous block for all devices.
 //
-// An array buffer holds `copies` rows of equal size, one per running device, in order; a *uniform* buffer holds
-// one row that is the value on every device. A tuple holds further buffers. A token is an empty uniform array.
-// Buffers do not know their shape: the instruction that produced them does.
+// An array buffer holds `copies` rows of equal size, one per running device, in order; a *uniform* buffer
+// holds one row that is the value on every device. A tuple holds further buffers. A token is an empty uniform
+// array. Buffers do not know their shape: the instruction that produced them does.
 //
-// Counts are not atomic: a buffer belongs to one thread at a time. Kernels share only raw memory with helpers.
+// Counts are not atomic: a buffer belongs to one thread at a time. Kernels share only raw memory with
+// helpers.
 #ifndef TOROID_RUNTIME_MESH_BUFFER_H_
 #define TOROID_RUNTIME_MESH_BUFFER_H_
 
@@ -42,7 +43,8 @@ class MeshBuffer {
     node_ = nullptr;
   }
 
-  // An array of `bytes` uninitialized bytes, aligned to 64 if larger than a cache line; empty if there is no memory.
+  // An array of `bytes` uninitialized bytes, aligned to 64 if larger than a cache line; empty if there is no
+  // memory.
   static MeshBuffer Array(int64_t bytes, bool uniform);
   // A tuple of `size` empty elements.
   static MeshBuffer Tuple(int size);

@@ -12,7 +12,8 @@ namespace {
 absl::Status Allocate(int64_t row_bytes, int64_t rows, bool uniform, MeshBuffer* buffer) {
   *buffer = MeshBuffer::Array(row_bytes * rows, uniform);
   if (buffer->empty()) {
-    return absl::ResourceExhaustedError(absl::StrCat("out of memory (", rows, " rows of ", row_bytes, " bytes)"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("out of memory (", rows, " rows of ", row_bytes, " bytes)"));
   }
   return absl::OkStatus();
 }
@@ -60,11 +61,13 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
     *target = source;
     return absl::OkStatus();
   }
-  const int64_t row_bytes = source.uniform() ? source.bytes() : source.bytes() / static_cast<int64_t>(positions.size());
+  const int64_t row_bytes =
+      source.uniform() ? source.bytes() : source.bytes() / static_cast<int64_t>(positions.size());
   if (target->empty()) {
     RETURN_IF_ERROR(Allocate(row_bytes, copies, false, target));
     std::memset(target->mutable_data(), 0, target->bytes());
-  } else if (target->uniform() && source.uniform() && std::memcmp(target->data(), source.data(), row_bytes) == 0) {
+  } else if (target->uniform() && source.uniform() &&
+             std::memcmp(target->data(), source.data(), row_bytes) == 0) {
     return absl::OkStatus();
   } else {
     if (!target->unique()) {

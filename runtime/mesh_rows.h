@@ -11,15 +11,14 @@
 
 namespace toroid {
 
-// The rows at these positions of a buffer (of each element of a tuple); uniform arrays stay as they are. `copies`
-// is the number of rows of `buffer`.
-// Errors: kResourceExhausted.
+// The rows at these positions of a buffer (of each element of a tuple); uniform arrays stay as they are.
+// `copies` is the number of rows of `buffer`. Errors: kResourceExhausted.
 absl::Status GatherRows(const MeshBuffer& buffer, int64_t copies, absl::Span<const int64_t> positions,
                         MeshBuffer* result);
 
-// Overwrites the rows at `positions` of `target`, which has `copies` rows, by those of `source`. Arrays that are
-// uniform in both and hold the same bytes stay uniform; an empty target becomes an array with the other rows zero.
-// Errors: kResourceExhausted.
+// Overwrites the rows at `positions` of `target`, which has `copies` rows, by those of `source`. Arrays that
+// are uniform in both and hold the same bytes stay uniform; an empty target becomes an array with the other
+// rows zero. Errors: kResourceExhausted.
 absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> positions, int64_t copies,
                        MeshBuffer* target);
 

@@ -32,8 +32,9 @@ absl::StatusOr<MeshValue> MeshValue::PerDevice(absl::Span<const Literal> values)
   MeshBuffer all;
   for (int64_t device = 0; device < devices; ++device) {
     if (!values[device].shape().Compatible(values[0].shape())) {
-      return absl::InvalidArgumentError(absl::StrCat("device ", device, " holds ", values[device].shape().ToString(),
-                                                     ", device 0 ", values[0].shape().ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("device ", device, " holds ",
+                                                     values[device].shape().ToString(), ", device 0 ",
+                                                     values[0].shape().ToString()));
     }
     MeshBuffer one;
     RETURN_IF_ERROR(BufferFromLiteral(values[device], &one));
@@ -44,8 +45,12 @@ absl::StatusOr<MeshValue> MeshValue::PerDevice(absl::Span<const Literal> values)
 
 bool MeshValue::uniform() const { return IsUniform(buffer_); }
 
-Literal MeshValue::ToLiteral(int64_t device) const { return LiteralFromBuffer(buffer_, shape_, device, num_devices_); }
+Literal MeshValue::ToLiteral(int64_t device) const {
+  return LiteralFromBuffer(buffer_, shape_, device, num_devices_);
+}
 
-MeshValue MeshValue::element(int i) const { return MeshValue(shape_.tuple_shape(i), num_devices_, buffer_.element(i)); }
+MeshValue MeshValue::element(int i) const {
+  return MeshValue(shape_.tuple_shape(i), num_devices_, buffer_.element(i));
+}
 
 }  // namespace toroid

@@ -20,7 +20,8 @@ namespace {
 // Little-endian number of `width` bytes; the caller has checked the range.
 uint64_t Number(absl::string_view bytes, size_t at, int width) {
   uint64_t value = 0;
-  for (int i = 0; i < width; ++i) value |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[at + i])) << (8 * i);
+  for (int i = 0; i < width; ++i)
+    value |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[at + i])) << (8 * i);
   return value;
 }
 
@@ -33,8 +34,8 @@ std::optional<absl::string_view> Field(absl::string_view header, absl::string_vi
 
 std::optional<PrimitiveType> TypeOfDescription(absl::string_view type) {
   static constexpr std::pair<absl::string_view, PrimitiveType> kTypes[] = {
-      {"b1", xla::PRED}, {"i1", xla::S8},  {"i2", xla::S16}, {"i4", xla::S32}, {"i8", xla::S64},
-      {"u1", xla::U8},   {"u2", xla::U16}, {"u4", xla::U32}, {"u8", xla::U64}, {"f2", xla::F16},
+      {"b1", xla::PRED}, {"i1", xla::S8},  {"i2", xla::S16}, {"i4", xla::S32},  {"i8", xla::S64},
+      {"u1", xla::U8},   {"u2", xla::U16}, {"u4", xla::U32}, {"u8", xla::U64},  {"f2", xla::F16},
       {"f4", xla::F32},  {"f8", xla::F64}, {"c8", xla::C64}, {"c16", xla::C128}};
   for (const auto& [name, primitive] : kTypes) {
     if (name == type) return primitive;
@@ -64,16 +65,20 @@ void FromFortranOrder(const Shape& shape, const char* in, char* out) {
 }
 
 absl::StatusOr<Shape> ShapeOfHeader(absl::string_view header, bool* swapped, bool* fortran) {
-  const auto descr = Field(header, "descr"), order = Field(header, "fortran_order"), shape = Field(header, "shape");
-  if (!descr.has_value() || !order.has_value() || !shape.has_value() || descr->size() < 4 || (*descr)[0] != '\'') {
+  const auto descr = Field(header, "descr"), order = Field(header, "fortran_order"),
+             shape = Field(header, "shape");
+  if (!descr.has_value() || !order.has_value() || !shape.has_value() || descr->size() < 4 ||
+      (*descr)[0] != '\'') {
     return absl::InvalidArgumentError("the array's header lacks descr, fortran_order or shape");
   }
   const size_t end = descr->find('\'', 1);
-  if (end == absl::string_view::npos || end < 3) return absl::InvalidArgumentError("the array's header is cut short");
+  if (end == absl::string_view::npos || end < 3)
+    return absl::InvalidArgumentError("the array's header is cut short");
   const absl::string_view type = descr->substr(2, end - 2);
   const std::optional<PrimitiveType> primitive = TypeOfDescription(type);
   if (!primitive.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat("arrays of type ", descr->substr(0, end + 1), " are not read"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("arrays of type ", descr->substr(0, end + 1), " are not read"));
   }
   *swapped = (*descr)[1] == '>';
   *fortran = absl::StartsWith(*order, "True");
@@ -127,11 +132,12 @@ absl::StatusOr<Literal> ReadNpy(absl::string_view bytes) {
     return absl::InvalidArgumentError("the array's header is cut short");
   }
   bool swapped, fortran;
-  ASSIGN_OR_RETURN(const Shape shape, ShapeOfHeader(bytes.substr(header_at, header_size), &swapped, &fortran));
+  ASSIGN_OR_RETURN(const Shape shape,
+                   ShapeOfHeader(bytes.substr(header_at, header_size), &swapped, &fortran));
   const absl::string_view data = bytes.substr(header_at + header_size);
   if (static_cast<int64_t>(data.size()) < shape.ByteSize()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("holds ", data.size(), " bytes of ", shape.ToString(), ", ", shape.ByteSize(), " expected"));
+    return absl::InvalidArgumentError(absl::StrCat("holds ", data.size(), " bytes of ", shape.ToString(),
+                                                   ", ", shape.ByteSize(), " expected"));
   }
   Literal literal(shape);
   char* out = literal.mutable_bytes();
@@ -164,7 +170,8 @@ absl::StatusOr<std::vector<std::pair<std::string, Literal>>> ReadNpz(absl::strin
     const uint64_t method = Number(bytes, at + 10, 2), packed_size = Number(bytes, at + 20, 4);
     const uint64_t size = Number(bytes, at + 24, 4), name_size = Number(bytes, at + 28, 2);
     const uint64_t member = Number(bytes, at + 42, 4);
-    if (bytes.size() - at - 46 < name_size) return absl::InvalidArgumentError("the archive's directory is damaged");
+    if (bytes.size() - at - 46 < name_size)
+      return absl::InvalidArgumentError("the archive's directory is damaged");
     const std::string name(bytes.substr(at + 46, name_size));
     at += 46 + name_size + Number(bytes, at + 30, 2) + Number(bytes, at + 32, 2);
     if (member > bytes.size() || bytes.size() - member < 30 || bytes.substr(member, 4) != kMember) {
@@ -172,7 +179,8 @@ absl::StatusOr<std::vector<std::pair<std::string, Literal>>> ReadNpz(absl::strin
     }
     const uint64_t data_at = member + 30 + Number(bytes, member + 26, 2) + Number(bytes, member + 28, 2);
     if (data_at > bytes.size() || bytes.size() - data_at < packed_size || (method != 0 && method != 8)) {
-      return absl::InvalidArgumentError(absl::StrCat(name, ": the member is cut short, or packed in another way"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ": the member is cut short, or packed in another way"));
     }
     const absl::string_view packed = bytes.substr(data_at, packed_size);
     absl::StatusOr<std::string> unpacked = method == 0 ? std::string(packed) : Inflate(packed, size);

@@ -1,6 +1,7 @@
 // Arrays in NumPy's .npz files: a zip archive of .npy members, stored or deflated.
 //
-// Source: numpy.lib.format, versions 1 to 3; PKZIP application note, without encryption and multi-disk archives.
+// Source: numpy.lib.format, versions 1 to 3; PKZIP application note, without encryption and multi-disk
+// archives.
 #ifndef TOROID_RUNTIME_NPZ_H_
 #define TOROID_RUNTIME_NPZ_H_
 
@@ -14,9 +15,9 @@
 
 namespace toroid {
 
-// One array of an .npy file; Fortran order is turned into C order, big-endian values into native ones. The types
-// bfloat16 and float8 of other packages are void types in files: they are not read.
-// Errors: kInvalidArgument for anything else than a well-formed array of a known type.
+// One array of an .npy file; Fortran order is turned into C order, big-endian values into native ones. The
+// types bfloat16 and float8 of other packages are void types in files: they are not read. Errors:
+// kInvalidArgument for anything else than a well-formed array of a known type.
 absl::StatusOr<Literal> ReadNpy(absl::string_view bytes);
 
 // The members in the order of the archive, as (name without .npy, array).

@@ -41,7 +41,8 @@ absl::Status OpCall::New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) co
                                                      " bytes in all"));
   }
   *buffer = MeshBuffer::Array(*bytes, uniform);
-  if (buffer->empty()) return absl::ResourceExhaustedError(absl::StrCat("out of memory (", *bytes, " bytes)"));
+  if (buffer->empty())
+    return absl::ResourceExhaustedError(absl::StrCat("out of memory (", *bytes, " bytes)"));
   return absl::OkStatus();
 }
 

@@ -1,8 +1,9 @@
-// What a kernel sees of the instruction it executes: operands, attributes, the mesh, and where the result goes.
+// What a kernel sees of the instruction it executes: operands, attributes, the mesh, and where the result
+// goes.
 //
 // A kernel runs one instruction for all devices at once. Operand rows are the devices of the mesh; a uniform
-// operand has one row. When every operand is uniform the result is too, except for ops that ask which device they
-// are on; otherwise the result has one row per device.
+// operand has one row. When every operand is uniform the result is too, except for ops that ask which device
+// they are on; otherwise the result has one row per device.
 #ifndef TOROID_RUNTIME_OP_CALL_H_
 #define TOROID_RUNTIME_OP_CALL_H_
 
@@ -54,8 +55,8 @@ class OpCall {
   // Makes result() an uninitialized array.
   // Errors: kResourceExhausted.
   absl::Status NewResult(bool uniform) { return New(step_.bytes, uniform, &result()); }
-  // Makes result() the storage of operand i, contents kept, if the operand dies here, nobody else holds it and it
-  // has the result's size; take data pointers first, operand(i) is empty afterwards.
+  // Makes result() the storage of operand i, contents kept, if the operand dies here, nobody else holds it
+  // and it has the result's size; take data pointers first, operand(i) is empty afterwards.
   bool ReuseOperand(int i, bool uniform);
   // ReuseOperand of the first operand below `count` that allows it, else NewResult.
   absl::Status ReuseOrNewResult(int count, bool uniform);

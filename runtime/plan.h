@@ -1,6 +1,8 @@
-// A computation made ready to run: a flat list of steps over numbered slots, with the last use of every value known.
+// A computation made ready to run: a flat list of steps over numbered slots, with the last use of every value
+// known.
 //
-// Built once per computation (plan_builder.h); running it looks up no names and allocates nothing but results.
+// Built once per computation (plan_builder.h); running it looks up no names and allocates nothing but
+// results.
 #ifndef TOROID_RUNTIME_PLAN_H_
 #define TOROID_RUNTIME_PLAN_H_
 
@@ -74,13 +76,13 @@ using Frame = std::vector<MeshBuffer>;
 struct Plan {
   const Computation* computation = nullptr;
   std::vector<Step> steps;
-  std::vector<int> parameters;         // Slots, by parameter number.
+  std::vector<int> parameters;  // Slots, by parameter number.
   std::vector<bool> parameter_used;
   int root = 0;
   bool root_is_constant = false;
-  Frame constants;                     // A frame that holds the constants alone.
+  Frame constants;  // A frame that holds the constants alone.
   std::vector<int> constant_slots;
-  bool has_side_effect = false;        // Must run even if its result is not used.
+  bool has_side_effect = false;  // Must run even if its result is not used.
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };
 

@@ -52,7 +52,8 @@ std::vector<bool> FindLive(const Computation& computation, const std::vector<std
   return live;
 }
 
-// Fills in where values die. A tuple read by get-tuple-element alone gives up each element at its last reading.
+// Fills in where values die. A tuple read by get-tuple-element alone gives up each element at its last
+// reading.
 void FindLastUses(Plan& plan) {
   const int n = plan.computation->size();
   std::vector<int> last_step(n, -1);
@@ -105,8 +106,8 @@ absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation, int dep
   std::unique_ptr<Plan>& slot = plans_[computation.index()];
   if (slot != nullptr) return slot.get();
   if (depth > kMaxPlanDepth) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(computation.name(), ": computations call each other more than ", kMaxPlanDepth, " levels deep"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        computation.name(), ": computations call each other more than ", kMaxPlanDepth, " levels deep"));
   }
   auto plan = std::make_unique<Plan>();
   plan->computation = &computation;

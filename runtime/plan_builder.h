@@ -13,9 +13,9 @@ namespace toroid {
 
 class PlanBuilder {
  public:
-  // The plan of `computation` and of all that it calls. Instructions that neither the root nor a side effect needs
-  // have no step.
-  // Errors: kInvalidArgument for an opcode this program lacks, a bad constant, calls nested too deeply.
+  // The plan of `computation` and of all that it calls. Instructions that neither the root nor a side effect
+  // needs have no step. Errors: kInvalidArgument for an opcode this program lacks, a bad constant, calls
+  // nested too deeply.
   absl::StatusOr<Plan*> Build(const Computation& computation);
 
  private:

@@ -42,7 +42,8 @@ T RandomValue(Generator& generator, int64_t int_bound) {
 Literal RandomLiteral(const Shape& shape, int64_t int_bound, Generator& generator) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
-    for (const Shape& element : shape.tuple_shapes()) elements.push_back(RandomLiteral(element, int_bound, generator));
+    for (const Shape& element : shape.tuple_shapes())
+      elements.push_back(RandomLiteral(element, int_bound, generator));
     return Literal::Tuple(std::move(elements));
   }
   Literal literal(shape);
@@ -71,7 +72,8 @@ int64_t IndexBound(const Module& module) {
       if (opcode == Opcode::kGather) {
         for (const int64_t d : instruction->attrs().gather_dimension_numbers().start_index_map()) limit(d);
       } else if (opcode == Opcode::kScatter) {
-        for (const int64_t d : instruction->attrs().scatter_dimension_numbers().scatter_dims_to_operand_dims()) {
+        for (const int64_t d :
+             instruction->attrs().scatter_dimension_numbers().scatter_dims_to_operand_dims()) {
           limit(d);
         }
       }

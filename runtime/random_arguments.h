@@ -1,7 +1,8 @@
 // Arguments for a module that came without any.
 //
-// Floats are uniform in [-1, 1), complex numbers in the square, booleans fair. Integers are small, and below every
-// dimension that the module indexes, so that they do as indices. The same seed gives the same values everywhere.
+// Floats are uniform in [-1, 1), complex numbers in the square, booleans fair. Integers are small, and below
+// every dimension that the module indexes, so that they do as indices. The same seed gives the same values
+// everywhere.
 #ifndef TOROID_RUNTIME_RANDOM_ARGUMENTS_H_
 #define TOROID_RUNTIME_RANDOM_ARGUMENTS_H_
 

@@ -97,7 +97,8 @@ absl::StatusOr<Arguments> ReadSnapshotArguments(const HloFile& file) {
   return arguments;
 }
 
-// Members of an archive named arr_0, arr_1, ... or by number stand for parameters; others count in archive order.
+// Members of an archive named arr_0, arr_1, ... or by number stand for parameters; others count in archive
+// order.
 absl::StatusOr<Arguments> ReadNpzArguments(absl::string_view bytes, const Computation& entry) {
   ASSIGN_OR_RETURN(auto arrays, ReadNpz(bytes));
   Arguments arguments;
@@ -122,7 +123,8 @@ absl::StatusOr<Arguments> ReadNpzArguments(absl::string_view bytes, const Comput
   return arguments;
 }
 
-absl::StatusOr<Arguments> FindArguments(const HloRunCommand& command, const HloFile& file, int64_t num_partitions) {
+absl::StatusOr<Arguments> FindArguments(const HloRunCommand& command, const HloFile& file,
+                                        int64_t num_partitions) {
   if (!command.args.empty()) {
     ASSIGN_OR_RETURN(const std::string bytes, ReadFile(command.args));
     if (LooksLikeNpz(bytes)) {
@@ -163,7 +165,8 @@ absl::StatusOr<Literal> RunPartitioned(const Module& module, const std::vector<L
   }
   std::vector<MeshValue> values;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterSharding(module, static_cast<int>(i)));
+    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
+                     ParameterSharding(module, static_cast<int>(i)));
     auto value = CutLiteral(arguments[i], shardings, num_partitions);
     if (!value.ok()) return Annotate(value.status(), absl::StrCat("argument ", i));
     values.push_back(*std::move(value));
@@ -197,7 +200,8 @@ struct CheckReport {
     max_rel_error = std::max(max_rel_error, comparison.max_rel_error);
     for (size_t i = 0; i < comparison.outputs.size() && difference.empty(); ++i) {
       if (comparison.outputs[i].equal) continue;
-      difference = absl::StrCat("output ", i, " differs from ", what, " at ", comparison.outputs[i].difference);
+      difference =
+          absl::StrCat("output ", i, " differs from ", what, " at ", comparison.outputs[i].difference);
     }
   }
 };
@@ -245,8 +249,8 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
   if (IsPartitioned(module)) {
     num_partitions = PartitionsOf(module);
     if (command.num_partitions > 0 && command.num_partitions != num_partitions) {
-      return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", num_partitions,
-                                                     " devices; leave --num_partitions out"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("is partitioned for ", num_partitions, " devices; leave --num_partitions out"));
     }
   } else if (command.num_partitions != 1 && command.partition != nullptr) {
     const Stopwatch stopwatch;
@@ -265,7 +269,7 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
 
   Literal result;
   const bool spmd = IsPartitioned(program);
-  const Shape* global = made != nullptr               ? &module.entry()->root()->shape()
+  const Shape* global = made != nullptr                ? &module.entry()->root()->shape()
                         : arguments.result.has_value() ? &arguments.result->shape()
                                                        : nullptr;
   if (spmd) {
@@ -296,7 +300,8 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
   }
   if (!compared) {
     if (IsPartitioned(module) || manual) {
-      return absl::InvalidArgumentError("there is nothing to check against: no recorded result, no global module");
+      return absl::InvalidArgumentError(
+          "there is nothing to check against: no recorded result, no global module");
     }
     report.Add(result, result, command.tolerance, "itself");
   }
@@ -306,7 +311,8 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
       {"max_abs_error", JsonNumber(report.max_abs_error)},
       {"max_rel_error", JsonNumber(report.max_rel_error)},
       {"num_partitions", num_partitions},
-      {"seconds", {{"partition", partition_seconds}, {"run", run_seconds}, {"reference", reference_seconds}}}};
+      {"seconds",
+       {{"partition", partition_seconds}, {"run", run_seconds}, {"reference", reference_seconds}}}};
   std::printf("%s\n", json.dump().c_str());
   return report.equal ? absl::OkStatus() : absl::FailedPreconditionError(report.difference);
 }

@@ -1,7 +1,8 @@
 // The command hlo-run, as one library call.
 //
-// A module is run on the devices it was partitioned for; a global module is partitioned first, by a function that
-// the binary supplies. Global arguments are cut and results put together by the shardings the module records.
+// A module is run on the devices it was partitioned for; a global module is partitioned first, by a function
+// that the binary supplies. Global arguments are cut and results put together by the shardings the module
+// records.
 #ifndef TOROID_RUNTIME_RUN_COMMAND_H_
 #define TOROID_RUNTIME_RUN_COMMAND_H_
 
@@ -35,8 +36,8 @@ struct HloRunCommand {
 // Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
 //   {"equal", "outputs", "max_abs_error", "max_rel_error", "num_partitions", "seconds": {"partition", "run",
 //    "reference"}}
-// Errors: what reading, partitioning or running says, after the input's name; kFailedPrecondition if the check finds
-// a difference.
+// Errors: what reading, partitioning or running says, after the input's name; kFailedPrecondition if the
+// check finds a difference.
 absl::Status RunHloCommand(const HloRunCommand& command);
 
 }  // namespace toroid

@@ -29,7 +29,8 @@ absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
 
 }  // namespace
 
-absl::Status RunPlan(Plan& plan, absl::Span<MeshBuffer> arguments, const MeshContext& mesh, MeshBuffer* result) {
+absl::Status RunPlan(Plan& plan, absl::Span<MeshBuffer> arguments, const MeshContext& mesh,
+                     MeshBuffer* result) {
   std::unique_ptr<Frame> frame;
   if (plan.idle_frames.empty()) {
     frame = std::make_unique<Frame>(plan.constants);

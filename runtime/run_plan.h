@@ -12,10 +12,11 @@ namespace toroid {
 
 // Runs `plan` on moved-in arguments.
 // Errors: what the kernels return, prefixed by "computation/instruction: ".
-absl::Status RunPlan(Plan& plan, absl::Span<MeshBuffer> arguments, const MeshContext& mesh, MeshBuffer* result);
+absl::Status RunPlan(Plan& plan, absl::Span<MeshBuffer> arguments, const MeshContext& mesh,
+                     MeshBuffer* result);
 
-// Applies a computation over scalars to arrays of n elements at once: each argument has n elements, or is uniform
-// and holds one. The result (for a tuple, each element) has n elements or is uniform.
+// Applies a computation over scalars to arrays of n elements at once: each argument has n elements, or is
+// uniform and holds one. The result (for a tuple, each element) has n elements or is uniform.
 absl::Status RunLifted(Plan& plan, absl::Span<MeshBuffer> arguments, int64_t n, const MeshContext& mesh,
                        MeshBuffer* result);
 

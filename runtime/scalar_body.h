@@ -9,7 +9,8 @@
 
 namespace toroid {
 
-// A body of one step: an associative and commutative binary op on its two parameters, or "the second parameter".
+// A body of one step: an associative and commutative binary op on its two parameters, or "the second
+// parameter".
 struct SimpleBody {
   Opcode opcode = Opcode::kParameter;  // kParameter: returns parameter 1, that is, overwrites.
 };

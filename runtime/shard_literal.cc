@@ -38,9 +38,9 @@ absl::Status CheckSharding(const HloSharding& sharding, const Shape& shape, int6
     }
   }
   if (sharding.NumDevices() != num_devices) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("sharding ", sharding.ToString(), " names ", sharding.NumDevices(), " devices, the mesh has ",
-                     num_devices));
+    return absl::InvalidArgumentError(absl::StrCat("sharding ", sharding.ToString(), " names ",
+                                                   sharding.NumDevices(), " devices, the mesh has ",
+                                                   num_devices));
   }
   return sharding.Validate(shape);
 }
@@ -83,8 +83,8 @@ absl::StatusOr<Shape> MapLeaves(const Shape& shape, int* leaf, F&& f) {
 
 absl::Status CheckLeaves(const Shape& shape, absl::Span<const HloSharding> shardings) {
   if (static_cast<int64_t>(shardings.size()) == shape.NumLeaves()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(shardings.size(), " shardings for ", shape.NumLeaves(),
-                                                 " leaves of ", shape.ToString()));
+  return absl::InvalidArgumentError(
+      absl::StrCat(shardings.size(), " shardings for ", shape.NumLeaves(), " leaves of ", shape.ToString()));
 }
 
 // The part of a global array that a device holds: its offset and size without padding.
@@ -104,9 +104,11 @@ Tile TileOf(const HloSharding& sharding, const Shape& global, const Shape& local
 }
 
 // A loop over the valid part of a tile, and where the tile begins in the global array.
-StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, bool to_local, int64_t* offset) {
+StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, bool to_local,
+                     int64_t* offset) {
   const int64_t width = ByteWidth(global.element_type());
-  const Dims global_strides = RowMajorStrides(global.dims(), width), strides = RowMajorStrides(local.dims(), width);
+  const Dims global_strides = RowMajorStrides(global.dims(), width),
+             strides = RowMajorStrides(local.dims(), width);
   StridedLoop loop;
   loop.width = width;
   *offset = 0;
@@ -122,7 +124,8 @@ StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, 
   return loop;
 }
 
-absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t num_devices, MeshBuffer* buffer) {
+absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t num_devices,
+                     MeshBuffer* buffer) {
   if (!sharding.IsTiled() || !global.shape().IsArray()) return BufferFromLiteral(global, buffer);
   const Shape& shape = global.shape();
   Shape local = shape;
@@ -130,8 +133,8 @@ absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t
   const int64_t bytes = local.ByteSize();
   *buffer = MeshBuffer::Array(CheckedMultiply(bytes, num_devices).value_or(-1), /*uniform=*/false);
   if (buffer->empty()) {
-    return absl::ResourceExhaustedError(absl::StrCat("out of memory for ", local.ToString(), " on ", num_devices,
-                                                     " devices"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("out of memory for ", local.ToString(), " on ", num_devices, " devices"));
   }
   alignas(16) char poison[16];
   WritePoison(shape.element_type(), poison);
@@ -146,8 +149,8 @@ absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t
   return absl::OkStatus();
 }
 
-absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings, int* leaf, int64_t num_devices,
-                 MeshBuffer* buffer) {
+absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings, int* leaf,
+                 int64_t num_devices, MeshBuffer* buffer) {
   if (!global.shape().IsTuple()) return CutLeaf(global, shardings[(*leaf)++], num_devices, buffer);
   const int size = static_cast<int>(global.elements().size());
   *buffer = MeshBuffer::Tuple(size);
@@ -157,9 +160,10 @@ absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings,
   return absl::OkStatus();
 }
 
-// True if the valid part of a tile differs from what the global array holds there; finds the first such element.
-bool Differs(const Tile& tile, const Shape& global, const Shape& local, const char* shard, const Literal& whole,
-             Dims* where) {
+// True if the valid part of a tile differs from what the global array holds there; finds the first such
+// element.
+bool Differs(const Tile& tile, const Shape& global, const Shape& local, const char* shard,
+             const Literal& whole, Dims* where) {
   std::string held(shard, local.ByteSize());
   int64_t offset;
   const StridedLoop loop = TileLoop(tile, global, local, /*to_local=*/true, &offset);
@@ -243,7 +247,8 @@ absl::StatusOr<Literal> Assemble(const MeshBuffer& buffer, const Shape& local, c
 
 }  // namespace
 
-absl::StatusOr<Shape> ShardShape(const Shape& global, absl::Span<const HloSharding> shardings, int64_t num_devices) {
+absl::StatusOr<Shape> ShardShape(const Shape& global, absl::Span<const HloSharding> shardings,
+                                 int64_t num_devices) {
   RETURN_IF_ERROR(CheckLeaves(global, shardings));
   int leaf = 0;
   return MapLeaves(global, &leaf, [&](const Shape& shape, int i) -> absl::StatusOr<Shape> {
@@ -254,7 +259,8 @@ absl::StatusOr<Shape> ShardShape(const Shape& global, absl::Span<const HloShardi
   });
 }
 
-absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloSharding> shardings, int64_t num_devices) {
+absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloSharding> shardings,
+                                  int64_t num_devices) {
   RETURN_IF_ERROR(CheckLeaves(local, shardings));
   int leaf = 0;
   return MapLeaves(local, &leaf, [&](const Shape& shape, int i) -> absl::StatusOr<Shape> {
@@ -283,7 +289,8 @@ absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const Hlo
 }
 
 absl::StatusOr<Literal> AssembleLiteral(const MeshValue& shards, const Shape& global,
-                                        absl::Span<const HloSharding> shardings, const AssembleOptions& options) {
+                                        absl::Span<const HloSharding> shardings,
+                                        const AssembleOptions& options) {
   ASSIGN_OR_RETURN(const Shape local, ShardShape(global, shardings, shards.num_devices()));
   if (!local.Compatible(shards.shape())) {
     return absl::InvalidArgumentError(absl::StrCat("shards are ", shards.shape().ToString(), ", those of ",

@@ -1,8 +1,9 @@
 // Cutting global values into the shards of a mesh, and putting shards together again.
 //
-// Tile i of t in a dimension of size n holds [i*s, (i+1)*s) with s = ceil(n / t), cut at n; what a shard holds beyond
-// n is padding. Padding of cut values is poison (NaN, the largest integer, true) that a program which let it into a
-// result would betray. Example: f32[5] over 4 devices: shards of 2, device 2 holds element 4 and a NaN, device 3 NaNs.
+// Tile i of t in a dimension of size n holds [i*s, (i+1)*s) with s = ceil(n / t), cut at n; what a shard
+// holds beyond n is padding. Padding of cut values is poison (NaN, the largest integer, true) that a program
+// which let it into a result would betray. Example: f32[5] over 4 devices: shards of 2, device 2 holds
+// element 4 and a NaN, device 3 NaNs.
 #ifndef TOROID_RUNTIME_SHARD_LITERAL_H_
 #define TOROID_RUNTIME_SHARD_LITERAL_H_
 
@@ -17,12 +18,14 @@
 namespace toroid {
 
 // What every device holds of a value of shape `global`; `shardings` has one entry per leaf.
-// Errors: kInvalidArgument for shardings that do not fit the shape or the number of devices; kUnimplemented for
-// manual and unreduced ones.
-absl::StatusOr<Shape> ShardShape(const Shape& global, absl::Span<const HloSharding> shardings, int64_t num_devices);
+// Errors: kInvalidArgument for shardings that do not fit the shape or the number of devices; kUnimplemented
+// for manual and unreduced ones.
+absl::StatusOr<Shape> ShardShape(const Shape& global, absl::Span<const HloSharding> shardings,
+                                 int64_t num_devices);
 
 // The smallest shape that has shards of shape `local` with no padding.
-absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloSharding> shardings, int64_t num_devices);
+absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloSharding> shardings,
+                                  int64_t num_devices);
 
 // Errors: as ShardShape, kResourceExhausted.
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
@@ -36,7 +39,8 @@ struct AssembleOptions {
 // Errors: as ShardShape; kInvalidArgument if the value's shape is not that of shards of `global`; kDataLoss
 // "devices 0 and 2 disagree on element [1,0] of output 3" with check_replicas.
 absl::StatusOr<Literal> AssembleLiteral(const MeshValue& shards, const Shape& global,
-                                        absl::Span<const HloSharding> shardings, const AssembleOptions& options = {});
+                                        absl::Span<const HloSharding> shardings,
+                                        const AssembleOptions& options = {});
 
 }  // namespace toroid
 

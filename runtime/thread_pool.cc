@@ -96,7 +96,8 @@ std::atomic<int> num_threads{0};
 int NumThreads() {
   const int threads = num_threads.load(std::memory_order_relaxed);
   if (threads > 0) return threads;
-  static const int processors = std::clamp<int>(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
+  static const int processors =
+      std::clamp<int>(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
   return processors;
 }
 

@@ -1,5 +1,5 @@
-// Loops on several threads, for kernels. Whether and how a loop is split never changes its result: bodies write
-// disjoint outputs, and partial reductions use fixed chunks.
+// Loops on several threads, for kernels. Whether and how a loop is split never changes its result: bodies
+// write disjoint outputs, and partial reductions use fixed chunks.
 #ifndef TOROID_RUNTIME_THREAD_POOL_H_
 #define TOROID_RUNTIME_THREAD_POOL_H_
 
@@ -13,8 +13,9 @@ namespace toroid {
 int NumThreads();
 void SetNumThreads(int threads);
 
-// Calls body(begin, end) for disjoint ranges that cover [0, n), in any order, possibly at the same time; ranges
-// are multiples of `grain` long but for the last. A loop of one grain, or inside another loop, runs in place.
+// Calls body(begin, end) for disjoint ranges that cover [0, n), in any order, possibly at the same time;
+// ranges are multiples of `grain` long but for the last. A loop of one grain, or inside another loop, runs in
+// place.
 void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 
 }  // namespace toroid

@@ -109,9 +109,11 @@ struct MeshParts {
 absl::Status SplitMesh(const xla::MeshAxesReplicaGroupListProto& proto, int64_t most, MeshParts* parts) {
   std::vector<int64_t> sizes;
   for (const auto& axis : proto.mesh().axes()) {
-    const std::optional<int64_t> size = axis.size() > 0 ? CheckedMultiply(parts->size, axis.size()) : std::nullopt;
+    const std::optional<int64_t> size =
+        axis.size() > 0 ? CheckedMultiply(parts->size, axis.size()) : std::nullopt;
     if (!size.has_value() || *size > most) {
-      return absl::InvalidArgumentError(absl::StrCat("the mesh of the device groups has more than ", most, " devices"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the mesh of the device groups has more than ", most, " devices"));
     }
     parts->size = *size;
     sizes.push_back(axis.size());
@@ -122,7 +124,8 @@ absl::Status SplitMesh(const xla::MeshAxesReplicaGroupListProto& proto, int64_t 
   for (const xla::AxisRefProto& axis : proto.axes()) {
     const int64_t a = axis.mesh_axis_index();
     if (a < 0 || a >= static_cast<int64_t>(sizes.size())) {
-      return absl::InvalidArgumentError(absl::StrCat("the device groups name axis ", a, " of ", sizes.size()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the device groups name axis ", a, " of ", sizes.size()));
     }
     const int64_t pre = axis.has_sub_axis_info() ? axis.sub_axis_info().pre_size() : 1;
     const int64_t size = axis.has_sub_axis_info() ? axis.sub_axis_info().size() : sizes[a];
@@ -138,7 +141,8 @@ absl::Status SplitMesh(const xla::MeshAxesReplicaGroupListProto& proto, int64_t 
     std::sort(taken[a].begin(), taken[a].end());
     int64_t done = 1;  // Product of the parts passed so far.
     for (const auto& [pre, size] : taken[a]) {
-      if (pre < done || pre % done != 0) return absl::InvalidArgumentError("the device groups use an axis twice");
+      if (pre < done || pre % done != 0)
+        return absl::InvalidArgumentError("the device groups use an axis twice");
       parts->other_sizes.push_back(pre / done);
       parts->other_strides.push_back(strides[a] * (sizes[a] / pre));
       done = pre * size;
@@ -154,15 +158,17 @@ absl::StatusOr<std::vector<int64_t>> MeshDevices(const xla::MeshProto& mesh, int
   if (mesh.device_ids_size() > 0) {
     devices.assign(mesh.device_ids().begin(), mesh.device_ids().end());
     if (static_cast<int64_t>(devices.size()) != size) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the mesh of the device groups lists ", devices.size(), " devices, its axes span ", size));
+      return absl::InvalidArgumentError(absl::StrCat("the mesh of the device groups lists ", devices.size(),
+                                                     " devices, its axes span ", size));
     }
     return devices;
   }
   TransposedIota iota{{size}, {0}};
   if (mesh.has_iota_transform()) {
-    iota.dims.assign(mesh.iota_transform().reshape_dims().begin(), mesh.iota_transform().reshape_dims().end());
-    iota.order.assign(mesh.iota_transform().transpose_perm().begin(), mesh.iota_transform().transpose_perm().end());
+    iota.dims.assign(mesh.iota_transform().reshape_dims().begin(),
+                     mesh.iota_transform().reshape_dims().end());
+    iota.order.assign(mesh.iota_transform().transpose_perm().begin(),
+                      mesh.iota_transform().transpose_perm().end());
   }
   RETURN_IF_ERROR(CheckIota(iota, size));
   return ReadIota(iota);
@@ -184,7 +190,8 @@ absl::StatusOr<DeviceGroups> MeshGroups(const xla::MeshAxesReplicaGroupListProto
 
 absl::StatusOr<int64_t> IotaCount(const xla::IotaReplicaGroupListProto& proto, int64_t most) {
   const int64_t groups = proto.num_replica_groups(), members = proto.num_devices_per_group();
-  const std::optional<int64_t> count = groups > 0 && members > 0 ? CheckedMultiply(groups, members) : std::nullopt;
+  const std::optional<int64_t> count =
+      groups > 0 && members > 0 ? CheckedMultiply(groups, members) : std::nullopt;
   if (!count.has_value() || *count > most) {
     return absl::InvalidArgumentError(
         absl::StrCat(groups, " device groups of ", members, " do not fit ", most, " devices"));
@@ -243,7 +250,8 @@ absl::Status CheckMembers(const DeviceGroups& groups, int64_t range) {
   std::vector<bool> seen(range, false);
   for (const int64_t id : groups.members()) {
     if (id < 0 || id >= range) {
-      return absl::InvalidArgumentError(absl::StrCat("the device groups name ", id, ", ids go up to ", range - 1));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the device groups name ", id, ", ids go up to ", range - 1));
     }
     if (seen[id]) return absl::InvalidArgumentError(absl::StrCat("the device groups name ", id, " twice"));
     seen[id] = true;
@@ -316,7 +324,8 @@ absl::StatusOr<DeviceGroups> ExpandDeviceGroups(const Instruction& instruction, 
   return groups;
 }
 
-absl::StatusOr<int64_t> DeviceGroupSize(const Instruction& instruction, int64_t num_replicas, int64_t num_partitions) {
+absl::StatusOr<int64_t> DeviceGroupSize(const Instruction& instruction, int64_t num_replicas,
+                                        int64_t num_partitions) {
   ASSIGN_OR_RETURN(const GroupMode mode, GroupModeOf(instruction));
   const int64_t range = RangeOf(mode, num_replicas, num_partitions);
   const xla::HloInstructionProto& attrs = instruction.attrs();
@@ -337,9 +346,8 @@ absl::StatusOr<int64_t> DeviceGroupSize(const Instruction& instruction, int64_t 
   return mode == GroupMode::kCrossReplicaAndPartition ? size * num_partitions : size;
 }
 
-absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ExpandSourceTargetPairs(const Instruction& instruction,
-                                                                                 int64_t num_replicas,
-                                                                                 int64_t num_partitions) {
+absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ExpandSourceTargetPairs(
+    const Instruction& instruction, int64_t num_replicas, int64_t num_partitions) {
   const bool partitions = HasChannel(instruction.attrs());
   const int64_t range = partitions ? num_partitions : num_replicas;
   std::vector<bool> is_source(range, false), is_target(range, false);

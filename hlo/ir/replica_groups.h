@@ -1,9 +1,9 @@
 // Which devices take part together in a collective.
 //
-// Program instances are numbered (replica r, partition p) -> r * num_partitions + p. An instruction lists groups of
-// numbers in one of four wire forms (explicit in two places, iota, mesh axes); what the numbers mean follows from
-// its channel id and use_global_device_ids (GroupMode). Iota and mesh forms stay unexpanded until devices are asked
-// for. Example: iota [2,2]<=[2,2]T(1,0) is {0,2},{1,3}.
+// Program instances are numbered (replica r, partition p) -> r * num_partitions + p. An instruction lists
+// groups of numbers in one of four wire forms (explicit in two places, iota, mesh axes); what the numbers
+// mean follows from its channel id and use_global_device_ids (GroupMode). Iota and mesh forms stay unexpanded
+// until devices are asked for. Example: iota [2,2]<=[2,2]T(1,0) is {0,2},{1,3}.
 #ifndef TOROID_HLO_IR_REPLICA_GROUPS_H_
 #define TOROID_HLO_IR_REPLICA_GROUPS_H_
 
@@ -48,20 +48,20 @@ class DeviceGroups {
 absl::StatusOr<GroupMode> GroupModeOf(const Instruction& instruction);
 
 // The groups as devices (program instances), for a run of `num_replicas` by `num_partitions`.
-// Errors: kInvalidArgument for ids out of range, a device in two groups, an iota or mesh that does not fit its
-// numbers, flattened mode without groups.
+// Errors: kInvalidArgument for ids out of range, a device in two groups, an iota or mesh that does not fit
+// its numbers, flattened mode without groups.
 absl::StatusOr<DeviceGroups> ExpandDeviceGroups(const Instruction& instruction, int64_t num_replicas,
                                                 int64_t num_partitions);
 
 // Devices in each group, without listing them; of groups that differ, the largest.
 // Errors: kInvalidArgument as for ExpandDeviceGroups, as far as sizes tell.
-absl::StatusOr<int64_t> DeviceGroupSize(const Instruction& instruction, int64_t num_replicas, int64_t num_partitions);
+absl::StatusOr<int64_t> DeviceGroupSize(const Instruction& instruction, int64_t num_replicas,
+                                        int64_t num_partitions);
 
 // Pairs (source, target) of a collective-permute as devices.
 // Errors: kInvalidArgument for ids out of range, a source or a target that occurs twice.
-absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ExpandSourceTargetPairs(const Instruction& instruction,
-                                                                                 int64_t num_replicas,
-                                                                                 int64_t num_partitions);
+absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ExpandSourceTargetPairs(
+    const Instruction& instruction, int64_t num_replicas, int64_t num_partitions);
 
 }  // namespace toroid
 

@@ -19,7 +19,8 @@ absl::Status Gather(OpCall& call, std::vector<MeshBuffer>* results) {
   results->resize(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) {
     const PieceLayout layout(call.operand_shape(i), d);
-    const int64_t piece = layout.count * layout.inner, row_bytes = layout.outer * piece, bytes = row_bytes * size;
+    const int64_t piece = layout.count * layout.inner, row_bytes = layout.outer * piece,
+                  bytes = row_bytes * size;
     const bool uniform = rows->one_group || call.uniform(i);
     RETURN_IF_ERROR(call.New(bytes, uniform, &(*results)[i]));
     if (bytes == 0) continue;
@@ -35,7 +36,8 @@ absl::Status Gather(OpCall& call, std::vector<MeshBuffer>* results) {
                             first + member * piece);
       }
       if (uniform) break;
-      for (int64_t member = 1; member < size; ++member) std::memcpy(out + group[member] * bytes, first, bytes);
+      for (int64_t member = 1; member < size; ++member)
+        std::memcpy(out + group[member] * bytes, first, bytes);
     }
   }
   return absl::OkStatus();

@@ -114,12 +114,14 @@ absl::Status ExecuteRaggedAllToAll(OpCall& call) {
           if (count == 0) continue;
           if (source < 0 || count < 0 || target < 0 || source > input.dim(0) - count ||
               target > output.dim(0) - count) {
-            return absl::InvalidArgumentError(absl::StrCat(
-                "device ", call.mesh().DeviceOfRow(from), " sends rows ", source, " + ", count, " of ", input.dim(0),
-                " to row ", target, " of ", output.dim(0), " on device ", call.mesh().DeviceOfRow(group[j])));
+            return absl::InvalidArgumentError(
+                absl::StrCat("device ", call.mesh().DeviceOfRow(from), " sends rows ", source, " + ", count,
+                             " of ", input.dim(0), " to row ", target, " of ", output.dim(0), " on device ",
+                             call.mesh().DeviceOfRow(group[j])));
           }
           std::memcpy(result.mutable_data() + group[j] * call.result_bytes() + target * line,
-                      call.data(0) + (call.uniform(0) ? 0 : from * input.ByteSize()) + source * line, count * line);
+                      call.data(0) + (call.uniform(0) ? 0 : from * input.ByteSize()) + source * line,
+                      count * line);
         }
       }
     }

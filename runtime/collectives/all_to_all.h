@@ -12,9 +12,9 @@
 namespace toroid {
 
 absl::Status ExecuteAllToAll(OpCall& call);
-// For each member j and update u of the group, rows input[input_offsets[j, u] .. + send_sizes[j, u]) go to row
-// output_offsets[j, u] of member j's output; other rows keep what the output operand holds.
-// Errors: kInvalidArgument for offsets and sizes outside the arrays.
+// For each member j and update u of the group, rows input[input_offsets[j, u] .. + send_sizes[j, u]) go to
+// row output_offsets[j, u] of member j's output; other rows keep what the output operand holds. Errors:
+// kInvalidArgument for offsets and sizes outside the arrays.
 absl::Status ExecuteRaggedAllToAll(OpCall& call);
 
 }  // namespace toroid

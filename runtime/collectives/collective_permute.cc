@@ -36,19 +36,23 @@ absl::Status Move(OpCall& call, int i, const Pairs& pairs, MeshBuffer* result) {
   return absl::OkStatus();
 }
 
-// Byte offset of the block that a tuple of scalar starts names on one row; starts are clamped as in dynamic-slice.
+// Byte offset of the block that a tuple of scalar starts names on one row; starts are clamped as in
+// dynamic-slice.
 absl::StatusOr<int64_t> BlockOffset(const OpCall& call, int operand, const Shape& shape,
                                     absl::Span<const int64_t> sizes, int64_t row) {
   const Shape& starts = call.operand_shape(operand);
   if (static_cast<int>(starts.tuple_shapes().size()) != shape.rank()) {
-    return absl::UnimplementedError("a sliced permute takes one block: starts are a tuple of one scalar per dimension");
+    return absl::UnimplementedError(
+        "a sliced permute takes one block: starts are a tuple of one scalar per dimension");
   }
   const Dims strides = RowMajorStrides(shape.dims(), ByteWidth(shape.element_type()));
   int64_t offset = 0;
   for (int d = 0; d < shape.rank(); ++d) {
-    if (!starts.tuple_shape(d).IsScalar()) return absl::UnimplementedError("a sliced permute takes one block");
+    if (!starts.tuple_shape(d).IsScalar())
+      return absl::UnimplementedError("a sliced permute takes one block");
     const MeshBuffer& value = call.operand(operand).element(d);
-    const int64_t start = IndexValue(starts.tuple_shape(d).element_type(), value.data(), value.uniform() ? 0 : row);
+    const int64_t start =
+        IndexValue(starts.tuple_shape(d).element_type(), value.data(), value.uniform() ? 0 : row);
     offset += std::clamp<int64_t>(start, 0, std::max<int64_t>(0, shape.dim(d) - sizes[d])) * strides[d];
   }
   return offset;

@@ -1,9 +1,9 @@
 // collective-permute: the target of each pair gets the source's value; devices that are no target get zeros.
 // collective-broadcast: every member of a group gets the first one's value; devices in no group get zeros.
 //
-// n-ary: each operand on its own. Sliced form (input, output, input starts, output starts with slice_sizes): a block
-// of the source's input replaces a block of the target's output. collective-permute-start gives (operand, result,
-// contexts), collective-permute-done hands out the result.
+// n-ary: each operand on its own. Sliced form (input, output, input starts, output starts with slice_sizes):
+// a block of the source's input replaces a block of the target's output. collective-permute-start gives
+// (operand, result, contexts), collective-permute-done hands out the result.
 #ifndef TOROID_RUNTIME_COLLECTIVES_COLLECTIVE_PERMUTE_H_
 #define TOROID_RUNTIME_COLLECTIVES_COLLECTIVE_PERMUTE_H_
 

@@ -23,8 +23,8 @@ struct Rows {
 };
 
 // Elements [begin, end) of the total of one group.
-void FoldPart(PrimitiveType type, BinaryLoop loop, const Rows& rows, const std::vector<int64_t>& group, int64_t begin,
-              int64_t end, char* total) {
+void FoldPart(PrimitiveType type, BinaryLoop loop, const Rows& rows, const std::vector<int64_t>& group,
+              int64_t begin, int64_t end, char* total) {
   const int64_t width = ByteWidth(type);
   if (!IsNarrowFloat(type)) {
     const int64_t offset = begin * width;
@@ -46,8 +46,8 @@ void FoldPart(PrimitiveType type, BinaryLoop loop, const Rows& rows, const std::
   }
 }
 
-absl::Status FoldByBody(OpCall& call, const Rows& rows, const std::vector<int64_t>& group, int64_t n, int64_t bytes,
-                        MeshBuffer* total) {
+absl::Status FoldByBody(OpCall& call, const Rows& rows, const std::vector<int64_t>& group, int64_t n,
+                        int64_t bytes, MeshBuffer* total) {
   std::vector<MeshBuffer> sum(1), next(1);
   RETURN_IF_ERROR(call.New(bytes, /*uniform=*/true, &sum[0]));
   sum[0].set_uniform(false);
@@ -73,7 +73,8 @@ absl::Status ReduceGroups(OpCall& call, int i, const std::vector<std::vector<int
   const Rows rows{call.data(i), call.uniform(i) ? 0 : bytes};
   const std::optional<SimpleBody> body = ClassifyBody(*call.instruction().called(0));
   BinaryLoop loop = nullptr;
-  if (body.has_value() && body->opcode != Opcode::kParameter) loop = FindBinaryLoop(body->opcode, ComputeType(type));
+  if (body.has_value() && body->opcode != Opcode::kParameter)
+    loop = FindBinaryLoop(body->opcode, ComputeType(type));
   MeshBuffer total;
   if (loop != nullptr) RETURN_IF_ERROR(call.New(bytes, /*uniform=*/true, &total));
   for (size_t g = 0; g < groups.size(); ++g) {

@@ -16,7 +16,7 @@ struct GroupCache : KernelCache {
   int64_t num_replicas = 0, num_partitions = 0;  // What the rest was made for.
   DeviceGroups groups;
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  bool full = false;                // `rows` is that of the full mesh.
+  bool full = false;  // `rows` is that of the full mesh.
   GroupRows rows;
 };
 
@@ -32,8 +32,8 @@ absl::flat_hash_map<int64_t, int64_t> RowOfDevice(const MeshContext& mesh) {
   return rows;
 }
 
-absl::Status PartlyHere(absl::string_view what, const std::vector<int64_t>& here, const std::vector<int64_t>& away,
-                        absl::Span<const int64_t> all) {
+absl::Status PartlyHere(absl::string_view what, const std::vector<int64_t>& here,
+                        const std::vector<int64_t>& away, absl::Span<const int64_t> all) {
   return absl::InvalidArgumentError(
       absl::StrCat(here.size() == 1 ? "device " : "devices ", absl::StrJoin(here, ","), " of ", what, " {",
                    absl::StrJoin(all, ","), "} ", here.size() == 1 ? "is" : "are", " here, ",
@@ -41,7 +41,8 @@ absl::Status PartlyHere(absl::string_view what, const std::vector<int64_t>& here
                    away.size() == 1 ? " is not" : " are not"));
 }
 
-absl::Status ToRows(const MeshContext& mesh, const DeviceGroups& groups, bool all_take_part, GroupRows* result) {
+absl::Status ToRows(const MeshContext& mesh, const DeviceGroups& groups, bool all_take_part,
+                    GroupRows* result) {
   const auto row_of = RowOfDevice(mesh);
   std::vector<bool> covered(mesh.copies, false);
   result->groups.clear();
@@ -78,7 +79,8 @@ absl::Status FindGroupRows(OpCall& call, bool all_take_part, const GroupRows** r
   GroupCache& cache = call.Cache<GroupCache>();
   const MeshContext& mesh = call.mesh();
   if (cache.num_replicas != mesh.num_replicas || cache.num_partitions != mesh.num_partitions) {
-    ASSIGN_OR_RETURN(cache.groups, ExpandDeviceGroups(call.instruction(), mesh.num_replicas, mesh.num_partitions));
+    ASSIGN_OR_RETURN(cache.groups,
+                     ExpandDeviceGroups(call.instruction(), mesh.num_replicas, mesh.num_partitions));
     cache.num_replicas = mesh.num_replicas;
     cache.num_partitions = mesh.num_partitions;
     cache.full = false;

@@ -1,8 +1,8 @@
 // Who meets in a collective: device groups as rows of the buffers at hand.
 //
-// A collective runs for the groups whose members are all active, that is, among the devices which run the current
-// computation. A group with some members active and some not would wait for ever on a real machine; here it is an
-// error.
+// A collective runs for the groups whose members are all active, that is, among the devices which run the
+// current computation. A group with some members active and some not would wait for ever on a real machine;
+// here it is an error.
 #ifndef TOROID_RUNTIME_COLLECTIVES_GROUP_ROWS_H_
 #define TOROID_RUNTIME_COLLECTIVES_GROUP_ROWS_H_
 
@@ -25,8 +25,8 @@ struct GroupRows {
 };
 
 // The groups of a collective. With `all_take_part` every active device must be in a group.
-// Errors: kInvalidArgument "devices 0,2 of group {0,1,2,3} are here, devices 1,3 are not"; a device in no group;
-// groups that ExpandDeviceGroups refuses. kUnimplemented in a computation that is applied to elements.
+// Errors: kInvalidArgument "devices 0,2 of group {0,1,2,3} are here, devices 1,3 are not"; a device in no
+// group; groups that ExpandDeviceGroups refuses. kUnimplemented in a computation that is applied to elements.
 absl::Status FindGroupRows(OpCall& call, bool all_take_part, const GroupRows** rows);
 
 // The pairs (source row, target row) of a collective-permute whose devices are active.

@@ -20,9 +20,9 @@ absl::Status ExecuteReduceScatter(OpCall& call) {
     const Shape& shape = call.operand_shape(i);
     const PieceLayout layout(shape, d);
     if (size == 0 || layout.count % size != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("groups of ", size, " (0: of different sizes) do not divide dimension ", d, " of ",
-                       shape.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("groups of ", size,
+                                                     " (0: of different sizes) do not divide dimension ", d,
+                                                     " of ", shape.ToString()));
     }
     const int64_t block = layout.count / size * layout.inner, bytes = layout.outer * block;
     const bool uniform = size == 1 && call.uniform(i);

@@ -40,8 +40,8 @@ struct FeatureLayout {
 Values Read(const OpCall& call, int i, int64_t row) {
   const Shape& shape = call.operand_shape(i);
   Values values(shape.NumElements());
-  FindConvertLoop(shape.element_type(), xla::F64)(call.data(i) + (call.uniform(i) ? 0 : row * shape.ByteSize()),
-                                                  values.data(), values.size());
+  FindConvertLoop(shape.element_type(), xla::F64)(
+      call.data(i) + (call.uniform(i) ? 0 : row * shape.ByteSize()), values.data(), values.size());
   return values;
 }
 
@@ -99,7 +99,8 @@ absl::Status ExecuteBatchNormTraining(OpCall& call) {
     for (double& m : mean) m /= layout.count();
     layout.ForEach([&](int64_t i, int64_t k) { variance[k] += (x[i] - mean[k]) * (x[i] - mean[k]); });
     for (double& v : variance) v /= layout.count();
-    Values y = Normalize(layout, x, Read(call, 1, row), Read(call, 2, row), mean, variance, call.attrs().epsilon());
+    Values y =
+        Normalize(layout, x, Read(call, 1, row), Read(call, 2, row), mean, variance, call.attrs().epsilon());
     return {std::move(y), std::move(mean), std::move(variance)};
   });
 }

@@ -51,15 +51,15 @@ void NarrowPiece(PrimitiveType type, BinaryLoop loop, const char* a, const char*
 
 using Piece = absl::FunctionRef<void(const char* a, const char* b, char* out, int64_t n, Repeat repeat)>;
 
-void ForEachPiece(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n, int64_t width,
-                  int64_t out_width, Piece piece) {
+void ForEachPiece(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n,
+                  int64_t width, int64_t out_width, Piece piece) {
   const int64_t rows = std::max(a_rows, b_rows);
   Repeat repeat = Repeat::kNone;
   if (a_rows != b_rows && n == 1) repeat = a_rows < b_rows ? Repeat::kFirst : Repeat::kSecond;
   if (a_rows == b_rows || n == 1) {
     ParallelFor(rows * n, kGrain, [&](int64_t begin, int64_t end) {
-      piece(repeat == Repeat::kFirst ? a : a + begin * width, repeat == Repeat::kSecond ? b : b + begin * width,
-            out + begin * out_width, end - begin, repeat);
+      piece(repeat == Repeat::kFirst ? a : a + begin * width,
+            repeat == Repeat::kSecond ? b : b + begin * width, out + begin * out_width, end - begin, repeat);
     });
     return;
   }
@@ -99,8 +99,8 @@ BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type) {
   return IsInt(type) ? FindIntLoop(opcode, type) : FindFloatLoop(opcode, type);
 }
 
-void ForEachRow(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n, int64_t width,
-                int64_t out_width, BinaryLoop loop) {
+void ForEachRow(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n,
+                int64_t width, int64_t out_width, BinaryLoop loop) {
   ForEachPiece(a, a_rows, b, b_rows, out, n, width, out_width,
                [&](const char* x, const char* y, char* z, int64_t count, Repeat repeat) {
                  loop(x, y, z, count, repeat);

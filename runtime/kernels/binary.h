@@ -12,13 +12,14 @@
 
 namespace toroid {
 
-// The loop of an op on elements of `type` (not a narrow float, see ComputeType); null if the op is not defined on it.
+// The loop of an op on elements of `type` (not a narrow float, see ComputeType); null if the op is not
+// defined on it.
 BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type);
 
-// Calls loop for all rows of two operands, of which one may be uniform. Each row has n elements of `width` bytes,
-// the result elements of `out_width` bytes.
-void ForEachRow(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n, int64_t width,
-                int64_t out_width, BinaryLoop loop);
+// Calls loop for all rows of two operands, of which one may be uniform. Each row has n elements of `width`
+// bytes, the result elements of `out_width` bytes.
+void ForEachRow(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n,
+                int64_t width, int64_t out_width, BinaryLoop loop);
 
 absl::Status ExecuteBinary(OpCall& call);
 

@@ -26,7 +26,8 @@ uint8_t ToStorage(PrimitiveType type, uint8_t bits) {
 }
 
 // Elements are rearranged within groups of equal bit counts, so one long bit string serves all rows.
-void Regroup(PrimitiveType from, const char* in, int64_t in_count, PrimitiveType to, char* out, int64_t out_count) {
+void Regroup(PrimitiveType from, const char* in, int64_t in_count, PrimitiveType to, char* out,
+             int64_t out_count) {
   const int64_t from_bits = BitWidth(from), to_bits = BitWidth(to);
   if (from_bits >= 8 && to_bits >= 8) {
     std::memcpy(out, in, in_count * ByteWidth(from));
@@ -58,8 +59,9 @@ absl::Status ExecuteBitcastConvert(OpCall& call) {
   const PrimitiveType from = call.operand_shape(0).element_type(), to = call.shape().element_type();
   const int64_t in_elements = call.operand_shape(0).NumElements(), out_elements = call.result_elements();
   if (in_elements * BitWidth(from) != out_elements * BitWidth(to)) {
-    return absl::InvalidArgumentError(absl::StrCat("operand ", call.operand_shape(0).ToString(), " and result ",
-                                                   call.shape().ToString(), " differ in bits"));
+    return absl::InvalidArgumentError(absl::StrCat("operand ", call.operand_shape(0).ToString(),
+                                                   " and result ", call.shape().ToString(),
+                                                   " differ in bits"));
   }
   const char* in = call.data(0);
   const bool uniform = call.uniform(0);

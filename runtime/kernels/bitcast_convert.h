@@ -1,8 +1,9 @@
 // bitcast-convert and bitcast: the same bits under another type or shape.
 //
-// bitcast-convert: from width k*w to w appends a dimension of k, part 0 holding the least significant bits; from w
-// to k*w removes one. Sub-byte elements take a byte each in storage, so their bits are packed and unpacked here.
-// bitcast: only where both layouts are row-major, as a reshape; with bits regrouped if the types differ.
+// bitcast-convert: from width k*w to w appends a dimension of k, part 0 holding the least significant bits;
+// from w to k*w removes one. Sub-byte elements take a byte each in storage, so their bits are packed and
+// unpacked here. bitcast: only where both layouts are row-major, as a reshape; with bits regrouped if the
+// types differ.
 #ifndef TOROID_RUNTIME_KERNELS_BITCAST_CONVERT_H_
 #define TOROID_RUNTIME_KERNELS_BITCAST_CONVERT_H_
 

@@ -13,7 +13,8 @@ inline constexpr bool kIsNarrow =
 }  // namespace
 
 bool IsNarrowFloat(PrimitiveType type) {
-  return VisitArrayType(type, [](auto tag) { return kIsNarrow<typename decltype(tag)::type>; }, false);
+  return VisitArrayType(
+      type, [](auto tag) { return kIsNarrow<typename decltype(tag)::type>; }, false);
 }
 
 void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n) {

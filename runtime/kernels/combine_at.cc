@@ -17,8 +17,8 @@ void Pick(const char* in, int64_t width, absl::Span<const int64_t> at, char* out
 
 }  // namespace
 
-absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& arrays, absl::Span<const int64_t> place,
-                       absl::Span<const int64_t> from, bool updates_first) {
+absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& arrays,
+                       absl::Span<const int64_t> place, absl::Span<const int64_t> from, bool updates_first) {
   // Round of an update: how many updates of its place come before it.
   absl::flat_hash_map<int64_t, int64_t> times;
   std::vector<int64_t> round(place.size());

@@ -18,12 +18,11 @@ struct PlacedArrays {
   std::vector<int64_t> widths;
 };
 
-// For k in order: target[place[k]] = body(target[place[k]], update[from[k]]), for n arrays at once (body has n
-// current values, then n updates). Runs the body on rounds of distinct places. With `updates_first` the body gets
-// the updates first.
-// Errors: those of the body, kResourceExhausted.
-absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& arrays, absl::Span<const int64_t> place,
-                       absl::Span<const int64_t> from, bool updates_first);
+// For k in order: target[place[k]] = body(target[place[k]], update[from[k]]), for n arrays at once (body has
+// n current values, then n updates). Runs the body on rounds of distinct places. With `updates_first` the
+// body gets the updates first. Errors: those of the body, kResourceExhausted.
+absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& arrays,
+                       absl::Span<const int64_t> place, absl::Span<const int64_t> from, bool updates_first);
 
 }  // namespace toroid
 

@@ -64,29 +64,40 @@ BinaryLoop LoopOf(bool total) {
 template <typename T>
 BinaryLoop Find(Direction direction, bool total) {
   switch (direction) {
-    case Direction::kEq: return LoopOf<T, Direction::kEq>(total);
-    case Direction::kNe: return LoopOf<T, Direction::kNe>(total);
-    case Direction::kInvalid: return nullptr;
-    default: break;
+    case Direction::kEq:
+      return LoopOf<T, Direction::kEq>(total);
+    case Direction::kNe:
+      return LoopOf<T, Direction::kNe>(total);
+    case Direction::kInvalid:
+      return nullptr;
+    default:
+      break;
   }
   if constexpr (!IsComplexType<T>::value) {
     switch (direction) {
-      case Direction::kGe: return LoopOf<T, Direction::kGe>(total);
-      case Direction::kGt: return LoopOf<T, Direction::kGt>(total);
-      case Direction::kLe: return LoopOf<T, Direction::kLe>(total);
-      case Direction::kLt: return LoopOf<T, Direction::kLt>(total);
-      default: break;
+      case Direction::kGe:
+        return LoopOf<T, Direction::kGe>(total);
+      case Direction::kGt:
+        return LoopOf<T, Direction::kGt>(total);
+      case Direction::kLe:
+        return LoopOf<T, Direction::kLe>(total);
+      case Direction::kLt:
+        return LoopOf<T, Direction::kLt>(total);
+      default:
+        break;
     }
   }
   return nullptr;
 }
 
 struct CompareCache : KernelCache {
-  explicit CompareCache(const OpCall& call) : type(call.operand_shape(0).element_type()), width(ByteWidth(type)) {
+  explicit CompareCache(const OpCall& call)
+      : type(call.operand_shape(0).element_type()), width(ByteWidth(type)) {
     const Direction direction = DirectionOf(call.attrs().comparison_direction());
     const bool total = call.attrs().comparison_type() == "TOTALORDER";
     loop = VisitArrayType(
-        type, [&](auto tag) { return Find<typename decltype(tag)::type>(direction, total); }, BinaryLoop{nullptr});
+        type, [&](auto tag) { return Find<typename decltype(tag)::type>(direction, total); },
+        BinaryLoop{nullptr});
   }
   PrimitiveType type;
   int64_t width;

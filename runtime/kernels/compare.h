@@ -1,7 +1,7 @@
 // compare: out[i] = a[i] direction b[i].
 //
-// FLOAT: IEEE partial order. TOTALORDER: the bits as sign-magnitude numbers, -NaN < -inf < ... < -0 < +0 < ... <
-// +NaN. Integers by their signedness, pred as unsigned, complex EQ and NE only.
+// FLOAT: IEEE partial order. TOTALORDER: the bits as sign-magnitude numbers, -NaN < -inf < ... < -0 < +0 <
+// ... < +NaN. Integers by their signedness, pred as unsigned, complex EQ and NE only.
 #ifndef TOROID_RUNTIME_KERNELS_COMPARE_H_
 #define TOROID_RUNTIME_KERNELS_COMPARE_H_
 

@@ -33,7 +33,8 @@ bool RowsAgree(const MeshBuffer& buffer, int64_t copies) {
 }
 
 // The loop once devices disagree: `active` are the rows still looping, `state` theirs alone.
-absl::Status FinishLoopInGroups(OpCall& call, std::vector<int64_t> active, MeshBuffer state, MeshBuffer* result) {
+absl::Status FinishLoopInGroups(OpCall& call, std::vector<int64_t> active, MeshBuffer state,
+                                MeshBuffer* result) {
   Plan& body = call.called(0);
   Plan& condition = call.called(1);
   while (!active.empty()) {

@@ -1,8 +1,8 @@
 // call, fusion, while, conditional: running other computations.
 //
-// Where devices disagree on a predicate they run in groups that agree: the rows of the active devices are taken out,
-// run as a mesh of their own, and put back. Collectives inside see only the active devices. The asynchronous
-// wrappers compute at the start and hand out the result when done.
+// Where devices disagree on a predicate they run in groups that agree: the rows of the active devices are
+// taken out, run as a mesh of their own, and put back. Collectives inside see only the active devices. The
+// asynchronous wrappers compute at the start and hand out the result when done.
 #ifndef TOROID_RUNTIME_KERNELS_CONTROL_FLOW_H_
 #define TOROID_RUNTIME_KERNELS_CONTROL_FLOW_H_
 

@@ -34,8 +34,7 @@ ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to) {
       [&](auto from_tag) -> ConvertLoop {
         using From = typename decltype(from_tag)::type;
         return VisitArrayType(
-            to,
-            [&](auto to_tag) -> ConvertLoop { return Loop<From, typename decltype(to_tag)::type>; },
+            to, [&](auto to_tag) -> ConvertLoop { return Loop<From, typename decltype(to_tag)::type>; },
             ConvertLoop{nullptr});
       },
       ConvertLoop{nullptr});

@@ -1,8 +1,8 @@
 // Conversion of single values between element types.
 //
-// int -> int wraps; int -> float and float -> float round to nearest even; float -> int truncates toward zero,
-// saturates at the ends of the range and gives 0 for NaN; anything -> pred is x != 0; complex -> real takes the
-// real part; real -> complex has imaginary part 0.
+// int -> int wraps; int -> float and float -> float round to nearest even; float -> int truncates toward
+// zero, saturates at the ends of the range and gives 0 for NaN; anything -> pred is x != 0; complex -> real
+// takes the real part; real -> complex has imaginary part 0.
 #ifndef TOROID_RUNTIME_KERNELS_CONVERT_VALUE_H_
 #define TOROID_RUNTIME_KERNELS_CONVERT_VALUE_H_
 
@@ -31,8 +31,8 @@ inline constexpr bool kIsInt = (std::is_integral_v<T> && !kIsPred<T>) || IsSmall
 template <typename T>
 inline constexpr bool kIsReal = !kIsPred<T> && !kIsInt<T> && !IsComplexType<T>::value;
 
-// Rounding twice, first to float and then to a narrower type, errs on near ties. Rounding first to odd (inexact
-// results get an odd last bit) does not.
+// Rounding twice, first to float and then to a narrower type, errs on near ties. Rounding first to odd
+// (inexact results get an odd last bit) does not.
 inline float DoubleToFloatRoundedToOdd(double value) {
   float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;
@@ -47,7 +47,8 @@ inline float DoubleToFloatRoundedToOdd(double value) {
 template <typename Int>
 float IntToFloatRoundedToOdd(Int value) {
   const bool negative = value < 0;
-  const uint64_t magnitude = negative ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  const uint64_t magnitude =
+      negative ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   const int bits = magnitude == 0 ? 0 : 64 - __builtin_clzll(magnitude);
   float result;
   if (bits <= 24) {
@@ -71,8 +72,9 @@ To SaturatingToInt(From value) {
   const From end = std::ldexp(From{1}, kSigned ? kBits - 1 : kBits);
   using Wide = std::conditional_t<kSigned, int64_t, uint64_t>;
   constexpr Wide kLow = kSigned ? static_cast<Wide>(~uint64_t{0} << (kBits - 1)) : Wide{0};
-  constexpr Wide kHigh = kSigned ? static_cast<Wide>((uint64_t{1} << (kBits - 1)) - 1)
-                                 : static_cast<Wide>(kBits == 64 ? ~uint64_t{0} : (uint64_t{1} << (kBits % 64)) - 1);
+  constexpr Wide kHigh =
+      kSigned ? static_cast<Wide>((uint64_t{1} << (kBits - 1)) - 1)
+              : static_cast<Wide>(kBits == 64 ? ~uint64_t{0} : (uint64_t{1} << (kBits % 64)) - 1);
   if (!(value == value)) return To(0);
   if (value <= low) return To(static_cast<Value>(kLow));
   if (value >= end) return To(static_cast<Value>(kHigh));
@@ -118,9 +120,11 @@ To ConvertValue(From value) {
     } else {
       return SaturatingToInt<To>(static_cast<float>(value));
     }
-  } else if constexpr (std::is_same_v<From, double> && !std::is_same_v<To, float> && !IsSmallFloat<To>::value) {
+  } else if constexpr (std::is_same_v<From, double> && !std::is_same_v<To, float> &&
+                       !IsSmallFloat<To>::value) {
     return To(DoubleToFloatRoundedToOdd(value));
-  } else if constexpr (std::is_same_v<From, double> || std::is_same_v<To, double> || std::is_same_v<To, float>) {
+  } else if constexpr (std::is_same_v<From, double> || std::is_same_v<To, double> ||
+                       std::is_same_v<To, float>) {
     return static_cast<To>(value);
   } else {
     return static_cast<To>(static_cast<float>(value));

@@ -70,7 +70,8 @@ struct ConvolutionSizes {
 };
 
 // Converts n elements into a new array of the product's type.
-absl::Status ToProductType(const OpCall& call, PrimitiveType from, PrimitiveType to, int64_t n, MeshBuffer* buffer) {
+absl::Status ToProductType(const OpCall& call, PrimitiveType from, PrimitiveType to, int64_t n,
+                           MeshBuffer* buffer) {
   if (from == to) return absl::OkStatus();
   MeshBuffer converted;
   RETURN_IF_ERROR(call.New(CheckedMultiply(n, ByteWidth(to)).value_or(INT64_MAX), true, &converted));
@@ -103,7 +104,8 @@ absl::Status PrepareInput(const OpCall& call, const ConvolutionSizes& s, int64_t
   for (const int64_t size : s.padded) padded_bytes = CheckedMultiply(padded_bytes, size).value_or(INT64_MAX);
   RETURN_IF_ERROR(call.New(padded_bytes, true, out));
   std::memset(out->mutable_data(), 0, padded_bytes);
-  PlaceInPadding(s.input, s.input_window, s.width, rows, /*x_uniform=*/false, ordered.data(), out->mutable_data());
+  PlaceInPadding(s.input, s.input_window, s.width, rows, /*x_uniform=*/false, ordered.data(),
+                 out->mutable_data());
   return absl::OkStatus();
 }
 
@@ -136,7 +138,8 @@ absl::Status PrepareKernel(const OpCall& call, const ConvolutionSizes& s, const 
   return ToProductType(call, from, s.type, shape.NumElements(), out);
 }
 
-// Convolves `batch` images of one prepared input with one prepared kernel; out is [batch / B, out spatial, O].
+// Convolves `batch` images of one prepared input with one prepared kernel; out is [batch / B, out spatial,
+// O].
 absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t batch, const char* input,
                       const char* kernel, char* out) {
   const Dims strides = RowMajorStrides(s.padded, s.width);
@@ -146,9 +149,12 @@ absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t bat
   const int64_t image_bytes = std::max<int64_t>(1, positions * k * s.width);
   const int64_t lines = s.out_spatial.empty() ? 1 : s.out_spatial[0];
   const int64_t line_positions = positions / std::max<int64_t>(1, lines);
-  const int64_t block_images = std::clamp<int64_t>(kBlockBytes / image_bytes, 1, std::max<int64_t>(1, out_batch));
+  const int64_t block_images =
+      std::clamp<int64_t>(kBlockBytes / image_bytes, 1, std::max<int64_t>(1, out_batch));
   const int64_t block_lines =
-      block_images > 1 ? lines : std::clamp<int64_t>(kBlockBytes / std::max<int64_t>(1, image_bytes / lines), 1, lines);
+      block_images > 1
+          ? lines
+          : std::clamp<int64_t>(kBlockBytes / std::max<int64_t>(1, image_bytes / lines), 1, lines);
   const int64_t block_rows = block_images * block_lines * line_positions;
   MeshBuffer matrix, product;
   RETURN_IF_ERROR(call.New(block_rows * k * s.width, true, &matrix));
@@ -159,7 +165,8 @@ absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t bat
     const char* group_kernel = kernel + g * k * per_group * s.width;
     for (int64_t image = 0; image < out_batch; image += block_images) {
       for (int64_t line = 0; line < lines; line += block_lines) {
-        const int64_t images = std::min(block_images, out_batch - image), count = std::min(block_lines, lines - line);
+        const int64_t images = std::min(block_images, out_batch - image),
+                      count = std::min(block_lines, lines - line);
         StridedLoop windows;
         windows.width = s.width;
         Dims sizes = {images};
@@ -171,7 +178,8 @@ absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t bat
         const size_t spatial = s.out_spatial.size();
         int64_t source = (first_image + image) * strides[0] + first_feature * s.width;
         for (size_t i = 0; i < spatial; ++i) {
-          const int64_t stride = s.out_spatial[i] > 1 ? std::max<int64_t>(1, s.window.dimensions(i).stride()) : 0;
+          const int64_t stride =
+              s.out_spatial[i] > 1 ? std::max<int64_t>(1, s.window.dimensions(i).stride()) : 0;
           if (i == 0) source += line * stride * strides[1];
           windows.Add(sizes[i + 1], stride * strides[i + 1], target[i + 1]);
         }
@@ -243,10 +251,11 @@ absl::Status ExecuteConvolution(OpCall& call) {
     for (int64_t row = 0; row < rows; ++row) {
       if (row == 0 || !call.uniform(1)) {
         const int64_t kernel_row = call.operand_shape(1).ByteSize();
-        RETURN_IF_ERROR(PrepareKernel(call, s, call.data(1) + (call.uniform(1) ? 0 : row * kernel_row), &kernel));
+        RETURN_IF_ERROR(
+            PrepareKernel(call, s, call.data(1) + (call.uniform(1) ? 0 : row * kernel_row), &kernel));
       }
-      RETURN_IF_ERROR(Convolve(call, s, s.batch, input.data() + (call.uniform(0) ? 0 : row * input_row), kernel.data(),
-                               out.mutable_data() + row * out_row));
+      RETURN_IF_ERROR(Convolve(call, s, s.batch, input.data() + (call.uniform(0) ? 0 : row * input_row),
+                               kernel.data(), out.mutable_data() + row * out_row));
     }
   }
   return Finish(call, s, rows, uniform, std::move(out));

@@ -14,9 +14,9 @@ namespace {
 absl::Status Identity(OpCall& call) {
   if (call.num_operands() == 1) {
     if (!call.operand_shape(0).Compatible(call.shape())) {
-      return absl::UnimplementedError(absl::StrCat(
-          call.instruction().custom_call_target(), " from ", call.operand_shape(0).ToString(), " to ",
-          call.shape().ToString(), ": partition the module first"));
+      return absl::UnimplementedError(absl::StrCat(call.instruction().custom_call_target(), " from ",
+                                                   call.operand_shape(0).ToString(), " to ",
+                                                   call.shape().ToString(), ": partition the module first"));
     }
     call.result() = call.TakeOperand(0);
     return absl::OkStatus();

@@ -20,9 +20,11 @@ struct Side {
 
   template <typename Batch, typename Contracting>
   Side(const Shape& shape, const Batch& batch_dims, const Contracting& contracting_dims)
-      : batch(batch_dims.begin(), batch_dims.end()), contracting(contracting_dims.begin(), contracting_dims.end()) {
+      : batch(batch_dims.begin(), batch_dims.end()),
+        contracting(contracting_dims.begin(), contracting_dims.end()) {
     for (int d = 0; d < shape.rank(); ++d) {
-      const bool used = std::count(batch.begin(), batch.end(), d) + std::count(contracting.begin(), contracting.end(), d);
+      const bool used =
+          std::count(batch.begin(), batch.end(), d) + std::count(contracting.begin(), contracting.end(), d);
       if (!used) free.push_back(d);
     }
     for (const int64_t d : batch) batch_size *= shape.dim(static_cast<int>(d));
@@ -70,21 +72,23 @@ absl::Status Permute(const OpCall& call, const Shape& shape, std::initializer_li
   return absl::OkStatus();
 }
 
-absl::Status Convert(const OpCall& call, PrimitiveType from, PrimitiveType to, int64_t elements, MeshBuffer* buffer) {
+absl::Status Convert(const OpCall& call, PrimitiveType from, PrimitiveType to, int64_t elements,
+                     MeshBuffer* buffer) {
   if (from == to) return absl::OkStatus();
   MeshBuffer converted;
   RETURN_IF_ERROR(call.New(elements * ByteWidth(to), buffer->uniform(), &converted));
   const ConvertLoop loop = FindConvertLoop(from, to);
   const int64_t n = elements * (buffer->uniform() ? 1 : call.copies());
   ParallelFor(n, 16 << 10, [&](int64_t begin, int64_t end) {
-    loop(buffer->data() + begin * ByteWidth(from), converted.mutable_data() + begin * ByteWidth(to), end - begin);
+    loop(buffer->data() + begin * ByteWidth(from), converted.mutable_data() + begin * ByteWidth(to),
+         end - begin);
   });
   *buffer = std::move(converted);
   return absl::OkStatus();
 }
 
-// Brings an operand into [batch, free, contracting] or [batch, contracting, free], whichever needs no copy, and
-// says which it is.
+// Brings an operand into [batch, free, contracting] or [batch, contracting, free], whichever needs no copy,
+// and says which it is.
 absl::Status Prepare(const OpCall& call, const Shape& shape, const Side& side, PrimitiveType type,
                      MeshBuffer* buffer, bool* contracting_last) {
   *contracting_last = InOrder(shape, {&side.batch, &side.free, &side.contracting});

@@ -10,7 +10,8 @@
 namespace toroid {
 namespace {
 
-// Byte offset of the window of `sizes` in an array of shape `shape`, starting at the clamped indices of one row.
+// Byte offset of the window of `sizes` in an array of shape `shape`, starting at the clamped indices of one
+// row.
 int64_t WindowOffset(const OpCall& call, int first_index, const Shape& shape, absl::Span<const int64_t> sizes,
                      absl::Span<const int64_t> strides, int64_t row) {
   const bool vector = call.num_operands() == first_index + 1 && call.operand_shape(first_index).rank() == 1;
@@ -35,7 +36,8 @@ absl::Status ExecuteDynamicSlice(OpCall& call) {
   RETURN_IF_ERROR(call.NewResult(uniform));
   if (call.result_elements() == 0) return absl::OkStatus();
   const int64_t width = ByteWidth(to.element_type());
-  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  const Dims from_strides = RowMajorStrides(from.dims(), width),
+             to_strides = RowMajorStrides(to.dims(), width);
   const int64_t rows = uniform ? 1 : call.copies();
   const int64_t source_row = call.uniform(0) ? 0 : from.NumElements() * width;
   StridedLoop loop;
@@ -74,14 +76,16 @@ absl::Status ExecuteDynamicUpdateSlice(OpCall& call) {
     ParallelStridedCopy(std::move(copy), from, call.result().mutable_data());
   }
   if (update.NumElements() == 0) return absl::OkStatus();
-  const Dims strides = RowMajorStrides(shape.dims(), width), update_strides = RowMajorStrides(update.dims(), width);
+  const Dims strides = RowMajorStrides(shape.dims(), width),
+             update_strides = RowMajorStrides(update.dims(), width);
   StridedLoop loop;
   loop.width = width;
   if (indices_uniform) loop.Add(rows, update_row, call.result_bytes());
   for (int d = 0; d < shape.rank(); ++d) loop.Add(update.dim(d), update_strides[d], strides[d]);
   char* out = call.result().mutable_data();
   if (indices_uniform) {
-    ParallelStridedCopy(std::move(loop), update_data, out + WindowOffset(call, 2, shape, update.dims(), strides, 0));
+    ParallelStridedCopy(std::move(loop), update_data,
+                        out + WindowOffset(call, 2, shape, update.dims(), strides, 0));
     return absl::OkStatus();
   }
   loop.Optimize();

@@ -59,7 +59,8 @@ absl::Status ExecuteFft(OpCall& call) {
     in_size *= from.dim(from.rank() - static_cast<int>(rank - i));
     out_size *= to.dim(to.rank() - static_cast<int>(rank - i));
     size *= lengths[i];
-    if (lengths[i] < 1 || lengths[i] > INT32_MAX) return absl::InvalidArgumentError("a transform of a bad length");
+    if (lengths[i] < 1 || lengths[i] > INT32_MAX)
+      return absl::InvalidArgumentError("a transform of a bad length");
   }
   const int64_t in_last = from.dim(from.rank() - 1), out_last = to.dim(to.rank() - 1), last = lengths.back();
   const ConvertLoop read = FindConvertLoop(from.element_type(), xla::C128);

@@ -76,7 +76,8 @@ absl::Status ExecuteGather(OpCall& call) {
   RETURN_IF_ERROR(call.NewResult(uniform));
   if (call.result_elements() == 0) return absl::OkStatus();
   const int64_t rows = uniform ? 1 : call.copies();
-  if (call.operand_shape(0).NumElements() == 0) {  // Windows of nothing along a collapsed dimension of size 0.
+  if (call.operand_shape(0).NumElements() ==
+      0) {  // Windows of nothing along a collapsed dimension of size 0.
     std::memset(call.result().mutable_data(), 0, call.result().bytes());
     return absl::OkStatus();
   }

@@ -1,8 +1,8 @@
 // The index arithmetic that gather and scatter share.
 //
-// Each batch coordinate b (the indices' dimensions without index_vector_dim, row-major) has a start in every operand
-// dimension: start[start_index_map[k]] = indices[b, k], the batch coordinate of the partner dimension for batching
-// dimensions, 0 elsewhere.
+// Each batch coordinate b (the indices' dimensions without index_vector_dim, row-major) has a start in every
+// operand dimension: start[start_index_map[k]] = indices[b, k], the batch coordinate of the partner dimension
+// for batching dimensions, 0 elsewhere.
 #ifndef TOROID_RUNTIME_KERNELS_GATHER_WINDOW_H_
 #define TOROID_RUNTIME_KERNELS_GATHER_WINDOW_H_
 
@@ -16,8 +16,8 @@ namespace toroid {
 
 class WindowStarts {
  public:
-  WindowStarts(const Shape& indices, int64_t index_vector_dim, Dims start_index_map, Dims operand_batching_dims,
-               Dims indices_batching_dims, int operand_rank);
+  WindowStarts(const Shape& indices, int64_t index_vector_dim, Dims start_index_map,
+               Dims operand_batching_dims, Dims indices_batching_dims, int operand_rank);
 
   // Sizes of the batch dimensions, in order.
   absl::Span<const int64_t> batch_dims() const { return batch_dims_; }

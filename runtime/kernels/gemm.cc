@@ -15,7 +15,8 @@ constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many mu
 constexpr int64_t kRowBlock = 256;         // Rows of a large product that one task computes.
 
 template <typename T, int kOrder>
-using Matrix = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, kOrder>, 0, Eigen::OuterStride<>>;
+using Matrix =
+    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, kOrder>, 0, Eigen::OuterStride<>>;
 template <typename T>
 using Result = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
@@ -38,8 +39,10 @@ void EigenProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_
 // Rows [row, row + rows) of one product of the batch.
 template <typename T>
 void Product(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
-  const bool lhs_rows = g.lhs_order == MatrixOrder::kRowMajor, rhs_rows = g.rhs_order == MatrixOrder::kRowMajor;
-  if (lhs_rows && rhs_rows) return EigenProduct<T, Eigen::RowMajor, Eigen::RowMajor>(g, lhs, rhs, out, row, rows);
+  const bool lhs_rows = g.lhs_order == MatrixOrder::kRowMajor,
+             rhs_rows = g.rhs_order == MatrixOrder::kRowMajor;
+  if (lhs_rows && rhs_rows)
+    return EigenProduct<T, Eigen::RowMajor, Eigen::RowMajor>(g, lhs, rhs, out, row, rows);
   if (lhs_rows) return EigenProduct<T, Eigen::RowMajor, Eigen::ColMajor>(g, lhs, rhs, out, row, rows);
   if (rhs_rows) return EigenProduct<T, Eigen::ColMajor, Eigen::RowMajor>(g, lhs, rhs, out, row, rows);
   EigenProduct<T, Eigen::ColMajor, Eigen::ColMajor>(g, lhs, rhs, out, row, rows);
@@ -114,13 +117,20 @@ PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result) {
 
 void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs, void* out) {
   switch (type) {
-    case xla::F32: return RunBatch<float, Product<float>>(gemm, lhs, rhs, out);
-    case xla::F64: return RunBatch<double, Product<double>>(gemm, lhs, rhs, out);
-    case xla::C64: return RunBatch<complex64, Product<complex64>>(gemm, lhs, rhs, out);
-    case xla::C128: return RunBatch<complex128, Product<complex128>>(gemm, lhs, rhs, out);
-    case xla::U64: return RunBatch<uint64_t, PlainProduct<uint64_t>>(gemm, lhs, rhs, out);
-    case xla::PRED: return RunBatch<bool, PlainProduct<bool>>(gemm, lhs, rhs, out);
-    default: return RunBatch<uint32_t, PlainProduct<uint32_t>>(gemm, lhs, rhs, out);
+    case xla::F32:
+      return RunBatch<float, Product<float>>(gemm, lhs, rhs, out);
+    case xla::F64:
+      return RunBatch<double, Product<double>>(gemm, lhs, rhs, out);
+    case xla::C64:
+      return RunBatch<complex64, Product<complex64>>(gemm, lhs, rhs, out);
+    case xla::C128:
+      return RunBatch<complex128, Product<complex128>>(gemm, lhs, rhs, out);
+    case xla::U64:
+      return RunBatch<uint64_t, PlainProduct<uint64_t>>(gemm, lhs, rhs, out);
+    case xla::PRED:
+      return RunBatch<bool, PlainProduct<bool>>(gemm, lhs, rhs, out);
+    default:
+      return RunBatch<uint32_t, PlainProduct<uint32_t>>(gemm, lhs, rhs, out);
   }
 }
 

@@ -19,7 +19,8 @@ struct GemmBatch {
   int64_t lhs_stride = 0, rhs_stride = 0;          // Elements between matrices of the batch; 0 shares one.
 };
 
-// The type products are computed in: F32 for narrow floats, U32 or U64 for integers, PRED (or of ands), F64, C64, C128.
+// The type products are computed in: F32 for narrow floats, U32 or U64 for integers, PRED (or of ands), F64,
+// C64, C128.
 PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result);
 
 // Multiplies matrices of GemmType elements, on several threads; the result does not depend on their number.

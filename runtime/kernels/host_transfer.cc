@@ -6,7 +6,8 @@ namespace toroid {
 namespace {
 
 absl::Status NoPartner(const OpCall& call) {
-  return absl::UnimplementedError(absl::StrCat(call.instruction().opcode_name(), " has no partner in this run"));
+  return absl::UnimplementedError(
+      absl::StrCat(call.instruction().opcode_name(), " has no partner in this run"));
 }
 
 }  // namespace

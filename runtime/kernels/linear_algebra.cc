@@ -101,9 +101,12 @@ void Solve(const T* a, const T* b, int64_t rows, int64_t columns, bool left, Sol
 template <typename F>
 absl::Status WithComputeType(PrimitiveType type, F&& f) {
   switch (type) {
-    case xla::F64: return f(TypeTag<double>{});
-    case xla::C64: return f(TypeTag<complex64>{});
-    case xla::C128: return f(TypeTag<complex128>{});
+    case xla::F64:
+      return f(TypeTag<double>{});
+    case xla::C64:
+      return f(TypeTag<complex64>{});
+    case xla::C128:
+      return f(TypeTag<complex128>{});
     default:
       if (IsFloat(type)) return f(TypeTag<float>{});
       return absl::UnimplementedError(absl::StrCat("not defined on ", TypeName(type)));
@@ -140,14 +143,15 @@ absl::Status ExecuteCholesky(OpCall& call) {
   return WithComputeType(shape.element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     const int64_t matrices = call.result_elements() / (n * n);
-    ParallelFor(rows * matrices, std::max<int64_t>(1, 16384 / (n * n * n + 1)), [&](int64_t begin, int64_t end) {
-      std::vector<T> a, l(n * n);
-      for (int64_t i = begin; i < end; ++i) {
-        ReadMatrix(call, 0, i / matrices, i % matrices, n * n, &a);
-        CholeskyFactor(a.data(), n, lower, l.data());
-        WriteMatrix(call, i / matrices, i % matrices, l);
-      }
-    });
+    ParallelFor(rows * matrices, std::max<int64_t>(1, 16384 / (n * n * n + 1)),
+                [&](int64_t begin, int64_t end) {
+                  std::vector<T> a, l(n * n);
+                  for (int64_t i = begin; i < end; ++i) {
+                    ReadMatrix(call, 0, i / matrices, i % matrices, n * n, &a);
+                    CholeskyFactor(a.data(), n, lower, l.data());
+                    WriteMatrix(call, i / matrices, i % matrices, l);
+                  }
+                });
     return absl::OkStatus();
   });
 }
@@ -167,15 +171,16 @@ absl::Status ExecuteTriangularSolve(OpCall& call) {
   return WithComputeType(shape.element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     const int64_t matrices = call.result_elements() / (m * n), order = proto.left_side() ? m : n;
-    ParallelFor(rows * matrices, std::max<int64_t>(1, 16384 / (order * m * n + 1)), [&](int64_t begin, int64_t end) {
-      std::vector<T> a, b, x(m * n);
-      for (int64_t i = begin; i < end; ++i) {
-        ReadMatrix(call, 0, i / matrices, i % matrices, order * order, &a);
-        ReadMatrix(call, 1, i / matrices, i % matrices, m * n, &b);
-        Solve(a.data(), b.data(), m, n, proto.left_side(), options, x.data());
-        WriteMatrix(call, i / matrices, i % matrices, x);
-      }
-    });
+    ParallelFor(rows * matrices, std::max<int64_t>(1, 16384 / (order * m * n + 1)),
+                [&](int64_t begin, int64_t end) {
+                  std::vector<T> a, b, x(m * n);
+                  for (int64_t i = begin; i < end; ++i) {
+                    ReadMatrix(call, 0, i / matrices, i % matrices, order * order, &a);
+                    ReadMatrix(call, 1, i / matrices, i % matrices, m * n, &b);
+                    Solve(a.data(), b.data(), m, n, proto.left_side(), options, x.data());
+                    WriteMatrix(call, i / matrices, i % matrices, x);
+                  }
+                });
     return absl::OkStatus();
   });
 }

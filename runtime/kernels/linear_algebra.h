@@ -1,6 +1,8 @@
-// cholesky:         L with L * L^H = a, or U with U^H * U = a; only that triangle is read, the other one is zero.
+// cholesky:         L with L * L^H = a, or U with U^H * U = a; only that triangle is read, the other one is
+// zero.
 //                   NaN where a is not positive definite.
-// triangular-solve: x with op(a) * x = b, or x * op(a) = b; op is none, transpose or adjoint. The other triangle,
+// triangular-solve: x with op(a) * x = b, or x * op(a) = b; op is none, transpose or adjoint. The other
+// triangle,
 //                   and a unit diagonal, are not read.
 // Both over the last two dimensions, for each index of the others.
 #ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_H_

@@ -56,14 +56,16 @@ absl::Status ExecuteScan(OpCall& call) {
   const int num_results = static_cast<int>(call.shape().tuple_shapes().size());
   const int num_outputs = num_results - num_carries;
   if (num_carries < 0 || num_inputs < 1 || num_outputs < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(num_carries, " carries among ", call.num_operands(), " operands"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(num_carries, " carries among ", call.num_operands(), " operands"));
   }
   const int d = static_cast<int>(call.instruction().dimension());
   const int64_t steps = call.operand_shape(0).dim(d);
   const int64_t rows = call.copies();
   MeshBuffer result = MeshBuffer::Tuple(num_results);
   for (int i = 0; i < num_outputs; ++i) {
-    RETURN_IF_ERROR(call.New(call.shape().tuple_shape(i).ByteSize(), /*uniform=*/false, &result.mutable_element(i)));
+    RETURN_IF_ERROR(
+        call.New(call.shape().tuple_shape(i).ByteSize(), /*uniform=*/false, &result.mutable_element(i)));
   }
   std::vector<MeshBuffer> carries;
   for (int i = 0; i < num_carries; ++i) carries.push_back(call.TakeOperand(num_inputs + i));
@@ -87,7 +89,8 @@ absl::Status ExecuteScan(OpCall& call) {
       }
       const Shape& shape = call.shape().tuple_shape(i);
       CopySlice(shape, d, t, rows, /*into_array=*/true, value.data(),
-                value.uniform() ? 0 : shape.ByteSize() / shape.dim(d), result.mutable_element(i).mutable_data());
+                value.uniform() ? 0 : shape.ByteSize() / shape.dim(d),
+                result.mutable_element(i).mutable_data());
     }
   }
   for (int i = 0; i < num_carries; ++i) result.mutable_element(num_outputs + i) = std::move(carries[i]);

@@ -43,7 +43,8 @@ absl::Status ExecuteBroadcast(OpCall& call) {
   const bool uniform = call.uniform(0);
   RETURN_IF_ERROR(call.NewResult(uniform));
   const int64_t rows = call.rows(0), width = WidthOf(to);
-  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  const Dims from_strides = RowMajorStrides(from.dims(), width),
+             to_strides = RowMajorStrides(to.dims(), width);
   StridedLoop loop = LoopOverRows(call, rows, from.NumElements() * width, call.result_bytes());
   Dims source(to.rank(), 0);
   for (int i = 0; i < from.rank(); ++i) source[call.instruction().dimensions()[i]] = from_strides[i];
@@ -67,7 +68,8 @@ absl::Status ExecuteTranspose(OpCall& call) {
   if (identity) return ExecuteIdentity(call);
   RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
   const int64_t width = WidthOf(to);
-  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  const Dims from_strides = RowMajorStrides(from.dims(), width),
+             to_strides = RowMajorStrides(to.dims(), width);
   StridedLoop loop = LoopOverRows(call, call.rows(0), call.result_bytes(), call.result_bytes());
   for (int i = 0; i < to.rank(); ++i) loop.Add(to.dim(i), from_strides[permutation[i]], to_strides[i]);
   ParallelStridedCopy(std::move(loop), call.data(0), call.result().mutable_data());
@@ -121,7 +123,8 @@ absl::Status ExecuteSlice(OpCall& call) {
   RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
   if (call.result_elements() == 0) return absl::OkStatus();
   const int64_t width = WidthOf(to);
-  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
+  const Dims from_strides = RowMajorStrides(from.dims(), width),
+             to_strides = RowMajorStrides(to.dims(), width);
   StridedLoop loop = LoopOverRows(call, call.rows(0), from.NumElements() * width, call.result_bytes());
   int64_t offset = 0;
   for (int i = 0; i < to.rank(); ++i) {
@@ -148,8 +151,10 @@ absl::Status ExecutePad(OpCall& call) {
       Fill(out + row * call.result_bytes(), call.data(1) + row * width, width, call.result_elements());
     }
   }
-  const Dims from_strides = RowMajorStrides(from.dims(), width), to_strides = RowMajorStrides(to.dims(), width);
-  StridedLoop loop = LoopOverRows(call, rows, call.uniform(0) ? 0 : from.NumElements() * width, call.result_bytes());
+  const Dims from_strides = RowMajorStrides(from.dims(), width),
+             to_strides = RowMajorStrides(to.dims(), width);
+  StridedLoop loop =
+      LoopOverRows(call, rows, call.uniform(0) ? 0 : from.NumElements() * width, call.result_bytes());
   int64_t source = 0, target = 0;
   for (int i = 0; i < to.rank(); ++i) {
     const auto& padding = call.attrs().padding_config().dimensions(i);

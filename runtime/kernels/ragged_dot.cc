@@ -72,7 +72,8 @@ class Membership {
   std::vector<int64_t> begin_, end_;
 };
 
-// Calls f(element, in group) for every element of an array whose dimension role[j] plays dimension `of[j]` of the lhs
+// Calls f(element, in group) for every element of an array whose dimension role[j] plays dimension `of[j]` of
+// the lhs
 // (-1: of none).
 template <typename F>
 void ForEachMember(const Shape& shape, const Dims& lhs_dim, const RaggedDims& dims, const Shape& lhs,
@@ -103,9 +104,10 @@ absl::Status MaskOperand(const OpCall& call, int i, const Dims& lhs_dim, const R
   for (int64_t row = 0; row < rows; ++row) {
     const char* in = call.data(i) + (call.uniform(i) ? 0 : row * shape.ByteSize());
     char* out = masked->mutable_data() + row * shape.ByteSize();
-    ForEachMember(shape, lhs_dim, dims, call.operand_shape(0), members[row], group, [&](int64_t e, bool in_group) {
-      if (in_group) std::memcpy(out + e * width, in + e * width, width);
-    });
+    ForEachMember(shape, lhs_dim, dims, call.operand_shape(0), members[row], group,
+                  [&](int64_t e, bool in_group) {
+                    if (in_group) std::memcpy(out + e * width, in + e * width, width);
+                  });
   }
   return absl::OkStatus();
 }
@@ -113,7 +115,8 @@ absl::Status MaskOperand(const OpCall& call, int i, const Dims& lhs_dim, const R
 absl::Status RaggedContracting(OpCall& call, const RaggedDims& dims, const std::vector<Membership>& members,
                                int64_t groups) {
   for (const int64_t d : dims.prefix) {
-    if (Contains(dims.free, d)) return absl::UnimplementedError("group sizes along free dimensions of the lhs");
+    if (Contains(dims.free, d))
+      return absl::UnimplementedError("group sizes along free dimensions of the lhs");
   }
   // Dimensions of the operands as dimensions of the lhs.
   Dims lhs_dim, rhs_dim(call.operand_shape(1).rank(), -1);
@@ -148,7 +151,8 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
                         int64_t groups) {
   const Shape& rhs = call.operand_shape(1);
   const auto& ragged = call.attrs().ragged_dot_dimension_numbers();
-  if (ragged.rhs_group_dimensions_size() != 1) return absl::InvalidArgumentError("needs one group dimension of the rhs");
+  if (ragged.rhs_group_dimensions_size() != 1)
+    return absl::InvalidArgumentError("needs one group dimension of the rhs");
   const int group_dim = static_cast<int>(ragged.rhs_group_dimensions(0));
   // The rhs of one group: without the group dimension.
   Dims rhs_dims;
@@ -180,7 +184,8 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
     loop.Add(call.rows(1) * outer, groups * inner, inner);
     loop.Add(inner / width, width, width);
     ParallelStridedCopy(std::move(loop), call.data(1) + g * inner, weights.mutable_data());
-    RETURN_IF_ERROR(Dot(call, numbers, call.operand_shape(0), call.operand(0), one, weights, call.shape(), &part));
+    RETURN_IF_ERROR(
+        Dot(call, numbers, call.operand_shape(0), call.operand(0), one, weights, call.shape(), &part));
     for (int64_t row = 0; row < rows; ++row) {
       const char* in = part.data() + (part.uniform() ? 0 : row * call.result_bytes());
       char* out = result.mutable_data() + row * call.result_bytes();
@@ -208,12 +213,14 @@ absl::Status ApplyScale(const OpCall& call, int operand, int scale, MeshBuffer* 
         call.data(operand) + (call.uniform(operand) ? 0 : row * shape.ByteSize()), out, shape.NumElements());
     if (unit) continue;
     FindConvertLoop(scales.element_type(), xla::F32)(
-        call.data(scale) + (call.uniform(scale) ? 0 : row * scales.ByteSize()), factors.data(), factors.size());
+        call.data(scale) + (call.uniform(scale) ? 0 : row * scales.ByteSize()), factors.data(),
+        factors.size());
     Dims index(shape.rank(), 0);
     for (int64_t i = 0; i < shape.NumElements(); ++i) {
       int64_t at = 0;
       for (int d = 0; d < shape.rank(); ++d) {
-        at = at * scales.dim(d) + index[d] / std::max<int64_t>(1, shape.dim(d) / std::max<int64_t>(1, scales.dim(d)));
+        at = at * scales.dim(d) +
+             index[d] / std::max<int64_t>(1, shape.dim(d) / std::max<int64_t>(1, scales.dim(d)));
       }
       out[i] *= factors[at];
       for (int d = shape.rank() - 1; d >= 0; --d) {
@@ -229,17 +236,19 @@ absl::Status ApplyScale(const OpCall& call, int operand, int scale, MeshBuffer* 
 
 absl::Status ExecuteRaggedDot(OpCall& call) {
   const auto& ragged = call.attrs().ragged_dot_dimension_numbers();
-  if (ragged.lhs_ragged_dimensions_size() != 1) return absl::InvalidArgumentError("needs one ragged dimension");
+  if (ragged.lhs_ragged_dimensions_size() != 1)
+    return absl::InvalidArgumentError("needs one ragged dimension");
   const RaggedDims dims(call);
   if (Contains(dims.batch, dims.ragged)) {
-    return Dot(call, dims.numbers, call.operand_shape(0), call.operand(0), call.operand_shape(1), call.operand(1),
-               call.shape(), &call.result());
+    return Dot(call, dims.numbers, call.operand_shape(0), call.operand(0), call.operand_shape(1),
+               call.operand(1), call.shape(), &call.result());
   }
   const Shape& sizes = call.operand_shape(2);
   if (sizes.rank() < 1) return absl::InvalidArgumentError("group sizes are a list");
   const int64_t groups = sizes.dim(sizes.rank() - 1);
   std::vector<Membership> members;
-  for (int64_t row = 0; row < (call.AllUniform() ? 1 : call.copies()); ++row) members.emplace_back(call, dims, row);
+  for (int64_t row = 0; row < (call.AllUniform() ? 1 : call.copies()); ++row)
+    members.emplace_back(call, dims, row);
   return Contains(dims.contracting, dims.ragged) ? RaggedContracting(call, dims, members, groups)
                                                  : RaggedFree(call, dims, members, groups);
 }
@@ -255,8 +264,10 @@ absl::Status ExecuteScaledDot(OpCall& call) {
   MeshBuffer lhs, rhs;
   RETURN_IF_ERROR(ApplyScale(call, 0, 2, &lhs));
   RETURN_IF_ERROR(ApplyScale(call, 1, 3, &rhs));
-  const Shape lhs_shape(xla::F32, call.operand_shape(0).dims()), rhs_shape(xla::F32, call.operand_shape(1).dims());
-  return Dot(call, call.attrs().dot_dimension_numbers(), lhs_shape, lhs, rhs_shape, rhs, call.shape(), &call.result());
+  const Shape lhs_shape(xla::F32, call.operand_shape(0).dims()),
+      rhs_shape(xla::F32, call.operand_shape(1).dims());
+  return Dot(call, call.attrs().dot_dimension_numbers(), lhs_shape, lhs, rhs_shape, rhs, call.shape(),
+             &call.result());
 }
 
 }  // namespace toroid

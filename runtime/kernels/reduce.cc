@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "runtime/kernels/binary.h"
 #include "runtime/kernels/block_convert.h"
 #include "runtime/kernels/reduce_loops.h"
 #include "runtime/kernels/reducer.h"
 #include "runtime/kernels/strided_copy.h"
-#include "runtime/kernels/binary.h"
 #include "runtime/mesh_rows.h"
 #include "runtime/scalar_body.h"
 #include "runtime/thread_pool.h"
@@ -80,7 +80,8 @@ absl::Status ReduceByLoop(OpCall& call, const ReduceCache& cache) {
     ReduceInto(nest, cache.line, cache.loop, width, x, out + row * cache.kept * width);
   }
   if (narrow) {
-    FloatToNarrow(cache.type, reinterpret_cast<const float*>(out), call.result().mutable_data(), rows * cache.kept);
+    FloatToNarrow(cache.type, reinterpret_cast<const float*>(out), call.result().mutable_data(),
+                  rows * cache.kept);
   }
   return absl::OkStatus();
 }
@@ -132,7 +133,8 @@ absl::Status Shorten(OpCall& call, Slices& slices) {
       for (int64_t row = 0; row < slices.rows; ++row) {
         char* out = shorter.mutable_data() + row * (runs + left) * line;
         std::memcpy(out, sums[i].data() + row * runs * line, runs * line);
-        std::memcpy(out + runs * line, slices.arrays[i].data() + ((row + 1) * slices.count - left) * line, left * line);
+        std::memcpy(out + runs * line, slices.arrays[i].data() + ((row + 1) * slices.count - left) * line,
+                    left * line);
       }
       slices.arrays[i] = std::move(shorter);
     }
@@ -191,8 +193,8 @@ absl::Status ReduceBySlices(OpCall& call, const ReduceCache& cache) {
     std::vector<MeshBuffer> next;
     for (int64_t r = 0; r < slices.count; ++r) {
       RETURN_IF_ERROR(TakeSlices(call, slices, r, 1, 1, &next));
-      RETURN_IF_ERROR(CombineSlices(call.called(0), absl::MakeSpan(results), absl::MakeSpan(next), n, call.mesh(),
-                                    &results));
+      RETURN_IF_ERROR(CombineSlices(call.called(0), absl::MakeSpan(results), absl::MakeSpan(next), n,
+                                    call.mesh(), &results));
     }
   }
   for (MeshBuffer& result : results) RETURN_IF_ERROR(MarkRows(uniform, &result));

@@ -13,7 +13,7 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kChunk = 4096;          // Elements summed in lanes before the partial sums are combined.
-constexpr int64_t kBlockBytes = 16 << 10; // Accumulators that stay in the first-level cache.
+constexpr int64_t kBlockBytes = 8 << 10;  // Accumulators that stay in the first-level cache.
 constexpr int64_t kGrainBytes = 128 << 10;
 
 template <typename T, T (*kOp)(T, T)>
@@ -57,40 +57,60 @@ LineReduction Find(Opcode opcode) {
     switch (opcode) {
       case Opcode::kAdd:
       case Opcode::kMaximum:
-      case Opcode::kOr: return ReduceLine<bool, Or>;
+      case Opcode::kOr:
+        return ReduceLine<bool, Or>;
       case Opcode::kMultiply:
       case Opcode::kMinimum:
-      case Opcode::kAnd: return ReduceLine<bool, And>;
-      case Opcode::kXor: return ReduceLine<bool, Xor>;
-      default: return nullptr;
+      case Opcode::kAnd:
+        return ReduceLine<bool, And>;
+      case Opcode::kXor:
+        return ReduceLine<bool, Xor>;
+      default:
+        return nullptr;
     }
   } else if constexpr (kIsInt<T>) {
     using Ops = IntOps<T>;
     switch (opcode) {
-      case Opcode::kAdd: return ReduceLine<T, Ops::Add>;
-      case Opcode::kMultiply: return ReduceLine<T, Ops::Multiply>;
-      case Opcode::kMaximum: return ReduceLine<T, Ops::Maximum>;
-      case Opcode::kMinimum: return ReduceLine<T, Ops::Minimum>;
-      case Opcode::kAnd: return ReduceLine<T, Ops::And>;
-      case Opcode::kOr: return ReduceLine<T, Ops::Or>;
-      case Opcode::kXor: return ReduceLine<T, Ops::Xor>;
-      default: return nullptr;
+      case Opcode::kAdd:
+        return ReduceLine<T, Ops::Add>;
+      case Opcode::kMultiply:
+        return ReduceLine<T, Ops::Multiply>;
+      case Opcode::kMaximum:
+        return ReduceLine<T, Ops::Maximum>;
+      case Opcode::kMinimum:
+        return ReduceLine<T, Ops::Minimum>;
+      case Opcode::kAnd:
+        return ReduceLine<T, Ops::And>;
+      case Opcode::kOr:
+        return ReduceLine<T, Ops::Or>;
+      case Opcode::kXor:
+        return ReduceLine<T, Ops::Xor>;
+      default:
+        return nullptr;
     }
   } else if constexpr (std::is_floating_point_v<T>) {
     using Ops = FloatOps<T>;
     switch (opcode) {
-      case Opcode::kAdd: return ReduceLine<T, Ops::Add>;
-      case Opcode::kMultiply: return ReduceLine<T, Ops::Multiply>;
-      case Opcode::kMaximum: return ReduceLine<T, Ops::Maximum>;
-      case Opcode::kMinimum: return ReduceLine<T, Ops::Minimum>;
-      default: return nullptr;
+      case Opcode::kAdd:
+        return ReduceLine<T, Ops::Add>;
+      case Opcode::kMultiply:
+        return ReduceLine<T, Ops::Multiply>;
+      case Opcode::kMaximum:
+        return ReduceLine<T, Ops::Maximum>;
+      case Opcode::kMinimum:
+        return ReduceLine<T, Ops::Minimum>;
+      default:
+        return nullptr;
     }
   } else if constexpr (IsComplexType<T>::value) {
     using Ops = ComplexOps<typename T::value_type>;
     switch (opcode) {
-      case Opcode::kAdd: return ReduceLine<T, Ops::Add>;
-      case Opcode::kMultiply: return ReduceLine<T, Ops::Multiply>;
-      default: return nullptr;
+      case Opcode::kAdd:
+        return ReduceLine<T, Ops::Add>;
+      case Opcode::kMultiply:
+        return ReduceLine<T, Ops::Multiply>;
+      default:
+        return nullptr;
     }
   } else {
     return nullptr;
@@ -178,7 +198,8 @@ void ReduceNest::Add(int64_t size, bool kept) {
   }
 }
 
-void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x, char* out) {
+void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x,
+                char* out) {
   const Folder folder{line, loop, width};
   const auto dims = absl::MakeConstSpan(nest.dims);
   for (const auto& dim : dims) {
@@ -203,11 +224,12 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
     // The same chunks and order as one line.
     const int64_t n = dims[0].size, chunks = Folder::CeilOf(n, kChunk);
     std::vector<char> partial(chunks * width);
-    ParallelFor(chunks, std::max<int64_t>(1, kGrainBytes / (kChunk * width)), [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) {
-        line(x + c * kChunk * width, std::min(kChunk, n - c * kChunk), partial.data() + c * width);
-      }
-    });
+    ParallelFor(
+        chunks, std::max<int64_t>(1, kGrainBytes / (kChunk * width)), [&](int64_t begin, int64_t end) {
+          for (int64_t c = begin; c < end; ++c) {
+            line(x + c * kChunk * width, std::min(kChunk, n - c * kChunk), partial.data() + c * width);
+          }
+        });
     for (int64_t c = 1; c < chunks; ++c) {
       loop(partial.data(), partial.data() + c * width, partial.data(), 1, Repeat::kNone);
     }
@@ -217,13 +239,15 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
   } else {
     // Reduced outside, kept next: split what is kept.
     const auto rest = dims.subspan(2);
-    const int64_t x_inner = folder.Elements(rest, false) * width, out_inner = folder.Elements(rest, true) * width;
+    const int64_t x_inner = folder.Elements(rest, false) * width,
+                  out_inner = folder.Elements(rest, true) * width;
     const int64_t x_step = dims[1].size * x_inner;
     const int64_t grain = std::max<int64_t>(1, kGrainBytes / (x_inner * dims[0].size));
     ParallelFor(dims[1].size, std::max(grain, rest.empty() ? kBlockBytes / width : 1),
                 [&](int64_t begin, int64_t end) {
                   if (rest.empty()) {
-                    folder.FoldLines(x + begin * x_inner, dims[0].size, x_step, end - begin, out + begin * out_inner);
+                    folder.FoldLines(x + begin * x_inner, dims[0].size, x_step, end - begin,
+                                     out + begin * out_inner);
                     return;
                   }
                   ReduceNest part;

@@ -11,8 +11,8 @@
 
 namespace toroid {
 
-// *out = op over the n >= 1 elements at x. Sums are taken in lanes and fixed chunks, so they are as accurate as
-// pairwise ones and do not depend on the number of threads.
+// *out = op over the n >= 1 elements at x. Sums are taken in lanes and fixed chunks, so they are as accurate
+// as pairwise ones and do not depend on the number of threads.
 using LineReduction = void (*)(const void* x, int64_t n, void* out);
 
 // Null if the op does not reduce the type; narrow floats are not supported (see ComputeType).
@@ -30,7 +30,8 @@ struct ReduceNest {
 };
 
 // out[kept] = op(out[kept], x[kept, reduced] over all reduced). Uses several threads.
-void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x, char* out);
+void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x,
+                char* out);
 
 }  // namespace toroid
 

@@ -42,8 +42,8 @@ class Folder {
   }
 
   // view[o, j, :] = x[o, first + j * step, :] for j < count.
-  absl::Status Take(const std::vector<MeshBuffer>& x, const Line& line, int64_t first, int64_t step, int64_t count,
-                    std::vector<MeshBuffer>* view) const {
+  absl::Status Take(const std::vector<MeshBuffer>& x, const Line& line, int64_t first, int64_t step,
+                    int64_t count, std::vector<MeshBuffer>* view) const {
     std::vector<MeshBuffer> taken(arrays_);
     for (int i = 0; i < arrays_; ++i) {
       const int64_t row = line.inner * widths_[i];
@@ -60,8 +60,8 @@ class Folder {
   }
 
   // acc[o, j, :] = body(acc[o, j, :], x[o, first + j * step, :]) for j < count.
-  absl::Status Fold(const std::vector<MeshBuffer>& x, const Line& line, int64_t first, int64_t step, int64_t count,
-                    std::vector<MeshBuffer>* acc) const {
+  absl::Status Fold(const std::vector<MeshBuffer>& x, const Line& line, int64_t first, int64_t step,
+                    int64_t count, std::vector<MeshBuffer>* acc) const {
     if (loop_ != nullptr && (step == 1 || count == 1)) {
       const int64_t row = line.inner * widths_[0];
       char* out = (*acc)[0].mutable_data();
@@ -98,15 +98,17 @@ class Folder {
   const std::vector<int64_t> widths_;
 };
 
-// Windows of `size` elements, `dilation` apart, every `stride`, along one dimension: replaces x by the `count` folds.
-absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, int64_t dilation, int64_t stride,
-                         int64_t count, std::vector<MeshBuffer>* x) {
+// Windows of `size` elements, `dilation` apart, every `stride`, along one dimension: replaces x by the
+// `count` folds.
+absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, int64_t dilation,
+                         int64_t stride, int64_t count, std::vector<MeshBuffer>* x) {
   std::vector<MeshBuffer> acc;
   int log = 0;
   while ((int64_t{2} << log) <= size) ++log;
   if (size <= 4 || size * count <= 2 * log * line.length) {
     RETURN_IF_ERROR(folder.Take(*x, line, 0, stride, count, &acc));
-    for (int64_t j = 1; j < size; ++j) RETURN_IF_ERROR(folder.Fold(*x, line, j * dilation, stride, count, &acc));
+    for (int64_t j = 1; j < size; ++j)
+      RETURN_IF_ERROR(folder.Fold(*x, line, j * dilation, stride, count, &acc));
     *x = std::move(acc);
     return absl::OkStatus();
   }

@@ -18,11 +18,16 @@ bool Neutral(Opcode opcode, T* value) {
       case Opcode::kAdd:
       case Opcode::kMaximum:
       case Opcode::kOr:
-      case Opcode::kXor: *value = false; return true;
+      case Opcode::kXor:
+        *value = false;
+        return true;
       case Opcode::kMultiply:
       case Opcode::kMinimum:
-      case Opcode::kAnd: *value = true; return true;
-      default: return false;
+      case Opcode::kAnd:
+        *value = true;
+        return true;
+      default:
+        return false;
     }
   } else if constexpr (kIsInt<T>) {
     using Ops = IntOps<T>;
@@ -31,18 +36,34 @@ bool Neutral(Opcode opcode, T* value) {
     switch (opcode) {
       case Opcode::kAdd:
       case Opcode::kOr:
-      case Opcode::kXor: *value = Ops::FromBits(0); return true;
-      case Opcode::kMultiply: *value = Ops::FromBits(1); return true;
-      case Opcode::kAnd: *value = Ops::FromBits(Ops::kMask); return true;
-      case Opcode::kMinimum: *value = Ops::FromBits(top); return true;
-      case Opcode::kMaximum: *value = Ops::FromBits(Ops::kSigned ? Ops::kSignBit : 0); return true;
-      default: return false;
+      case Opcode::kXor:
+        *value = Ops::FromBits(0);
+        return true;
+      case Opcode::kMultiply:
+        *value = Ops::FromBits(1);
+        return true;
+      case Opcode::kAnd:
+        *value = Ops::FromBits(Ops::kMask);
+        return true;
+      case Opcode::kMinimum:
+        *value = Ops::FromBits(top);
+        return true;
+      case Opcode::kMaximum:
+        *value = Ops::FromBits(Ops::kSigned ? Ops::kSignBit : 0);
+        return true;
+      default:
+        return false;
     }
   } else {
     switch (opcode) {
-      case Opcode::kAdd: *value = T(0.0f); return true;
-      case Opcode::kMultiply: *value = T(1.0f); return true;
-      default: break;
+      case Opcode::kAdd:
+        *value = T(0.0f);
+        return true;
+      case Opcode::kMultiply:
+        *value = T(1.0f);
+        return true;
+      default:
+        break;
     }
     if constexpr (!IsComplexType<T>::value) {
       constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -64,7 +85,8 @@ bool Neutral(Opcode opcode, T* value) {
 bool NeutralElement(Opcode opcode, PrimitiveType type, char* identity) {
   return VisitArrayType(
       type,
-      [&](auto tag) { return Neutral(opcode, reinterpret_cast<typename decltype(tag)::type*>(identity)); }, false);
+      [&](auto tag) { return Neutral(opcode, reinterpret_cast<typename decltype(tag)::type*>(identity)); },
+      false);
 }
 
 absl::Status CombineSlices(Plan& body, absl::Span<MeshBuffer> a, absl::Span<MeshBuffer> b, int64_t count,

@@ -167,24 +167,29 @@ absl::Status ExecuteRng(OpCall& call) {
         } else {
           if (normal && !kIsReal<T>) return false;
           for (int64_t row = 0; row < (uniform ? 1 : call.copies()); ++row) {
-            const double a = ConvertValue<double>(reinterpret_cast<const T*>(call.data(0))[call.uniform(0) ? 0 : row]);
-            const double b = ConvertValue<double>(reinterpret_cast<const T*>(call.data(1))[call.uniform(1) ? 0 : row]);
+            const double a =
+                ConvertValue<double>(reinterpret_cast<const T*>(call.data(0))[call.uniform(0) ? 0 : row]);
+            const double b =
+                ConvertValue<double>(reinterpret_cast<const T*>(call.data(1))[call.uniform(1) ? 0 : row]);
             T* out = reinterpret_cast<T*>(call.result().mutable_data()) + row * n;
             for (int64_t i = 0; i < n; ++i) {
               const auto words = Philox4x32({0x746f726f, 0x69640000}, CounterWords(i, draw, 0));
               const double u = Fraction(words[0], words[1]), v = Fraction(words[2], words[3]);
               const double value =
-                  normal ? a + b * std::sqrt(-2 * std::log1p(-u)) * std::cos(6.283185307179586 * v) : a + u * (b - a);
+                  normal ? a + b * std::sqrt(-2 * std::log1p(-u)) * std::cos(6.283185307179586 * v)
+                         : a + u * (b - a);
               out[i] = ConvertValue<T>(kIsReal<T> ? value : std::floor(value));
               // Rounding to the type may reach b, which is excluded.
-              if (!normal && kIsReal<T> && ConvertValue<double>(out[i]) >= b && b > a) out[i] = ConvertValue<T>(a);
+              if (!normal && kIsReal<T> && ConvertValue<double>(out[i]) >= b && b > a)
+                out[i] = ConvertValue<T>(a);
             }
           }
           return true;
         }
       },
       false);
-  if (!known) return absl::UnimplementedError(absl::StrCat("random numbers of ", TypeName(shape.element_type())));
+  if (!known)
+    return absl::UnimplementedError(absl::StrCat("random numbers of ", TypeName(shape.element_type())));
   return absl::OkStatus();
 }
 

@@ -1,8 +1,8 @@
 // The elementwise operations on single values, one functor per opcode and class of types.
 //
-// Integers wrap modulo 2^bits and nothing here is undefined for any value. Floats narrower than float are computed
-// in float and rounded once (block_convert.h).
-// Source: the opcode tables "elementwise unary" and "elementwise binary" of the HLO semantics.
+// Integers wrap modulo 2^bits and nothing here is undefined for any value. Floats narrower than float are
+// computed in float and rounded once (block_convert.h). Source: the opcode tables "elementwise unary" and
+// "elementwise binary" of the HLO semantics.
 #ifndef TOROID_RUNTIME_KERNELS_SCALAR_OPS_H_
 #define TOROID_RUNTIME_KERNELS_SCALAR_OPS_H_
 
@@ -37,7 +37,8 @@ struct IntOps {
   using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, Unsigned>;
   static constexpr int kBits = IntBits<T>::value;
   static constexpr bool kSigned = std::is_signed_v<Value>;
-  static constexpr Wide kMask = kBits == 8 * sizeof(Wide) ? ~Wide{0} : (Wide{1} << (kBits % (8 * sizeof(Wide)))) - 1;
+  static constexpr Wide kMask =
+      kBits == 8 * sizeof(Wide) ? ~Wide{0} : (Wide{1} << (kBits % (8 * sizeof(Wide)))) - 1;
   static constexpr Wide kSignBit = Wide{1} << (kBits - 1);
 
   // The low kBits of the value.
@@ -137,10 +138,12 @@ inline float ExpOfFloat(float x) {
   p = p * r + 5.0000001201e-1f;
   const float y = p * (r * r) + r + 1.0f;
   // 2^n in two factors, each a normal number.
-  const int32_t exponent = static_cast<int32_t>(std::bit_cast<uint32_t>(rounded) - std::bit_cast<uint32_t>(kRound));
+  const int32_t exponent =
+      static_cast<int32_t>(std::bit_cast<uint32_t>(rounded) - std::bit_cast<uint32_t>(kRound));
   const int32_t half = exponent >> 1;
   const float first = std::bit_cast<float>((static_cast<uint32_t>(half) + 127u) << 23);
-  const float second = std::bit_cast<float>((static_cast<uint32_t>(exponent) - static_cast<uint32_t>(half) + 127u) << 23);
+  const float second =
+      std::bit_cast<float>((static_cast<uint32_t>(exponent) - static_cast<uint32_t>(half) + 127u) << 23);
   return y * first * second;
 }
 

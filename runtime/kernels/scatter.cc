@@ -131,13 +131,15 @@ absl::Status CopyOperands(OpCall& call, int operands, bool uniform, std::vector<
   return absl::OkStatus();
 }
 
-absl::Status Apply(OpCall& call, const ScatterCache& cache, const std::vector<std::pair<int64_t, int64_t>>& windows,
+absl::Status Apply(OpCall& call, const ScatterCache& cache,
+                   const std::vector<std::pair<int64_t, int64_t>>& windows,
                    std::vector<MeshBuffer>& results) {
   const PrimitiveType type = call.operand_shape(0).element_type();
   const int64_t width = ByteWidth(type);
   char* target = results[0].mutable_data();
   const char* updates = call.data(cache.operands + 1);
-  const bool overwrite = cache.operands == 1 && cache.body.has_value() && cache.body->opcode == Opcode::kParameter;
+  const bool overwrite =
+      cache.operands == 1 && cache.body.has_value() && cache.body->opcode == Opcode::kParameter;
   if (overwrite || cache.loop != nullptr) {
     const bool narrow = IsNarrowFloat(type);
     for (const auto& [to, from] : windows) {
@@ -181,7 +183,8 @@ absl::Status ExecuteScatter(OpCall& call) {
   const int64_t rows = uniform ? 1 : call.copies();
   const int64_t operand_row = call.operand_shape(0).NumElements();
   const int64_t update_row = call.operand_shape(cache.operands + 1).NumElements();
-  const int64_t indices_row = call.uniform(cache.operands) ? 0 : call.operand_shape(cache.operands).ByteSize();
+  const int64_t indices_row =
+      call.uniform(cache.operands) ? 0 : call.operand_shape(cache.operands).ByteSize();
   // Updates of several operands must agree on whether they are shared.
   std::vector<MeshBuffer> results;
   bool updates_uniform = true;

@@ -23,8 +23,8 @@ struct Wide16 {
 
 // Strides in elements, 0 or 1: a value with stride 0 stands for all n.
 template <typename T>
-void Loop(const bool* pred, int64_t pred_stride, const void* on_true, int64_t true_stride, const void* on_false,
-          int64_t false_stride, void* out, int64_t n) {
+void Loop(const bool* pred, int64_t pred_stride, const void* on_true, int64_t true_stride,
+          const void* on_false, int64_t false_stride, void* out, int64_t n) {
   const T* t = static_cast<const T*>(on_true);
   const T* f = static_cast<const T*>(on_false);
   T* z = static_cast<T*>(out);
@@ -44,11 +44,16 @@ using SelectLoop = void (*)(const bool*, int64_t, const void*, int64_t, const vo
 
 SelectLoop LoopOfWidth(int64_t width) {
   switch (width) {
-    case 1: return Loop<uint8_t>;
-    case 2: return Loop<uint16_t>;
-    case 4: return Loop<uint32_t>;
-    case 8: return Loop<uint64_t>;
-    default: return Loop<Wide16>;
+    case 1:
+      return Loop<uint8_t>;
+    case 2:
+      return Loop<uint16_t>;
+    case 4:
+      return Loop<uint32_t>;
+    case 8:
+      return Loop<uint64_t>;
+    default:
+      return Loop<Wide16>;
   }
 }
 
@@ -98,16 +103,18 @@ absl::Status ExecuteSelect(OpCall& call) {
            out + begin * width, end - begin);
     });
   } else if (n == 1) {
-    loop(pred, pred_uniform ? 0 : 1, on_true, true_uniform ? 0 : 1, on_false, false_uniform ? 0 : 1, out, rows);
+    loop(pred, pred_uniform ? 0 : 1, on_true, true_uniform ? 0 : 1, on_false, false_uniform ? 0 : 1, out,
+         rows);
   } else {
     const int64_t pred_row = pred_uniform ? 0 : scalar_pred ? 1 : n;
     const int64_t true_row = true_uniform ? 0 : n * width, false_row = false_uniform ? 0 : n * width;
-    ParallelFor(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(n, 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        loop(pred + row * pred_row, scalar_pred ? 0 : 1, on_true + row * true_row, 1, on_false + row * false_row, 1,
-             out + row * n * width, n);
-      }
-    });
+    ParallelFor(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(n, 1)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) {
+                    loop(pred + row * pred_row, scalar_pred ? 0 : 1, on_true + row * true_row, 1,
+                         on_false + row * false_row, 1, out + row * n * width, n);
+                  }
+                });
   }
   return absl::OkStatus();
 }
@@ -117,7 +124,8 @@ absl::Status ExecuteClamp(OpCall& call) {
   const bool narrow = IsNarrowFloat(type);
   const BinaryLoop max_loop = FindBinaryLoop(Opcode::kMaximum, ComputeType(type));
   const BinaryLoop min_loop = FindBinaryLoop(Opcode::kMinimum, ComputeType(type));
-  if (max_loop == nullptr) return absl::UnimplementedError(absl::StrCat("clamp is not defined on ", TypeName(type)));
+  if (max_loop == nullptr)
+    return absl::UnimplementedError(absl::StrCat("clamp is not defined on ", TypeName(type)));
   const char* low = call.data(0);
   const char* x = call.data(1);
   const char* high = call.data(2);
@@ -159,9 +167,10 @@ absl::Status ExecuteClamp(OpCall& call) {
   if (rows == 1) {
     ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) { piece(0, begin, end); });
   } else {
-    ParallelFor(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(n, 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) piece(row, 0, n);
-    });
+    ParallelFor(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(n, 1)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) piece(row, 0, n);
+                });
   }
   return absl::OkStatus();
 }

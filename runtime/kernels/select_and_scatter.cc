@@ -20,7 +20,8 @@ void FindCandidates(const Shape& operand, const Shape& source, const xla::Window
   offsets->assign(1, 0);
   for (int d = 0; d < source.rank(); ++d) {
     const xla::WindowDimension& w = window.dimensions(d);
-    const int64_t dilation = std::max<int64_t>(1, w.window_dilation()), base = std::max<int64_t>(1, w.base_dilation());
+    const int64_t dilation = std::max<int64_t>(1, w.window_dilation()),
+                  base = std::max<int64_t>(1, w.base_dilation());
     std::vector<int64_t> next;
     next.reserve(offsets->size() * source.dim(d));
     for (const int64_t offset : *offsets) {

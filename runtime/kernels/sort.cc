@@ -33,7 +33,8 @@ std::optional<SimpleOrder> Classify(const Computation& comparator) {
   if (a.opcode() != Opcode::kParameter || b.opcode() != Opcode::kParameter) return std::nullopt;
   const std::string& direction = root.attrs().comparison_direction();
   const int64_t first = a.parameter_number(), second = b.parameter_number();
-  if (first / 2 != second / 2 || first == second || (direction != "LT" && direction != "GT")) return std::nullopt;
+  if (first / 2 != second / 2 || first == second || (direction != "LT" && direction != "GT"))
+    return std::nullopt;
   if (IsComplex(a.shape().element_type())) return std::nullopt;
   return SimpleOrder{static_cast<int>(first / 2), (direction == "GT") != (first > second),
                      root.attrs().comparison_type() == "TOTALORDER"};
@@ -108,7 +109,8 @@ class BatchComparator {
   BatchComparator(OpCall& call, const Lines& lines) : call_(call), lines_(lines) {}
 
   // result[i]: the element at offset a[i] goes before the one at b[i].
-  absl::Status Before(const std::vector<int64_t>& a, const std::vector<int64_t>& b, std::vector<bool>* result) {
+  absl::Status Before(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                      std::vector<bool>* result) {
     const int64_t n = static_cast<int64_t>(a.size());
     Plan& plan = call_.called(0);
     std::vector<MeshBuffer> arguments(2 * lines_.arrays.size());
@@ -159,8 +161,8 @@ absl::Status MergeRuns(BatchComparator& comparator, Lines& lines, int64_t run) {
     for (const int64_t p : active) {
       const int64_t other = lines.order[(low[p] + high[p]) / 2], own = lines.order[p];
       const bool left = p % lines.length / run % 2 == 0;
-      // A left element comes after a right one only if that goes before it; a right one after a left one unless it
-      // goes before it.
+      // A left element comes after a right one only if that goes before it; a right one after a left one
+      // unless it goes before it.
       a.push_back(left ? other : own);
       b.push_back(left ? own : other);
     }

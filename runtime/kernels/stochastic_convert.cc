@@ -11,13 +11,21 @@ namespace {
 template <int kBytes>
 struct UnsignedOf;
 template <>
-struct UnsignedOf<1> { using type = uint8_t; };
+struct UnsignedOf<1> {
+  using type = uint8_t;
+};
 template <>
-struct UnsignedOf<2> { using type = uint16_t; };
+struct UnsignedOf<2> {
+  using type = uint16_t;
+};
 template <>
-struct UnsignedOf<4> { using type = uint32_t; };
+struct UnsignedOf<4> {
+  using type = uint32_t;
+};
 template <>
-struct UnsignedOf<8> { using type = uint64_t; };
+struct UnsignedOf<8> {
+  using type = uint64_t;
+};
 
 template <typename From, typename To>
 To ConvertOne(From x, uint64_t random) {

@@ -1,6 +1,10 @@
 // BUILD: copts = ["-O3"]
 #include "runtime/kernels/strided_copy.h"
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -20,11 +24,16 @@ struct Wide16 {
 template <typename F>
 void WithWidth(int64_t width, F&& f) {
   switch (width) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Wide16{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Wide16{});
   }
 }
 
@@ -51,7 +60,8 @@ void CopyLine(const StridedLoop::Dim& dim, const char* source, char* target) {
 }
 
 // 8 x 8 words in vector registers: pairs, then quadruples, then halves are exchanged.
-void TransposeWords(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
+[[gnu::always_inline]] inline void TransposeWords(const char* source, int64_t source_stride, char* target,
+                                                  int64_t target_stride) {
   typedef uint32_t Words __attribute__((vector_size(32)));
   Words r[8], t[8];
   for (int i = 0; i < 8; ++i) std::memcpy(&r[i], source + i * source_stride, sizeof(Words));
@@ -72,12 +82,34 @@ void TransposeWords(const char* source, int64_t source_stride, char* target, int
   for (int i = 0; i < 8; ++i) std::memcpy(target + i * target_stride, &t[i], sizeof(Words));
 }
 
-// Transposes a tile of kTile x kTile elements: lines of `source` become columns of `target`; strides in bytes. Goes by
-// way of a small array, so that each cache line of either side is touched once.
-template <typename T, int64_t kTile>
-void TransposeTile(const char* source, int64_t source_stride, char* target, int64_t target_stride) {
+// Writing past the caches: large results would only push out what is in them.
+constexpr int64_t kVectorBytes = 32;
+constexpr int64_t kStreamBytes = 2 << 20;
+#if defined(__AVX__)
+constexpr bool kCanStream = true;
+[[gnu::always_inline]] inline void StreamLine(char* target, const char* source, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += kVectorBytes) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(target + i),
+                        _mm256_load_si256(reinterpret_cast<const __m256i*>(source + i)));
+  }
+}
+void EndStream() { _mm_sfence(); }
+#else
+constexpr bool kCanStream = false;
+[[gnu::always_inline]] inline void StreamLine(char* target, const char* source, int64_t bytes) {
+  std::memcpy(target, source, bytes);
+}
+void EndStream() {}
+#endif
+
+// Transposes a tile of kTile x kTile elements: lines of `source` become columns of `target`; strides in
+// bytes. Goes by way of a small array, so that each cache line of either side is touched once. With kStream
+// lines of the target are written past the caches; they must be aligned to a vector.
+template <typename T, int64_t kTile, bool kStream>
+[[gnu::always_inline]] inline void TransposeTile(const char* source, int64_t source_stride, char* target,
+                                                 int64_t target_stride) {
   alignas(64) T tile[kTile][kTile];
-  for (int64_t b = 0; b < kTile; ++b) __builtin_prefetch(source + (kTile + b) * source_stride);
+  for (int64_t b = 0; b < kTile && !kStream; ++b) __builtin_prefetch(source + (kTile + b) * source_stride);
   if constexpr (sizeof(T) == 4) {
     for (int64_t b = 0; b < kTile; b += 8) {
       for (int64_t a = 0; a < kTile; a += 8) {
@@ -91,13 +123,21 @@ void TransposeTile(const char* source, int64_t source_stride, char* target, int6
       for (int64_t a = 0; a < kTile; ++a) tile[a][b] = line[a];
     }
   }
-  for (int64_t a = 0; a < kTile; ++a) std::memcpy(target + a * target_stride, tile[a], sizeof(tile[a]));
+  for (int64_t a = 0; a < kTile; ++a) {
+    if constexpr (kStream) {
+      StreamLine(target + a * target_stride, reinterpret_cast<const char*>(tile[a]), sizeof(tile[a]));
+    } else {
+      std::memcpy(target + a * target_stride, tile[a], sizeof(tile[a]));
+    }
+  }
 }
 
-// out[i][j] = in[j][i] for a 2-d loop whose outer dimension is contiguous in the source and whose inner one is in the
-// target. Tiles span whole cache lines; bands of kBand source lines keep the pages of both sides in reach.
-template <typename T>
-void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner, const char* source, char* target) {
+// out[i][j] = in[j][i] for a 2-d loop whose outer dimension is contiguous in the source and whose inner one
+// is in the target. Tiles span whole cache lines; bands of kBand source lines keep the pages of both sides in
+// reach.
+template <typename T, bool kStream>
+void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner, const char* source,
+                    char* target) {
   constexpr int64_t kTile = 64 / sizeof(T) < 8 ? 8 : 64 / sizeof(T);
   constexpr int64_t kBand = 256;
   for (int64_t band = 0; band < inner.size; band += kBand) {
@@ -109,7 +149,7 @@ void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner
         const char* from = source + i * outer.source + j * inner.source;
         char* to = target + i * outer.target + j * inner.target;
         if (i_end - i == kTile && j_end - j == kTile) {
-          TransposeTile<T, kTile>(from, inner.source, to, outer.target);
+          TransposeTile<T, kTile, kStream>(from, inner.source, to, outer.target);
           continue;
         }
         for (int64_t a = 0; a < i_end - i; ++a) {
@@ -134,7 +174,14 @@ void CopyNest(const StridedLoop& loop, size_t level, const char* source, char* t
   if (left == 2) {
     const StridedLoop::Dim& inner = loop.dims[level + 1];
     if (dim.source == sizeof(T) && inner.target == sizeof(T) && dim.size >= 8 && inner.size >= 8) {
-      TransposeTiles<T>(dim, inner, source, target);
+      const bool aligned =
+          reinterpret_cast<uintptr_t>(target) % kVectorBytes == 0 && dim.target % kVectorBytes == 0;
+      if (aligned && kCanStream && dim.size * inner.size * static_cast<int64_t>(sizeof(T)) >= kStreamBytes) {
+        TransposeTiles<T, kCanStream>(dim, inner, source, target);
+        EndStream();
+      } else {
+        TransposeTiles<T, false>(dim, inner, source, target);
+      }
       return;
     }
     for (int64_t i = 0; i < dim.size; ++i) {

@@ -1,5 +1,5 @@
-// Copies between two arrays seen through strides: the one engine behind transpose, broadcast, slice, reverse, pad,
-// concatenate, dynamic slices and gather windows.
+// Copies between two arrays seen through strides: the one engine behind transpose, broadcast, slice, reverse,
+// pad, concatenate, dynamic slices and gather windows.
 #ifndef TOROID_RUNTIME_KERNELS_STRIDED_COPY_H_
 #define TOROID_RUNTIME_KERNELS_STRIDED_COPY_H_
 
@@ -10,8 +10,8 @@
 
 namespace toroid {
 
-// A loop nest over `dims`; element [i0, i1, ...] lies at sum of i_k * stride_k, in bytes. Strides may be zero (a
-// broadcast source) or negative (a reversed one).
+// A loop nest over `dims`; element [i0, i1, ...] lies at sum of i_k * stride_k, in bytes. Strides may be zero
+// (a broadcast source) or negative (a reversed one).
 struct StridedLoop {
   struct Dim {
     int64_t size;

@@ -74,7 +74,8 @@ absl::Status ExecuteConstant(OpCall& call) {
 }
 
 absl::Status ExecuteParameter(OpCall& call) {
-  return absl::InternalError(absl::StrCat("parameter ", call.instruction().parameter_number(), " was executed"));
+  return absl::InternalError(
+      absl::StrCat("parameter ", call.instruction().parameter_number(), " was executed"));
 }
 
 absl::Status ExecuteAfterAll(OpCall& call) { return NewToken(call); }
@@ -128,7 +129,8 @@ absl::Status ExecuteSetDimensionSize(OpCall& call) {
   const int32_t* sizes = reinterpret_cast<const int32_t*>(call.data(1));
   for (int64_t row = 0; row < call.rows(1); ++row) {
     if (sizes[row] != bound) {
-      return absl::UnimplementedError(absl::StrCat("run-time size ", sizes[row], " of a dimension of ", bound));
+      return absl::UnimplementedError(
+          absl::StrCat("run-time size ", sizes[row], " of a dimension of ", bound));
     }
   }
   call.result() = call.TakeOperand(0);

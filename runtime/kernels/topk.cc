@@ -53,7 +53,8 @@ absl::Status ExecuteTopK(OpCall& call) {
   const int64_t n = shape.dim(shape.rank() - 1);
   const Shape& result = call.shape().tuple_shape(0);
   const int64_t k = result.dim(result.rank() - 1);
-  if (k > n || n > INT32_MAX) return absl::InvalidArgumentError(absl::StrCat("the first ", k, " of ", n, " elements"));
+  if (k > n || n > INT32_MAX)
+    return absl::InvalidArgumentError(absl::StrCat("the first ", k, " of ", n, " elements"));
   const bool largest = call.opcode() == Opcode::kCustomCall || call.attrs().largest();
   const bool uniform = call.uniform(0);
   MeshBuffer values, positions;
@@ -70,12 +71,13 @@ absl::Status ExecuteTopK(OpCall& call) {
           const T* in = reinterpret_cast<const T*>(call.data(0));
           T* out = reinterpret_cast<T*>(values.mutable_data());
           int32_t* at = reinterpret_cast<int32_t*>(positions.mutable_data());
-          ParallelFor(lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)), [&](int64_t begin, int64_t end) {
-            std::vector<int32_t> order;
-            for (int64_t line = begin; line < end; ++line) {
-              FirstOfLine(in + line * n, n, k, largest, order, out + line * k, at + line * k);
-            }
-          });
+          ParallelFor(lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
+                      [&](int64_t begin, int64_t end) {
+                        std::vector<int32_t> order;
+                        for (int64_t line = begin; line < end; ++line) {
+                          FirstOfLine(in + line * n, n, k, largest, order, out + line * k, at + line * k);
+                        }
+                      });
           return true;
         }
       },

@@ -28,13 +28,20 @@ template <typename T>
 UnaryLoop IntLoop(Opcode opcode) {
   using Ops = IntOps<T>;
   switch (opcode) {
-    case Opcode::kAbs: return Loop<T, T, Ops::Abs>;
-    case Opcode::kNegate: return Loop<T, T, Ops::Negate>;
-    case Opcode::kSign: return Loop<T, T, Ops::Sign>;
-    case Opcode::kNot: return Loop<T, T, Ops::Not>;
-    case Opcode::kPopulationCount: return Loop<T, T, Ops::PopulationCount>;
-    case Opcode::kClz: return Loop<T, T, Ops::CountLeadingZeros>;
-    default: return nullptr;
+    case Opcode::kAbs:
+      return Loop<T, T, Ops::Abs>;
+    case Opcode::kNegate:
+      return Loop<T, T, Ops::Negate>;
+    case Opcode::kSign:
+      return Loop<T, T, Ops::Sign>;
+    case Opcode::kNot:
+      return Loop<T, T, Ops::Not>;
+    case Opcode::kPopulationCount:
+      return Loop<T, T, Ops::PopulationCount>;
+    case Opcode::kClz:
+      return Loop<T, T, Ops::CountLeadingZeros>;
+    default:
+      return nullptr;
   }
 }
 
@@ -64,44 +71,75 @@ R ComplexAbs(std::complex<R> x) {
   return std::hypot(x.real(), x.imag());
 }
 
-#define TOROID_TRANSCENDENTAL_CASES(T, Ops)             \
-  case Opcode::kNegate: return Loop<T, T, Ops::Negate>; \
-  case Opcode::kSign: return Loop<T, T, Ops::Sign>;     \
-  case Opcode::kExp: return Loop<T, T, Ops::Exp>;       \
-  case Opcode::kExpm1: return Loop<T, T, Ops::Expm1>;   \
-  case Opcode::kLog: return Loop<T, T, Ops::Log>;       \
-  case Opcode::kLog1p: return Loop<T, T, Ops::Log1p>;   \
-  case Opcode::kSqrt: return Loop<T, T, Ops::Sqrt>;     \
-  case Opcode::kRsqrt: return Loop<T, T, Ops::Rsqrt>;   \
-  case Opcode::kCbrt: return Loop<T, T, Ops::Cbrt>;     \
-  case Opcode::kLogistic: return Loop<T, T, Ops::Logistic>; \
-  case Opcode::kSin: return Loop<T, T, Ops::Sin>;       \
-  case Opcode::kCos: return Loop<T, T, Ops::Cos>;       \
-  case Opcode::kTan: return Loop<T, T, Ops::Tan>;       \
-  case Opcode::kSinh: return Loop<T, T, Ops::Sinh>;     \
-  case Opcode::kCosh: return Loop<T, T, Ops::Cosh>;     \
-  case Opcode::kTanh: return Loop<T, T, Ops::Tanh>;     \
-  case Opcode::kAsin: return Loop<T, T, Ops::Asin>;     \
-  case Opcode::kAcos: return Loop<T, T, Ops::Acos>;     \
-  case Opcode::kAsinh: return Loop<T, T, Ops::Asinh>;   \
-  case Opcode::kAcosh: return Loop<T, T, Ops::Acosh>;   \
-  case Opcode::kAtanh: return Loop<T, T, Ops::Atanh>;
+#define TOROID_TRANSCENDENTAL_CASES(T, Ops) \
+  case Opcode::kNegate:                     \
+    return Loop<T, T, Ops::Negate>;         \
+  case Opcode::kSign:                       \
+    return Loop<T, T, Ops::Sign>;           \
+  case Opcode::kExp:                        \
+    return Loop<T, T, Ops::Exp>;            \
+  case Opcode::kExpm1:                      \
+    return Loop<T, T, Ops::Expm1>;          \
+  case Opcode::kLog:                        \
+    return Loop<T, T, Ops::Log>;            \
+  case Opcode::kLog1p:                      \
+    return Loop<T, T, Ops::Log1p>;          \
+  case Opcode::kSqrt:                       \
+    return Loop<T, T, Ops::Sqrt>;           \
+  case Opcode::kRsqrt:                      \
+    return Loop<T, T, Ops::Rsqrt>;          \
+  case Opcode::kCbrt:                       \
+    return Loop<T, T, Ops::Cbrt>;           \
+  case Opcode::kLogistic:                   \
+    return Loop<T, T, Ops::Logistic>;       \
+  case Opcode::kSin:                        \
+    return Loop<T, T, Ops::Sin>;            \
+  case Opcode::kCos:                        \
+    return Loop<T, T, Ops::Cos>;            \
+  case Opcode::kTan:                        \
+    return Loop<T, T, Ops::Tan>;            \
+  case Opcode::kSinh:                       \
+    return Loop<T, T, Ops::Sinh>;           \
+  case Opcode::kCosh:                       \
+    return Loop<T, T, Ops::Cosh>;           \
+  case Opcode::kTanh:                       \
+    return Loop<T, T, Ops::Tanh>;           \
+  case Opcode::kAsin:                       \
+    return Loop<T, T, Ops::Asin>;           \
+  case Opcode::kAcos:                       \
+    return Loop<T, T, Ops::Acos>;           \
+  case Opcode::kAsinh:                      \
+    return Loop<T, T, Ops::Asinh>;          \
+  case Opcode::kAcosh:                      \
+    return Loop<T, T, Ops::Acosh>;          \
+  case Opcode::kAtanh:                      \
+    return Loop<T, T, Ops::Atanh>;
 
 template <typename T>
 UnaryLoop FloatLoop(Opcode opcode) {
   using Ops = FloatOps<T>;
   switch (opcode) {
     TOROID_TRANSCENDENTAL_CASES(T, Ops)
-    case Opcode::kAbs: return Loop<T, T, Ops::Abs>;
-    case Opcode::kFloor: return Loop<T, T, Ops::Floor>;
-    case Opcode::kCeil: return Loop<T, T, Ops::Ceil>;
-    case Opcode::kRoundNearestAfz: return Loop<T, T, Ops::RoundAwayFromZero>;
-    case Opcode::kRoundNearestEven: return Loop<T, T, Ops::RoundToEven>;
-    case Opcode::kIsFinite: return Loop<T, bool, IsFinite<T>>;
-    case Opcode::kErf: return Loop<T, T, Ops::Erf>;
-    case Opcode::kReal: return Loop<T, T, Same<T>>;
-    case Opcode::kImag: return Loop<T, T, Zero<T>>;
-    default: return nullptr;
+    case Opcode::kAbs:
+      return Loop<T, T, Ops::Abs>;
+    case Opcode::kFloor:
+      return Loop<T, T, Ops::Floor>;
+    case Opcode::kCeil:
+      return Loop<T, T, Ops::Ceil>;
+    case Opcode::kRoundNearestAfz:
+      return Loop<T, T, Ops::RoundAwayFromZero>;
+    case Opcode::kRoundNearestEven:
+      return Loop<T, T, Ops::RoundToEven>;
+    case Opcode::kIsFinite:
+      return Loop<T, bool, IsFinite<T>>;
+    case Opcode::kErf:
+      return Loop<T, T, Ops::Erf>;
+    case Opcode::kReal:
+      return Loop<T, T, Same<T>>;
+    case Opcode::kImag:
+      return Loop<T, T, Zero<T>>;
+    default:
+      return nullptr;
   }
 }
 
@@ -111,10 +149,14 @@ UnaryLoop ComplexLoop(Opcode opcode) {
   using Ops = ComplexOps<R>;
   switch (opcode) {
     TOROID_TRANSCENDENTAL_CASES(T, Ops)
-    case Opcode::kAbs: return Loop<T, R, ComplexAbs<R>>;
-    case Opcode::kReal: return Loop<T, R, Real<R>>;
-    case Opcode::kImag: return Loop<T, R, Imag<R>>;
-    default: return nullptr;
+    case Opcode::kAbs:
+      return Loop<T, R, ComplexAbs<R>>;
+    case Opcode::kReal:
+      return Loop<T, R, Real<R>>;
+    case Opcode::kImag:
+      return Loop<T, R, Imag<R>>;
+    default:
+      return nullptr;
   }
 }
 

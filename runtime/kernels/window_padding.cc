@@ -24,14 +24,14 @@ Dims PaddedDims(const Shape& shape, const xla::Window& window) {
   Dims dims;
   for (int d = 0; d < shape.rank(); ++d) {
     const xla::WindowDimension& w = window.dimensions(d);
-    dims.push_back(std::max<int64_t>(0, DilatedSize(shape.dim(d), w.base_dilation()) + Bounded(w.padding_low()) +
-                                            Bounded(w.padding_high())));
+    dims.push_back(std::max<int64_t>(0, DilatedSize(shape.dim(d), w.base_dilation()) +
+                                            Bounded(w.padding_low()) + Bounded(w.padding_high())));
   }
   return dims;
 }
 
-void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width, int64_t rows, bool x_uniform,
-                    const char* x, char* padded) {
+void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width, int64_t rows,
+                    bool x_uniform, const char* x, char* padded) {
   const Dims dims = PaddedDims(shape, window);
   const Dims strides = RowMajorStrides(shape.dims(), width), padded_strides = RowMajorStrides(dims, width);
   int64_t row_bytes = shape.NumElements() * width, padded_bytes = width;

@@ -14,8 +14,8 @@ int64_t DilatedSize(int64_t n, int64_t dilation);
 Dims PaddedDims(const Shape& shape, const xla::Window& window);
 
 // Places x ([rows, shape], elements of `width` bytes) into the filled array `padded` ([rows, PaddedDims]).
-void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width, int64_t rows, bool x_uniform,
-                    const char* x, char* padded);
+void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width, int64_t rows,
+                    bool x_uniform, const char* x, char* padded);
 
 }  // namespace toroid
 

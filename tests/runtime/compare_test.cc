@@ -42,7 +42,8 @@ TEST(CompareTest, IntegersAndBooleansExactly) {
   EXPECT_FALSE(Of("s32[2] {1000000, 2}", "s32[2] {1000001, 2}", 1).equal);
   EXPECT_FALSE(Of("s64[1] {9007199254740993}", "s64[1] {9007199254740992}").equal);
   EXPECT_FALSE(Of("pred[1] {true}", "pred[1] {false}").equal);
-  EXPECT_EQ(Of("s32[2,2] {{1, 2}, {3, 4}}", "s32[2,2] {{1, 2}, {9, 4}}").outputs[0].difference, "[1,0]: 3 instead of 9");
+  EXPECT_EQ(Of("s32[2,2] {{1, 2}, {3, 4}}", "s32[2,2] {{1, 2}, {9, 4}}").outputs[0].difference,
+            "[1,0]: 3 instead of 9");
 }
 
 TEST(CompareTest, ShapesAndTuples) {

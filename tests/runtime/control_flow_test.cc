@@ -76,7 +76,8 @@ TEST(WhileTest, AGroupThatIsPartlyAwayIsAnError) {
 
 TEST(WhileTest, PermutePairsThatArePartlyAwayAreAnError) {
   const std::vector<std::string> result =
-      Loop("collective-permute(x), channel_id=1, source_target_pairs={{0,1},{1,2}}", {"2", "1", "1", "1"}, {"{1, 1}"});
+      Loop("collective-permute(x), channel_id=1, source_target_pairs={{0,1},{1,2}}", {"2", "1", "1", "1"},
+           {"{1, 1}"});
   ASSERT_EQ(result.size(), 1);
   EXPECT_THAT(result[0], HasSubstr("device 0 of pair {0,1} is here, device 1 is not"));
 }
@@ -128,9 +129,10 @@ std::vector<std::string> Branch(const std::vector<std::string>& indices) {
   std::vector<std::vector<Literal>> arguments(2);
   for (const std::string& i : indices) arguments[0].push_back(Value("s32[] " + i));
   for (const std::string x : {"1", "2", "3", "4"}) arguments[1].push_back(Value("s32[] " + x));
-  return EvaluateOnDevices("i = s32[] parameter(0) x = s32[] parameter(1) "
-                           "ROOT y = s32[] conditional(i, x, x, x), branch_computations={negative, reduced, same}",
-                           kBranches, arguments, 4);
+  return EvaluateOnDevices(
+      "i = s32[] parameter(0) x = s32[] parameter(1) "
+      "ROOT y = s32[] conditional(i, x, x, x), branch_computations={negative, reduced, same}",
+      kBranches, arguments, 4);
 }
 
 TEST(ConditionalTest, IndicesOutOfRangeTakeTheLastBranch) {
@@ -155,22 +157,26 @@ TEST(ConditionalTest, PredicateTrueIsBranchZero) {
 }
 
 TEST(CallTest, ErrorsNameTheInstructionThatFailed) {
-  EXPECT_THAT(Evaluate("x = s32[] constant(1) ROOT y = s32[] call(x), to_apply=f",
-                       "f { x = s32[] parameter(0) ROOT bad = s32[] custom-call(x), custom_call_target=\"mystery\" }"),
-              HasSubstr("f/bad: custom-call target \"mystery\" is not known"));
+  EXPECT_THAT(
+      Evaluate(
+          "x = s32[] constant(1) ROOT y = s32[] call(x), to_apply=f",
+          "f { x = s32[] parameter(0) ROOT bad = s32[] custom-call(x), custom_call_target=\"mystery\" }"),
+      HasSubstr("f/bad: custom-call target \"mystery\" is not known"));
 }
 
 TEST(LimitTest, MemoryIsBounded) {
   const auto module =
       MakeModule("x = f32[] constant(1) ROOT y = f32[1000000000000] broadcast(x), dimensions={}");
-  EXPECT_THAT(RunSingle(*module, {}), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/y: needs")));
+  EXPECT_THAT(RunSingle(*module, {}),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/y: needs")));
 }
 
 TEST(ArgumentTest, MustMatchTheParameters) {
   const auto module = MakeModule("ROOT x = s32[2] parameter(0)");
   EXPECT_THAT(RunSingle(*module, {Value("s32[3] {1, 2, 3}")}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("takes s32[2], argument 0 is s32[3]")));
-  EXPECT_THAT(RunSingle(*module, {}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("takes 1 arguments")));
+  EXPECT_THAT(RunSingle(*module, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("takes 1 arguments")));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ std::unique_ptr<Module> MakeModule(absl::string_view body, absl::string_view com
 
 Literal Value(absl::string_view text) {
   const size_t end = text.find(' ');
-  const auto module = MakeModule(absl::StrCat("ROOT c = ", text.substr(0, end), " constant(", text.substr(end + 1), ")"));
+  const auto module =
+      MakeModule(absl::StrCat("ROOT c = ", text.substr(0, end), " constant(", text.substr(end + 1), ")"));
   absl::StatusOr<Literal> literal = RunSingle(*module, {});
   TOROID_CHECK(literal.ok(), literal.status().ToString());
   return *std::move(literal);
@@ -34,7 +35,8 @@ std::string ToText(const Literal& literal) {
   return text;
 }
 
-std::string Evaluate(absl::string_view body, absl::string_view computations, absl::Span<const Literal> arguments) {
+std::string Evaluate(absl::string_view body, absl::string_view computations,
+                     absl::Span<const Literal> arguments) {
   const auto module = MakeModule(body, computations);
   const absl::StatusOr<Literal> result = RunSingle(*module, arguments);
   return result.ok() ? ToText(*result) : result.status().ToString();
@@ -58,13 +60,14 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
   }
   ASSIGN_OR_RETURN(const MeshValue result, RunModule(module, std::move(values), options));
   std::vector<Literal> literals;
-  for (int64_t device = 0; device < options.num_devices(); ++device) literals.push_back(result.ToLiteral(device));
+  for (int64_t device = 0; device < options.num_devices(); ++device)
+    literals.push_back(result.ToLiteral(device));
   return literals;
 }
 
 std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_view computations,
-                                           const std::vector<std::vector<Literal>>& arguments, int64_t num_partitions,
-                                           int64_t num_replicas) {
+                                           const std::vector<std::vector<Literal>>& arguments,
+                                           int64_t num_partitions, int64_t num_replicas) {
   const auto module = MakeModule(body, computations);
   const auto results = RunOnDevices(*module, arguments, num_partitions, num_replicas);
   if (!results.ok()) return {results.status().ToString()};
@@ -74,8 +77,8 @@ std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_
 }
 
 std::string Reducer(absl::string_view name, absl::string_view type, absl::string_view op) {
-  return absl::StrCat(name, " { a = ", type, "[] parameter(0)\n b = ", type, "[] parameter(1)\n ROOT c = ", type,
-                      "[] ", op, "(a, b) }\n");
+  return absl::StrCat(name, " { a = ", type, "[] parameter(0)\n b = ", type,
+                      "[] parameter(1)\n ROOT c = ", type, "[] ", op, "(a, b) }\n");
 }
 
 }  // namespace toroid

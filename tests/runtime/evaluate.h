@@ -30,16 +30,16 @@ std::string ToText(const Literal& literal);
 std::string Evaluate(absl::string_view body, absl::string_view computations = "",
                      absl::Span<const Literal> arguments = {});
 
-// Results of a mesh of num_partitions devices, one per device. arguments[i] holds one value for all devices, or one
-// per device.
+// Results of a mesh of num_partitions devices, one per device. arguments[i] holds one value for all devices,
+// or one per device.
 absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
                                                   const std::vector<std::vector<Literal>>& arguments,
                                                   int64_t num_partitions, int64_t num_replicas = 1);
 
 // The same as text; one string with the error if it fails.
 std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_view computations,
-                                           const std::vector<std::vector<Literal>>& arguments, int64_t num_partitions,
-                                           int64_t num_replicas = 1);
+                                           const std::vector<std::vector<Literal>>& arguments,
+                                           int64_t num_partitions, int64_t num_replicas = 1);
 
 // A computation over two scalars that applies one op.
 std::string Reducer(absl::string_view name, absl::string_view type, absl::string_view op);

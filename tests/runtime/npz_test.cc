@@ -52,15 +52,15 @@ std::string Zip(const std::vector<std::pair<std::string, std::string>>& members,
   std::string file, directory;
   for (const auto& [name, data] : members) {
     const std::string packed = deflated ? Deflate(data) : data;
-    const std::string common = absl::StrCat(Little(20, 2), Little(0, 2), Little(deflated ? 8 : 0, 2), Little(0, 8),
-                                            Little(packed.size(), 4), Little(data.size(), 4), Little(name.size(), 2),
-                                            Little(0, 2));
+    const std::string common =
+        absl::StrCat(Little(20, 2), Little(0, 2), Little(deflated ? 8 : 0, 2), Little(0, 8),
+                     Little(packed.size(), 4), Little(data.size(), 4), Little(name.size(), 2), Little(0, 2));
     absl::StrAppend(&directory, "PK\1\2", Little(20, 2), common, Little(0, 10), Little(file.size(), 4), name);
     absl::StrAppend(&file, "PK\3\4", common, name, packed);
   }
   const size_t at = file.size();
-  return absl::StrCat(file, directory, "PK\5\6", Little(0, 4), Little(members.size(), 2), Little(members.size(), 2),
-                      Little(directory.size(), 4), Little(at, 4), Little(0, 2));
+  return absl::StrCat(file, directory, "PK\5\6", Little(0, 4), Little(members.size(), 2),
+                      Little(members.size(), 2), Little(directory.size(), 4), Little(at, 4), Little(0, 2));
 }
 
 std::string Floats(const std::vector<float>& values) {
@@ -82,7 +82,8 @@ TEST(NpyTest, DamagedArraysAreRefused) {
   EXPECT_THAT(ReadNpy("nothing"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(ReadNpy(Npy("<f4", false, "(2, 2)", Floats({1}))),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("16 expected")));
-  EXPECT_THAT(ReadNpy(Npy("<f4", false, "(4611686018427387904, 9)", "")), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ReadNpy(Npy("<f4", false, "(4611686018427387904, 9)", "")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(ReadNpy(Npy("|V2", false, "(1,)", "ab")),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("are not read")));
   const std::string whole = Npy("<f4", false, "(1,)", Floats({1}));

@@ -21,11 +21,13 @@ using ::testing::HasSubstr;
 HloSharding Tiled(std::vector<int64_t> tiles, std::vector<int64_t> devices, int64_t replicas = 1) {
   std::vector<HloSharding::Subgroup> subgroups;
   if (replicas > 1) subgroups.push_back({xla::OpSharding::REPLICATED, replicas});
-  return HloSharding::Tiled(std::move(tiles), std::move(subgroups), *DeviceOrder::Explicit(std::move(devices)));
+  return HloSharding::Tiled(std::move(tiles), std::move(subgroups),
+                            *DeviceOrder::Explicit(std::move(devices)));
 }
 
 TEST(CutLiteralTest, PaddingIsPoison) {
-  ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(Value("f32[5] {0, 1, 2, 3, 4}"), {Tiled({4}, {0, 1, 2, 3})}, 4));
+  ASSERT_OK_AND_ASSIGN(const MeshValue shards,
+                       CutLiteral(Value("f32[5] {0, 1, 2, 3, 4}"), {Tiled({4}, {0, 1, 2, 3})}, 4));
   EXPECT_EQ(shards.shape().ToString(), "f32[2]");
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "{0, 1}");
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{4, nan}");
@@ -57,7 +59,8 @@ TEST(AssembleLiteralTest, InvertsCutting) {
     std::iota(devices.begin(), devices.end(), 0);
     std::shuffle(devices.begin(), devices.end(), random);
     const HloSharding sharding = Tiled({a, b}, devices, copies);
-    Literal global(Shape(xla::S32, {static_cast<int64_t>(random() % 10), static_cast<int64_t>(random() % 10)}));
+    Literal global(
+        Shape(xla::S32, {static_cast<int64_t>(random() % 10), static_cast<int64_t>(random() % 10)}));
     for (int32_t& x : global.mutable_data<int32_t>()) x = static_cast<int32_t>(random());
     const int64_t n = a * b * copies;
     ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(global, {sharding}, n));
@@ -75,7 +78,8 @@ TEST(AssembleLiteralTest, ReplicasMustAgreeWhenAsked) {
   EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options), IsOkAndHolds(values[0]));
   options.check_replicas = true;
   EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("devices 0 and 1 disagree on element [1] of output 0")));
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("devices 0 and 1 disagree on element [1] of output 0")));
 }
 
 TEST(AssembleLiteralTest, TuplesByLeaf) {

@@ -23,15 +23,16 @@ std::vector<Literal> Values(const std::string& shape, const std::vector<std::str
 // Runs `op` on one s32[2] per device, {10 d, 10 d + 1} on device d.
 std::vector<std::string> OnDevices(const std::string& op, int64_t partitions, int64_t replicas = 1) {
   std::vector<std::string> values;
-  for (int64_t d = 0; d < partitions * replicas; ++d) values.push_back(absl::StrCat("{", 10 * d, ", ", 10 * d + 1, "}"));
+  for (int64_t d = 0; d < partitions * replicas; ++d)
+    values.push_back(absl::StrCat("{", 10 * d, ", ", 10 * d + 1, "}"));
   return EvaluateOnDevices("x = s32[2] parameter(0) ROOT y = " + op, Reducer("sum", "s32", "add"),
                            {Values("s32[2]", values)}, partitions, replicas);
 }
 
 TEST(AllReduceTest, GroupsOfDifferentSizes) {
   EXPECT_THAT(OnDevices("s32[2] all-reduce(x), to_apply=sum, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups={{2,0},{1},{3,4}}",
-                  5),
+                        "replica_groups={{2,0},{1},{3,4}}",
+                        5),
               ElementsAre("{20, 22}", "{10, 11}", "{20, 22}", "{70, 72}", "{70, 72}"));
 }
 
@@ -45,65 +46,70 @@ TEST(AllReduceTest, GroupModes) {
 
 TEST(AllReduceTest, IotaAndMeshGroups) {
   EXPECT_THAT(OnDevices("s32[2] all-reduce(x), to_apply=sum, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups=[2,2]<=[2,2]T(1,0)",
-                  4),
+                        "replica_groups=[2,2]<=[2,2]T(1,0)",
+                        4),
               ElementsAre("{20, 22}", "{40, 42}", "{20, 22}", "{40, 42}"));
   EXPECT_THAT(OnDevices("s32[2] all-reduce(x), to_apply=sum, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups=mesh['a'=2,'b'=2] {'a'}",
-                  4),
+                        "replica_groups=mesh['a'=2,'b'=2] {'a'}",
+                        4),
               ElementsAre("{20, 22}", "{40, 42}", "{20, 22}", "{40, 42}"));
 }
 
 TEST(AllReduceTest, SharedValuesCountOncePerDevice) {
-  EXPECT_THAT(EvaluateOnDevices("x = s32[] constant(3) ROOT y = s32[] all-reduce(x), to_apply=sum, channel_id=1, "
-                                "use_global_device_ids=true, replica_groups={{0,1,2},{3}}",
-                                Reducer("sum", "s32", "add"), {}, 4),
-              ElementsAre("9", "9", "9", "3"));
+  EXPECT_THAT(
+      EvaluateOnDevices("x = s32[] constant(3) ROOT y = s32[] all-reduce(x), to_apply=sum, channel_id=1, "
+                        "use_global_device_ids=true, replica_groups={{0,1,2},{3}}",
+                        Reducer("sum", "s32", "add"), {}, 4),
+      ElementsAre("9", "9", "9", "3"));
 }
 
 TEST(AllReduceTest, BodiesOfSeveralOps) {
-  EXPECT_THAT(EvaluateOnDevices("x = s32[2] parameter(0) ROOT y = s32[2] all-reduce(x), to_apply=f, channel_id=1, "
-                                "use_global_device_ids=true, replica_groups={{0,1,2}}",
-                                "f { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] add(a, b) "
-                                "m = s32[] constant(7) ROOT d = s32[] remainder(c, m) }",
-                                {Values("s32[2]", {"{5, 6}", "{4, 4}", "{6, 1}"})}, 3),
-              ElementsAre("{1, 4}", "{1, 4}", "{1, 4}"));
+  EXPECT_THAT(
+      EvaluateOnDevices("x = s32[2] parameter(0) ROOT y = s32[2] all-reduce(x), to_apply=f, channel_id=1, "
+                        "use_global_device_ids=true, replica_groups={{0,1,2}}",
+                        "f { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] add(a, b) "
+                        "m = s32[] constant(7) ROOT d = s32[] remainder(c, m) }",
+                        {Values("s32[2]", {"{5, 6}", "{4, 4}", "{6, 1}"})}, 3),
+      ElementsAre("{1, 4}", "{1, 4}", "{1, 4}"));
 }
 
 TEST(AllReduceTest, NarrowFloatsAreRoundedOnce) {
-  EXPECT_THAT(EvaluateOnDevices("x = bf16[] parameter(0) ROOT y = bf16[] all-reduce(x), to_apply=sum, channel_id=1, "
-                                "use_global_device_ids=true, replica_groups={{0,1,2}}",
-                                Reducer("sum", "bf16", "add"), {Values("bf16[]", {"256", "1", "1"})}, 3),
-              ElementsAre("258", "258", "258"));
+  EXPECT_THAT(
+      EvaluateOnDevices("x = bf16[] parameter(0) ROOT y = bf16[] all-reduce(x), to_apply=sum, channel_id=1, "
+                        "use_global_device_ids=true, replica_groups={{0,1,2}}",
+                        Reducer("sum", "bf16", "add"), {Values("bf16[]", {"256", "1", "1"})}, 3),
+      ElementsAre("258", "258", "258"));
 }
 
 TEST(AllReduceTest, SeveralOperandsAndStartDone) {
-  EXPECT_THAT(OnDevices("(s32[2], s32[2]) all-reduce(x, x), to_apply=sum, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups={{0,1}}",
-                  2),
-              ElementsAre("( {10, 12}, {10, 12} )", "( {10, 12}, {10, 12} )"));
-  EXPECT_THAT(EvaluateOnDevices("x = s32[] parameter(0) s = s32[] all-reduce-start(x), to_apply=sum, channel_id=1, "
-                                "use_global_device_ids=true, replica_groups={{0,1}} "
-                                "ROOT y = s32[] all-reduce-done(s)",
-                                Reducer("sum", "s32", "add"), {Values("s32[]", {"1", "2"})}, 2),
-              ElementsAre("3", "3"));
+  EXPECT_THAT(
+      OnDevices("(s32[2], s32[2]) all-reduce(x, x), to_apply=sum, channel_id=1, use_global_device_ids=true, "
+                "replica_groups={{0,1}}",
+                2),
+      ElementsAre("( {10, 12}, {10, 12} )", "( {10, 12}, {10, 12} )"));
+  EXPECT_THAT(
+      EvaluateOnDevices("x = s32[] parameter(0) s = s32[] all-reduce-start(x), to_apply=sum, channel_id=1, "
+                        "use_global_device_ids=true, replica_groups={{0,1}} "
+                        "ROOT y = s32[] all-reduce-done(s)",
+                        Reducer("sum", "s32", "add"), {Values("s32[]", {"1", "2"})}, 2),
+      ElementsAre("3", "3"));
 }
 
 TEST(AllReduceTest, DevicesOutsideAllGroupsAreAnError) {
   EXPECT_THAT(OnDevices("s32[2] all-reduce(x), to_apply=sum, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups={{0,1}}",
-                  3),
+                        "replica_groups={{0,1}}",
+                        3),
               ElementsAre(HasSubstr("main/y: device 2 is in no group")));
   EXPECT_THAT(OnDevices("s32[2] all-reduce(x), to_apply=sum, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups={{0,5}}",
-                  3),
+                        "replica_groups={{0,5}}",
+                        3),
               ElementsAre(HasSubstr("name 5, ids go up to 2")));
 }
 
 TEST(AllGatherTest, PiecesInGroupOrder) {
   EXPECT_THAT(OnDevices("s32[4] all-gather(x), dimensions={0}, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups={{2,0},{1,3}}",
-                  4),
+                        "replica_groups={{2,0},{1,3}}",
+                        4),
               ElementsAre("{20, 21, 0, 1}", "{10, 11, 30, 31}", "{20, 21, 0, 1}", "{10, 11, 30, 31}"));
 }
 
@@ -115,22 +121,26 @@ TEST(AllGatherTest, AlongAnInnerDimension) {
 }
 
 TEST(ReduceScatterTest, MembersKeepTheirBlock) {
-  EXPECT_THAT(OnDevices("s32[1] reduce-scatter(x), dimensions={0}, to_apply=sum, channel_id=1, use_global_device_ids=true, "
-                  "replica_groups={{1,0},{2,3}}",
-                  4),
-              ElementsAre("{12}", "{10}", "{50}", "{52}"));
+  EXPECT_THAT(
+      OnDevices(
+          "s32[1] reduce-scatter(x), dimensions={0}, to_apply=sum, channel_id=1, use_global_device_ids=true, "
+          "replica_groups={{1,0},{2,3}}",
+          4),
+      ElementsAre("{12}", "{10}", "{50}", "{52}"));
 }
 
 TEST(AllToAllTest, ArrayForm) {
-  EXPECT_THAT(OnDevices("s32[2] all-to-all(x), dimensions={0}, channel_id=1, replica_groups={{0,1},{3,2}}", 4),
-              ElementsAre("{0, 10}", "{1, 11}", "{31, 21}", "{30, 20}"));
+  EXPECT_THAT(
+      OnDevices("s32[2] all-to-all(x), dimensions={0}, channel_id=1, replica_groups={{0,1},{3,2}}", 4),
+      ElementsAre("{0, 10}", "{1, 11}", "{31, 21}", "{30, 20}"));
 }
 
 TEST(AllToAllTest, TupleForm) {
-  EXPECT_THAT(EvaluateOnDevices("x = s32[] parameter(0) y = s32[] parameter(1) "
-                                "ROOT t = (s32[], s32[]) all-to-all(x, y), channel_id=1, replica_groups={{0,1}}",
-                                "", {Values("s32[]", {"1", "2"}), Values("s32[]", {"3", "4"})}, 2),
-              ElementsAre("( 1, 2 )", "( 3, 4 )"));
+  EXPECT_THAT(
+      EvaluateOnDevices("x = s32[] parameter(0) y = s32[] parameter(1) "
+                        "ROOT t = (s32[], s32[]) all-to-all(x, y), channel_id=1, replica_groups={{0,1}}",
+                        "", {Values("s32[]", {"1", "2"}), Values("s32[]", {"3", "4"})}, 2),
+      ElementsAre("( 1, 2 )", "( 3, 4 )"));
 }
 
 TEST(CollectivePermuteTest, DevicesWithoutSourceGetZeros) {
@@ -141,10 +151,11 @@ TEST(CollectivePermuteTest, DevicesWithoutSourceGetZeros) {
 }
 
 TEST(CollectivePermuteTest, StartAndDone) {
-  EXPECT_THAT(EvaluateOnDevices("x = s32[] parameter(0) s = (s32[], s32[], u32[], u32[]) collective-permute-start(x), "
-                                "channel_id=1, source_target_pairs={{0,1},{1,0}} "
-                                "ROOT y = s32[] collective-permute-done(s)",
-                                "", {Values("s32[]", {"1", "2"})}, 2),
+  EXPECT_THAT(EvaluateOnDevices(
+                  "x = s32[] parameter(0) s = (s32[], s32[], u32[], u32[]) collective-permute-start(x), "
+                  "channel_id=1, source_target_pairs={{0,1},{1,0}} "
+                  "ROOT y = s32[] collective-permute-done(s)",
+                  "", {Values("s32[]", {"1", "2"})}, 2),
               ElementsAre("2", "1"));
 }
 
@@ -155,21 +166,23 @@ TEST(CollectiveBroadcastTest, FirstMemberSends) {
 
 TEST(RaggedAllToAllTest, RowsGoWhereTheSenderSays) {
   EXPECT_THAT(
-      EvaluateOnDevices("x = s32[3] parameter(0) o = s32[4] parameter(1) a = s32[2] parameter(2) b = s32[2] parameter(3) "
-                        "c = s32[2] parameter(4) d = s32[2] parameter(5) "
-                        "ROOT y = s32[4] ragged-all-to-all(x, o, a, b, c, d), channel_id=1, replica_groups={{0,1}}",
-                        "",
-                        {Values("s32[3]", {"{1, 2, 3}", "{4, 5, 6}"}), Values("s32[4]", {"{-1, -1, -1, -1}"}),
-                         Values("s32[2]", {"{0, 1}", "{0, 2}"}), Values("s32[2]", {"{1, 2}", "{2, 1}"}),
-                         Values("s32[2]", {"{0, 0}", "{1, 3}"}), Values("s32[2]", {"{1, 2}", "{2, 1}"})},
-                        2),
+      EvaluateOnDevices(
+          "x = s32[3] parameter(0) o = s32[4] parameter(1) a = s32[2] parameter(2) b = s32[2] parameter(3) "
+          "c = s32[2] parameter(4) d = s32[2] parameter(5) "
+          "ROOT y = s32[4] ragged-all-to-all(x, o, a, b, c, d), channel_id=1, replica_groups={{0,1}}",
+          "",
+          {Values("s32[3]", {"{1, 2, 3}", "{4, 5, 6}"}), Values("s32[4]", {"{-1, -1, -1, -1}"}),
+           Values("s32[2]", {"{0, 1}", "{0, 2}"}), Values("s32[2]", {"{1, 2}", "{2, 1}"}),
+           Values("s32[2]", {"{0, 0}", "{1, 3}"}), Values("s32[2]", {"{1, 2}", "{2, 1}"})},
+          2),
       ElementsAre("{1, 4, 5, -1}", "{2, 3, -1, 6}"));
 }
 
 TEST(DeviceIdTest, PartitionsAndReplicas) {
-  EXPECT_THAT(EvaluateOnDevices("p = u32[] partition-id() r = u32[] replica-id() ROOT t = (u32[], u32[]) tuple(p, r)", "",
-                                {}, 2, 2),
-              ElementsAre("( 0, 0 )", "( 1, 0 )", "( 0, 1 )", "( 1, 1 )"));
+  EXPECT_THAT(
+      EvaluateOnDevices("p = u32[] partition-id() r = u32[] replica-id() ROOT t = (u32[], u32[]) tuple(p, r)",
+                        "", {}, 2, 2),
+      ElementsAre("( 0, 0 )", "( 1, 0 )", "( 0, 1 )", "( 1, 1 )"));
 }
 
 }  // namespace

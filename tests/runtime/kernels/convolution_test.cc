@@ -16,12 +16,16 @@ namespace toroid {
 namespace {
 
 TEST(ConvolutionTest, CrossCorrelationUnlessReversed) {
-  const std::string operands = "x = f32[1,4,1] constant({{{1}, {2}, {3}, {4}}}) k = f32[2,1,1] constant({{{1}}, {{10}}}) ";
-  EXPECT_EQ(Evaluate(operands + "ROOT y = f32[1,3,1] convolution(x, k), window={size=2}, dim_labels=b0f_0io->b0f"),
-            "{ { {21}, {32}, {43} } }");
-  EXPECT_EQ(Evaluate(operands +
-                     "ROOT y = f32[1,3,1] convolution(x, k), window={size=2 rhs_reversal=1}, dim_labels=b0f_0io->b0f"),
-            "{ { {12}, {23}, {34} } }");
+  const std::string operands =
+      "x = f32[1,4,1] constant({{{1}, {2}, {3}, {4}}}) k = f32[2,1,1] constant({{{1}}, {{10}}}) ";
+  EXPECT_EQ(
+      Evaluate(operands + "ROOT y = f32[1,3,1] convolution(x, k), window={size=2}, dim_labels=b0f_0io->b0f"),
+      "{ { {21}, {32}, {43} } }");
+  EXPECT_EQ(
+      Evaluate(
+          operands +
+          "ROOT y = f32[1,3,1] convolution(x, k), window={size=2 rhs_reversal=1}, dim_labels=b0f_0io->b0f"),
+      "{ { {12}, {23}, {34} } }");
 }
 
 TEST(ConvolutionTest, NoSpatialDimensionsIsAMatrixProduct) {
@@ -62,8 +66,8 @@ Case RandomCase(std::mt19937& random) {
 }
 
 // Sizes in the order of a label string over batch/input/output letters and spatial digits.
-std::vector<int64_t> Order(const std::string& labels, char first, int64_t first_size, char second, int64_t second_size,
-                           const int64_t* spatial) {
+std::vector<int64_t> Order(const std::string& labels, char first, int64_t first_size, char second,
+                           int64_t second_size, const int64_t* spatial) {
   std::vector<int64_t> dims;
   for (const char label : labels) {
     dims.push_back(label == first ? first_size : label == second ? second_size : spatial[label - '0']);
@@ -71,8 +75,8 @@ std::vector<int64_t> Order(const std::string& labels, char first, int64_t first_
   return dims;
 }
 
-float At(const Literal& literal, const std::string& labels, char first, int64_t i, char second, int64_t j, int64_t s0,
-         int64_t s1) {
+float At(const Literal& literal, const std::string& labels, char first, int64_t i, char second, int64_t j,
+         int64_t s0, int64_t s1) {
   int64_t at = 0;
   for (size_t d = 0; d < labels.size(); ++d) {
     const int64_t index = labels[d] == first ? i : labels[d] == second ? j : labels[d] == '0' ? s0 : s1;
@@ -96,11 +100,12 @@ TEST(ConvolutionTest, AnyWindowGroupsAndLabels) {
     for (float& value : k.mutable_data<float>()) value = static_cast<float>(random() % 9) - 4;
     const auto pair = [](const int64_t* v) { return absl::StrCat(v[0], "x", v[1]); };
     const std::string text = absl::StrCat(
-        "x = ", x.shape().ToString(), " parameter(0) k = ", k.shape().ToString(), " parameter(1) ROOT y = ",
-        shape.ToString(), " convolution(x, k), window={size=", pair(c.size), " stride=", pair(c.stride), " pad=",
-        c.low[0], "_", c.high[0], "x", c.low[1], "_", c.high[1], " lhs_dilate=", pair(c.base), " rhs_dilate=",
-        pair(c.dilation), " rhs_reversal=", int{c.reversal[0]}, "x", int{c.reversal[1]}, "}, dim_labels=", lhs, "_", rhs,
-        "->", out, ", feature_group_count=", c.groups, ", batch_group_count=", c.batch_groups);
+        "x = ", x.shape().ToString(), " parameter(0) k = ", k.shape().ToString(),
+        " parameter(1) ROOT y = ", shape.ToString(), " convolution(x, k), window={size=", pair(c.size),
+        " stride=", pair(c.stride), " pad=", c.low[0], "_", c.high[0], "x", c.low[1], "_", c.high[1],
+        " lhs_dilate=", pair(c.base), " rhs_dilate=", pair(c.dilation), " rhs_reversal=", int{c.reversal[0]},
+        "x", int{c.reversal[1]}, "}, dim_labels=", lhs, "_", rhs, "->", out,
+        ", feature_group_count=", c.groups, ", batch_group_count=", c.batch_groups);
     SCOPED_TRACE(text);
     ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*MakeModule(text), {x, k}));
     const int64_t in_group = c.features / c.groups, out_batch = c.batch / c.batch_groups;

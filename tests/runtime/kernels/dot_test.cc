@@ -28,9 +28,10 @@ TEST(DotTest, IntegersWrapAndPredIsOrOfAnds) {
   EXPECT_EQ(Evaluate("a = s8[2] constant({100, 100}) b = s8[2] constant({100, 100}) "
                      "ROOT y = s8[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
             "32");
-  EXPECT_EQ(Evaluate("a = pred[2,2] constant({{true, true}, {false, false}}) b = pred[2] constant({true, true}) "
-                     "ROOT y = pred[2] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
-            "{1, 0}");
+  EXPECT_EQ(
+      Evaluate("a = pred[2,2] constant({{true, true}, {false, false}}) b = pred[2] constant({true, true}) "
+               "ROOT y = pred[2] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+      "{1, 0}");
 }
 
 TEST(DotTest, EmptyContractionIsZeroAndNoneIsAnOuterProduct) {
@@ -65,12 +66,16 @@ TEST(DotTest, AnyDimensionNumbers) {
       int64_t size;
     };
     std::vector<Label> labels;
-    for (int i = static_cast<int>(random() % 3); i > 0; --i) labels.push_back({true, true, int64_t(1 + random() % 3)});
+    for (int i = static_cast<int>(random() % 3); i > 0; --i)
+      labels.push_back({true, true, int64_t(1 + random() % 3)});
     const int batch = static_cast<int>(labels.size());
-    for (int i = static_cast<int>(random() % 3); i > 0; --i) labels.push_back({true, true, int64_t(1 + random() % 30)});
+    for (int i = static_cast<int>(random() % 3); i > 0; --i)
+      labels.push_back({true, true, int64_t(1 + random() % 30)});
     const int contracting = static_cast<int>(labels.size());
-    for (int i = static_cast<int>(random() % 3); i > 0; --i) labels.push_back({true, false, int64_t(1 + random() % 9)});
-    for (int i = static_cast<int>(random() % 3); i > 0; --i) labels.push_back({false, true, int64_t(1 + random() % 9)});
+    for (int i = static_cast<int>(random() % 3); i > 0; --i)
+      labels.push_back({true, false, int64_t(1 + random() % 9)});
+    for (int i = static_cast<int>(random() % 3); i > 0; --i)
+      labels.push_back({false, true, int64_t(1 + random() % 9)});
     for (int l = 0; l < static_cast<int>(labels.size()); ++l) {
       if (labels[l].lhs) lhs_of.push_back(l);
       if (labels[l].rhs) rhs_of.push_back(l);
@@ -152,26 +157,30 @@ TEST(DotTest, LargeProductsDoNotDependOnThreads) {
 }
 
 TEST(RaggedDotTest, RowsUseTheRhsOfTheirGroup) {
-  EXPECT_EQ(Evaluate("a = f32[4,1] constant({{1}, {2}, {3}, {4}}) b = f32[2,1,1] constant({{{10}}, {{100}}}) "
-                     "n = s32[2] constant({1, 2}) "
-                     "ROOT y = f32[4,1] ragged-dot(a, b, n), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
-                     "lhs_ragged_dims={0}, rhs_group_dims={0}"),
-            "{ {10}, {200}, {300}, {0} }");
+  EXPECT_EQ(
+      Evaluate("a = f32[4,1] constant({{1}, {2}, {3}, {4}}) b = f32[2,1,1] constant({{{10}}, {{100}}}) "
+               "n = s32[2] constant({1, 2}) "
+               "ROOT y = f32[4,1] ragged-dot(a, b, n), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+               "lhs_ragged_dims={0}, rhs_group_dims={0}"),
+      "{ {10}, {200}, {300}, {0} }");
 }
 
 TEST(RaggedDotTest, ContractingGroupsSumTheirPartAndSkipNans) {
-  EXPECT_EQ(Evaluate("a = f32[1,4] constant({{1, 2, 3, nan}}) b = f32[4,1] constant({{1}, {1}, {10}, {nan}}) "
-                     "n = s32[2] constant({2, 1}) "
-                     "ROOT y = f32[2,1,1] ragged-dot(a, b, n), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
-                     "lhs_ragged_dims={1}"),
-            "{ { {3} }, { {30} } }");
+  EXPECT_EQ(
+      Evaluate("a = f32[1,4] constant({{1, 2, 3, nan}}) b = f32[4,1] constant({{1}, {1}, {10}, {nan}}) "
+               "n = s32[2] constant({2, 1}) "
+               "ROOT y = f32[2,1,1] ragged-dot(a, b, n), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+               "lhs_ragged_dims={1}"),
+      "{ { {3} }, { {30} } }");
 }
 
 TEST(ScaledDotTest, OneScalePerBlock) {
-  EXPECT_EQ(Evaluate("a = f8e4m3fn[1,4] constant({{1, 2, 3, 4}}) b = f8e4m3fn[4,1] constant({{1}, {1}, {1}, {1}}) "
-                     "s = f8e8m0fnu[1,2] constant({{2, 4}}) t = f8e8m0fnu[] constant(1) "
-                     "ROOT y = f32[1,1] scaled-dot(a, b, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
-            "{ {34} }");
+  EXPECT_EQ(
+      Evaluate(
+          "a = f8e4m3fn[1,4] constant({{1, 2, 3, 4}}) b = f8e4m3fn[4,1] constant({{1}, {1}, {1}, {1}}) "
+          "s = f8e8m0fnu[1,2] constant({{2, 4}}) t = f8e8m0fnu[] constant(1) "
+          "ROOT y = f32[1,1] scaled-dot(a, b, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+      "{ {34} }");
 }
 
 }  // namespace

@@ -38,8 +38,9 @@ TEST(PadTest, InteriorThenEdges) {
   EXPECT_EQ(Evaluate(x + "ROOT y = s32[4] pad(x, v), padding=-1_-2_2"), "{9, 9, 2, 9}");
   EXPECT_EQ(Evaluate(x + "ROOT y = s32[2] pad(x, v), padding=4_-5"), "{9, 9}");
   EXPECT_EQ(Evaluate(x + "ROOT y = s32[2] pad(x, v), padding=-5_4"), "{9, 9}");
-  EXPECT_EQ(Evaluate("x = s32[0] constant({}) v = s32[] constant(9) ROOT y = s32[3] pad(x, v), padding=1_2_5"),
-            "{9, 9, 9}");
+  EXPECT_EQ(
+      Evaluate("x = s32[0] constant({}) v = s32[] constant(9) ROOT y = s32[3] pad(x, v), padding=1_2_5"),
+      "{9, 9, 9}");
 }
 
 TEST(ConcatenateTest, AlongEitherDimension) {
@@ -49,14 +50,27 @@ TEST(ConcatenateTest, AlongEitherDimension) {
 }
 
 TEST(ReverseTest, ListedDimensions) {
-  EXPECT_EQ(Evaluate("x = s32[2,2] constant({{1, 2}, {3, 4}}) ROOT y = s32[2,2] reverse(x), dimensions={0,1}"),
-            "{ { 4, 3 }, { 2, 1 } }");
+  EXPECT_EQ(
+      Evaluate("x = s32[2,2] constant({{1, 2}, {3, 4}}) ROOT y = s32[2,2] reverse(x), dimensions={0,1}"),
+      "{ { 4, 3 }, { 2, 1 } }");
 }
 
 TEST(IotaTest, WrapsInNarrowTypes) {
   EXPECT_EQ(Evaluate("ROOT y = s32[2,3] iota(), iota_dimension=1"), "{ { 0, 1, 2 }, { 0, 1, 2 } }");
   EXPECT_EQ(Evaluate("ROOT y = u2[6] iota(), iota_dimension=0"), "{0, 1, 2, 3, 0, 1}");
   EXPECT_EQ(Evaluate("ROOT y = c64[2] iota(), iota_dimension=0"), "{(0, 0), (1, 0)}");
+}
+
+// Large and aligned enough to be written past the caches.
+TEST(TransposeTest, LargeMatrices) {
+  Literal x(Shape(xla::S32, {1000, 1024}));
+  for (int64_t i = 0; i < 1024000; ++i) x.mutable_data<int32_t>()[i] = static_cast<int32_t>(i);
+  const auto module =
+      MakeModule("x = s32[1000,1024] parameter(0) ROOT y = s32[1024,1000] transpose(x), dimensions={1,0}");
+  ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {x}));
+  for (int64_t i = 0; i < 1024; ++i) {
+    for (int64_t j = 0; j < 1000; ++j) ASSERT_EQ(y.data<int32_t>()[i * 1000 + j], j * 1024 + i);
+  }
 }
 
 // y[j] = x[i] with j[k] = i[permutation[k]], for elements of every width.
@@ -88,7 +102,8 @@ TEST(TransposeTest, RandomPermutations) {
         int64_t at = 0;
         for (int d = 0; d < rank; ++d) at = at * dims[d] + i[d];
         ASSERT_EQ(std::string(y.bytes() + k * width, width), std::string(x.bytes() + at * width, width))
-            << name << " " << absl::StrJoin(dims, ",") << " by " << absl::StrJoin(permutation, ",") << " at " << k;
+            << name << " " << absl::StrJoin(dims, ",") << " by " << absl::StrJoin(permutation, ",") << " at "
+            << k;
         for (int d = rank - 1; d >= 0; --d) {
           if (++j[d] < result[d]) break;
           j[d] = 0;

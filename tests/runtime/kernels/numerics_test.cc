@@ -36,8 +36,9 @@ TEST(FftTest, AgreesWithTheSumOverAllPairs) {
     const Literal x = RandomLiteral(Shape(xla::C128, {2, n}), random);
     const std::string shape = absl::StrCat("c128[2,", n, "]");
     for (const bool inverse : {false, true}) {
-      const auto module = MakeModule(absl::StrCat("x = ", shape, " parameter(0) ROOT y = ", shape, " fft(x), fft_type=",
-                                                  inverse ? "IFFT" : "FFT", ", fft_length={", n, "}"));
+      const auto module =
+          MakeModule(absl::StrCat("x = ", shape, " parameter(0) ROOT y = ", shape,
+                                  " fft(x), fft_type=", inverse ? "IFFT" : "FFT", ", fft_length={", n, "}"));
       ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {x}));
       for (int line = 0; line < 2; ++line) {
         for (int k = 0; k < n; ++k) {
@@ -59,9 +60,9 @@ TEST(FftTest, RealTransformsInTwoDimensionsInvert) {
   for (const int n : {4, 5}) {
     const Literal x = RandomLiteral(Shape(xla::F64, {3, n}), random);
     const int half = n / 2 + 1;
-    const auto module = MakeModule(absl::StrCat("x = f64[3,", n, "] parameter(0) f = c128[3,", half,
-                                                "] fft(x), fft_type=RFFT, fft_length={3,", n, "} ROOT y = f64[3,", n,
-                                                "] fft(f), fft_type=IRFFT, fft_length={3,", n, "}"));
+    const auto module = MakeModule(absl::StrCat(
+        "x = f64[3,", n, "] parameter(0) f = c128[3,", half, "] fft(x), fft_type=RFFT, fft_length={3,", n,
+        "} ROOT y = f64[3,", n, "] fft(f), fft_type=IRFFT, fft_length={3,", n, "}"));
     ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {x}));
     for (int i = 0; i < 3 * n; ++i) ASSERT_NEAR(y.data<double>()[i], x.data<double>()[i], 1e-13);
   }
@@ -72,7 +73,8 @@ TEST(CholeskyTest, EitherTriangleAndNanIfNotPositiveDefinite) {
             "{ { 2, 0 }, { 1, 3 } }");
   EXPECT_EQ(Evaluate("a = f32[2,2] constant({{4, 2}, {nan, 10}}) ROOT l = f32[2,2] cholesky(a), lower=false"),
             "{ { 2, 1 }, { 0, 3 } }");
-  EXPECT_THAT(Evaluate("a = f32[1,1] constant({{-1}}) ROOT l = f32[1,1] cholesky(a), lower=true"), HasSubstr("nan"));
+  EXPECT_THAT(Evaluate("a = f32[1,1] constant({{-1}}) ROOT l = f32[1,1] cholesky(a), lower=true"),
+              HasSubstr("nan"));
 }
 
 // op(a) x = b and x op(a) = b for every option, multiplied back.
@@ -90,8 +92,8 @@ TEST(TriangularSolveTest, AllOptions) {
           const std::string shape = absl::StrCat("c128[", rows, ",", columns, "]");
           const auto module = MakeModule(absl::StrCat(
               "a = c128[4,4] parameter(0) b = ", shape, " parameter(1) ROOT x = ", shape,
-              " triangular-solve(a, b), left_side=", left ? "true" : "false", ", lower=", lower ? "true" : "false",
-              ", unit_diagonal=", unit ? "true" : "false", ", transpose_a=", op));
+              " triangular-solve(a, b), left_side=", left ? "true" : "false", ", lower=",
+              lower ? "true" : "false", ", unit_diagonal=", unit ? "true" : "false", ", transpose_a=", op));
           ASSERT_OK_AND_ASSIGN(const Literal x, RunSingle(*module, {a, b}));
           const auto at = [&](int i, int j) -> complex128 {
             const int row = op == "NO_TRANSPOSE" ? i : j, column = op == "NO_TRANSPOSE" ? j : i;
@@ -108,7 +110,8 @@ TEST(TriangularSolveTest, AllOptions) {
                             : x.data<complex128>()[i * columns + k] * at(k, j);
               }
               ASSERT_LT(std::abs(sum - b.data<complex128>()[i * columns + j]), 1e-10)
-                  << op << (left ? " left" : " right") << (lower ? " lower" : " upper") << (unit ? " unit" : "");
+                  << op << (left ? " left" : " right") << (lower ? " lower" : " upper")
+                  << (unit ? " unit" : "");
             }
           }
         }
@@ -118,23 +121,29 @@ TEST(TriangularSolveTest, AllOptions) {
 }
 
 TEST(BatchNormTest, TrainingInferenceAndGradient) {
-  EXPECT_EQ(Evaluate("x = f32[2,2] constant({{1, 10}, {3, 30}}) s = f32[2] constant({1, 2}) o = f32[2] constant({5, 6}) "
-                     "ROOT y = (f32[2,2], f32[2], f32[2]) batch-norm-training(x, s, o), epsilon=0, feature_index=1"),
-            "( { { 4, 4 }, { 6, 8 } }, {2, 20}, {1, 100} )");
-  EXPECT_EQ(Evaluate("x = f32[1,2] constant({{3, 5}}) s = f32[2] constant({2, 1}) o = f32[2] constant({1, 0}) "
-                     "m = f32[2] constant({1, 1}) v = f32[2] constant({3, 0}) "
-                     "ROOT y = f32[1,2] batch-norm-inference(x, s, o, m, v), epsilon=1, feature_index=1"),
-            "{ { 3, 4 } }");
-  EXPECT_EQ(Evaluate("x = f32[2,1] constant({{1}, {3}}) s = f32[1] constant({2}) m = f32[1] constant({2}) "
-                     "v = f32[1] constant({1}) g = f32[2,1] constant({{1}, {3}}) "
-                     "ROOT y = (f32[2,1], f32[1], f32[1]) batch-norm-grad(x, s, m, v, g), epsilon=0, feature_index=1"),
-            "( { {0}, {0} }, {2}, {4} )");
+  EXPECT_EQ(
+      Evaluate(
+          "x = f32[2,2] constant({{1, 10}, {3, 30}}) s = f32[2] constant({1, 2}) o = f32[2] constant({5, 6}) "
+          "ROOT y = (f32[2,2], f32[2], f32[2]) batch-norm-training(x, s, o), epsilon=0, feature_index=1"),
+      "( { { 4, 4 }, { 6, 8 } }, {2, 20}, {1, 100} )");
+  EXPECT_EQ(
+      Evaluate("x = f32[1,2] constant({{3, 5}}) s = f32[2] constant({2, 1}) o = f32[2] constant({1, 0}) "
+               "m = f32[2] constant({1, 1}) v = f32[2] constant({3, 0}) "
+               "ROOT y = f32[1,2] batch-norm-inference(x, s, o, m, v), epsilon=1, feature_index=1"),
+      "{ { 3, 4 } }");
+  EXPECT_EQ(
+      Evaluate(
+          "x = f32[2,1] constant({{1}, {3}}) s = f32[1] constant({2}) m = f32[1] constant({2}) "
+          "v = f32[1] constant({1}) g = f32[2,1] constant({{1}, {3}}) "
+          "ROOT y = (f32[2,1], f32[1], f32[1]) batch-norm-grad(x, s, m, v, g), epsilon=0, feature_index=1"),
+      "( { {0}, {0} }, {2}, {4} )");
 }
 
 // Known answers of the authors' implementation (Random123, kat_vectors).
 TEST(RngTest, KnownAnswers) {
   EXPECT_THAT(Threefry2x32({0, 0}, {0, 0}), ElementsAre(0x6b200159, 0x99ba4efe));
-  EXPECT_THAT(Threefry2x32({0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}), ElementsAre(0x1cb996fc, 0xbb002be7));
+  EXPECT_THAT(Threefry2x32({0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}),
+              ElementsAre(0x1cb996fc, 0xbb002be7));
   EXPECT_THAT(Philox4x32({0, 0}, {0, 0, 0, 0}), ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
   EXPECT_THAT(Philox4x32({0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}),
               ElementsAre(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd));

@@ -17,17 +17,21 @@ namespace toroid {
 namespace {
 
 std::string Comparator(const std::string& type, const std::string& rest) {
-  return absl::StrCat("less { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ROOT c = pred[] compare(a, b), ",
-                      rest, " }");
+  return absl::StrCat("less { a = ", type, "[] parameter(0) b = ", type,
+                      "[] parameter(1) ROOT c = pred[] compare(a, b), ", rest, " }");
 }
 
 TEST(SortTest, DirectionsAndDimensions) {
-  EXPECT_EQ(Evaluate("x = s32[5] constant({3, -1, 2, -1, 9}) ROOT y = s32[5] sort(x), dimensions={0}, to_apply=less",
-                     Comparator("s32", "direction=LT")),
-            "{-1, -1, 2, 3, 9}");
-  EXPECT_EQ(Evaluate("x = u8[2,2] constant({{1, 200}, {7, 3}}) ROOT y = u8[2,2] sort(x), dimensions={0}, to_apply=less",
-                     Comparator("u8", "direction=GT")),
-            "{ { 7, 200 }, { 1, 3 } }");
+  EXPECT_EQ(
+      Evaluate(
+          "x = s32[5] constant({3, -1, 2, -1, 9}) ROOT y = s32[5] sort(x), dimensions={0}, to_apply=less",
+          Comparator("s32", "direction=LT")),
+      "{-1, -1, 2, 3, 9}");
+  EXPECT_EQ(
+      Evaluate(
+          "x = u8[2,2] constant({{1, 200}, {7, 3}}) ROOT y = u8[2,2] sort(x), dimensions={0}, to_apply=less",
+          Comparator("u8", "direction=GT")),
+      "{ { 7, 200 }, { 1, 3 } }");
 }
 
 TEST(SortTest, TotalOrderPutsNansAtTheEnds) {
@@ -56,10 +60,10 @@ TEST(SortTest, AnyComparatorIsStable) {
       for (int32_t& key : keys.mutable_data<int32_t>()) key = static_cast<int32_t>(random() % 20);
       std::iota(payload.mutable_data<int32_t>().begin(), payload.mutable_data<int32_t>().end(), 0);
       const std::string shape = absl::StrCat("s32[", lines, ",", n, "]");
-      const auto module = MakeModule(absl::StrCat("k = ", shape, " parameter(0) p = ", shape, " parameter(1) ROOT y = (",
-                                                  shape, ", ", shape,
-                                                  ") sort(k, p), dimensions={1}, is_stable=true, to_apply=less"),
-                                     by_key ? simple : complex);
+      const auto module = MakeModule(
+          absl::StrCat("k = ", shape, " parameter(0) p = ", shape, " parameter(1) ROOT y = (", shape, ", ",
+                       shape, ") sort(k, p), dimensions={1}, is_stable=true, to_apply=less"),
+          by_key ? simple : complex);
       ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {keys, payload}));
       for (int line = 0; line < lines; ++line) {
         const int32_t* key = keys.data<int32_t>().data();
@@ -82,8 +86,9 @@ TEST(TopKTest, TiesByPositionAndTotalOrder) {
   EXPECT_EQ(Evaluate("x = f32[2,4] constant({{1, 3, 3, 2}, {nan, inf, -0, 0}}) "
                      "ROOT y = (f32[2,3], s32[2,3]) topk(x), k=3, largest=true"),
             "( { { 3, 3, 2 }, { nan, inf, 0 } }, { { 1, 2, 3 }, { 0, 1, 3 } } )");
-  EXPECT_EQ(Evaluate("x = s32[4] constant({5, -2, 9, -2}) ROOT y = (s32[2], s32[2]) topk(x), k=2, largest=false"),
-            "( {-2, -2}, {1, 3} )");
+  EXPECT_EQ(
+      Evaluate("x = s32[4] constant({5, -2, 9, -2}) ROOT y = (s32[2], s32[2]) topk(x), k=2, largest=false"),
+      "( {-2, -2}, {1, 3} )");
   EXPECT_EQ(Evaluate("x = s32[3] constant({5, -2, 9}) "
                      "ROOT y = (s32[1], s32[1]) custom-call(x), custom_call_target=\"TopK\""),
             "( {9}, {2} )");

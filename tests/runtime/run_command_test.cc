@@ -1,0 +1,88 @@
+// BUILD: size = "small"
+// BUILD: data = ["//tests/corpus:jax"]
+// hlo-run as a library call: where arguments come from, what a check finds.
+#include "runtime/run_command.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/base/files.h"
+#include "hlo/base/status.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string TempPath(const std::string& name) { return std::string(std::getenv("TEST_TMPDIR")) + "/" + name; }
+
+std::string WriteText(const std::string& name, const std::string& body) {
+  const std::string path = TempPath(name);
+  TOROID_CHECK(WriteFile(path, "HloModule m\nENTRY main {\n" + body + "\n}\n").ok());
+  return path;
+}
+
+TEST(RunCommandTest, RecordedResultsAreChecked) {
+  HloRunCommand command;
+  command.input = "tests/corpus/jax/moe_layer_forward.gspmd.snapshot.pb";
+  command.num_partitions = 1;
+  command.check = true;
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"equal\":true,\"outputs\":2,"));
+}
+
+TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
+  HloRunCommand command;
+  command.input = WriteText("a.hlo", "x = f32[3] parameter(0) ROOT y = f32[3] negate(x)");
+  command.seed = 5;
+  command.output = TempPath("a.snapshot.pb");
+  ASSERT_OK(RunHloCommand(command));
+  // The same function with another result: the recorded one differs.
+  HloRunCommand check;
+  check.input = WriteText("b.hlo", "x = f32[3] parameter(0) ROOT y = f32[3] copy(x)");
+  check.args = command.output;
+  check.check = true;
+  testing::internal::CaptureStdout();
+  EXPECT_THAT(RunHloCommand(check),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("output 0 differs from the recorded result")));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"equal\":false,"));
+  check.input = command.input;
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(check));
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(RunCommandTest, SeedsGiveTheSameArguments) {
+  HloRunCommand command;
+  command.input = WriteText("c.hlo", "ROOT x = (f32[2], s32[2]) parameter(0)");
+  std::string printed[3];
+  for (int i = 0; i < 3; ++i) {
+    command.seed = i == 2 ? 2 : 1;
+    testing::internal::CaptureStdout();
+    ASSERT_OK(RunHloCommand(command));
+    printed[i] = testing::internal::GetCapturedStdout();
+  }
+  EXPECT_EQ(printed[0], printed[1]);
+  EXPECT_NE(printed[0], printed[2]);
+  EXPECT_THAT(printed[0], HasSubstr("output{1} = s32[2] {"));
+}
+
+TEST(RunCommandTest, ErrorsNameTheFile) {
+  HloRunCommand command;
+  command.input = TempPath("missing.hlo");
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing.hlo")));
+  command.input = WriteText("d.hlo", "ROOT x = f32[2] add(y, y)");
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("d.hlo:3:")));
+  command.input = WriteText("e.hlo", "x = f32[2] parameter(0) ROOT y = f32[2] custom-call(x), custom_call_target=\"z\"");
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("e.hlo: main/y: custom-call target \"z\"")));
+  command.num_partitions = 4;
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("partitioned already")));
+}
+
+}  // namespace
+}  // namespace toroid
