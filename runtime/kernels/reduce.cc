@@ -40,7 +40,7 @@ struct ReduceCache : KernelCache {
   PrimitiveType type;
   std::vector<bool> is_reduced;
   int64_t reduced = 1, kept = 1;  // Numbers of elements.
-  LineReduction line = nullptr;
+  LineReduction line;
   BinaryLoop loop = nullptr;
 };
 
@@ -212,7 +212,7 @@ absl::Status ReduceBySlices(OpCall& call, const ReduceCache& cache) {
 
 absl::Status ExecuteReduce(OpCall& call) {
   const ReduceCache& cache = call.Cache<ReduceCache>();
-  if (cache.line != nullptr && !call.shape().IsTuple()) return ReduceByLoop(call, cache);
+  if (cache.line.along != nullptr && !call.shape().IsTuple()) return ReduceByLoop(call, cache);
   return ReduceBySlices(call, cache);
 }
 

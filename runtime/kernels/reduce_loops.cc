@@ -12,9 +12,10 @@
 namespace toroid {
 namespace {
 
-constexpr int64_t kChunk = 4096;          // Elements summed in lanes before the partial sums are combined.
-constexpr int64_t kBlockBytes = 8 << 10;  // Accumulators that stay in the first-level cache.
+constexpr int64_t kChunk = 4096;           // Elements summed in lanes before the partial sums are combined.
+constexpr int64_t kBlockBytes = 64 << 10;  // Accumulators that stay in the second-level cache.
 constexpr int64_t kGrainBytes = 128 << 10;
+constexpr int64_t kNarrowestBytes = 4 << 10;  // Of columns, worth a thread.
 
 template <typename T, T (*kOp)(T, T)>
 T ReduceChunk(const T* x, int64_t n) {
@@ -47,6 +48,31 @@ void ReduceLine(const void* data, int64_t n, void* out) {
   *static_cast<T*>(out) = total;
 }
 
+// Eight lines at once, so that the accumulators are read and written for every eighth line only.
+template <typename T, T (*kOp)(T, T)>
+void ReduceAcross(const void* data, int64_t lines, int64_t stride, int64_t n, void* out) {
+  constexpr int kLines = 8;
+  const char* x = static_cast<const char*>(data);
+  T* __restrict sum = static_cast<T*>(out);
+  int64_t r = 0;
+  for (; r + kLines <= lines; r += kLines, x += kLines * stride) {
+    const T* line[kLines];
+    for (int i = 0; i < kLines; ++i) line[i] = reinterpret_cast<const T*>(x + i * stride);
+    for (int64_t k = 0; k < n; ++k) {
+      T value = sum[k];
+      for (int i = 0; i < kLines; ++i) value = kOp(value, line[i][k]);
+      sum[k] = value;
+    }
+  }
+  for (; r < lines; ++r, x += stride) {
+    const T* line = reinterpret_cast<const T*>(x);
+    for (int64_t k = 0; k < n; ++k) sum[k] = kOp(sum[k], line[k]);
+  }
+}
+
+template <typename T, T (*kOp)(T, T)>
+constexpr LineReduction kReduction = {ReduceLine<T, kOp>, ReduceAcross<T, kOp>};
+
 bool Or(bool a, bool b) { return a | b; }
 bool And(bool a, bool b) { return a & b; }
 bool Xor(bool a, bool b) { return a != b; }
@@ -58,62 +84,62 @@ LineReduction Find(Opcode opcode) {
       case Opcode::kAdd:
       case Opcode::kMaximum:
       case Opcode::kOr:
-        return ReduceLine<bool, Or>;
+        return kReduction<bool, Or>;
       case Opcode::kMultiply:
       case Opcode::kMinimum:
       case Opcode::kAnd:
-        return ReduceLine<bool, And>;
+        return kReduction<bool, And>;
       case Opcode::kXor:
-        return ReduceLine<bool, Xor>;
+        return kReduction<bool, Xor>;
       default:
-        return nullptr;
+        return {};
     }
   } else if constexpr (kIsInt<T>) {
     using Ops = IntOps<T>;
     switch (opcode) {
       case Opcode::kAdd:
-        return ReduceLine<T, Ops::Add>;
+        return kReduction<T, Ops::Add>;
       case Opcode::kMultiply:
-        return ReduceLine<T, Ops::Multiply>;
+        return kReduction<T, Ops::Multiply>;
       case Opcode::kMaximum:
-        return ReduceLine<T, Ops::Maximum>;
+        return kReduction<T, Ops::Maximum>;
       case Opcode::kMinimum:
-        return ReduceLine<T, Ops::Minimum>;
+        return kReduction<T, Ops::Minimum>;
       case Opcode::kAnd:
-        return ReduceLine<T, Ops::And>;
+        return kReduction<T, Ops::And>;
       case Opcode::kOr:
-        return ReduceLine<T, Ops::Or>;
+        return kReduction<T, Ops::Or>;
       case Opcode::kXor:
-        return ReduceLine<T, Ops::Xor>;
+        return kReduction<T, Ops::Xor>;
       default:
-        return nullptr;
+        return {};
     }
   } else if constexpr (std::is_floating_point_v<T>) {
     using Ops = FloatOps<T>;
     switch (opcode) {
       case Opcode::kAdd:
-        return ReduceLine<T, Ops::Add>;
+        return kReduction<T, Ops::Add>;
       case Opcode::kMultiply:
-        return ReduceLine<T, Ops::Multiply>;
+        return kReduction<T, Ops::Multiply>;
       case Opcode::kMaximum:
-        return ReduceLine<T, Ops::Maximum>;
+        return kReduction<T, Ops::Maximum>;
       case Opcode::kMinimum:
-        return ReduceLine<T, Ops::Minimum>;
+        return kReduction<T, Ops::Minimum>;
       default:
-        return nullptr;
+        return {};
     }
   } else if constexpr (IsComplexType<T>::value) {
     using Ops = ComplexOps<typename T::value_type>;
     switch (opcode) {
       case Opcode::kAdd:
-        return ReduceLine<T, Ops::Add>;
+        return kReduction<T, Ops::Add>;
       case Opcode::kMultiply:
-        return ReduceLine<T, Ops::Multiply>;
+        return kReduction<T, Ops::Multiply>;
       default:
-        return nullptr;
+        return {};
     }
   } else {
-    return nullptr;
+    return {};
   }
 }
 
@@ -132,7 +158,7 @@ struct Folder {
 
   void FoldLine(const char* x, int64_t n, char* out) const {
     alignas(16) char value[16];
-    line(x, n, value);
+    line.along(x, n, value);
     loop(out, value, out, 1, Repeat::kNone);
   }
 
@@ -153,9 +179,7 @@ struct Folder {
     }
     for (int64_t k = 0; k < n; k += block) {
       const int64_t count = std::min(block, n - k);
-      for (int64_t r = 0; r < lines; ++r) {
-        loop(out + k * width, x + r * stride + k * width, out + k * width, count, Repeat::kNone);
-      }
+      line.across(x + k * width, lines, stride, count, out + k * width);
     }
   }
 
@@ -186,7 +210,7 @@ struct Folder {
 
 LineReduction FindLineReduction(Opcode opcode, PrimitiveType type) {
   return VisitArrayType(
-      type, [&](auto tag) { return Find<typename decltype(tag)::type>(opcode); }, LineReduction{nullptr});
+      type, [&](auto tag) { return Find<typename decltype(tag)::type>(opcode); }, LineReduction{});
 }
 
 void ReduceNest::Add(int64_t size, bool kept) {
@@ -227,7 +251,7 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
     ParallelFor(
         chunks, std::max<int64_t>(1, kGrainBytes / (kChunk * width)), [&](int64_t begin, int64_t end) {
           for (int64_t c = begin; c < end; ++c) {
-            line(x + c * kChunk * width, std::min(kChunk, n - c * kChunk), partial.data() + c * width);
+            line.along(x + c * kChunk * width, std::min(kChunk, n - c * kChunk), partial.data() + c * width);
           }
         });
     for (int64_t c = 1; c < chunks; ++c) {
@@ -243,7 +267,7 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
                   out_inner = folder.Elements(rest, true) * width;
     const int64_t x_step = dims[1].size * x_inner;
     const int64_t grain = std::max<int64_t>(1, kGrainBytes / (x_inner * dims[0].size));
-    ParallelFor(dims[1].size, std::max(grain, rest.empty() ? kBlockBytes / width : 1),
+    ParallelFor(dims[1].size, std::max(grain, rest.empty() ? kNarrowestBytes / width : 1),
                 [&](int64_t begin, int64_t end) {
                   if (rest.empty()) {
                     folder.FoldLines(x + begin * x_inner, dims[0].size, x_step, end - begin,

@@ -11,11 +11,16 @@
 
 namespace toroid {
 
-// *out = op over the n >= 1 elements at x. Sums are taken in lanes and fixed chunks, so they are as accurate
-// as pairwise ones and do not depend on the number of threads.
-using LineReduction = void (*)(const void* x, int64_t n, void* out);
+// One op over elements of one type.
+struct LineReduction {
+  // *out = op over the n >= 1 elements at x. Sums are taken in lanes and fixed chunks, so they are as
+  // accurate as pairwise ones and do not depend on the number of threads.
+  void (*along)(const void* x, int64_t n, void* out) = nullptr;
+  // out[k] = op(out[k], x[0, k], x[1, k], ...) for k < n, in this order; lines are `stride` bytes apart.
+  void (*across)(const void* x, int64_t lines, int64_t stride, int64_t n, void* out) = nullptr;
+};
 
-// Null if the op does not reduce the type; narrow floats are not supported (see ComputeType).
+// Nulls if the op does not reduce the type; narrow floats are not supported (see ComputeType).
 LineReduction FindLineReduction(Opcode opcode, PrimitiveType type);
 
 // A dense array's dimensions, outermost first, each kept or reduced.
