@@ -1,83 +1,21 @@
 #include "hlo/io/container.h"
 
-#include <cstdint>
-
 #include "absl/strings/ascii.h"
 #include "hlo/io/text_scanner.h"
+#include "hlo/io/wire_fields.h"
 
 namespace toroid {
 namespace {
 
-// Reads one wire field after the other.
-class FieldScan {
- public:
-  explicit FieldScan(absl::string_view bytes) : rest_(bytes) {}
-
-  // False at the end and at damage; ok() tells which.
-  bool Next() {
-    if (rest_.empty() || !ok_) return false;
-    uint64_t tag;
-    ok_ = Varint(&tag) && tag >> 3 != 0 && tag >> 3 < (1 << 29);
-    if (!ok_) return false;
-    number_ = static_cast<int>(tag >> 3);
-    type_ = static_cast<int>(tag & 7);
-    uint64_t size = 0;
-    switch (type_) {
-      case 0:
-        ok_ = Varint(&size);
-        return ok_;
-      case 1:
-        size = 8;
-        break;
-      case 2:
-        ok_ = Varint(&size);
-        break;
-      case 5:
-        size = 4;
-        break;
-      default:
-        ok_ = false;
-    }
-    ok_ = ok_ && size <= rest_.size();
-    if (!ok_) return false;
-    payload_ = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return true;
-  }
-  bool ok() const { return ok_; }
-  int number() const { return number_; }
-  bool is_bytes() const { return type_ == 2; }
-  absl::string_view payload() const { return payload_; }
-
- private:
-  bool Varint(uint64_t* value) {
-    *value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-      if (rest_.empty()) return false;
-      const uint8_t byte = static_cast<uint8_t>(rest_[0]);
-      rest_.remove_prefix(1);
-      *value |= static_cast<uint64_t>(byte & 0x7f) << (shift & 63);
-      if (byte < 0x80) return true;
-    }
-    return false;
-  }
-
-  absl::string_view rest_;
-  absl::string_view payload_;
-  int number_ = 0;
-  int type_ = 0;
-  bool ok_ = true;
-};
-
 // Has computations (3), each with instructions (2); a name (1) is bytes.
 bool IsModule(absl::string_view bytes) {
   bool found = false;
-  FieldScan scan(bytes);
+  WireFields scan(bytes);
   while (scan.Next()) {
-    if ((scan.number() == 1 || scan.number() == 3) && !scan.is_bytes()) return false;
+    if ((scan.number() == 1 || scan.number() == 3) && scan.type() != kWireBytes) return false;
     if (scan.number() != 3 || found) continue;
-    FieldScan computation(scan.payload());
-    while (computation.Next()) found |= computation.number() == 2 && computation.is_bytes();
+    WireFields computation(scan.payload());
+    while (computation.Next()) found |= computation.number() == 2 && computation.type() == kWireBytes;
     if (!computation.ok()) return false;
   }
   return scan.ok() && found;
@@ -86,9 +24,9 @@ bool IsModule(absl::string_view bytes) {
 // The first field 1 of a message without damage.
 std::optional<absl::string_view> FieldOne(absl::string_view bytes) {
   std::optional<absl::string_view> found;
-  FieldScan scan(bytes);
+  WireFields scan(bytes);
   while (scan.Next()) {
-    if (scan.number() == 1 && scan.is_bytes() && !found) found = scan.payload();
+    if (scan.number() == 1 && scan.type() == kWireBytes && !found) found = scan.payload();
   }
   if (!scan.ok()) return std::nullopt;
   return found;
@@ -97,14 +35,14 @@ std::optional<absl::string_view> FieldOne(absl::string_view bytes) {
 // Which of the wrappers with a module in field 1: field 2 holds inputs, a configuration, or nothing.
 Container WrapperOfModule(absl::string_view bytes) {
   Container container = Container::kProto;
-  FieldScan scan(bytes);
+  WireFields scan(bytes);
   while (scan.Next()) {
-    if (scan.number() == 3 && !scan.is_bytes()) return Container::kUnoptimizedSnapshot;  // version
-    if (scan.number() != 2 || !scan.is_bytes()) continue;
+    if (scan.number() == 3 && scan.type() != kWireBytes) return Container::kUnoptimizedSnapshot;  // version
+    if (scan.number() != 2 || scan.type() != kWireBytes) continue;
     container = Container::kUnoptimizedSnapshot;
-    FieldScan inner(scan.payload());
+    WireFields inner(scan.payload());
     while (inner.Next()) {
-      if (inner.number() > 2 || !inner.is_bytes()) return Container::kModuleWithConfig;
+      if (inner.number() > 2 || inner.type() != kWireBytes) return Container::kModuleWithConfig;
     }
   }
   return container;

@@ -13,6 +13,7 @@
 #include "hlo/io/container.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/module_proto.h"
+#include "hlo/io/wire_fields.h"
 
 namespace toroid {
 namespace {
@@ -20,51 +21,44 @@ namespace {
 // ---- Reading
 // --------------------------------------------------------------------------------------------------
 
-// Fills a message on the module's arena by fill(message), then builds the module from its inner module
-// message.
-template <typename Fill>
-class Reader {
+// The bytes of field 1, and those of the other fields.
+struct Wrapper {
+  WirePieces inner, others;
+};
+
+absl::Status Damaged(Container container) {
+  return absl::InvalidArgumentError(absl::StrCat("damaged ", ContainerName(container)));
+}
+
+class BinaryReader {
  public:
-  Reader(Container container, const Fill& fill) : fill_(fill) {
+  explicit BinaryReader(Container container) {
     file_.container = container;
     file_.module = std::make_unique<Module>("");
   }
 
-  absl::StatusOr<HloFile> Read() {
+  absl::StatusOr<HloFile> Read(absl::string_view bytes) {
     switch (file_.container) {
-      case Container::kModule: {
-        ASSIGN_OR_RETURN(xla::HloModuleProto * module, Filled<xla::HloModuleProto>());
-        RETURN_IF_ERROR(BuildModule(module, file_.module.get()));
+      case Container::kModule:
+        RETURN_IF_ERROR(ReadModuleProto(bytes, file_.module.get()));
         break;
-      }
-      case Container::kProto: {
-        ASSIGN_OR_RETURN(xla::HloProto * proto, Filled<xla::HloProto>());
-        RETURN_IF_ERROR(Take(proto));
-        file_.proto = proto;
+      case Container::kProto:
+        RETURN_IF_ERROR(ReadWrapper(bytes, &file_.proto));
         break;
-      }
       case Container::kSnapshot: {
-        ASSIGN_OR_RETURN(xla::HloSnapshot * snapshot, Filled<xla::HloSnapshot>());
-        xla::HloProto* proto = snapshot->mutable_hlo();
-        snapshot->unsafe_arena_release_hlo();
-        RETURN_IF_ERROR(Take(proto));
-        file_.proto = proto;
-        file_.snapshot = snapshot;
+        Wrapper snapshot;
+        RETURN_IF_ERROR(Split(bytes, &snapshot));
+        RETURN_IF_ERROR(ReadWrapper(snapshot.inner.bytes(), &file_.proto));
+        RETURN_IF_ERROR(Parse(snapshot.others.bytes(), &file_.snapshot));
         break;
       }
-      case Container::kUnoptimizedSnapshot: {
-        ASSIGN_OR_RETURN(xla::HloUnoptimizedSnapshot * snapshot, Filled<xla::HloUnoptimizedSnapshot>());
-        RETURN_IF_ERROR(Take(snapshot));
-        file_.unoptimized = snapshot;
+      case Container::kUnoptimizedSnapshot:
+        RETURN_IF_ERROR(ReadWrapper(bytes, &file_.unoptimized));
         break;
-      }
-      case Container::kModuleWithConfig: {
-        ASSIGN_OR_RETURN(xla::HloModuleProtoWithConfig * module, Filled<xla::HloModuleProtoWithConfig>());
-        RETURN_IF_ERROR(Take(module));
-        file_.with_config = module;
-        ApplyConfig(module->config());
+      case Container::kModuleWithConfig:
+        RETURN_IF_ERROR(ReadWrapper(bytes, &file_.with_config));
+        ApplyConfig(file_.with_config->config());
         break;
-      }
       case Container::kText:
         break;
     }
@@ -72,18 +66,33 @@ class Reader {
   }
 
  private:
-  template <typename Message>
-  absl::StatusOr<Message*> Filled() {
-    auto* message = file_.module->New<Message>();
-    RETURN_IF_ERROR(fill_(message));
-    return message;
+  absl::Status Split(absl::string_view bytes, Wrapper* wrapper) {
+    WireFields field(bytes);
+    while (field.Next()) {
+      if (field.Is(1, kWireBytes)) {
+        wrapper->inner.Add(field.payload());
+      } else {
+        wrapper->others.Add(field.raw());
+      }
+    }
+    return field.ok() ? absl::OkStatus() : Damaged(file_.container);
   }
 
-  template <typename Wrapper>
-  absl::Status Take(Wrapper* wrapper) {
-    RETURN_IF_ERROR(BuildModule(wrapper->mutable_hlo_module(), file_.module.get()));
-    wrapper->unsafe_arena_release_hlo_module();
-    return absl::OkStatus();
+  template <typename Message>
+  absl::Status Parse(absl::string_view bytes, const Message** out) {
+    auto* message = file_.module->New<Message>();
+    *out = message;
+    return message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? absl::OkStatus()
+                                                                                 : Damaged(file_.container);
+  }
+
+  // A message with the module in field 1.
+  template <typename Message>
+  absl::Status ReadWrapper(absl::string_view bytes, const Message** out) {
+    Wrapper wrapper;
+    RETURN_IF_ERROR(Split(bytes, &wrapper));
+    RETURN_IF_ERROR(ReadModuleProto(wrapper.inner.bytes(), file_.module.get()));
+    return Parse(wrapper.others.bytes(), out);
   }
 
   void ApplyConfig(const xla::HloModuleConfigProto& proto) {
@@ -97,13 +106,22 @@ class Reader {
     config.allow_spmd_sharding_propagation_to_output.assign(output.begin(), output.end());
   }
 
-  const Fill& fill_;
   HloFile file_;
 };
 
-template <typename Fill>
-absl::StatusOr<HloFile> ReadWith(Container container, const Fill& fill) {
-  return Reader<Fill>(container, fill).Read();
+std::unique_ptr<google::protobuf::Message> MessageOf(Container container) {
+  switch (container) {
+    case Container::kModule:
+      return std::make_unique<xla::HloModuleProto>();
+    case Container::kSnapshot:
+      return std::make_unique<xla::HloSnapshot>();
+    case Container::kUnoptimizedSnapshot:
+      return std::make_unique<xla::HloUnoptimizedSnapshot>();
+    case Container::kModuleWithConfig:
+      return std::make_unique<xla::HloModuleProtoWithConfig>();
+    default:
+      return std::make_unique<xla::HloProto>();
+  }
 }
 
 // Keeps the first error, as "LINE:COL: what".
@@ -140,7 +158,6 @@ absl::Status ParseJson(absl::string_view text, google::protobuf::Message* messag
 // the likeliest.
 template <typename Parse>
 absl::StatusOr<HloFile> ReadProtoForm(absl::string_view text, const Parse& parse) {
-  const auto fill = [&](auto* message) { return parse(text, message); };
   const auto fields_of = [&](absl::string_view field) {
     return absl::StrContains(text.substr(0, 1 << 20), field);
   };
@@ -149,9 +166,14 @@ absl::StatusOr<HloFile> ReadProtoForm(absl::string_view text, const Parse& parse
   for (const Container container : {Container::kProto, Container::kSnapshot, Container::kUnoptimizedSnapshot,
                                     Container::kModuleWithConfig, Container::kModule}) {
     if (wrapped == (container == Container::kModule)) continue;
-    absl::StatusOr<HloFile> file = ReadWith(container, fill);
-    if (file.ok()) return file;
-    if (first.ok()) first = file.status();
+    const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
+    absl::Status status = parse(text, message.get());
+    if (status.ok()) {
+      absl::StatusOr<HloFile> file = BinaryReader(container).Read(message->SerializePartialAsString());
+      if (file.ok()) return file;
+      status = file.status();
+    }
+    if (first.ok()) first = status;
   }
   return first;
 }
@@ -186,10 +208,7 @@ absl::StatusOr<std::optional<Literal>> HloFile::Result() const {
 absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
   const google::protobuf::LogSilencer silencer;  // Damage is reported by the status alone.
   if (const std::optional<Container> container = ContainerOfBytes(bytes)) {
-    return ReadWith(*container, [&](auto* message) -> absl::Status {
-      if (message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return absl::OkStatus();
-      return absl::InvalidArgumentError(absl::StrCat("damaged ", ContainerName(*container)));
-    });
+    return BinaryReader(*container).Read(bytes);
   }
   if (bytes.empty()) return absl::InvalidArgumentError("the input is empty");
   if (!LooksLikeText(bytes)) {
@@ -256,21 +275,6 @@ std::string SerializeContainer(const HloFile& file, Container container) {
       return Wrap(module, file.with_config);
     default:
       return Wrap(module, file.proto);
-  }
-}
-
-std::unique_ptr<google::protobuf::Message> MessageOf(Container container) {
-  switch (container) {
-    case Container::kModule:
-      return std::make_unique<xla::HloModuleProto>();
-    case Container::kSnapshot:
-      return std::make_unique<xla::HloSnapshot>();
-    case Container::kUnoptimizedSnapshot:
-      return std::make_unique<xla::HloUnoptimizedSnapshot>();
-    case Container::kModuleWithConfig:
-      return std::make_unique<xla::HloModuleProtoWithConfig>();
-    default:
-      return std::make_unique<xla::HloProto>();
   }
 }
 

@@ -1,8 +1,10 @@
 // HloModuleProto <-> Module.
 //
-// Reading moves the fields that have members in the IR out of the message and keeps the rest as the instruction's
-// attributes, so every field, known or not, comes back on writing. Writing emits wire bytes directly.
+// Reading takes the fields that have members in the IR from the wire bytes and keeps the rest as the
+// instruction's attributes, so every field, known or not, comes back on writing. Equal metadata, shardings and
+// attributes are parsed once and shared. Writing emits wire bytes directly.
 // Requires, as the wire format does: operands before users, callees before callers.
+// BUILD: srcs += "module_proto_reader.cc", "module_proto_writer.cc"
 #ifndef TOROID_HLO_IO_MODULE_PROTO_H_
 #define TOROID_HLO_IO_MODULE_PROTO_H_
 
@@ -15,17 +17,15 @@
 
 namespace toroid {
 
-// Fills the empty `module` from `proto`, which lives on module->arena() and is consumed.
-// Errors: kInvalidArgument "computation/instruction: ..." for dangling or forward references, duplicate ids,
-// parameter numbers with gaps, bad shapes, a missing entry. What an opcode demands of its operands is the
-// verifier's business.
-absl::Status BuildModule(xla::HloModuleProto* proto, Module* module);
-
-// Parses the bytes of an HloModuleProto.
+// Fills the empty `module` from the bytes of an HloModuleProto, which may go afterwards.
+// Errors: kInvalidArgument "damaged HloModuleProto"; "computation/instruction: ..." for dangling or forward
+// references, duplicate ids, parameter numbers with gaps, bad shapes; a missing entry. What an opcode demands
+// of its operands is the verifier's business.
+absl::Status ReadModuleProto(absl::string_view bytes, Module* module);
 absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes);
 
-// Appends the bytes of the module as an HloModuleProto. Ids are kept when every instruction has one, else all are
-// numbered afresh as (computation id << 32) | index; missing and repeated names are made unique.
+// Appends the bytes of the module as an HloModuleProto. Ids are kept when every instruction has one, else all
+// are numbered afresh as (computation id << 32) | index; missing and repeated names are made unique.
 void AppendModuleProto(const Module& module, std::string* bytes);
 
 }  // namespace toroid

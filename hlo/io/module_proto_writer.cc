@@ -1,0 +1,221 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "hlo/io/module_proto.h"
+
+namespace toroid {
+namespace {
+
+// Wire encoding of the few field kinds the writer emits itself.
+class Wire {
+ public:
+  static void Varint(uint64_t value, std::string* out) {
+    char buffer[10];
+    int n = 0;
+    while (value >= 0x80) {
+      buffer[n++] = static_cast<char>(value | 0x80);
+      value >>= 7;
+    }
+    buffer[n++] = static_cast<char>(value);
+    out->append(buffer, n);
+  }
+  static int VarintSize(uint64_t value) {
+    return google::protobuf::io::CodedOutputStream::VarintSize64(value);
+  }
+  static void Tag(int field, int type, std::string* out) {
+    Varint(static_cast<uint64_t>(field) << 3 | type, out);
+  }
+  static void Int(int field, int64_t value, std::string* out) {
+    if (value == 0) return;
+    Tag(field, 0, out);
+    Varint(static_cast<uint64_t>(value), out);
+  }
+  static void Bytes(int field, absl::string_view value, std::string* out) {
+    Tag(field, 2, out);
+    Varint(value.size(), out);
+    out->append(value.data(), value.size());
+  }
+  static void String(int field, absl::string_view value, std::string* out) {
+    if (!value.empty()) Bytes(field, value, out);
+  }
+  template <typename Message>
+  static void SubMessage(int field, const Message& message, std::string* out) {
+    Tag(field, 2, out);
+    Varint(message.ByteSizeLong(), out);
+    message.AppendPartialToString(out);
+  }
+  // A packed list of ids, given by a callback that maps each element to its id.
+  template <typename Range, typename IdOf>
+  static void PackedIds(int field, const Range& range, const IdOf& id_of, std::string* out) {
+    if (range.empty()) return;
+    size_t size = 0;
+    for (const auto* element : range) size += VarintSize(id_of(element));
+    Tag(field, 2, out);
+    Varint(size, out);
+    for (const auto* element : range) Varint(id_of(element), out);
+  }
+};
+
+class Writer {
+ public:
+  Writer(const Module& module, std::string* out) : module_(module), out_(out) {
+    keep_ids_ = true;
+    for (const auto& computation : module.computations()) {
+      keep_ids_ &= computation->id() >= 0;
+      for (const auto& instruction : computation->instructions()) keep_ids_ &= instruction->id() >= 0;
+    }
+  }
+
+  void Write() {
+    Wire::String(xla::HloModuleProto::kNameFieldNumber, module_.name(), out_);
+    Wire::String(xla::HloModuleProto::kEntryComputationNameFieldNumber, module_.entry()->name(), out_);
+    Wire::Int(xla::HloModuleProto::kEntryComputationIdFieldNumber, IdOf(module_.entry()), out_);
+    for (const auto& computation : module_.computations()) WriteComputation(*computation);
+    if (!module_.proto().has_host_program_shape()) {
+      Wire::SubMessage(xla::HloModuleProto::kHostProgramShapeFieldNumber, ProgramShapeOf(*module_.entry()),
+                       out_);
+    }
+    module_.proto().AppendPartialToString(out_);
+    if (module_.config().identity_device_assignment) WriteIdentityAssignment();
+  }
+
+ private:
+  int64_t IdOf(const Computation* computation) const {
+    return keep_ids_ ? computation->id() : computation->index() + 1;
+  }
+  int64_t IdOf(const Instruction* instruction) const {
+    return keep_ids_ ? instruction->id() : IdOf(instruction->computation()) << 32 | instruction->index();
+  }
+
+  static xla::ProgramShapeProto ProgramShapeOf(const Computation& computation) {
+    xla::ProgramShapeProto program_shape;
+    for (const Instruction* parameter : computation.parameters()) {
+      parameter->shape().ToProto(program_shape.add_parameters());
+      program_shape.add_parameter_names(parameter->name());
+    }
+    computation.root()->shape().ToProto(program_shape.mutable_result());
+    return program_shape;
+  }
+
+  // A second occurrence of the field, which readers merge with the counts of the first.
+  void WriteIdentityAssignment() {
+    body_.clear();
+    for (int64_t device = 0; device < module_.config().num_partitions; ++device) {
+      const int id_size = Wire::VarintSize(device);
+      Wire::Tag(xla::DeviceAssignmentProto::kComputationDevicesFieldNumber, 2, &body_);
+      Wire::Varint(2 + id_size, &body_);
+      Wire::Tag(xla::DeviceAssignmentProto::ComputationDevice::kReplicaDeviceIdsFieldNumber, 2, &body_);
+      Wire::Varint(id_size, &body_);
+      Wire::Varint(device, &body_);
+    }
+    Wire::Bytes(xla::HloModuleProto::kDeviceAssignmentFieldNumber, body_, out_);
+  }
+
+  void WriteComputation(const Computation& computation) {
+    using Proto = xla::HloComputationProto;
+    body_.clear();
+    Wire::String(Proto::kNameFieldNumber, computation.name(), &body_);
+    for (const auto& instruction : computation.instructions()) {
+      WriteInstruction(*instruction);
+      Wire::Bytes(Proto::kInstructionsFieldNumber, instruction_, &body_);
+    }
+    Wire::Int(Proto::kIdFieldNumber, IdOf(&computation), &body_);
+    Wire::Int(Proto::kRootIdFieldNumber, IdOf(computation.root()), &body_);
+    Wire::Int(Proto::kIsFusionComputationFieldNumber, computation.is_fusion(), &body_);
+    Wire::String(Proto::kExecutionThreadFieldNumber, computation.execution_thread(), &body_);
+    if (computation.proto() != nullptr && computation.proto()->has_program_shape()) {
+      computation.proto()->AppendPartialToString(&body_);
+    } else {
+      Wire::SubMessage(Proto::kProgramShapeFieldNumber, ProgramShapeOf(computation), &body_);
+      if (computation.proto() != nullptr) computation.proto()->AppendPartialToString(&body_);
+    }
+    Wire::Bytes(xla::HloModuleProto::kComputationsFieldNumber, body_, out_);
+  }
+
+  void WriteInstruction(const Instruction& instruction) {
+    using Proto = xla::HloInstructionProto;
+    std::string* out = &instruction_;
+    out->clear();
+    Wire::String(Proto::kNameFieldNumber, UniqueName(instruction), out);
+    if (instruction.opcode() != Opcode::kUnknown) {
+      Wire::Bytes(Proto::kOpcodeFieldNumber, instruction.opcode_name(), out);
+    }
+    WriteShape(instruction.shape());
+    const auto id_of = [this](const auto* element) { return IdOf(element); };
+    Wire::Int(Proto::kIdFieldNumber, IdOf(&instruction), out);
+    Wire::PackedIds(Proto::kOperandIdsFieldNumber, instruction.operands(), id_of, out);
+    Wire::PackedIds(Proto::kControlPredecessorIdsFieldNumber, instruction.control_predecessors(), id_of, out);
+    Wire::PackedIds(Proto::kCalledComputationIdsFieldNumber, instruction.called(), id_of, out);
+    AppendShared(Proto::kShardingFieldNumber, instruction.sharding());
+    AppendShared(Proto::kMetadataFieldNumber, instruction.metadata());
+    AppendShared(Proto::kFrontendAttributesFieldNumber, instruction.frontend_attributes());
+    if (&instruction.attrs() != &Proto::default_instance()) AppendShared(kInline, &instruction.attrs());
+  }
+
+  static constexpr int kInline = 0;  // In place of a field number: the fields of the message themselves.
+
+  // Appends a message that instructions may share, encoded once; nothing for null.
+  template <typename Message>
+  void AppendShared(int field, const Message* message) {
+    if (message == nullptr) return;
+    const auto [it, is_new] = encoded_.try_emplace(message);
+    if (is_new) {
+      std::string bytes;
+      if (field == kInline) {
+        message->AppendPartialToString(&bytes);
+      } else {
+        Wire::SubMessage(field, *message, &bytes);
+      }
+      if (bytes.size() > kLargest) {
+        encoded_.erase(it);
+        instruction_ += bytes;
+        return;
+      }
+      it->second = std::move(bytes);
+    }
+    instruction_ += it->second;
+  }
+
+  void WriteShape(const Shape& shape) {
+    using Proto = xla::HloInstructionProto;
+    shape_.Clear();
+    shape.ToProto(&shape_);
+    Wire::SubMessage(Proto::kShapeFieldNumber, shape_, &instruction_);
+  }
+
+  // Names as they are, unless ids were renumbered: then a missing or repeated one gets a suffix.
+  absl::string_view UniqueName(const Instruction& instruction) {
+    if (keep_ids_) return instruction.name();
+    if (!instruction.name().empty() && names_.insert(instruction.name()).second) return instruction.name();
+    const absl::string_view base =
+        instruction.name().empty() ? instruction.opcode_name() : absl::string_view(instruction.name());
+    do {
+      scratch_name_ = absl::StrCat(base, ".t", ++next_suffix_);
+    } while (!names_.insert(scratch_name_).second);
+    return scratch_name_;
+  }
+
+  static constexpr size_t kLargest = 1 << 10;  // Of what is kept encoded.
+
+  const Module& module_;
+  std::string* out_;
+  absl::flat_hash_map<const void*, std::string> encoded_;
+  bool keep_ids_;
+  std::string body_;
+  std::string instruction_;
+  xla::ShapeProto shape_;
+  absl::flat_hash_set<std::string> names_;
+  std::string scratch_name_;
+  int64_t next_suffix_ = 0;
+};
+
+}  // namespace
+
+void AppendModuleProto(const Module& module, std::string* bytes) { Writer(module, bytes).Write(); }
+
+}  // namespace toroid
