@@ -83,7 +83,7 @@ absl::StatusOr<Shape> ShapeOfHeader(absl::string_view header, bool* swapped, boo
   *swapped = (*descr)[1] == '>';
   *fortran = absl::StartsWith(*order, "True");
   const size_t close = shape->find(')');
-  if ((*shape)[0] != '(' || close == absl::string_view::npos) {
+  if (shape->empty() || (*shape)[0] != '(' || close == absl::string_view::npos) {
     return absl::InvalidArgumentError("the array's shape is no tuple");
   }
   Dims dims;

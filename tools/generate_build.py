@@ -96,6 +96,8 @@ def target(package, stem, files):
     if kind == 'cc_library':
         out += string_list('hdrs', [f for f in files if f.endswith('.h')])
         out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')])
+        # Without it `bazel build //...` compiles every object twice, for a shared library that nothing loads.
+        out += '    linkstatic = True,\n'
     return out + ''.join(attributes) + string_list('deps', order) + ')\n'
 
 
