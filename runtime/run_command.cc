@@ -126,7 +126,7 @@ absl::StatusOr<Arguments> ReadNpzArguments(absl::string_view bytes, const Comput
 absl::StatusOr<Arguments> FindArguments(const HloRunCommand& command, const HloFile& file,
                                         int64_t num_partitions) {
   if (!command.args.empty()) {
-    ASSIGN_OR_RETURN(const std::string bytes, ReadFile(command.args));
+    ASSIGN_OR_RETURN(const std::string bytes, ReadInput(command.args));
     if (LooksLikeNpz(bytes)) {
       auto arguments = ReadNpzArguments(bytes, *file.module->entry());
       if (!arguments.ok()) return Annotate(arguments.status(), command.args);
