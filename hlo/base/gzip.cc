@@ -7,13 +7,13 @@
 #include <limits>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 namespace toroid {
 namespace {
 
-constexpr size_t kMaxBytes = (size_t{1} << 31) - 1;  // As for files that are not compressed.
-constexpr int kGzipWindow = MAX_WBITS + 16;          // Tells zlib to expect, or write, the gzip header.
-constexpr size_t kMostPerByte = 1032;                // Deflate shrinks no better than this.
+constexpr int kGzipWindow = MAX_WBITS + 16;  // Tells zlib to expect, or write, the gzip header.
+constexpr size_t kMostPerByte = 1032;        // Deflate shrinks no better than this.
 constexpr absl::string_view kMagic("\x1f\x8b\x08", 3);
 
 // An upper bound that zlib's 32-bit counters take.
@@ -48,30 +48,34 @@ class Inflater {
 };
 
 // What the last four bytes say the content's size is, for a first guess; never more than there can be.
-size_t GuessSize(absl::string_view bytes) {
+size_t GuessSize(absl::string_view bytes, size_t limit) {
   uint32_t size = 0;
   for (int i = 0; i < 4; ++i) {
     size |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[bytes.size() - 4 + i])) << (8 * i);
   }
-  return std::min<size_t>({size, kMostPerByte * bytes.size(), kMaxBytes});
+  return std::min<size_t>({size, kMostPerByte * bytes.size(), limit - 1});
 }
 
 }  // namespace
 
 bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, kMagic); }
 
-absl::StatusOr<std::string> Gunzip(absl::string_view bytes) {
+absl::StatusOr<std::string> Gunzip(absl::string_view bytes, size_t limit) {
   const auto cut_short = [] { return absl::InvalidArgumentError("the gzip data is cut short"); };
   if (!IsGzip(bytes)) return absl::InvalidArgumentError("is not gzip data");
   if (bytes.size() < 18) return cut_short();
-  if (bytes.size() > kMaxBytes) return absl::ResourceExhaustedError("the gzip data is larger than 2 GiB");
+  const auto too_large = [&] {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the gzip data holds ", limit >> 20, " MiB or more, which is refused"));
+  };
+  if (bytes.size() >= size_t{1} << 31) return too_large();  // Beyond what zlib counts.
   Inflater inflater(bytes);
   if (!inflater.Start()) return absl::ResourceExhaustedError("no memory to decompress the gzip data");
-  std::string out(GuessSize(bytes) + 1, '\0');
+  std::string out(GuessSize(bytes, limit) + 1, '\0');
   size_t size = 0;
   while (true) {
-    if (size > kMaxBytes) return absl::ResourceExhaustedError("the gzip data holds 2 GiB or more");
-    if (size == out.size()) out.resize(std::min(2 * out.size(), kMaxBytes + 1));
+    if (size >= limit) return too_large();
+    if (size == out.size()) out.resize(std::min(2 * out.size(), limit));
     size_t filled;
     const int status = inflater.Fill(out.data() + size, out.size() - size, &filled);
     size += filled;
@@ -88,7 +92,7 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes) {
       return cut_short();
     }
   }
-  if (size > kMaxBytes) return absl::ResourceExhaustedError("the gzip data holds 2 GiB or more");
+  if (size >= limit) return too_large();
   out.resize(size);
   return out;
 }
