@@ -27,6 +27,7 @@ EXTERNAL = [
     ('CLI/', '@cli11//:cli11'),
     ('nlohmann/', '@nlohmann_json//:json'),
     ('zlib.h', '@zlib//:zlib'),
+    ('zip.h', '@libzip//:zip'),
 ]
 PROTOS = {'hlo/proto/hlo.pb.h': '//hlo/proto:hlo_cc_proto', 'hlo/proto/xla_data.pb.h': '//hlo/proto:xla_data_cc_proto'}
 INCLUDE = re.compile(r'^\s*#include\s+["<]([^">]+)[">]', re.M)

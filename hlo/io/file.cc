@@ -225,7 +225,7 @@ absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
 }
 
 absl::StatusOr<HloFile> ReadHloFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadInput(path));
   absl::StatusOr<HloFile> file = ReadHlo(bytes);
   if (file.ok()) return file;
   const absl::string_view what = file.status().message();
@@ -281,6 +281,7 @@ std::string SerializeContainer(const HloFile& file, Container container) {
 }  // namespace
 
 Format FormatOfName(absl::string_view path) {
+  path = WithoutGz(path);
   if (absl::EndsWith(path, "snapshot.pb")) return Format::kSnapshot;
   if (absl::EndsWith(path, ".hlo") || absl::EndsWith(path, ".txt")) return Format::kHloText;
   if (absl::EndsWith(path, ".pbtxt")) return Format::kProtoText;
@@ -312,7 +313,7 @@ absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
 absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format format) {
   absl::StatusOr<std::string> bytes = SerializeHlo(file, format);
   if (!bytes.ok()) return Annotate(bytes.status(), path);
-  return WriteFile(path, *bytes);
+  return WriteOutput(path, *bytes);
 }
 
 }  // namespace toroid
