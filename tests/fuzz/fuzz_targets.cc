@@ -8,6 +8,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/json_util.h"
+#include "hlo/base/gzip.h"
 #include "hlo/io/container.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
@@ -144,7 +145,7 @@ class NpzTarget : public FuzzTarget {
   std::vector<std::string> Seeds() const override {
     // Two arrays, stored; as numpy.savez writes them, but for check sums, which readers may ignore.
     std::vector<std::string> seeds;
-    for (const absl::string_view type : {"<f4", "<i8", "|b1", "<c8", ">u2"}) {
+    for (const absl::string_view type : {"<f4", "<i8", "|b1", "<c8", ">u2", "<V2", "<V1", "<f1"}) {
       seeds.push_back(Npy(type, "(2, 3)", 64));
       seeds.push_back(Npy(type, "()", 16));
     }
@@ -157,7 +158,16 @@ class NpzTarget : public FuzzTarget {
     return random->OneIn(2) ? Archive(input, random) : input;
   }
   absl::Status Execute(const std::string& input) const override {
-    return LooksLikeNpz(input) ? ReadNpz(input).status() : ReadNpy(input).status();
+    if (LooksLikeNpz(input)) return ReadNpz(input).status();
+    ASSIGN_OR_RETURN(const NpyArray array, ReadNpy(input));
+    if (!array.untyped.empty())
+      return AsType(array, ByteWidth(array.values.shape().element_type()) == 2 ? xla::BF16 : xla::F4E2M1FN)
+          .status();
+    const absl::StatusOr<NpyArray> again = ReadNpy(WriteNpy(array.values));
+    if (!again.ok()) return Broken("what was written cannot be read", again.status());
+    if (WriteNpy(again->values) != WriteNpy(array.values))
+      return Broken("what was written reads as something else");
+    return absl::OkStatus();
   }
 
  private:
@@ -190,6 +200,30 @@ class NpzTarget : public FuzzTarget {
                      number(0, 2), number(0, 4), number(0, 4), "x.npy");
     return absl::StrCat(local, directory, absl::string_view("PK\5\6", 4), number(0, 4), number(1, 2),
                         number(1, 2), number(directory.size(), 4), number(local.size(), 4), number(0, 2));
+  }
+};
+
+// HLO text inside gzip data: changed within, and as compressed.
+class GzipTarget : public TextTarget {
+ public:
+  std::vector<std::string> Seeds() const override {
+    std::vector<std::string> seeds = Texts();
+    for (std::string& seed : seeds) seed = *Gzip(seed);
+    return seeds;
+  }
+  std::string Mutate(absl::string_view seed, absl::string_view other, RandomSource* random) const override {
+    std::string input(seed);
+    if (random->OneIn(4)) {
+      input = *Gunzip(seed);
+      MutateText(*Gunzip(other), HloTextWords(), random, &input);
+      for (int64_t i = random->OneIn(8) ? random->Below(20) : 1; i > 0; --i) input = *Gzip(input);
+    }
+    for (int64_t i = random->Below(3); i > 0; --i) MutateBytes(other, random, &input);
+    return input;
+  }
+  absl::Status Execute(const std::string& input) const override {
+    ASSIGN_OR_RETURN(const std::string content, Gunzip(input, 1 << 24));
+    return ReadHlo(content).status();
   }
 };
 
@@ -258,6 +292,7 @@ constexpr NamedFuzzTarget kTargets[] = {
     {"text", "HLO text, read and written", Make<TextTarget>},
     {"pbtxt", "protobuf text, read", Make<ProtoTextTarget>},
     {"json", "JSON, read", Make<JsonTarget>},
+    {"gzip", "compressed HLO text, read", Make<GzipTarget>},
     {"npz", "arrays of NumPy, read", Make<NpzTarget>},
     {"run", "modules of any form, verified and executed", Make<RunTarget>},
     {"partition", "modules of any form, verified and partitioned", Make<PartitionTarget>},
