@@ -59,7 +59,7 @@ enum class Format {
 // it is not looked at.
 Format FormatOfName(absl::string_view path);
 
-// Errors: kInvalidArgument where the format cannot hold the module (invalid UTF-8 in JSON).
+// Errors: kInvalidArgument where the format cannot hold the module: strings that are not UTF-8 stay in HLO text.
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format);
 
 // Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed where the path ends in
