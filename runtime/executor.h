@@ -23,8 +23,12 @@ struct RunOptions {
   // Device r * num_partitions + p runs replica r, partition p.
   int64_t num_replicas = 1;
   int64_t num_partitions = 1;
-  // Most bytes of values alive at a time, over all devices; 0: nine tenths of the machine's memory.
+  // Most bytes of values alive at a time, over all devices; 0: DefaultMaxBytes(). A run that cannot do with less is refused
+  // before it starts.
   int64_t max_bytes = 0;
+  // What infeed ops take, in order, and where outfeeds go; see kernels/host_transfer.h.
+  std::vector<Literal> infeed;
+  std::vector<Literal>* outfeed = nullptr;
   // Threads of the kernels; 0: those of the machine. Applies to the process.
   int threads = 0;
 
@@ -50,9 +54,6 @@ class Executor {
   PlanBuilder builder_;
   Plan* entry_ = nullptr;
 };
-
-// Most bytes of values alive at a time unless RunOptions says otherwise: nine tenths of the machine's memory.
-int64_t DefaultMaxBytes();
 
 // Runs a module once.
 absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,

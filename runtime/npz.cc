@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "runtime/kernels/convert.h"
 
 namespace toroid {
 namespace {
@@ -32,11 +33,12 @@ std::optional<absl::string_view> Field(absl::string_view header, absl::string_vi
   return absl::StripLeadingAsciiWhitespace(header.substr(at + key.size() + 3));
 }
 
+constexpr std::pair<absl::string_view, PrimitiveType> kTypes[] = {
+    {"b1", xla::PRED}, {"i1", xla::S8},  {"i2", xla::S16}, {"i4", xla::S32},  {"i8", xla::S64},
+    {"u1", xla::U8},   {"u2", xla::U16}, {"u4", xla::U32}, {"u8", xla::U64},  {"f2", xla::F16},
+    {"f4", xla::F32},  {"f8", xla::F64}, {"c8", xla::C64}, {"c16", xla::C128}};
+
 std::optional<PrimitiveType> TypeOfDescription(absl::string_view type) {
-  static constexpr std::pair<absl::string_view, PrimitiveType> kTypes[] = {
-      {"b1", xla::PRED}, {"i1", xla::S8},  {"i2", xla::S16}, {"i4", xla::S32},  {"i8", xla::S64},
-      {"u1", xla::U8},   {"u2", xla::U16}, {"u4", xla::U32}, {"u8", xla::U64},  {"f2", xla::F16},
-      {"f4", xla::F32},  {"f8", xla::F64}, {"c8", xla::C64}, {"c16", xla::C128}};
   for (const auto& [name, primitive] : kTypes) {
     if (name == type) return primitive;
   }
@@ -100,6 +102,36 @@ absl::StatusOr<Shape> ShapeOfHeader(absl::string_view header, bool* swapped, boo
     dims.push_back(size);
   }
   return Shape(*primitive, dims);
+}
+
+std::string LittleEndian(uint64_t value, int width) {
+  std::string bytes;
+  for (int i = 0; i < width; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+  return bytes;
+}
+
+// The array as an .npy file.
+absl::StatusOr<std::string> ToNpy(const Literal& literal) {
+  const Shape& shape = literal.shape();
+  if (!shape.IsArray()) return absl::InvalidArgumentError(absl::StrCat(shape.ToString(), " is no array"));
+  PrimitiveType type = shape.element_type();
+  if (IsFloat(type) && BitWidth(type) <= 16 && type != xla::F16) type = xla::F32;
+  if (IsInt(type) && BitWidth(type) < 8) type = IsSignedInt(type) ? xla::S8 : xla::U8;
+  absl::string_view description;
+  for (const auto& [name, primitive] : kTypes) {
+    if (primitive == type) description = name;
+  }
+  std::string header = absl::StrCat("{'descr': '", ByteWidth(type) > 1 ? "<" : "|", description,
+                                    "', 'fortran_order': False, 'shape': (");
+  for (const int64_t size : shape.dims()) absl::StrAppend(&header, size, ", ");
+  absl::StrAppend(&header, "), }");
+  // Data begins at a multiple of 64.
+  header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');
+  header.push_back('\n');
+  std::string bytes = absl::StrCat(absl::string_view("\x93NUMPY\1\0", 8), LittleEndian(header.size(), 2), header);
+  std::string data(shape.NumElements() * ByteWidth(type), '\0');
+  FindConvertLoop(shape.element_type(), type)(literal.bytes(), data.data(), shape.NumElements());
+  return bytes + data;
 }
 
 absl::StatusOr<std::string> Inflate(absl::string_view packed, uint64_t size) {
@@ -190,6 +222,30 @@ absl::StatusOr<std::vector<std::pair<std::string, Literal>>> ReadNpz(absl::strin
     arrays.emplace_back(std::string(absl::StripSuffix(name, ".npy")), *std::move(literal));
   }
   return arrays;
+}
+
+absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays) {
+  std::string archive, directory;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::string member, ToNpy(arrays[i]));
+    const std::string name = absl::StrCat("arr_", i, ".npy");
+    if (archive.size() + member.size() >= (uint64_t{1} << 31) || arrays.size() > 65535) {
+      return absl::ResourceExhaustedError("an archive of 2 GiB or more, or of more than 65535 arrays");
+    }
+    const uint32_t crc = crc32(0, reinterpret_cast<const Bytef*>(member.data()), static_cast<uInt>(member.size()));
+    // Version 2.0, no flags, stored, 1980-01-01.
+    const std::string common =
+        absl::StrCat(LittleEndian(20, 2), LittleEndian(0, 2), LittleEndian(0, 2), LittleEndian(0, 2), LittleEndian(33, 2),
+                     LittleEndian(crc, 4), LittleEndian(member.size(), 4), LittleEndian(member.size(), 4),
+                     LittleEndian(name.size(), 2), LittleEndian(0, 2));
+    absl::StrAppend(&directory, absl::string_view("PK\1\2", 4), LittleEndian(20, 2), common, LittleEndian(0, 2),
+                    LittleEndian(0, 2), LittleEndian(0, 2), LittleEndian(0, 4), LittleEndian(archive.size(), 4), name);
+    absl::StrAppend(&archive, absl::string_view("PK\3\4", 4), common, name, member);
+  }
+  const std::string end = absl::StrCat(absl::string_view("PK\5\6", 4), LittleEndian(0, 4), LittleEndian(arrays.size(), 2),
+                                       LittleEndian(arrays.size(), 2), LittleEndian(directory.size(), 4),
+                                       LittleEndian(archive.size(), 4), LittleEndian(0, 2));
+  return absl::StrCat(archive, directory, end);
 }
 
 bool LooksLikeNpz(absl::string_view bytes) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 
 namespace toroid {
@@ -23,6 +24,10 @@ absl::StatusOr<Literal> ReadNpy(absl::string_view bytes);
 // The members in the order of the archive, as (name without .npy, array).
 // Errors: kInvalidArgument "MEMBER: what is wrong".
 absl::StatusOr<std::vector<std::pair<std::string, Literal>>> ReadNpz(absl::string_view bytes);
+
+// An archive of arrays arr_0, arr_1, ..., stored uncompressed. Types that NumPy lacks become wider ones: narrow floats f32,
+// integers below a byte s8 and u8. Errors: kInvalidArgument for tuples and tokens, kResourceExhausted from 2 GiB on.
+absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays);
 
 // Whether the bytes begin like a zip archive.
 bool LooksLikeNpz(absl::string_view bytes);

@@ -102,6 +102,23 @@ TEST(NpzTest, StoredAndDeflatedMembers) {
   }
 }
 
+TEST(NpzTest, WrittenArchivesAreReadBack) {
+  const Literal values[] = {Value("f32[2,2] {{1, 2}, {3, nan}}"), Value("bf16[2] {1.5, -2}"), Value("s4[3] {-8, 0, 7}"),
+                            Value("pred[] true"), Value("c64[1] {(1, 2)}"), Value("u64[0] {}")};
+  ASSERT_OK_AND_ASSIGN(const std::string archive, WriteNpz(values));
+  ASSERT_OK_AND_ASSIGN(const auto arrays, ReadNpz(archive));
+  ASSERT_EQ(arrays.size(), 6);
+  EXPECT_EQ(arrays[0].first, "arr_0");
+  EXPECT_EQ(arrays[5].first, "arr_5");
+  EXPECT_TRUE(arrays[0].second == values[0]);
+  EXPECT_EQ(arrays[1].second.shape().ToString() + ToText(arrays[1].second), "f32[2]{1.5, -2}");
+  EXPECT_EQ(arrays[2].second.shape().ToString() + ToText(arrays[2].second), "s8[3]{-8, 0, 7}");
+  EXPECT_TRUE(arrays[3].second == values[3]);
+  EXPECT_TRUE(arrays[4].second == values[4]);
+  EXPECT_TRUE(arrays[5].second == values[5]);
+  EXPECT_FALSE(WriteNpz({Literal::Tuple({})}).ok());
+}
+
 TEST(NpzTest, CutArchivesAreRefused) {
   const std::string whole = Zip({{"x.npy", Npy("<f4", false, "(2,)", Floats({1, 2}))}}, true);
   EXPECT_TRUE(LooksLikeNpz(whole));
