@@ -1,9 +1,11 @@
 // hlo-run: runs an HLO module with real values on a simulated mesh.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "partitioner/partition_flags.h"
@@ -45,7 +47,21 @@ int main(int argc, char** argv) {
                "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit status 1 if they "
                "differ");
   app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(
+          [](std::string& text) -> std::string {
+            double value;
+            if (absl::SimpleAtod(text, &value) && std::isfinite(value) && value >= 0) return "";
+            return text + " is no finite number of 0 or more";
+          },
+          "NUMBER"));
+  app.add_flag("--promote", command.promote,
+               "Also compute floats in f64, rounded only where their bits count; with --check: which differences are "
+               "rounding");
+  app.add_option("--max_bytes", command.max_bytes,
+                 "Most memory for values, such as 4GiB; default: four fifths of what is available")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true));
+  app.add_option("--infeed", command.infeed, ".npz file whose arrays the infeeds take, in order");
+  app.add_option("--outfeed", command.outfeed, ".npz file to write, with the arrays the outfeeds give, in order");
   app.add_option("-o", command.output, "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
                  "standard output; *.gz: compressed");
   return toroid::RunCommand(app, argc, argv, [&] {

@@ -144,8 +144,9 @@ TEST(NpzTest, DamageNeverPassesForData) {
       damaged[at] ^= flip;
       const auto members = ReadNpz(damaged);
       // Names, times and versions may differ; values may not.
-      if (members.ok() && members->size() == 1)
+      if (members.ok() && members->size() == 1) {
         EXPECT_EQ(ToText((*members)[0].array.values), "{1, 2, 3, 4}") << at;
+      }
     }
   }
 }
