@@ -62,12 +62,6 @@ void ForEachIndex(const Dims& dims, F f) {
     f(index, i);
   }
 }
-int64_t Linear(const Dims& dims, const Dims& index) {
-  int64_t at = 0;
-  for (size_t d = 0; d < dims.size(); ++d) at = at * dims[d] + index[d];
-  return at;
-}
-
 TEST(MovementRandomTest, EveryTypeMovesBitForBit) {
   std::mt19937_64 random(51);
   for (const PrimitiveType type : AllTypes()) {
@@ -286,6 +280,7 @@ TEST(SortRandomTest, EveryOrderedTypeStably) {
       ASSERT_EQ(IntAt(r.element(1), i), order[i]) << TypeName(type);
       ASSERT_EQ(BitsAt(r.element(0), i), BitsAt(x, order[i])) << TypeName(type);
     }
+    if (type == xla::PRED) continue;  // topk is not defined on it.
     const Literal top = Apply("ROOT r = (%T[5], s32[5]) topk(p0), k=5, largest=true", type, {x});
     std::stable_sort(order.begin(), order.end(), [](int32_t a, int32_t b) { return a < b; });
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return key(a) > key(b); });
