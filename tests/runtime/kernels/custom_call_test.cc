@@ -254,7 +254,9 @@ TEST_P(DecompositionTest, EighAndCholeskyReadOneTriangle) {
     Matrix scaled = v;
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < n; ++j) scaled[i][j] *= At(eigh.element(1), j);
-      if (i > 0) EXPECT_LE(At(eigh.element(1), i - 1).real(), At(eigh.element(1), i).real());
+      if (i > 0) {
+        EXPECT_LE(At(eigh.element(1), i - 1).real(), At(eigh.element(1), i).real());
+      }
     }
     ExpectNear(Times(scaled, Adjoint(v)), a, 100 * Tolerance());
     const Literal factor = Call("Cholesky", matrix, {x}, lower ? "lower=true" : "lower=false");
