@@ -95,8 +95,12 @@ TEST(HloConvertTest, CompressedFilesGoInAndOut) {
   EXPECT_EQ(cut.err, folder + "/cut.gz: the gzip data is cut short\n");
 }
 
-TEST(HloConvertTest, StatsAreOneLineOfJson) {
-  const Outcome outcome = Convert(CorpusFiles("hlo_text", ".hlo")[0] + " --stats");
+TEST(HloConvertTest, StatsAreTablesOrOneLineOfJson) {
+  const Outcome tables = Convert("--stats " + CorpusFiles("hlo_text", ".hlo")[0]);
+  EXPECT_EQ(tables.exit, 0) << tables.err;
+  EXPECT_THAT(tables.out, HasSubstr("\nopcodes\n"));
+  EXPECT_EQ(Convert(CorpusFiles("hlo_text", ".hlo")[0] + " --stats=yaml").exit, 2);
+  const Outcome outcome = Convert(CorpusFiles("hlo_text", ".hlo")[0] + " --stats=json");
   EXPECT_EQ(outcome.exit, 0);
   EXPECT_EQ(Lines(outcome.out), "1");
   EXPECT_THAT(outcome.out, HasSubstr("\"container\":\"HLO text\""));
