@@ -122,6 +122,9 @@ struct Sharding {
 
 class Mesh {
  public:
+  // Of the largest mesh. At most AxisList::kMaxAxes prime factors follow.
+  static constexpr int64_t kMaxDevices = int64_t{1} << AxisList::kMaxAxes;
+
   // A mesh of 1 device.
   Mesh() = default;
   // `cuts` are strides at which axes must end, each dividing `num_devices`; cuts that do not fit those before
