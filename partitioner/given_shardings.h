@@ -1,8 +1,8 @@
 // Shardings given from outside: NAME=SHARDING lines of a command line or a file.
 //
 // NAME is an instruction of the entry or any other computation, `parameter(K)`, `output{K}`, or a glob (* and ?) on
-// the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO text; it begins with the first `{` that stands
-// right behind a `=`.
+// the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO text; it begins
+// with the first `{` that stands right behind a `=`.
 #ifndef TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
 #define TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
 

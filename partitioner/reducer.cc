@@ -25,10 +25,6 @@ std::optional<Reducer> ReducerOf(Opcode opcode, PrimitiveType type) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // The value behind copies and annotations.
 const Instruction* Behind(const Instruction* value) {
   const auto is_annotation = [](const Instruction* i) {
