@@ -18,10 +18,11 @@ constexpr char kHelp[] =
     R"(Converts an HLO module from any format to any other.
 
 IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON) or HLO
-text; the format is recognised from the content. OUT's name says what is written:
+text, compressed with gzip or not; the format is recognised from the content. OUT's name says what is written:
   *snapshot.pb   HloSnapshot      *.hlo, *.txt   HLO text
   *.pbtxt        protobuf text    *.json         JSON
   anything else  binary, the container of the input (HloProto for text)
+and with .gz behind it, the same compressed.
 
   hlo-convert module.hlo.pb -o module.hlo
   hlo-convert module.txt -o - --format=pbtxt

@@ -57,6 +57,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   if (options.threads > 0) SetNumThreads(options.threads);
   RunState state;
   state.max_bytes = options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
+  if (options.max_steps > 0) state.steps_left = options.max_steps;
   MeshContext mesh;
   mesh.num_replicas = options.num_replicas;
   mesh.num_partitions = options.num_partitions;

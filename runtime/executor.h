@@ -25,6 +25,8 @@ struct RunOptions {
   int64_t num_partitions = 1;
   // Most bytes of values alive at a time, over all devices; 0: nine tenths of the machine's memory.
   int64_t max_bytes = 0;
+  // Most instructions executed, those of loops each time around; 0: no limit.
+  int64_t max_steps = 0;
   // Threads of the kernels; 0: those of the machine. Applies to the process.
   int threads = 0;
 

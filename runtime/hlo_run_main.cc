@@ -20,6 +20,7 @@ on its devices. Global arguments are cut, and results put together, by the recor
 
   hlo-run layer.snapshot.pb --check               compare partitioned, unpartitioned and recorded results
   hlo-run layer.hlo --num_partitions=1            print the result for generated arguments
+  hlo-run layer.hlo --args=in.npz -o out.npz      NumPy arrays in and out
   hlo-run layer.hlo --args=in.npz -o out.snapshot.pb)";
 
 }  // namespace
@@ -38,14 +39,15 @@ int main(int argc, char** argv) {
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
   toroid::AddPartitionFlags(app, &options);
   app.add_option("--args", command.args,
-                 "Arguments: an HloSnapshot or .npz file; default: those in IN, else generated");
+                 "Arguments: an HloSnapshot, or NumPy arrays as .npz or (one) .npy; default: those in IN, else generated");
   app.add_option("--seed", command.seed, "Seed of the generated arguments");
   app.add_flag("--check", command.check,
                "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit status 1 if they "
                "differ");
   app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("-o", command.output, "HloSnapshot to write, with arguments and result, - for standard output");
+  app.add_option("-o", command.output, "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
+                 "standard output; *.gz: compressed");
   return toroid::RunCommand(app, argc, argv, [&] {
     command.num_partitions = options.num_partitions;
     return toroid::RunHloCommand(command);

@@ -25,6 +25,8 @@ using Kernel = absl::Status (*)(OpCall& call);
 // State of one run of a module, shared by all its computations.
 struct RunState {
   int64_t max_bytes = INT64_MAX;
+  // Instructions that may still be executed.
+  int64_t steps_left = INT64_MAX;
   // An error already names its instruction.
   bool located = false;
   // Of rng-get-and-update-state: a 128-bit counter, low word first.

@@ -19,7 +19,7 @@
 #include "nlohmann/json.hpp"
 #include "runtime/compare.h"
 #include "runtime/executor.h"
-#include "runtime/npz.h"
+#include "runtime/numpy_arguments.h"
 #include "runtime/random_arguments.h"
 #include "runtime/shard_literal.h"
 
@@ -97,40 +97,14 @@ absl::StatusOr<Arguments> ReadSnapshotArguments(const HloFile& file) {
   return arguments;
 }
 
-// Members of an archive named arr_0, arr_1, ... or by number stand for parameters; others count in archive
-// order.
-absl::StatusOr<Arguments> ReadNpzArguments(absl::string_view bytes, const Computation& entry) {
-  ASSIGN_OR_RETURN(auto arrays, ReadNpz(bytes));
-  Arguments arguments;
-  arguments.values.resize(arrays.size());
-  std::vector<bool> taken(arrays.size(), false);
-  bool by_name = arrays.size() == static_cast<size_t>(entry.num_parameters());
-  for (size_t i = 0; i < arrays.size() && by_name; ++i) {
-    size_t place = arrays.size();
-    for (size_t p = 0; p < arrays.size(); ++p) {
-      if (arrays[i].first == absl::StrCat("arr_", p) || arrays[i].first == absl::StrCat(p) ||
-          arrays[i].first == entry.parameter(static_cast<int>(p))->name()) {
-        place = p;
-        break;
-      }
-    }
-    by_name = place < arrays.size() && !taken[place];
-    if (!by_name) break;
-    taken[place] = true;
-    arguments.values[place] = arrays[i].second;
-  }
-  for (size_t i = 0; i < arrays.size() && !by_name; ++i) arguments.values[i] = std::move(arrays[i].second);
-  return arguments;
-}
-
 absl::StatusOr<Arguments> FindArguments(const HloRunCommand& command, const HloFile& file,
                                         int64_t num_partitions) {
   if (!command.args.empty()) {
-    ASSIGN_OR_RETURN(const std::string bytes, ReadFile(command.args));
-    if (LooksLikeNpz(bytes)) {
-      auto arguments = ReadNpzArguments(bytes, *file.module->entry());
-      if (!arguments.ok()) return Annotate(arguments.status(), command.args);
-      return arguments;
+    ASSIGN_OR_RETURN(const std::string bytes, ReadInput(command.args));
+    if (LooksLikeNumpy(bytes)) {
+      auto values = NumpyArguments(bytes, *file.module->entry());
+      if (!values.ok()) return Annotate(values.status(), command.args);
+      return Arguments{*std::move(values), std::nullopt};
     }
     auto snapshot = ReadHlo(bytes);
     if (!snapshot.ok()) return Annotate(snapshot.status(), command.args);
@@ -225,8 +199,12 @@ void PrintOutputs(const Literal& literal, std::vector<int>* path) {
   std::printf("output{%s} = %s %s\n", index.c_str(), literal.shape().ToString().c_str(), text.c_str());
 }
 
-absl::Status WriteSnapshot(HloFile& file, const std::vector<Literal>& arguments, const Literal& result,
-                           const std::string& path) {
+absl::Status WriteResult(HloFile& file, const std::vector<Literal>& arguments, const Literal& result,
+                         const std::string& path) {
+  if (IsNumpyName(path)) {
+    ASSIGN_OR_RETURN(const std::string bytes, NumpyResult(result, path));
+    return WriteOutput(path, bytes);
+  }
   xla::HloSnapshot* snapshot = file.module->New<xla::HloSnapshot>();
   if (file.snapshot != nullptr) *snapshot = *file.snapshot;
   snapshot->clear_arguments();
@@ -242,6 +220,7 @@ absl::Status WriteSnapshot(HloFile& file, const std::vector<Literal>& arguments,
 absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
+  RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
   // The module to run: this one, or what the partitioner makes of it.
   std::unique_ptr<Module> made;
   double partition_seconds = 0, run_seconds = 0, reference_seconds = 0;
@@ -279,7 +258,7 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
     ASSIGN_OR_RETURN(result, RunSingle(program, arguments.values));
     run_seconds = stopwatch.Seconds();
   }
-  if (!command.output.empty()) RETURN_IF_ERROR(WriteSnapshot(file, arguments.values, result, command.output));
+  if (!command.output.empty()) RETURN_IF_ERROR(WriteResult(file, arguments.values, result, command.output));
   if (!command.check) {
     std::vector<int> path;
     if (command.output.empty()) PrintOutputs(result, &path);

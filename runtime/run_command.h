@@ -25,11 +25,11 @@ using PartitionFunction =
 struct HloRunCommand {
   std::string input;
   int64_t num_partitions = 0;  // 0: what the module's shardings name.
-  std::string args;            // HloSnapshot or .npz; empty: those in the input, else generated.
+  std::string args;            // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
   uint64_t seed = 0;
   bool check = false;
   double tolerance = 0;  // 0: by element type.
-  std::string output;    // HloSnapshot with arguments and result; empty: print the result.
+  std::string output;    // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
   PartitionFunction partition;
 };
 

@@ -25,7 +25,7 @@ struct Outcome {
 Outcome Convert(const std::string& arguments) {
   const std::string folder = ::testing::TempDir();
   const std::string command =
-      absl::StrCat("hlo/hlo-convert ", arguments, " >", folder, "/out 2>", folder, "/err </dev/null");
+      absl::StrCat("hlo/hlo-convert </dev/null ", arguments, " >", folder, "/out 2>", folder, "/err");
   Outcome outcome;
   const int status = std::system(command.c_str());
   outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -80,6 +80,19 @@ TEST(HloConvertTest, EveryFormatLeadsBackToTheText) {
     ASSERT_EQ(Convert(absl::StrCat(folder, "/d.snapshot.pb -o ", folder, "/e.txt")).exit, 0);
     EXPECT_EQ(ReadFile(folder + "/e.txt").value(), ReadFile(folder + "/direct.hlo").value());
   }
+}
+
+TEST(HloConvertTest, CompressedFilesGoInAndOut) {
+  const std::string folder = ::testing::TempDir(), path = CorpusFiles("hlo_text", ".hlo")[0];
+  ASSERT_EQ(Convert(absl::StrCat(path, " -o ", folder, "/plain.hlo")).exit, 0);
+  ASSERT_EQ(Convert(absl::StrCat(path, " -o ", folder, "/packed.hlo.pb.gz")).exit, 0);
+  const std::string plain = ReadFile(folder + "/plain.hlo").value();
+  EXPECT_EQ(Convert(absl::StrCat(folder, "/packed.hlo.pb.gz -o -")).out, plain);
+  EXPECT_EQ(Convert(absl::StrCat("- -o - <", folder, "/packed.hlo.pb.gz")).out, plain);
+  std::ofstream(folder + "/cut.gz") << ReadFile(folder + "/packed.hlo.pb.gz").value().substr(0, 100);
+  const Outcome cut = Convert(folder + "/cut.gz -o -");
+  EXPECT_EQ(cut.exit, 1);
+  EXPECT_EQ(cut.err, folder + "/cut.gz: the gzip data is cut short\n");
 }
 
 TEST(HloConvertTest, StatsAreOneLineOfJson) {

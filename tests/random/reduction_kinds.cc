@@ -138,7 +138,9 @@ void Generator::CumulativeWindow() {
     absl::StrAppend(&size, d > 0 ? "x" : "", n);
     absl::StrAppend(&pad, d > 0 ? "x" : "", forward ? n - 1 : 0, "_", forward ? 0 : n - 1);
   }
-  const std::string opcode = Of({"add", "add", "maximum", "minimum", "multiply"}), type = Of({"s32", "s32", "f32"});
+  const std::string opcode = Of({"add", "add", "maximum", "minimum", "multiply"});
+  // Products of dozens of init values are exact in integers only.
+  const std::string type = opcode == "multiply" ? "s32" : Of({"s32", "s32", "f32"});
   const std::string x = opcode == "multiply" ? Parameter(type, in, -1, 1) : Parameter(type, in);
   const std::string init = InitValue(opcode, type);
   Result(type, in,
