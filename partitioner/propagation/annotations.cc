@@ -237,9 +237,9 @@ class Reader {
   absl::Status MakeMesh() {
     if (num_devices_ == 0) {
       num_devices_ = named_devices_ != 0 ? named_devices_ : module_.config().num_partitions;
-      if (num_devices_ < 1 || num_devices_ > Mesh::kMaxDevices) {
+      if (num_devices_ < 1 || num_devices_ > kMaxDevices) {
         return absl::InvalidArgumentError(absl::StrCat("the module asks for ", num_devices_,
-                                                       " partitions; there can be 1 to ", Mesh::kMaxDevices));
+                                                       " partitions; there can be 1 to ", kMaxDevices));
       }
     }
     if (named_devices_ != 0 && named_devices_ != num_devices_) {
@@ -264,9 +264,9 @@ class Reader {
       if (mesh.NumDevices() != num_devices_) continue;
       for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) cuts.push_back(stride *= axis->size);
     }
-    if (num_devices_ > Mesh::kMaxDevices) {
+    if (num_devices_ > kMaxDevices) {
       return absl::InvalidArgumentError(
-          absl::StrCat("shardings over ", num_devices_, " devices; there can be ", Mesh::kMaxDevices));
+          absl::StrCat("shardings over ", num_devices_, " devices; there can be ", kMaxDevices));
     }
     out_.mesh = Mesh(num_devices_, cuts, order_);
     return absl::OkStatus();

@@ -46,7 +46,7 @@ struct Annotations {
 // `num_devices`: 0 to take what the shardings name (1 if none does).
 // Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their array,
 // or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or if there are more than
-// Mesh::kMaxDevices.
+// kMaxDevices.
 absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices);
 
 // True if the module has manual regions or hand-written collectives in either dialect.
