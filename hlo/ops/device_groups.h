@@ -17,7 +17,7 @@ struct DeviceGroupSizes {
 
 // Sizes of the groups in the field of `instruction` that counts.
 // Errors: kInvalidArgument (C1) for empty groups, negative or repeated ids, iotas and meshes whose sizes
-// contradict each other or exceed 2^31 devices, groups of different sizes unless `may_differ`.
+// contradict each other or exceed kMaxDevices devices, groups of different sizes unless `may_differ`.
 absl::StatusOr<DeviceGroupSizes> CheckDeviceGroups(const xla::HloInstructionProto& instruction,
                                                    bool may_differ);
 
