@@ -37,8 +37,7 @@ absl::Status CheckOperandCount(const Instruction& instruction, int minimum);
 absl::Status CheckDimension(absl::string_view constraint, absl::string_view name, int64_t dimension,
                             int64_t rank);
 // The instruction's `dimensions` are a single one, in range.
-absl::Status CheckOneDimension(absl::string_view constraint, const Instruction& instruction,
-                               int64_t rank);
+absl::Status CheckOneDimension(absl::string_view constraint, const Instruction& instruction, int64_t rank);
 // All in range and no two equal.
 absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_view name,
                                      absl::Span<const int64_t> dimensions, int64_t rank);

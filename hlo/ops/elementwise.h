@@ -23,7 +23,8 @@
 //   C8 and, or, xor take booleans or integers.
 //   C9 atan2 takes floats or complex numbers.
 //   C10 complex takes f32 or f64.
-// add, multiply are defined on all types. Result: as operand 0; complex of f32 c64, of f64 c128; stochastic-convert as given.
+// add, multiply are defined on all types. Result: as operand 0; complex of f32 c64, of f64 c128;
+// stochastic-convert as given.
 //
 // compare:
 //   C1 the direction is EQ, NE, GE, GT, LE or LT.

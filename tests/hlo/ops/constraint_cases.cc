@@ -79,10 +79,9 @@ std::string InLowerCase(absl::string_view family) {
 }
 
 bool IsName(absl::string_view text) {
-  return !text.empty() && absl::ascii_islower(text[0]) &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-';
-         });
+  return !text.empty() && absl::ascii_islower(text[0]) && std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-';
+  });
 }
 
 // "C12" in "C12 words"; empty if there is none.
@@ -97,15 +96,16 @@ std::vector<std::string> NamesAt(absl::string_view line) {
   const size_t colon = line.find(':');
   if (colon == absl::string_view::npos) return {};
   std::vector<std::string> names = absl::StrSplit(line.substr(0, colon), ", ");
-  if (!std::all_of(names.begin(), names.end(), [](const std::string& name) { return IsName(name); })) return {};
+  if (!std::all_of(names.begin(), names.end(), [](const std::string& name) { return IsName(name); }))
+    return {};
   std::sort(names.begin(), names.end());
   return names;
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ModuleOf(const ViolatingCase& c) {
   const size_t last = c.instruction.rfind('\n') + 1;
-  return ParseModule(absl::StrCat(c.header, kEnvironment, c.instruction.substr(0, last), "ROOT it = ",
-                                  c.instruction.substr(last), "\n}\n"));
+  return ParseModule(absl::StrCat(c.header, kEnvironment, c.instruction.substr(0, last),
+                                  "ROOT it = ", c.instruction.substr(last), "\n}\n"));
 }
 
 // The names in `listed` that list this constraint for the opcode.
@@ -170,8 +170,8 @@ void ExpectViolated(const std::string& header, const std::vector<ViolatingCase>&
                          AllOf(StartsWith("main/it: "), HasSubstr(absl::StrCat(" (", c.constraint, ")")),
                                HasSubstr("found "), HasSubstr(", expected "), HasSubstr(c.words))));
     const auto sections = SectionsWith(listed, it->opcode(), c.constraint);
-    EXPECT_EQ(sections.size(), 1) << header << " lists " << c.constraint << " of " << it->opcode_name() << " in "
-                                  << sections.size() << " places";
+    EXPECT_EQ(sections.size(), 1) << header << " lists " << c.constraint << " of " << it->opcode_name()
+                                  << " in " << sections.size() << " places";
     for (const auto& names : sections) missing.erase({names, c.constraint});
   }
   for (const auto& [names, constraint] : missing) {
