@@ -19,7 +19,7 @@ USAGE
 build_packages=(
   bazel-bootstrap g++ pkg-config
   protobuf-compiler libprotobuf-dev
-  libabsl-dev libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
+  libabsl-dev libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzip-dev
 )
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
 packages=("${build_packages[@]}")

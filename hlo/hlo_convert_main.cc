@@ -4,10 +4,11 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "hlo/analysis/module_stats.h"
+#include "hlo/analysis/module_stats_report.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
-#include "nlohmann/json.hpp"
 
 namespace {
 
@@ -18,39 +19,28 @@ constexpr char kHelp[] =
     R"(Converts an HLO module from any format to any other.
 
 IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON) or HLO
-text; the format is recognised from the content. OUT's name says what is written:
+text, compressed with gzip or not; the format is recognised from the content. OUT's name says what is written:
   *snapshot.pb   HloSnapshot      *.hlo, *.txt   HLO text
   *.pbtxt        protobuf text    *.json         JSON
   anything else  binary, the container of the input (HloProto for text)
+and with .gz behind it, the same compressed.
 
   hlo-convert module.hlo.pb -o module.hlo
   hlo-convert module.txt -o - --format=pbtxt
   hlo-convert module.hlo.pb --stats)";
 
-// {"name", "container", "computations", "instructions", "parameters", "arguments", "opcodes": {NAME: COUNT}}
-std::string Stats(const HloFile& file) {
-  const toroid::Module& module = *file.module;
-  std::map<std::string, int64_t> opcodes;
-  for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions())
-      ++opcodes[std::string(instruction->opcode_name())];
-  }
-  const nlohmann::json json = {{"name", module.name()},
-                               {"container", std::string(toroid::ContainerName(file.container))},
-                               {"computations", module.num_computations()},
-                               {"instructions", module.NumInstructions()},
-                               {"parameters", module.entry()->num_parameters()},
-                               {"arguments", file.HasArguments()},
-                               {"opcodes", opcodes}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string Stats(const HloFile& file, const std::string& form) {
+  const toroid::ModuleStats stats = toroid::ComputeModuleStats(*file.module);
+  const toroid::StatsOrigin origin = {toroid::ContainerName(file.container), file.HasArguments()};
+  return form == "json" ? toroid::ModuleStatsJson(stats, origin) + "\n"
+                        : toroid::ModuleStatsTable(stats, origin);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-convert");
-  std::string input, output;
-  bool stats = false;
+  std::string input, output, stats;
   std::string format = "text";
   const std::map<std::string, Format> formats = {{"text", Format::kHloText},
                                                  {"pb", Format::kContainer},
@@ -64,8 +54,12 @@ int main(int argc, char** argv) {
           ->check(CLI::IsMember({"text", "pb", "snapshot", "pbtxt", "json"}))
           ->type_name("FORMAT")
           ->needs(out_option);
-  CLI::Option* stats_option =
-      app.add_flag("--stats", stats, "Print name, container, counts and opcodes as one line of JSON");
+  CLI::Option* stats_option = app.add_flag("--stats{table}", stats,
+                                           "Print what is in the module: opcodes, types, work, parameters, "
+                                           "largest arrays, calls, collectives, "
+                                           "shardings; as tables, or as one line of JSON with --stats=json")
+                                  ->check(CLI::IsMember({"table", "json"}))
+                                  ->type_name("[=table|json]");
   app.callback([&] {
     if (!*out_option && !*stats_option) throw CLI::RequiredError("-o or --stats");
   });
@@ -76,7 +70,7 @@ int main(int argc, char** argv) {
       RETURN_IF_ERROR(
           toroid::WriteHloFile(file, output, by_name ? toroid::FormatOfName(output) : formats.at(format)));
     }
-    if (stats) std::printf("%s\n", Stats(file).c_str());
+    if (*stats_option) std::fputs(Stats(file, stats).c_str(), stdout);
     return absl::OkStatus();
   });
 }

@@ -54,7 +54,7 @@ namespace {
 absl::Status GiveShardings(const PartitionCommand& command, Module* module) {
   std::vector<std::string> lines = command.shardings;
   if (!command.annotations.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(command.annotations));
+    ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
     for (std::string& line : GivenShardingLines(text)) lines.push_back(std::move(line));
   }
   return ApplyGivenShardings(lines, module);
@@ -116,7 +116,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   seconds.total = Now() - start;
 
   if (!command.stats.empty()) {
-    RETURN_IF_ERROR(WriteFile(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
+    RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
   }
   if (command.explain) std::fputs(ExplainTable(partitioned).c_str(), stdout);
   return absl::OkStatus();

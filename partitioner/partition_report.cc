@@ -6,24 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "hlo/base/text_table.h"
 #include "nlohmann/json.hpp"
 #include "partitioner/statistics.h"
 
 namespace toroid {
-namespace {
-
-std::string Bytes(int64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  while (value >= 1000 && unit < 4) {
-    value /= 1000;
-    ++unit;
-  }
-  return unit == 0 ? absl::StrFormat("%d B", bytes) : absl::StrFormat("%.1f %s", value, kUnits[unit]);
-}
-
-}  // namespace
 
 std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before, const PhaseSeconds& seconds) {
   const ProgramStatistics statistics = ComputeStatistics(*partitioned.module);
@@ -74,14 +61,14 @@ std::string ExplainTable(const Partitioned& partitioned) {
                                     "needed by");
   for (const auto& [key, row] : sorted) {
     const auto& [opcode, group, cause, source] = key;
-    absl::StrAppendFormat(&out, "%-18s %6d %6d %10s %10s  %s", opcode, row.count, group, Bytes(row.operand_bytes),
-                          Bytes(row.sent_bytes), cause.empty() ? "written by hand" : cause);
+    absl::StrAppendFormat(&out, "%-18s %6d %6d %10s %10s  %s", opcode, row.count, group, BytesText(row.operand_bytes),
+                          BytesText(row.sent_bytes), cause.empty() ? "written by hand" : cause);
     if (!source.empty()) absl::StrAppend(&out, " (", source, ")");
     out += "\n";
   }
-  absl::StrAppend(&out, "sent per device in all: ", Bytes(total), "\n");
+  absl::StrAppend(&out, "sent per device in all: ", BytesText(total), "\n");
   for (const FullReplication& replication : partitioned.full_replications) {
-    absl::StrAppend(&out, "replicated: ", replication.instruction, " ", Bytes(replication.bytes), ", ",
+    absl::StrAppend(&out, "replicated: ", replication.instruction, " ", BytesText(replication.bytes), ", ",
                     replication.reason, replication.source.empty() ? "" : absl::StrCat(" (", replication.source, ")"),
                     "\n");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "hlo/analysis/flops.h"
 #include "partitioner/reshard/plan.h"
 
 namespace toroid {
@@ -29,23 +30,6 @@ int64_t Sent(const Instruction& instruction, int64_t bytes, int64_t group) {
     default:
       return bytes;
   }
-}
-
-int64_t Flops(const Instruction& instruction) {
-  if (instruction.opcode() == Opcode::kDot) {
-    int64_t contracted = 1;
-    for (const int64_t d : instruction.attrs().dot_dimension_numbers().lhs_contracting_dimensions()) {
-      contracted *= instruction.operand(0)->shape().dim(static_cast<int>(d));
-    }
-    return 2 * instruction.shape().NumElements() * contracted;
-  }
-  if (instruction.opcode() == Opcode::kConvolution) {
-    const auto& numbers = instruction.attrs().convolution_dimension_numbers();
-    const Shape& kernel = instruction.operand(1)->shape();
-    const int64_t features = kernel.dim(static_cast<int>(numbers.kernel_output_feature_dimension()));
-    return features == 0 ? 0 : 2 * instruction.shape().NumElements() * (kernel.NumElements() / features);
-  }
-  return 0;
 }
 
 // Largest sum of live buffers while a computation runs. Tuples and their elements hold no bytes of their own.

@@ -15,6 +15,7 @@ constexpr int64_t kPooledBytes = 128 << 10;
 constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
 
 std::atomic<int64_t> live_bytes{0};
+std::atomic<int64_t> block_limit{INT64_MAX};
 
 // Sizes are rounded up to one of eight steps per power of two: a block fits every request of its step.
 int64_t RoundUp(int64_t bytes) {
@@ -70,6 +71,7 @@ Pool& GetPool() {
 char* AllocateBlock(int64_t bytes) {
   if (bytes < 0 || bytes > (int64_t{1} << 62)) return nullptr;
   const int64_t size = RoundUp(bytes);
+  if (size > kPooledBytes && size > block_limit.load(std::memory_order_relaxed) - LiveBlockBytes()) return nullptr;
   char* block = size >= kPooledBytes ? GetPool().Take(size) : nullptr;
   if (block == nullptr) block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
   if (block == nullptr) {
@@ -85,6 +87,8 @@ void FreeBlock(char* block, int64_t bytes) {
   live_bytes.fetch_sub(size, std::memory_order_relaxed);
   if (size < kPooledBytes || !GetPool().Put(block, size)) std::free(block);
 }
+
+void SetBlockLimit(int64_t bytes) { block_limit.store(bytes, std::memory_order_relaxed); }
 
 int64_t LiveBlockBytes() { return live_bytes.load(std::memory_order_relaxed); }
 

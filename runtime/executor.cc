@@ -1,16 +1,35 @@
 #include "runtime/executor.h"
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "runtime/kernels/dynamic_size.h"
 #include "runtime/thread_pool.h"
+#include "runtime/memory_limit.h"
 #include "runtime/run_plan.h"
 
 namespace toroid {
 namespace {
+
+// Turns the argument of a dynamic parameter that has its run-time sizes as a static shape into one of the bound.
+absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* argument) {
+  const Shape& given = argument->shape();
+  if (!expected.IsArray() || !expected.IsDynamic() || given.IsDynamic() || given.rank() != expected.rank() ||
+      given.element_type() != expected.element_type()) {
+    return absl::OkStatus();
+  }
+  for (int d = 0; d < given.rank(); ++d) {
+    if (given.dim(d) > expected.dim(d) || (!expected.IsDynamic(d) && given.dim(d) != expected.dim(d))) {
+      return absl::OkStatus();
+    }
+  }
+  MeshBuffer buffer;
+  RETURN_IF_ERROR(PadToBound(argument->buffer(), given, expected, argument->uniform() ? 1 : num_devices, &buffer));
+  *argument = MeshValue(expected, argument->num_devices(), std::move(buffer));
+  return absl::OkStatus();
+}
 
 absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments, int64_t num_devices) {
   if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
@@ -35,11 +54,6 @@ absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValu
 
 }  // namespace
 
-int64_t DefaultMaxBytes() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page_size > 0 ? pages / 10 * 9 * page_size : INT64_MAX;
-}
-
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module) {
   if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");
   std::unique_ptr<Executor> executor(new Executor(module));
@@ -53,19 +67,34 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
                                                    options.num_partitions, " partitions"));
   }
   const int64_t num_devices = options.num_devices();
+  for (int i = 0; i < std::min<int>(arguments.size(), module_.entry()->num_parameters()); ++i) {
+    RETURN_IF_ERROR(FitToBound(module_.entry()->parameter(i)->shape(), num_devices, &arguments[i]));
+  }
   RETURN_IF_ERROR(CheckArguments(*module_.entry(), arguments, num_devices));
   if (options.threads > 0) SetNumThreads(options.threads);
   RunState state;
   state.max_bytes = options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
+  if (options.max_steps > 0) state.steps_left = options.max_steps;
   MeshContext mesh;
   mesh.num_replicas = options.num_replicas;
   mesh.num_partitions = options.num_partitions;
   mesh.copies = num_devices;
   mesh.run = &state;
+  std::vector<bool> uniform;
+  for (const MeshValue& argument : arguments) uniform.push_back(argument.uniform());
+  const PeakEstimate peak = EstimatePeak(*entry_, uniform, num_devices);
+  if (peak.bytes > state.max_bytes) {
+    const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
+    return absl::ResourceExhaustedError(absl::StrCat(where.computation()->name(), "/",
+                                                     where.name().empty() ? where.opcode_name() : where.name(), ": the values alive here take ",
+                                                     BytesText(peak.bytes), ", the limit is ", BytesText(state.max_bytes), "; raise it with --max_bytes"));
+  }
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
+  state.infeed.assign(options.infeed.rbegin(), options.infeed.rend());
   MeshBuffer result;
   RETURN_IF_ERROR(RunPlan(*entry_, absl::MakeSpan(buffers), mesh, &result));
+  if (options.outfeed != nullptr) *options.outfeed = std::move(state.outfeed);
   return MeshValue(module_.entry()->root()->shape(), num_devices, std::move(result));
 }
 

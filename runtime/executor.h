@@ -15,6 +15,7 @@
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 #include "runtime/mesh_value.h"
+#include "runtime/npy.h"
 #include "runtime/plan_builder.h"
 
 namespace toroid {
@@ -23,8 +24,14 @@ struct RunOptions {
   // Device r * num_partitions + p runs replica r, partition p.
   int64_t num_replicas = 1;
   int64_t num_partitions = 1;
-  // Most bytes of values alive at a time, over all devices; 0: nine tenths of the machine's memory.
+  // Most bytes of values alive at a time, over all devices; 0: DefaultMaxBytes(). A run that cannot do with less is refused
+  // before it starts.
   int64_t max_bytes = 0;
+  // Most instructions executed, those of loops each time around; 0: no limit.
+  int64_t max_steps = 0;
+  // What infeed ops take, in order, and where outfeeds go; see kernels/host_transfer.h.
+  std::vector<NpyArray> infeed;
+  std::vector<Literal>* outfeed = nullptr;
   // Threads of the kernels; 0: those of the machine. Applies to the process.
   int threads = 0;
 
@@ -50,9 +57,6 @@ class Executor {
   PlanBuilder builder_;
   Plan* entry_ = nullptr;
 };
-
-// Most bytes of values alive at a time unless RunOptions says otherwise: nine tenths of the machine's memory.
-int64_t DefaultMaxBytes();
 
 // Runs a module once.
 absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,

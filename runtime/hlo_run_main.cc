@@ -1,9 +1,11 @@
 // hlo-run: runs an HLO module with real values on a simulated mesh.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "partitioner/partition_flags.h"
@@ -20,6 +22,7 @@ on its devices. Global arguments are cut, and results put together, by the recor
 
   hlo-run layer.snapshot.pb --check               compare partitioned, unpartitioned and recorded results
   hlo-run layer.hlo --num_partitions=1            print the result for generated arguments
+  hlo-run layer.hlo --args=in.npz -o out.npz      NumPy arrays in and out
   hlo-run layer.hlo --args=in.npz -o out.snapshot.pb)";
 
 }  // namespace
@@ -38,14 +41,29 @@ int main(int argc, char** argv) {
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
   toroid::AddPartitionFlags(app, &options);
   app.add_option("--args", command.args,
-                 "Arguments: an HloSnapshot or .npz file; default: those in IN, else generated");
+                 "Arguments: an HloSnapshot, or NumPy arrays as .npz or (one) .npy; default: those in IN, else generated");
   app.add_option("--seed", command.seed, "Seed of the generated arguments");
   app.add_flag("--check", command.check,
                "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit status 1 if they "
                "differ");
   app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("-o", command.output, "HloSnapshot to write, with arguments and result, - for standard output");
+      ->check(CLI::Validator(
+          [](std::string& text) -> std::string {
+            double value;
+            if (absl::SimpleAtod(text, &value) && std::isfinite(value) && value >= 0) return "";
+            return text + " is no finite number of 0 or more";
+          },
+          "NUMBER"));
+  app.add_flag("--promote", command.promote,
+               "Also compute floats in f64, rounded only where their bits count; with --check: which differences are "
+               "rounding");
+  app.add_option("--max_bytes", command.max_bytes,
+                 "Most memory for values, such as 4GiB; default: four fifths of what is available")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true));
+  app.add_option("--infeed", command.infeed, ".npz file whose arrays the infeeds take, in order");
+  app.add_option("--outfeed", command.outfeed, ".npz file to write, with the arrays the outfeeds give, in order");
+  app.add_option("-o", command.output, "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
+                 "standard output; *.gz: compressed");
   return toroid::RunCommand(app, argc, argv, [&] {
     command.num_partitions = options.num_partitions;
     return toroid::RunHloCommand(command);

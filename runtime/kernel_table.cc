@@ -15,6 +15,7 @@
 #include "runtime/kernels/convolution.h"
 #include "runtime/kernels/custom_call.h"
 #include "runtime/kernels/dot.h"
+#include "runtime/kernels/dynamic_size.h"
 #include "runtime/kernels/dynamic_slice.h"
 #include "runtime/kernels/fft.h"
 #include "runtime/kernels/gather.h"

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "runtime/kernels/strided_copy.h"
 
 namespace toroid {
 
@@ -25,6 +26,28 @@ absl::Status BufferFromLiteral(const Literal& literal, MeshBuffer* buffer) {
   return absl::OkStatus();
 }
 
+namespace {
+
+Literal ValidPart(const MeshBuffer& buffer, const Shape& bound, int64_t row) {
+  Shape shape(bound.element_type(), bound.dims());
+  if (const MeshBuffer* sizes = buffer.sizes(); sizes != nullptr) {
+    const int32_t* size = reinterpret_cast<const int32_t*>(sizes->data()) + (sizes->uniform() ? 0 : row * shape.rank());
+    for (int d = 0; d < shape.rank(); ++d) shape.set_dim(d, size[d]);
+  }
+  Literal literal(shape);
+  if (shape.NumElements() == 0) return literal;
+  const int64_t width = ByteWidth(shape.element_type());
+  StridedLoop loop;
+  loop.width = width;
+  const Dims from = RowMajorStrides(bound.dims(), width), to = RowMajorStrides(shape.dims(), width);
+  for (int d = 0; d < shape.rank(); ++d) loop.Add(shape.dim(d), from[d], to[d]);
+  loop.Optimize();
+  StridedCopy(loop, buffer.data() + (buffer.uniform() ? 0 : row * bound.ByteSize()), literal.mutable_bytes());
+  return literal;
+}
+
+}  // namespace
+
 Literal LiteralFromBuffer(const MeshBuffer& buffer, const Shape& shape, int64_t row, int64_t copies) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
@@ -33,6 +56,7 @@ Literal LiteralFromBuffer(const MeshBuffer& buffer, const Shape& shape, int64_t 
     }
     return Literal::Tuple(std::move(elements));
   }
+  if (shape.IsArray() && shape.IsDynamic()) return ValidPart(buffer, shape, row);
   Literal literal(shape);
   if (!shape.IsArray()) return literal;
   const int64_t bytes = shape.ByteSize();

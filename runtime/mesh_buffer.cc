@@ -60,11 +60,8 @@ MeshBuffer MeshBuffer::Tuple(int size) {
 }
 
 void MeshBuffer::Release(Node* node) {
-  if (node->is_tuple) {
-    node->elements.clear();
-  } else if (node->data != node->inline_data) {
-    FreeBlock(node->data, node->bytes);
-  }
+  if (!node->is_tuple && node->data != node->inline_data) FreeBlock(node->data, node->bytes);
+  if (!node->elements.empty()) node->elements.clear();
   if (FreeList::closed) {
     delete node;
     return;
@@ -72,6 +69,11 @@ void MeshBuffer::Release(Node* node) {
   FreeList& list = FreeList::list;
   node->next_free = list.head;
   list.head = node;
+}
+
+void MeshBuffer::set_sizes(MeshBuffer sizes) {
+  node_->elements.clear();
+  if (!sizes.empty()) node_->elements.push_back(std::move(sizes));
 }
 
 int64_t MeshBuffer::LiveBytes() { return LiveBlockBytes(); }

@@ -39,6 +39,11 @@ absl::Status GatherRows(const MeshBuffer& buffer, int64_t copies, absl::Span<con
   for (size_t i = 0; i < positions.size(); ++i) {
     std::memcpy(result->mutable_data() + i * row_bytes, buffer.data() + positions[i] * row_bytes, row_bytes);
   }
+  if (buffer.sizes() != nullptr) {
+    MeshBuffer sizes;
+    RETURN_IF_ERROR(GatherRows(*buffer.sizes(), copies, positions, &sizes));
+    result->set_sizes(std::move(sizes));
+  }
   return absl::OkStatus();
 }
 
@@ -66,7 +71,7 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
   if (target->empty()) {
     RETURN_IF_ERROR(Allocate(row_bytes, copies, false, target));
     std::memset(target->mutable_data(), 0, target->bytes());
-  } else if (target->uniform() && source.uniform() &&
+  } else if (target->uniform() && source.uniform() && source.sizes() == nullptr && target->sizes() == nullptr &&
              std::memcmp(target->data(), source.data(), row_bytes) == 0) {
     return absl::OkStatus();
   } else {
@@ -74,9 +79,17 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
       MeshBuffer copy;
       RETURN_IF_ERROR(Allocate(row_bytes, target->uniform() ? 1 : copies, target->uniform(), &copy));
       std::memcpy(copy.mutable_data(), target->data(), copy.bytes());
+      if (target->sizes() != nullptr) copy.set_sizes(*target->sizes());
       *target = std::move(copy);
     }
     RETURN_IF_ERROR(SpreadRows(copies, target));
+  }
+  // The value of a dynamic dimension knows its sizes on all rows, or on none.
+  if (source.sizes() != nullptr) {
+    MeshBuffer sizes;
+    if (target->sizes() != nullptr) sizes = *target->sizes();
+    RETURN_IF_ERROR(MergeRows(*source.sizes(), positions, copies, &sizes));
+    target->set_sizes(std::move(sizes));
   }
   for (size_t i = 0; i < positions.size(); ++i) {
     std::memcpy(target->mutable_data() + positions[i] * row_bytes,
@@ -103,6 +116,7 @@ absl::Status SpreadRows(int64_t copies, MeshBuffer* buffer) {
   for (int64_t row = 0; row < copies; ++row) {
     std::memcpy(spread.mutable_data() + row * row_bytes, buffer->data(), row_bytes);
   }
+  if (buffer->sizes() != nullptr) spread.set_sizes(*buffer->sizes());
   *buffer = std::move(spread);
   return absl::OkStatus();
 }

@@ -1,200 +1,153 @@
 #include "runtime/npz.h"
 
-#include <zlib.h>
+#include <zip.h>
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
+#include <cstdint>
+#include <memory>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 
 namespace toroid {
 namespace {
 
-// Little-endian number of `width` bytes; the caller has checked the range.
-uint64_t Number(absl::string_view bytes, size_t at, int width) {
-  uint64_t value = 0;
-  for (int i = 0; i < width; ++i)
-    value |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[at + i])) << (8 * i);
-  return value;
-}
+constexpr uint64_t kMaxBytes =
+    (uint64_t{1} << 31) - 1;             // Of all members, as for files that are not compressed.
+constexpr uint64_t kMostPerByte = 1100;  // No method of numpy.savez_compressed shrinks better.
 
-// The text behind 'key': in the header's dictionary.
-std::optional<absl::string_view> Field(absl::string_view header, absl::string_view key) {
-  const size_t at = header.find(absl::StrCat("'", key, "':"));
-  if (at == absl::string_view::npos) return std::nullopt;
-  return absl::StripLeadingAsciiWhitespace(header.substr(at + key.size() + 3));
-}
+struct Discard {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_file_t* member) const { zip_fclose(member); }
+  void operator()(zip_source_t* source) const { zip_source_free(source); }
+};
+using Archive = std::unique_ptr<zip_t, Discard>;
 
-std::optional<PrimitiveType> TypeOfDescription(absl::string_view type) {
-  static constexpr std::pair<absl::string_view, PrimitiveType> kTypes[] = {
-      {"b1", xla::PRED}, {"i1", xla::S8},  {"i2", xla::S16}, {"i4", xla::S32},  {"i8", xla::S64},
-      {"u1", xla::U8},   {"u2", xla::U16}, {"u4", xla::U32}, {"u8", xla::U64},  {"f2", xla::F16},
-      {"f4", xla::F32},  {"f8", xla::F64}, {"c8", xla::C64}, {"c16", xla::C128}};
-  for (const auto& [name, primitive] : kTypes) {
-    if (name == type) return primitive;
+class ZipError {
+ public:
+  ZipError() { zip_error_init(&error_); }
+  ~ZipError() { zip_error_fini(&error_); }
+  zip_error_t* get() { return &error_; }
+  std::string Text() { return zip_error_strerror(&error_); }
+
+ private:
+  zip_error_t error_;
+};
+
+// A member's content, of at most `limit` bytes.
+absl::StatusOr<std::string> ReadMember(zip_t* archive, uint64_t index, uint64_t limit) {
+  zip_stat_t info;
+  constexpr uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+  if (zip_stat_index(archive, index, 0, &info) != 0 || (info.valid & kNeeded) != kNeeded ||
+      info.size / kMostPerByte > info.comp_size) {
+    return absl::InvalidArgumentError("the member's size cannot be right");
   }
-  return std::nullopt;
-}
-
-// Reverses the bytes of each number.
-void SwapBytes(PrimitiveType type, int64_t n, char* data) {
-  const int64_t width = ByteWidth(RealTypeOf(type)), count = n * (ByteWidth(type) / width);
-  for (int64_t i = 0; i < count; ++i) std::reverse(data + i * width, data + (i + 1) * width);
-}
-
-// Row-major order from column-major.
-void FromFortranOrder(const Shape& shape, const char* in, char* out) {
-  const int64_t width = ByteWidth(shape.element_type());
-  Dims index(shape.rank(), 0);
-  for (int64_t i = 0; i < shape.NumElements(); ++i) {
-    int64_t at = 0;
-    for (int d = shape.rank() - 1; d >= 0; --d) at = at * shape.dim(d) + index[d];
-    std::memcpy(out + i * width, in + at * width, width);
-    for (int d = shape.rank() - 1; d >= 0; --d) {
-      if (++index[d] < shape.dim(d)) break;
-      index[d] = 0;
+  if (info.size > limit)
+    return absl::ResourceExhaustedError("the members hold 2 GiB or more, which is refused");
+  const std::unique_ptr<zip_file_t, Discard> member(zip_fopen_index(archive, index, 0));
+  if (member == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("the member cannot be read: ", zip_strerror(archive)));
+  }
+  // The sizes are only claims until the data is there. One byte more, so that the end, and with it the check
+  // sum, is reached.
+  std::string content;
+  size_t size = 0;
+  while (true) {
+    if (size == content.size()) {
+      content.resize(std::min<uint64_t>(info.size + 1, std::max<size_t>(2 * size, 1 << 16)));
     }
-  }
-}
-
-absl::StatusOr<Shape> ShapeOfHeader(absl::string_view header, bool* swapped, bool* fortran) {
-  const auto descr = Field(header, "descr"), order = Field(header, "fortran_order"),
-             shape = Field(header, "shape");
-  if (!descr.has_value() || !order.has_value() || !shape.has_value() || descr->size() < 4 ||
-      (*descr)[0] != '\'') {
-    return absl::InvalidArgumentError("the array's header lacks descr, fortran_order or shape");
-  }
-  const size_t end = descr->find('\'', 1);
-  if (end == absl::string_view::npos || end < 3)
-    return absl::InvalidArgumentError("the array's header is cut short");
-  const absl::string_view type = descr->substr(2, end - 2);
-  const std::optional<PrimitiveType> primitive = TypeOfDescription(type);
-  if (!primitive.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("arrays of type ", descr->substr(0, end + 1), " are not read"));
-  }
-  *swapped = (*descr)[1] == '>';
-  *fortran = absl::StartsWith(*order, "True");
-  const size_t close = shape->find(')');
-  if ((*shape)[0] != '(' || close == absl::string_view::npos) {
-    return absl::InvalidArgumentError("the array's shape is no tuple");
-  }
-  Dims dims;
-  int64_t elements = 16;
-  for (absl::string_view part : absl::StrSplit(shape->substr(1, close - 1), ',')) {
-    part = absl::StripAsciiWhitespace(part);
-    if (part.empty()) continue;
-    int64_t size;
-    if (!absl::SimpleAtoi(part, &size) || size < 0 || dims.size() == Shape::kMaxRank ||
-        !CheckedMultiply(elements, std::max<int64_t>(size, 1)).has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat("the array's shape holds ", part));
+    const zip_int64_t n = zip_fread(member.get(), content.data() + size, content.size() - size);
+    if (n < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the member is damaged: ", zip_file_strerror(member.get())));
     }
-    elements *= std::max<int64_t>(size, 1);
-    dims.push_back(size);
+    size += static_cast<size_t>(n);
+    if (n == 0 || size > info.size) break;
   }
-  return Shape(*primitive, dims);
+  if (size != info.size) return absl::InvalidArgumentError("the member is damaged: it has another size");
+  content.resize(size);
+  return content;
 }
 
-absl::StatusOr<std::string> Inflate(absl::string_view packed, uint64_t size) {
-  // Deflate shrinks at most about a thousandfold: more is a lie about the size.
-  if (size / 1100 > packed.size()) return absl::InvalidArgumentError("the member's size cannot be right");
-  std::string out(size, '\0');
-  z_stream stream = {};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return absl::InternalError("zlib does not start");
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int status = inflate(&stream, Z_FINISH);
-  const bool complete = status == Z_STREAM_END && stream.total_out == size;
-  inflateEnd(&stream);
-  if (!complete) return absl::InvalidArgumentError("the member's compressed data is damaged");
-  return out;
+// The bytes that an archive was written to.
+absl::StatusOr<std::string> Drain(zip_source_t* source) {
+  zip_stat_t info;
+  if (zip_source_open(source) != 0) return absl::InternalError("the archive cannot be read back");
+  std::string bytes;
+  if (zip_source_stat(source, &info) == 0 && (info.valid & ZIP_STAT_SIZE) != 0) bytes.resize(info.size);
+  const bool whole =
+      zip_source_read(source, bytes.data(), bytes.size()) == static_cast<zip_int64_t>(bytes.size());
+  zip_source_close(source);
+  if (!whole) return absl::InternalError("the archive cannot be read back");
+  return bytes;
 }
 
 }  // namespace
 
-absl::StatusOr<Literal> ReadNpy(absl::string_view bytes) {
-  if (bytes.size() < 12 || bytes.substr(0, 6) != absl::string_view("\x93NUMPY", 6)) {
-    return absl::InvalidArgumentError("is no .npy array");
-  }
-  const int version = bytes[6], length_width = version == 1 ? 2 : 4;
-  const size_t header_at = 8 + length_width;
-  const uint64_t header_size = Number(bytes, 8, length_width);
-  if (version < 1 || version > 3 || header_size > bytes.size() - header_at) {
-    return absl::InvalidArgumentError("the array's header is cut short");
-  }
-  bool swapped, fortran;
-  ASSIGN_OR_RETURN(const Shape shape,
-                   ShapeOfHeader(bytes.substr(header_at, header_size), &swapped, &fortran));
-  const absl::string_view data = bytes.substr(header_at + header_size);
-  if (static_cast<int64_t>(data.size()) < shape.ByteSize()) {
-    return absl::InvalidArgumentError(absl::StrCat("holds ", data.size(), " bytes of ", shape.ToString(),
-                                                   ", ", shape.ByteSize(), " expected"));
-  }
-  Literal literal(shape);
-  char* out = literal.mutable_bytes();
-  if (fortran) {
-    FromFortranOrder(shape, data.data(), out);
-  } else {
-    std::memcpy(out, data.data(), shape.ByteSize());
-  }
-  if (swapped) SwapBytes(shape.element_type(), shape.NumElements(), out);
-  if (shape.element_type() == xla::PRED) {
-    for (int64_t i = 0; i < shape.NumElements(); ++i) out[i] = out[i] != 0;
-  }
-  return literal;
-}
-
-absl::StatusOr<std::vector<std::pair<std::string, Literal>>> ReadNpz(absl::string_view bytes) {
-  // The directory stands at the end, before a record of 22 bytes and a comment.
-  constexpr absl::string_view kEnd("PK\5\6", 4), kEntry("PK\1\2", 4), kMember("PK\3\4", 4);
-  const size_t end = bytes.rfind(kEnd);
-  if (end == absl::string_view::npos || bytes.size() - end < 22) {
-    return absl::InvalidArgumentError("the archive has no directory");
-  }
-  const uint64_t count = Number(bytes, end + 10, 2);
-  size_t at = Number(bytes, end + 16, 4);
-  std::vector<std::pair<std::string, Literal>> arrays;
-  for (uint64_t i = 0; i < count; ++i) {
-    if (at > bytes.size() || bytes.size() - at < 46 || bytes.substr(at, 4) != kEntry) {
-      return absl::InvalidArgumentError("the archive's directory is damaged");
-    }
-    const uint64_t method = Number(bytes, at + 10, 2), packed_size = Number(bytes, at + 20, 4);
-    const uint64_t size = Number(bytes, at + 24, 4), name_size = Number(bytes, at + 28, 2);
-    const uint64_t member = Number(bytes, at + 42, 4);
-    if (bytes.size() - at - 46 < name_size)
-      return absl::InvalidArgumentError("the archive's directory is damaged");
-    const std::string name(bytes.substr(at + 46, name_size));
-    at += 46 + name_size + Number(bytes, at + 30, 2) + Number(bytes, at + 32, 2);
-    if (member > bytes.size() || bytes.size() - member < 30 || bytes.substr(member, 4) != kMember) {
-      return absl::InvalidArgumentError(absl::StrCat(name, ": the member is missing"));
-    }
-    const uint64_t data_at = member + 30 + Number(bytes, member + 26, 2) + Number(bytes, member + 28, 2);
-    if (data_at > bytes.size() || bytes.size() - data_at < packed_size || (method != 0 && method != 8)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, ": the member is cut short, or packed in another way"));
-    }
-    const absl::string_view packed = bytes.substr(data_at, packed_size);
-    absl::StatusOr<std::string> unpacked = method == 0 ? std::string(packed) : Inflate(packed, size);
-    if (!unpacked.ok()) return Annotate(unpacked.status(), name);
-    absl::StatusOr<Literal> literal = ReadNpy(*unpacked);
-    if (!literal.ok()) return Annotate(literal.status(), name);
-    arrays.emplace_back(std::string(absl::StripSuffix(name, ".npy")), *std::move(literal));
-  }
-  return arrays;
-}
-
 bool LooksLikeNpz(absl::string_view bytes) {
   return absl::StartsWith(bytes, absl::string_view("PK\3\4", 4)) ||
          absl::StartsWith(bytes, absl::string_view("PK\5\6", 4));
+}
+
+absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes) {
+  if (!LooksLikeNpz(bytes)) return absl::InvalidArgumentError("is no .npz archive");
+  ZipError error;
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, error.get());
+  if (source == nullptr) return absl::ResourceExhaustedError(error.Text());
+  const Archive archive(zip_open_from_source(source, ZIP_RDONLY, error.get()));
+  if (archive == nullptr) {
+    zip_source_free(source);
+    return absl::InvalidArgumentError(absl::StrCat("the archive is damaged: ", error.Text()));
+  }
+  std::vector<NpzMember> members;
+  uint64_t left = kMaxBytes;
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* raw_name = zip_get_name(archive.get(), static_cast<uint64_t>(i), ZIP_FL_ENC_RAW);
+    const std::string name = raw_name == nullptr ? absl::StrCat("member ", i) : raw_name;
+    absl::StatusOr<std::string> content = ReadMember(archive.get(), static_cast<uint64_t>(i), left);
+    if (!content.ok()) return Annotate(content.status(), absl::CHexEscape(name));
+    left -= content->size();
+    absl::StatusOr<NpyArray> array = ReadNpy(*content);
+    if (!array.ok()) return Annotate(array.status(), absl::CHexEscape(name));
+    members.push_back({std::string(absl::StripSuffix(name, ".npy")), *std::move(array)});
+  }
+  return members;
+}
+
+absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays) {
+  // An archive without members is one record of 22 bytes; libzip would write none.
+  if (arrays.empty()) return absl::StrCat("PK\5\6", std::string(18, '\0'));
+  std::vector<std::string> contents;  // The archive points into them until it is closed.
+  for (const Literal& array : arrays) contents.push_back(WriteNpy(array));
+  ZipError error;
+  std::unique_ptr<zip_source_t, Discard> target(zip_source_buffer_create(nullptr, 0, 0, error.get()));
+  if (target == nullptr) return absl::ResourceExhaustedError(error.Text());
+  zip_source_keep(target.get());  // The archive takes over one reference; this one outlives it.
+  Archive archive(zip_open_from_source(target.get(), ZIP_CREATE | ZIP_TRUNCATE, error.get()));
+  if (archive == nullptr) {
+    zip_source_free(target.get());
+    return absl::InternalError(error.Text());
+  }
+  for (size_t i = 0; i < contents.size(); ++i) {
+    zip_source_t* member = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
+    const zip_int64_t index =
+        member == nullptr ? -1
+                          : zip_file_add(archive.get(), absl::StrCat("arr_", i, ".npy").c_str(), member, 0);
+    if (index < 0) zip_source_free(member);
+    // 1980-01-01, the earliest there is.
+    if (index < 0 ||
+        zip_set_file_compression(archive.get(), static_cast<uint64_t>(index), ZIP_CM_STORE, 0) != 0 ||
+        zip_file_set_dostime(archive.get(), static_cast<uint64_t>(index), 0, 0x21, 0) != 0) {
+      return absl::InternalError(zip_strerror(archive.get()));
+    }
+  }
+  if (zip_close(archive.get()) != 0) return absl::InternalError(zip_strerror(archive.get()));
+  archive.release();
+  return Drain(target.get());
 }
 
 }  // namespace toroid

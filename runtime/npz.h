@@ -1,7 +1,4 @@
-// Arrays in NumPy's .npz files: a zip archive of .npy members, stored or deflated.
-//
-// Source: numpy.lib.format, versions 1 to 3; PKZIP application note, without encryption and multi-disk
-// archives.
+// Several arrays as a .npz file of NumPy: a zip archive of .npy members.
 #ifndef TOROID_RUNTIME_NPZ_H_
 #define TOROID_RUNTIME_NPZ_H_
 
@@ -11,21 +8,28 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "hlo/ir/literal.h"
+#include "runtime/npy.h"
 
 namespace toroid {
 
-// One array of an .npy file; Fortran order is turned into C order, big-endian values into native ones. The
-// types bfloat16 and float8 of other packages are void types in files: they are not read. Errors:
-// kInvalidArgument for anything else than a well-formed array of a known type.
-absl::StatusOr<Literal> ReadNpy(absl::string_view bytes);
-
-// The members in the order of the archive, as (name without .npy, array).
-// Errors: kInvalidArgument "MEMBER: what is wrong".
-absl::StatusOr<std::vector<std::pair<std::string, Literal>>> ReadNpz(absl::string_view bytes);
+struct NpzMember {
+  std::string name;  // Without .npy.
+  NpyArray array;
+};
 
 // Whether the bytes begin like a zip archive.
 bool LooksLikeNpz(absl::string_view bytes);
+
+// The members in the order of the archive. Memory is taken in proportion to what they really hold.
+// Errors: kInvalidArgument "MEMBER: what is wrong", or that the archive is damaged; kResourceExhausted if the
+// members hold 2 GiB or more.
+absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes);
+
+// The archive that numpy.savez(path, *arrays) makes: members arr_0, arr_1, ..., not compressed. The same bytes
+// for the same arrays.
+absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays);
 
 }  // namespace toroid
 

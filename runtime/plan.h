@@ -7,15 +7,19 @@
 #define TOROID_RUNTIME_PLAN_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 #include "runtime/mesh_buffer.h"
+#include "runtime/npy.h"
 
 namespace toroid {
 
@@ -25,12 +29,19 @@ using Kernel = absl::Status (*)(OpCall& call);
 // State of one run of a module, shared by all its computations.
 struct RunState {
   int64_t max_bytes = INT64_MAX;
+  // Instructions that may still be executed.
+  int64_t steps_left = INT64_MAX;
   // An error already names its instruction.
   bool located = false;
   // Of rng-get-and-update-state: a 128-bit counter, low word first.
   uint64_t rng_state[2] = {0, 0};
   // Draws made by rng so far.
   uint64_t rng_draws = 0;
+  // What infeeds still take, in reverse order, and what outfeeds gave; a value for each device, or one for all.
+  std::vector<NpyArray> infeed;
+  std::vector<Literal> outfeed;
+  // Messages of send that no recv-done took yet, by channel and receiving device.
+  absl::flat_hash_map<std::pair<int64_t, int64_t>, std::deque<MeshBuffer>> messages;
 };
 
 // The devices that run a computation. They are numbered replica * num_partitions + partition.

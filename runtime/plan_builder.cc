@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "runtime/dynamic_shapes.h"
 #include "runtime/kernel_table.h"
 #include "runtime/op_call.h"
 
@@ -19,6 +20,7 @@ bool OpcodeHasSideEffect(const Instruction& instruction) {
     case Opcode::kOutfeed:
     case Opcode::kSend:
     case Opcode::kRecv:
+    case Opcode::kRecvDone:
     case Opcode::kRng:
     case Opcode::kRngGetAndUpdateState:
       return true;
@@ -143,7 +145,7 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
     plan.has_side_effect |= OpcodeHasSideEffect(*instruction);
     for (const Plan* callee : called[i]) plan.has_side_effect |= callee->has_side_effect;
     Step step;
-    step.kernel = KernelOf(instruction->opcode());
+    step.kernel = ComputesOnValidParts(*instruction) ? ExecuteOnValidParts : KernelOf(instruction->opcode());
     step.instruction = instruction.get();
     step.result = i;
     step.elements = instruction->shape().NumElements();

@@ -25,17 +25,23 @@ using PartitionFunction =
 struct HloRunCommand {
   std::string input;
   int64_t num_partitions = 0;  // 0: what the module's shardings name.
-  std::string args;            // HloSnapshot or .npz; empty: those in the input, else generated.
+  std::string args;            // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
   uint64_t seed = 0;
   bool check = false;
   double tolerance = 0;  // 0: by element type.
-  std::string output;    // HloSnapshot with arguments and result; empty: print the result.
+  bool promote = false;   // Float arithmetic in f64 (promote.h).
+  int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
+  std::string infeed;     // .npz of what infeeds take.
+  std::string outfeed;    // .npz to write, of what outfeeds give.
+  std::string output;    // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
   PartitionFunction partition;
 };
 
 // Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
 //   {"equal", "outputs", "max_abs_error", "max_rel_error", "num_partitions", "seconds": {"partition", "run",
 //    "reference"}}
+// With `check` and `promote` the line also has "promoted", a list with an entry per output:
+//   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
 // Errors: what reading, partitioning or running says, after the input's name; kFailedPrecondition if the
 // check finds a difference.
 absl::Status RunHloCommand(const HloRunCommand& command);

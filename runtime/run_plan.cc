@@ -18,6 +18,10 @@ absl::Status Locate(const absl::Status& status, const Instruction& instruction, 
 absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
   MeshBuffer* const slots = frame.data();
   for (Step& step : plan.steps) {
+    if (--mesh.run->steps_left < 0) {
+      return Locate(absl::ResourceExhaustedError("the limit of executed instructions is reached"), *step.instruction,
+                    *mesh.run);
+    }
     OpCall call(step, slots, mesh);
     if (absl::Status status = step.kernel(call); !status.ok()) {
       return Locate(status, *step.instruction, *mesh.run);

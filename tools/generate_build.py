@@ -27,6 +27,7 @@ EXTERNAL = [
     ('CLI/', '@cli11//:cli11'),
     ('nlohmann/', '@nlohmann_json//:json'),
     ('zlib.h', '@zlib//:zlib'),
+    ('zip.h', '@libzip//:zip'),
 ]
 PROTOS = {'hlo/proto/hlo.pb.h': '//hlo/proto:hlo_cc_proto', 'hlo/proto/xla_data.pb.h': '//hlo/proto:xla_data_cc_proto'}
 INCLUDE = re.compile(r'^\s*#include\s+["<]([^">]+)[">]', re.M)
@@ -96,6 +97,8 @@ def target(package, stem, files):
     if kind == 'cc_library':
         out += string_list('hdrs', [f for f in files if f.endswith('.h')])
         out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')])
+        # Without it `bazel build //...` compiles every object twice, for a shared library that nothing loads.
+        out += '    linkstatic = True,\n'
     return out + ''.join(attributes) + string_list('deps', order) + ')\n'
 
 

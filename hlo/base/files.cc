@@ -9,13 +9,17 @@
 #include <cstdio>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "hlo/base/gzip.h"
 #include "hlo/base/status.h"
 
 namespace toroid {
 namespace {
 
 constexpr size_t kMaxBytes = (size_t{1} << 31) - 1;  // What a protocol buffer may take.
+constexpr int kMaxGzipLayers = 3;
 
 // Closes a descriptor at the end of the scope, unless it is a standard one.
 class Descriptor {
@@ -108,5 +112,28 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   unlink(temporary.c_str());
   return status;
 }
+
+absl::StatusOr<std::string> ReadInput(const std::string& path) {
+  ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+  for (int layer = 0; IsGzip(bytes); ++layer) {
+    if (layer == kMaxGzipLayers) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": is compressed more than ", kMaxGzipLayers, " times over"));
+    }
+    absl::StatusOr<std::string> inside = Gunzip(bytes);
+    if (!inside.ok()) return Annotate(inside.status(), path);
+    bytes = *std::move(inside);
+  }
+  return bytes;
+}
+
+absl::Status WriteOutput(const std::string& path, absl::string_view bytes) {
+  if (!absl::EndsWith(path, ".gz")) return WriteFile(path, bytes);
+  absl::StatusOr<std::string> packed = Gzip(bytes);
+  if (!packed.ok()) return Annotate(packed.status(), path);
+  return WriteFile(path, *packed);
+}
+
+absl::string_view WithoutGz(absl::string_view path) { return absl::StripSuffix(path, ".gz"); }
 
 }  // namespace toroid

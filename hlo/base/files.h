@@ -19,6 +19,17 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // Errors: kUnavailable "PATH: why"; what was there is untouched then.
 absl::Status WriteFile(const std::string& path, absl::string_view bytes);
 
+// What a file that a user hands in holds: gzip data, recognised from its content, is decompressed (gzip inside
+// gzip up to three deep).
+// Errors: those of ReadFile; those of Gunzip and gzip nested deeper as "PATH: what".
+absl::StatusOr<std::string> ReadInput(const std::string& path);
+
+// WriteFile, compressed where the path ends in ".gz".
+absl::Status WriteOutput(const std::string& path, absl::string_view bytes);
+
+// The path without a ".gz" at its end: what says which format is inside.
+absl::string_view WithoutGz(absl::string_view path);
+
 }  // namespace toroid
 
 #endif  // TOROID_HLO_BASE_FILES_H_

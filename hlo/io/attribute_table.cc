@@ -323,7 +323,7 @@ const AttributeRow kTable[] = {
        return SparsityConfigToString(config);
      }},
     // Reduction, sorting.
-    {"is_stable", kIsStable, Form::kBool, kIfSet, false, "is_stable"},
+    {"is_stable", kIsStable | kTopKOptions, Form::kBool, kIfSet, false, "is_stable"},
     {"k", kTopKOptions, Form::kInt, kAlways, kRequired, "k"},
     {"largest", kTopKOptions, Form::kBool, kAlways, false, "largest"},
     {"num_carries", kScanOptions, Form::kInt, kIfSet, false, "num_carries"},

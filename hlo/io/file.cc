@@ -225,7 +225,7 @@ absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
 }
 
 absl::StatusOr<HloFile> ReadHloFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadInput(path));
   absl::StatusOr<HloFile> file = ReadHlo(bytes);
   if (file.ok()) return file;
   const absl::string_view what = file.status().message();
@@ -278,9 +278,30 @@ std::string SerializeContainer(const HloFile& file, Container container) {
   }
 }
 
+bool ReadsBack(const google::protobuf::Message* message) {
+  return message == nullptr || std::unique_ptr<google::protobuf::Message>(message->New())
+                                   ->ParsePartialFromString(message->SerializePartialAsString());
+}
+
+// Text may hold strings of any bytes, protos only UTF-8: names the first instruction with another.
+absl::Status NotUtf8(const Module& module) {
+  constexpr absl::string_view kWhat = "a string is not UTF-8, which only HLO text can hold";
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (ReadsBack(i->metadata()) && ReadsBack(i->sharding()) && ReadsBack(i->frontend_attributes()) &&
+          ReadsBack(&i->attrs())) {
+        continue;
+      }
+      return absl::InvalidArgumentError(absl::StrCat(computation->name(), "/", i->name(), ": ", kWhat));
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat("module ", module.name(), ": ", kWhat));
+}
+
 }  // namespace
 
 Format FormatOfName(absl::string_view path) {
+  path = WithoutGz(path);
   if (absl::EndsWith(path, "snapshot.pb")) return Format::kSnapshot;
   if (absl::EndsWith(path, ".hlo") || absl::EndsWith(path, ".txt")) return Format::kHloText;
   if (absl::EndsWith(path, ".pbtxt")) return Format::kProtoText;
@@ -289,14 +310,17 @@ Format FormatOfName(absl::string_view path) {
 }
 
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
+  const google::protobuf::LogSilencer silencer;
   if (format == Format::kHloText) return PrintModule(*file.module);
   const Container container = ContainerFor(file, format);
   std::string bytes = SerializeContainer(file, container);
-  if (format == Format::kContainer || format == Format::kSnapshot) return bytes;
+  const bool binary = format == Format::kContainer || format == Format::kSnapshot;
+  // What was read from a proto is UTF-8.
+  if (binary && file.container != Container::kText) return bytes;
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
+  if (!message->ParseFromString(bytes)) return NotUtf8(*file.module);
+  if (binary) return bytes;
   std::string text;
-  if (!message->ParseFromString(bytes))
-    return absl::InvalidArgumentError("a string in the module is not UTF-8");
   if (format == Format::kProtoText) {
     if (google::protobuf::TextFormat::PrintToString(*message, &text)) return text;
     return absl::InternalError("the module has no text form");
@@ -312,7 +336,7 @@ absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
 absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format format) {
   absl::StatusOr<std::string> bytes = SerializeHlo(file, format);
   if (!bytes.ok()) return Annotate(bytes.status(), path);
-  return WriteFile(path, *bytes);
+  return WriteOutput(path, *bytes);
 }
 
 }  // namespace toroid

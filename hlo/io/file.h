@@ -44,7 +44,7 @@ struct HloFile {
 // content is of no known format.
 absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes);
 
-// Reads a file, "-" for standard input.
+// Reads a file, "-" for standard input; it may be compressed (see ReadInput of hlo/base/files.h).
 // Errors: those of ReadHlo and of reading, the path in front: "FILE:LINE:COL: what" or "FILE: what".
 absl::StatusOr<HloFile> ReadHloFile(const std::string& path);
 
@@ -55,13 +55,15 @@ enum class Format {
   kProtoText,
   kJson,
 };
-// The format that an output name asks for: *snapshot.pb, .hlo, .txt, .pbtxt, .json; all others kContainer.
+// The format that an output name asks for: *snapshot.pb, .hlo, .txt, .pbtxt, .json; all others kContainer. A .gz behind
+// it is not looked at.
 Format FormatOfName(absl::string_view path);
 
-// Errors: kInvalidArgument where the format cannot hold the module (invalid UTF-8 in JSON).
+// Errors: kInvalidArgument where the format cannot hold the module: strings that are not UTF-8 stay in HLO text.
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format);
 
-// Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output.
+// Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed where the path ends in
+// ".gz".
 absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format format);
 inline absl::Status WriteHloFile(const HloFile& file, const std::string& path) {
   return WriteHloFile(file, path, FormatOfName(path));

@@ -18,7 +18,7 @@
 namespace toroid {
 
 // Fills the empty `module` from the bytes of an HloModuleProto, which may go afterwards.
-// Errors: kInvalidArgument "damaged HloModuleProto"; "computation/instruction: ..." for dangling or forward
+// Errors: kInvalidArgument "damaged HloModuleProto, or a string in it is not UTF-8"; "computation/instruction: ..." for dangling or forward
 // references, duplicate ids, parameter numbers with gaps, bad shapes; a missing entry. What an opcode demands
 // of its operands is the verifier's business.
 absl::Status ReadModuleProto(absl::string_view bytes, Module* module);

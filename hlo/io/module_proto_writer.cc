@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "hlo/io/module_proto.h"
 
 namespace toroid {
@@ -43,11 +44,19 @@ class Wire {
   static void String(int field, absl::string_view value, std::string* out) {
     if (!value.empty()) Bytes(field, value, out);
   }
-  template <typename Message>
-  static void SubMessage(int field, const Message& message, std::string* out) {
+  // The same bytes for equal messages: the entries of maps in the order of their keys.
+  static void Fields(const google::protobuf::MessageLite& message, std::string* out) {
+    const size_t size = message.ByteSizeLong();
+    if (size == 0) return;
+    google::protobuf::io::StringOutputStream stream(out);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializeWithCachedSizes(&coded);
+  }
+  static void SubMessage(int field, const google::protobuf::MessageLite& message, std::string* out) {
     Tag(field, 2, out);
     Varint(message.ByteSizeLong(), out);
-    message.AppendPartialToString(out);
+    Fields(message, out);
   }
   // A packed list of ids, given by a callback that maps each element to its id.
   template <typename Range, typename IdOf>
@@ -80,7 +89,7 @@ class Writer {
       Wire::SubMessage(xla::HloModuleProto::kHostProgramShapeFieldNumber, ProgramShapeOf(*module_.entry()),
                        out_);
     }
-    module_.proto().AppendPartialToString(out_);
+    Wire::Fields(module_.proto(), out_);
     if (module_.config().identity_device_assignment) WriteIdentityAssignment();
   }
 
@@ -129,10 +138,10 @@ class Writer {
     Wire::Int(Proto::kIsFusionComputationFieldNumber, computation.is_fusion(), &body_);
     Wire::String(Proto::kExecutionThreadFieldNumber, computation.execution_thread(), &body_);
     if (computation.proto() != nullptr && computation.proto()->has_program_shape()) {
-      computation.proto()->AppendPartialToString(&body_);
+      Wire::Fields(*computation.proto(), &body_);
     } else {
       Wire::SubMessage(Proto::kProgramShapeFieldNumber, ProgramShapeOf(computation), &body_);
-      if (computation.proto() != nullptr) computation.proto()->AppendPartialToString(&body_);
+      if (computation.proto() != nullptr) Wire::Fields(*computation.proto(), &body_);
     }
     Wire::Bytes(xla::HloModuleProto::kComputationsFieldNumber, body_, out_);
   }
@@ -167,7 +176,7 @@ class Writer {
     if (is_new) {
       std::string bytes;
       if (field == kInline) {
-        message->AppendPartialToString(&bytes);
+        Wire::Fields(*message, &bytes);
       } else {
         Wire::SubMessage(field, *message, &bytes);
       }

@@ -20,7 +20,9 @@ absl::Status ParseTiles(TextScanner* scanner, xla::LayoutProto* layout) {
         tile->add_dimensions(kUnbounded);
         return absl::OkStatus();
       }
+      const size_t begin = scanner->Position();
       ASSIGN_OR_RETURN(const int64_t size, scanner->Integer());
+      if (size < 0) return scanner->ErrorAt(begin, "a tile size is negative");
       tile->add_dimensions(size);
       return absl::OkStatus();
     }));

@@ -55,8 +55,6 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
       return PartitionGather(context);
     case Opcode::kScatter:
       return PartitionScatter(context);
-    case Opcode::kDot:
-      return PartitionDot(context);
     case Opcode::kConvolution:
       return PartitionConvolution(context);
     case Opcode::kReduce:
@@ -64,7 +62,7 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
     case Opcode::kReduceWindow:
       return PartitionReduceWindow(context);
     default:
-      return context.CloneLocal();
+      return PartitionByRule(context);
   }
 }
 

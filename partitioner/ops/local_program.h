@@ -42,6 +42,10 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);
 
+// The op itself on local shapes. Padding of cut reduction factors is replaced by the reducer's neutral element, in every
+// operand that has them: 0 x NaN is NaN.
+absl::StatusOr<std::vector<Instruction*>> PartitionByRule(OpContext& context);
+
 // Families with local programs of their own.
 absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context);
@@ -52,7 +56,6 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
 absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionDot(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context);

@@ -1,7 +1,6 @@
 #include "partitioner/ops/rules.h"
 
 namespace toroid {
-namespace {
 
 // Families whose ops run on whole arrays, or that the partitioner handles as data flow.
 #define TOROID_FOR_EACH_OPAQUE_FAMILY(F) \
@@ -16,8 +15,6 @@ namespace {
   ShardingRule family##ShardingRule(const Instruction& instruction) { return OpaqueRule(instruction); }
 TOROID_FOR_EACH_OPAQUE_FAMILY(TOROID_OPAQUE)
 #undef TOROID_OPAQUE
-
-}  // namespace
 
 namespace {
 

@@ -13,55 +13,11 @@ namespace toroid {
 // get one in which every dimension is blocked.
 ShardingRule ShardingRuleOf(const Instruction& instruction);
 
-// Elementwise.
-ShardingRule UnaryShardingRule(const Instruction& instruction);
-ShardingRule BinaryShardingRule(const Instruction& instruction);
-ShardingRule CompareShardingRule(const Instruction& instruction);
-ShardingRule SelectShardingRule(const Instruction& instruction);
-ShardingRule ClampShardingRule(const Instruction& instruction);
-ShardingRule ConvertShardingRule(const Instruction& instruction);
-ShardingRule IdentityShardingRule(const Instruction& instruction);
-ShardingRule MapShardingRule(const Instruction& instruction);
-
-// Data movement.
-ShardingRule BroadcastShardingRule(const Instruction& instruction);
-ShardingRule ReshapeShardingRule(const Instruction& instruction);
-ShardingRule TransposeShardingRule(const Instruction& instruction);
-ShardingRule ReverseShardingRule(const Instruction& instruction);
-ShardingRule ConcatenateShardingRule(const Instruction& instruction);
-ShardingRule SliceShardingRule(const Instruction& instruction);
-ShardingRule PadShardingRule(const Instruction& instruction);
-ShardingRule IotaShardingRule(const Instruction& instruction);
-ShardingRule ConstantShardingRule(const Instruction& instruction);
-ShardingRule BitcastConvertShardingRule(const Instruction& instruction);
-
-// Indexing.
-ShardingRule DynamicSliceShardingRule(const Instruction& instruction);
-ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction);
-ShardingRule GatherShardingRule(const Instruction& instruction);
-ShardingRule ScatterShardingRule(const Instruction& instruction);
-
-// Contractions.
-ShardingRule DotShardingRule(const Instruction& instruction);
-ShardingRule ConvolutionShardingRule(const Instruction& instruction);
-
-// Reductions, windows, sorting.
-ShardingRule ReduceShardingRule(const Instruction& instruction);
-ShardingRule ReduceWindowShardingRule(const Instruction& instruction);
-ShardingRule SelectAndScatterShardingRule(const Instruction& instruction);
-ShardingRule SortShardingRule(const Instruction& instruction);
-ShardingRule TopKShardingRule(const Instruction& instruction);
-ShardingRule FftShardingRule(const Instruction& instruction);
-ShardingRule CholeskyShardingRule(const Instruction& instruction);
-ShardingRule TriangularSolveShardingRule(const Instruction& instruction);
-
-// Custom calls with a known meaning, and collectives written by hand in manual regions.
-ShardingRule CustomCallShardingRule(const Instruction& instruction);
-ShardingRule AllReduceShardingRule(const Instruction& instruction);
-ShardingRule AllGatherShardingRule(const Instruction& instruction);
-ShardingRule ReduceScatterShardingRule(const Instruction& instruction);
-ShardingRule AllToAllShardingRule(const Instruction& instruction);
-ShardingRule CollectivePermuteShardingRule(const Instruction& instruction);
+// ShardingRule <Family>ShardingRule(const Instruction&), for every family of the table.
+#define HLO_OP(enumerator, name, arity, family, attributes) \
+  ShardingRule family##ShardingRule(const Instruction& instruction);
+#include "hlo/opcode.inc"
+#undef HLO_OP
 
 // Every dimension uncut: the op runs on whole arrays.
 ShardingRule OpaqueRule(const Instruction& instruction);

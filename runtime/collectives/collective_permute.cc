@@ -38,69 +38,131 @@ absl::Status Move(OpCall& call, int i, const Pairs& pairs, MeshBuffer* result) {
 
 // Byte offset of the block that a tuple of scalar starts names on one row; starts are clamped as in
 // dynamic-slice.
-absl::StatusOr<int64_t> BlockOffset(const OpCall& call, int operand, const Shape& shape,
-                                    absl::Span<const int64_t> sizes, int64_t row) {
-  const Shape& starts = call.operand_shape(operand);
-  if (static_cast<int>(starts.tuple_shapes().size()) != shape.rank()) {
-    return absl::UnimplementedError(
-        "a sliced permute takes one block: starts are a tuple of one scalar per dimension");
-  }
+int64_t BlockOffset(const Shape& starts, const MeshBuffer& values, const Shape& shape, absl::Span<const int64_t> sizes,
+                    int64_t row) {
   const Dims strides = RowMajorStrides(shape.dims(), ByteWidth(shape.element_type()));
   int64_t offset = 0;
   for (int d = 0; d < shape.rank(); ++d) {
-    if (!starts.tuple_shape(d).IsScalar())
-      return absl::UnimplementedError("a sliced permute takes one block");
-    const MeshBuffer& value = call.operand(operand).element(d);
-    const int64_t start =
-        IndexValue(starts.tuple_shape(d).element_type(), value.data(), value.uniform() ? 0 : row);
+    const MeshBuffer& value = values.element(d);
+    const int64_t start = IndexValue(starts.tuple_shape(d).element_type(), value.data(), value.uniform() ? 0 : row);
     offset += std::clamp<int64_t>(start, 0, std::max<int64_t>(0, shape.dim(d) - sizes[d])) * strides[d];
   }
   return offset;
 }
 
-absl::Status MoveBlocks(OpCall& call, const Pairs& pairs, MeshBuffer* result) {
-  const Shape& input = call.operand_shape(0);
-  const Shape& output = call.operand_shape(1);
-  const Dims sizes = ToDims(call.attrs().dynamic_slice_sizes());
-  if (!input.IsArray() || !output.IsArray() || static_cast<int>(sizes.size()) != output.rank() ||
-      input.rank() != output.rank()) {
-    return absl::UnimplementedError("a sliced permute of several blocks");
+// The sliced form: blocks of `input` on the source replace blocks of `output` on the target.
+class BlockMover {
+ public:
+  BlockMover(OpCall& call, const Pairs& pairs)
+      : call_(call), pairs_(pairs), sizes_(ToDims(call.attrs().dynamic_slice_sizes())) {}
+
+  absl::Status Run(MeshBuffer* result) {
+    RETURN_IF_ERROR(MoveInto(call_.operand_shape(0), call_.operand(0), call_.operand_shape(1), call_.operand(1),
+                             call_.operand_shape(2), call_.operand(2), call_.operand_shape(3), call_.operand(3), result));
+    if (next_ == sizes_.size()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(sizes_.size(), " slice sizes for blocks of ", next_, " dimensions"));
   }
-  const int64_t width = ByteWidth(input.element_type());
-  MeshBuffer out = call.operand(1);
-  RETURN_IF_ERROR(SpreadRows(call.copies(), &out));
-  if (!out.unique()) {
-    MeshBuffer copy;
-    RETURN_IF_ERROR(call.New(output.ByteSize(), /*uniform=*/false, &copy));
-    std::memcpy(copy.mutable_data(), out.data(), out.bytes());
-    out = std::move(copy);
-  }
-  const Dims from = RowMajorStrides(input.dims(), width), to = RowMajorStrides(output.dims(), width);
-  StridedLoop loop;
-  loop.width = width;
-  for (int d = 0; d < output.rank(); ++d) {
-    if (sizes[d] < 0 || sizes[d] > input.dim(d) || sizes[d] > output.dim(d)) {
-      return absl::InvalidArgumentError(absl::StrCat("a block of ", sizes[d], " in dimension ", d));
+
+ private:
+  // Several buffers: starts are a tuple with an entry for each. One buffer: the starts of a block, or of several.
+  absl::Status MoveInto(const Shape& input, const MeshBuffer& from, const Shape& output, const MeshBuffer& to,
+                        const Shape& input_starts, const MeshBuffer& input_values, const Shape& output_starts,
+                        const MeshBuffer& output_values, MeshBuffer* result) {
+    const size_t n = input_starts.tuple_shapes().size();
+    if (!input_starts.IsTuple() || !output_starts.IsTuple() || output_starts.tuple_shapes().size() != n ||
+        input.IsTuple() != output.IsTuple()) {
+      return absl::InvalidArgumentError("starts of input and output are tuples of one form");
     }
-    loop.Add(sizes[d], from[d], to[d]);
+    if (input.IsTuple()) {
+      if (input.tuple_shapes().size() != n || output.tuple_shapes().size() != n) {
+        return absl::InvalidArgumentError(absl::StrCat("starts for ", n, " buffers, not for ", input.ToString()));
+      }
+      *result = MeshBuffer::Tuple(static_cast<int>(n));
+      for (int i = 0; i < static_cast<int>(n); ++i) {
+        RETURN_IF_ERROR(MoveInto(input.tuple_shape(i), from.element(i), output.tuple_shape(i), to.element(i),
+                                 input_starts.tuple_shape(i), input_values.element(i), output_starts.tuple_shape(i),
+                                 output_values.element(i), &result->mutable_element(i)));
+      }
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(CopyOutput(output, to, result));
+    if (n > 0 && !input_starts.tuple_shape(0).IsTuple()) {
+      return MoveBlock(input, from, output, input_starts, input_values, output_starts, output_values, result);
+    }
+    for (int i = 0; i < static_cast<int>(n); ++i) {
+      RETURN_IF_ERROR(MoveBlock(input, from, output, input_starts.tuple_shape(i), input_values.element(i),
+                                output_starts.tuple_shape(i), output_values.element(i), result));
+    }
+    return absl::OkStatus();
   }
-  loop.Optimize();
-  for (const auto& [source, target] : pairs) {
-    ASSIGN_OR_RETURN(const int64_t source_offset, BlockOffset(call, 2, input, sizes, source));
-    ASSIGN_OR_RETURN(const int64_t target_offset, BlockOffset(call, 3, output, sizes, target));
-    StridedCopy(loop, call.data(0) + (call.uniform(0) ? 0 : source * input.ByteSize()) + source_offset,
-                out.mutable_data() + target * output.ByteSize() + target_offset);
+
+  // A copy of the output operand with a row per device.
+  absl::Status CopyOutput(const Shape& output, const MeshBuffer& to, MeshBuffer* result) {
+    const int64_t bytes = output.ByteSize();
+    RETURN_IF_ERROR(call_.New(bytes, /*uniform=*/false, result));
+    for (int64_t row = 0; row < call_.copies(); ++row) {
+      std::memcpy(result->mutable_data() + row * bytes, to.data() + (to.uniform() ? 0 : row * bytes), bytes);
+    }
+    return absl::OkStatus();
   }
-  *result = std::move(out);
-  return absl::OkStatus();
-}
+
+  absl::Status MoveBlock(const Shape& input, const MeshBuffer& from, const Shape& output, const Shape& input_starts,
+                         const MeshBuffer& input_values, const Shape& output_starts, const MeshBuffer& output_values,
+                         MeshBuffer* result) {
+    const int rank = output.rank();
+    const auto are_starts = [&](const Shape& starts) {
+      return starts.IsTuple() && static_cast<int>(starts.tuple_shapes().size()) == rank &&
+             std::all_of(starts.tuple_shapes().begin(), starts.tuple_shapes().end(),
+                         [](const Shape& start) { return start.IsScalar() && IsInt(start.element_type()); });
+    };
+    if (input.rank() != rank || input.element_type() != output.element_type() || !are_starts(input_starts) ||
+        !are_starts(output_starts) || next_ + rank > sizes_.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("a block of ", input.ToString(), " for ", output.ToString(),
+                                                     " from ", input_starts.ToString(), " to ", output_starts.ToString(),
+                                                     "; give one start and one size per dimension"));
+    }
+    const auto sizes = absl::MakeConstSpan(sizes_).subspan(next_, rank);
+    next_ += rank;
+    const int64_t width = ByteWidth(input.element_type());
+    const Dims source_strides = RowMajorStrides(input.dims(), width), strides = RowMajorStrides(output.dims(), width);
+    StridedLoop loop;
+    loop.width = width;
+    for (int d = 0; d < rank; ++d) {
+      if (sizes[d] < 0 || sizes[d] > input.dim(d) || sizes[d] > output.dim(d)) {
+        return absl::InvalidArgumentError(absl::StrCat("a block of ", sizes[d], " in dimension ", d));
+      }
+      if (sizes[d] == 0) return absl::OkStatus();
+      loop.Add(sizes[d], source_strides[d], strides[d]);
+    }
+    loop.Optimize();
+    for (const auto& [source, target] : pairs_) {
+      StridedCopy(loop,
+                  from.data() + (from.uniform() ? 0 : source * input.ByteSize()) +
+                      BlockOffset(input_starts, input_values, input, sizes, source),
+                  result->mutable_data() + target * output.ByteSize() +
+                      BlockOffset(output_starts, output_values, output, sizes, target));
+    }
+    return absl::OkStatus();
+  }
+
+  OpCall& call_;
+  const Pairs& pairs_;
+  const Dims sizes_;
+  size_t next_ = 0;  // The first of sizes_ not used yet.
+};
 
 absl::Status MoveAll(OpCall& call, std::vector<MeshBuffer>* results) {
   Pairs pairs;
   RETURN_IF_ERROR(FindPairRows(call, &pairs));
   if (call.attrs().dynamic_slice_sizes_size() > 0 && call.num_operands() == 4) {
-    results->resize(1);
-    return MoveBlocks(call, pairs, &(*results)[0]);
+    MeshBuffer moved;
+    RETURN_IF_ERROR(BlockMover(call, pairs).Run(&moved));
+    if (moved.is_tuple()) {
+      results->assign(moved.elements().begin(), moved.elements().end());
+    } else {
+      results->push_back(std::move(moved));
+    }
+    return absl::OkStatus();
   }
   results->resize(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) RETURN_IF_ERROR(Move(call, i, pairs, &(*results)[i]));
@@ -132,7 +194,7 @@ absl::Status ExecuteCollectivePermuteStart(OpCall& call) {
   state[0] = shapes[0].IsTuple() ? MakeTuple(std::move(operands)) : std::move(operands[0]);
   state[1] = shapes[1].IsTuple() ? MakeTuple(std::move(results)) : std::move(results[0]);
   for (size_t i = 2; i < shapes.size(); ++i) {
-    state[i] = MeshBuffer::Array(shapes[i].ByteSize(), /*uniform=*/true);
+    RETURN_IF_ERROR(call.New(shapes[i].ByteSize(), /*uniform=*/true, &state[i]));
     std::memset(state[i].mutable_data(), 0, state[i].bytes());
   }
   call.result() = MakeTuple(std::move(state));

@@ -150,7 +150,8 @@ absl::Status ExecuteAsyncStart(OpCall& call) {
   state.mutable_element(0) = std::move(operands);
   state.mutable_element(1) = std::move(result);
   for (size_t i = 2; i < shapes.size(); ++i) {
-    MeshBuffer context = MeshBuffer::Array(shapes[i].ByteSize(), /*uniform=*/true);
+    MeshBuffer context;
+    RETURN_IF_ERROR(call.New(shapes[i].ByteSize(), /*uniform=*/true, &context));
     std::memset(context.mutable_data(), 0, context.bytes());
     state.mutable_element(i) = std::move(context);
   }

@@ -1,11 +1,15 @@
 #include "runtime/kernels/custom_call.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "hlo/base/status.h"
+#include "runtime/kernels/approximate_topk.h"
+#include "runtime/kernels/custom_elementwise.h"
+#include "runtime/kernels/custom_halo.h"
+#include "runtime/kernels/decompositions.h"
+#include "runtime/kernels/dynamic_size.h"
 #include "runtime/kernels/topk.h"
 
 namespace toroid {
@@ -27,38 +31,10 @@ absl::Status Identity(OpCall& call) {
   return absl::OkStatus();
 }
 
-// u64 = low | high << 32 from two u32 arrays (low first); s64 alike.
-absl::Status X64Combine(OpCall& call) {
-  if (call.num_operands() != 2 || ByteWidth(call.shape().element_type()) != 8) {
-    return absl::InvalidArgumentError("X64Combine makes 64-bit values of two operands");
-  }
-  const bool uniform = call.AllUniform();
-  const int64_t n = call.result_elements();
-  RETURN_IF_ERROR(call.NewResult(uniform));
-  uint64_t* out = reinterpret_cast<uint64_t*>(call.result().mutable_data());
-  for (int64_t row = 0; row < (uniform ? 1 : call.copies()); ++row) {
-    const uint32_t* low = reinterpret_cast<const uint32_t*>(call.data(0)) + (call.uniform(0) ? 0 : row * n);
-    const uint32_t* high = reinterpret_cast<const uint32_t*>(call.data(1)) + (call.uniform(1) ? 0 : row * n);
-    for (int64_t i = 0; i < n; ++i) out[row * n + i] = low[i] | static_cast<uint64_t>(high[i]) << 32;
-  }
-  return absl::OkStatus();
-}
+using Registry = absl::flat_hash_map<std::string, Kernel>;
 
-absl::Status X64Split(OpCall& call) {
-  if (ByteWidth(call.operand_shape(0).element_type()) != 8 || ByteWidth(call.shape().element_type()) != 4) {
-    return absl::InvalidArgumentError("splits 64-bit values into 32-bit halves");
-  }
-  const int shift = call.instruction().custom_call_target() == "X64SplitHigh" ? 32 : 0;
-  const uint64_t* in = reinterpret_cast<const uint64_t*>(call.data(0));
-  const int64_t n = call.rows(0) * call.result_elements();
-  RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
-  uint32_t* out = reinterpret_cast<uint32_t*>(call.result().mutable_data());
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<uint32_t>(in[i] >> shift);
-  return absl::OkStatus();
-}
-
-const absl::flat_hash_map<absl::string_view, Kernel>& Registry() {
-  static const auto* const registry = new absl::flat_hash_map<absl::string_view, Kernel>{
+Registry& GetRegistry() {
+  static Registry* const registry = new Registry{
       {"Sharding", Identity},
       {"SPMDFullToShardShape", Identity},
       {"SPMDShardToFullShape", Identity},
@@ -72,11 +48,35 @@ const absl::flat_hash_map<absl::string_view, Kernel>& Registry() {
       {"LayoutConstraint", Identity},
       {"InspectSharding", Identity},
       {"AssumeGatherIndicesInBound", Identity},
+      {"_SPMDInternalOp_RotateRight", RotateRight},
+      {"_SPMDInternalOp_MultiRotate", MultiRotate},
+      {"_SPMDInternalOp_MultiSlice", MultiSlice},
+      {"_SPMDInternalOp_MultiPad", MultiPad},
+      {"_SPMDInternalOp_Wrap", Wrap},
       {"TopK", ExecuteTopK},
       {"mhlo.topk", ExecuteTopK},
+      {"ApproxTopK", ApproximateTopK},
+      {"PartialReduce", ApproximateTopK},
+      {"Cholesky", CholeskyCall},
+      {"Eigh", EighCall},
+      {"Qr", QrCall},
+      {"LuDecomposition", LuCall},
+      {"ProductOfElementaryHouseholderReflectors", HouseholderProductCall},
+      {"mhlo.erf", ElementwiseCall},
+      {"mhlo.tan", ElementwiseCall},
+      {"mhlo.sinh", ElementwiseCall},
+      {"mhlo.cosh", ElementwiseCall},
+      {"mhlo.asin", ElementwiseCall},
+      {"mhlo.acos", ElementwiseCall},
+      {"mhlo.atan", ElementwiseCall},
+      {"mhlo.asinh", ElementwiseCall},
+      {"mhlo.acosh", ElementwiseCall},
+      {"mhlo.atanh", ElementwiseCall},
       {"X64Combine", X64Combine},
       {"X64SplitLow", X64Split},
       {"X64SplitHigh", X64Split},
+      {"PadToStatic", PadToStatic},
+      {"SliceToDynamic", SliceToDynamic},
   };
   return *registry;
 }
@@ -85,10 +85,21 @@ const absl::flat_hash_map<absl::string_view, Kernel>& Registry() {
 
 absl::Status ExecuteCustomCall(OpCall& call) {
   const absl::string_view target = call.instruction().custom_call_target();
-  const auto it = Registry().find(target);
-  if (it != Registry().end()) return it->second(call);
+  const auto it = GetRegistry().find(target);
+  if (it != GetRegistry().end()) return it->second(call);
   if (absl::StartsWith(target, "xla.sdy.")) return Identity(call);
-  return absl::UnimplementedError(absl::StrCat("custom-call target \"", target, "\" is not known"));
+  return absl::UnimplementedError(absl::StrCat("custom-call target \"", target,
+                                               "\" is not known; give it a kernel with RegisterCustomCall, or a line in "
+                                               "the table of runtime/kernels/custom_call.cc"));
+}
+
+void RegisterCustomCall(absl::string_view target, Kernel kernel) { GetRegistry()[std::string(target)] = kernel; }
+
+std::vector<std::string> KnownCustomCalls() {
+  std::vector<std::string> targets;
+  for (const auto& [target, kernel] : GetRegistry()) targets.push_back(target);
+  std::sort(targets.begin(), targets.end());
+  return targets;
 }
 
 }  // namespace toroid

@@ -1,17 +1,35 @@
-// custom-call: the targets whose meaning is known, by a registry from target name to kernel.
+// custom-call: the targets whose meaning is known, by one table from target name to kernel.
 //
-// Identities: Sharding, SPMDFullToShardShape and SPMDShardToFullShape (where both shapes agree), Shardy's
-// markers (xla.sdy.*), placements, layout constraints and barriers. Numerics: TopK and mhlo.topk, X64Combine
-// and splits, rotations, mhlo.erf and its kind, Cholesky. Errors: kUnimplemented naming an unknown target.
+// Identities   Sharding, SPMDFullToShardShape and SPMDShardToFullShape (where both shapes agree), ShardBarrierFrom and
+//              ShardBarrierTo, annotate_device_placement, MoveToHost, MoveToDevice, PinToDevice, PinToDeviceSram,
+//              LayoutConstraint, InspectSharding, AssumeGatherIndicesInBound, and all of xla.sdy.*
+// Halos        _SPMDInternalOp_RotateRight, _MultiRotate, _MultiSlice, _MultiPad, _Wrap (custom_halo.h)
+// Selection    TopK, mhlo.topk (topk.h), ApproxTopK, PartialReduce (approximate_topk.h)
+// Matrices     Cholesky, Eigh, Qr, LuDecomposition, ProductOfElementaryHouseholderReflectors (decompositions.h)
+// Elementwise  mhlo.erf, .tan, .sinh, .cosh, .asin, .acos, .atan, .asinh, .acosh, .atanh (custom_elementwise.h)
+// Bits         X64Combine, X64SplitLow, X64SplitHigh (custom_elementwise.h)
+// Dynamic      PadToStatic, SliceToDynamic (dynamic_size.h)
+//
+// Others can be added while a program runs: RegisterCustomCall. Errors: kUnimplemented naming an unknown target.
 #ifndef TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
 #define TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "runtime/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteCustomCall(OpCall& call);
+
+// Gives a target a kernel, in place of any it has. Not while modules run.
+void RegisterCustomCall(absl::string_view target, Kernel kernel);
+
+// The targets that have a kernel, sorted.
+std::vector<std::string> KnownCustomCalls();
 
 }  // namespace toroid
 

@@ -116,39 +116,4 @@ absl::Status ExecuteCopyDone(OpCall& call) {
   return absl::OkStatus();
 }
 
-absl::Status ExecuteGetDimensionSize(OpCall& call) {
-  const int64_t d = call.instruction().dimension();
-  RETURN_IF_ERROR(call.NewResult(/*uniform=*/true));
-  const int32_t size = static_cast<int32_t>(call.operand_shape(0).dim(static_cast<int>(d)));
-  std::memcpy(call.result().mutable_data(), &size, sizeof(size));
-  return absl::OkStatus();
-}
-
-absl::Status ExecuteSetDimensionSize(OpCall& call) {
-  const int64_t bound = call.operand_shape(0).dim(static_cast<int>(call.instruction().dimension()));
-  const int32_t* sizes = reinterpret_cast<const int32_t*>(call.data(1));
-  for (int64_t row = 0; row < call.rows(1); ++row) {
-    if (sizes[row] != bound) {
-      return absl::UnimplementedError(
-          absl::StrCat("run-time size ", sizes[row], " of a dimension of ", bound));
-    }
-  }
-  call.result() = call.TakeOperand(0);
-  return absl::OkStatus();
-}
-
-absl::Status ExecuteDynamicReshape(OpCall& call) {
-  for (int i = 1; i < call.num_operands(); ++i) {
-    const int32_t* sizes = reinterpret_cast<const int32_t*>(call.data(i));
-    for (int64_t row = 0; row < call.rows(i); ++row) {
-      if (sizes[row] != call.shape().dim(i - 1)) {
-        return absl::UnimplementedError(
-            absl::StrCat("run-time size ", sizes[row], " of a dimension of ", call.shape().dim(i - 1)));
-      }
-    }
-  }
-  call.result() = call.TakeOperand(0);
-  return absl::OkStatus();
-}
-
 }  // namespace toroid

@@ -21,11 +21,6 @@ absl::Status ExecuteAddDependency(OpCall& call);
 absl::Status ExecuteDeviceId(OpCall& call);
 absl::Status ExecuteCopyStart(OpCall& call);
 absl::Status ExecuteCopyDone(OpCall& call);
-// get-dimension-size and set-dimension-size of static dimensions.
-// Errors: kUnimplemented for sizes that are not the static bound.
-absl::Status ExecuteGetDimensionSize(OpCall& call);
-absl::Status ExecuteSetDimensionSize(OpCall& call);
-absl::Status ExecuteDynamicReshape(OpCall& call);
 
 }  // namespace toroid
 

@@ -1,7 +1,7 @@
 // Truncated and bit-flipped inputs: every command ends by itself, with status 0 or 1, and says in one line what is
 // wrong. Fixed seeds.
 // BUILD: size = "medium"
-// BUILD: data = ["//partitioner:hlo-partition", "//tests/corpus:jax"]
+// BUILD: data = ["//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax"]
 // BUILD: shard_count = 2
 #include <algorithm>
 #include <random>
@@ -27,11 +27,15 @@ std::string Input(const char* name) {
 
 // Address space is bounded, so that an allocation in proportion to a damaged number fails the test. A time limit
 // stands for "hangs": programs take milliseconds.
-void ExpectOrderlyEnd(const std::string& bytes, const std::string& what) {
+// `command` reads the damaged file, $IN, and writes $OUT.
+void ExpectOrderlyEnd(const std::string& bytes, const std::string& what,
+                      absl::string_view command = "partitioner/hlo-partition $IN -o $OUT") {
   const std::string path = TempFile("damaged.pb", bytes);
   const std::string out = TempFile("keep.hlo", "keep");
-  const Outcome outcome = RunShell(absl::StrCat("ulimit -v 4000000; timeout 60 partitioner/hlo-partition ", path, " -o ", out));
-  EXPECT_TRUE(outcome.exit == 0 || outcome.exit == 1) << what << ": status " << outcome.exit << "\n" << outcome.err;
+  const Outcome outcome =
+      RunShell(absl::StrCat("ulimit -v 4000000; IN=", path, " OUT=", out, "; timeout 60 ", command));
+  EXPECT_TRUE(outcome.exit == 0 || outcome.exit == 1) << what << ": status " << outcome.exit << "\n"
+                                                      << outcome.err;
   if (outcome.exit == 1) {
     EXPECT_EQ(outcome.ErrorLines(), 1) << what << "\n" << outcome.err;
     EXPECT_EQ(ReadFile(out).value(), "keep") << what;
@@ -64,9 +68,51 @@ TEST(DamagedInputTest, ProtosWithFlippedBits) {
   }
 }
 
+// The bytes with a few bits flipped, or cut.
+std::string Damage(const std::string& bytes, std::mt19937_64* random) {
+  std::string damaged = bytes;
+  if ((*random)() % 3 == 0) damaged.resize((*random)() % bytes.size());
+  for (int flips = 1 + static_cast<int>((*random)() % 4); flips > 0 && !damaged.empty(); --flips) {
+    damaged[(*random)() % damaged.size()] ^= static_cast<char>(1 << (*random)() % 8);
+  }
+  return damaged;
+}
+
+TEST(DamagedInputTest, FormsOfProtosConverted) {
+  std::mt19937_64 random(4);
+  for (const char* form : {"json", "pbtxt", "snapshot.pb", "hlo.gz"}) {
+    const std::string whole = TempPath(absl::StrCat("whole.", form));
+    ASSERT_EQ(RunShell(absl::StrCat("hlo/hlo-convert tests/corpus/jax/", kInputs[2], " -o ", whole)).exit, 0);
+    const std::string bytes = ReadFile(whole).value();
+    for (int i = 0; i < 15; ++i) {
+      ExpectOrderlyEnd(Damage(bytes, &random), absl::StrCat(form, " ", i), "hlo/hlo-convert $IN -o $OUT");
+    }
+  }
+}
+
+TEST(DamagedInputTest, ProgramsAndArgumentsRun) {
+  std::mt19937_64 random(5);
+  const std::string bytes = Input(kInputs[3]);
+  for (int i = 0; i < 15; ++i) {
+    ExpectOrderlyEnd(Damage(bytes, &random), absl::StrCat("program ", i), "runtime/hlo-run $IN -o $OUT");
+  }
+  const std::string program = TempFile(
+      "two.hlo", "ENTRY main { x = f32[3] parameter(0) y = f32[3] parameter(1) ROOT z = f32[3] add(x, y) }");
+  const std::string pair =
+      TempFile("pair.hlo", "ENTRY main { x = f32[3] parameter(0) ROOT t = (f32[3], f32[3]) tuple(x, x) }");
+  const std::string arguments = TempPath("arguments.npz");
+  ASSERT_EQ(RunShell(absl::StrCat("runtime/hlo-run ", pair, " -o ", arguments)).exit, 0);
+  ASSERT_EQ(RunShell(absl::StrCat("runtime/hlo-run ", program, " --args=", arguments)).exit, 0);
+  const std::string archive = ReadFile(arguments).value();
+  for (int i = 0; i < 40; ++i) {
+    ExpectOrderlyEnd(Damage(archive, &random), absl::StrCat("arguments ", i),
+                     absl::StrCat("runtime/hlo-run ", program, " --args=$IN -o $OUT"));
+  }
+}
+
 TEST(DamagedInputTest, TextWithChangedBytes) {
-  ASSERT_EQ(RunShell(absl::StrCat("partitioner/hlo-partition tests/corpus/jax/", kInputs[1], " --num_partitions=1 -o ",
-                                  TempPath("whole.hlo")))
+  ASSERT_EQ(RunShell(absl::StrCat("partitioner/hlo-partition tests/corpus/jax/", kInputs[1],
+                                  " --num_partitions=1 -o ", TempPath("whole.hlo")))
                 .exit,
             0);
   const std::string text = ReadFile(TempPath("whole.hlo")).value();

@@ -1,6 +1,6 @@
 // hlo-run as its users meet it: exit status, messages, arguments, results, --check.
 // BUILD: size = "medium"
-// BUILD: data = ["//hlo:hlo-convert", "//runtime:hlo-run", "//tests/corpus:jax"]
+// BUILD: data = ["//hlo:hlo-convert", "//runtime:hlo-run", "//tests/corpus:jax", "//tests/corpus:numpy"]
 #include <algorithm>
 #include <string>
 
@@ -127,6 +127,23 @@ TEST(HloRunTest, AConvertedModuleGivesTheSameResult) {
     ASSERT_EQ(RunShell(absl::StrCat("hlo/hlo-convert ", sum, " -o ", TempPath(name))).exit, 0) << name;
     EXPECT_EQ(RunShell(absl::StrCat(kRun, TempPath(name), " --seed=4")).out, expected) << name;
   }
+}
+
+TEST(HloRunTest, NumpyArraysGoInAndOut) {
+  const std::string sum = TempFile("numpy_sum.hlo", kSum), folder = ::testing::TempDir();
+  const std::string npz = folder + "/numpy_sum.npz";
+  ASSERT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=3 -o ", npz)).exit, 0);
+  // The results s and d as x and y: s + d = 2x.
+  const Outcome from_npz = RunShell(absl::StrCat(kRun, sum, " --args=", npz));
+  EXPECT_EQ(from_npz.exit, 0) << from_npz.err;
+  ASSERT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=3 -o ", npz, ".gz")).exit, 0);
+  EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --args=", npz, ".gz")).out, from_npz.out);
+  ExpectFailure(absl::StrCat(sum, " -o ", folder, "/two.npy"), 1, "the result has 2 arrays, a .npy file holds one");
+  const std::string negate =
+      TempFile("numpy_negate.hlo", "ENTRY main { x = bf16[2,2] parameter(0) ROOT y = bf16[2,2] negate(x) }");
+  const Outcome negated = RunShell(absl::StrCat(kRun, negate, " --args=tests/corpus/numpy/bf16.npy"));
+  EXPECT_EQ(negated.out, "output{} = bf16[2,2] { { -1, -1.5 }, { 2, -0.0078 } }\n") << negated.err;
+  ExpectFailure(absl::StrCat(sum, " --args=tests/corpus/numpy/types.npz"), 1, "takes 2 arrays as arguments, got 32");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Outcome {
 Outcome Convert(const std::string& arguments) {
   const std::string folder = ::testing::TempDir();
   const std::string command =
-      absl::StrCat("hlo/hlo-convert ", arguments, " >", folder, "/out 2>", folder, "/err </dev/null");
+      absl::StrCat("hlo/hlo-convert </dev/null ", arguments, " >", folder, "/out 2>", folder, "/err");
   Outcome outcome;
   const int status = std::system(command.c_str());
   outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -82,8 +82,25 @@ TEST(HloConvertTest, EveryFormatLeadsBackToTheText) {
   }
 }
 
-TEST(HloConvertTest, StatsAreOneLineOfJson) {
-  const Outcome outcome = Convert(CorpusFiles("hlo_text", ".hlo")[0] + " --stats");
+TEST(HloConvertTest, CompressedFilesGoInAndOut) {
+  const std::string folder = ::testing::TempDir(), path = CorpusFiles("hlo_text", ".hlo")[0];
+  ASSERT_EQ(Convert(absl::StrCat(path, " -o ", folder, "/plain.hlo")).exit, 0);
+  ASSERT_EQ(Convert(absl::StrCat(path, " -o ", folder, "/packed.hlo.pb.gz")).exit, 0);
+  const std::string plain = ReadFile(folder + "/plain.hlo").value();
+  EXPECT_EQ(Convert(absl::StrCat(folder, "/packed.hlo.pb.gz -o -")).out, plain);
+  EXPECT_EQ(Convert(absl::StrCat("- -o - <", folder, "/packed.hlo.pb.gz")).out, plain);
+  std::ofstream(folder + "/cut.gz") << ReadFile(folder + "/packed.hlo.pb.gz").value().substr(0, 100);
+  const Outcome cut = Convert(folder + "/cut.gz -o -");
+  EXPECT_EQ(cut.exit, 1);
+  EXPECT_EQ(cut.err, folder + "/cut.gz: the gzip data is cut short\n");
+}
+
+TEST(HloConvertTest, StatsAreTablesOrOneLineOfJson) {
+  const Outcome tables = Convert("--stats " + CorpusFiles("hlo_text", ".hlo")[0]);
+  EXPECT_EQ(tables.exit, 0) << tables.err;
+  EXPECT_THAT(tables.out, HasSubstr("\nopcodes\n"));
+  EXPECT_EQ(Convert(CorpusFiles("hlo_text", ".hlo")[0] + " --stats=yaml").exit, 2);
+  const Outcome outcome = Convert(CorpusFiles("hlo_text", ".hlo")[0] + " --stats=json");
   EXPECT_EQ(outcome.exit, 0);
   EXPECT_EQ(Lines(outcome.out), "1");
   EXPECT_THAT(outcome.out, HasSubstr("\"container\":\"HLO text\""));

@@ -164,13 +164,6 @@ TEST(CallTest, ErrorsNameTheInstructionThatFailed) {
       HasSubstr("f/bad: custom-call target \"mystery\" is not known"));
 }
 
-TEST(LimitTest, MemoryIsBounded) {
-  const auto module =
-      MakeModule("x = f32[] constant(1) ROOT y = f32[1000000000000] broadcast(x), dimensions={}");
-  EXPECT_THAT(RunSingle(*module, {}),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/y: needs")));
-}
-
 TEST(ArgumentTest, MustMatchTheParameters) {
   const auto module = MakeModule("ROOT x = s32[2] parameter(0)");
   EXPECT_THAT(RunSingle(*module, {Value("s32[3] {1, 2, 3}")}),

@@ -1,10 +1,11 @@
 // BUILD: size = "small"
-// Reading NumPy archives.
+// BUILD: data = ["//tests/corpus:numpy"]
+// NumPy archives: in and out, lies and damage.
 #include "runtime/npz.h"
 
 #include <zlib.h>
 
-#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/ir/types.h"
+#include "tests/corpus_files.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 
@@ -24,14 +27,6 @@ std::string Little(uint64_t value, int width) {
   std::string bytes;
   for (int i = 0; i < width; ++i) bytes += static_cast<char>(value >> (8 * i));
   return bytes;
-}
-
-std::string Npy(const std::string& descr, bool fortran, const std::string& shape, const std::string& data) {
-  std::string header = absl::StrCat("{'descr': '", descr, "', 'fortran_order': ", fortran ? "True" : "False",
-                                    ", 'shape': ", shape, ", }");
-  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
-  header += '\n';
-  return absl::StrCat(std::string("\x93NUMPY\x01\x00", 8), Little(header.size(), 2), header, data);
 }
 
 std::string Deflate(const std::string& data) {
@@ -48,13 +43,17 @@ std::string Deflate(const std::string& data) {
   return out;
 }
 
-std::string Zip(const std::vector<std::pair<std::string, std::string>>& members, bool deflated) {
+// An archive whose members claim `lie` bytes more than they have.
+std::string Zip(const std::vector<std::pair<std::string, std::string>>& members, bool deflated,
+                uint64_t lie = 0) {
   std::string file, directory;
   for (const auto& [name, data] : members) {
     const std::string packed = deflated ? Deflate(data) : data;
-    const std::string common =
-        absl::StrCat(Little(20, 2), Little(0, 2), Little(deflated ? 8 : 0, 2), Little(0, 8),
-                     Little(packed.size(), 4), Little(data.size(), 4), Little(name.size(), 2), Little(0, 2));
+    const uint64_t sum =
+        crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
+    const std::string common = absl::StrCat(
+        Little(20, 2), Little(0, 2), Little(deflated ? 8 : 0, 2), Little(0, 4), Little(sum, 4),
+        Little(packed.size(), 4), Little(data.size() + lie, 4), Little(name.size(), 2), Little(0, 2));
     absl::StrAppend(&directory, "PK\1\2", Little(20, 2), common, Little(0, 10), Little(file.size(), 4), name);
     absl::StrAppend(&file, "PK\3\4", common, name, packed);
   }
@@ -63,52 +62,108 @@ std::string Zip(const std::vector<std::pair<std::string, std::string>>& members,
                       Little(members.size(), 2), Little(directory.size(), 4), Little(at, 4), Little(0, 2));
 }
 
-std::string Floats(const std::vector<float>& values) {
-  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-}
-
-TEST(NpyTest, OrdersAndTypes) {
-  ASSERT_OK_AND_ASSIGN(const Literal c, ReadNpy(Npy("<f4", false, "(2, 2)", Floats({1, 2, 3, 4}))));
-  EXPECT_EQ(ToText(c), "{ { 1, 2 }, { 3, 4 } }");
-  ASSERT_OK_AND_ASSIGN(const Literal f, ReadNpy(Npy("<f4", true, "(2, 2)", Floats({1, 2, 3, 4}))));
-  EXPECT_EQ(ToText(f), "{ { 1, 3 }, { 2, 4 } }");
-  ASSERT_OK_AND_ASSIGN(const Literal big, ReadNpy(Npy(">i4", false, "(1,)", std::string("\0\0\1\2", 4))));
-  EXPECT_EQ(ToText(big), "{258}");
-  ASSERT_OK_AND_ASSIGN(const Literal scalar, ReadNpy(Npy("|b1", false, "()", "\1")));
-  EXPECT_EQ(scalar.shape().ToString(), "pred[]");
-}
-
-TEST(NpyTest, DamagedArraysAreRefused) {
-  EXPECT_THAT(ReadNpy("nothing"), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(ReadNpy(Npy("<f4", false, "(2, 2)", Floats({1}))),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("16 expected")));
-  EXPECT_THAT(ReadNpy(Npy("<f4", false, "(4611686018427387904, 9)", "")),
-              StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(ReadNpy(Npy("|V2", false, "(1,)", "ab")),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("are not read")));
-  const std::string whole = Npy("<f4", false, "(1,)", Floats({1}));
-  for (size_t n = 0; n < whole.size(); ++n) EXPECT_FALSE(ReadNpy(whole.substr(0, n)).ok()) << n;
-}
-
-TEST(NpzTest, StoredAndDeflatedMembers) {
-  const std::string a = Npy("<f4", false, "(2,)", Floats({1, 2})), b = Npy("<i8", false, "()", Little(7, 8));
+TEST(NpzTest, ReadsStoredAndDeflatedMembersInOrder) {
+  const std::string a = WriteNpy(Value("f32[2] {1, 2}")), b = WriteNpy(Value("s64[] 7"));
   for (const bool deflated : {false, true}) {
-    ASSERT_OK_AND_ASSIGN(const auto arrays, ReadNpz(Zip({{"x.npy", a}, {"arr_1.npy", b}}, deflated)));
-    ASSERT_EQ(arrays.size(), 2);
-    EXPECT_EQ(arrays[0].first, "x");
-    EXPECT_EQ(ToText(arrays[0].second), "{1, 2}");
-    EXPECT_EQ(arrays[1].first, "arr_1");
-    EXPECT_EQ(ToText(arrays[1].second), "7");
+    ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(Zip({{"x.npy", a}, {"arr_1.npy", b}}, deflated)));
+    ASSERT_EQ(members.size(), 2u);
+    EXPECT_EQ(members[0].name, "x");
+    EXPECT_EQ(ToText(members[0].array.values), "{1, 2}");
+    EXPECT_EQ(members[1].name, "arr_1");
+    EXPECT_EQ(ToText(members[1].array.values), "7");
   }
 }
 
+// What numpy.savez writes for arrays of ml_dtypes; each member is called like its type.
+TEST(NpzTest, EveryTypeOfNumpyAndMlDtypesIsRead) {
+  ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(ReadCorpusFile("tests/corpus/numpy/types.npz")));
+  EXPECT_EQ(members.size(), 32u);
+  for (const NpzMember& member : members) {
+    SCOPED_TRACE(member.name);
+    const std::optional<PrimitiveType> type = TypeFromName(member.name);
+    ASSERT_TRUE(type.has_value());
+    ASSERT_OK_AND_ASSIGN(const Literal literal, AsType(member.array, *type));
+    const std::string text = ToText(literal);
+    if (IsComplex(*type)) {
+      EXPECT_EQ(text, "{(0, 0), (1, 0), (2, 0), (0.5, 0), (-1, 0), (1.5, 0)}");
+    } else if (*type == xla::F8E8M0FNU) {
+      EXPECT_EQ(text, "{1, 2, 0.5}");
+    } else if (IsFloat(*type)) {
+      EXPECT_EQ(text, "{0, 1, 2, 0.5, -1, 1.5}");
+    } else if (*type == xla::PRED || *type == xla::U1) {
+      EXPECT_EQ(text, "{0, 1}");
+    } else if (*type == xla::S1) {
+      EXPECT_EQ(text, "{0, -1}");  // The one bit is the sign.
+    } else if (*type == xla::S2) {
+      EXPECT_EQ(text, "{0, 1, -1}");
+    } else {
+      EXPECT_EQ(text, IsSignedInt(*type) ? "{0, 1, 2, -1}" : "{0, 1, 2}");
+    }
+  }
+}
+
+TEST(NpzTest, ReadsWhatSavezCompressedWrites) {
+  ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(ReadCorpusFile("tests/corpus/numpy/compressed.npz")));
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(members[0].array.values.shape().ToString(), "f32[64,64]");
+  EXPECT_EQ(members[0].array.values.data<float>()[4095], 0.0f);  // 4095 % 7
+  EXPECT_EQ(members[0].array.values.data<float>()[4094], 6.0f);
+  EXPECT_EQ(ToText(members[1].array.values), "-5");
+}
+
+TEST(NpzTest, WrittenArchivesReadBackAndDependOnTheArraysAlone) {
+  const std::vector<Literal> arrays = {Value("f32[2] {1, 2}"), Value("bf16[] 3"), Value("s32[0] {}")};
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, WriteNpz(arrays));
+  EXPECT_TRUE(LooksLikeNpz(bytes));
+  EXPECT_THAT(WriteNpz(arrays), IsOkAndHolds(bytes));
+  ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(bytes));
+  ASSERT_EQ(members.size(), 3u);
+  for (size_t i = 0; i < members.size(); ++i) {
+    EXPECT_EQ(members[i].name, absl::StrCat("arr_", i));
+    EXPECT_THAT(AsType(members[i].array, arrays[i].shape().element_type()), IsOkAndHolds(arrays[i]));
+  }
+  ASSERT_OK_AND_ASSIGN(const std::string none, WriteNpz({}));
+  ASSERT_OK_AND_ASSIGN(const auto no_members, ReadNpz(none));
+  EXPECT_TRUE(no_members.empty());
+}
+
 TEST(NpzTest, CutArchivesAreRefused) {
-  const std::string whole = Zip({{"x.npy", Npy("<f4", false, "(2,)", Floats({1, 2}))}}, true);
+  const std::string whole = Zip({{"x.npy", WriteNpy(Value("f32[2] {1, 2}"))}}, true);
   EXPECT_TRUE(LooksLikeNpz(whole));
   for (size_t n = 0; n < whole.size(); ++n) {
     EXPECT_FALSE(ReadNpz(whole.substr(0, n)).ok()) << n;
     EXPECT_FALSE(ReadNpz(whole.substr(n + 1)).ok()) << n;
   }
+}
+
+TEST(NpzTest, DamageNeverPassesForData) {
+  const std::string data = WriteNpy(Value("f32[4] {1, 2, 3, 4}")), whole = Zip({{"x.npy", data}}, true);
+  for (size_t at = 0; at < whole.size(); ++at) {
+    for (const char flip : {'\1', '\x40', '\xff'}) {
+      std::string damaged = whole;
+      damaged[at] ^= flip;
+      const auto members = ReadNpz(damaged);
+      // Names, times and versions may differ; values may not.
+      if (members.ok() && members->size() == 1) {
+        EXPECT_EQ(ToText((*members)[0].array.values), "{1, 2, 3, 4}") << at;
+      }
+    }
+  }
+}
+
+// No allocation of what a header claims.
+TEST(NpzTest, LiesAboutSizesAreErrors) {
+  const std::string data = WriteNpy(Value("f32[2] {1, 2}"));
+  for (const bool deflated : {false, true}) {
+    EXPECT_THAT(
+        ReadNpz(Zip({{"x.npy", data}}, deflated, 0x70000000)),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x.npy: the member's size cannot be right")));
+    EXPECT_THAT(ReadNpz(Zip({{"x.npy", data}}, deflated, 100)), StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(ReadNpz(Zip({{"x.npy", data}}, deflated, static_cast<uint64_t>(-8))),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  EXPECT_THAT(ReadNpz(Zip({{"x.txt", "no array"}}, false)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x.txt: is no .npy array")));
 }
 
 }  // namespace

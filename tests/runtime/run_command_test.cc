@@ -71,6 +71,75 @@ TEST(RunCommandTest, SeedsGiveTheSameArguments) {
   EXPECT_THAT(printed[0], HasSubstr("output{1} = s32[2] {"));
 }
 
+TEST(RunCommandTest, FeedsComeFromAndGoToFiles) {
+  // What one run gives, the next takes.
+  HloRunCommand out;
+  out.input = WriteText("out.hlo", "t = token[] after-all() x = bf16[2] constant({1.5, 3}) "
+                                   "o = token[] outfeed(x, t), outfeed_shape=bf16[2] ROOT y = bf16[2] add-dependency(x, o)");
+  out.outfeed = TempPath("feed.npz");
+  testing::internal::CaptureStdout();
+  ASSERT_OK(RunHloCommand(out));
+  testing::internal::GetCapturedStdout();
+  HloRunCommand in;
+  in.input = WriteText("in.hlo", "t = token[] after-all() i = (bf16[2], token[]) infeed(t) "
+                                 "ROOT y = bf16[2] get-tuple-element(i), index=0");
+  in.infeed = out.outfeed;
+  testing::internal::CaptureStdout();
+  ASSERT_OK(RunHloCommand(in));
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "output{} = bf16[2] {1.5, 3}\n");
+  in.infeed.clear();
+  EXPECT_THAT(RunHloCommand(in), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nothing is left in the infeed")));
+}
+
+TEST(RunCommandTest, PromotedRunTellsRoundingFromMistakes) {
+  HloRunCommand command;
+  command.input = "tests/corpus/jax/moe_layer_forward.gspmd.snapshot.pb";
+  command.num_partitions = 1;
+  command.check = command.promote = true;
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"type\":\"f32\",\"plain_error\":"));
+  // Another function than the one that was recorded.
+  HloRunCommand record;
+  record.input = WriteText("r1.hlo", "x = f32[3] parameter(0) y = f32[3] sine(x) z = f32[3] cosine(x) "
+                                     "ROOT t = (f32[3], f32[3]) tuple(y, z)");
+  record.output = TempPath("r1.snapshot.pb");
+  ASSERT_OK(RunHloCommand(record));
+  HloRunCommand other;
+  other.input = WriteText("r2.hlo", "x = f32[3] parameter(0) y = f32[3] sine(x) z = f32[3] copy(x) "
+                                    "ROOT t = (f32[3], f32[3]) tuple(y, z)");
+  other.args = record.output;
+  other.check = other.promote = true;
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(RunHloCommand(other).ok());
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(printed, HasSubstr("{\"output\":0,\"type\":\"f32\",\"plain_error\":0.0,"));
+  EXPECT_THAT(printed, HasSubstr("\"verdict\":\"equal\"},{\"output\":1"));
+  EXPECT_THAT(printed, HasSubstr("\"verdict\":\"differs\"}]}"));
+}
+
+TEST(RunCommandTest, PromotedResultsArePrintedInFull) {
+  HloRunCommand command;
+  command.input = WriteText("p.hlo", "a = bf16[] constant(256) b = bf16[] constant(1) ROOT c = bf16[] add(a, b)");
+  command.promote = true;
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "output{} = f64[] 257\n");
+  command.output = TempPath("p.snapshot.pb");
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("leave -o and --outfeed out")));
+}
+
+TEST(RunCommandTest, MemoryIsBounded) {
+  HloRunCommand command;
+  command.input = WriteText("big.hlo", "z = f32[] constant(0) ROOT b = f32[1000000000000] broadcast(z), dimensions={}");
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kResourceExhausted,
+                                               HasSubstr("big.hlo: main/b: the values alive here take 3.6 TiB, the limit is")));
+  command.input = WriteText("arguments.hlo", "ROOT p = f32[1000] parameter(0)");
+  command.max_bytes = 1000;
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kResourceExhausted,
+                                               HasSubstr("the arguments take 3.9 KiB, the limit is 1000 B; raise it with --max_bytes")));
+}
+
 TEST(RunCommandTest, ErrorsNameTheFile) {
   HloRunCommand command;
   command.input = TempPath("missing.hlo");

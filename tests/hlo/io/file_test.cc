@@ -289,6 +289,28 @@ TEST(FileTest, FormatsFollowTheOutputName) {
   EXPECT_EQ(FormatOfName("x.pbtxt"), Format::kProtoText);
   EXPECT_EQ(FormatOfName("x.json"), Format::kJson);
   EXPECT_EQ(FormatOfName("/dev/null"), Format::kContainer);
+  // What is inside a compressed file.
+  EXPECT_EQ(FormatOfName("x.snapshot.pb.gz"), Format::kSnapshot);
+  EXPECT_EQ(FormatOfName("x.hlo.gz"), Format::kHloText);
+  EXPECT_EQ(FormatOfName("x.json.gz"), Format::kJson);
+  EXPECT_EQ(FormatOfName("x.gz"), Format::kContainer);
+}
+
+TEST(FileTest, EveryFormatIsReadAndWrittenCompressed) {
+  const std::string path = CorpusFiles("jax", "snapshot.pb")[0], folder = ::testing::TempDir();
+  ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHloFile(path));
+  for (const char* name : {"x.snapshot.pb", "x.hlo", "x.pbtxt", "x.json", "x.hlo.pb"}) {
+    SCOPED_TRACE(name);
+    const std::string plain = absl::StrCat(folder, "/", name), packed = plain + ".gz";
+    ASSERT_OK(WriteHloFile(file, plain));
+    ASSERT_OK(WriteHloFile(file, packed));
+    EXPECT_LT(ReadFile(packed).value().size(), ReadFile(plain).value().size());
+    EXPECT_EQ(ReadInput(packed).value(), ReadFile(plain).value());
+    ASSERT_OK_AND_ASSIGN(const HloFile from_plain, ReadHloFile(plain));
+    ASSERT_OK_AND_ASSIGN(const HloFile from_packed, ReadHloFile(packed));
+    EXPECT_EQ(from_packed.container, from_plain.container);
+    EXPECT_EQ(PrintModule(*from_packed.module), PrintModule(*from_plain.module));
+  }
 }
 
 TEST(FileTest, FilesAreReplacedWholeOrNotAtAll) {

@@ -159,6 +159,38 @@ TEST(CollectivePermuteTest, StartAndDone) {
               ElementsAre("2", "1"));
 }
 
+// x = {10 d, 10 d + 1, 10 d + 2, 10 d + 3} on device d; each pair moves blocks of it into {-1, -1, -1, -1}.
+std::vector<std::string> MoveBlocks(const std::string& starts_and_root) {
+  return EvaluateOnDevices(
+      "i = u32[] partition-id() k = s32[] convert(i) ten = s32[] constant(10) b = s32[] multiply(k, ten) "
+      "bb = s32[4] broadcast(b), dimensions={} io = s32[4] iota(), iota_dimension=0 x = s32[4] add(bb, io) "
+      "m = s32[] constant(-1) o = s32[4] broadcast(m), dimensions={} zero = s32[] constant(0) one = s32[] constant(1) "
+      "two = s32[] constant(2) far = s32[] constant(99) " +
+          starts_and_root,
+      "", {}, 2);
+}
+
+TEST(CollectivePermuteTest, OneBlockWithClampedStarts) {
+  EXPECT_THAT(MoveBlocks("f = (s32[]) tuple(one) t = (s32[]) tuple(far) ROOT y = s32[4] collective-permute(x, o, f, t), "
+                         "source_target_pairs={{0,1}}, channel_id=1, slice_sizes={{2}}"),
+              ElementsAre("{-1, -1, -1, -1}", "{-1, -1, 1, 2}"));
+}
+
+TEST(CollectivePermuteTest, SeveralBlocksOfOneArray) {
+  EXPECT_THAT(MoveBlocks("a = (s32[]) tuple(zero) b1 = (s32[]) tuple(two) c = (s32[]) tuple(one) f = ((s32[]), (s32[])) tuple(a, b1) "
+                         "t = ((s32[]), (s32[])) tuple(b1, a) ROOT y = s32[4] collective-permute(x, o, f, t), "
+                         "source_target_pairs={{0,1},{1,0}}, channel_id=1, slice_sizes={{1},{2}}"),
+              ElementsAre("{12, 13, 10, -1}", "{2, 3, 0, -1}"));
+}
+
+TEST(CollectivePermuteTest, BlocksOfSeveralArrays) {
+  EXPECT_THAT(MoveBlocks("a = (s32[]) tuple(zero) b1 = (s32[]) tuple(two) f = ((s32[]), (s32[])) tuple(a, b1) "
+                         "t = ((s32[]), (s32[])) tuple(b1, a) xs = (s32[4], s32[4]) tuple(x, x) os = (s32[4], s32[4]) tuple(o, o) "
+                         "ROOT y = (s32[4], s32[4]) collective-permute(xs, os, f, t), "
+                         "source_target_pairs={{0,1}}, channel_id=1, slice_sizes={{1},{2}}"),
+              ElementsAre("( {-1, -1, -1, -1}, {-1, -1, -1, -1} )", "( {-1, -1, 0, -1}, {2, 3, -1, -1} )"));
+}
+
 TEST(CollectiveBroadcastTest, FirstMemberSends) {
   EXPECT_THAT(OnDevices("s32[2] collective-broadcast(x), channel_id=1, replica_groups={{2,0}}", 3),
               ElementsAre("{20, 21}", "{0, 0}", "{20, 21}"));

@@ -1,0 +1,171 @@
+#include "hlo/analysis/module_stats_report.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "hlo/base/text_table.h"
+#include "nlohmann/json.hpp"
+
+namespace toroid {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr size_t kMostRows = 20;
+constexpr size_t kMostCharacters = 60;  // Of a shape or sharding in a table.
+
+std::string Cut(const std::string& text) {
+  return text.size() <= kMostCharacters ? text : absl::StrCat(text.substr(0, kMostCharacters - 3), "...");
+}
+
+// A heading and the rows below it; nothing where there are none.
+void Append(absl::string_view heading, Rows rows, std::string* out) {
+  if (rows.empty()) return;
+  const size_t count = rows.size();
+  if (count > kMostRows) rows.resize(kMostRows);
+  absl::StrAppend(out, "\n", heading, "\n", TableText(rows));
+  if (count > kMostRows) absl::StrAppend(out, "  and ", count - kMostRows, " more\n");
+}
+
+// Names and counts, most first.
+Rows ByCount(const std::map<std::string, int64_t>& counts) {
+  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Rows rows;
+  for (const auto& [name, count] : sorted) rows.push_back({Cut(name), CountText(count)});
+  return rows;
+}
+
+Rows ElementTypeRows(const ModuleStats& stats) {
+  std::vector<std::pair<std::string, ModuleStats::Arrays>> sorted(stats.element_types.begin(),
+                                                                  stats.element_types.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  Rows rows;
+  for (const auto& [type, arrays] : sorted) {
+    rows.push_back({type, CountText(arrays.count), BytesText(arrays.bytes)});
+  }
+  return rows;
+}
+
+Rows ParameterRows(const ModuleStats& stats) {
+  Rows rows;
+  for (const ModuleStats::Parameter& p : stats.parameters) {
+    rows.push_back({p.name, Cut(p.shape), BytesText(p.bytes), Cut(p.sharding)});
+  }
+  return rows;
+}
+
+Rows LargestRows(const ModuleStats& stats) {
+  Rows rows;
+  for (const ModuleStats::Tensor& t : stats.largest) {
+    rows.push_back(
+        {BytesText(t.bytes), t.shape, absl::StrCat(t.computation, "/", t.instruction), t.opcode, t.source});
+  }
+  return rows;
+}
+
+Rows CallRows(const ModuleStats& stats) {
+  Rows rows;
+  for (const ModuleStats::Call& call : stats.calls) {
+    rows.push_back({call.caller, call.opcode, call.callee, CountText(call.count)});
+  }
+  return rows;
+}
+
+Rows CollectiveRows(const ModuleStats& stats) {
+  Rows rows;
+  for (const auto& [opcode, collective] : stats.collectives) {
+    const std::string groups = absl::StrJoin(collective.group_sizes, ", ");
+    rows.push_back({opcode, CountText(collective.count), BytesText(collective.operand_bytes),
+                    groups.empty() ? "" : absl::StrCat("groups of ", groups)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"name", stats.name},
+               {"container", std::string(origin.container)},
+               {"computations", stats.computations},
+               {"instructions", stats.instructions},
+               {"parameters", stats.parameters.size()},
+               {"arguments", origin.has_arguments},
+               {"opcodes", stats.opcodes},
+               {"flops", stats.flops},
+               {"bytes_read", stats.bytes_read},
+               {"bytes_written", stats.bytes_written},
+               {"parameter_bytes", stats.parameter_bytes},
+               {"result", {{"shape", stats.result_shape}, {"bytes", stats.result_bytes}}}};
+  json["element_types"] = Json::object();
+  for (const auto& [type, arrays] : stats.element_types) {
+    json["element_types"][type] = {{"arrays", arrays.count}, {"bytes", arrays.bytes}};
+  }
+  json["parameter_list"] = Json::array();
+  for (const ModuleStats::Parameter& p : stats.parameters) {
+    json["parameter_list"].push_back(
+        {{"name", p.name}, {"shape", p.shape}, {"bytes", p.bytes}, {"sharding", p.sharding}});
+  }
+  json["largest"] = Json::array();
+  for (const ModuleStats::Tensor& t : stats.largest) {
+    json["largest"].push_back({{"computation", t.computation},
+                               {"instruction", t.instruction},
+                               {"opcode", t.opcode},
+                               {"shape", t.shape},
+                               {"bytes", t.bytes},
+                               {"source", t.source}});
+  }
+  json["calls"] = Json::array();
+  for (const ModuleStats::Call& call : stats.calls) {
+    json["calls"].push_back(
+        {{"caller", call.caller}, {"opcode", call.opcode}, {"callee", call.callee}, {"count", call.count}});
+  }
+  json["custom_calls"] = stats.custom_calls;
+  json["collectives"] = Json::object();
+  for (const auto& [opcode, collective] : stats.collectives) {
+    json["collectives"][opcode] = {{"count", collective.count},
+                                   {"operand_bytes", collective.operand_bytes},
+                                   {"group_sizes", collective.group_sizes}};
+  }
+  json["shardings"] = {{"annotated", stats.shardings.annotated},
+                       {"unannotated", stats.shardings.unannotated},
+                       {"distinct", stats.shardings.distinct},
+                       {"meshes", stats.shardings.meshes},
+                       {"devices", stats.shardings.devices}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin) {
+  std::string out =
+      absl::StrCat(stats.name, ": ", origin.container, origin.has_arguments ? " with arguments" : "", "\n");
+  out += TableText({{"computations", CountText(stats.computations)},
+                    {"instructions", CountText(stats.instructions)},
+                    {"flops", CountText(stats.flops)},
+                    {"bytes read", BytesText(stats.bytes_read)},
+                    {"bytes written", BytesText(stats.bytes_written)},
+                    {"parameters", CountText(static_cast<int64_t>(stats.parameters.size()))},
+                    {"parameter bytes", BytesText(stats.parameter_bytes)},
+                    {"result bytes", BytesText(stats.result_bytes)},
+                    {"devices", CountText(stats.shardings.devices)},
+                    {"with sharding", CountText(stats.shardings.annotated)},
+                    {"without", CountText(stats.shardings.unannotated)}});
+  Append("opcodes", ByCount(stats.opcodes), &out);
+  Append("element types: arrays, bytes", ElementTypeRows(stats), &out);
+  Append("parameters: shape, bytes, sharding", ParameterRows(stats), &out);
+  Append("largest arrays", LargestRows(stats), &out);
+  Append("calls: caller, opcode, callee, how often", CallRows(stats), &out);
+  Append("custom-call targets", ByCount(stats.custom_calls), &out);
+  Append("collectives: count, operand bytes", CollectiveRows(stats), &out);
+  Append("shardings", ByCount(stats.shardings.distinct), &out);
+  Append("meshes", ByCount(stats.shardings.meshes), &out);
+  return out;
+}
+
+}  // namespace toroid

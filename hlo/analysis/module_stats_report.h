@@ -1,0 +1,26 @@
+// Module statistics as JSON and as tables.
+#ifndef TOROID_HLO_ANALYSIS_MODULE_STATS_REPORT_H_
+#define TOROID_HLO_ANALYSIS_MODULE_STATS_REPORT_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "hlo/analysis/module_stats.h"
+
+namespace toroid {
+
+// Where the module came from.
+struct StatsOrigin {
+  absl::string_view container;  // See ContainerName.
+  bool has_arguments = false;
+};
+
+// One line; the keys are those of docs/commands.md. Bytes that are not UTF-8 are replaced.
+std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin);
+
+// Lists are cut after their first entries, with a line that says how many follow.
+std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_ANALYSIS_MODULE_STATS_REPORT_H_

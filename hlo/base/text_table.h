@@ -1,0 +1,23 @@
+// Numbers and tables for people to read.
+#ifndef TOROID_HLO_BASE_TEXT_TABLE_H_
+#define TOROID_HLO_BASE_TEXT_TABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace toroid {
+
+// "999 B", "1.0 kB", "4.3 GB": powers of 1000.
+std::string BytesText(int64_t bytes);
+
+// "1,234,567".
+std::string CountText(int64_t count);
+
+// Rows of cells, each column as wide as its widest cell; cells that begin with a digit are set right. Every line
+// is indented by two blanks and has none at its end.
+std::string TableText(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_TEXT_TABLE_H_

@@ -1,0 +1,26 @@
+// The options of custom-calls: backend_config text such as "dimension=0,amount=2,start_indices=[1,0]".
+//
+// Also read: JSON and attribute dictionaries, {"top_k": 3} and {top_k = 3 : i64}.
+#ifndef TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_
+#define TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace toroid {
+
+// The integers of option `key`: one, or those of a list; true is 1, false 0. nullopt if the text has no such option, or
+// its value is something else.
+std::optional<std::vector<int64_t>> FindOption(absl::string_view config, absl::string_view key);
+
+// The one integer of option `key`.
+// Errors: kInvalidArgument if there is none.
+absl::StatusOr<int64_t> IntOption(absl::string_view config, absl::string_view key);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_

@@ -1,0 +1,20 @@
+// Elementwise custom-calls: frontends' names of unary ops, and 64-bit values from halves.
+#ifndef TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_
+#define TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+// mhlo.erf and its kind: the unary op of that name; mhlo.atan(x) is atan2(x, 1).
+absl::Status ElementwiseCall(OpCall& call);
+
+// X64Combine(low, high): u64 = low | high << 32, bit for bit; s64 and f64 alike. X64SplitLow and X64SplitHigh give the
+// halves back. Errors: kInvalidArgument for other widths.
+absl::Status X64Combine(OpCall& call);
+absl::Status X64Split(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_

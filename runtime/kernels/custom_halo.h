@@ -1,0 +1,29 @@
+// The custom-calls _SPMDInternalOp_*: shifted copies of an array x of n elements along one dimension.
+//
+//   RotateRight   dimension, amount                      y[i] = x[(i - amount) mod n]
+//   MultiRotate   dimension, left_amount, right_amount   (rotated left by L, L - 1, .., 0, right by 1, .., R)
+//   MultiSlice    dimension, amount, start_indices,      (x[start + k : limit + k] along the dimension, for k = 0 .. amount)
+//                 limit_indices, strides (default 1)
+//   MultiPad      dimension, amt                         (x with k elements before it and the rest of the result's size
+//                                                        behind it, for k = 0 .. amt), of zeros or of operand 1
+//   Wrap          dimension, left_amount, right_amount   last L elements of x, x, first R elements of x
+//
+// Options stand in backend_config (custom_config.h). Errors: kInvalidArgument for missing options and results of other
+// sizes.
+#ifndef TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
+#define TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status RotateRight(OpCall& call);
+absl::Status MultiRotate(OpCall& call);
+absl::Status MultiSlice(OpCall& call);
+absl::Status MultiPad(OpCall& call);
+absl::Status Wrap(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_

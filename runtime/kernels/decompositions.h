@@ -1,0 +1,31 @@
+// The custom-calls that take matrices apart, over the last two dimensions, for each index of the others.
+//
+//   Cholesky(a)                  L with L * L^H = a, read from the lower triangle; zeros above; NaN where a is not positive
+//                                definite. With option lower=false: U with U^H * U = a, from the upper triangle.
+//   Eigh(a)                      (v, w): eigenvectors in the columns of v, eigenvalues w ascending; a symmetric or
+//                                Hermitian, read from the lower triangle unless backend_config begins with "0".
+//   Qr(a)                        (packed, taus): R in the upper triangle, reflectors v_i below it with v_i[i] = 1 left out;
+//                                Q = H_0 * H_1 * .., H_i = I - tau_i * v_i * v_i^H. As LAPACK's geqrf.
+//   ProductOfElementaryHouseholderReflectors(packed, taus)   the first columns of that Q. As LAPACK's orgqr.
+//   LuDecomposition(a)           (lu, pivots, permutation): a[permutation] = L * U, L with unit diagonal; row i was swapped
+//                                with row pivots[i]; s32. As LAPACK's getrf, from 0.
+//
+// Computed in double precision, rounded once. Element types: floats and complex numbers.
+// Errors: kInvalidArgument for operands and results of other shapes.
+#ifndef TOROID_RUNTIME_KERNELS_DECOMPOSITIONS_H_
+#define TOROID_RUNTIME_KERNELS_DECOMPOSITIONS_H_
+
+#include "absl/status/status.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+absl::Status CholeskyCall(OpCall& call);
+absl::Status EighCall(OpCall& call);
+absl::Status QrCall(OpCall& call);
+absl::Status HouseholderProductCall(OpCall& call);
+absl::Status LuCall(OpCall& call);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_DECOMPOSITIONS_H_

@@ -1,0 +1,32 @@
+// A kernel that calls another one: an instruction of its own, over the operands of the call.
+#ifndef TOROID_RUNTIME_KERNELS_ONE_OP_H_
+#define TOROID_RUNTIME_KERNELS_ONE_OP_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hlo/ir/module.h"
+#include "runtime/op_call.h"
+
+namespace toroid {
+
+// Kept as a kernel's cache. Derived classes add an instruction in their constructor.
+class OneOp : public KernelCache {
+ public:
+  // Runs the kernel on these operands, which it may overwrite.
+  absl::Status Run(const MeshContext& mesh, std::vector<MeshBuffer> operands, MeshBuffer* result);
+
+ protected:
+  OneOp();
+  Computation& computation() { return *module_.computation(0); }
+  // Says what Run executes: an instruction over parameters 0, 1, ..; `called` are the plans of its computations.
+  void Set(Kernel kernel, const Instruction& instruction, std::vector<Plan*> called = {});
+
+ private:
+  Module module_;
+  Step step_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_KERNELS_ONE_OP_H_

@@ -1,0 +1,194 @@
+#include "runtime/memory_limit.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "hlo/base/math.h"
+
+namespace toroid {
+namespace {
+
+std::optional<int64_t> NumberIn(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  int64_t number;
+  if (!(file >> word) || !absl::SimpleAtoi(word, &number)) return std::nullopt;  // "max" is no limit.
+  return number;
+}
+
+int64_t AvailableInMachine() {
+  std::ifstream file("/proc/meminfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    int64_t kilobytes;
+    if (words.size() >= 2 && words[0] == "MemAvailable:" && absl::SimpleAtoi(words[1], &kilobytes)) return kilobytes << 10;
+  }
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page_size > 0 ? pages * page_size : INT64_MAX;
+}
+
+// What the control groups of this process leave, over all their levels.
+int64_t AvailableInGroups() {
+  int64_t least = INT64_MAX;
+  const auto look = [&](const std::string& folder, const char* limit_name, const char* usage_name) {
+    const std::optional<int64_t> limit = NumberIn(folder + limit_name), usage = NumberIn(folder + usage_name);
+    if (limit) least = std::min(least, std::max<int64_t>(0, *limit - usage.value_or(0)));
+  };
+  std::ifstream file("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (parts.size() != 3) continue;
+    const bool second = parts[1].empty();
+    if (!second && parts[1] != "memory") continue;
+    for (std::string path = parts[2];; path.resize(path.rfind('/'))) {
+      if (path == "/") path.clear();
+      if (second) {
+        look("/sys/fs/cgroup" + path + "/", "memory.max", "memory.current");
+      } else {
+        look("/sys/fs/cgroup/memory" + path + "/", "memory.limit_in_bytes", "memory.usage_in_bytes");
+      }
+      if (path.empty() || path.rfind('/') == std::string::npos) break;
+    }
+  }
+  return least;
+}
+
+// The result is made of operands, or of what a called computation gives.
+bool HandsOnStorage(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kCopy:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kDomain:
+    case Opcode::kAddDependency:
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kCustomCall:
+      return true;
+    default:
+      return IsCollective(opcode) || (opcode >= Opcode::kInfeed && opcode <= Opcode::kAsyncDone);
+  }
+}
+
+int64_t Plus(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); }
+
+class Estimator {
+ public:
+  explicit Estimator(int64_t copies) : copies_(copies) {}
+
+  PeakEstimate Visit(const Plan& plan, const std::vector<bool>& uniform_arguments, bool count_parameters) const {
+    const int n = plan.computation->size();
+    std::vector<int64_t> bytes(n, 0);
+    std::vector<bool> uniform(n, true);
+    int64_t live = 0;
+    for (size_t i = 0; i < plan.parameters.size(); ++i) {
+      const int slot = plan.parameters[i];
+      uniform[slot] = i >= uniform_arguments.size() || uniform_arguments[i];
+      if (!plan.parameter_used[i] || !count_parameters) continue;
+      bytes[slot] = Rows(plan.computation->instruction(slot)->shape().ByteSize(), uniform[slot]);
+      live = Plus(live, bytes[slot]);
+    }
+    PeakEstimate peak{live, nullptr};
+    for (const Step& step : plan.steps) {
+      const Instruction& instruction = *step.instruction;
+      bool same = true;
+      for (const int slot : step.operands) same &= uniform[slot];
+      uniform[step.result] = same || HandsOnStorage(instruction.opcode()) || instruction.shape().IsTuple();
+      const PeakEstimate inside = Inside(step, uniform);
+      int64_t outside = live;
+      for (size_t i = 0; i < step.operands.size() && i < 64; ++i) {
+        if ((step.dying >> i) & 1) outside -= bytes[step.operands[i]];
+      }
+      if (inside.bytes > 0) Raise(Plus(outside, inside.bytes), inside.instruction, &peak);
+      for (const int slot : step.frees) {
+        live -= bytes[slot];
+        bytes[slot] = 0;
+      }
+      const int64_t result = ResultBytes(step, bytes, uniform[step.result]);
+      Raise(Plus(live, result), &instruction, &peak);
+      const bool unused = std::find(step.frees.begin(), step.frees.end(), step.result) != step.frees.end();
+      if (unused) continue;
+      bytes[step.result] = result;
+      live = Plus(live, result);
+    }
+    return peak;
+  }
+
+ private:
+  // The peak inside the computations that a step calls for devices, not for elements; their parameters belong to the caller.
+  PeakEstimate Inside(const Step& step, const std::vector<bool>& uniform) const {
+    const Opcode opcode = step.instruction->opcode();
+    PeakEstimate inside;
+    if (opcode != Opcode::kWhile && opcode != Opcode::kConditional && opcode != Opcode::kCall &&
+        opcode != Opcode::kFusion) {
+      return inside;
+    }
+    std::vector<bool> arguments;
+    if (opcode == Opcode::kCall || opcode == Opcode::kFusion) {
+      for (const int slot : step.operands) arguments.push_back(uniform[slot]);
+    }
+    bool first = true;
+    for (const Plan* callee : step.called) {
+      const PeakEstimate one = Visit(*callee, arguments, /*count_parameters=*/false);
+      const bool takes = first || (opcode == Opcode::kConditional ? one.bytes < inside.bytes : one.bytes > inside.bytes);
+      if (takes) inside = one;
+      first = false;
+    }
+    return inside;
+  }
+
+  // Bytes of a result that is no operand's storage: data movement that moves nothing hands its operand on.
+  int64_t ResultBytes(const Step& step, const std::vector<int64_t>& bytes, bool uniform) const {
+    const Opcode opcode = step.instruction->opcode();
+    if (HandsOnStorage(opcode)) return 0;
+    const int64_t result = Rows(step.instruction->shape().ByteSize(), uniform);
+    const bool computes = IsElementwise(opcode) && opcode != Opcode::kConvert && opcode != Opcode::kSelect;
+    for (const int slot : step.operands) {
+      if (!computes && bytes[slot] == result) return 0;
+    }
+    return result;
+  }
+
+  int64_t Rows(int64_t bytes, bool uniform) const {
+    return uniform ? bytes : CheckedMultiply(bytes, copies_).value_or(INT64_MAX);
+  }
+  static void Raise(int64_t bytes, const Instruction* where, PeakEstimate* peak) {
+    if (bytes > peak->bytes) *peak = {bytes, where};
+  }
+
+  const int64_t copies_;
+};
+
+}  // namespace
+
+int64_t DefaultMaxBytes() { return std::min(AvailableInMachine(), AvailableInGroups()) / 5 * 4; }
+
+PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arguments, int64_t copies) {
+  return Estimator(copies).Visit(plan, uniform_arguments, /*count_parameters=*/true);
+}
+
+std::string BytesText(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 6) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? absl::StrCat(bytes, " B") : absl::StrFormat("%.1f %s", value, kUnits[unit]);
+}
+
+}  // namespace toroid

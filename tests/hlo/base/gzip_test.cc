@@ -1,0 +1,117 @@
+// BUILD: size = "small"
+// Compressed files: in and out, damage, nesting.
+#include "hlo/base/gzip.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/base/files.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+// `printf hello | gzip -n`
+constexpr absl::string_view kHello(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48\xcd\xc9\xc9\x07\x00\x86\xa6\x10\x36\x05\x00\x00\x00",
+    25);
+
+std::string Numbers(int n) {
+  std::string text;
+  for (int i = 0; i < n; ++i) absl::StrAppend(&text, i * 7919 % 10007, ",");
+  return text;
+}
+
+std::string Path(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+
+TEST(GzipTest, ReadsWhatGzipWrites) { EXPECT_THAT(Gunzip(kHello), IsOkAndHolds("hello")); }
+
+TEST(GzipTest, ContentComesBackAndTheBytesDependOnItAlone) {
+  for (const std::string& content :
+       {std::string(), std::string("x"), std::string(3000000, 'a'), Numbers(100000)}) {
+    ASSERT_OK_AND_ASSIGN(const std::string packed, Gzip(content));
+    EXPECT_TRUE(IsGzip(packed));
+    EXPECT_THAT(Gunzip(packed), IsOkAndHolds(content));
+    EXPECT_THAT(Gzip(content), IsOkAndHolds(packed));
+  }
+}
+
+TEST(GzipTest, MembersAreJoinedAndPaddingIsDropped) {
+  const std::string two = absl::StrCat(kHello, Gzip(Numbers(5000)).value());
+  EXPECT_THAT(Gunzip(two), IsOkAndHolds("hello" + Numbers(5000)));
+  EXPECT_THAT(Gunzip(two + std::string(700, '\0')), IsOkAndHolds("hello" + Numbers(5000)));
+  EXPECT_THAT(Gunzip(absl::StrCat(kHello, "tail")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("followed by something else")));
+}
+
+TEST(GzipTest, EveryCutIsReported) {
+  const std::string whole = Gzip(Numbers(300)).value();
+  for (size_t n = 3; n < whole.size(); ++n) {
+    EXPECT_THAT(Gunzip(whole.substr(0, n)),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cut short")))
+        << n;
+  }
+}
+
+TEST(GzipTest, EveryFlippedBitOfDataAndCheckIsReported) {
+  const std::string whole = Gzip(Numbers(300)).value();
+  for (size_t at = 10; at < whole.size(); ++at) {  // Behind the header, whose time and system mean nothing.
+    std::string damaged = whole;
+    damaged[at] ^= 4;
+    EXPECT_THAT(Gunzip(damaged), StatusIs(absl::StatusCode::kInvalidArgument)) << at;
+  }
+}
+
+// The size in the trailer is a hint only: one that lies is an error, not an allocation.
+TEST(GzipTest, ALieAboutTheSizeIsAnError) {
+  std::string lie(kHello);
+  lie.replace(21, 4, "\xff\xff\xff\x7f");
+  EXPECT_THAT(Gunzip(lie), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(GzipTest, ContentIsBounded) {
+  const size_t limit = size_t{1} << 20;
+  const std::string packed = Gzip(std::string(limit - 1, '\0')).value();
+  ASSERT_OK_AND_ASSIGN(const std::string content, Gunzip(packed, limit));
+  EXPECT_EQ(content.size(), limit - 1);
+  EXPECT_THAT(Gunzip(packed + Gzip("x").value(), limit),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("holds 1 MiB or more")));
+  EXPECT_THAT(Gunzip(Gzip(std::string(50 * limit, '\0')).value(), limit),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+TEST(GzipTest, InputsAreRecognisedFromContentAndOutputsFromTheirName) {
+  ASSERT_OK(WriteOutput(Path("a.txt.gz"), "hello"));
+  EXPECT_TRUE(IsGzip(ReadFile(Path("a.txt.gz")).value()));
+  ASSERT_OK(WriteOutput(Path("a.txt"), "hello"));
+  EXPECT_THAT(ReadFile(Path("a.txt")), IsOkAndHolds("hello"));
+  EXPECT_THAT(ReadInput(Path("a.txt.gz")), IsOkAndHolds("hello"));
+  EXPECT_THAT(ReadInput(Path("a.txt")), IsOkAndHolds("hello"));
+  ASSERT_OK(WriteFile(Path("no_gz_in_the_name"), kHello));
+  EXPECT_THAT(ReadInput(Path("no_gz_in_the_name")), IsOkAndHolds("hello"));
+}
+
+TEST(GzipTest, NestingIsFollowedThreeDeep) {
+  std::string content = "hello";
+  for (int layers = 1; layers <= 4; ++layers) {
+    content = Gzip(content).value();
+    ASSERT_OK(WriteFile(Path("nested"), content));
+    if (layers <= 3) {
+      EXPECT_THAT(ReadInput(Path("nested")), IsOkAndHolds("hello"));
+    } else {
+      EXPECT_THAT(ReadInput(Path("nested")), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                      HasSubstr("nested: is compressed more than 3 times")));
+    }
+  }
+  ASSERT_OK(WriteFile(Path("cut"), kHello.substr(0, 20)));
+  EXPECT_THAT(ReadInput(Path("cut")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cut: the gzip data")));
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,53 @@
+// BUILD: size = "small"
+// Every opcode of the table has a program, which contains it and has the result that its semantics say.
+#include "tests/runtime/kernels/op_programs.h"
+
+#include <set>
+#include <string>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "hlo/opcode.h"
+#include "runtime/executor.h"
+#include "tests/runtime/evaluate.h"
+
+namespace toroid {
+namespace {
+
+TEST(OpProgramsTest, EveryOpcodeHasOne) {
+  std::set<std::string> covered;
+  for (const OpProgram& program : OpPrograms()) covered.insert(program.opcode);
+  for (int i = 0; i < kNumOpcodes; ++i) {
+    const std::string name(OpcodeName(static_cast<Opcode>(i)));
+    EXPECT_TRUE(covered.count(name) > 0) << name << " has no program in op_programs.cc";
+  }
+}
+
+TEST(OpProgramsTest, ResultsAreThoseOfTheSemantics) {
+  for (const OpProgram& program : OpPrograms()) {
+    SCOPED_TRACE(program.opcode);
+    const auto module = MakeModule(program.body, program.computations);
+    bool contained = false;
+    for (const auto& computation : module->computations()) {
+      for (const auto& instruction : computation->instructions()) contained |= instruction->opcode_name() == program.opcode;
+    }
+    EXPECT_TRUE(contained) << "the program lacks the opcode";
+    RunOptions options;
+    options.num_partitions = program.devices;
+    const int32_t values[] = {5, 6};
+    options.infeed = {NpyArray{Literal::Array<int32_t>({2}, values), ""}};
+    const absl::StatusOr<MeshValue> result = RunModule(*module, {}, options);
+    if (!result.ok()) {
+      ADD_FAILURE() << result.status().ToString();
+      continue;
+    }
+    std::vector<std::string> texts;
+    for (int device = 0; device < program.devices; ++device) texts.push_back(ToText(result->ToLiteral(device)));
+    // The sign of a NaN is nobody's business.
+    EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(texts, " | "), {{"-nan", "nan"}}), program.expected);
+  }
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,83 @@
+// BUILD: size = "small"
+// Runs that cannot fit are refused before they start, others where they ask for too much.
+#include "runtime/memory_limit.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/executor.h"
+#include "runtime/plan_builder.h"
+#include "tests/runtime/evaluate.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+int64_t Peak(const std::string& body, const std::string& computations = "", int64_t copies = 1, bool uniform = true) {
+  const auto module = MakeModule(body, computations);
+  PlanBuilder builder;
+  const auto plan = builder.Build(*module->entry());
+  EXPECT_OK(plan);
+  return EstimatePeak(**plan, std::vector<bool>(module->entry()->num_parameters(), uniform), copies).bytes;
+}
+
+TEST(EstimatePeakTest, OperandsThatDieMayGiveTheirPlace) {
+  EXPECT_EQ(Peak("x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] sine(y)"), 4000);
+  EXPECT_EQ(Peak("x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] add(x, y)"), 8000);
+}
+
+TEST(EstimatePeakTest, SharedStorageCountsOnce) {
+  EXPECT_EQ(Peak("x = f32[1000] parameter(0) y = f32[10,100] reshape(x) z = (f32[1000], f32[10,100]) tuple(x, y) "
+                 "ROOT w = f32[10,100] get-tuple-element(z), index=1"),
+            4000);
+}
+
+TEST(EstimatePeakTest, DevicesCountWhereTheyDiffer) {
+  EXPECT_EQ(Peak("x = f32[1000] parameter(0) ROOT y = f32[1000] negate(x)", "", 8, false), 32000);
+  EXPECT_EQ(Peak("x = f32[1000] parameter(0) ROOT y = f32[1000] negate(x)", "", 8, true), 4000);
+}
+
+TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
+  const std::string branches =
+      "big { x = f32[] parameter(0) b = f32[1000] broadcast(x), dimensions={} z = f32[] constant(0) s = f32[1] slice(b), slice={[0:1]} "
+      "ROOT r = f32[] reshape(s) }\n"
+      "small { ROOT x = f32[] parameter(0) }\n";
+  EXPECT_GE(Peak("x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=big", branches), 4000);
+  EXPECT_LT(Peak("p = pred[] parameter(0) x = f32[] parameter(1) "
+                 "ROOT y = f32[] conditional(p, x, x), true_computation=big, false_computation=small",
+                 branches),
+            100);
+}
+
+TEST(MaxBytesTest, ImpossibleRunsAreRefusedBeforeTheyStart) {
+  const auto module = MakeModule("z = f32[] constant(0) b = f32[1000000000000] broadcast(z), dimensions={} "
+                                 "ROOT s = f32[1000000000000] negate(b)");
+  EXPECT_THAT(RunModule(*module, {}, RunOptions()),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/b: the values alive here take 3.6 TiB, the limit is")));
+}
+
+TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
+  // The estimate takes the smaller branch; the run takes the other.
+  const auto module = MakeModule(
+      "p = pred[] constant(1) x = f32[] constant(0) "
+      "ROOT y = f32[] conditional(p, x, x), true_computation=big, false_computation=small",
+      "big { x = f32[] parameter(0) b = f32[100000] broadcast(x), dimensions={} s = f32[1] slice(b), slice={[0:1]} "
+      "ROOT r = f32[] reshape(s) }\nsmall { ROOT x = f32[] parameter(0) }\n");
+  RunOptions options;
+  options.max_bytes = 100000;
+  EXPECT_THAT(RunModule(*module, {}, options), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("big/b: needs 400000 bytes")));
+  options.max_bytes = 1000000;
+  EXPECT_OK(RunModule(*module, {}, options));
+}
+
+TEST(MaxBytesTest, DefaultIsWithinTheMachine) {
+  EXPECT_GT(DefaultMaxBytes(), 1 << 20);
+  EXPECT_EQ(BytesText(17), "17 B");
+  EXPECT_EQ(BytesText(int64_t{3} << 29), "1.5 GiB");
+}
+
+}  // namespace
+}  // namespace toroid
