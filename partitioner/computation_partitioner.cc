@@ -353,6 +353,12 @@ absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction,
   Sharding partial;
   uint32_t passed_on = PartialToPassOn(instruction, op, &partial);
   Assignment assignment = Assign(instruction, op, passed_on, partial);
+  const AxisSet own_partial = PartialAxes(instruction, *op.rule, assignment.factor_axes);
+  if (passed_on != 0 && own_partial != 0 && partial.reducer != op.rule->reducer) {
+    // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
+    passed_on = 0;
+    assignment = Assign(instruction, op, 0, partial);
+  }
   if (passed_on != 0) {
     // Reducing first may be cheaper: the reduced value may be wanted cut over the very axes it is partial over.
     const Dims dims = mesh_.ShardDims(graph_.shape(op.results[0]).dims(), targets_[op.results[0]]);
@@ -394,6 +400,7 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
     natural.manual = annotations_.manual[op.results[i]];
     natural.partial = partial_axes | (passed_on != 0 ? partial.partial : 0);
     if (natural.partial != 0) natural.reducer = partial_axes != 0 ? rule.reducer : partial.reducer;
+    TOROID_CHECK(partial_axes == 0 || passed_on == 0 || partial.reducer == rule.reducer, instruction.name());
     context.results.push_back(std::move(natural));
   }
   context.b = b_;

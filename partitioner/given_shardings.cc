@@ -1,5 +1,7 @@
 #include "partitioner/given_shardings.h"
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -86,8 +88,24 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
   return absl::OkStatus();
 }
 
+// The '=' between name and sharding: names may hold others, and so do shardings, but only theirs stands before '{'.
+size_t FindEquals(absl::string_view line) {
+  for (size_t at = line.find('='); at != absl::string_view::npos; at = line.find('=', at + 1)) {
+    if (absl::StartsWith(absl::StripLeadingAsciiWhitespace(line.substr(at + 1)), "{")) return at;
+  }
+  return line.find('=');
+}
+
+// `line` up to a '#' at its begin or behind a blank; op_names hold others.
+absl::string_view WithoutComment(absl::string_view line) {
+  for (size_t at = line.find('#'); at != absl::string_view::npos; at = line.find('#', at + 1)) {
+    if (at == 0 || absl::ascii_isspace(line[at - 1])) return line.substr(0, at);
+  }
+  return line;
+}
+
 absl::Status ApplyOne(absl::string_view line, Module* module) {
-  const size_t equals = line.find('=');
+  const size_t equals = FindEquals(line);
   if (equals == absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat("'", line, "': expected NAME=SHARDING"));
   }
@@ -138,7 +156,7 @@ absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* 
 std::vector<std::string> GivenShardingLines(absl::string_view text) {
   std::vector<std::string> lines;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    line = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
+    line = absl::StripAsciiWhitespace(WithoutComment(line));
     if (!line.empty()) lines.emplace_back(line);
   }
   return lines;

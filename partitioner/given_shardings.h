@@ -1,7 +1,8 @@
 // Shardings given from outside: NAME=SHARDING lines of a command line or a file.
 //
 // NAME is an instruction of the entry or any other computation, `parameter(K)`, `output{K}`, or a glob (* and ?) on
-// the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO text.
+// the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO text; it begins
+// with the first `{` that stands right behind a `=`.
 #ifndef TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
 #define TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
 
@@ -21,7 +22,7 @@ inline constexpr char kGivenSharding[] = "toroid.given_sharding";
 // matches nothing.
 absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module);
 
-// The lines of an annotations file: blank lines and `#` comments left out.
+// The lines of an annotations file, without blank lines and comments: `#` at the begin of a line or behind a blank.
 std::vector<std::string> GivenShardingLines(absl::string_view text);
 
 }  // namespace toroid

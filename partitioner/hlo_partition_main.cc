@@ -60,9 +60,9 @@ int main(int argc, char** argv) {
     run.input = command.input;
     run.num_partitions = command.options.num_partitions;
     run.check = true;
-    run.partition = [&](const toroid::Module& module, int64_t num_partitions)
+    run.partition = [&](const toroid::Module&, int64_t num_partitions)
         -> absl::StatusOr<std::unique_ptr<toroid::Module>> {
-      ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionForCheck(command, module, num_partitions));
+      ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionForCheck(command, num_partitions));
       return std::move(partitioned.module);
     };
     RETURN_IF_ERROR(toroid::RunHloCommand(run));

@@ -11,7 +11,6 @@
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
-#include "hlo/passes/inline_calls_pass.h"
 #include "partitioner/given_shardings.h"
 #include "partitioner/partition_report.h"
 #include "partitioner/propagation/annotations.h"
@@ -47,10 +46,6 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
   return PartitionModule(module, options);
 }
 
-}  // namespace
-
-namespace {
-
 absl::Status GiveShardings(const PartitionCommand& command, Module* module) {
   std::vector<std::string> lines = command.shardings;
   if (!command.annotations.empty()) {
@@ -69,14 +64,11 @@ absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command) {
   return file;
 }
 
-absl::StatusOr<Partitioned> PartitionForCheck(const PartitionCommand& command, const Module& module,
-                                              int64_t num_partitions) {
-  // A copy to put the shardings on.
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> copy, InlineCalls(module));
-  RETURN_IF_ERROR(GiveShardings(command, copy.get()));
+absl::StatusOr<Partitioned> PartitionForCheck(const PartitionCommand& command, int64_t num_partitions) {
+  ASSIGN_OR_RETURN(const HloFile file, ReadForPartitioning(command));
   PartitionOptions options = command.options;
   options.num_partitions = num_partitions;
-  return PartitionModule(*copy, options);
+  return PartitionModule(*file.module, options);
 }
 
 absl::Status RunPartitionCommand(const PartitionCommand& command) {

@@ -30,9 +30,8 @@ absl::Status RunPartitionCommand(const PartitionCommand& command);
 // Reads and verifies a module, and puts the given shardings on it.
 absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command);
 
-// Partitions a module that was read elsewhere as the command would, given shardings included.
-absl::StatusOr<Partitioned> PartitionForCheck(const PartitionCommand& command, const Module& module,
-                                              int64_t num_partitions);
+// What the command partitions, for another number of devices (0: as the module says).
+absl::StatusOr<Partitioned> PartitionForCheck(const PartitionCommand& command, int64_t num_partitions);
 
 }  // namespace toroid
 

@@ -4,13 +4,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
+#include "hlo/ir/device_limit.h"
 
 namespace toroid {
 
 void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
   app.add_option("--num_partitions", options->num_partitions,
                  "Number of devices; default: what the module's shardings name; 1 ignores shardings")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 23));
+      ->check(CLI::Range(int64_t{1}, kMaxDevices));
   app.add_option_function<std::string>(
          "--device_order",
          [options](const std::string& value) {

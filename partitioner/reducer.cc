@@ -1,6 +1,7 @@
 #include "partitioner/reducer.h"
 
-#include <limits>
+#include "hlo/base/status.h"
+#include "hlo/ir/neutral_element.h"
 
 namespace toroid {
 namespace {
@@ -24,41 +25,52 @@ std::optional<Reducer> ReducerOf(Opcode opcode, PrimitiveType type) {
   }
 }
 
-// Largest value of a type, infinity where there is one; negated for `lowest`.
-template <typename T>
-T Extreme(bool lowest) {
-  if constexpr (IsSmallFloat<T>::value) {
-    const T high = T::kHasInfinity ? T::Infinity() : T::MaxFinite();
-    if (!lowest) return high;
-    return T::kSignBits == 0 ? T::LowestFinite() : T::FromBits(static_cast<uint8_t>(high.bits | T::kSignMask));
-  } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
-    return T(lowest ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity());
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return lowest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return !lowest;
-  } else if constexpr (std::is_integral_v<T>) {
-    return lowest ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
-  } else {
-    return T(0);
-  }
-}
-template <int kBits, bool kSigned>
-SmallInt<kBits, kSigned> ExtremeOf(TypeTag<SmallInt<kBits, kSigned>>, bool lowest) {
-  if (kSigned) return SmallInt<kBits, kSigned>(lowest ? -(1 << (kBits - 1)) : (1 << (kBits - 1)) - 1);
-  return SmallInt<kBits, kSigned>(lowest ? 0 : (1 << kBits) - 1);
-}
-template <typename T>
-T ExtremeOf(TypeTag<T>, bool lowest) {
-  return Extreme<T>(lowest);
+// The value behind copies and annotations.
+const Instruction* Behind(const Instruction* value) {
+  const auto is_annotation = [](const Instruction* i) {
+    return i->opcode() == Opcode::kCopy ||
+           (i->opcode() == Opcode::kCustomCall && i->custom_call_target() == "Sharding" && i->num_operands() == 1);
+  };
+  for (int steps = 0; is_annotation(value) && steps < 64; ++steps) value = value->operand(0);
+  return value;
 }
 
-template <typename T>
-T FromInt(int value) {
-  if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
-    return T(static_cast<typename T::value_type>(value));
-  } else {
-    return T(value);
+// The reducer that `value` applies to parameters i and j.
+std::optional<Reducer> ClassifyValue(const Computation& computation, const Instruction* value, int i, int j) {
+  value = Behind(value);
+  if (value->num_operands() != 2) return std::nullopt;
+  const Instruction* a = value->operand(0);
+  const Instruction* b = value->operand(1);
+  const bool on_parameters = (a == computation.parameter(i) && b == computation.parameter(j)) ||
+                             (a == computation.parameter(j) && b == computation.parameter(i));
+  if (!on_parameters || !value->shape().IsScalar() || a->shape().element_type() != value->shape().element_type()) {
+    return std::nullopt;
+  }
+  return ReducerOf(value->opcode(), value->shape().element_type());
+}
+
+// What a reducer of n arrays makes of its k-th ones.
+const Instruction* Output(const Computation& computation, int k) {
+  const Instruction* root = Behind(computation.root());
+  if (!computation.root()->shape().IsTuple()) return root;
+  return root->opcode() == Opcode::kTuple ? Behind(root->operand(k)) : nullptr;
+}
+
+// True if `value` is one of the two parameters, or chooses among such.
+bool Chooses(const Instruction* value, const Instruction* a, const Instruction* b, int depth) {
+  value = Behind(value);
+  if (value == a || value == b) return true;
+  if (depth == 0) return false;
+  switch (value->opcode()) {
+    case Opcode::kSelect:
+      return Chooses(value->operand(1), a, b, depth - 1) && Chooses(value->operand(2), a, b, depth - 1);
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+      return Chooses(value->operand(0), a, b, depth - 1) && Chooses(value->operand(1), a, b, depth - 1);
+    default:
+      return false;
   }
 }
 
@@ -66,22 +78,30 @@ T FromInt(int value) {
 
 std::optional<Reducer> ClassifyReducer(const Computation& computation) {
   if (computation.num_parameters() != 2) return std::nullopt;
-  const Instruction* root = computation.root();
-  const auto is_annotation = [](const Instruction* i) {
-    return i->opcode() == Opcode::kCopy ||
-           (i->opcode() == Opcode::kCustomCall && i->custom_call_target() == "Sharding" && i->num_operands() == 1);
-  };
-  for (int steps = 0; is_annotation(root) && steps < 64; ++steps) root = root->operand(0);
-  if (root->num_operands() != 2) return std::nullopt;
-  const Instruction* a = root->operand(0);
-  const Instruction* b = root->operand(1);
-  const bool on_parameters =
-      (a == computation.parameter(0) && b == computation.parameter(1)) ||
-      (a == computation.parameter(1) && b == computation.parameter(0));
-  if (!on_parameters || !root->shape().IsScalar() || a->shape().element_type() != root->shape().element_type()) {
-    return std::nullopt;
+  return ClassifyValue(computation, computation.root(), 0, 1);
+}
+
+std::optional<std::vector<Reducer>> ClassifyReducers(const Computation& computation) {
+  const int n = computation.num_parameters() / 2;
+  std::vector<Reducer> reducers;
+  for (int k = 0; k < n; ++k) {
+    const Instruction* output = Output(computation, k);
+    if (output == nullptr) return std::nullopt;
+    const std::optional<Reducer> reducer = ClassifyValue(computation, output, k, n + k);
+    if (!reducer) return std::nullopt;
+    reducers.push_back(*reducer);
   }
-  return ReducerOf(root->opcode(), root->shape().element_type());
+  return reducers;
+}
+
+bool IsIdempotent(const Computation& computation) {
+  const int n = computation.num_parameters() / 2;
+  for (int k = 0; k < n; ++k) {
+    const Instruction* output = Output(computation, k);
+    if (output == nullptr) return false;
+    if (!Chooses(output, computation.parameter(k), computation.parameter(n + k), 8)) return false;
+  }
+  return true;
 }
 
 Opcode ReducerOpcode(Reducer reducer) {
@@ -103,27 +123,13 @@ Opcode ReducerOpcode(Reducer reducer) {
 }
 
 Literal NeutralElement(Reducer reducer, PrimitiveType type) {
-  return VisitArrayType(
-      type,
-      [&](auto tag) -> Literal {
-        using T = typename decltype(tag)::type;
-        switch (reducer) {
-          case Reducer::kAdd:
-          case Reducer::kOr:
-            return Literal::Scalar<T>(FromInt<T>(0));
-          case Reducer::kMultiply:
-            return Literal::Scalar<T>(FromInt<T>(1));
-          case Reducer::kAnd:
-            if constexpr (std::is_same_v<T, bool>) return Literal::Scalar<T>(true);
-            return Literal::Scalar<T>(FromInt<T>(-1));
-          case Reducer::kMaximum:
-            return Literal::Scalar<T>(ExtremeOf(tag, /*lowest=*/true));
-          case Reducer::kMinimum:
-            return Literal::Scalar<T>(ExtremeOf(tag, /*lowest=*/false));
-        }
-        return Literal::Scalar<T>(FromInt<T>(0));
-      },
-      Literal());
+  // On predicates sums are disjunctions and products conjunctions.
+  Opcode opcode = ReducerOpcode(reducer);
+  if (type == xla::PRED && (opcode == Opcode::kAdd || opcode == Opcode::kMaximum)) opcode = Opcode::kOr;
+  if (type == xla::PRED && (opcode == Opcode::kMultiply || opcode == Opcode::kMinimum)) opcode = Opcode::kAnd;
+  const std::optional<Literal> element = NeutralElement(opcode, type);
+  TOROID_CHECK(element.has_value(), OpcodeName(opcode), " of ", TypeName(type));
+  return *element;
 }
 
 bool ReduceStaysPartial(const Instruction& reduce) {

@@ -250,7 +250,7 @@ Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const 
   const int64_t tiles = mesh().Product(axes);
   const int64_t size = CeilOfRatio(n, tiles);
   if (size * tiles == n) return x;
-  const PrimitiveType type = n > INT32_MAX ? xla::S64 : xla::S32;
+  const PrimitiveType type = IndexType(size * tiles);
   Instruction* valid = Binary(Opcode::kSubtract, IntScalar(n, type), Offset(axes, size, type));
   Instruction* mask = InRange(x->shape().dims(), dim, nullptr, valid);
   return Select(mask, x, Broadcast(fill, x->shape().dims()));

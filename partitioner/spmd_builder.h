@@ -70,12 +70,14 @@ class SpmdBuilder {
   Instruction* Position();
   // Tile index along a list of axes, s32[].
   Instruction* Coordinate(const AxisList& axes);
+  // The type for arithmetic on positions in a dimension of n elements: s32 while it holds them.
+  static PrimitiveType IndexType(int64_t n) { return n > INT32_MAX ? xla::S64 : xla::S32; }
   // Coordinate * size in `type`.
-  Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type = xla::S32);
+  Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type);
   // An integer per tile of `axes`: values[coordinate], as a linear function where it is one, else from a table.
   Instruction* PerTile(const AxisList& axes, absl::Span<const int64_t> values, PrimitiveType type = xla::S32);
 
-  // pred of the dims of `x`: true where lo <= index along `dim` < hi; lo, hi scalars of type s32, null: no bound.
+  // pred of the given dims: true where lo <= index along `dim` < hi; lo, hi scalars of one type, null: no bound.
   Instruction* InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi);
   // `x` with the padding of an uneven shard replaced: dimension `dim` of global size n is cut over `axes`.
   Instruction* MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes, Instruction* fill);

@@ -14,7 +14,17 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ['hlo', 'partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests']
+FOLDERS = ['hlo', 'partitioner', 'runtime', 'examples', 'benchmarks', 'tests']
+# Who may use a folder, beside itself. Between partitioner and runtime only commands cross, no library: see target().
+USERS = {
+    'hlo': ['partitioner', 'runtime', 'examples', 'benchmarks', 'tests'],
+    'partitioner': ['runtime', 'examples', 'benchmarks', 'tests'],
+    'runtime': ['partitioner', 'examples', 'benchmarks', 'tests'],
+    'examples': ['benchmarks', 'tests'],
+    'benchmarks': ['tests'],
+    'tests': ['benchmarks'],
+}
+APART = {('partitioner', 'runtime'), ('runtime', 'partitioner')}
 SKIPPED = {'hlo/proto'}
 EXTERNAL = [
     ('absl/', '@com_google_absl//:absl'),
@@ -79,7 +89,8 @@ def target(package, stem, files):
         kind, name = 'cc_binary', stem[:-len('_benchmark')]
     deps, attributes, marked_deps = set(), [], []
     for f in files:
-        deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{package}/{f}'))))
+        taken = {f'{package}/{own}' for own in files}
+        deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{package}/{f}') if h not in taken)))
         for line in MARKER.findall(read(f'{package}/{f}')):
             if line.startswith('deps += '):
                 deps.update(re.findall(r'"([^"]+)"', line))
@@ -91,6 +102,12 @@ def target(package, stem, files):
         deps.add('@com_google_googletest//:gtest_main')
         if not any('size =' in a for a in attributes):
             attributes.insert(0, '    size = "small",\n')
+    own = {'partitioner': 'partitioner', 'runtime': 'runtime', 'hlo': 'hlo'}.get(package.split('/')[0])
+    if kind == 'cc_library' and own:
+        for dep in deps:
+            other = dep[2:].split('/')[0].split(':')[0] if dep.startswith('//') else own
+            if (own, other) in APART or (own == 'hlo' and other != 'hlo'):
+                sys.exit(f'{package}:{name} is a library and must not depend on {dep}')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = f'{kind}(\n    name = "{name}",\n'
     out += string_list('srcs', [f for f in files if f.endswith('.cc')])
@@ -119,7 +136,9 @@ def build_file(package):
                         stems[stem].append(other)
                         del stems[other.rpartition('.')[0]]
     out = '# Written by tools/generate_build.py from the sources; do not edit.\n\n'
-    out += 'package(default_visibility = ["//visibility:public"])\n'
+    top = package.split('/')[0]
+    users = [f'//{folder}:__subpackages__' for folder in sorted([top] + USERS[top])]
+    out += 'package(default_visibility = [\n' + ''.join(f'    "{user}",\n' for user in users) + '])\n'
     for stem in sorted(stems):
         out += '\n' + target(package, stem, stems[stem])
     return out

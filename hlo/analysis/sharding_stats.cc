@@ -67,9 +67,8 @@ bool NamesMesh(absl::string_view sharding, absl::string_view mesh) {
 }  // namespace
 
 std::string ShardingText(const Instruction& instruction) {
-  if (instruction.sharding() != nullptr) return ShardingToString(*instruction.sharding());
-  const std::string* sdy = instruction.FrontendAttribute(kSdySharding);
-  return sdy == nullptr ? "" : *sdy;
+  if (const std::string* sdy = instruction.FrontendAttribute(kSdySharding)) return *sdy;
+  return instruction.sharding() == nullptr ? "" : ShardingToString(*instruction.sharding());
 }
 
 ShardingStats ComputeShardingStats(const Module& module) {
@@ -79,10 +78,10 @@ ShardingStats ComputeShardingStats(const Module& module) {
   std::map<std::string, int64_t> sdy_uses;
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
-      if (instruction->sharding() != nullptr) {
-        ++uses[instruction->sharding()];
-      } else if (const std::string* sdy = instruction->FrontendAttribute(kSdySharding)) {
+      if (const std::string* sdy = instruction->FrontendAttribute(kSdySharding)) {
         ++sdy_uses[*sdy];
+      } else if (instruction->sharding() != nullptr) {
+        ++uses[instruction->sharding()];
       } else {
         ++stats.unannotated;
         continue;

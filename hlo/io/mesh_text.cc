@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/ir/device_limit.h"
 
 namespace toroid {
 
@@ -14,7 +15,7 @@ absl::StatusOr<int64_t> DeviceCount(const std::vector<int64_t>& dims, TextScanne
   int64_t count = 1;
   for (const int64_t size : dims) {
     if (size < 1) return scanner->Error(absl::StrCat("size ", size, " is not positive"));
-    if (size > (int64_t{1} << 31) / count) return scanner->Error("more than 2^31 devices");
+    if (size > kMaxDevices / count) return scanner->Error(absl::StrCat("more than ", kMaxDevices, " devices"));
     count *= size;
   }
   return count;

@@ -154,7 +154,6 @@ absl::StatusOr<xla::DeviceAssignmentProto> ParseDeviceAssignment(TextScanner* sc
   ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, scanner->IntegerList("[", "]"));
   if (sizes.size() != 2) return scanner->Error("expected [replicas,computations] before this");
   ASSIGN_OR_RETURN(const int64_t count, DeviceCount(sizes, scanner));
-  if (count > (1 << 24)) return scanner->Error("more than 2^24 devices");
   std::vector<int64_t> devices;
   if (scanner->Consume("<=")) {
     ASSIGN_OR_RETURN(const std::vector<int64_t> iota, scanner->IntegerList("[", "]"));

@@ -7,21 +7,21 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/device_limit.h"
 
 namespace toroid {
 namespace {
 
-// Most devices a sharding may name; larger numbers come from damaged files.
-constexpr int64_t kMaxDevices = int64_t{1} << 24;
+absl::Status TooManyDevices() {
+  return absl::InvalidArgumentError(absl::StrCat("sharding over more than ", kMaxDevices, " devices"));
+}
 
 absl::StatusOr<int64_t> CheckedProduct(absl::Span<const int64_t> sizes) {
   int64_t product = 1;
   for (const int64_t size : sizes) {
     if (size < 1) return absl::InvalidArgumentError(absl::StrCat("sharding with a dimension of size ", size));
     const std::optional<int64_t> next = CheckedMultiply(product, size);
-    if (!next || *next > kMaxDevices) {
-      return absl::InvalidArgumentError("sharding over more devices than 2^24");
-    }
+    if (!next || *next > kMaxDevices) return TooManyDevices();
     product = *next;
   }
   return product;
@@ -73,7 +73,7 @@ absl::StatusOr<DeviceOrder> DeviceOrder::Iota(absl::Span<const int64_t> reshape,
 
 absl::StatusOr<DeviceOrder> DeviceOrder::Explicit(std::vector<int64_t> devices) {
   const int64_t n = static_cast<int64_t>(devices.size());
-  if (n > kMaxDevices) return absl::InvalidArgumentError("sharding over more devices than 2^24");
+  if (n > kMaxDevices) return TooManyDevices();
   std::vector<int64_t> positions(n, -1);
   bool identity = true;
   for (int64_t i = 0; i < n; ++i) {

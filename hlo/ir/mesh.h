@@ -19,6 +19,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "hlo/ir/device_limit.h"
 #include "hlo/ir/hlo_sharding.h"
 
 namespace toroid {
@@ -29,7 +30,7 @@ using AxisSet = uint32_t;
 // An ordered list of distinct axes, major to minor.
 class AxisList {
  public:
-  static constexpr int kMaxAxes = 23;
+  static constexpr int kMaxAxes = kMaxDeviceAxes;
 
   AxisList() = default;
   AxisList(std::initializer_list<int> axes) {
@@ -125,7 +126,7 @@ class Mesh {
   // A mesh of 1 device.
   Mesh() = default;
   // `cuts` are strides at which axes must end, each dividing `num_devices`; cuts that do not fit those before
-  // them into one chain of divisors are left out. Requires at most AxisList::kMaxAxes prime factors.
+  // them into one chain of divisors are left out. Requires num_devices <= kMaxDevices.
   Mesh(int64_t num_devices, absl::Span<const int64_t> cuts, DeviceOrder order);
 
   int64_t num_devices() const { return num_devices_; }

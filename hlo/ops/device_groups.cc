@@ -4,12 +4,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/ir/device_limit.h"
 #include "hlo/ops/constraint.h"
 
 namespace toroid {
 namespace {
-
-constexpr int64_t kMaxDevices = int64_t{1} << 31;
 
 // The product of positive sizes up to kMaxDevices; nullopt otherwise.
 template <typename Sizes>

@@ -19,7 +19,7 @@ struct DeviceGroupSizes {
 
 // Sizes of the groups in the field of `instruction` that counts.
 // Errors, as collectives.h numbers them: C1 for empty groups, negative or repeated ids; C2 for iotas and
-// meshes whose sizes contradict each other or exceed 2^31 devices; C3 for groups of different sizes
+// meshes whose sizes contradict each other or exceed kMaxDevices devices; C3 for groups of different sizes
 // unless `may_differ`.
 absl::StatusOr<DeviceGroupSizes> CheckDeviceGroups(const xla::HloInstructionProto& instruction,
                                                    bool may_differ);

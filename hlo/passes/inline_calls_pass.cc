@@ -11,36 +11,49 @@ constexpr int64_t kMaxInstructions = 16 << 20;
 
 class Inliner {
  public:
-  Inliner(const Module& source, Module* target) : source_(source), target_(target) {}
+  Inliner(const Module& source, Module* target)
+      : source_(source),
+        target_(target),
+        shardy_(source.proto().frontend_attributes().map().count("xla.sdy.meshes") > 0) {}
 
   absl::Status Run() {
-    // Computations that only calls enter are not copied on their own.
-    std::vector<bool> needed(source_.num_computations(), false);
-    needed[source_.entry()->index()] = true;
-    for (const auto& computation : source_.computations()) {
-      for (const auto& instruction : computation->instructions()) {
-        if (instruction->opcode() == Opcode::kCall) continue;
-        for (const Computation* callee : instruction->called()) needed[callee->index()] = true;
-      }
-    }
-    copies_.assign(source_.num_computations(), nullptr);
-    for (const auto& computation : source_.computations()) {
-      if (!needed[computation->index()]) continue;
-      Computation* copy = target_->AddComputation(computation->name());
-      copies_[computation->index()] = copy;
-      copy->set_is_fusion(computation->is_fusion());
-      copy->set_execution_thread(computation->execution_thread());
-      RETURN_IF_ERROR(Append(*computation, {}, nullptr, copy));
-      RETURN_IF_ERROR(copy->CollectParameters());
-    }
-    target_->set_entry(copies_[source_.entry()->index()]);
+    shared_.assign(source_.num_computations(), nullptr);
+    ASSIGN_OR_RETURN(Computation * entry, Copy(*source_.entry()));
+    target_->set_entry(entry);
+    target_->RemoveUnreachableComputations();  // Puts callees before their callers.
     return absl::OkStatus();
   }
 
  private:
-  // Appends copies of all instructions; for an inlined callee the parameters are `arguments`.
-  absl::Status Append(const Computation& from, absl::Span<Instruction* const> arguments, const Instruction* call,
-                      Computation* to) {
+  absl::StatusOr<Computation*> Copy(const Computation& computation) {
+    Computation* copy = target_->AddComputation(computation.name());
+    copy->set_is_fusion(computation.is_fusion());
+    copy->set_execution_thread(computation.execution_thread());
+    ASSIGN_OR_RETURN(Instruction * root, Append(computation, {}, nullptr, copy));
+    copy->set_root(root);
+    RETURN_IF_ERROR(copy->CollectParameters());
+    return copy;
+  }
+
+  // What an instruction calls: bodies, conditions and branches are its own, reducers and the like are shared.
+  absl::Status CopyCalled(const Instruction& instruction, Instruction* copy) {
+    const bool own = instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional;
+    std::vector<Computation*> called;
+    for (const Computation* callee : instruction.called()) {
+      Computation* known = own ? nullptr : shared_[callee->index()];
+      if (known == nullptr) {
+        ASSIGN_OR_RETURN(known, Copy(*callee));
+        if (!own) shared_[callee->index()] = known;
+      }
+      called.push_back(known);
+    }
+    copy->set_called(called);
+    return absl::OkStatus();
+  }
+
+  // Appends copies of all instructions and returns the root's; for an inlined callee the parameters are `arguments`.
+  absl::StatusOr<Instruction*> Append(const Computation& from, absl::Span<Instruction* const> arguments,
+                                      const Instruction* call, Computation* to) {
     std::vector<Instruction*> map(from.size());
     std::vector<Instruction*> operands;
     for (const auto& instruction : from.instructions()) {
@@ -55,40 +68,69 @@ class Inliner {
                                                          ": the call passes only ", arguments.size(),
                                                          " arguments"));
         }
-        copy = arguments[number];
+        copy = KeepSharding(*instruction, arguments[number], to);
         continue;
       }
       operands.clear();
       for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
       if (instruction->opcode() == Opcode::kCall && instruction->called().size() == 1) {
         const std::vector<Instruction*> passed = operands;
-        RETURN_IF_ERROR(Append(*instruction->called(0), passed, instruction.get(), to));
-        copy = inlined_root_;
+        ASSIGN_OR_RETURN(Instruction * root, Append(*instruction->called(0), passed, instruction.get(), to));
+        copy = KeepSharding(*instruction, root, to);
         continue;
       }
       copy = to->AddClone(*instruction, instruction->shape(), operands);
       copy->set_name(instruction->name());
       copy->set_sharding(instruction->sharding());
       if (call != nullptr && copy->metadata() == nullptr) copy->set_metadata(call->metadata());
-      if (!instruction->called().empty()) {
-        called_.clear();
-        for (const Computation* callee : instruction->called()) called_.push_back(copies_[callee->index()]);
-        copy->set_called(called_);
+      if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, copy));
+    }
+    return map[from.root()->index()];
+  }
+
+  // `value`, which stands for the call or parameter `gone`, with the shardings that `gone` carries.
+  Instruction* KeepSharding(const Instruction& gone, Instruction* value, Computation* to) {
+    const bool named = gone.FrontendAttribute("xla.sdy.sharding") != nullptr ||
+                       gone.FrontendAttribute("toroid.given_sharding") != nullptr;
+    // Under Shardy ordinary shardings mean nothing.
+    if (shardy_ ? !named : gone.sharding() == nullptr) return value;
+    size_t leaf = 0;
+    return Annotated(gone, gone.sharding(), value, &leaf, to);
+  }
+
+  Instruction* Annotated(const Instruction& gone, const xla::OpSharding* sharding, Instruction* value, size_t* leaf,
+                         Computation* to) {
+    xla::HloInstructionProto* attrs;
+    if (value->shape().IsTuple()) {
+      std::vector<Instruction*> elements;
+      for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
+        Instruction* element =
+            to->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
+        attrs->set_tuple_index(i);
+        elements.push_back(Annotated(gone, sharding, element, leaf, to));
       }
+      return to->Add(Opcode::kTuple, value->shape(), elements);
     }
-    if (call == nullptr) {
-      to->set_root(map[from.root()->index()]);
-    } else {
-      inlined_root_ = map[from.root()->index()];
+    // One sharding for all leaves, or one for each.
+    const size_t at = (*leaf)++;
+    if (sharding != nullptr && sharding->type() == xla::OpSharding::TUPLE) {
+      if (at >= static_cast<size_t>(sharding->tuple_shardings_size())) return value;
+      sharding = &sharding->tuple_shardings(static_cast<int>(at));
     }
-    return absl::OkStatus();
+    if (!value->shape().IsArray()) return value;
+    Instruction* call = to->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs);
+    attrs->set_custom_call_target("Sharding");
+    call->set_name(gone.name());
+    call->set_sharding(sharding);
+    call->set_metadata(gone.metadata());
+    if (!gone.shape().IsTuple()) call->set_frontend_attributes(gone.frontend_attributes());
+    return call;
   }
 
   const Module& source_;
   Module* target_;
-  std::vector<Computation*> copies_;
-  std::vector<Computation*> called_;
-  Instruction* inlined_root_ = nullptr;
+  const bool shardy_;
+  std::vector<Computation*> shared_;  // By computation of the source.
   int64_t count_ = 0;
 };
 

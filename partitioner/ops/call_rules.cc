@@ -9,7 +9,7 @@ bool IsIdentityTarget(absl::string_view target) {
   static constexpr absl::string_view kTargets[] = {
       "Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier", "annotate_device_placement",
       "LayoutConstraint", "MoveToHost", "MoveToDevice", "PinToDevice", "PinToDeviceSram", "InspectSharding",
-      "ShardBarrierFrom", "ShardBarrierTo", "AssumeGatherIndicesInBound", "mhlo.erf"};
+      "ShardBarrierFrom", "ShardBarrierTo", "AssumeGatherIndicesInBound"};
   for (const absl::string_view known : kTargets) {
     if (target == known) return true;
   }
@@ -39,10 +39,13 @@ ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64
 ShardingRule CustomCallShardingRule(const Instruction& instruction) {
   const absl::string_view target = instruction.custom_call_target();
   const bool one_array = instruction.num_operands() == 1 && instruction.shape().IsArray();
-  if (one_array && IsIdentityTarget(target) && instruction.shape().SameDims(instruction.operand(0)->shape())) {
+  if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
     ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
-    if (target != "mhlo.erf") rule.linear.push_back({0b1, /*any_reducer=*/true});
-    return rule;
+    if (target == "mhlo.erf") return rule;
+    if (IsIdentityTarget(target)) {
+      rule.linear.push_back({0b1, /*any_reducer=*/true});
+      return rule;
+    }
   }
   if ((target == "TopK" || target == "mhlo.topk") && instruction.num_operands() == 1 &&
       instruction.operand(0)->shape().rank() > 0) {

@@ -1,7 +1,17 @@
 // Rules of contractions.
+#include "partitioner/ops/finite.h"
 #include "partitioner/ops/rules.h"
 
 namespace toroid {
+namespace {
+
+// Either operand may be a sum, unless the other is seen to hold infinities.
+void AddLinearInEither(const Instruction& instruction, ShardingRule* rule) {
+  if (!IsVisiblyNonFinite(*instruction.operand(1))) rule->linear.push_back({0b01});
+  if (!IsVisiblyNonFinite(*instruction.operand(0))) rule->linear.push_back({0b10});
+}
+
+}  // namespace
 
 // (b m k), (b k n) -> (b m n), k reduced; several dimensions may play each role.
 ShardingRule DotShardingRule(const Instruction& instruction) {
@@ -37,7 +47,7 @@ ShardingRule DotShardingRule(const Instruction& instruction) {
   if (instruction.shape().element_type() == xla::PRED) {
     rule.reducer = Reducer::kOr;
   } else {
-    rule.linear = {{0b01}, {0b10}};
+    AddLinearInEither(instruction, &rule);
   }
   return rule;
 }
@@ -94,7 +104,7 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   }
   rule.operands = {lhs, rhs};
   rule.results.push_back(out);
-  rule.linear = {{0b01}, {0b10}};
+  AddLinearInEither(instruction, &rule);
   return rule;
 }
 

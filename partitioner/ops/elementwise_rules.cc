@@ -1,4 +1,5 @@
 // Rules of elementwise ops: (i j ...), (i j ...) -> (i j ...); scalar operands of select and clamp have no factors.
+#include "partitioner/ops/finite.h"
 #include "partitioner/ops/rules.h"
 
 namespace toroid {
@@ -14,7 +15,7 @@ ShardingRule Elementwise(const Instruction& instruction) {
 
 bool IsNumber(const Instruction& instruction) { return instruction.shape().element_type() != xla::PRED; }
 
-// Conversions that keep sums: integers of equal or wider size wrap alike, wider floats hold every value.
+// Conversions that keep sums: integers of equal or narrower size wrap alike. Floats round.
 bool ConversionKeepsSums(PrimitiveType from, PrimitiveType to) {
   if (IsInt(from) && IsInt(to)) return BitWidth(to) <= BitWidth(from);
   return from == to;
@@ -46,11 +47,13 @@ ShardingRule BinaryShardingRule(const Instruction& instruction) {
       rule.linear.push_back({0b11});
       break;
     case Opcode::kMultiply:
-      rule.linear.push_back({0b01});
-      rule.linear.push_back({0b10});
+      if (!IsVisiblyNonFinite(*instruction.operand(1))) rule.linear.push_back({0b01});
+      if (!IsVisiblyNonFinite(*instruction.operand(0))) rule.linear.push_back({0b10});
       break;
     case Opcode::kDivide:
-      if (!IsInt(instruction.shape().element_type())) rule.linear.push_back({0b01});
+      if (!IsInt(instruction.shape().element_type()) && !IsVisiblyZero(*instruction.operand(1))) {
+        rule.linear.push_back({0b01});
+      }
       break;
     default:
       break;

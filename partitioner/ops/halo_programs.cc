@@ -26,7 +26,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context) {
   if (axes.empty()) return context.CloneLocal();
   // Counted in wide integers: the element type may not hold offset and index apart as exactly as their sum.
   const Shape local = context.ResultShape();
-  const PrimitiveType type = context.op->shape().dim(d) > INT32_MAX ? xla::S64 : xla::S32;
+  const PrimitiveType type = SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes));
   Instruction* iota = b.Iota(type, local.dims(), d);
   iota = b.Binary(Opcode::kAdd, iota, b.Broadcast(b.Offset(axes, local.dim(d), type), local.dims()));
   return std::vector<Instruction*>{b.Convert(iota, local.element_type())};

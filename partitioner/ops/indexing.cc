@@ -11,18 +11,18 @@
 namespace toroid {
 namespace {
 
-// A start index clamped to [0, size - window], as s64. Unsigned indices beyond the upper end clamp to it.
-Instruction* ClampedStart(SpmdBuilder& b, Instruction* index, int64_t size, int64_t window) {
-  Instruction* limit;
-  const PrimitiveType type = index->shape().element_type();
-  Instruction* wide;
-  if (type == xla::U64) {
-    // Beyond the range of s64 means beyond the end.
-    limit = b.IntScalar(size - window, xla::U64);
-    wide = b.Convert(b.Binary(Opcode::kMinimum, index, b.Broadcast(limit, index->shape().dims())), xla::S64);
-  } else {
-    wide = b.Convert(index, xla::S64);
+// As s64; what u64 holds beyond the range of s64 becomes its largest value, which lies behind every array.
+Instruction* ToS64(SpmdBuilder& b, Instruction* index) {
+  if (index->shape().element_type() == xla::U64) {
+    Instruction* top = b.Broadcast(b.IntScalar(INT64_MAX, xla::U64), index->shape().dims());
+    index = b.Binary(Opcode::kMinimum, index, top);
   }
+  return b.Convert(index, xla::S64);
+}
+
+// A start index clamped to [0, size - window], as s64.
+Instruction* ClampedStart(SpmdBuilder& b, Instruction* index, int64_t size, int64_t window) {
+  Instruction* wide = ToS64(b, index);
   const auto dims = index->shape().dims();
   wide = b.Binary(Opcode::kMaximum, wide, b.Broadcast(b.IntScalar(0, xla::S64), dims));
   return b.Binary(Opcode::kMinimum, wide, b.Broadcast(b.IntScalar(size - window, xla::S64), dims));
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
     in = b.Reshape(in, batch);
     mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
     // The gather clamps again; what it then reads from outside is masked.
-    Instruction* wide = b.Convert(indices, xla::S64);
+    Instruction* wide = ToS64(b, indices);
     if (scalar_indices) {
       indices = local;
     } else {
@@ -200,18 +200,12 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
                                     d) != numbers.inserted_window_dims().end();
     if (!inserted || !context.IsCut(0, d)) continue;
     const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));
-    if (indices->shape().element_type() == xla::U64) {
-      // Values beyond s64 stay out of range.
-      Instruction* top = b.Broadcast(b.IntScalar(to.dim(d), xla::U64), indices->shape().dims());
-      indices = b.Binary(Opcode::kMinimum, indices, top);
-    }
-    Instruction* wide = b.Convert(indices, xla::S64);
+    Instruction* wide = ToS64(b, indices);
     Instruction* component = scalar_indices ? wide : b.Slice(wide, vector_dim, k, k + 1);
     const auto dims = component->shape().dims();
     Instruction* offset = b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims);
     Instruction* local = b.Binary(Opcode::kSubtract, component, offset);
-    // An index past the global end must not fall into the padding of the last shard ... which is dropped anyway
-    // on assembly; one before the start is negative for the first shard only.
+    // What lies past the global end may fall into the padding of the last shard, which nobody reads.
     if (scalar_indices) {
       indices = local;
     } else {

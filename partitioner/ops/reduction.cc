@@ -1,9 +1,18 @@
 // Local programs of reductions.
 //
-// A local reduce starts from the reducer's neutral element; the init value enters once, after the partial results
-// are combined. A reduction by any other computation (argmax and the like) gathers the partial results of all
-// partitions along a new dimension and reduces them locally, which needs no neutral element beyond the init value
-// and, on uneven sizes, masks with it.
+// HLO applies a reducer in any order, and init values as often as it likes; the partitioned program lets each of them
+// enter once, so that it computes what the unpartitioned one does also where they are not neutral. Padding rows never
+// enter.
+//
+// - Arrays reduced apart by add, maximum and the like: the local reduce starts from the neutral element, parts combine
+//   by all-reduce, and the init value joins at the end.
+// - Choices (argmax): a value may enter any number of times, so every part starts from the init value.
+// - Anything else: a flag travels with each element and says that it counts, and the reducer passes over those that
+//   do not. Parts start from nothing, which no init value could say.
+// In the last two, all parts are gathered along a new dimension and reduced locally.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/ops/local_program.h"
@@ -19,30 +28,131 @@ AxisList ReducedAxes(const OpContext& context) {
   return axes;
 }
 
-void MaskReduced(OpContext& context, int operand, Instruction* fill) {
+// `x`, alike operand 0, with the padding of the reduced dimensions replaced.
+Instruction* MaskReduced(const OpContext& context, Instruction* x, Instruction* fill) {
   for (const int64_t d : context.op->dimensions()) {
     const int dim = static_cast<int>(d);
-    context.operands[operand] = context.b->MaskPadding(context.operands[operand], dim, context.GlobalDim(operand, dim),
-                                                       context.AxesOf(operand, dim), fill);
+    x = context.b->MaskPadding(x, dim, context.GlobalDim(0, dim), context.AxesOf(0, dim), fill);
   }
+  return x;
 }
 
-absl::StatusOr<std::vector<Instruction*>> GatherAndReduce(OpContext& context, const AxisList& axes) {
+// A reduce of n = operands / 2 arrays; the results one by one.
+std::vector<Instruction*> EmitReduce(SpmdBuilder& b, absl::Span<Instruction* const> operands,
+                                     absl::Span<const int64_t> dimensions, Computation* reducer) {
+  const size_t n = operands.size() / 2;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < n; ++i) {
+    Dims kept;
+    for (int d = 0; d < operands[i]->shape().rank(); ++d) {
+      if (std::find(dimensions.begin(), dimensions.end(), d) == dimensions.end()) {
+        kept.push_back(operands[i]->shape().dim(d));
+      }
+    }
+    shapes.push_back(Shape(operands[i]->shape().element_type(), kept));
+  }
+  xla::HloInstructionProto* attrs;
+  Instruction* reduce = b.Add(Opcode::kReduce, n == 1 ? shapes[0] : Shape::Tuple(shapes), operands, &attrs);
+  attrs->mutable_dimensions()->Add(dimensions.begin(), dimensions.end());
+  Computation* called[] = {reducer};
+  reduce->set_called(called);
+  if (n == 1) return {reduce};
+  std::vector<Instruction*> results;
+  for (size_t i = 0; i < n; ++i) {
+    results.push_back(b.Add(Opcode::kGetTupleElement, shapes[i], {reduce}, &attrs));
+    attrs->set_tuple_index(static_cast<int64_t>(i));
+  }
+  return results;
+}
+
+// One row per partition of the group.
+Instruction* GatherPieces(SpmdBuilder& b, Instruction* piece, const AxisList& axes) {
+  Dims dims(piece->shape().dims().begin(), piece->shape().dims().end());
+  dims.insert(dims.begin(), 1);
+  return b.AllGather(b.Reshape(piece, dims), axes, 0);
+}
+
+// Every part starts from the init values.
+std::vector<Instruction*> ReduceChoices(const OpContext& context, const AxisList& axes) {
   SpmdBuilder& b = *context.b;
   const int n = context.op->num_operands() / 2;
-  for (int i = 0; i < n; ++i) MaskReduced(context, i, context.operands[n + i]);
-  const std::vector<Instruction*> local = context.CloneLocal();
-  std::vector<Instruction*> operands;
-  for (Instruction* piece : local) {
-    Dims dims(piece->shape().dims().begin(), piece->shape().dims().end());
-    dims.insert(dims.begin(), 1);
-    operands.push_back(b.AllGather(b.Reshape(piece, dims), axes, 0));
+  Computation* reducer = context.copy_computation(context.op->called(0));
+  std::vector<Instruction*> operands = context.operands;
+  for (int i = 0; i < n; ++i) operands[i] = MaskReduced(context, operands[i], operands[n + i]);
+  std::vector<Instruction*> parts = EmitReduce(b, operands, context.op->dimensions(), reducer);
+  for (int i = 0; i < n; ++i) operands[i] = GatherPieces(b, parts[i], axes);
+  return EmitReduce(b, operands, {0}, reducer);
+}
+
+// The reducer of n + 1 arrays, the last one flags: elements whose flag is false do not count.
+//   g((a, true), (b, true)) = (f(a, b), true); g((a, true), (b, false)) = (a, true); g((a, false), y) = y
+Computation* CountingReducer(const OpContext& context) {
+  const Computation& reducer = *context.op->called(0);
+  const int n = reducer.num_parameters() / 2;
+  Computation* counting = context.b->module()->AddComputation(absl::StrCat(reducer.name(), ".counting"));
+  const Shape flag(xla::PRED, {});
+  std::vector<Instruction*> parameters;
+  for (int i = 0; i < 2 * n + 2; ++i) {
+    const int of = i < n ? i : i - 1;  // Parameters n and 2 n + 1 are flags.
+    const bool is_flag = i == n || i == 2 * n + 1;
+    parameters.push_back(counting->AddParameter(is_flag ? flag : reducer.parameter(of)->shape()));
   }
-  for (int i = 0; i < n; ++i) operands.push_back(context.operands[n + i]);
-  context.operands = operands;
-  xla::HloInstructionProto* attrs = b.module()->New<xla::HloInstructionProto>();
-  attrs->add_dimensions(0);
-  return context.CloneLocal(attrs);
+  std::vector<Instruction*> map(reducer.size());
+  for (const auto& instruction : reducer.instructions()) {
+    Instruction*& copy = map[instruction->index()];
+    if (instruction->opcode() == Opcode::kParameter) {
+      const int number = static_cast<int>(instruction->parameter_number());
+      copy = parameters[number < n ? number : number + 1];
+      continue;
+    }
+    std::vector<Instruction*> operands;
+    for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
+    copy = counting->AddClone(*instruction, instruction->shape(), operands);
+    std::vector<Computation*> called;
+    for (const Computation* callee : instruction->called()) called.push_back(context.copy_computation(callee));
+    copy->set_called(called);
+  }
+  Instruction* const left = parameters[n];
+  Instruction* const right = parameters[2 * n + 1];
+  std::vector<Instruction*> outputs;
+  std::vector<Shape> shapes;
+  for (int i = 0; i < n; ++i) {
+    const Shape& shape = reducer.parameter(i)->shape();
+    Instruction* both = map[reducer.root()->index()];
+    if (both->shape().IsTuple()) {
+      xla::HloInstructionProto* attrs;
+      both = counting->Add(Opcode::kGetTupleElement, shape, {both}, &attrs);
+      attrs->set_tuple_index(i);
+    }
+    Instruction* from_left = counting->Add(Opcode::kSelect, shape, {right, both, parameters[i]});
+    outputs.push_back(counting->Add(Opcode::kSelect, shape, {left, from_left, parameters[n + 1 + i]}));
+    shapes.push_back(shape);
+  }
+  outputs.push_back(counting->Add(Opcode::kOr, flag, {left, right}));
+  shapes.push_back(flag);
+  counting->set_root(counting->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
+  return counting;
+}
+
+// Parts start from nothing; the init values enter where the parts are combined.
+std::vector<Instruction*> ReduceOpaque(const OpContext& context, const AxisList& axes) {
+  SpmdBuilder& b = *context.b;
+  const int n = context.op->num_operands() / 2;
+  Computation* reducer = CountingReducer(context);
+  Instruction* const yes = b.Constant(Literal::Scalar<bool>(true));
+  Instruction* const no = b.Constant(Literal::Scalar<bool>(false));
+  const std::vector<Instruction*> x(context.operands.begin(), context.operands.begin() + n);
+  const std::vector<Instruction*> init(context.operands.begin() + n, context.operands.end());
+  std::vector<Instruction*> operands = x;
+  operands.push_back(MaskReduced(context, b.Broadcast(yes, x[0]->shape().dims()), no));
+  operands.insert(operands.end(), init.begin(), init.end());
+  operands.push_back(no);
+  std::vector<Instruction*> parts = EmitReduce(b, operands, context.op->dimensions(), reducer);
+  for (int i = 0; i <= n; ++i) operands[i] = GatherPieces(b, parts[i], axes);
+  operands.back() = yes;
+  std::vector<Instruction*> results = EmitReduce(b, operands, {0}, reducer);
+  results.pop_back();
+  return results;
 }
 
 }  // namespace
@@ -52,17 +162,21 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context) {
   const AxisList axes = ReducedAxes(context);
   if (axes.empty()) return context.CloneLocal();
   const int n = context.op->num_operands() / 2;
-  const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*context.op->called(0)) : std::nullopt;
-  if (!reducer) return GatherAndReduce(context, axes);
-  const PrimitiveType type = context.op->shape().element_type();
-  Instruction* neutral = b.Constant(NeutralElement(*reducer, type));
-  MaskReduced(context, 0, neutral);
-  Instruction* init = context.operands[1];
-  context.operands[1] = neutral;
+  const Computation& computation = *context.op->called(0);
+  const std::optional<std::vector<Reducer>> reducers = ClassifyReducers(computation);
+  if (!reducers) return IsIdempotent(computation) ? ReduceChoices(context, axes) : ReduceOpaque(context, axes);
+  const std::vector<Instruction*> init(context.operands.begin() + n, context.operands.end());
+  for (int i = 0; i < n; ++i) {
+    Instruction* neutral = b.Constant(NeutralElement((*reducers)[i], init[i]->shape().element_type()));
+    context.operands[i] = MaskReduced(context, context.operands[i], neutral);
+    context.operands[n + i] = neutral;
+  }
   std::vector<Instruction*> local = context.CloneLocal();
   if (context.results[0].partial != 0) return local;  // The init value is known to be neutral.
-  local[0] = b.AllReduce(local[0], axes, *reducer);
-  local[0] = b.Binary(ReducerOpcode(*reducer), b.Broadcast(init, local[0]->shape().dims()), local[0]);
+  for (int i = 0; i < n; ++i) {
+    local[i] = b.AllReduce(local[i], axes, (*reducers)[i]);
+    local[i] = b.Binary(ReducerOpcode((*reducers)[i]), b.Broadcast(init[i], local[i]->shape().dims()), local[i]);
+  }
   return local;
 }
 

@@ -116,7 +116,8 @@ class Reader {
       for (const auto& instruction : computation->instructions()) {
         // A constraint in the ordinary dialect alone: frontends then fall back to it for the whole module.
         if (IsCall(*instruction, "Sharding") && instruction->sharding() != nullptr &&
-            instruction->FrontendAttribute(kSdySharding) == nullptr) {
+            instruction->FrontendAttribute(kSdySharding) == nullptr &&
+            instruction->FrontendAttribute(kGivenSharding) == nullptr) {
           sdy_ = false;
         }
       }
@@ -234,9 +235,12 @@ class Reader {
   }
 
   absl::Status MakeMesh() {
-    out_.names_devices = named_devices_ != 0;
     if (num_devices_ == 0) {
-      num_devices_ = named_devices_ != 0 ? named_devices_ : std::max<int64_t>(1, module_.config().num_partitions);
+      num_devices_ = named_devices_ != 0 ? named_devices_ : module_.config().num_partitions;
+      if (num_devices_ < 1 || num_devices_ > kMaxDevices) {
+        return absl::InvalidArgumentError(absl::StrCat("the module asks for ", num_devices_,
+                                                       " partitions; there can be 1 to ", kMaxDevices));
+      }
     }
     if (named_devices_ != 0 && named_devices_ != num_devices_) {
       return absl::InvalidArgumentError(absl::StrCat("the module's shardings name ", named_devices_,
@@ -260,13 +264,9 @@ class Reader {
       if (mesh.NumDevices() != num_devices_) continue;
       for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) cuts.push_back(stride *= axis->size);
     }
-    int64_t primes = 0;
-    for (int64_t rest = num_devices_, p = 2; rest > 1; ++p) {
-      for (; rest % p == 0; rest /= p) ++primes;
-      if (p * p > rest && rest > 1) ++primes, rest = 1;
-    }
-    if (primes > AxisList::kMaxAxes) {
-      return absl::InvalidArgumentError(absl::StrCat(num_devices_, " devices: more than 2^", AxisList::kMaxAxes));
+    if (num_devices_ > kMaxDevices) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("shardings over ", num_devices_, " devices; there can be ", kMaxDevices));
     }
     out_.mesh = Mesh(num_devices_, cuts, order_);
     return absl::OkStatus();
@@ -472,24 +472,6 @@ class Reader {
 
 absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices) {
   return Reader(module, graph, num_devices).Read();
-}
-
-absl::StatusOr<int64_t> DevicesNamed(const Module& module) {
-  int64_t devices = 1;
-  if (const std::string* text = ModuleAttribute(module, "xla.sdy.meshes")) {
-    ASSIGN_OR_RETURN(const SdyMeshes meshes, ParseSdyMeshes(*text));
-    for (const auto& [name, mesh] : meshes) devices = std::max(devices, mesh.NumDevices());
-  }
-  for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (instruction->sharding() == nullptr) continue;
-      absl::StatusOr<std::vector<HloSharding>> shardings =
-          HloSharding::LeavesFromProto(*instruction->sharding(), instruction->shape());
-      if (!shardings.ok()) return Annotate(shardings.status(), Where(*instruction));
-      for (const HloSharding& sharding : *shardings) devices = std::max(devices, sharding.NumDevices());
-    }
-  }
-  return devices;
 }
 
 bool HasManualRegions(const Module& module) {

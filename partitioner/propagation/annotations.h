@@ -38,7 +38,6 @@ struct ManualBoundary {
 
 struct Annotations {
   Mesh mesh;
-  bool names_devices = false;                     // False: nothing in the module says how many devices there are.
   std::vector<std::optional<Annotation>> tensor;  // By tensor of the flow graph.
   std::vector<AxisSet> manual;                    // Per tensor: axes with respect to which it is local.
   absl::flat_hash_map<const Instruction*, ManualBoundary> boundaries;
@@ -46,11 +45,9 @@ struct Annotations {
 
 // `num_devices`: 0 to take what the shardings name (1 if none does).
 // Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their array,
-// or name different numbers of devices; kInvalidArgument if num_devices contradicts them.
+// or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or if there are more than
+// kMaxDevices.
 absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices);
-
-// The number of devices that shardings and meshes of a module name, 1 if none does.
-absl::StatusOr<int64_t> DevicesNamed(const Module& module);
 
 // True if the module has manual regions or hand-written collectives in either dialect.
 bool HasManualRegions(const Module& module);

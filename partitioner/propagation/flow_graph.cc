@@ -90,18 +90,12 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
     case Opcode::kWhile: {
       const Computation* body = instruction.called(0);
       const Computation* condition = instruction.called(1);
-      // A body entered from two loops shares its state.
-      const std::vector<int> known = copy(Leaves(*body->parameter(0)));
-      if (known.empty()) {
-        NewTensors(instruction.shape(), &tensors);
-        SetLeaves(*body->parameter(0), tensors);
-        SetLeaves(*condition->parameter(0), tensors);
-        AddComputation(*body);
-        AddComputation(*condition);
-        flow(copy(Leaves(*body->root())), tensors);
-      } else {
-        tensors = known;
-      }
+      NewTensors(instruction.shape(), &tensors);
+      SetLeaves(*body->parameter(0), tensors);
+      SetLeaves(*condition->parameter(0), tensors);
+      AddComputation(*body);
+      AddComputation(*condition);
+      flow(copy(Leaves(*body->root())), tensors);
       flow(copy(Leaves(*instruction.operand(0))), tensors);
       SetLeaves(instruction, tensors);
       return;
@@ -110,14 +104,12 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
       NewTensors(instruction.shape(), &tensors);
       for (size_t b = 0; b < instruction.called().size(); ++b) {
         const Computation* branch = instruction.called(static_cast<int>(b));
-        if (branch->num_parameters() > 0 && Leaves(*branch->parameter(0)).empty()) {
+        if (branch->num_parameters() > 0) {
           std::vector<int> parameter;
           NewTensors(branch->parameter(0)->shape(), &parameter);
           SetLeaves(*branch->parameter(0), parameter);
           AddComputation(*branch);
-        }
-        if (branch->num_parameters() > 0) {
-          flow(copy(Leaves(*instruction.operand(static_cast<int>(b) + 1))), copy(Leaves(*branch->parameter(0))));
+          flow(copy(Leaves(*instruction.operand(static_cast<int>(b) + 1))), parameter);
         }
         flow(copy(Leaves(*branch->root())), tensors);
       }

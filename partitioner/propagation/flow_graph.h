@@ -24,7 +24,8 @@ struct FlowOp {
 
 class FlowGraph {
  public:
-  // Requires a module without calls.
+  // Requires a module as InlineCalls leaves it: without calls, and every body, condition and branch entered from one
+  // place.
   explicit FlowGraph(const Module& module);
 
   int num_tensors() const { return static_cast<int>(shapes_.size()); }

@@ -23,7 +23,7 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
       case MoveKind::kSlice: {
         const int d = move.to_dim;
         x = b.Pad(x, d, 0, g * local[d] - x->shape().dim(d));
-        x = b.DynamicSlice(x, d, b.Offset(move.axes, local[d]), local[d]);
+        x = b.DynamicSlice(x, d, b.Offset(move.axes, local[d], SpmdBuilder::IndexType(g * local[d])), local[d]);
         break;
       }
       case MoveKind::kReduceScatter: {

@@ -247,6 +247,7 @@ TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {
 TEST(HloPartitionTest, DeviceOrdersRelabelDevicesAndRefuseManualRegions) {
   const auto stats = [](const std::string& flags) {
     const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --stats=-", flags));
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out, nullptr, false)["collectives"].dump();
   };
   EXPECT_EQ(stats(" --device_order=random:7"), stats(""));
@@ -279,6 +280,55 @@ TEST(HloPartitionTest, PartitionedTextOfAModelRunsOnTheSnapshotsArguments) {
   EXPECT_EQ(partitioned.exit, 0) << partitioned.err;
   EXPECT_EQ(partitioned.out, original.out);
   EXPECT_FALSE(original.out.empty());
+}
+
+TEST(HloPartitionTest, TheNumberOfPartitionsInAFileIsBounded) {
+  for (const char* count : {"4000000007", "8388609", "-3"}) {
+    const std::string file = TempFile("many.hlo", absl::StrCat("HloModule many, num_partitions=", count,
+                                                               "\nENTRY main {\n  ROOT x = f32[8] parameter(0)\n}\n"));
+    ExpectFailure(file, 1, "partitions; there can be 1 to 8388608");
+  }
+}
+
+TEST(HloPartitionTest, ShardingsOfCalleesCountWithCheckAndWithout) {
+  const std::string file = TempFile("call.hlo", R"(HloModule m
+f { q = f32[8] parameter(0)
+ ROOT n = f32[8] negate(q) }
+ENTRY main {
+ a = f32[8] parameter(0)
+ ROOT ra = f32[8] call(a), to_apply=f
+}
+)");
+  EXPECT_EQ(ParameterShape(file + " --shard 'q={devices=[2]<=[2]}'", 0), "f32[4]");
+  const Outcome check = RunShell(absl::StrCat(kPartition, file, " --shard 'q={devices=[2]<=[2]}' --check"));
+  EXPECT_EQ(check.exit, 0) << check.err;
+  EXPECT_EQ(nlohmann::json::parse(check.out, nullptr, false)["num_partitions"], 2);
+}
+
+TEST(HloPartitionTest, NamesMayHoldEqualsSignsAndHashes) {
+  std::string text = kPlain;
+  text.replace(text.find("jit(f)/layer/dot"), 16, "jit(f)/k=v/dot#1");
+  const std::string plain = TempFile("plain.hlo", text);
+  EXPECT_EQ(ParameterShape(plain + " --shard 'jit(f)/k=v/dot#1={devices=[1,4]<=[4]}'", 1), "f32[6,1]");
+  const std::string file = TempFile("annotations.txt", "jit(f)/k=v/dot#1={devices=[1,4]<=[4]} # a comment\n");
+  EXPECT_EQ(ParameterShape(absl::StrCat(plain, " --annotations=", file), 1), "f32[6,1]");
+}
+
+// One element of the recorded result is another.
+TEST(HloPartitionTest, CheckSaysWhatDiffersAndWritesNothing) {
+  ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(kModel));
+  xla::HloSnapshot snapshot = *file.snapshot;
+  ASSERT_GT(snapshot.result().f32s_size() + snapshot.result().tuple_literals_size(), 0);
+  xla::LiteralProto* result = snapshot.mutable_result();
+  if (result->tuple_literals_size() > 0) result = result->mutable_tuple_literals(0);
+  result->set_f32s(0, result->f32s(0) + 1);
+  file.snapshot = &snapshot;
+  const std::string damaged = TempPath("damaged.snapshot.pb"), out = TempFile("keep.hlo", "keep");
+  ASSERT_OK(WriteHloFile(file, damaged));
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, damaged, " --check -o ", out));
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_EQ(nlohmann::json::parse(outcome.out, nullptr, false)["equal"], false);
+  EXPECT_EQ(ReadFile(out).value(), "keep");
 }
 
 }  // namespace

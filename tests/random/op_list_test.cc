@@ -50,9 +50,6 @@ const std::map<Opcode, const char*> kExceptions = {
     {Opcode::kReduceScatter, "written by hand in manual regions: the corpus' manual programs"},
     {Opcode::kAllToAll, "written by hand in manual regions: the corpus' manual programs"},
     {Opcode::kCollectivePermute, "written by hand in manual regions: the corpus' manual programs"},
-    {Opcode::kDomain, "an older way to write shardings; identity, as copy"},
-    {Opcode::kMulhi, "elementwise, as multiply; no frontend writes it"},
-    {Opcode::kStochasticConvert, "elementwise, as convert with a second operand; no frontend writes it"},
 };
 
 TEST(OpListTest, EveryOpIsInTheRandomProgramsOrAmongTheExceptions) {

@@ -1,14 +1,15 @@
-// random-partition: the differential test over any range of seeds, by hand.
+// random_partition: the differential test over any range of seeds, by hand.
 //
 //   random_partition --from=0 --count=1000000 [--kind=dot]
 // Prints the seed now and then, so that a range can be resumed; exit status 1 at the first difference.
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "tests/random/check_program.h"
 #include "tests/random/random_program.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Compares random programs partitioned and unpartitioned.", "random-partition");
+  CLI::App app("Compares random programs partitioned and unpartitioned.", "random_partition");
   uint64_t from = 0, count = 100000;
   std::string kind;
   int keep_going = 1;

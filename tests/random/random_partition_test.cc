@@ -3,6 +3,7 @@
 // BUILD: size = "medium"
 // BUILD: shard_count = 4
 #include "gtest/gtest.h"
+#include "tests/random/check_program.h"
 #include "tests/random/random_program.h"
 
 namespace toroid {

@@ -2,7 +2,10 @@
 // shardings, perhaps with a second op behind it, as HLO text with arguments.
 //
 // Floats hold small integers, so that sums in any order are exact and results must be equal bit for bit (up to the
-// sign of zero); but for transcendental functions, division, transforms and linear algebra. A program depends on its seed alone.
+// sign of zero); but for transcendental functions, division, transforms and linear algebra. A program depends on its
+// seed alone.
+// BUILD: srcs += "generator.h", "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc"
+// BUILD: srcs += "reduction_kinds.cc", "indexing_kinds.cc", "control_flow_kinds.cc"
 #ifndef TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 #define TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 
@@ -29,10 +32,6 @@ const std::vector<std::string>& RandomProgramKinds();
 
 // `kind` empty: any.
 RandomProgram MakeRandomProgram(uint64_t seed, absl::string_view kind = "");
-
-// Runs the program unpartitioned and partitioned. Returns an empty string if the results are equal, else what went
-// wrong and the program.
-std::string CheckRandomProgram(const RandomProgram& program);
 
 }  // namespace toroid
 

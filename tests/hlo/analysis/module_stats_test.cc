@@ -82,10 +82,9 @@ TEST(ModuleStatsTest, CountsAndWork) {
 TEST(ModuleStatsTest, ArraysByTypeAndSize) {
   const ModuleStats stats = Stats();
   ASSERT_EQ(stats.element_types.size(), 3u);
-  // compare; i, j of loops, constants 10, 1 and 0.
   EXPECT_EQ(stats.element_types.at("pred").bytes, 1);
-  EXPECT_EQ(stats.element_types.at("s32").count,
-            3 + 1 + 3);  // Constants; j; elements of two parameters and the loop.
+  // Constants 10, 1 and 0; j; the counters of two loop parameters and of the loop.
+  EXPECT_EQ(stats.element_types.at("s32").count, 3 + 1 + 3);
   ASSERT_EQ(stats.largest.size(), 10u);
   EXPECT_EQ(stats.largest[0].instruction, "x");
   EXPECT_EQ(stats.largest[1].instruction, "g");
@@ -94,7 +93,7 @@ TEST(ModuleStatsTest, ArraysByTypeAndSize) {
   EXPECT_EQ(stats.largest[2].instruction, "w");
   EXPECT_EQ(stats.largest[3].computation, "fused");  // 128 bytes each, in the order of the module.
   EXPECT_EQ(stats.largest[6].instruction, "s{1}");
-  EXPECT_EQ(stats.largest[9].source, "");
+  EXPECT_EQ(stats.largest[0].source, "");
   bool found = false;
   for (const ModuleStats::Tensor& tensor : stats.largest) {
     if (tensor.instruction != "d") continue;

@@ -85,5 +85,71 @@ ENTRY main {
   EXPECT_THAT(Collectives(text, 3), IsEmpty());
 }
 
+const char kDoubling[] = R"(
+condition {
+  p = (s32[], s32[8,6]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], s32[8,6]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = s32[8,6] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = s32[8,6] add(x, x)
+  ROOT t = (s32[], s32[8,6]) tuple(j, y)
+})";
+
+TEST(WhileTest, TwoLoopsOverOneBodyEachKeepTheirResultAndTheirCut) {
+  const std::string text = absl::StrCat(kDoubling, R"(
+ENTRY main {
+  a = s32[8,6] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  b = s32[8,6] parameter(1), sharding={devices=[1,$n]<=[$n]}
+  z = s32[] constant(0)
+  ta = (s32[], s32[8,6]) tuple(z, a)
+  wa = (s32[], s32[8,6]) while(ta), condition=condition, body=body
+  tb = (s32[], s32[8,6]) tuple(z, b)
+  wb = (s32[], s32[8,6]) while(tb), condition=condition, body=body
+  ra = s32[8,6] get-tuple-element(wa), index=1
+  rb = s32[8,6] get-tuple-element(wb), index=1
+  na = s32[8,6] negate(ra), sharding={devices=[$n,1]<=[$n]}
+  nb = s32[8,6] negate(rb), sharding={devices=[1,$n]<=[$n]}
+  ROOT r = (s32[8,6], s32[8,6]) tuple(na, nb)
+})");
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 2), IsEmpty());
+}
+
+TEST(WhileTest, AFunctionWithALoopMayBeCalledTwice) {
+  ExpectEquivalent(absl::StrCat(kDoubling, R"(
+f {
+  a = s32[8,6] parameter(0)
+  z = s32[] constant(0)
+  ta = (s32[], s32[8,6]) tuple(z, a)
+  wa = (s32[], s32[8,6]) while(ta), condition=condition, body=body
+  ROOT ra = s32[8,6] get-tuple-element(wa), index=1
+}
+ENTRY main {
+  a = s32[8,6] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  b = s32[8,6] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  ra = s32[8,6] call(a), to_apply=f
+  rb = s32[8,6] call(b), to_apply=f
+  ROOT r = s32[8,6] subtract(ra, rb)
+})"));
+}
+
+TEST(ConditionalTest, OneComputationMayBeBothBranches) {
+  ExpectEquivalent(R"(
+f { x = s32[5,6] parameter(0)  ROOT y = s32[5,6] negate(x) }
+ENTRY main {
+  p = pred[] parameter(0)
+  x = s32[5,6] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  z = s32[5,6] parameter(2), sharding={devices=[1,$n]<=[$n]}
+  ROOT y = s32[5,6] conditional(p, x, z), true_computation=f, false_computation=f
+})");
+}
+
 }  // namespace
 }  // namespace toroid

@@ -88,5 +88,29 @@ TEST(DotTest, APartialSumIsReducedBeforeWhatIsNotLinear) {
   }
 }
 
+// 2 - 1 times infinity is infinite, 2 inf - 1 inf is NaN: the sum comes first.
+TEST(DotTest, SumsAreReducedBeforeAVisiblyInfiniteFactor) {
+  const std::string dot = R"(ENTRY main {
+  a = f32[4,8] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  b = f32[8,4] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  d = f32[4,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+)";
+  ExpectEquivalent(dot + R"(
+  i = f32[] constant(inf)
+  w = f32[4,4] broadcast(i), dimensions={}
+  ROOT r = f32[4,4] multiply(d, w), sharding={replicated} })");
+  ExpectEquivalent(dot + R"(
+  i = f32[] constant(0)
+  w = f32[4,4] broadcast(i), dimensions={}
+  ROOT r = f32[4,4] divide(d, w), sharding={replicated} })");
+  ExpectEquivalent(dot + R"(
+  m = pred[4,4] parameter(2)
+  o = f32[4,4] parameter(3)
+  i = f32[] constant(-inf)
+  w = f32[4,4] broadcast(i), dimensions={}
+  f = f32[4,4] select(m, o, w)
+  ROOT r = f32[4,4] multiply(f, d), sharding={replicated} })");
+}
+
 }  // namespace
 }  // namespace toroid

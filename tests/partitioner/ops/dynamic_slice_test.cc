@@ -46,5 +46,23 @@ TEST(DynamicSliceTest, OneRowOfACutArraySendsOneRow) {
   EXPECT_THAT(Collectives(DynamicSlice("s32", 16, 1, ", sharding={replicated}"), 4), ElementsAre("all-reduce 8"));
 }
 
+// The maximum over columns is partial over one axis, the slice over the other: no sum of maxima.
+TEST(DynamicSliceTest, PartialMaximaAreNotSummed) {
+  for (const char* reducer : {"maximum", "minimum", "multiply"}) {
+    SCOPED_TRACE(reducer);
+    const std::string init = reducer[1] == 'u' ? "1" : reducer[1] == 'a' ? "-inf" : "inf";
+    const std::string text = absl::StrCat(R"(
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] )", reducer, R"((a, b) }
+ENTRY main {
+  x = f32[64,8] parameter(0), sharding={devices=[2,2]<=[4]}
+  k = s32[] parameter(1), sharding={replicated}
+  i = f32[] constant()", init, R"()
+  m = f32[64] reduce(x, i), dimensions={1}, to_apply=f
+  ROOT s = f32[2] dynamic-slice(m, k), dynamic_slice_sizes={2}, sharding={replicated}
+})");
+    ExpectEquivalent(text, {}, {4});
+  }
+}
+
 }  // namespace
 }  // namespace toroid

@@ -72,5 +72,27 @@ TEST(GatherTest, WindowsOfSeveralRows) {
   }
 }
 
+TEST(GatherTest, PartialMaximaAreNotSummed) {
+  ExpectEquivalent(R"(
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+ENTRY main {
+  x = f32[64,8] parameter(0), sharding={devices=[2,2]<=[4]}
+  k = s32[2] parameter(1), sharding={replicated}
+  i = f32[] constant(-inf)
+  m = f32[64] reduce(x, i), dimensions={1}, to_apply=f
+  ROOT s = f32[2] gather(m, k), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+      slice_sizes={1}, sharding={replicated}
+})", {}, {4});
+}
+
+TEST(GatherTest, UnsignedIndicesBeyondTwoToThe63MeanTheEnd) {
+  ExpectEquivalent(R"(ENTRY main {
+  x = f32[4,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  i = u64[3,2] constant({{1,9223372036854775813},{18446744073709551615,2},{3,2}})
+  ROOT s = f32[3] gather(x, i), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1,
+      slice_sizes={1,1}, sharding={replicated}
+})");
+}
+
 }  // namespace
 }  // namespace toroid

@@ -103,5 +103,40 @@ ENTRY main {
 })", {}, {});
 }
 
+std::string TwoReducers(const std::string& first, const std::string& second) {
+  return absl::StrCat(R"(
+f {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  )", first, "\n  ", second, R"(
+  ROOT r = (s32[], s32[]) tuple(s, t)
+}
+ENTRY main {
+  x = s32[7,3] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  y = s32[7,3] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  i = s32[] parameter(2)
+  j = s32[] constant(5)
+  ROOT r = (s32[3], s32[3]) reduce(x, y, i, j), dimensions={0}, to_apply=f
+})");
+}
+
+TEST(ReduceTest, InitValuesOfSeveralArraysEnterOnce) {
+  ExpectEquivalent(TwoReducers("s = s32[] add(a, c)", "t = s32[] add(b, d)"));
+  ExpectEquivalent(TwoReducers("s = s32[] multiply(a, c)", "t = s32[] maximum(b, d)"));
+}
+
+TEST(ReduceTest, InitValuesOfAComputationOfItsOwnEnterOnce) {
+  // (a + b i) (c + d i): no part starts from the init value, and padding rows are passed over.
+  ExpectEquivalent(TwoReducers("p = s32[] multiply(a, c)  q = s32[] multiply(b, d)  s = s32[] subtract(p, q)",
+                               "u = s32[] multiply(a, d)  v = s32[] multiply(b, c)  t = s32[] add(u, v)"));
+}
+
+TEST(ReduceTest, ArraysReducedApartTakeAnAllReduceEach) {
+  EXPECT_THAT(Collectives(TwoReducers("s = s32[] add(a, c)", "t = s32[] add(b, d)"), 2),
+              ElementsAre("all-reduce 12", "all-reduce 12"));
+}
+
 }  // namespace
 }  // namespace toroid

@@ -49,5 +49,17 @@ TEST(ScatterTest, CutWindowsMoveNothing) {
   EXPECT_THAT(Collectives(Scatter("add(a, b)", "s32", kColumns, kColumns, kColumns), 5), IsEmpty());
 }
 
+TEST(ScatterTest, UnsignedIndicesOfUncutComponentsStayAsTheyAre) {
+  ExpectEquivalent(R"(
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY main {
+  x = f32[2,100] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  i = u64[4,2] constant({{0,50},{1,60},{18446744073709551615,3},{1,3}}), sharding={replicated}
+  u = f32[4] parameter(1), sharding={replicated}
+  ROOT s = f32[2,100] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0,1},
+      scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add, sharding={devices=[$n,1]<=[$n]}
+})");
+}
+
 }  // namespace
 }  // namespace toroid

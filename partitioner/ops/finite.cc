@@ -1,0 +1,104 @@
+#include "partitioner/ops/finite.h"
+
+#include <cmath>
+
+#include "hlo/ir/literal.h"
+
+namespace toroid {
+namespace {
+
+// Chains of ops between a constant and its use are short; what lies farther back is not looked at.
+constexpr int kMaxDepth = 6;
+
+enum class Property { kNonFinite, kZero };
+
+template <typename T>
+bool Has(T value, Property property) {
+  if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+    const bool real = Has(value.real(), property), imaginary = Has(value.imag(), property);
+    return property == Property::kZero ? real && imaginary : real || imaginary;
+  } else if constexpr (std::is_integral_v<T>) {
+    return property == Property::kZero && value == 0;
+  } else {
+    const double wide = static_cast<double>(value);
+    return property == Property::kZero ? wide == 0 : !std::isfinite(wide);
+  }
+}
+
+bool ConstantHas(const Instruction& constant, Property property) {
+  if (!constant.shape().IsArray()) return false;
+  const absl::StatusOr<Literal> value = Literal::FromProto(constant.attrs().literal());
+  if (!value.ok()) return false;
+  return VisitArrayType(
+      value->shape().element_type(),
+      [&](auto tag) -> bool {
+        using T = typename decltype(tag)::type;
+        for (const T element : value->data<T>()) {
+          if (Has(element, property)) return true;
+        }
+        return false;
+      },
+      false);
+}
+
+bool Comes(const Instruction& value, Property property, int depth) {
+  if (depth == 0) return false;
+  int first = 0, last = value.num_operands();
+  switch (value.opcode()) {
+    case Opcode::kConstant:
+      return ConstantHas(value, property);
+    case Opcode::kCustomCall:
+      if (value.custom_call_target() != "Sharding") return false;
+      break;
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kSlice:
+    case Opcode::kReverse:
+    case Opcode::kConcatenate:
+    case Opcode::kPad:
+    case Opcode::kCopy:
+    case Opcode::kConvert:
+    case Opcode::kNegate:
+    case Opcode::kAbs:
+      break;
+    case Opcode::kSelect:
+      first = 1;
+      break;
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+      last = 1;
+      break;
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+      if (property == Property::kZero) return false;
+      break;
+    case Opcode::kDivide:
+      if (property == Property::kZero) return false;
+      if (Comes(*value.operand(1), Property::kZero, depth - 1)) return true;
+      last = 1;
+      break;
+    case Opcode::kRsqrt:
+    case Opcode::kLog:
+      return property == Property::kNonFinite && Comes(*value.operand(0), Property::kZero, depth - 1);
+    default:
+      return false;
+  }
+  for (int i = first; i < last; ++i) {
+    if (Comes(*value.operand(i), property, depth - 1)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsVisiblyNonFinite(const Instruction& value) {
+  return !IsInt(value.shape().element_type()) && Comes(value, Property::kNonFinite, kMaxDepth);
+}
+
+bool IsVisiblyZero(const Instruction& value) { return Comes(value, Property::kZero, kMaxDepth); }
+
+}  // namespace toroid

@@ -1,0 +1,143 @@
+// Kinds of random programs: ops that address an operand by computed indices.
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tests/random/generator.h"
+
+namespace toroid {
+
+// A parameter of indices, some of them outside of the array.
+std::string Generator::Indices(const std::string& type, const Dims& dims) {
+  huge_ = true;
+  const std::string name = Parameter(type, dims, type[0] == 'u' ? 0 : -3, 12);
+  huge_ = false;
+  return name;
+}
+
+void Generator::DynamicSlice() {
+  const Dims in = RandomDims(1, 3);
+  Dims out;
+  const std::string index_type = Of({"s32", "s64", "u8", "u32", "s8", "u64"});
+  const std::string type = NumberType();
+  std::vector<std::string> operands = {Parameter(type, in)};
+  for (const int64_t size : in) {
+    out.push_back(Chance(40) ? size : Uniform(std::min<int64_t>(size, 1), size));
+    operands.push_back(Indices(index_type, {}));
+  }
+  Result(type, out, absl::StrCat("dynamic-slice(", absl::StrJoin(operands, ", "), "), dynamic_slice_sizes=", List(out)));
+}
+
+void Generator::DynamicUpdateSlice() {
+  const Dims in = RandomDims(1, 3);
+  Dims update;
+  for (const int64_t size : in) update.push_back(Chance(40) ? size : Uniform(0, size));
+  const std::string index_type = Of({"s32", "s64", "u8", "u32", "s8", "u64"});
+  const std::string type = NumberType();
+  std::vector<std::string> operands = {Parameter(type, in), Parameter(type, update)};
+  for (size_t i = 0; i < in.size(); ++i) operands.push_back(Indices(index_type, {}));
+  Result(type, in, absl::StrCat("dynamic-update-slice(", absl::StrJoin(operands, ", "), ")"));
+}
+
+void Generator::Gather() {
+  const Dims in = NonEmptyDims(1, 3);
+  const int64_t rank = static_cast<int64_t>(in.size());
+  const Dims batch = RandomDims(0, 2);
+  // Dimensions that indices address; single elements of them, or windows.
+  Dims map, collapsed, slice(in.begin(), in.end()), offset_sizes;
+  for (int64_t d = 0; d < rank; ++d) {
+    const bool indexed = Chance(60);
+    if (indexed) map.push_back(d);
+    if (Chance(indexed ? 70 : 20)) {
+      collapsed.push_back(d);
+      slice[d] = 1;
+    } else {
+      if (indexed && Chance(50)) slice[d] = Uniform(1, in[d]);
+      offset_sizes.push_back(slice[d]);
+    }
+  }
+  std::shuffle(map.begin(), map.end(), random_);
+  Dims indices = batch;
+  indices.push_back(static_cast<int64_t>(map.size()));
+  // Offset dimensions at random places of the result.
+  Dims out, offset_dims;
+  size_t b = 0, o = 0;
+  while (b < batch.size() || o < offset_sizes.size()) {
+    if (o < offset_sizes.size() && (b == batch.size() || Chance(50))) {
+      offset_dims.push_back(static_cast<int64_t>(out.size()));
+      out.push_back(offset_sizes[o++]);
+    } else {
+      out.push_back(batch[b++]);
+    }
+  }
+  const std::string type = NumberType(), index_type = Of({"s32", "s64", "u8", "u32", "u64"});
+  const std::string x = Parameter(type, in), i = Indices(index_type, indices);
+  Result(type, out,
+         absl::StrCat("gather(", x, ", ", i, "), offset_dims=", List(offset_dims), ", collapsed_slice_dims=",
+                      List(collapsed), ", start_index_map=", List(map), ", index_vector_dim=", batch.size(),
+                      ", slice_sizes=", List(slice)));
+}
+
+void Generator::Scatter() {
+  const Dims in = NonEmptyDims(1, 3);
+  const Dims batch = RandomDims(0, 2);
+  Dims map, inserted, window;
+  for (int64_t d = 0; d < static_cast<int64_t>(in.size()); ++d) {
+    const bool indexed = Chance(60);
+    if (indexed) map.push_back(d);
+    if (Chance(indexed ? 75 : 20)) {
+      inserted.push_back(d);
+    } else {
+      window.push_back(indexed && Chance(50) ? Uniform(1, in[d]) : in[d]);
+    }
+  }
+  Dims indices = batch;
+  indices.push_back(static_cast<int64_t>(map.size()));
+  Dims updates = batch, window_dims;
+  for (const int64_t size : window) {
+    window_dims.push_back(static_cast<int64_t>(updates.size()));
+    updates.push_back(size);
+  }
+  const std::string type = Of({"f32", "s32", "u8"}), opcode = Of({"add", "add", "maximum", "minimum"});
+  const std::string index_type = Of({"s32", "s64", "u8", "u64"});
+  const std::string x = Parameter(type, in);
+  const std::string i = Indices(index_type, indices);
+  const std::string u = Parameter(type, updates);
+  Result(type, in,
+         absl::StrCat("scatter(", x, ", ", i, ", ", u, "), update_window_dims=", List(window_dims),
+                      ", inserted_window_dims=", List(inserted), ", scatter_dims_to_operand_dims=", List(map),
+                      ", index_vector_dim=", batch.size(), ", to_apply=", Reducer(opcode, type)));
+}
+
+// A dynamic slice or a gather of `x`: where partial values of any reducer meet indices into a cut dimension.
+std::string Generator::IndexedTail(const std::string& x, const std::string& type, const Dims& dims) {
+  const std::string index_type = Of({"s32", "u64"});
+  if (Chance(50)) {
+    std::vector<std::string> operands = {x};
+    Dims out;
+    for (const int64_t size : dims) {
+      out.push_back(Chance(40) ? size : Uniform(std::min<int64_t>(size, 1), size));
+      operands.push_back(Indices(index_type, {}));
+    }
+    Result(type, out,
+           absl::StrCat("dynamic-slice(", absl::StrJoin(operands, ", "), "), dynamic_slice_sizes=", List(out)));
+    return result_;
+  }
+  // Whole rows, or columns, by number.
+  const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1), n = Uniform(1, 5);
+  Dims slice = dims, offset, out = {n};
+  slice[d] = 1;
+  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i) {
+    if (i == d) continue;
+    out.push_back(dims[i]);
+    offset.push_back(static_cast<int64_t>(offset.size()) + 1);
+  }
+  const std::string indices = Indices(index_type, {n});
+  Result(type, out,
+         absl::StrCat("gather(", x, ", ", indices, "), offset_dims=", List(offset), ", collapsed_slice_dims={", d,
+                      "}, start_index_map={", d, "}, index_vector_dim=1, slice_sizes=", List(slice)));
+  return result_;
+}
+
+}  // namespace toroid
