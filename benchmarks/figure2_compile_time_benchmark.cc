@@ -6,7 +6,6 @@
 // and patience go. Prints a table and writes figure2_compile_time.svg into the current folder (the workspace's root
 // under `bazel run`). Source: GShard, arXiv:2006.16668, figure 2.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include "benchmark/benchmark.h"
 #include "examples/moe_transformer_model.h"
 #include "hlo/base/files.h"
+#include "hlo/base/stopwatch.h"
 #include "hlo/io/module_proto.h"
 #include "partitioner/spmd_partitioner.h"
 
@@ -35,10 +35,6 @@ struct Point {
   double bytes = 0;
 };
 std::map<int64_t, Point> spmd_points, mpmd_points;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::unique_ptr<Module> Layer(int64_t devices) {
   MoeTransformerConfig config;
@@ -70,10 +66,10 @@ void Spmd(benchmark::State& state) {
   Point& point = spmd_points[state.range(0)];
   point.seconds = 1e9;
   for (auto _ : state) {
-    const double start = Now();
+    const Stopwatch start;
     std::string bytes;
     if (!Emit(*layer, state, &bytes)) return;
-    point.seconds = std::min(point.seconds, Now() - start);
+    point.seconds = std::min(point.seconds, start.Seconds());
     point.bytes = static_cast<double>(bytes.size());
   }
   state.counters["program_bytes"] = point.bytes;
@@ -83,18 +79,18 @@ void Mpmd(benchmark::State& state) {
   const int64_t devices = state.range(0);
   const std::unique_ptr<Module> layer = Layer(devices);
   for (auto _ : state) {
-    const double start = Now();
+    const Stopwatch start;
     std::vector<std::string> programs;
     int64_t bytes = 0;
     for (int64_t device = 0; device < devices; ++device) {
       programs.emplace_back();
       if (!Emit(*layer, state, &programs.back())) return;
       bytes += static_cast<int64_t>(programs.back().size());
-      if (bytes > kMostBytes || Now() - start > kMostSeconds) {
+      if (bytes > kMostBytes || start.Seconds() > kMostSeconds) {
         return state.SkipWithError("beyond the memory or time this emulation takes");
       }
     }
-    mpmd_points[devices] = {Now() - start, static_cast<double>(bytes)};
+    mpmd_points[devices] = {start.Seconds(), static_cast<double>(bytes)};
     state.counters["program_bytes"] = static_cast<double>(bytes);
   }
 }

@@ -4,7 +4,6 @@
 // is run on a simulated mesh and compared with the unpartitioned run.
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <random>
 #include <string>
@@ -15,6 +14,7 @@
 #include "examples/moe_transformer_model.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
 #include "partitioner/spmd_partitioner.h"
 #include "partitioner/statistics.h"
 #include "runtime/compare.h"
@@ -23,10 +23,6 @@
 
 namespace toroid {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // A line on a terminal that is overwritten as work goes on; silent elsewhere.
 class Progress {
@@ -67,9 +63,9 @@ absl::StatusOr<FullSizeRow> PartitionFullSize(const MoeTransformerConfig& config
       row.weights += static_cast<double>(parameter->shape().NumElements());
     }
   }
-  const double start = Now();
+  const Stopwatch start;
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
-  row.seconds = Now() - start;
+  row.seconds = start.Seconds();
   row.instructions = partitioned.module->NumInstructions();
   row.statistics = ComputeStatistics(*partitioned.module);
   return row;
@@ -132,10 +128,10 @@ absl::StatusOr<SmallRun> RunSmall(int64_t devices, uint64_t seed) {
       RandomArguments(*module, std::min(run.config.source_vocabulary, run.config.target_vocabulary), seed);
   ASSIGN_OR_RETURN(const Literal expected, RunSingle(*module, arguments));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
-  const double start = Now();
+  const Stopwatch start;
   ASSIGN_OR_RETURN(const Literal actual,
                    RunPartitioned(*partitioned.module, arguments, module->entry()->root()->shape()));
-  run.run_seconds = Now() - start;
+  run.run_seconds = start.Seconds();
   run.comparison = Compare(actual, expected);
   run.loss = actual.data<float>()[0];
   run.reference_loss = expected.data<float>()[0];

@@ -1,6 +1,5 @@
 #include "partitioner/partition_command.h"
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -9,7 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/given_shardings.h"
 #include "partitioner/partition_report.h"
@@ -17,10 +18,6 @@
 
 namespace toroid {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string NameOf(const std::string& input) { return input == "-" ? "standard input" : input; }
 
@@ -33,7 +30,7 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 }
 
 absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module) {
-  if (module.proto().has_spmd_output_sharding()) {
+  if (IsPartitioned(module)) {
     return absl::InvalidArgumentError("the module is partitioned already (it has spmd_output_sharding)");
   }
   PartitionOptions options = command.options;
@@ -73,9 +70,9 @@ absl::StatusOr<Partitioned> PartitionForCheck(const PartitionCommand& command, i
 
 absl::Status RunPartitionCommand(const PartitionCommand& command) {
   PhaseSeconds seconds;
-  const double start = Now();
+  const Stopwatch start;
   ASSIGN_OR_RETURN(HloFile file, ReadForPartitioning(command));
-  seconds.read = Now() - start;
+  seconds.read = start.Seconds();
   const int64_t before = file.module->NumInstructions();
 
   Partitioned partitioned;
@@ -94,7 +91,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   seconds.partition = partitioned.partition_seconds;
   seconds.optimize = partitioned.optimize_seconds;
 
-  const double write = Now();
+  const Stopwatch write;
   if (!command.output.empty()) {
     HloFile out;
     // A snapshot's arguments and result are those of the global program.
@@ -104,8 +101,8 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
         WriteHloFile(out, command.output, command.format.value_or(FormatOfName(command.output))));
     partitioned.module = std::move(out.module);
   }
-  seconds.write = Now() - write;
-  seconds.total = Now() - start;
+  seconds.write = write.Seconds();
+  seconds.total = start.Seconds();
 
   if (!command.stats.empty()) {
     RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));

@@ -1,12 +1,13 @@
 #include "partitioner/spmd_partitioner.h"
 
-#include <chrono>
 #include <numeric>
 #include <random>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
+#include "hlo/ir/spmd_record.h"
 #include "hlo/passes/dce_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "partitioner/computation_partitioner.h"
@@ -17,10 +18,6 @@
 
 namespace toroid {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // A permutation of 0..n-1 that depends on the seed alone.
 std::vector<int64_t> RandomPermutation(int64_t n, uint64_t seed) {
@@ -137,7 +134,7 @@ void WriteCauses(Module* module) {
 
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options) {
   Partitioned result;
-  const double start = Now();
+  const Stopwatch start;
   const auto report = [&](absl::string_view phase, const Module& after) {
     return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
   };
@@ -170,13 +167,13 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
       if (!keep[t]) targets[t] = Sharding::Replicated(graph.shape(t).rank());
     }
   }
-  result.propagate_seconds = Now() - start;
+  result.propagate_seconds = start.Seconds();
   if (options.after_phase) {
     ShowShardings(graph, annotations.mesh, targets, flat.get());
     RETURN_IF_ERROR(report("propagate", *flat));
   }
 
-  const double middle = Now();
+  const Stopwatch middle;
   result.module = std::make_unique<Module>(module.name(), *flat);
   ComputationPartitioner partitioner(*flat, graph, annotations, targets, annotations.mesh, options, &planner,
                                      result.module.get());
@@ -185,13 +182,13 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   Finish(*flat, graph, annotations, targets, result.module.get());
   result.num_partitions = annotations.mesh.num_devices();
   result.full_replications = partitioner.full_replications();
-  result.partition_seconds = Now() - middle;
+  result.partition_seconds = middle.Seconds();
   RETURN_IF_ERROR(report("partition", *result.module));
 
-  const double end = Now();
+  const Stopwatch end;
   EliminateDeadCode(result.module.get());
   WriteCauses(result.module.get());
-  result.optimize_seconds = Now() - end;
+  result.optimize_seconds = end.Seconds();
   RETURN_IF_ERROR(report("optimize", *result.module));
   return result;
 }

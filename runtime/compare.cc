@@ -99,7 +99,7 @@ void CompareExactly(const Shape& shape, const T* a, const T* b, ArrayComparison*
   }
 }
 
-ArrayComparison CompareArrays(const Literal& actual, const Literal& expected, double tolerance) {
+ArrayComparison CompareArrays(const Literal& actual, const Literal& expected, std::optional<double> tolerance) {
   ArrayComparison result;
   const Shape& shape = expected.shape();
   VisitArrayType(
@@ -114,7 +114,7 @@ ArrayComparison CompareArrays(const Literal& actual, const Literal& expected, do
         } else if (IsInt(type)) {
           if constexpr (!IsComplexNumber<T>::value) CompareExactly(shape, a, b, &result);
         } else {
-          CompareFloats(shape, a, b, tolerance > 0 ? tolerance : Tolerance(type), &result);
+          CompareFloats(shape, a, b, tolerance.value_or(Tolerance(type)), &result);
         }
         return 0;
       },
@@ -122,7 +122,8 @@ ArrayComparison CompareArrays(const Literal& actual, const Literal& expected, do
   return result;
 }
 
-void CompareInto(const Literal& actual, const Literal& expected, double tolerance, Comparison* comparison) {
+void CompareInto(const Literal& actual, const Literal& expected, std::optional<double> tolerance,
+                 Comparison* comparison) {
   const bool tuples = actual.shape().IsTuple() && expected.shape().IsTuple();
   if (tuples && actual.elements().size() == expected.elements().size()) {
     for (size_t i = 0; i < expected.elements().size(); ++i) {
@@ -182,7 +183,7 @@ double Tolerance(PrimitiveType type) {
   }
 }
 
-Comparison Compare(const Literal& actual, const Literal& expected, double tolerance) {
+Comparison Compare(const Literal& actual, const Literal& expected, std::optional<double> tolerance) {
   Comparison comparison;
   CompareInto(actual, expected, tolerance, &comparison);
   return comparison;

@@ -6,6 +6,7 @@
 #ifndef TOROID_RUNTIME_COMPARE_H_
 #define TOROID_RUNTIME_COMPARE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,9 @@ struct Comparison {
 // The tolerance of an element type; 0 for types that must be equal.
 double Tolerance(PrimitiveType type);
 
-// Compares `actual` with `expected`. A positive `tolerance` replaces those of the types. Different shapes are
-// a difference.
-Comparison Compare(const Literal& actual, const Literal& expected, double tolerance = 0);
+// Compares `actual` with `expected`. A `tolerance` replaces those of the types, 0 asks for equality. Different shapes
+// are a difference.
+Comparison Compare(const Literal& actual, const Literal& expected, std::optional<double> tolerance = std::nullopt);
 
 }  // namespace toroid
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/base/text_table.h"
 #include "runtime/kernels/dynamic_size.h"
 #include "runtime/thread_pool.h"
 #include "runtime/memory_limit.h"
@@ -85,9 +86,10 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   const PeakEstimate peak = EstimatePeak(*entry_, uniform, num_devices);
   if (peak.bytes > state.max_bytes) {
     const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
-    return absl::ResourceExhaustedError(absl::StrCat(where.computation()->name(), "/",
-                                                     where.name().empty() ? where.opcode_name() : where.name(), ": the values alive here take ",
-                                                     BytesText(peak.bytes), ", the limit is ", BytesText(state.max_bytes), "; raise it with --max_bytes"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
+                     ": the values alive here take ", BytesText(peak.bytes), ", the limit is ",
+                     BytesText(state.max_bytes), "; raise it with --max_bytes"));
   }
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
@@ -103,13 +105,14 @@ absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue>
   return executor->Run(std::move(arguments), options);
 }
 
-absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments) {
+absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments,
+                                  const RunOptions& options) {
   std::vector<MeshValue> values;
   for (const Literal& argument : arguments) {
     ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(argument, 1));
     values.push_back(std::move(value));
   }
-  ASSIGN_OR_RETURN(const MeshValue result, RunModule(module, std::move(values), RunOptions()));
+  ASSIGN_OR_RETURN(const MeshValue result, RunModule(module, std::move(values), options));
   return result.ToLiteral(0);
 }
 

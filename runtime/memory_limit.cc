@@ -180,15 +180,4 @@ PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arg
   return Estimator(copies).Visit(plan, uniform_arguments, /*count_parameters=*/true);
 }
 
-std::string BytesText(int64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  while (value >= 1024 && unit < 6) {
-    value /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? absl::StrCat(bytes, " B") : absl::StrFormat("%.1f %s", value, kUnits[unit]);
-}
-
 }  // namespace toroid

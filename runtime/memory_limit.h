@@ -25,9 +25,6 @@ struct PeakEstimate {
 // counts, and loops count as run.
 PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arguments, int64_t copies);
 
-// "3.7 TiB", "512 MiB", "17 B".
-std::string BytesText(int64_t bytes);
-
 }  // namespace toroid
 
 #endif  // TOROID_RUNTIME_MEMORY_LIMIT_H_

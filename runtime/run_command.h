@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -28,12 +29,12 @@ struct HloRunCommand {
   std::string args;            // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
   uint64_t seed = 0;
   bool check = false;
-  double tolerance = 0;  // 0: by element type.
-  bool promote = false;   // Float arithmetic in f64 (promote.h).
-  int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
-  std::string infeed;     // .npz of what infeeds take.
-  std::string outfeed;    // .npz to write, of what outfeeds give.
-  std::string output;    // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
+  std::optional<double> tolerance;  // None: by element type.
+  bool promote = false;             // Float arithmetic in f64 (promote.h).
+  int64_t max_bytes = 0;            // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
+  std::string infeed;               // .npz of what infeeds take.
+  std::string outfeed;              // .npz to write, of what outfeeds give.
+  std::string output;               // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
   PartitionFunction partition;
 };
 
@@ -42,8 +43,8 @@ struct HloRunCommand {
 //    "reference"}}
 // With `check` and `promote` the line also has "promoted", a list with an entry per output:
 //   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
-// Errors: what reading, partitioning or running says, after the input's name; kFailedPrecondition if the
-// check finds a difference.
+// Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is nothing to
+// check against; kFailedPrecondition if the check finds a difference.
 absl::Status RunHloCommand(const HloRunCommand& command);
 
 }  // namespace toroid

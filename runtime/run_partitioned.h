@@ -6,15 +6,29 @@
 #include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
+#include "runtime/executor.h"
 #include "runtime/shard_literal.h"
 
 namespace toroid {
 
-// Cuts global arguments by the shardings the module records, runs it on config().num_partitions devices and puts the
-// result, of global shape `result`, together.
-// Errors: those of CutLiteral, RunOnMesh and AssembleLiteral.
+struct RunPartitionedOptions {
+  RunOptions run;  // Its num_partitions is that of the module.
+  AssembleOptions assemble;
+  // Global shape of the result; null: what the shards make without padding.
+  const Shape* result = nullptr;
+  // If given: seconds of the run alone, without cutting and assembling.
+  double* seconds = nullptr;
+};
+
+// Cuts global arguments by the shardings the module records (spmd_record.h), runs it on its devices and puts the
+// result together.
+// Errors: those of PartitionsOf, CutLiteral, RunModule and AssembleLiteral.
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
-                                       const Shape& result, const AssembleOptions& options = {});
+                                       const RunPartitionedOptions& options);
+
+// The same with a result of this global shape.
+absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
+                                       const Shape& result, const AssembleOptions& assemble = {});
 
 }  // namespace toroid
 

@@ -9,10 +9,10 @@
 namespace toroid {
 
 std::string BytesText(int64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   double value = static_cast<double>(bytes);
   int unit = 0;
-  while (value >= 1000 && unit < 4) {
+  while (value >= 1000 && unit < 6) {
     value /= 1000;
     ++unit;
   }

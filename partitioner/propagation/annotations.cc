@@ -474,17 +474,4 @@ absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGrap
   return Reader(module, graph, num_devices).Read();
 }
 
-bool HasManualRegions(const Module& module) {
-  for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (IsCall(*instruction, "SPMDFullToShardShape") || IsCall(*instruction, "xla.sdy.GlobalToLocalShape") ||
-          IsCall(*instruction, "SPMDShardToFullShape") || IsCall(*instruction, "xla.sdy.LocalToGlobalShape") ||
-          IsCollective(instruction->opcode())) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 }  // namespace toroid

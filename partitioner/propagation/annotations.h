@@ -49,9 +49,6 @@ struct Annotations {
 // kMaxDevices.
 absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices);
 
-// True if the module has manual regions or hand-written collectives in either dialect.
-bool HasManualRegions(const Module& module);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_

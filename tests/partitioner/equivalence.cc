@@ -72,7 +72,7 @@ void ExpectEquivalent(const std::string& text, const std::vector<Literal>& argum
       SCOPED_TRACE(absl::StrCat(n, " devices", variant > 0 ? ", poisoned" : "", variant > 1 ? ", device order 5" : ""));
       const absl::StatusOr<Literal> actual = PartitionAndRun(*module, options, values);
       ASSERT_TRUE(actual.ok()) << actual.status().message() << "\n" << text;
-      const Comparison comparison = Compare(*actual, *expected, tolerance > 0 ? tolerance : 1e-30);
+      const Comparison comparison = Compare(*actual, *expected, tolerance);
       for (const ArrayComparison& output : comparison.outputs) EXPECT_EQ(output.difference, "") << text;
       ASSERT_TRUE(comparison.equal) << text;
     }

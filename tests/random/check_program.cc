@@ -24,7 +24,7 @@ std::string CheckRandomProgram(const RandomProgram& program) {
   if (!expected.ok()) return failure(absl::StrCat("unpartitioned: ", expected.status().message()));
   const auto actual = PartitionAndRun(**module, program.options, program.arguments);
   if (!actual.ok()) return failure(absl::StrCat("partitioned: ", actual.status().message()));
-  const Comparison comparison = Compare(*actual, *expected, /*tolerance=*/program.exact ? 1e-30 : 0);
+  const Comparison comparison = Compare(*actual, *expected, program.exact ? std::optional<double>(0) : std::nullopt);
   if (comparison.equal) return "";
   return failure(absl::StrCat("differs at ", comparison.outputs.empty() ? "" : comparison.outputs[0].difference));
 }

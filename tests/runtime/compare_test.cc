@@ -2,6 +2,7 @@
 // The comparison behind --check.
 #include "runtime/compare.h"
 
+#include <optional>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -10,7 +11,7 @@
 namespace toroid {
 namespace {
 
-Comparison Of(const std::string& actual, const std::string& expected, double tolerance = 0) {
+Comparison Of(const std::string& actual, const std::string& expected, std::optional<double> tolerance = std::nullopt) {
   return Compare(Value(actual), Value(expected), tolerance);
 }
 

@@ -56,7 +56,7 @@ TEST(MaxBytesTest, ImpossibleRunsAreRefusedBeforeTheyStart) {
   const auto module = MakeModule("z = f32[] constant(0) b = f32[1000000000000] broadcast(z), dimensions={} "
                                  "ROOT s = f32[1000000000000] negate(b)");
   EXPECT_THAT(RunModule(*module, {}, RunOptions()),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/b: the values alive here take 3.6 TiB, the limit is")));
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/b: the values alive here take 4.0 TB, the limit is")));
 }
 
 TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
@@ -75,8 +75,6 @@ TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
 
 TEST(MaxBytesTest, DefaultIsWithinTheMachine) {
   EXPECT_GT(DefaultMaxBytes(), 1 << 20);
-  EXPECT_EQ(BytesText(17), "17 B");
-  EXPECT_EQ(BytesText(int64_t{3} << 29), "1.5 GiB");
 }
 
 }  // namespace

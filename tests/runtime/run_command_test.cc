@@ -5,11 +5,13 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
+#include "hlo/io/file.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -133,11 +135,65 @@ TEST(RunCommandTest, MemoryIsBounded) {
   HloRunCommand command;
   command.input = WriteText("big.hlo", "z = f32[] constant(0) ROOT b = f32[1000000000000] broadcast(z), dimensions={}");
   EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kResourceExhausted,
-                                               HasSubstr("big.hlo: main/b: the values alive here take 3.6 TiB, the limit is")));
+                                               HasSubstr("big.hlo: main/b: the values alive here take 4.0 TB, the limit is")));
   command.input = WriteText("arguments.hlo", "ROOT p = f32[1000] parameter(0)");
   command.max_bytes = 1000;
   EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kResourceExhausted,
-                                               HasSubstr("the arguments take 3.9 KiB, the limit is 1000 B; raise it with --max_bytes")));
+                                               HasSubstr("the arguments take 4.0 kB, the limit is 1.0 kB; raise it with --max_bytes")));
+}
+
+TEST(RunCommandTest, ACheckNeedsSomethingToCompareWith) {
+  HloRunCommand command;
+  command.input = WriteText("one.hlo", "ROOT p = f32[4] parameter(0)");
+  command.check = true;
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("there is nothing to check against: one device")));
+}
+
+TEST(RunCommandTest, ZeroToleranceAsksForEqualValues) {
+  HloRunCommand command;
+  command.input = WriteText("third.hlo", "x = f32[] constant(1) y = f32[] constant(3) ROOT z = f32[] divide(x, y)");
+  command.output = TempPath("third.snapshot.pb");
+  ASSERT_OK(RunHloCommand(command));
+  ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.output));
+  xla::HloSnapshot* changed = file.module->New<xla::HloSnapshot>();
+  *changed = *file.snapshot;
+  changed->mutable_result()->set_f32s(0, 1.0f / 3 + 3e-8f);  // The next float.
+  file.snapshot = changed;
+  ASSERT_OK(WriteHloFile(file, command.output));
+  command.input = std::exchange(command.output, "");
+  command.check = true;
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
+  command.tolerance = 0;
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("differs from the recorded result")));
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(RunCommandTest, ACheckComparesAllDevices) {
+  // Says of the result that all devices hold the same, but they hold their numbers.
+  HloRunCommand command;
+  command.input = WriteText("devices.hlo", "i = u32[] partition-id() ROOT r = u32[] multiply(i, i)");
+  ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.input));
+  file.module->mutable_proto()->mutable_spmd_output_sharding()->set_type(xla::OpSharding::REPLICATED);
+  file.module->config().num_partitions = 2;
+  file.container = Container::kSnapshot;
+  command.input = TempPath("devices.snapshot.pb");
+  xla::HloSnapshot* snapshot = file.module->New<xla::HloSnapshot>();
+  Literal(Shape(xla::U32, {})).ToProto(snapshot->mutable_result());
+  file.snapshot = snapshot;
+  file.proto = file.module->New<xla::HloProto>();
+  auto* assignment = file.module->mutable_proto()->mutable_device_assignment();
+  assignment->set_replica_count(1);
+  assignment->set_computation_count(2);
+  for (int device = 0; device < 2; ++device) assignment->add_computation_devices()->add_replica_device_ids(device);
+  ASSERT_OK(WriteHloFile(file, command.input));
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
+  command.check = true;
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("devices 0 and 1 disagree")));
+  testing::internal::GetCapturedStdout();
 }
 
 TEST(RunCommandTest, ErrorsNameTheFile) {

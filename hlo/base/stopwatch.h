@@ -1,0 +1,22 @@
+// Elapsed time.
+#ifndef TOROID_HLO_BASE_STOPWATCH_H_
+#define TOROID_HLO_BASE_STOPWATCH_H_
+
+#include <chrono>
+
+namespace toroid {
+
+// Runs from its construction.
+class Stopwatch {
+ public:
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_STOPWATCH_H_

@@ -1,0 +1,56 @@
+#include "hlo/ir/spmd_record.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "hlo/ir/device_limit.h"
+
+namespace toroid {
+
+bool IsPartitioned(const Module& module) { return module.proto().has_spmd_output_sharding(); }
+
+absl::StatusOr<int64_t> PartitionsOf(const Module& module) {
+  int64_t n = module.config().num_partitions;
+  if (module.proto().has_device_assignment()) {
+    const int64_t assigned = module.proto().device_assignment().computation_count();
+    // Protos have no field for the number in the configuration: it is 1 in what was read from one.
+    if (n != 1 && n != assigned) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("num_partitions=", n, " contradicts a device assignment of ", assigned, " partitions"));
+    }
+    n = assigned;
+  }
+  if (n < 1 || n > kMaxDevices) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("is partitioned for ", n, " devices; possible are 1 to ", kMaxDevices));
+  }
+  return n;
+}
+
+absl::StatusOr<std::vector<HloSharding>> ParameterShardings(const Module& module, int i) {
+  const Shape& shape = module.entry()->parameter(i)->shape();
+  if (i >= module.proto().spmd_parameters_shardings_size()) {
+    return std::vector<HloSharding>(static_cast<size_t>(shape.NumLeaves()));
+  }
+  return HloSharding::LeavesFromProto(module.proto().spmd_parameters_shardings(i), shape);
+}
+
+absl::StatusOr<std::vector<HloSharding>> OutputShardings(const Module& module) {
+  return HloSharding::LeavesFromProto(module.proto().spmd_output_sharding(), module.entry()->root()->shape());
+}
+
+bool HasManualRegions(const Module& module) {
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (IsCollective(instruction->opcode())) return true;
+      if (instruction->opcode() != Opcode::kCustomCall) continue;
+      const absl::string_view target = instruction->custom_call_target();
+      if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+          target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape") {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace toroid

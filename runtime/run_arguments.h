@@ -1,0 +1,34 @@
+// Where the arguments of a run and the values of its infeeds come from.
+#ifndef TOROID_RUNTIME_RUN_ARGUMENTS_H_
+#define TOROID_RUNTIME_RUN_ARGUMENTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/io/file.h"
+#include "hlo/ir/literal.h"
+#include "runtime/npy.h"
+
+namespace toroid {
+
+struct RunArguments {
+  std::vector<Literal> values;    // Global, one per entry parameter.
+  std::optional<Literal> result;  // Recorded with them.
+};
+
+// The arguments in the file `args`: an HloSnapshot, .npz or .npy. Without one (""): those recorded with the module, or
+// generated ones of at most `max_bytes`, by `seed`.
+// Errors: kInvalidArgument "ARGS: ..." for files that hold none or do not fit; kResourceExhausted for too many bytes.
+absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
+                                           int64_t max_bytes);
+
+// The arrays of an .npz file in the order infeeds take them: arr_0, arr_1, ... by number, others as the archive has
+// them. None for the empty path.
+absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_RUN_ARGUMENTS_H_
