@@ -2,7 +2,6 @@
 // gather, scatter, dynamic-slice and dynamic-update-slice of random dimension numbers, index types and indices in and
 // out of bounds, against loops that follow the definition.
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -10,42 +9,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "runtime/executor.h"
 #include "tests/runtime/evaluate.h"
+#include "tests/runtime/kernels/index_loops.h"
 #include "tests/runtime/kernels/number_format.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
-
-using Index = std::vector<int64_t>;
-
-int64_t Count(const Index& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-}
-
-int64_t Offset(const Index& dims, const Index& index) {
-  int64_t at = 0;
-  for (size_t d = 0; d < dims.size(); ++d) at = at * dims[d] + index[d];
-  return at;
-}
-
-Index IndexOf(const Index& dims, int64_t at) {
-  Index index(dims.size());
-  for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {
-    index[d] = at % dims[d];
-    at /= dims[d];
-  }
-  return index;
-}
-
-std::string Braces(const Index& values) { return absl::StrCat("{", absl::StrJoin(values, ","), "}"); }
-
-bool Has(const Index& values, int64_t value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
 
 // What index types hold, as wide integers; of u64 at most 2^63 - 1, which is out of bounds just as well.
 int64_t StartAt(const Literal& indices, int64_t i) {
@@ -63,12 +35,6 @@ PrimitiveType IndexType(std::mt19937_64& random) {
 void SetStart(Literal* indices, int64_t i, int64_t size, std::mt19937_64& random) {
   const PrimitiveType type = indices->shape().element_type();
   SetBits(indices, i, BitsOfInt(type, static_cast<__int128>(random() % (size + 5)) - 2));
-}
-
-Literal Numbered(const Index& dims, int first) {
-  Literal x(Shape(xla::S32, dims));
-  std::iota(x.mutable_data<int32_t>().begin(), x.mutable_data<int32_t>().end(), first);
-  return x;
 }
 
 // Dimension numbers under the names of gather.
