@@ -6,6 +6,7 @@
 
 #include "hlo/base/math.h"
 #include "partitioner/ops/local_program.h"
+#include "partitioner/ops/tile_windows.h"
 #include "partitioner/reducer.h"
 
 namespace toroid {
@@ -200,9 +201,29 @@ class Chooser {
       if (natural == wanted) continue;
       sent += planner_->Plan(view.dims, view.width, natural, wanted).sent_bytes;
     }
+    AddExchanges(*candidate, &sent, &cost);
     candidate->flops = Flops(*candidate);
     candidate->sent_bytes = sent;
     candidate->cost = static_cast<double>(sent) + cost;
+  }
+
+  // What the local program exchanges by itself: halos.
+  void AddExchanges(const Assignment& candidate, int64_t* sent, double* cost) const {
+    if (problem_.op == nullptr || rule_.results.empty()) return;
+    std::vector<double> operand_bytes;
+    for (size_t d = 0; d < rule_.results[0].size(); ++d) {
+      const DimFactors& dim = rule_.results[0][d];
+      if (dim.size != 1 || rule_.factors[dim.factor[0]].kind != FactorKind::kPermuting) continue;
+      const AxisList& axes = candidate.factor_axes[dim.factor[0]];
+      if (axes.empty()) continue;
+      for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
+        const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);
+        operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));
+      }
+      const ExchangeCost exchange = CostOfExchanges(*problem_.op, static_cast<int>(d), mesh_, axes, operand_bytes);
+      *sent += exchange.sent_bytes;
+      *cost += exchange.delay_bytes;
+    }
   }
 
   // True if every dimension of an operand can be cut where the op runs.
@@ -263,7 +284,7 @@ AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<
       partial |= factor_axes[f].Set();
     }
   }
-  if (partial != 0 && op.opcode() == Opcode::kReduce && !ReduceStaysPartial(op)) return 0;
+  if (partial != 0 && op.opcode() == Opcode::kReduce && !StartsNeutral(op)) return 0;
   return partial;
 }
 
