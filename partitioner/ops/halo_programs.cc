@@ -49,8 +49,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
   const Shape local = context.ResultShape();
   for (int d = 0; d < local.rank(); ++d) {
     auto* padding = attrs->mutable_padding_config()->mutable_dimensions(d);
-    if (!context.IsCut(0, d) || context.rule->factors[context.rule->results[0][d].factor[0]].kind !=
-                                    FactorKind::kPermuting) {
+    if (!context.IsCut(0, d) ||
+        context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) {
       continue;
     }
     const AxisList& axes = context.AxesOf(0, d);
@@ -99,7 +99,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& contex
   const AxisList& axes = context.results[0].dims[d];
   if (axes.empty()) return context.CloneLocal();
   const Shape local = context.ResultShape();
-  const PrimitiveType type = SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes) + context.op->shape().dim(d));
+  const PrimitiveType type =
+      SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes) + context.op->shape().dim(d));
   // Each operand lands in rows [begin, begin + n) of the result; a tile takes from each what falls into it.
   Instruction* result = nullptr;
   for (const OperandWindows& read : ReadsOfTiles(*context.op, d, b.mesh().Product(axes))) {

@@ -77,6 +77,13 @@ std::vector<OperandWindows> ReadsOfTiles(const Instruction& op, int dim, int64_t
       }
       break;
     }
+    case Opcode::kSelectAndScatter: {
+      // The rows of as many windows as the tile has of the source.
+      const int64_t stride = op.attrs().window().dimensions(dim).stride();
+      const int64_t rows = CeilOfRatio(op.operand(1)->shape().dim(dim), tiles) * stride;
+      reads.push_back({0, dim, {rows, 0, rows}});
+      break;
+    }
     case Opcode::kReduceWindow:
       if (CumulativeDirection(op, dim) != 0) break;
       for (int k = 0; k < op.num_operands() / 2; ++k) {
@@ -104,6 +111,8 @@ ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, c
     cost.sent_bytes += plan.sent_rows * row_bytes;
     cost.delay_bytes += HaloCost(plan, row_bytes) - static_cast<double>(plan.sent_rows * row_bytes);
   }
+  // The result goes the way back.
+  if (op.opcode() == Opcode::kSelectAndScatter) cost.sent_bytes *= 2;
   if (op.opcode() == Opcode::kReverse) cost.sent_bytes += static_cast<int64_t>(operand_bytes[0]);
   if (CumulativeDirection(op, dim) != 0) {
     const int64_t tile = CeilOfRatio(op.shape().dim(dim), tiles);

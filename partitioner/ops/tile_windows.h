@@ -7,6 +7,8 @@
 //   concatenate    operand k lies in rows [begin, ..)   [i t - begin, .. + t)
 //   windows        base spread by its dilation, window  from floor((i t stride - low) / dilation), as many as t windows
 //                  r begins at r stride - low           span
+//   select-and-    windows apart: those of s rows of the       [i s stride, .. + s stride)
+//   scatter        source
 //   reverse        after tiles changed places with their mirror images, what the last one lacks: [i s + s tiles - n, + s)
 //
 // Local programs fetch these rows, and assignments count what that sends.

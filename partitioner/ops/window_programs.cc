@@ -1,4 +1,4 @@
-// Local programs of windowed ops: convolution and reduce-window over cut spatial dimensions.
+// Local programs of windowed ops over cut spatial dimensions: convolution, reduce-window, select-and-scatter.
 //
 // Output tile i owns w windows from i w. On the base spread by its dilation it reads positions
 // [i w stride - low, i w stride - low + (w - 1) stride + (k - 1) dilation + 1). A halo exchange fetches the rows
@@ -32,15 +32,16 @@ Instruction* FetchBase(SpmdBuilder& b, Instruction* x, int64_t n, const AxisList
 }
 
 // `x`, whose every tile along `dim` is cumulated by itself, combined with the totals of the tiles before (behind).
-Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& axes, bool forward, Reducer reducer) {
+Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& axes, bool forward,
+                       Reducer reducer) {
   const PrimitiveType type = x->shape().element_type();
   Instruction* neutral = b.Constant(NeutralElement(reducer, type));
   const int64_t last = forward ? x->shape().dim(dim) - 1 : 0;
   Instruction* totals = b.AllGather(b.Slice(x, dim, last, last + 1), axes, dim);
   Instruction* self = b.Coordinate(axes);
-  Instruction* others = forward ? b.InRange(totals->shape().dims(), dim, nullptr, self)
-                                : b.InRange(totals->shape().dims(), dim,
-                                            b.Binary(Opcode::kAdd, self, b.IntScalar(1)), nullptr);
+  Instruction* others =
+      forward ? b.InRange(totals->shape().dims(), dim, nullptr, self)
+              : b.InRange(totals->shape().dims(), dim, b.Binary(Opcode::kAdd, self, b.IntScalar(1)), nullptr);
   totals = b.Select(others, totals, b.Broadcast(neutral, totals->shape().dims()));
   const int64_t dims[] = {dim};
   Instruction* sum = b.Reduce(totals, neutral, dims, reducer);
@@ -94,7 +95,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
     const xla::WindowDimension window = attrs->window().dimensions(d);
     if (const int direction = CumulativeDirection(*context.op, d); direction != 0) {
-      context.operands[0] = b.MaskPadding(context.operands[0], d, context.GlobalDim(0, d), axes, context.operands[1]);
+      context.operands[0] =
+          b.MaskPadding(context.operands[0], d, context.GlobalDim(0, d), axes, context.operands[1]);
       xla::WindowDimension* changed = attrs->mutable_window()->mutable_dimensions(d);
       changed->set_size(local.dim(d));
       changed->set_padding_low(direction > 0 ? local.dim(d) - 1 : 0);
@@ -105,16 +107,55 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
     for (const OperandWindows& read : ReadsOfTiles(*context.op, d, b.mesh().Product(axes))) {
       xla::WindowDimension* changed = attrs->mutable_window()->mutable_dimensions(d);
       *changed = window;
-      context.operands[read.operand] = FetchBase(b, context.operands[read.operand], context.GlobalDim(read.operand, d),
-                                                 axes, local.dim(d), read, changed, context.operands[n + read.operand]);
+      context.operands[read.operand] =
+          FetchBase(b, context.operands[read.operand], context.GlobalDim(read.operand, d), axes, local.dim(d),
+                    read, changed, context.operands[n + read.operand]);
     }
   }
   std::vector<Instruction*> results = context.CloneLocal(attrs);
   for (const int d : cumulated) {
-    results[0] = AddTotals(b, results[0], d, context.results[0].dims[d], CumulativeDirection(*context.op, d) > 0,
-                           *ClassifyReducer(*context.op->called(0)));
+    results[0] = AddTotals(b, results[0], d, context.results[0].dims[d],
+                           CumulativeDirection(*context.op, d) > 0, *ClassifyReducer(*context.op->called(0)));
   }
   return results;
+}
+
+// Windows lie apart, each within its stride: a tile takes the rows under its part of the source, and what it scatters
+// goes back to the tiles of the result. Rows behind the last window get the init value.
+absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const Shape local = context.ResultShape();
+  std::vector<int> cut;
+  for (int d = 0; d < local.rank(); ++d) {
+    const AxisList& axes = context.results[0].dims[d];
+    if (axes.empty() ||
+        context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) {
+      continue;
+    }
+    const OperandWindows read = ReadsOfTiles(*context.op, d, b.mesh().Product(axes))[0];
+    context.operands[0] =
+        FetchWindow(b, context.operands[0], d, context.GlobalDim(0, d), axes, axes, read.windows);
+    cut.push_back(d);
+  }
+  if (cut.empty()) return context.CloneLocal();
+  Instruction* result = b.Clone(*context.op, context.operands[0]->shape(), context.operands);
+  Computation* called[] = {context.copy_computation(context.op->called(0)),
+                           context.copy_computation(context.op->called(1))};
+  result->set_called(called);
+  Instruction* init = context.operands[2];
+  for (const int d : cut) {
+    const AxisList& axes = context.results[0].dims[d];
+    const int64_t tiles = b.mesh().Product(axes), rows = result->shape().dim(d);
+    const int64_t windows = context.GlobalDim(1, d) * context.op->attrs().window().dimensions(d).stride();
+    if (rows * tiles != windows) {
+      Instruction* end = b.Linear(axes, -rows, windows, SpmdBuilder::IndexType(rows * tiles));
+      const auto dims = result->shape().dims();
+      result = b.Select(b.InRange(dims, d, nullptr, end), result, b.Broadcast(init, dims));
+    }
+    const int64_t t = local.dim(d);
+    result = FetchMaskedWindow(b, result, d, rows * tiles, axes, {t, 0, t}, init);
+  }
+  return std::vector<Instruction*>{result};
 }
 
 }  // namespace toroid

@@ -35,8 +35,9 @@ Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& wind
   const int64_t d = windows.divisor;
   if (windows.scale % d == 0) return b.Linear(axes, windows.scale / d, FloorOfRatio(windows.shift, d), type);
   const int64_t periods = Periods(windows, d);
-  Instruction* start = b.Binary(Opcode::kDivide, b.Linear(axes, windows.scale, windows.shift + periods * d, type),
-                                b.IntScalar(d, type));
+  Instruction* start =
+      b.Binary(Opcode::kDivide, b.Linear(axes, windows.scale, windows.shift + periods * d, type),
+               b.IntScalar(d, type));
   return periods == 0 ? start : b.Binary(Opcode::kSubtract, start, b.IntScalar(periods, type));
 }
 
@@ -44,7 +45,11 @@ Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& wind
 class Exchange {
  public:
   Exchange(SpmdBuilder& b, const HaloStep& step, int dim, const AxisList& from, const AxisList& to)
-      : b_(b), step_(step), dim_(dim), from_(from), to_(to),
+      : b_(b),
+        step_(step),
+        dim_(dim),
+        from_(from),
+        to_(to),
         type_(RowType(step.places, step.rows, step.tile, step.windows)) {}
 
   Instruction* Emit(Instruction* x) {
@@ -55,7 +60,8 @@ class Exchange {
       if (step_.lanes[lane].hops.empty()) continue;
       Instruction* window = Window(x, lane, phase);
       if (result != nullptr) {
-        Instruction* rank = b_.Binary(Opcode::kDivide, phase, b_.IntScalar(step_.windows.scale * step_.share, type_));
+        Instruction* rank =
+            b_.Binary(Opcode::kDivide, phase, b_.IntScalar(step_.windows.scale * step_.share, type_));
         Instruction* mine = b_.Compare(rank, b_.IntScalar(static_cast<int64_t>(lane), type_), "EQ");
         window = b_.Select(b_.Broadcast(mine, window->shape().dims()), window, result);
       }
@@ -77,7 +83,8 @@ class Exchange {
       const HaloStep::Hop& hop = lane.hops[i];
       Instruction* piece = b_.Slice(x, dim_, hop.lo, hop.hi);
       if (!hop.stays) {
-        piece = b_.CollectivePermute(piece, Key(number, i), [&]() -> const Pairs& { return PairsOf(number, i); });
+        piece =
+            b_.CollectivePermute(piece, Key(number, i), [&]() -> const Pairs& { return PairsOf(number, i); });
       }
       const int64_t begin = hop.distance * step_.tile + hop.lo, end = hop.distance * step_.tile + hop.hi;
       const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
@@ -94,21 +101,23 @@ class Exchange {
     const TileWindows& windows = step_.windows;
     Instruction* offset;
     if (step_.by_rank) {
-      offset = windows.divisor == 1 ? phase : b_.Binary(Opcode::kDivide, phase, b_.IntScalar(windows.divisor, type_));
+      offset = windows.divisor == 1 ? phase
+                                    : b_.Binary(Opcode::kDivide, phase, b_.IntScalar(windows.divisor, type_));
     } else if (windows.scale % windows.divisor == 0 && step_.share == 1) {
       return b_.Linear(to_, windows.scale / windows.divisor - step_.tile,
                        FloorOfRatio(windows.shift, windows.divisor) - first, type_);
     } else {
-      offset = b_.Binary(Opcode::kSubtract, Start(b_, to_, windows, type_), b_.Offset(from_, step_.tile, type_));
+      offset =
+          b_.Binary(Opcode::kSubtract, Start(b_, to_, windows, type_), b_.Offset(from_, step_.tile, type_));
     }
     return first == 0 ? offset : b_.Binary(Opcode::kSubtract, offset, b_.IntScalar(first, type_));
   }
 
   std::string Key(size_t lane, size_t hop) const {
     const TileWindows& w = step_.windows;
-    return absl::StrCat("halo/", absl::StrJoin(from_, ","), "/", absl::StrJoin(to_, ","), "/", step_.rows, "/",
-                        step_.tile, "/", w.scale, "/", w.shift, "/", w.length, "/", w.divisor, "/", step_.by_rank, "/",
-                        lane, "/", hop);
+    return absl::StrCat("halo/", absl::StrJoin(from_, ","), "/", absl::StrJoin(to_, ","), "/", step_.rows,
+                        "/", step_.tile, "/", w.scale, "/", w.shift, "/", w.length, "/", w.divisor, "/",
+                        step_.by_rank, "/", lane, "/", hop);
   }
 
   // Pairs of positions in the mesh; made for all hops at once.
@@ -149,8 +158,8 @@ class Exchange {
 
 }  // namespace
 
-Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from, const AxisList& to,
-                         const TileWindows& windows) {
+Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from,
+                         const AxisList& to, const TileWindows& windows) {
   const int64_t rows = x->shape().dim(dim);
   const int64_t row_bytes = rows == 0 ? 0 : x->shape().ByteSize() / rows;
   const HaloPlan plan = PlanHalo(b.mesh(), n, rows, from, to, windows, row_bytes);
@@ -167,13 +176,16 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
                                const TileWindows& windows, Instruction* fill) {
   const int64_t tile = x->shape().dim(dim), tiles = b.mesh().Product(axes);
   Instruction* window = FetchWindow(b, x, dim, n, axes, axes, windows);
-  const bool before = windows.Start(0) < 0, behind = windows.Start(tiles - 1) + windows.length > n;
+  const bool before = windows.Start(0)<0, behind = windows.Start(tiles - 1) + windows.length> n;
   if (!before && !behind) return window;
   const PrimitiveType type = RowType(tiles, n, tile, windows);
   Instruction* start = Start(b, axes, windows, type);
-  const auto from_start = [&](int64_t row) { return b.Binary(Opcode::kSubtract, b.IntScalar(row, type), start); };
+  const auto from_start = [&](int64_t row) {
+    return b.Binary(Opcode::kSubtract, b.IntScalar(row, type), start);
+  };
   const auto dims = window->shape().dims();
-  Instruction* mask = b.InRange(dims, dim, before ? from_start(0) : nullptr, behind ? from_start(n) : nullptr);
+  Instruction* mask =
+      b.InRange(dims, dim, before ? from_start(0) : nullptr, behind ? from_start(n) : nullptr);
   return b.Select(mask, window, b.Broadcast(fill, dims));
 }
 

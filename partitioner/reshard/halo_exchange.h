@@ -19,8 +19,8 @@ namespace toroid {
 
 // The windows along `dim` of `x`, whose dimension of n rows is cut over `from`; tiles are counted along `to`. One of
 // the lists is a prefix of the other.
-Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from, const AxisList& to,
-                         const TileWindows& windows);
+Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from,
+                         const AxisList& to, const TileWindows& windows);
 
 // As FetchWindow for one cut, with rows outside [0, n) replaced by the scalar `fill`.
 Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,

@@ -45,7 +45,8 @@ void Count(HaloStep* step) {
     into.hi = used[lane] ? std::max(into.hi, offset) : offset;
     used[lane] = true;
     for (int64_t source = span.begin / s; source * s < span.end; ++source) {
-      const auto [it, inserted] = hops[lane].try_emplace(source - origin, HaloStep::Hop{source - origin, s, 0, true});
+      const auto [it, inserted] =
+          hops[lane].try_emplace(source - origin, HaloStep::Hop{source - origin, s, 0, true});
       HaloStep::Hop& hop = it->second;
       hop.lo = std::min(hop.lo, std::max<int64_t>(span.begin - source * s, 0));
       hop.hi = std::max(hop.hi, std::min(span.end - source * s, s));
@@ -68,7 +69,8 @@ void AddHops(const HaloStep& step, HaloStep::Lane* lane) {
 
 // Bounds by distance; false unless both cuts advance alike, so that distances do not grow.
 bool BoundByDistance(HaloStep* step) {
-  if (step->windows.scale * step->share != step->windows.divisor * step->tile || step->share > kCounted) return false;
+  if (step->windows.scale * step->share != step->windows.divisor * step->tile || step->share > kCounted)
+    return false;
   HaloStep::Lane lane;
   lane.lo = lane.hi = step->Offset(0);
   for (int64_t place = 0; place < step->share; ++place) {
@@ -159,7 +161,8 @@ std::optional<HaloStep> PlanStep(HaloStep step, int64_t row_bytes) {
     consider(std::move(by_distance));
   }
   step.by_rank = true;
-  if (CeilOfRatio(step.windows.divisor * step.tile, step.windows.scale * step.share) * touched <= kMaxPermutes) {
+  if (CeilOfRatio(step.windows.divisor * step.tile, step.windows.scale * step.share) * touched <=
+      kMaxPermutes) {
     if (count) {
       Count(&step);
     } else {
@@ -202,7 +205,9 @@ int64_t HaloStep::LaneOf(int64_t place) const {
   return (at - FloorOfRatio(at, period) * period) / (windows.scale * share);
 }
 
-double HaloCost(const HaloPlan& plan, int64_t row_bytes) { return Cost(plan.sent_rows, plan.permutes, row_bytes); }
+double HaloCost(const HaloPlan& plan, int64_t row_bytes) {
+  return Cost(plan.sent_rows, plan.permutes, row_bytes);
+}
 
 HaloPlan PlanHalo(const Mesh& mesh, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
                   const TileWindows& windows, int64_t row_bytes) {

@@ -39,7 +39,7 @@ struct TileWindows {
 // One exchange: all its permutes are independent of each other.
 struct HaloStep {
   struct Hop {
-    int64_t distance = 0;  // Source tile - origin tile.
+    int64_t distance = 0;    // Source tile - origin tile.
     int64_t lo = 0, hi = 0;  // Rows of the source tile that travel.
     bool stays = false;      // Every receiver has the rows itself.
   };
@@ -59,7 +59,8 @@ struct HaloStep {
 
   // From where distances count. By distance: the tile that the place holds; by rank: where its window begins.
   int64_t Origin(int64_t place) const {
-    return by_rank ? FloorOfRatio(windows.scale * place + windows.shift, windows.divisor * tile) : place / share;
+    return by_rank ? FloorOfRatio(windows.scale * place + windows.shift, windows.divisor * tile)
+                   : place / share;
   }
   // Where a window begins, counted from the first row of its origin tile.
   int64_t Offset(int64_t place) const { return windows.Start(place) - Origin(place) * tile; }
