@@ -6,6 +6,7 @@
 
 #include "hlo/base/math.h"
 #include "partitioner/ops/local_program.h"
+#include "partitioner/ops/tile_windows.h"
 #include "partitioner/reducer.h"
 
 namespace toroid {
@@ -71,7 +72,8 @@ class Chooser {
   void CollectSeeds() {
     std::vector<Seed> operands;
     for (size_t i = 0; i < problem_.results.size(); ++i) {
-      for (const Sharding& place : problem_.results[i].places) AddSeed(problem_.results[i], place, rule_.results[i], &seeds_);
+      for (const Sharding& place : problem_.results[i].places)
+        AddSeed(problem_.results[i], place, rule_.results[i], &seeds_);
     }
     for (size_t i = 0; i < problem_.operands.size(); ++i) {
       if (problem_.operands[i].free) continue;
@@ -79,7 +81,8 @@ class Chooser {
         AddSeed(problem_.operands[i], place, rule_.operands[i], &operands);
       }
     }
-    std::stable_sort(operands.begin(), operands.end(), [](const Seed& a, const Seed& b) { return a.bytes > b.bytes; });
+    std::stable_sort(operands.begin(), operands.end(),
+                     [](const Seed& a, const Seed& b) { return a.bytes > b.bytes; });
     if (operands.size() > 6) operands.resize(6);
     for (Seed& seed : operands) {
       bool known = false;
@@ -88,25 +91,52 @@ class Chooser {
     }
   }
 
-  void AddSeed(const TensorView& view, const Sharding& place, const TensorFactors& tensor, std::vector<Seed>* seeds) {
+  void AddSeed(const TensorView& view, const Sharding& place, const TensorFactors& tensor,
+               std::vector<Seed>* seeds) {
     Seed seed;
     seed.axes.resize(rule_.factors.size());
     bool any = false;
+    AxisList stuck;  // Axes of dimensions that the op needs whole.
     for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
       if (place.dims[d].empty()) continue;
       for (int i = 0; i < tensor[d].size; ++i) {
         const int f = tensor[d].factor[i];
-        if (problem_.op != nullptr && !CanCutLocally(*problem_.op, rule_.factors[f].kind)) continue;
+        if (problem_.op != nullptr && !CanCutLocally(*problem_.op, rule_.factors[f].kind)) {
+          if (tensor[d].size == 1) stuck.Append(place.dims[d]);
+          continue;
+        }
         AxisList axes = FactorAxes(mesh_, rule_, tensor[d], i, place.dims[d]);
         while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
         seed.axes[f] = rule_.Admissible(mesh_, f, axes);
         any |= !seed.axes[f].empty();
       }
     }
-    if (!any) return;
     seed.bytes = view.width;
     for (const int64_t size : view.dims) seed.bytes *= size;
-    seeds->push_back(std::move(seed));
+    if (any) seeds->push_back(seed);
+    if (MoveStuck(stuck, tensor, &seed)) seeds->push_back(std::move(seed));
+  }
+
+  // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all of them:
+  // a sort along a cut dimension then takes an all-to-all to the other one, and back.
+  bool MoveStuck(const AxisList& stuck, const TensorFactors& tensor, Seed* seed) const {
+    if (stuck.empty() || problem_.op == nullptr || (stuck.Set() & problem_.reserved) != 0) return false;
+    int best = -1;
+    int64_t most = 0;
+    for (const DimFactors& dim : tensor) {
+      if (dim.size != 1 || rule_.factors[dim.factor[0]].kind != FactorKind::kPassThrough) continue;
+      const int f = dim.factor[0];
+      const int64_t tile = rule_.factors[f].size / mesh_.Product(seed->axes[f]);
+      if (tile < mesh_.Product(stuck) || tile <= most) continue;
+      AxisList axes = seed->axes[f];
+      axes.Append(stuck);
+      if (rule_.Admissible(mesh_, f, axes) != axes) continue;
+      best = f;
+      most = tile;
+    }
+    if (best < 0) return false;
+    seed->axes[best].Append(stuck);
+    return true;
   }
 
   // Extends the assignment wherever the seed agrees with it.
@@ -185,7 +215,8 @@ class Chooser {
         for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
       }
     }
-    const AxisSet partial = problem_.op == nullptr ? 0 : PartialAxes(*problem_.op, rule_, candidate->factor_axes);
+    const AxisSet partial =
+        problem_.op == nullptr ? 0 : PartialAxes(*problem_.op, rule_, candidate->factor_axes);
     for (size_t i = 0; i < problem_.results.size(); ++i) {
       const TensorView& view = problem_.results[i];
       Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
@@ -200,9 +231,30 @@ class Chooser {
       if (natural == wanted) continue;
       sent += planner_->Plan(view.dims, view.width, natural, wanted).sent_bytes;
     }
+    AddExchanges(*candidate, &sent, &cost);
     candidate->flops = Flops(*candidate);
     candidate->sent_bytes = sent;
     candidate->cost = static_cast<double>(sent) + cost;
+  }
+
+  // What the local program exchanges by itself: halos.
+  void AddExchanges(const Assignment& candidate, int64_t* sent, double* cost) const {
+    if (problem_.op == nullptr || rule_.results.empty()) return;
+    std::vector<double> operand_bytes;
+    for (size_t d = 0; d < rule_.results[0].size(); ++d) {
+      const DimFactors& dim = rule_.results[0][d];
+      if (dim.size != 1 || rule_.factors[dim.factor[0]].kind != FactorKind::kPermuting) continue;
+      const AxisList& axes = candidate.factor_axes[dim.factor[0]];
+      if (axes.empty()) continue;
+      for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
+        const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);
+        operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));
+      }
+      const ExchangeCost exchange =
+          CostOfExchanges(*problem_.op, static_cast<int>(d), mesh_, axes, operand_bytes);
+      *sent += exchange.sent_bytes;
+      *cost += exchange.delay_bytes;
+    }
   }
 
   // True if every dimension of an operand can be cut where the op runs.
@@ -210,7 +262,8 @@ class Chooser {
     if (problem_.op == nullptr) return true;
     for (const DimFactors& dim : rule_.operands[operand]) {
       bool can = dim.size > 0;
-      for (int i = 0; i < dim.size; ++i) can &= CanCutLocally(*problem_.op, rule_.factors[dim.factor[i]].kind);
+      for (int i = 0; i < dim.size; ++i)
+        can &= CanCutLocally(*problem_.op, rule_.factors[dim.factor[i]].kind);
       if (!can) return false;
     }
     return true;
@@ -230,7 +283,8 @@ class Chooser {
     if (problem_.op->opcode() != Opcode::kDot && problem_.op->opcode() != Opcode::kConvolution) return 0;
     double flops = 2;
     for (size_t f = 0; f < rule_.factors.size(); ++f) {
-      flops *= static_cast<double>(CeilOfRatio(rule_.factors[f].size, mesh_.Product(candidate.factor_axes[f])));
+      flops *=
+          static_cast<double>(CeilOfRatio(rule_.factors[f].size, mesh_.Product(candidate.factor_axes[f])));
     }
     return flops;
   }
@@ -263,7 +317,7 @@ AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<
       partial |= factor_axes[f].Set();
     }
   }
-  if (partial != 0 && op.opcode() == Opcode::kReduce && !ReduceStaysPartial(op)) return 0;
+  if (partial != 0 && op.opcode() == Opcode::kReduce && !StartsNeutral(op)) return 0;
   return partial;
 }
 

@@ -132,7 +132,7 @@ Literal NeutralElement(Reducer reducer, PrimitiveType type) {
   return *element;
 }
 
-bool ReduceStaysPartial(const Instruction& reduce) {
+bool StartsNeutral(const Instruction& reduce) {
   if (reduce.num_operands() != 2) return false;
   const std::optional<Reducer> reducer = ClassifyReducer(*reduce.called(0));
   const Instruction* init = reduce.operand(1);

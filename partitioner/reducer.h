@@ -32,9 +32,9 @@ Opcode ReducerOpcode(Reducer reducer);
 // or. Shape: scalar of `type`.
 Literal NeutralElement(Reducer reducer, PrimitiveType type);
 
-// True if a reduce of one array starts from its reducer's neutral element, so that partial results of parts of the
-// array combine into the whole result.
-bool ReduceStaysPartial(const Instruction& reduce);
+// True if a reduce or reduce-window of one array has a known reducer and starts from its neutral element, so that
+// results of parts of the array combine into the whole result.
+bool StartsNeutral(const Instruction& reduce);
 
 }  // namespace toroid
 

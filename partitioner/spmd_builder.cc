@@ -219,19 +219,10 @@ Instruction* SpmdBuilder::Offset(const AxisList& axes, int64_t size, PrimitiveTy
   return size == 1 ? coordinate : Binary(Opcode::kMultiply, coordinate, IntScalar(size, type));
 }
 
-Instruction* SpmdBuilder::PerTile(const AxisList& axes, absl::Span<const int64_t> values, PrimitiveType type) {
-  const int64_t step = values.size() > 1 ? values[1] - values[0] : 0;
-  bool linear = true;
-  for (size_t i = 0; i < values.size(); ++i) linear &= values[i] == values[0] + static_cast<int64_t>(i) * step;
-  if (linear) {
-    if (step == 0) return IntScalar(values[0], type);
-    Instruction* scaled = Convert(Coordinate(axes), type);
-    if (step != 1) scaled = Binary(Opcode::kMultiply, scaled, IntScalar(step, type));
-    return values[0] == 0 ? scaled : Binary(Opcode::kAdd, scaled, IntScalar(values[0], type));
-  }
-  const std::vector<int64_t> list(values.begin(), values.end());
-  Instruction* table = Constant(Literal::Array<int64_t>({static_cast<int64_t>(list.size())}, list));
-  return Convert(Reshape(DynamicSlice(table, 0, Coordinate(axes), 1), {}), type);
+Instruction* SpmdBuilder::Linear(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type) {
+  if (axes.empty() || scale == 0) return IntScalar(shift, type);
+  Instruction* scaled = Offset(axes, scale, type);
+  return shift == 0 ? scaled : Binary(Opcode::kAdd, scaled, IntScalar(shift, type));
 }
 
 Instruction* SpmdBuilder::InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi) {
@@ -352,16 +343,31 @@ Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim
   return result;
 }
 
-Instruction* SpmdBuilder::CollectivePermute(Instruction* x,
-                                            absl::Span<const std::pair<int64_t, int64_t>> pairs) {
-  xla::HloInstructionProto* attrs;
-  Instruction* result = Add(Opcode::kCollectivePermute, x->shape(), {x}, &attrs);
+const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& pairs) {
+  xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
   attrs->set_channel_id(1);
+  attrs->mutable_source_target_pairs()->Reserve(static_cast<int>(pairs.size()));
   for (const auto& [source, target] : pairs) {
     auto* pair = attrs->add_source_target_pairs();
     pair->set_source(mesh().order().DeviceAt(source));
     pair->set_target(mesh().order().DeviceAt(target));
   }
+  return attrs;
+}
+
+Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const PositionPairs& pairs) {
+  Instruction* result = Add(Opcode::kCollectivePermute, x->shape(), {x});
+  result->set_attrs(PermuteAttrs(pairs));
+  result->set_cause(Cause());
+  return result;
+}
+
+Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const std::string& key,
+                                            absl::FunctionRef<const PositionPairs&()> pairs) {
+  const xla::HloInstructionProto*& attrs = shared_->collective_attrs[key];
+  if (attrs == nullptr) attrs = PermuteAttrs(pairs());
+  Instruction* result = Add(Opcode::kCollectivePermute, x->shape(), {x});
+  result->set_attrs(attrs);
   result->set_cause(Cause());
   return result;
 }
@@ -379,7 +385,7 @@ Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, con
     return index * mesh().Product(apart) + mesh().Coordinate(position, apart);
   };
   absl::flat_hash_map<int64_t, std::vector<int64_t>> sources;
-  std::vector<std::pair<int64_t, int64_t>> pairs;
+  PositionPairs pairs;
   std::vector<int64_t> waiting;
   bool moves = false;
   for (int64_t p = 0; p < n; ++p) {
@@ -419,7 +425,7 @@ std::vector<int64_t> PositionsOfTiles(const Mesh& mesh, const Sharding& sharding
 
 Instruction* SpmdBuilder::FromDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding) {
   const std::vector<int64_t> positions = PositionsOfTiles(mesh(), sharding);
-  std::vector<std::pair<int64_t, int64_t>> pairs;
+  PositionPairs pairs;
   for (int64_t k = 0; k < mesh().num_devices(); ++k) {
     pairs.emplace_back(mesh().order().PositionOf(order.DeviceAt(k)), positions[k]);
   }
@@ -429,7 +435,7 @@ Instruction* SpmdBuilder::FromDeviceOrder(Instruction* x, const DeviceOrder& ord
 
 Instruction* SpmdBuilder::ToDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding) {
   const std::vector<int64_t> positions = PositionsOfTiles(mesh(), sharding);
-  std::vector<std::pair<int64_t, int64_t>> pairs;
+  PositionPairs pairs;
   for (int64_t k = 0; k < mesh().num_devices(); ++k) {
     pairs.emplace_back(positions[k], mesh().order().PositionOf(order.DeviceAt(k)));
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
 #include "partitioner/reshard/plan.h"
@@ -74,8 +75,8 @@ class SpmdBuilder {
   static PrimitiveType IndexType(int64_t n) { return n > INT32_MAX ? xla::S64 : xla::S32; }
   // Coordinate * size in `type`.
   Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type);
-  // An integer per tile of `axes`: values[coordinate], as a linear function where it is one, else from a table.
-  Instruction* PerTile(const AxisList& axes, absl::Span<const int64_t> values, PrimitiveType type = xla::S32);
+  // Coordinate * scale + shift in `type`.
+  Instruction* Linear(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type);
 
   // pred of the given dims: true where lo <= index along `dim` < hi; lo, hi scalars of one type, null: no bound.
   Instruction* InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi);
@@ -87,8 +88,11 @@ class SpmdBuilder {
   Instruction* AllGather(Instruction* x, const AxisList& axes, int dim);
   Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
   Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
-  // pairs[i] = (source position, target position) in the mesh.
-  Instruction* CollectivePermute(Instruction* x, absl::Span<const std::pair<int64_t, int64_t>> pairs);
+  // pairs[i] = (source position, target position) in the mesh. Pairs under one key are the same, and spelled out once.
+  using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;
+  Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
+  Instruction* CollectivePermute(Instruction* x, const std::string& key,
+                                 absl::FunctionRef<const PositionPairs&()> pairs);
 
   // Moves tiles between two shardings of equal tile counts per dimension.
   Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);
@@ -105,6 +109,7 @@ class SpmdBuilder {
   Computation* ReducerComputation(Reducer reducer, PrimitiveType type);
 
  private:
+  const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
   const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
 
   SpmdModule* shared_;

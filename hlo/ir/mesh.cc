@@ -140,6 +140,19 @@ absl::StatusOr<Mesh> Mesh::Relabeled(absl::Span<const int64_t> relabel) const {
   return mesh;
 }
 
+std::vector<int64_t> Mesh::Positions(const AxisList& axes) const {
+  std::vector<int64_t> positions = {0};
+  for (const int axis : axes) {
+    std::vector<int64_t> longer;
+    longer.reserve(positions.size() * sizes_[axis]);
+    for (const int64_t position : positions) {
+      for (int64_t i = 0; i < sizes_[axis]; ++i) longer.push_back(position + i * strides_[axis]);
+    }
+    positions = std::move(longer);
+  }
+  return positions;
+}
+
 std::optional<AxisList> Mesh::AxesOfPart(int64_t size, int64_t stride) const {
   AxisList axes;
   int64_t covered = 1;

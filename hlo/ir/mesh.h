@@ -163,6 +163,9 @@ class Mesh {
     return coordinate;
   }
 
+  // The positions along a list of axes, by coordinate, at coordinate 0 along all others.
+  std::vector<int64_t> Positions(const AxisList& axes) const;
+
   // Axes of the part (size, stride) of the position numbering; nullopt if the mesh is not cut there.
   std::optional<AxisList> AxesOfPart(int64_t size, int64_t stride) const;
 

@@ -61,6 +61,8 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
       return PartitionReduce(context);
     case Opcode::kReduceWindow:
       return PartitionReduceWindow(context);
+    case Opcode::kSelectAndScatter:
+      return PartitionSelectAndScatter(context);
     default:
       return PartitionByRule(context);
   }
@@ -79,6 +81,7 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
         case Opcode::kConcatenate:
         case Opcode::kConvolution:
         case Opcode::kReduceWindow:
+        case Opcode::kSelectAndScatter:
           return true;
         default:
           return false;

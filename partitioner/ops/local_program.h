@@ -59,6 +59,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context);
 
 }  // namespace toroid
 

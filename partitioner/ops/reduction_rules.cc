@@ -68,13 +68,19 @@ ShardingRule ReduceWindowShardingRule(const Instruction& instruction) {
   return rule;
 }
 
+// Windows that lie apart, each within its stride, are cut with their rows.
 ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
   ShardingRule rule;
   TensorFactors factors;
   const Shape& shape = instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
-    const bool trivial = IsTrivial(instruction.attrs().window().dimensions(d));
-    factors.push_back(rule.AddFactor(shape.dim(d), trivial ? FactorKind::kPassThrough : FactorKind::kWhole));
+    const auto& window = instruction.attrs().window().dimensions(d);
+    const bool apart = window.size() <= window.stride() && window.padding_low() == 0 && window.padding_high() == 0 &&
+                       window.base_dilation() <= 1 && window.window_dilation() <= 1;
+    const FactorKind kind = IsTrivial(window) ? FactorKind::kPassThrough
+                            : apart           ? FactorKind::kPermuting
+                                              : FactorKind::kWhole;
+    factors.push_back(rule.AddFactor(shape.dim(d), kind));
   }
   rule.operands = {factors, factors, TensorFactors()};
   rule.results.push_back(factors);

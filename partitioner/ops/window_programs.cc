@@ -1,51 +1,56 @@
-// Local programs of windowed ops: convolution and reduce-window over cut spatial dimensions.
+// Local programs of windowed ops over cut spatial dimensions: convolution, reduce-window, select-and-scatter.
 //
 // Output tile i owns w windows from i w. On the base spread by its dilation it reads positions
 // [i w stride - low, i w stride - low + (w - 1) stride + (k - 1) dilation + 1). A halo exchange fetches the rows
 // behind them, what lies outside the base is replaced by the padding value, holes of the base dilation are filled
 // in, and the op runs without padding.
+//
+// A window that reaches to the begin of the dimension from every row (a cumulative sum, maximum, ...) is not fetched:
+// every tile runs over its own rows, the totals of all tiles are gathered, and those of the tiles before are combined
+// with every row. One row per tile travels. x[0..8) over 2, sums: tile 1 adds x[0] + ... + x[3] to its own.
 // Source: GShard, arXiv:2006.16668, A.4.
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/ops/local_program.h"
+#include "partitioner/ops/tile_windows.h"
+#include "partitioner/reducer.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
 namespace {
 
-// The rows that the local windows read, explicit holes and padding included; `window` is made to fit them.
-Instruction* FetchBase(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes, int64_t w,
-                       xla::WindowDimension* window, Instruction* fill) {
-  const int64_t tiles = b.mesh().Product(axes);
+// The positions that the w local windows read; `window` is made to fit them.
+Instruction* FetchBase(SpmdBuilder& b, Instruction* x, int64_t n, const AxisList& axes, int64_t w,
+                       const OperandWindows& read, xla::WindowDimension* window, Instruction* fill) {
   const int64_t stride = std::max<int64_t>(1, window->stride());
   const int64_t dilation = std::max<int64_t>(1, window->window_dilation());
-  const int64_t step = std::max<int64_t>(1, window->base_dilation());
-  const int64_t low = window->padding_low();
-  const int64_t len = (w - 1) * stride + (window->size() - 1) * dilation + 1;
-  std::vector<int64_t> first(tiles), offset(tiles);
-  for (int64_t i = 0; i < tiles; ++i) {
-    first[i] = FloorOfRatio(i * w * stride - low, step);
-    offset[i] = i * w * stride - low - first[i] * step;
-  }
-  const int64_t count = CeilOfRatio(len + step - 1, step);
-  x = FetchMaskedWindow(b, x, dim, n, axes, first, count, fill);
-  if (step > 1) {
-    Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-    dims[dim] = (count - 1) * step + 1 + step;
-    xla::HloInstructionProto* attrs;
-    Instruction* wide = b.Add(Opcode::kPad, Shape(x->shape().element_type(), dims), {x, fill}, &attrs);
-    for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
-      auto* padding = attrs->mutable_padding_config()->add_dimensions();
-      if (d != dim) continue;
-      padding->set_interior_padding(step - 1);
-      padding->set_edge_padding_high(step);
-    }
-    x = b.DynamicSlice(wide, dim, b.PerTile(axes, offset), len);
-  }
+  const int64_t length = (w - 1) * stride + (window->size() - 1) * dilation + 1;
   window->set_base_dilation(1);
   window->set_padding_low(0);
   window->set_padding_high(0);
-  return x;
+  return FetchSpreadWindow(b, x, read.dim, n, axes, read.windows, length, fill);
+}
+
+// `x`, whose every tile along `dim` is cumulated by itself, combined with the totals of the tiles before (behind).
+Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& axes, bool forward,
+                       Reducer reducer) {
+  const PrimitiveType type = x->shape().element_type();
+  Instruction* neutral = b.Constant(NeutralElement(reducer, type));
+  const int64_t last = forward ? x->shape().dim(dim) - 1 : 0;
+  Instruction* totals = b.AllGather(b.Slice(x, dim, last, last + 1), axes, dim);
+  Instruction* self = b.Coordinate(axes);
+  Instruction* others =
+      forward ? b.InRange(totals->shape().dims(), dim, nullptr, self)
+              : b.InRange(totals->shape().dims(), dim, b.Binary(Opcode::kAdd, self, b.IntScalar(1)), nullptr);
+  totals = b.Select(others, totals, b.Broadcast(neutral, totals->shape().dims()));
+  const int64_t dims[] = {dim};
+  Instruction* sum = b.Reduce(totals, neutral, dims, reducer);
+  xla::HloInstructionProto* attrs;
+  Instruction* wide = b.Add(Opcode::kBroadcast, x->shape(), {sum}, &attrs);
+  for (int d = 0; d < x->shape().rank(); ++d) {
+    if (d != dim) attrs->add_dimensions(d);
+  }
+  return b.Binary(ReducerOpcode(reducer), wide, x);
 }
 
 }  // namespace
@@ -65,14 +70,14 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
   }
   const Shape local = context.ResultShape();
   for (int i = 0; i < numbers.input_spatial_dimensions_size(); ++i) {
-    const int d = static_cast<int>(numbers.input_spatial_dimensions(i));
     const int out = static_cast<int>(numbers.output_spatial_dimensions(i));
     const AxisList& axes = context.results[0].dims[out];
     if (axes.empty()) continue;
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
+    const OperandWindows read = ReadsOfTiles(*context.op, out, b.mesh().Product(axes))[0];
     Instruction*& x = context.operands[0];
-    x = FetchBase(b, x, d, context.GlobalDim(0, d), axes, local.dim(out), attrs->mutable_window()->mutable_dimensions(i),
-                  b.Zero(x->shape().element_type()));
+    x = FetchBase(b, x, context.GlobalDim(0, read.dim), axes, local.dim(out), read,
+                  attrs->mutable_window()->mutable_dimensions(i), b.Zero(x->shape().element_type()));
   }
   return context.CloneLocal(attrs);
 }
@@ -82,20 +87,75 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
   xla::HloInstructionProto* attrs = nullptr;
   const int n = context.op->num_operands() / 2;
   const Shape local = context.ResultShape();
+  std::vector<int> cumulated;
   for (int d = 0; d < local.rank(); ++d) {
     const AxisList& axes = context.results[0].dims[d];
     const FactorKind kind = context.rule->factors[context.rule->results[0][d].factor[0]].kind;
     if (axes.empty() || kind != FactorKind::kPermuting) continue;
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
     const xla::WindowDimension window = attrs->window().dimensions(d);
-    for (int k = 0; k < n; ++k) {
+    if (const int direction = CumulativeDirection(*context.op, d); direction != 0) {
+      context.operands[0] =
+          b.MaskPadding(context.operands[0], d, context.GlobalDim(0, d), axes, context.operands[1]);
+      xla::WindowDimension* changed = attrs->mutable_window()->mutable_dimensions(d);
+      changed->set_size(local.dim(d));
+      changed->set_padding_low(direction > 0 ? local.dim(d) - 1 : 0);
+      changed->set_padding_high(direction > 0 ? 0 : local.dim(d) - 1);
+      cumulated.push_back(d);
+      continue;
+    }
+    for (const OperandWindows& read : ReadsOfTiles(*context.op, d, b.mesh().Product(axes))) {
       xla::WindowDimension* changed = attrs->mutable_window()->mutable_dimensions(d);
       *changed = window;
-      context.operands[k] = FetchBase(b, context.operands[k], d, context.GlobalDim(k, d), axes, local.dim(d), changed,
-                                      context.operands[n + k]);
+      context.operands[read.operand] =
+          FetchBase(b, context.operands[read.operand], context.GlobalDim(read.operand, d), axes, local.dim(d),
+                    read, changed, context.operands[n + read.operand]);
     }
   }
-  return context.CloneLocal(attrs);
+  std::vector<Instruction*> results = context.CloneLocal(attrs);
+  for (const int d : cumulated) {
+    results[0] = AddTotals(b, results[0], d, context.results[0].dims[d],
+                           CumulativeDirection(*context.op, d) > 0, *ClassifyReducer(*context.op->called(0)));
+  }
+  return results;
+}
+
+// Windows lie apart, each within its stride: a tile takes the rows under its part of the source, and what it scatters
+// goes back to the tiles of the result. Rows behind the last window get the init value.
+absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const Shape local = context.ResultShape();
+  std::vector<int> cut;
+  for (int d = 0; d < local.rank(); ++d) {
+    const AxisList& axes = context.results[0].dims[d];
+    if (axes.empty() ||
+        context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) {
+      continue;
+    }
+    const OperandWindows read = ReadsOfTiles(*context.op, d, b.mesh().Product(axes))[0];
+    context.operands[0] =
+        FetchWindow(b, context.operands[0], d, context.GlobalDim(0, d), axes, axes, read.windows);
+    cut.push_back(d);
+  }
+  if (cut.empty()) return context.CloneLocal();
+  Instruction* result = b.Clone(*context.op, context.operands[0]->shape(), context.operands);
+  Computation* called[] = {context.copy_computation(context.op->called(0)),
+                           context.copy_computation(context.op->called(1))};
+  result->set_called(called);
+  Instruction* init = context.operands[2];
+  for (const int d : cut) {
+    const AxisList& axes = context.results[0].dims[d];
+    const int64_t tiles = b.mesh().Product(axes), rows = result->shape().dim(d);
+    const int64_t windows = context.GlobalDim(1, d) * context.op->attrs().window().dimensions(d).stride();
+    if (rows * tiles != windows) {
+      Instruction* end = b.Linear(axes, -rows, windows, SpmdBuilder::IndexType(rows * tiles));
+      const auto dims = result->shape().dims();
+      result = b.Select(b.InRange(dims, d, nullptr, end), result, b.Broadcast(init, dims));
+    }
+    const int64_t t = local.dim(d);
+    result = FetchMaskedWindow(b, result, d, rows * tiles, axes, {t, 0, t}, init);
+  }
+  return std::vector<Instruction*>{result};
 }
 
 }  // namespace toroid

@@ -57,8 +57,7 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
         const AxisList& before = state.dims[move.from_dim];
         const AxisList& after = move.result.dims[move.from_dim];
         const int64_t n = dims[move.from_dim];
-        x = FetchWindowAt(b, x, move.from_dim, n, before, before.size() > after.size() ? before : after,
-                          RealignStarts(b.mesh(), n, before, after), local[move.from_dim]);
+        x = FetchWindow(b, x, move.from_dim, n, before, after, RealignWindows(n, b.mesh().Product(after)));
         break;
       }
       case MoveKind::kPermute:

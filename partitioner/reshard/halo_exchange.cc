@@ -1,103 +1,211 @@
 #include "partitioner/reshard/halo_exchange.h"
 
 #include <algorithm>
+#include <cstdlib>
 
-#include "hlo/base/math.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace toroid {
+namespace {
 
-Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
-                         absl::Span<const int64_t> start, int64_t len) {
-  return FetchWindowAt(b, x, dim, n, axes, axes, start, len);
+using Pairs = std::vector<std::pair<int64_t, int64_t>>;
+
+// Wide enough for every row number that the windows of an exchange name.
+PrimitiveType RowType(int64_t places, int64_t rows, int64_t tile, const TileWindows& windows) {
+  return SpmdBuilder::IndexType(windows.scale * places + 2 * std::abs(windows.shift) + rows +
+                                (places + 2) * tile * windows.divisor + windows.length);
 }
 
-Instruction* FetchWindowAt(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
-                           const AxisList& places, absl::Span<const int64_t> start, int64_t len) {
-  const Mesh& mesh = b.mesh();
-  const int64_t tiles = mesh.Product(axes);
-  const int64_t num_places = static_cast<int64_t>(start.size());
-  const int64_t per_tile = num_places / tiles;
-  const int64_t s = x->shape().dim(dim);
-  const HaloPlan plan = PlanHalo(n, tiles, start, len);
-  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-  dims[dim] = len;
-  if (plan.hops.empty()) return b.Broadcast(b.Zero(x->shape().element_type()), dims);
+// (scale * tile + shift) made positive by a multiple of `period`: that multiple, divided by the period.
+int64_t Periods(const TileWindows& windows, int64_t period) {
+  return windows.shift >= 0 ? 0 : CeilOfRatio(-windows.shift, period);
+}
 
-  const int64_t first = plan.hops.front().distance;
-  const int64_t last = plan.hops.back().distance;
-  const int64_t first_row = plan.hops.front().lo;
-  std::vector<Instruction*> pieces;
-  size_t next = 0;
-  for (int64_t h = first; h <= last; ++h) {
-    // Rows of this tile that the buffer holds: whole tiles but at its two ends.
-    const int64_t begin = h == first ? first_row : 0;
-    const int64_t end = h == last ? plan.hops.back().hi : s;
-    if (plan.hops[next].distance != h) {
-      dims[dim] = end - begin;
-      pieces.push_back(b.Broadcast(b.Zero(x->shape().element_type()), dims));
-      continue;
-    }
-    const HaloPlan::Hop& hop = plan.hops[next++];
-    if (h == 0) {
-      pieces.push_back(b.Slice(x, dim, begin, end));
-      continue;
-    }
-    std::vector<bool> receives(num_places, false);
-    for (const int64_t place : hop.targets) receives[place] = true;
-    std::vector<std::pair<int64_t, int64_t>> pairs;
-    // The position whose tile along the axes is i + h and that agrees elsewhere.
-    for (int64_t p = 0; p < mesh.num_devices(); ++p) {
-      const int64_t place = mesh.Coordinate(p, places);
-      if (!receives[place]) continue;
-      int64_t source = p;
-      int64_t target_tile = place / per_tile, source_tile = target_tile + h;
-      for (int k = axes.size() - 1; k >= 0; --k) {
-        const int64_t size = mesh.size(axes[k]);
-        source += (source_tile % size - target_tile % size) * mesh.stride(axes[k]);
-        source_tile /= size;
-        target_tile /= size;
+// (scale * tile + shift) modulo a period.
+Instruction* Phase(SpmdBuilder& b, const AxisList& axes, const TileWindows& windows, int64_t period,
+                   PrimitiveType type) {
+  const int64_t shift = windows.shift + Periods(windows, period) * period;
+  if (windows.scale % period == 0) return b.IntScalar(shift % period, type);
+  return b.Binary(Opcode::kRemainder, b.Linear(axes, windows.scale, shift, type), b.IntScalar(period, type));
+}
+
+// Where the window of a tile begins.
+Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& windows, PrimitiveType type) {
+  const int64_t d = windows.divisor;
+  if (windows.scale % d == 0) return b.Linear(axes, windows.scale / d, FloorOfRatio(windows.shift, d), type);
+  const int64_t periods = Periods(windows, d);
+  Instruction* start =
+      b.Binary(Opcode::kDivide, b.Linear(axes, windows.scale, windows.shift + periods * d, type),
+               b.IntScalar(d, type));
+  return periods == 0 ? start : b.Binary(Opcode::kSubtract, start, b.IntScalar(periods, type));
+}
+
+// One exchange between the tiles of `x`, cut over `from`, and the windows of the tiles of `to`.
+class Exchange {
+ public:
+  Exchange(SpmdBuilder& b, const HaloStep& step, int dim, const AxisList& from, const AxisList& to)
+      : b_(b),
+        step_(step),
+        dim_(dim),
+        from_(from),
+        to_(to),
+        type_(RowType(step.places, step.rows, step.tile, step.windows)) {}
+
+  Instruction* Emit(Instruction* x) {
+    Instruction* phase = nullptr;
+    if (step_.by_rank) phase = Phase(b_, to_, step_.windows, step_.windows.divisor * step_.tile, type_);
+    Instruction* result = nullptr;
+    for (size_t lane = 0; lane < step_.lanes.size(); ++lane) {
+      if (step_.lanes[lane].hops.empty()) continue;
+      Instruction* window = Window(x, lane, phase);
+      if (result != nullptr) {
+        Instruction* rank =
+            b_.Binary(Opcode::kDivide, phase, b_.IntScalar(step_.windows.scale * step_.share, type_));
+        Instruction* mine = b_.Compare(rank, b_.IntScalar(static_cast<int64_t>(lane), type_), "EQ");
+        window = b_.Select(b_.Broadcast(mine, window->shape().dims()), window, result);
       }
-      pairs.emplace_back(source, p);
+      result = window;
     }
-    std::sort(pairs.begin(), pairs.end());
-    Instruction* piece = b.CollectivePermute(b.Slice(x, dim, hop.lo, hop.hi), pairs);
-    pieces.push_back(b.Pad(piece, dim, hop.lo - begin, end - hop.hi));
+    if (result != nullptr) return result;
+    Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+    dims[dim_] = step_.windows.length;
+    return b_.Broadcast(b_.Zero(x->shape().element_type()), dims);
   }
-  Instruction* buffer = b.Concatenate(pieces, dim);
-  const int64_t size = buffer->shape().dim(dim);
-  // Where each place's window begins in the buffer; windows that reach outside need room there.
-  std::vector<int64_t> offset(num_places);
-  int64_t low = 0, high = 0;
-  for (int64_t i = 0; i < num_places; ++i) {
-    // A window wholly outside the array may begin anywhere.
-    const bool empty = start[i] + len <= 0 || start[i] >= n;
-    offset[i] = start[i] - ((i / per_tile + first) * s + first_row);
-    if (empty) offset[i] = std::clamp<int64_t>(offset[i], 0, std::max<int64_t>(size - len, 0));
-    low = std::max(low, -offset[i]);
-    high = std::max(high, offset[i] + len - size);
+
+ private:
+  // The windows of one lane; of other lanes' places: anything.
+  Instruction* Window(Instruction* x, size_t number, Instruction* phase) {
+    const HaloStep::Lane& lane = step_.lanes[number];
+    std::vector<Instruction*> pieces;
+    int64_t at = lane.lo;  // Next row of the buffer, counted from the origin tile's first row.
+    for (size_t i = 0; i < lane.hops.size(); ++i) {
+      const HaloStep::Hop& hop = lane.hops[i];
+      Instruction* piece = b_.Slice(x, dim_, hop.lo, hop.hi);
+      if (!hop.stays) {
+        piece =
+            b_.CollectivePermute(piece, Key(number, i), [&]() -> const Pairs& { return PairsOf(number, i); });
+      }
+      const int64_t begin = hop.distance * step_.tile + hop.lo, end = hop.distance * step_.tile + hop.hi;
+      const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
+      pieces.push_back(b_.Pad(piece, dim_, begin - at, rest));
+      at = end;
+    }
+    Instruction* buffer = b_.Concatenate(pieces, dim_);
+    if (lane.lo == lane.hi) return buffer;
+    return b_.DynamicSlice(buffer, dim_, Offset(phase, lane.lo), step_.windows.length);
   }
-  buffer = b.Pad(buffer, dim, low, high);
-  for (int64_t& o : offset) o += low;
-  bool same = true;
-  for (const int64_t o : offset) same &= o == offset[0];
-  if (same) return b.Slice(buffer, dim, offset[0], offset[0] + len);
-  return b.DynamicSlice(buffer, dim, b.PerTile(places, offset), len);
+
+  // Where the window begins, behind row `first` of the origin tile.
+  Instruction* Offset(Instruction* phase, int64_t first) {
+    const TileWindows& windows = step_.windows;
+    Instruction* offset;
+    if (step_.by_rank) {
+      offset = windows.divisor == 1 ? phase
+                                    : b_.Binary(Opcode::kDivide, phase, b_.IntScalar(windows.divisor, type_));
+    } else if (windows.scale % windows.divisor == 0 && step_.share == 1) {
+      return b_.Linear(to_, windows.scale / windows.divisor - step_.tile,
+                       FloorOfRatio(windows.shift, windows.divisor) - first, type_);
+    } else {
+      offset =
+          b_.Binary(Opcode::kSubtract, Start(b_, to_, windows, type_), b_.Offset(from_, step_.tile, type_));
+    }
+    return first == 0 ? offset : b_.Binary(Opcode::kSubtract, offset, b_.IntScalar(first, type_));
+  }
+
+  std::string Key(size_t lane, size_t hop) const {
+    const TileWindows& w = step_.windows;
+    return absl::StrCat("halo/", absl::StrJoin(from_, ","), "/", absl::StrJoin(to_, ","), "/", step_.rows,
+                        "/", step_.tile, "/", w.scale, "/", w.shift, "/", w.length, "/", w.divisor, "/",
+                        step_.by_rank, "/", lane, "/", hop);
+  }
+
+  // Pairs of positions in the mesh; made for all hops at once.
+  const Pairs& PairsOf(size_t lane, size_t hop) {
+    if (pairs_.empty()) MakePairs();
+    return pairs_[lane][hop];
+  }
+
+  void MakePairs() {
+    const Mesh& mesh = b_.mesh();
+    for (const HaloStep::Lane& lane : step_.lanes) pairs_.emplace_back(lane.hops.size());
+    // A position is a place along `to_` and one among those that are alike there.
+    const std::vector<int64_t> at = mesh.Positions(to_);
+    const std::vector<int64_t> alike = mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~to_.Set()));
+    for (int64_t place = 0; place < step_.places; ++place) {
+      const int64_t begin = std::max<int64_t>(step_.windows.Start(place), 0);
+      const int64_t end = std::min(step_.windows.Start(place) + step_.windows.length, step_.rows);
+      if (begin >= end) continue;
+      const int64_t lane = step_.LaneOf(place), origin = step_.Origin(place);
+      for (size_t i = 0; i < step_.lanes[lane].hops.size(); ++i) {
+        const HaloStep::Hop& hop = step_.lanes[lane].hops[i];
+        const int64_t source = origin + hop.distance;
+        if (hop.stays || source * step_.tile >= end || (source + 1) * step_.tile <= begin) continue;
+        const int64_t from = at[step_.Source(place, source)], to = at[place];
+        for (const int64_t other : alike) pairs_[lane][i].emplace_back(from + other, to + other);
+      }
+    }
+  }
+
+  SpmdBuilder& b_;
+  const HaloStep& step_;
+  const int dim_;
+  const AxisList& from_;
+  const AxisList& to_;
+  const PrimitiveType type_;
+  std::vector<std::vector<Pairs>> pairs_;  // By lane and hop.
+};
+
+}  // namespace
+
+Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from,
+                         const AxisList& to, const TileWindows& windows) {
+  const int64_t rows = x->shape().dim(dim);
+  const int64_t row_bytes = rows == 0 ? 0 : x->shape().ByteSize() / rows;
+  const HaloPlan plan = PlanHalo(b.mesh(), n, rows, from, to, windows, row_bytes);
+  AxisList cut = from.Prefix(from.size() - plan.gathered);
+  if (plan.gathered > 0) x = b.AllGather(x, from.Suffix(cut.size()), dim);
+  for (const HaloStep& step : plan.steps) {
+    x = Exchange(b, step, dim, cut, to).Emit(x);
+    cut = to;
+  }
+  return x;
 }
 
 Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
-                               absl::Span<const int64_t> start, int64_t len, Instruction* fill) {
-  Instruction* window = FetchWindow(b, x, dim, n, axes, start, len);
-  bool inside = true;
-  std::vector<int64_t> lo, hi;
-  for (const int64_t first : start) {
-    inside &= first >= 0 && first + len <= n;
-    lo.push_back(std::clamp<int64_t>(-first, 0, len));
-    hi.push_back(std::clamp<int64_t>(n - first, 0, len));
-  }
-  if (inside) return window;
+                               const TileWindows& windows, Instruction* fill) {
+  const int64_t tile = x->shape().dim(dim), tiles = b.mesh().Product(axes);
+  Instruction* window = FetchWindow(b, x, dim, n, axes, axes, windows);
+  const bool before = windows.Start(0)<0, behind = windows.Start(tiles - 1) + windows.length> n;
+  if (!before && !behind) return window;
+  const PrimitiveType type = RowType(tiles, n, tile, windows);
+  Instruction* start = Start(b, axes, windows, type);
+  const auto from_start = [&](int64_t row) {
+    return b.Binary(Opcode::kSubtract, b.IntScalar(row, type), start);
+  };
   const auto dims = window->shape().dims();
-  Instruction* mask = b.InRange(dims, dim, b.PerTile(axes, lo), b.PerTile(axes, hi));
+  Instruction* mask =
+      b.InRange(dims, dim, before ? from_start(0) : nullptr, behind ? from_start(n) : nullptr);
   return b.Select(mask, window, b.Broadcast(fill, dims));
+}
+
+Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
+                               const TileWindows& windows, int64_t length, Instruction* fill) {
+  x = FetchMaskedWindow(b, x, dim, n, axes, windows, fill);
+  const int64_t step = windows.divisor;
+  if (step == 1) return x;
+  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+  dims[dim] = (windows.length - 1) * step + 1 + step;
+  xla::HloInstructionProto* attrs;
+  Instruction* wide = b.Add(Opcode::kPad, Shape(x->shape().element_type(), dims), {x, fill}, &attrs);
+  for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
+    auto* padding = attrs->mutable_padding_config()->add_dimensions();
+    if (d != dim) continue;
+    padding->set_interior_padding(step - 1);
+    padding->set_edge_padding_high(step);
+  }
+  const PrimitiveType type = RowType(b.mesh().Product(axes), n, x->shape().dim(dim), windows);
+  return b.DynamicSlice(wide, dim, Phase(b, axes, windows, step, type), length);
 }
 
 }  // namespace toroid

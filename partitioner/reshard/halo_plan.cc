@@ -1,49 +1,251 @@
 #include "partitioner/reshard/halo_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
-
-#include "hlo/base/math.h"
+#include <numeric>
+#include <optional>
 
 namespace toroid {
+namespace {
 
-HaloPlan PlanHalo(int64_t n, int64_t tiles, absl::Span<const int64_t> start, int64_t len) {
-  const int64_t s = CeilOfRatio(n, tiles);
-  const int64_t places = static_cast<int64_t>(start.size());
-  std::map<int64_t, HaloPlan::Hop> hops;
-  for (int64_t place = 0; place < places && s > 0; ++place) {
-    const int64_t i = place / (places / tiles);
-    const int64_t begin = std::max<int64_t>(start[place], 0);
-    const int64_t end = std::min(start[place] + len, n);
-    for (int64_t source = begin / s; begin < end && source * s < end; ++source) {
-      HaloPlan::Hop& hop = hops[source - i];
-      const int64_t lo = std::max(begin - source * s, int64_t{0});
-      const int64_t hi = std::min(end - source * s, s);
-      if (hop.targets.empty()) {
-        hop.lo = lo;
-        hop.hi = hi;
-      }
-      hop.distance = source - i;
-      hop.lo = std::min(hop.lo, lo);
-      hop.hi = std::max(hop.hi, hi);
-      hop.targets.push_back(place);
-    }
-  }
-  HaloPlan plan;
-  for (auto& [distance, hop] : hops) {
-    if (distance != 0) plan.sent_rows += hop.hi - hop.lo;
-    plan.hops.push_back(std::move(hop));
-  }
-  return plan;
+// Up to so many places the rows of every hop are counted, place by place.
+constexpr int64_t kCounted = 1024;
+// Plans of more permutes are not considered.
+constexpr int64_t kMaxPermutes = 64;
+// So many permutes overlap with other work; each beyond them delays it as sending kPermuteBytes does.
+constexpr int64_t kFreePermutes = 8;
+constexpr double kPermuteBytes = 65536;
+
+// The part of a window that exists.
+struct Span {
+  int64_t begin, end;
+};
+Span Existing(const HaloStep& step, int64_t place) {
+  const int64_t start = step.windows.Start(place);
+  return {std::max<int64_t>(start, 0), std::min(start + step.windows.length, step.rows)};
 }
 
-std::vector<int64_t> RealignStarts(const Mesh& mesh, int64_t n, const AxisList& from, const AxisList& to) {
-  const int64_t places = std::max(mesh.Product(from), mesh.Product(to));
-  const int64_t tiles = mesh.Product(to);
+// Fills the lanes by going through all places.
+void Count(HaloStep* step) {
+  const int64_t s = step->tile;
+  std::vector<std::map<int64_t, HaloStep::Hop>> hops;
+  std::vector<bool> used;
+  for (int64_t place = 0; place < step->places; ++place) {
+    const Span span = Existing(*step, place);
+    if (span.begin >= span.end) continue;
+    const int64_t lane = step->LaneOf(place), origin = step->Origin(place), offset = step->Offset(place);
+    if (lane >= static_cast<int64_t>(hops.size())) {
+      hops.resize(lane + 1);
+      used.resize(lane + 1);
+      step->lanes.resize(lane + 1);
+    }
+    HaloStep::Lane& into = step->lanes[lane];
+    into.lo = used[lane] ? std::min(into.lo, offset) : offset;
+    into.hi = used[lane] ? std::max(into.hi, offset) : offset;
+    used[lane] = true;
+    for (int64_t source = span.begin / s; source * s < span.end; ++source) {
+      const auto [it, inserted] =
+          hops[lane].try_emplace(source - origin, HaloStep::Hop{source - origin, s, 0, true});
+      HaloStep::Hop& hop = it->second;
+      hop.lo = std::min(hop.lo, std::max<int64_t>(span.begin - source * s, 0));
+      hop.hi = std::max(hop.hi, std::min(span.end - source * s, s));
+      hop.stays &= step->Source(place, source) == place;
+    }
+  }
+  for (size_t lane = 0; lane < hops.size(); ++lane) {
+    for (const auto& [distance, hop] : hops[lane]) step->lanes[lane].hops.push_back(hop);
+  }
+}
+
+// The hops of windows that begin at rows [lane.lo, lane.hi] of their origins, wherever these lie.
+void AddHops(const HaloStep& step, HaloStep::Lane* lane) {
+  const int64_t s = step.tile, end = lane->hi + step.windows.length;
+  for (int64_t k = FloorOfRatio(lane->lo, s); k * s < end; ++k) {
+    const int64_t lo = std::max<int64_t>(lane->lo - k * s, 0), hi = std::min(end - k * s, s);
+    if (lo < hi) lane->hops.push_back({k, lo, hi, !step.by_rank && k == 0});
+  }
+}
+
+// Bounds by distance; false unless both cuts advance alike, so that distances do not grow.
+bool BoundByDistance(HaloStep* step) {
+  if (step->windows.scale * step->share != step->windows.divisor * step->tile || step->share > kCounted)
+    return false;
+  HaloStep::Lane lane;
+  lane.lo = lane.hi = step->Offset(0);
+  for (int64_t place = 0; place < step->share; ++place) {
+    lane.lo = std::min(lane.lo, step->Offset(place));
+    lane.hi = std::max(lane.hi, step->Offset(place));
+  }
+  AddHops(*step, &lane);
+  step->lanes.push_back(std::move(lane));
+  return true;
+}
+
+// Bounds by rank. In units of a row / divisor, windows begin at multiples of the gcd of scale and tile, but for a
+// rest, within their origin tiles; rank c are those in [c, c + 1) scale share.
+void BoundByRank(HaloStep* step) {
+  const int64_t period = step->windows.divisor * step->tile;
+  const int64_t unit = std::gcd(step->windows.scale, period);
+  const int64_t rest = step->windows.shift - FloorOfRatio(step->windows.shift, unit) * unit;
+  const int64_t reach = step->windows.scale * step->share;
+  for (int64_t begin = 0; begin < period; begin += reach) {
+    const int64_t end = std::min(begin + reach, period);
+    const int64_t first = rest + CeilOfRatio(std::max<int64_t>(begin - rest, 0), unit) * unit;
+    if (first >= end) {
+      step->lanes.emplace_back();
+      continue;
+    }
+    const int64_t last = first + (end - 1 - first) / unit * unit;
+    HaloStep::Lane lane;
+    lane.lo = first / step->windows.divisor;
+    lane.hi = last / step->windows.divisor;
+    AddHops(*step, &lane);
+    step->lanes.push_back(std::move(lane));
+  }
+}
+
+struct Totals {
+  int64_t rows = 0, permutes = 0;
+};
+Totals Sum(const HaloStep& step) {
+  Totals totals;
+  for (const HaloStep::Lane& lane : step.lanes) {
+    for (const HaloStep::Hop& hop : lane.hops) {
+      if (hop.stays) continue;
+      totals.rows += hop.hi - hop.lo;
+      ++totals.permutes;
+    }
+  }
+  return totals;
+}
+
+double Cost(int64_t rows, int64_t permutes, int64_t row_bytes) {
+  return static_cast<double>(rows) * static_cast<double>(row_bytes) +
+         kPermuteBytes * static_cast<double>(std::max<int64_t>(0, permutes - kFreePermutes));
+}
+
+// The cheaper scheme; nullopt if both take too many permutes.
+std::optional<HaloStep> PlanStep(HaloStep step, int64_t row_bytes) {
+  if (step.tile <= 0 || step.windows.length <= 0) return step;
+  const bool count = step.places <= kCounted;
+  const int64_t tiles = step.places / step.share;
+  if (tiles == 1 && !count) {
+    // Everything is there. Windows wholly outside may begin anywhere.
+    const int64_t begin = -step.windows.length;
+    HaloStep::Lane lane;
+    lane.lo = std::clamp(step.windows.Start(0), begin, step.rows);
+    lane.hi = std::clamp(step.windows.Start(step.places - 1), begin, step.rows);
+    const int64_t lo = std::max<int64_t>(lane.lo, 0);
+    const int64_t hi = std::min(lane.hi + step.windows.length, step.rows);
+    if (lo < hi) lane.hops.push_back({0, lo, hi, true});
+    step.lanes.push_back(std::move(lane));
+    return step;
+  }
+  const int64_t touched = std::min(tiles, CeilOfRatio(step.windows.length - 1, step.tile) + 1);
+  if (touched > kMaxPermutes) return std::nullopt;
+  std::optional<HaloStep> best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  const auto consider = [&](HaloStep candidate) {
+    const Totals totals = Sum(candidate);
+    const double cost = Cost(totals.rows, totals.permutes, row_bytes);
+    if (totals.permutes > kMaxPermutes || cost >= best_cost) return;
+    best = std::move(candidate);
+    best_cost = cost;
+  };
+  HaloStep by_distance = step;
+  if (count) {
+    Count(&by_distance);
+    consider(std::move(by_distance));
+  } else if (BoundByDistance(&by_distance)) {
+    consider(std::move(by_distance));
+  }
+  step.by_rank = true;
+  if (CeilOfRatio(step.windows.divisor * step.tile, step.windows.scale * step.share) * touched <=
+      kMaxPermutes) {
+    if (count) {
+      Count(&step);
+    } else {
+      BoundByRank(&step);
+    }
+    consider(std::move(step));
+  }
+  return best;
+}
+
+// One exchange; or several, each of which makes tiles an eighth as large, while more than eight windows begin in one.
+std::optional<std::vector<HaloStep>> PlanSteps(HaloStep step, int64_t row_bytes) {
+  std::vector<HaloStep> steps;
+  for (;;) {
+    const int64_t smaller = CeilOfRatio(step.tile, kFreePermutes);
+    if (step.share > 1 || smaller >= step.tile || step.windows.length > smaller ||
+        step.windows.scale * kFreePermutes >= step.windows.divisor * step.tile) {
+      break;
+    }
+    HaloStep first = step;
+    first.windows = {smaller, step.windows.Start(0), smaller, 1};
+    std::optional<HaloStep> planned = PlanStep(first, row_bytes);
+    if (!planned) return std::nullopt;
+    steps.push_back(*std::move(planned));
+    step.rows -= first.windows.shift;
+    step.windows.shift -= first.windows.shift * step.windows.divisor;
+    step.tile = smaller;
+  }
+  std::optional<HaloStep> last = PlanStep(step, row_bytes);
+  if (!last) return std::nullopt;
+  steps.push_back(*std::move(last));
+  return steps;
+}
+
+}  // namespace
+
+int64_t HaloStep::LaneOf(int64_t place) const {
+  if (!by_rank) return 0;
+  const int64_t at = windows.scale * place + windows.shift, period = windows.divisor * tile;
+  return (at - FloorOfRatio(at, period) * period) / (windows.scale * share);
+}
+
+double HaloCost(const HaloPlan& plan, int64_t row_bytes) {
+  return Cost(plan.sent_rows, plan.permutes, row_bytes);
+}
+
+HaloPlan PlanHalo(const Mesh& mesh, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
+                  const TileWindows& windows, int64_t row_bytes) {
+  HaloPlan best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  HaloStep step;
+  step.rows = n;
+  step.windows = windows;
+  step.places = mesh.Product(to);
+  for (int gathered = std::max(0, from.size() - to.size()); gathered <= from.size(); ++gathered) {
+    const int64_t group = mesh.Product(from.Suffix(from.size() - gathered));
+    step.tile = tile * group;
+    step.share = step.places / mesh.Product(from.Prefix(from.size() - gathered));
+    std::optional<std::vector<HaloStep>> steps = PlanSteps(step, row_bytes);
+    if (!steps) continue;
+    HaloPlan plan;
+    plan.gathered = gathered;
+    plan.sent_rows = tile * (group - 1);
+    for (const HaloStep& part : *steps) {
+      const Totals totals = Sum(part);
+      plan.sent_rows += totals.rows;
+      plan.permutes += totals.permutes;
+    }
+    plan.steps = *std::move(steps);
+    const double cost = HaloCost(plan, row_bytes);
+    if (cost < best_cost) {
+      best = std::move(plan);
+      best_cost = cost;
+    }
+    // Larger tiles only save permutes.
+    if (best.permutes <= kFreePermutes) break;
+  }
+  return best;
+}
+
+TileWindows RealignWindows(int64_t n, int64_t tiles) {
   const int64_t size = CeilOfRatio(n, tiles);
-  std::vector<int64_t> start(places);
-  for (int64_t place = 0; place < places; ++place) start[place] = place / (places / tiles) * size;
-  return start;
+  return {size, 0, size};
 }
 
 }  // namespace toroid

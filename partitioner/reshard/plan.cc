@@ -223,8 +223,7 @@ class Search {
     const int64_t n = dims_[d];
     const int64_t rows = CeilOfRatio(n, mesh_.Product(state.dims[d]));
     if (rows == 0) return;
-    const HaloPlan halo = PlanHalo(n, mesh_.Product(state.dims[d]), RealignStarts(mesh_, n, state.dims[d], axes),
-                                   CeilOfRatio(n, mesh_.Product(axes)));
+    const HaloPlan halo = PlanHalo(mesh_, n, rows, state.dims[d], axes, RealignWindows(n, mesh_.Product(axes)), v / rows);
     Move move{MoveKind::kRealign, AxisList(), d, d, state};
     move.result.dims[d] = axes;
     Relax(at, v / rows * halo.sent_rows, std::move(move));

@@ -7,6 +7,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::string ReduceWindow(int64_t size, const std::string& opcode, int64_t k, int64_t stride, int64_t low, int64_t high,
@@ -34,6 +35,33 @@ TEST(ReduceWindowTest, PoolingStridesPaddingAndDilation) {
 TEST(ReduceWindowTest, ACumulativeSumReachesOverAllTiles) {
   ExpectEquivalent(ReduceWindow(13, "add", 13, 1, 12, 0));
   ExpectEquivalent(ReduceWindow(16, "maximum", 16, 1, 15, 0));
+}
+
+// y = sums up to each row, or from each row on.
+std::string Cumulative(const std::string& dims, const std::string& size, const std::string& pad,
+                       const std::string& init = "0") {
+  return absl::StrCat("f { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }\nENTRY main {\n",
+                      "  x = s32[", dims, "] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[] constant(", init,
+                      ")\n  ROOT y = s32[", dims, "] reduce-window(x, i), window={size=", size, " pad=", pad,
+                      "}, to_apply=f, sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(ReduceWindowTest, ACumulativeSumGathersOneTotalPerTile) {
+  const std::string forward = Cumulative("37,3", "37x1", "36_0x0_0");
+  ExpectEquivalent(forward);
+  ExpectEquivalent(Cumulative("37,3", "37x1", "0_36x0_0"));
+  ExpectEquivalent(Cumulative("37,5", "37x5", "36_0x0_4"));
+  ExpectEquivalent(Cumulative("37,5", "37x3", "36_0x1_1"));
+  EXPECT_THAT(Collectives(forward, 4), ElementsAre("all-gather 12"));
+  EXPECT_THAT(Collectives(Cumulative("65536,3", "65536x1", "65535_0x0_0"), 65536), ElementsAre("all-gather 12"));
+}
+
+TEST(ReduceWindowTest, ACumulativeSumFromAnotherInitValueTakesItAsOftenAsTheWholeOne) {
+  ExpectEquivalent(Cumulative("37,3", "37x1", "36_0x0_0", "2"));
+}
+
+TEST(ReduceWindowTest, ACumulativeSumOverThousandsOfDevices) {
+  ExpectEquivalent(Cumulative("5000,1", "5000x1", "4999_0x0_0"), {}, {2048});
 }
 
 TEST(ReduceWindowTest, DisjointAlignedWindowsMoveNothing) {

@@ -7,6 +7,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::string Sort(const std::string& split, int64_t dimension) {
@@ -33,6 +34,17 @@ TEST(SortTest, AlongCutAndUncutDimensions) {
 }
 
 TEST(SortTest, RowsSortWhereTheyAre) { EXPECT_THAT(Collectives(Sort("[$n,1]", 1), 7), IsEmpty()); }
+
+TEST(SortTest, ACutMovesToTheOtherDimensionAndBack) {
+  const std::string text = R"(
+less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  x = f32[64,64] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  ROOT s = f32[64,64] sort(x), dimensions={0}, to_apply=less, sharding={devices=[$n,1]<=[$n]}
+})";
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 4), ElementsAre("all-to-all 4096", "all-to-all 4096"));
+}
 
 std::string TopK(const std::string& split) {
   return absl::StrCat("ENTRY main {\n  x = f32[7,10] parameter(0), sharding={devices=", split,
