@@ -48,14 +48,25 @@ MeshBuffer MeshBuffer::Array(int64_t bytes, bool uniform) {
   return buffer;
 }
 
-MeshBuffer MeshBuffer::Tuple(int size) {
+MeshBuffer::Node* MeshBuffer::NewTupleNode() {
   Node* node = NewNode();
   node->references = 1;
   node->uniform = true;
   node->is_tuple = true;
   node->bytes = 0;
   node->data = node->inline_data;
-  node->elements.resize(size);
+  return node;
+}
+
+MeshBuffer MeshBuffer::Tuple(int size) {
+  Node* node = NewTupleNode();
+  node->elements.resize(static_cast<size_t>(size));  // Reused nodes keep their capacity.
+  return MeshBuffer(node);
+}
+
+MeshBuffer MeshBuffer::Tuple(std::vector<MeshBuffer> elements) {
+  Node* node = NewTupleNode();
+  node->elements = std::move(elements);
   return MeshBuffer(node);
 }
 

@@ -49,6 +49,8 @@ class MeshBuffer {
   static MeshBuffer Array(int64_t bytes, bool uniform);
   // A tuple of `size` empty elements.
   static MeshBuffer Tuple(int size);
+  // A tuple of these elements.
+  static MeshBuffer Tuple(std::vector<MeshBuffer> elements);
 
   bool empty() const { return node_ == nullptr; }
   bool is_tuple() const { return node_->is_tuple; }
@@ -94,6 +96,7 @@ class MeshBuffer {
 
   explicit MeshBuffer(Node* node) : node_(node) {}
   static Node* NewNode();
+  static Node* NewTupleNode();
   static void Release(Node* node);
 
   Node* node_ = nullptr;

@@ -1,30 +1,51 @@
 #include "hlo/ops/collectives.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "hlo/base/math.h"
+#include "hlo/ir/replica_groups.h"
 #include "hlo/ops/constraint.h"
 #include "hlo/ops/device_groups.h"
 
 namespace toroid {
 namespace {
 
-int64_t ChannelOf(const Instruction& instruction) {
-  const xla::HloInstructionProto& attrs = instruction.attrs();
-  return attrs.channel_id() != 0 ? attrs.channel_id() : attrs.all_reduce_id();
+// How many participants the ids of a collective count in its module; nullopt if the module does not say.
+absl::StatusOr<std::optional<int64_t>> ParticipantsOf(const Instruction& instruction) {
+  ASSIGN_OR_RETURN(const GroupMode mode, GroupModeOf(instruction));
+  const ModuleConfig& config = instruction.computation()->module()->config();
+  const int64_t replicas = config.replica_count, partitions = config.num_partitions;
+  const std::optional<int64_t> instances =
+      replicas >= 1 && partitions >= 1 ? CheckedMultiply(replicas, partitions) : std::nullopt;
+  if (!instances || *instances == 1) return std::nullopt;
+  if (mode == GroupMode::kFlattened) return instances;
+  return mode == GroupMode::kCrossPartition ? partitions : replicas;
 }
 
-// Checks C1 and C2. The result's size is how many members contribute to one result, where that is known:
+// Checks C1 .. C5. The result's size is how many members contribute to one result, where that is known:
 // groups of replica ids under a channel also hold all partitions.
-absl::StatusOr<DeviceGroupSizes> CheckGroups(const Instruction& instruction, bool may_differ = false) {
+absl::StatusOr<DeviceGroupSizes> CheckGroups(const Instruction& instruction) {
+  const Opcode opcode = instruction.opcode();
+  const bool broadcast = opcode == Opcode::kCollectiveBroadcast;
+  const bool may_differ = broadcast || opcode == Opcode::kAllReduce || opcode == Opcode::kAllReduceStart;
   ASSIGN_OR_RETURN(DeviceGroupSizes sizes, CheckDeviceGroups(instruction.attrs(), may_differ));
-  const bool channel = ChannelOf(instruction) > 0;
-  const bool global_ids = instruction.attrs().use_global_device_ids();
-  if (global_ids && (!channel || !sizes.given)) {
-    return Violates("C2", "use_global_device_ids without channel_id and groups");
+  const absl::StatusOr<GroupMode> mode = GroupModeOf(instruction);
+  if (!mode.ok() || (*mode == GroupMode::kFlattened && !sizes.given)) {
+    return Violates("C4", "use_global_device_ids", mode.ok() ? "no groups" : "no channel_id",
+                    "channel_id and groups");
   }
-  if (channel && !global_ids && HasAttribute(instruction.opcode(), kGlobalIds)) sizes.size.reset();
+  ASSIGN_OR_RETURN(const std::optional<int64_t> participants, ParticipantsOf(instruction));
+  if (sizes.given && participants &&
+      (sizes.end > *participants || (!broadcast && sizes.members != *participants))) {
+    return Violates("C5", "device groups", absl::StrCat(sizes.members, " ids, the last one ", sizes.end - 1),
+                    absl::StrCat("each of 0 .. ", *participants - 1));
+  }
+  if (*mode == GroupMode::kCrossReplicaAndPartition) sizes.size.reset();
   return sizes;
 }
 
@@ -51,79 +72,123 @@ const Shape* ResultOf(const Shape& result, int i, int count) {
 }
 
 // `large` is `small` with the size along d multiplied by the group size.
-absl::Status CheckScaled(const Shape& small, const Shape& large, int64_t d, const DeviceGroupSizes& groups) {
-  bool fits = small.IsArray() && large.IsArray() && small.element_type() == large.element_type() &&
-              small.rank() == large.rank();
-  for (int i = 0; fits && i < small.rank(); ++i) fits = i == d || small.dim(i) == large.dim(i);
-  if (fits) {
-    const int64_t from = small.dim(static_cast<int>(d)), to = large.dim(static_cast<int>(d));
-    fits =
-        from == 0 ? to == 0 : to % from == 0 && to / from >= 1 && (!groups.size || to / from == *groups.size);
+bool IsScaled(const Shape& small, const Shape& large, int64_t d, const DeviceGroupSizes& groups) {
+  if (!small.IsArray() || !large.IsArray() || small.element_type() != large.element_type() ||
+      small.rank() != large.rank()) {
+    return false;
   }
-  if (fits) return absl::OkStatus();
-  return Violates("C4", absl::StrCat(small.ToString(), " and ", large.ToString(), " in dimension ", d,
-                                     groups.size ? absl::StrCat(" for groups of ", *groups.size) : ""));
+  for (int i = 0; i < small.rank(); ++i) {
+    if (i != d && small.dim(i) != large.dim(i)) return false;
+  }
+  const int64_t from = small.dim(static_cast<int>(d)), to = large.dim(static_cast<int>(d));
+  if (from == 0) return to == 0;
+  return to % from == 0 && to / from >= 1 && (!groups.size || to / from == *groups.size);
 }
 
-// Checks results of all-gather (gather) or reduce-scatter (!gather) over these operands.
+// Checks C6 and C7 of all-gather (gather) or reduce-scatter (!gather) with this result.
 absl::Status CheckScaledResults(const Instruction& instruction, const Shape& result, bool gather) {
   RETURN_IF_ERROR(CheckOperandCount(instruction, 1));
   RETURN_IF_ERROR(CheckArrays(instruction));
   ASSIGN_OR_RETURN(const DeviceGroupSizes groups, CheckGroups(instruction));
-  if (instruction.dimensions().size() != 1) return Violates("C3", "not exactly one dimension");
   const int n = instruction.num_operands();
   for (int i = 0; i < n; ++i) {
     const Shape& operand = instruction.operand(i)->shape();
-    RETURN_IF_ERROR(CheckDimension("C3", "dimension", instruction.dimension(), operand.rank()));
+    RETURN_IF_ERROR(CheckOneDimension("C6", instruction, operand.rank()));
+    const int64_t d = instruction.dimension();
     const Shape* own = ResultOf(result, i, n);
-    if (own == nullptr)
-      return Violates("C4", absl::StrCat("result ", result.ToString(), " of ", n, " operands"));
-    RETURN_IF_ERROR(
-        CheckScaled(gather ? operand : *own, gather ? *own : operand, instruction.dimension(), groups));
+    if (own != nullptr && IsScaled(gather ? operand : *own, gather ? *own : operand, d, groups)) continue;
+    return Violates("C7", absl::StrCat("result ", i, " of ", operand.ToString()),
+                    own == nullptr ? result.ToString() : own->ToString(),
+                    absl::StrCat("dimension ", d, gather ? " multiplied" : " divided", " by the group size",
+                                 groups.size ? absl::StrCat(" ", *groups.size) : ""));
   }
   return absl::OkStatus();
 }
 
+// C1 .. C4 of collective-permute.
 absl::Status CheckPairs(const Instruction& instruction) {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> participants, ParticipantsOf(instruction));
   absl::flat_hash_set<int64_t> sources, targets;
   for (const xla::SourceTarget& pair : instruction.attrs().source_target_pairs()) {
-    if (pair.source() < 0 || pair.target() < 0 || !sources.insert(pair.source()).second ||
-        !targets.insert(pair.target()).second) {
-      return Violates(
-          "C3", absl::StrCat("pair {", pair.source(), ",", pair.target(), "} is negative or repeats one"));
+    const std::string text = absl::StrCat("{", pair.source(), ",", pair.target(), "}");
+    if (pair.source() < 0 || pair.target() < 0) return Violates("C1", "pair", text, "ids of 0 or more");
+    if (!sources.insert(pair.source()).second) return Violates("C2", "pair", text, "distinct sources");
+    if (!targets.insert(pair.target()).second) return Violates("C3", "pair", text, "distinct targets");
+    if (participants && (pair.source() >= *participants || pair.target() >= *participants)) {
+      return Violates("C4", "pair", text, absl::StrCat("ids of 0 .. ", *participants - 1));
     }
   }
   return absl::OkStatus();
 }
 
-// Slice sizes of the sliced form, rank many each, fit input and output.
-absl::Status CheckSlices(const Instruction& instruction) {
-  const auto sizes = AsSpan(instruction.attrs().dynamic_slice_sizes());
-  if (instruction.num_operands() != 4) {
-    return Violates("C4", absl::StrCat("the sliced form has 4 operands, not ", instruction.num_operands()));
-  }
-  const Shape& input = instruction.operand(0)->shape();
-  const Shape& output = instruction.operand(1)->shape();
-  if (input.IsTuple() && output.IsTuple())
-    return absl::OkStatus();  // Several slices per pair: not computed here.
-  bool fits = input.IsArray() && output.IsArray() && input.rank() > 0 && input.rank() == output.rank() &&
-              input.element_type() == output.element_type() && sizes.size() % input.rank() == 0;
-  for (size_t i = 0; fits && i < sizes.size(); ++i) {
-    const int d = static_cast<int>(i % input.rank());
-    fits = sizes[i] >= 0 && sizes[i] <= input.dim(d) && sizes[i] <= output.dim(d);
-  }
-  if (fits) return absl::OkStatus();
-  return Violates("C4", absl::StrCat("slices of ", input.ToString(), " into ", output.ToString()));
+// The operands of the sliced form of collective-permute, or one buffer of each.
+struct SlicedBuffers {
+  const Shape& input;
+  const Shape& output;
+  const Shape& input_starts;
+  const Shape& output_starts;
+};
+
+bool AreStarts(const Shape& starts, int rank) {
+  return starts.IsTuple() && static_cast<int>(starts.tuple_shapes().size()) == rank &&
+         std::all_of(starts.tuple_shapes().begin(), starts.tuple_shapes().end(),
+                     [](const Shape& s) { return s.IsScalar() && IsInt(s.element_type()); });
 }
 
-// Element 1 of the state that a start op left.
-absl::StatusOr<Shape> ResultOfState(const Instruction& done, Opcode start) {
-  const Instruction& state = *done.operand(0);
-  if (!state.shape().IsTuple() || state.shape().tuple_shapes().size() < 2) {
-    return Violates(
-        "C1", absl::StrCat("operand ", state.shape().ToString(), " is no state of ", OpcodeName(start)));
+// True if the starts and the next sizes make blocks inside both arrays.
+bool AreBlocks(const SlicedBuffers& b, absl::Span<const int64_t>* sizes) {
+  const size_t n = b.input_starts.tuple_shapes().size();
+  if (!b.input_starts.IsTuple() || !b.output_starts.IsTuple() || b.output_starts.tuple_shapes().size() != n ||
+      b.input.IsTuple() != b.output.IsTuple()) {
+    return false;
   }
-  return state.shape().tuple_shape(1);
+  if (b.input.IsTuple() || (n > 0 && b.input_starts.tuple_shape(0).IsTuple())) {
+    const bool tuple = b.input.IsTuple();
+    if (tuple && (b.input.tuple_shapes().size() != n || b.output.tuple_shapes().size() != n)) return false;
+    for (int i = 0; i < static_cast<int>(n); ++i) {
+      const SlicedBuffers part = {tuple ? b.input.tuple_shape(i) : b.input,
+                                  tuple ? b.output.tuple_shape(i) : b.output, b.input_starts.tuple_shape(i),
+                                  b.output_starts.tuple_shape(i)};
+      if (!AreBlocks(part, sizes)) return false;
+    }
+    return true;
+  }
+  const int rank = b.output.rank();
+  if (!b.input.IsArray() || !b.output.IsArray() || rank == 0 || b.input.rank() != rank ||
+      b.input.element_type() != b.output.element_type() || !AreStarts(b.input_starts, rank) ||
+      !AreStarts(b.output_starts, rank) || static_cast<int>(sizes->size()) < rank) {
+    return false;
+  }
+  for (int d = 0; d < rank; ++d) {
+    const int64_t size = (*sizes)[d];
+    if (size < 0 || size > b.input.dim(d) || size > b.output.dim(d)) return false;
+  }
+  sizes->remove_prefix(rank);
+  return true;
+}
+
+// C5 of collective-permute.
+absl::Status CheckSlices(const Instruction& instruction) {
+  if (instruction.num_operands() != 4) {
+    return Violates("C5", "operands of the sliced form", absl::StrCat(instruction.num_operands()), "4");
+  }
+  absl::Span<const int64_t> sizes = AsSpan(instruction.attrs().dynamic_slice_sizes());
+  const auto shape = [&](int i) -> const Shape& { return instruction.operand(i)->shape(); };
+  if (AreBlocks({shape(0), shape(1), shape(2), shape(3)}, &sizes) && sizes.empty()) return absl::OkStatus();
+  return Violates("C5", "blocks of the sliced form",
+                  absl::StrCat("sizes ", ListOf(AsSpan(instruction.attrs().dynamic_slice_sizes())),
+                               ", starts ", shape(2).ToString(), " and ", shape(3).ToString()),
+                  absl::StrCat("one start and one size per dimension of ", shape(0).ToString(), " and ",
+                               shape(1).ToString()));
+}
+
+// C1 of the ends; element 1 of the state that a start op left.
+absl::StatusOr<Shape> ResultOfState(const Instruction& done) {
+  const Shape& state = done.operand(0)->shape();
+  if (!state.IsTuple() || state.tuple_shapes().size() < 2) {
+    return Violates("C1", "operand 0", state.ToString(), "a state (operand, result, ..)");
+  }
+  return state.tuple_shape(1);
 }
 
 }  // namespace
@@ -131,8 +196,8 @@ absl::StatusOr<Shape> ResultOfState(const Instruction& done, Opcode start) {
 absl::StatusOr<Shape> InferAllReduceShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckOperandCount(instruction, 1));
   RETURN_IF_ERROR(CheckArrays(instruction));
-  RETURN_IF_ERROR(CheckGroups(instruction, /*may_differ=*/true).status());
-  RETURN_IF_ERROR(CheckScalarReducer("C3", instruction));
+  RETURN_IF_ERROR(CheckGroups(instruction).status());
+  RETURN_IF_ERROR(CheckScalarReducer("C6", instruction));
   return ShapesOf(instruction.operands());
 }
 
@@ -145,7 +210,7 @@ absl::StatusOr<Shape> InferAllGatherShape(const Instruction& instruction) {
 absl::StatusOr<Shape> InferReduceScatterShape(const Instruction& instruction) {
   ASSIGN_OR_RETURN(Shape given, GivenShape(instruction));
   RETURN_IF_ERROR(CheckScaledResults(instruction, given, /*gather=*/false));
-  RETURN_IF_ERROR(CheckScalarReducer("C5", instruction));
+  RETURN_IF_ERROR(CheckScalarReducer("C8", instruction));
   return given.WithRowMajorLayout();
 }
 
@@ -154,48 +219,52 @@ absl::StatusOr<Shape> InferAllToAllShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
   ASSIGN_OR_RETURN(const DeviceGroupSizes groups, CheckGroups(instruction));
   const Shape& first = instruction.operand(0)->shape();
+  const int n = instruction.num_operands();
   if (!instruction.dimensions().empty()) {
+    if (n != 1) return Violates("C6", "operands of the array form", absl::StrCat(n), "one");
+    RETURN_IF_ERROR(CheckOneDimension("C6", instruction, first.rank()));
     const int64_t d = instruction.dimension();
-    if (instruction.num_operands() != 1 || instruction.dimensions().size() != 1) {
-      return Violates("C3", "the array form has one operand and one dimension");
-    }
-    RETURN_IF_ERROR(CheckDimension("C3", "dimension", d, first.rank()));
     if (groups.size && first.dim(static_cast<int>(d)) % *groups.size != 0) {
-      return Violates("C3", absl::StrCat("dimension ", d, " of ", first.ToString(), " does not split into ",
-                                         *groups.size));
+      return Violates("C7", absl::StrCat("dimension ", d), first.ToString(),
+                      absl::StrCat("a multiple of the group size ", *groups.size));
     }
     return first.WithRowMajorLayout();
   }
-  for (const Instruction* operand : instruction.operands()) {
-    if (!SameShape(operand->shape(), first)) {
-      return Violates("C4",
-                      absl::StrCat("operands ", first.ToString(), " and ", operand->shape().ToString()));
-    }
+  for (int i = 0; i < n; ++i) {
+    RETURN_IF_ERROR(CheckShape("C8", absl::StrCat("operand ", i), instruction.operand(i)->shape(), first));
   }
-  if (groups.size && *groups.size != instruction.num_operands()) {
-    return Violates("C4", absl::StrCat(instruction.num_operands(), " operands for groups of ", *groups.size));
+  if (groups.size && *groups.size != n) {
+    return Violates("C9", "operands of the tuple form", absl::StrCat(n),
+                    absl::StrCat("the group size ", *groups.size));
   }
   // Always a tuple, also of one.
-  std::vector<Shape> shapes(instruction.num_operands(), first.WithRowMajorLayout());
-  return Shape::Tuple(std::move(shapes));
+  return Shape::Tuple(std::vector<Shape>(n, first.WithRowMajorLayout()));
 }
 
 absl::StatusOr<Shape> InferRaggedAllToAllShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
-  RETURN_IF_ERROR(CheckGroups(instruction).status());
+  ASSIGN_OR_RETURN(const DeviceGroupSizes groups, CheckGroups(instruction));
   const Shape& input = instruction.operand(0)->shape();
   const Shape& output = instruction.operand(1)->shape();
   bool fits =
       input.rank() >= 1 && input.rank() == output.rank() && input.element_type() == output.element_type();
   for (int d = 1; fits && d < input.rank(); ++d) fits = input.dim(d) == output.dim(d);
-  if (!fits) return Violates("C3", absl::StrCat("input ", input.ToString(), ", output ", output.ToString()));
+  if (!fits) {
+    return Violates("C6", "the output", output.ToString(),
+                    absl::StrCat(input.ToString(), " but for dimension 0, which both have"));
+  }
   const Shape& offsets = instruction.operand(2)->shape();
   for (int i = 2; i < 6; ++i) {
     const Shape& indices = instruction.operand(i)->shape();
     if (!IsInt(indices.element_type()) || !SameShape(indices, offsets) || indices.rank() < 1 ||
         indices.rank() > 2) {
-      return Violates("C4", absl::StrCat("operand ", i, " is ", indices.ToString()));
+      return Violates("C7", absl::StrCat("operand ", i), indices.ToString(),
+                      "integers [members] or [members, updates], of one shape");
     }
+  }
+  if (groups.size && *groups.size != offsets.dim(0)) {
+    return Violates("C8", "operand 2", offsets.ToString(),
+                    absl::StrCat("leading size ", *groups.size, ", the group size"));
   }
   return output.WithRowMajorLayout();
 }
@@ -203,7 +272,7 @@ absl::StatusOr<Shape> InferRaggedAllToAllShape(const Instruction& instruction) {
 absl::StatusOr<Shape> InferCollectiveBroadcastShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckOperandCount(instruction, 1));
   RETURN_IF_ERROR(CheckArrays(instruction));
-  RETURN_IF_ERROR(CheckGroups(instruction, /*may_differ=*/true).status());
+  RETURN_IF_ERROR(CheckGroups(instruction).status());
   return ShapesOf(instruction.operands());
 }
 
@@ -223,35 +292,40 @@ absl::StatusOr<Shape> InferAllReduceStartShape(const Instruction& instruction) {
 }
 
 absl::StatusOr<Shape> InferAllReduceDoneShape(const Instruction& instruction) {
-  return instruction.operand(0)->shape();
+  const Shape& state = instruction.operand(0)->shape();
+  const bool arrays = state.IsTuple() && std::all_of(state.tuple_shapes().begin(), state.tuple_shapes().end(),
+                                                     [](const Shape& element) { return element.IsArray(); });
+  if (state.IsArray() || arrays) return state;
+  return Violates("C1", "operand 0", state.ToString(), "an array or a tuple of arrays");
 }
 
 absl::StatusOr<Shape> InferAllGatherStartShape(const Instruction& instruction) {
   ASSIGN_OR_RETURN(Shape given, GivenShape(instruction));
+  RETURN_IF_ERROR(CheckOperandCount(instruction, 1));
   if (!given.IsTuple() || given.tuple_shapes().size() < 2 ||
       !SameShape(given.tuple_shape(0), ShapesOf(instruction.operands()))) {
-    return Violates("C3", absl::StrCat("state ", given.ToString()), "give (operands, results)");
+    return Violates("C8", "the state", given.ToString(), "(operands, results)");
   }
   RETURN_IF_ERROR(CheckScaledResults(instruction, given.tuple_shape(1), /*gather=*/true));
   return given.WithRowMajorLayout();
 }
 
 absl::StatusOr<Shape> InferAllGatherDoneShape(const Instruction& instruction) {
-  return ResultOfState(instruction, Opcode::kAllGatherStart);
+  return ResultOfState(instruction);
 }
 
 absl::StatusOr<Shape> InferCollectivePermuteStartShape(const Instruction& instruction) {
   ASSIGN_OR_RETURN(Shape given, GivenShape(instruction));
   ASSIGN_OR_RETURN(const Shape result, InferCollectivePermuteShape(instruction));
   if (!given.IsTuple() || given.tuple_shapes().size() < 2 || !SameShape(given.tuple_shape(1), result)) {
-    return Violates("C5", absl::StrCat("state ", given.ToString()),
-                    absl::StrCat("give (operand, ", result.ToString(), ", ..)"));
+    return Violates("C6", "the state", given.ToString(),
+                    absl::StrCat("(operand, ", result.ToString(), ", ..)"));
   }
   return given.WithRowMajorLayout();
 }
 
 absl::StatusOr<Shape> InferCollectivePermuteDoneShape(const Instruction& instruction) {
-  return ResultOfState(instruction, Opcode::kCollectivePermuteStart);
+  return ResultOfState(instruction);
 }
 
 }  // namespace toroid

@@ -1,28 +1,56 @@
 // Ops that exchange data between devices.
 //
-// Device groups (all with replica_groups)
-//   C1 ids are non-negative and distinct; iota and mesh forms are consistent; groups are equally large, but
-//   for all-reduce. C2 use_global_device_ids needs a channel_id and groups.
-// all-reduce(-start)     C3 the computation reduces two scalars, of every operand's type. Result: the
-// operands' shapes. all-gather             C3 one dimension, in range of every operand. C4 the result's size
-// there is the operand's
-//                        times the group size (any multiple where the group size is not known). Result: as
-//                        given.
-// reduce-scatter         C3 as all-gather; C4 the operand's size is the result's times the group size; C5 the
-//                        computation as for all-reduce. Result: as given.
-// all-to-all             array form: C3 one operand, the dimension in range and divisible by the group size.
-// Tuple
-//                        form: C4 operands of one shape, one per member. Result: the operands' shapes.
-// ragged-all-to-all      C3 input and output agree but for dimension 0. C4 the four index operands are
-// integers of one
-//                        shape, rank 1 or 2. Result: the output's shape.
-// collective-broadcast   Result: the operands' shapes.
-// collective-permute     C3 sources distinct, targets distinct, all non-negative. C4 sliced form: 4 operands,
-// slice
-//                        sizes rank many each, inside input and output. Result: the operands' shapes; sliced:
-//                        output's.
-// all-gather-start       C3 a pair (operand, result) or ((operands), (results)) that all-gather would give.
-// collective-permute-start  C5 a tuple (operand, result, ...). -done ops: C1 the operand is the state.
+// all-reduce, all-gather, reduce-scatter, all-to-all, ragged-all-to-all, collective-broadcast,
+// all-reduce-start, all-gather-start: the groups of devices.
+//   C1 ids are 0 or more, each in one group; no group is empty.
+//   C2 the sizes of iota and mesh forms agree with each other.
+//   C3 the groups have equal sizes, but for all-reduce and collective-broadcast.
+//   C4 use_global_device_ids comes with a channel_id and groups.
+//   C5 in a module of several replicas or partitions every participant is in a group and no one else
+//      (collective-broadcast: no one else).
+//
+// all-reduce, all-reduce-start: Result: the operands' shapes.
+//   C6 the computation reduces two scalars, of every operand's type.
+//
+// all-gather, all-gather-start: Result: as given; the start gives the state of C8.
+//   C6 one dimension, in range of every operand.
+//   C7 one result per operand, of its sizes but there: the operand's size times the group size (any
+//      multiple where the group size is not known).
+// all-gather-start:
+//   C8 the state is (operand, result), or ((operands), (results)) of several.
+//
+// reduce-scatter: Result: as given.
+//   C6 one dimension, in range of every operand.
+//   C7 one result per operand, of its sizes but there: the operand's size is the result's times the
+//      group size.
+//   C8 the computation reduces two scalars, of every operand's type.
+//
+// all-to-all: Result: the operand's shape; of the tuple form a tuple of the operands' shapes.
+//   C6 array form: one operand, one dimension in its range.
+//   C7 array form: the size there is divisible by the group size.
+//   C8 tuple form: the operands have one shape.
+//   C9 tuple form: one operand per member of a group.
+//
+// ragged-all-to-all: Result: the output's shape.
+//   C6 input and output have one type and equal sizes but for the leading dimension.
+//   C7 offsets and sizes are integers of one shape, [members] or [members, updates].
+//   C8 their leading size is the group size.
+//
+// collective-permute, collective-permute-start: Result: the operands' shapes; of the sliced form the
+// output's; of the start (operand, result, ..).
+//   C1 ids are 0 or more.
+//   C2 no source occurs twice.
+//   C3 no target occurs twice.
+//   C4 in a module of several replicas or partitions ids are those of participants.
+//   C5 sliced form: four operands input, output, starts in input, starts in output; per block one
+//      start and one size per dimension, the sizes inside input and output; tuples of buffers alike.
+// collective-permute-start:
+//   C6 the state is (operand, result, ..).
+//
+// all-gather-done, collective-permute-done: Result: element 1 of the state.
+//   C1 the operand is a state (operand, result, ..).
+// all-reduce-done: Result: the operand's shape.
+//   C1 the operand is an array or a tuple of arrays.
 #ifndef TOROID_HLO_OPS_COLLECTIVES_H_
 #define TOROID_HLO_OPS_COLLECTIVES_H_
 

@@ -1,22 +1,58 @@
 #include "hlo/ops/constraint.h"
 
-#include <limits>
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 
 namespace toroid {
+namespace {
 
-absl::Status Violates(absl::string_view constraint, absl::string_view what, absl::string_view fix) {
-  return absl::InvalidArgumentError(absl::StrCat(what, " (", constraint, ")", fix.empty() ? "" : "; ", fix));
+struct Extent {
+  int64_t parts = 0;
+  int64_t bytes = 0;
+};
+
+absl::Status AddExtent(const Shape& shape, int depth, Extent* extent) {
+  if (depth > Shape::kMaxDepth) {
+    return Violates("A6", "the nesting of a tuple", absl::StrCat("more than ", Shape::kMaxDepth, " levels"),
+                    absl::StrCat("at most ", Shape::kMaxDepth));
+  }
+  if (++extent->parts > kMaxTupleParts) {
+    return Violates("A6", "the leaves and inner tuples of a tuple",
+                    absl::StrCat("more than ", kMaxTupleParts), absl::StrCat("at most ", kMaxTupleParts));
+  }
+  if (shape.IsTuple()) {
+    for (const Shape& element : shape.tuple_shapes()) RETURN_IF_ERROR(AddExtent(element, depth + 1, extent));
+    return absl::OkStatus();
+  }
+  const std::optional<int64_t> bytes = CheckedAdd(extent->bytes, shape.ByteSize());
+  if (!bytes) return Violates("A6", "the bytes of a tuple", "2^63 or more", "a number of 64 bits");
+  extent->bytes = *bytes;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int64_t NumParts(const Shape& shape) {
+  int64_t parts = 1;
+  for (const Shape& element : shape.tuple_shapes()) parts += NumParts(element);
+  return parts;
+}
+
+absl::Status Violates(absl::string_view constraint, absl::string_view what, absl::string_view found,
+                      absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, ": found ", found, ", expected ", expected, " (", constraint, ")"));
 }
 
 absl::StatusOr<Shape> GivenShape(const Instruction& instruction) {
   if (instruction.shape().element_type() == xla::PRIMITIVE_TYPE_INVALID) {
-    return Violates("C0", absl::StrCat(instruction.opcode_name(), " has no result shape"),
-                    "it does not follow from the operands and must be given");
+    return Violates("A4", absl::StrCat("the result of ", instruction.opcode_name()), "no shape",
+                    "the shape, which does not follow from the operands and must be given");
   }
   return instruction.shape();
 }
@@ -24,22 +60,29 @@ absl::StatusOr<Shape> GivenShape(const Instruction& instruction) {
 absl::Status CheckArrays(const Instruction& instruction, int first) {
   for (int i = first; i < instruction.num_operands(); ++i) {
     const Shape& shape = instruction.operand(i)->shape();
-    if (!shape.IsArray())
-      return Violates("C0", absl::StrCat("operand ", i, " is ", shape.ToString(), ", no array"));
+    if (!shape.IsArray()) return Violates("A3", absl::StrCat("operand ", i), shape.ToString(), "an array");
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckOperandCount(const Instruction& instruction, int minimum) {
   if (instruction.num_operands() >= minimum) return absl::OkStatus();
-  return Violates("C0",
-                  absl::StrCat(instruction.num_operands(), " operands, at least ", minimum, " are needed"));
+  return Violates("A1", absl::StrCat("operands of ", instruction.opcode_name()),
+                  absl::StrCat(instruction.num_operands()), absl::StrCat("at least ", minimum));
 }
 
 absl::Status CheckDimension(absl::string_view constraint, absl::string_view name, int64_t dimension,
                             int64_t rank) {
   if (dimension >= 0 && dimension < rank) return absl::OkStatus();
-  return Violates(constraint, absl::StrCat(name, " ", dimension, " is outside an array of rank ", rank));
+  return Violates(constraint, name, absl::StrCat(dimension),
+                  absl::StrCat("one of the ", rank, " dimensions of an array of rank ", rank));
+}
+
+absl::Status CheckOneDimension(absl::string_view constraint, const Instruction& instruction, int64_t rank) {
+  if (instruction.dimensions().size() != 1) {
+    return Violates(constraint, "dimensions", ListOf(instruction.dimensions()), "exactly one");
+  }
+  return CheckDimension(constraint, "dimension", instruction.dimension(), rank);
 }
 
 absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_view name,
@@ -47,7 +90,7 @@ absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_
   uint64_t seen = 0;
   for (const int64_t d : dimensions) {
     RETURN_IF_ERROR(CheckDimension(constraint, name, d, rank));
-    if ((seen >> d) & 1) return Violates(constraint, absl::StrCat(name, " ", d, " occurs twice"));
+    if ((seen >> d) & 1) return Violates(constraint, name, absl::StrCat(d, " twice"), "distinct ones");
     seen |= uint64_t{1} << d;
   }
   return absl::OkStatus();
@@ -56,34 +99,8 @@ absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_
 absl::Status CheckSortedDimensions(absl::string_view constraint, absl::string_view name,
                                    absl::Span<const int64_t> dimensions, int64_t rank) {
   RETURN_IF_ERROR(CheckDistinctDimensions(constraint, name, dimensions, rank));
-  for (size_t i = 1; i < dimensions.size(); ++i) {
-    if (dimensions[i] < dimensions[i - 1]) {
-      return Violates(constraint,
-                      absl::StrCat(name, " {", absl::StrJoin(dimensions, ","), "} is not ascending"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckScalar(absl::string_view constraint, absl::string_view name, const Shape& shape,
-                         PrimitiveType type) {
-  if (shape.IsScalar() && shape.element_type() == type) return absl::OkStatus();
-  return Violates(constraint, absl::StrCat(name, " is ", shape.ToString(), ", not ", TypeName(type), "[]"));
-}
-
-absl::StatusOr<Shape> MakeArray(PrimitiveType type, absl::Span<const int64_t> dims) {
-  if (dims.size() > Shape::kMaxRank) {
-    return Violates("C0", absl::StrCat("the result has rank ", dims.size(), ", at most ", Shape::kMaxRank));
-  }
-  int64_t bytes = 16;  // As Shape::FromProto: no element is wider.
-  for (const int64_t size : dims) {
-    const std::optional<int64_t> product = CheckedMultiply(bytes, std::max<int64_t>(size, 1));
-    if (size < 0 || !product) {
-      return Violates("C0", absl::StrCat("the result [", absl::StrJoin(dims, ","), "] is no valid array"));
-    }
-    bytes = *product;
-  }
-  return Shape(type, dims);
+  if (std::is_sorted(dimensions.begin(), dimensions.end())) return absl::OkStatus();
+  return Violates(constraint, name, ListOf(dimensions), "ascending ones");
 }
 
 bool SameShape(const Shape& a, const Shape& b) {
@@ -97,24 +114,64 @@ bool SameShape(const Shape& a, const Shape& b) {
   return true;
 }
 
+absl::Status CheckShape(absl::string_view constraint, absl::string_view what, const Shape& found,
+                        const Shape& expected) {
+  if (SameShape(found, expected)) return absl::OkStatus();
+  return Violates(constraint, what, found.ToString(), expected.ToString());
+}
+
+absl::Status CheckEqualSizes(absl::string_view constraint, const Instruction& instruction) {
+  const Shape& first = instruction.operand(0)->shape();
+  for (const Instruction* operand : instruction.operands()) {
+    if (operand->shape().SameDims(first)) continue;
+    return Violates(constraint, "operands",
+                    absl::StrCat(first.ToString(), " and ", operand->shape().ToString()),
+                    "equal sizes; broadcast one of them");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Shape> MakeArray(PrimitiveType type, absl::Span<const int64_t> dims) {
+  if (dims.size() > Shape::kMaxRank) {
+    return Violates("A6", "the rank of the result", absl::StrCat(dims.size()),
+                    absl::StrCat("at most ", Shape::kMaxRank));
+  }
+  RETURN_IF_ERROR(CheckProduct("A6", "the bytes of the result", dims));
+  return Shape(type, dims);
+}
+
+absl::Status CheckExtent(const Shape& shape) {
+  if (shape.IsArray()) return absl::OkStatus();  // Its own bytes were checked where it was made.
+  Extent extent;
+  return AddExtent(shape, 0, &extent);
+}
+
+absl::Status CheckProduct(absl::string_view constraint, absl::string_view what,
+                          absl::Span<const int64_t> sizes) {
+  int64_t bytes = 16;  // As Shape::FromProto: no element is wider.
+  for (const int64_t size : sizes) {
+    const std::optional<int64_t> product = CheckedMultiply(bytes, std::max<int64_t>(size, 1));
+    if (size < 0 || !product) {
+      return Violates(constraint, what, absl::StrCat("16 * ", absl::StrJoin(sizes, " * ")),
+                      "a number of 64 bits");
+    }
+    bytes = *product;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckCallee(absl::string_view constraint, absl::string_view role, const Computation& callee,
                          absl::Span<const Shape> parameters, const Shape& result) {
   if (callee.num_parameters() != static_cast<int>(parameters.size())) {
-    return Violates(constraint, absl::StrCat(role, " ", callee.name(), " takes ", callee.num_parameters(),
-                                             " parameters, not ", parameters.size()));
+    return Violates(constraint, absl::StrCat("parameters of ", role, " ", callee.name()),
+                    absl::StrCat(callee.num_parameters()), absl::StrCat(parameters.size()));
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const Shape& found = callee.parameter(static_cast<int>(i))->shape();
-    if (!SameShape(found, parameters[i])) {
-      return Violates(constraint, absl::StrCat("parameter ", i, " of ", role, " ", callee.name(), " is ",
-                                               found.ToString(), ", not ", parameters[i].ToString()));
-    }
+    RETURN_IF_ERROR(CheckShape(constraint, absl::StrCat("parameter ", i, " of ", role, " ", callee.name()),
+                               callee.parameter(static_cast<int>(i))->shape(), parameters[i]));
   }
-  if (!SameShape(callee.root()->shape(), result)) {
-    return Violates(constraint, absl::StrCat(role, " ", callee.name(), " gives ",
-                                             callee.root()->shape().ToString(), ", not ", result.ToString()));
-  }
-  return absl::OkStatus();
+  return CheckShape(constraint, absl::StrCat("result of ", role, " ", callee.name()), callee.root()->shape(),
+                    result);
 }
 
 absl::Status CheckReducer(absl::string_view constraint, const Computation& reducer,
@@ -125,6 +182,10 @@ absl::Status CheckReducer(absl::string_view constraint, const Computation& reduc
   parameters.insert(parameters.end(), accumulators.begin(), accumulators.end());
   const Shape result = accumulators.size() == 1 ? accumulators[0] : Shape::Tuple(accumulators);
   return CheckCallee(constraint, "reducer", reducer, parameters, result);
+}
+
+std::string ListOf(absl::Span<const int64_t> values) {
+  return absl::StrCat("{", absl::StrJoin(values, ","), "}");
 }
 
 }  // namespace toroid

@@ -1,8 +1,9 @@
-// What shape inference of all families shares: errors that name the violated constraint, and common checks.
+// What shape inference of all families shares: errors that name the violated constraint, and common
+// checks.
 //
-// Every family numbers its constraints C1, C2, ... in its header. C0 holds for all: the number of operands
-// and of called computations is what the opcode demands, and operands are arrays unless the family says
-// otherwise.
+// Every family numbers its constraints C1, C2, ... in its header, below the names of the ops they hold
+// for; A1, A2, ... of infer_shape.h hold for every opcode, M1, M2, ... of verify_module.h for whole
+// modules.
 #ifndef TOROID_HLO_OPS_CONSTRAINT_H_
 #define TOROID_HLO_OPS_CONSTRAINT_H_
 
@@ -19,36 +20,52 @@
 
 namespace toroid {
 
-// kInvalidArgument "what (C3); fix".
-absl::Status Violates(absl::string_view constraint, absl::string_view what, absl::string_view fix = "");
+// kInvalidArgument "WHAT: found FOUND, expected EXPECTED (C3)".
+absl::Status Violates(absl::string_view constraint, absl::string_view what, absl::string_view found,
+                      absl::string_view expected);
 
 // The shape the instruction was given.
-// Errors: C0 if it has none; families call this when the result does not follow from the operands.
+// Errors: A4 if it has none; families call this when the result does not follow from the operands.
 absl::StatusOr<Shape> GivenShape(const Instruction& instruction);
 
-// C0: operands [first, end) are arrays.
+// A3: operands [first, end) are arrays.
 absl::Status CheckArrays(const Instruction& instruction, int first = 0);
-// C0: at least `minimum` operands.
+// A1: at least `minimum` operands.
 absl::Status CheckOperandCount(const Instruction& instruction, int minimum);
 
 // 0 <= dimension < rank.
 absl::Status CheckDimension(absl::string_view constraint, absl::string_view name, int64_t dimension,
                             int64_t rank);
+// The instruction's `dimensions` are a single one, in range.
+absl::Status CheckOneDimension(absl::string_view constraint, const Instruction& instruction, int64_t rank);
 // All in range and no two equal.
 absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_view name,
                                      absl::Span<const int64_t> dimensions, int64_t rank);
 // As above, and ascending.
 absl::Status CheckSortedDimensions(absl::string_view constraint, absl::string_view name,
                                    absl::Span<const int64_t> dimensions, int64_t rank);
-// `operand` is a scalar of this type.
-absl::Status CheckScalar(absl::string_view constraint, absl::string_view name, const Shape& shape,
-                         PrimitiveType type);
-
-// An array shape whose number of bytes fits 64 bits; C0 if it does not.
-absl::StatusOr<Shape> MakeArray(PrimitiveType type, absl::Span<const int64_t> dims);
 
 // Equal types and sizes throughout; layouts and dynamic flags may differ.
 bool SameShape(const Shape& a, const Shape& b);
+// SameShape(found, expected).
+absl::Status CheckShape(absl::string_view constraint, absl::string_view what, const Shape& found,
+                        const Shape& expected);
+// All operands have the sizes of the first.
+absl::Status CheckEqualSizes(absl::string_view constraint, const Instruction& instruction);
+
+// An array shape of at most Shape::kMaxRank dimensions whose number of bytes fits 64 bits; A6 if it does
+// not.
+absl::StatusOr<Shape> MakeArray(PrimitiveType type, absl::Span<const int64_t> dims);
+// Leaves and inner tuples a tuple may have. Tuples of tuples double with every line; past any real
+// program they only cost memory.
+inline constexpr int64_t kMaxTupleParts = 1 << 16;
+// Leaves and tuples in a shape, itself included.
+int64_t NumParts(const Shape& shape);
+// A6 holds of this shape: depth, parts and bytes of a tuple.
+absl::Status CheckExtent(const Shape& shape);
+// The product of these sizes and 16 fits 64 bits. `what` names it in the message.
+absl::Status CheckProduct(absl::string_view constraint, absl::string_view what,
+                          absl::Span<const int64_t> sizes);
 
 // The computation takes these parameters and gives this result.
 absl::Status CheckCallee(absl::string_view constraint, absl::string_view role, const Computation& callee,
@@ -57,6 +74,9 @@ absl::Status CheckCallee(absl::string_view constraint, absl::string_view role, c
 // A reducer over `types` accumulators: scalars (acc_0.. acc_n-1, x_0.. x_n-1) -> acc, a tuple if n > 1.
 absl::Status CheckReducer(absl::string_view constraint, const Computation& reducer,
                           absl::Span<const PrimitiveType> types);
+
+// "{0,2}".
+std::string ListOf(absl::Span<const int64_t> values);
 
 // A list field as a span.
 template <typename Repeated>

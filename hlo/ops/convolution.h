@@ -1,11 +1,15 @@
 // convolution: operands lhs (input), rhs (kernel).
-//
 //   out[b, o, y] = sum over kernel positions k and input features i of lhs[b', i', p] * rhs[i, o, k]
-// C1 dimension numbers: every dimension of input, kernel and output has exactly one role, equally many
-// spatial ones. C2 the window has one entry per spatial dimension, of the kernel's size. C3 strides and
-// dilations >= 1, no overflow. C4 feature_group_count and batch_group_count >= 1, at most one above 1. C5
-// input features = kernel input features * feature_group_count; kernel output features divisible by both
-// counts; input batch divisible by batch_group_count. C6 operands and result are all complex or none is.
+//   C1 every dimension of input, kernel and output has exactly one role; all have equally many
+//      spatial ones.
+//   C2 the window has one entry per spatial dimension, of the kernel's size there.
+//   C3 strides and dilations are >= 1, and nothing on the way to the output sizes overflows.
+//   C4 feature_group_count and batch_group_count are >= 1 (0: not given), at most one above 1.
+//   C5 input features = kernel input features * feature_group_count.
+//   C6 kernel output features are divisible by both counts, the input batch by batch_group_count.
+//   C7 operands and result are all complex, or none is.
+//   C8 the product of output sizes, kernel sizes and input features, times 16, fits 64 bits; so do
+//      the bytes of the dilated and padded input.
 // Result: batch = input batch / batch_group_count, features = kernel output features, spatial sizes of
 // window.h. Result type: as given, else the lhs's.
 #ifndef TOROID_HLO_OPS_CONVOLUTION_H_

@@ -1,20 +1,44 @@
 // Ops that move elements without computing on them.
 //
-// broadcast    result[.., i_dimensions[k], ..] = x[.., i_k, ..]. C1 one distinct result dimension per operand
-//              dimension. C2 sizes there are equal (1 does not stretch), types too.
-// reshape      C1 equal type and number of elements, row-major order kept.
-// bitcast      C1 equal number of bits.
-// transpose    result size i = operand size dimensions[i]. C1 dimensions is a permutation.
-// reverse      C1 distinct dimensions in range.
-// concatenate  C1 one dimension, in range. C2 equal types, and sizes elsewhere.
-// slice        size ceil((limit - start) / stride). C1 one entry per dimension. C2 0 <= start <= limit <=
-// size.
-//              C3 stride >= 1.
-// pad          size low + high + n + (n - 1) * interior. C1 one entry per dimension. C2 the padding value is
-// a
-//              scalar of the operand's type. C3 interior >= 0. C4 result sizes >= 0, without overflow.
-// iota         C1 rank >= 1 and the dimension in range. C2 integers, floats or complex.
-// copy, opt-barrier, domain  the operand's shape, also of tuples and tokens.
+// broadcast: result[.., i_dimensions[k], ..] = x[.., i_k, ..].
+//   C1 one distinct result dimension per operand dimension.
+//   C2 sizes there are equal (1 does not stretch).
+//   C3 the result is an array of the operand's type.
+//
+// reshape: row-major order is kept.
+//   C1 as many elements as the operand.
+//   C2 the operand's type.
+//
+// bitcast:
+//   C1 the result is an array of as many bits as the operand; pred counts 8.
+//
+// transpose: size i is operand size dimensions[i].
+//   C1 dimensions is a permutation of the operand's.
+//
+// reverse:
+//   C1 dimensions are distinct and in range.
+//
+// concatenate: sizes along the dimension add up.
+//   C1 one dimension, in range.
+//   C2 the operands have one type.
+//   C3 the operands have equal sizes in all other dimensions; the sum fits 64 bits.
+//
+// slice: size ceil((limit - start) / stride).
+//   C1 one entry per dimension.
+//   C2 0 <= start <= limit <= size.
+//   C3 stride >= 1, and the operand's bytes times it fit 64 bits.
+//
+// pad: size low + high + n + (n - 1) * interior.
+//   C1 one entry per dimension.
+//   C2 the padding value is a scalar of the operand's type.
+//   C3 interior >= 0.
+//   C4 result sizes are >= 0, and nothing on the way to them, or 4 times a padding, overflows.
+//
+// iota:
+//   C1 one dimension, in range (a scalar has none).
+//   C2 an array of integers, floats or complex numbers.
+//
+// identity: copy, opt-barrier, domain. The operand's shape, also of tuples and tokens.
 #ifndef TOROID_HLO_OPS_DATA_MOVEMENT_H_
 #define TOROID_HLO_OPS_DATA_MOVEMENT_H_
 

@@ -45,9 +45,12 @@ absl::StatusOr<DeviceGroupSizes> CheckIota(const xla::IotaReplicaGroupListProto&
   const std::optional<int64_t> found = DeviceProduct(iota.iota_reshape_dims());
   if (!wanted || wanted != found || iota.iota_reshape_dims_size() == 0 ||
       !IsPermutation(iota.iota_transpose_perm(), iota.iota_reshape_dims_size())) {
-    return Violates("C1", "the iota of the device groups is not consistent");
+    return Violates("C2", "the iota of the device groups",
+                    absl::StrCat("[", iota.num_replica_groups(), ",", iota.num_devices_per_group(), "] of ",
+                                 ListOf(AsSpan(iota.iota_reshape_dims()))),
+                    "as many devices on both sides, and a permutation");
   }
-  return DeviceGroupSizes{true, iota.num_devices_per_group()};
+  return DeviceGroupSizes{true, iota.num_devices_per_group(), *found, *found};
 }
 
 absl::StatusOr<DeviceGroupSizes> CheckMesh(const xla::MeshAxesReplicaGroupListProto& groups) {
@@ -62,34 +65,43 @@ absl::StatusOr<DeviceGroupSizes> CheckMesh(const xla::MeshAxesReplicaGroupListPr
   } else if (mesh.device_ids_size() > 0) {
     valid &= mesh.device_ids_size() == devices && AreDistinctIds(mesh.device_ids());
   }
-  if (!valid) return Violates("C1", "the mesh of the device groups is not consistent");
+  if (!valid) {
+    return Violates("C2", "the mesh of the device groups",
+                    absl::StrCat("axes ", ListOf(sizes), " of ", mesh.device_ids_size(), " listed devices"),
+                    "as many distinct devices as the axes hold");
+  }
   // Parts of one axis must not overlap: [pre, pre * size) in units of the axis.
   std::vector<std::vector<std::pair<int64_t, int64_t>>> parts(sizes.size());
   int64_t members = 1;
   for (const xla::AxisRefProto& axis : groups.axes()) {
     const int64_t index = axis.mesh_axis_index();
     if (index < 0 || index >= static_cast<int64_t>(sizes.size())) {
-      return Violates("C1", absl::StrCat("the mesh has no axis ", index));
+      return Violates("C2", "mesh axis of the device groups", absl::StrCat(index),
+                      absl::StrCat("one of ", sizes.size()));
     }
     int64_t pre = 1, size = sizes[index];
     if (axis.has_sub_axis_info()) {
       pre = axis.sub_axis_info().pre_size();
       size = axis.sub_axis_info().size();
       if (pre < 1 || size < 1 || sizes[index] % pre != 0 || (sizes[index] / pre) % size != 0) {
-        return Violates("C1",
-                        absl::StrCat("sub-axis (", pre, ")", size, " of an axis of size ", sizes[index]));
+        return Violates("C2", "sub-axis of the device groups", absl::StrCat("(", pre, ")", size),
+                        absl::StrCat("factors of the axis size ", sizes[index]));
       }
     }
     for (const auto& [other_pre, other_size] : parts[index]) {
       if (pre < other_pre * other_size && other_pre < pre * size) {
-        return Violates("C1",
-                        absl::StrCat("axis ", mesh.axes(static_cast<int>(index)).name(), " occurs twice"));
+        return Violates("C2", "axes of the device groups",
+                        absl::StrCat(mesh.axes(static_cast<int>(index)).name(), " twice"), "distinct ones");
       }
     }
     parts[index].push_back({pre, size});
     members *= size;
   }
-  return DeviceGroupSizes{true, members};
+  int64_t end = *devices;
+  if (!mesh.has_iota_transform()) {
+    for (const int64_t id : mesh.device_ids()) end = std::max(end, id + 1);
+  }
+  return DeviceGroupSizes{true, members, *devices, end};
 }
 
 template <typename Groups>
@@ -98,14 +110,18 @@ absl::StatusOr<DeviceGroupSizes> CheckExplicit(const Groups& groups, bool may_di
   std::vector<int64_t> ids;
   bool equal = true;
   for (const xla::ReplicaGroup& group : groups) {
-    if (group.replica_ids().empty()) return Violates("C1", "an empty device group");
+    if (group.replica_ids().empty()) return Violates("C1", "device group", "{}", "at least one device");
     equal &= group.replica_ids_size() == groups.begin()->replica_ids_size();
     ids.insert(ids.end(), group.replica_ids().begin(), group.replica_ids().end());
   }
-  if (!AreDistinctIds(ids)) return Violates("C1", "a device id is negative or in two groups");
-  if (!equal && !may_differ) return Violates("C1", "device groups differ in size");
+  if (!AreDistinctIds(ids)) {
+    return Violates("C1", "device groups", ListOf(ids), "ids of 0 or more, each in one group");
+  }
+  if (!equal && !may_differ) return Violates("C3", "device groups", "different sizes", "equal sizes");
   DeviceGroupSizes sizes;
   sizes.given = true;
+  sizes.members = static_cast<int64_t>(ids.size());
+  sizes.end = *std::max_element(ids.begin(), ids.end()) + 1;
   if (equal) sizes.size = groups.begin()->replica_ids_size();
   return sizes;
 }

@@ -13,11 +13,14 @@ namespace toroid {
 struct DeviceGroupSizes {
   bool given = false;           // false: one group of all participants
   std::optional<int64_t> size;  // members per group, where all groups have the same number
+  int64_t members = 0;          // of all groups
+  int64_t end = 0;              // one more than the largest id
 };
 
 // Sizes of the groups in the field of `instruction` that counts.
-// Errors: kInvalidArgument (C1) for empty groups, negative or repeated ids, iotas and meshes whose sizes
-// contradict each other or exceed kMaxDevices devices, groups of different sizes unless `may_differ`.
+// Errors, as collectives.h numbers them: C1 for empty groups, negative or repeated ids; C2 for iotas and
+// meshes whose sizes contradict each other or exceed kMaxDevices devices; C3 for groups of different sizes
+// unless `may_differ`.
 absl::StatusOr<DeviceGroupSizes> CheckDeviceGroups(const xla::HloInstructionProto& instruction,
                                                    bool may_differ);
 

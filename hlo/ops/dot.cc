@@ -12,14 +12,15 @@ namespace {
 absl::Status CheckPairs(absl::string_view role, const Shape& lhs, const Shape& rhs,
                         absl::Span<const int64_t> left, absl::Span<const int64_t> right) {
   if (left.size() != right.size()) {
-    return Violates(
-        "C2", absl::StrCat(left.size(), " ", role, " dimensions of the lhs, ", right.size(), " of the rhs"));
+    return Violates("C2", absl::StrCat(role, " dimensions"),
+                    absl::StrCat(ListOf(left), " of the lhs and ", ListOf(right), " of the rhs"),
+                    "equally many");
   }
   for (size_t i = 0; i < left.size(); ++i) {
-    if (lhs.dim(static_cast<int>(left[i])) != rhs.dim(static_cast<int>(right[i]))) {
-      return Violates("C2", absl::StrCat(role, " dimensions ", left[i], " of ", lhs.ToString(), " and ",
-                                         right[i], " of ", rhs.ToString(), " differ in size"));
-    }
+    if (lhs.dim(static_cast<int>(left[i])) == rhs.dim(static_cast<int>(right[i]))) continue;
+    return Violates("C2", absl::StrCat(role, " dimensions"),
+                    absl::StrCat(left[i], " of ", lhs.ToString(), " and ", right[i], " of ", rhs.ToString()),
+                    "equal sizes");
   }
   return absl::OkStatus();
 }
@@ -51,8 +52,10 @@ absl::Status CheckDot(const Instruction& dot, const xla::DotDimensionNumbers& nu
   RETURN_IF_ERROR(CheckPairs("contracting", lhs, rhs, lhs_contracting, rhs_contracting));
   const bool complex = IsComplex(lhs.element_type());
   if (complex != IsComplex(rhs.element_type()) || complex != IsComplex(ResultType(dot))) {
-    return Violates("C3", absl::StrCat(TypeName(lhs.element_type()), " times ", TypeName(rhs.element_type()),
-                                       " as ", TypeName(ResultType(dot))));
+    return Violates("C3", "types",
+                    absl::StrCat(TypeName(lhs.element_type()), " times ", TypeName(rhs.element_type()),
+                                 " as ", TypeName(ResultType(dot))),
+                    "complex numbers in all three, or in none");
   }
   return absl::OkStatus();
 }
@@ -77,12 +80,63 @@ Dims DotDims(const Instruction& dot, const xla::DotDimensionNumbers& numbers, in
   return dims;
 }
 
+// A result of these sizes; C4.
+absl::StatusOr<Shape> MakeResult(const Instruction& dot, const xla::DotDimensionNumbers& numbers, Dims dims) {
+  Dims work = dims;
+  for (const int64_t d : numbers.lhs_contracting_dimensions()) {
+    work.push_back(dot.operand(0)->shape().dim(static_cast<int>(d)));
+  }
+  RETURN_IF_ERROR(CheckProduct("C4", "the number of products", work));
+  return MakeArray(ResultType(dot), dims);
+}
+
+// The lhs dimensions whose sizes group_sizes may have before its last one.
+Dims PrefixDimensions(const xla::DotDimensionNumbers& numbers, int lhs_rank, int64_t ragged) {
+  Dims prefix;
+  for (const int64_t b : numbers.lhs_batch_dimensions()) {
+    if (b == ragged) return prefix;
+    prefix.push_back(b);
+  }
+  if (Contains(numbers.lhs_contracting_dimensions(), ragged)) {
+    for (const int64_t k : numbers.lhs_contracting_dimensions()) {
+      if (k == ragged) return prefix;
+      prefix.push_back(k);
+    }
+  }
+  for (int64_t m = 0; m < std::min<int64_t>(ragged, lhs_rank); ++m) {
+    const bool free =
+        !Contains(numbers.lhs_batch_dimensions(), m) && !Contains(numbers.lhs_contracting_dimensions(), m);
+    if (free) prefix.push_back(m);
+  }
+  return prefix;
+}
+
+// C6; the rhs's group dimension, -1 for none.
+absl::StatusOr<int64_t> GroupDimension(const xla::RaggedDotDimensionNumbers& ragged, const Shape& rhs,
+                                       bool is_free) {
+  const auto groups = AsSpan(ragged.rhs_group_dimensions());
+  if (groups.size() != (is_free ? 1 : 0)) {
+    return Violates("C6", "group dimensions", ListOf(groups),
+                    is_free ? "exactly one, as the ragged dimension is free"
+                            : "none, as the ragged dimension is not free");
+  }
+  if (!is_free) return -1;
+  RETURN_IF_ERROR(CheckDimension("C6", "group dimension", groups[0], rhs.rank()));
+  const xla::DotDimensionNumbers& numbers = ragged.dot_dimension_numbers();
+  if (Contains(numbers.rhs_batch_dimensions(), groups[0]) ||
+      Contains(numbers.rhs_contracting_dimensions(), groups[0])) {
+    return Violates("C6", "group dimension", absl::StrCat(groups[0], ", a batch or contracting one"),
+                    "a free dimension of the rhs");
+  }
+  return groups[0];
+}
+
 }  // namespace
 
 absl::StatusOr<Shape> InferDotShape(const Instruction& instruction) {
   const xla::DotDimensionNumbers& numbers = instruction.attrs().dot_dimension_numbers();
   RETURN_IF_ERROR(CheckDot(instruction, numbers));
-  return MakeArray(ResultType(instruction), DotDims(instruction, numbers, /*group=*/-1));
+  return MakeResult(instruction, numbers, DotDims(instruction, numbers, /*group=*/-1));
 }
 
 absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction) {
@@ -92,52 +146,28 @@ absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction) {
   const Shape& lhs = instruction.operand(0)->shape();
   const Shape& rhs = instruction.operand(1)->shape();
   const Shape& sizes = instruction.operand(2)->shape();
-  if (ragged.lhs_ragged_dimensions_size() != 1) return Violates("C4", "not exactly one ragged dimension");
+  if (ragged.lhs_ragged_dimensions_size() != 1) {
+    return Violates("C5", "ragged dimensions", ListOf(AsSpan(ragged.lhs_ragged_dimensions())), "exactly one");
+  }
   const int64_t d = ragged.lhs_ragged_dimensions(0);
-  RETURN_IF_ERROR(CheckDimension("C4", "ragged dimension", d, lhs.rank()));
-  const bool is_batch = Contains(numbers.lhs_batch_dimensions(), d);
+  RETURN_IF_ERROR(CheckDimension("C5", "ragged dimension", d, lhs.rank()));
   const bool is_contracting = Contains(numbers.lhs_contracting_dimensions(), d);
-  const bool is_free = !is_batch && !is_contracting;
-  if (ragged.rhs_group_dimensions_size() != (is_free ? 1 : 0)) {
-    return Violates("C5", absl::StrCat(ragged.rhs_group_dimensions_size(), " group dimensions"),
-                    "give one if the ragged dimension is free, else none");
-  }
-  const int64_t group = is_free ? ragged.rhs_group_dimensions(0) : -1;
-  if (is_free) {
-    RETURN_IF_ERROR(CheckDimension("C5", "group dimension", group, rhs.rank()));
-    if (Contains(numbers.rhs_batch_dimensions(), group) ||
-        Contains(numbers.rhs_contracting_dimensions(), group)) {
-      return Violates(
-          "C5", absl::StrCat("group dimension ", group, " is a batch or contracting dimension as well"));
-    }
-  }
-  // Sizes before the last one of group_sizes, if it has more than that.
+  const bool is_free = !is_contracting && !Contains(numbers.lhs_batch_dimensions(), d);
+  ASSIGN_OR_RETURN(const int64_t group, GroupDimension(ragged, rhs, is_free));
   Dims prefix;
-  const auto add = [&](int64_t dimension) { prefix.push_back(lhs.dim(static_cast<int>(dimension))); };
-  for (const int64_t b : numbers.lhs_batch_dimensions()) {
-    if (b == d) break;
-    add(b);
-  }
-  if (is_contracting) {
-    for (const int64_t k : numbers.lhs_contracting_dimensions()) {
-      if (k == d) break;
-      add(k);
-    }
-  } else if (is_free) {
-    for (int64_t m = 0; m < d; ++m) {
-      if (!Contains(numbers.lhs_batch_dimensions(), m) && !Contains(numbers.lhs_contracting_dimensions(), m))
-        add(m);
-    }
+  for (const int64_t p : PrefixDimensions(numbers, lhs.rank(), d)) {
+    prefix.push_back(lhs.dim(static_cast<int>(p)));
   }
   bool fits = IsInt(sizes.element_type()) && sizes.rank() >= 1;
   if (fits && sizes.rank() > 1) fits = absl::c_equal(sizes.dims().subspan(0, sizes.rank() - 1), prefix);
   if (!fits || (is_free && sizes.dims().back() != rhs.dim(static_cast<int>(group)))) {
-    return Violates("C6", absl::StrCat("group sizes ", sizes.ToString()),
-                    absl::StrCat("give integers [g] or [", absl::StrJoin(prefix, ","), ",g]"));
+    return Violates("C7", "group sizes", sizes.ToString(),
+                    absl::StrCat("integers [g] or [", absl::StrJoin(prefix, ","), ",g]",
+                                 is_free ? absl::StrCat(", g = ", rhs.dim(static_cast<int>(group))) : ""));
   }
   Dims dims = DotDims(instruction, numbers, group);
   if (is_contracting) dims.insert(dims.begin(), sizes.dims().back());
-  return MakeArray(ResultType(instruction), dims);
+  return MakeResult(instruction, numbers, dims);
 }
 
 absl::StatusOr<Shape> InferScaledDotShape(const Instruction& instruction) {
@@ -151,11 +181,11 @@ absl::StatusOr<Shape> InferScaledDotShape(const Instruction& instruction) {
       fits = scale.dim(i) > 0 ? operand.dim(i) % scale.dim(i) == 0 : operand.dim(i) == 0;
     }
     if (!fits) {
-      return Violates("C4", absl::StrCat("scale ", scale.ToString(), " of ", operand.ToString()),
-                      "its sizes must divide the operand's");
+      return Violates("C5", absl::StrCat("operand ", 2 + side), scale.ToString(),
+                      absl::StrCat("a scalar, or sizes that divide those of ", operand.ToString()));
     }
   }
-  return MakeArray(ResultType(instruction), DotDims(instruction, numbers, /*group=*/-1));
+  return MakeResult(instruction, numbers, DotDims(instruction, numbers, /*group=*/-1));
 }
 
 }  // namespace toroid

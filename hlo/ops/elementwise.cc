@@ -22,29 +22,26 @@ int ClassOf(PrimitiveType type) {
   return IsComplex(type) ? kComplexNumber : 0;
 }
 
-int ClassesOf(Opcode opcode) {
+// The types an opcode takes, and the constraint that says so.
+struct TypeRule {
+  int classes;
+  absl::string_view constraint;
+  absl::string_view expected;
+};
+
+TypeRule TypeRuleOf(Opcode opcode) {
   constexpr int kInt = kSigned | kUnsigned;
   switch (opcode) {
     case Opcode::kAbs:
     case Opcode::kSign:
-      return kSigned | kFloat | kComplexNumber;
+      return {kSigned | kFloat | kComplexNumber, "C1", "signed integers, floats or complex numbers"};
     case Opcode::kNegate:
-    case Opcode::kSubtract:
-    case Opcode::kDivide:
-    case Opcode::kPower:
-      return kInt | kFloat | kComplexNumber;
+      return {kInt | kFloat | kComplexNumber, "C2", "integers, floats or complex numbers"};
     case Opcode::kNot:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return kPred | kInt;
+      return {kPred | kInt, "C3", "booleans or integers"};
     case Opcode::kPopulationCount:
     case Opcode::kClz:
-    case Opcode::kMulhi:
-    case Opcode::kShiftLeft:
-    case Opcode::kShiftRightLogical:
-    case Opcode::kShiftRightArithmetic:
-      return kInt;
+      return {kInt, "C4", "integers"};
     case Opcode::kFloor:
     case Opcode::kCeil:
     case Opcode::kRoundNearestAfz:
@@ -53,40 +50,50 @@ int ClassesOf(Opcode opcode) {
     case Opcode::kCbrt:
     case Opcode::kErf:
     case Opcode::kReducePrecision:
-    case Opcode::kComplex:
-    case Opcode::kStochasticConvert:
-      return kFloat;
+      return {kFloat, "C5", "floats"};
     case Opcode::kAdd:
     case Opcode::kMultiply:
-      return kPred | kInt | kFloat | kComplexNumber;
+      return {kPred | kInt | kFloat | kComplexNumber, "", "booleans, integers, floats or complex numbers"};
+    case Opcode::kSubtract:
+    case Opcode::kDivide:
+    case Opcode::kPower:
+      return {kInt | kFloat | kComplexNumber, "C4", "integers, floats or complex numbers"};
+    case Opcode::kMulhi:
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightLogical:
+    case Opcode::kShiftRightArithmetic:
+      return {kInt, "C5", "integers"};
     case Opcode::kRemainder:
-      return kInt | kFloat;
+      return {kInt | kFloat, "C6", "integers or floats"};
     case Opcode::kMaximum:
     case Opcode::kMinimum:
-      return kPred | kInt | kFloat;
+      return {kPred | kInt | kFloat, "C7", "booleans, integers or floats"};
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return {kPred | kInt, "C8", "booleans or integers"};
+    case Opcode::kAtan2:
+      return {kFloat | kComplexNumber, "C9", "floats or complex numbers"};
+    case Opcode::kStochasticConvert:
+      return {kFloat, "C2", "floats"};
     default:
-      return kFloat | kComplexNumber;  // Transcendental ones, real, imag, atan2.
+      return {kFloat | kComplexNumber, "C6",
+              "floats or complex numbers"};  // Transcendental ones, real, imag.
   }
 }
 
 absl::Status CheckClass(const Instruction& instruction) {
   const PrimitiveType type = instruction.operand(0)->shape().element_type();
-  if ((ClassOf(type) & ClassesOf(instruction.opcode())) != 0) return absl::OkStatus();
-  return Violates("C1", absl::StrCat(instruction.opcode_name(), " is not defined for ", TypeName(type)));
-}
-
-absl::Status CheckEqualSizes(absl::string_view constraint, const Shape& a, const Shape& b) {
-  if (a.SameDims(b)) return absl::OkStatus();
-  return Violates(constraint,
-                  absl::StrCat("operands ", a.ToString(), " and ", b.ToString(), " differ in size"),
-                  "broadcast one of them");
+  const TypeRule rule = TypeRuleOf(instruction.opcode());
+  if ((ClassOf(type) & rule.classes) != 0) return absl::OkStatus();
+  return Violates(rule.constraint, absl::StrCat("the operand of ", instruction.opcode_name()), TypeName(type),
+                  rule.expected);
 }
 
 absl::Status CheckEqualTypes(absl::string_view constraint, const Shape& a, const Shape& b) {
   if (a.element_type() == b.element_type()) return absl::OkStatus();
-  return Violates(constraint,
-                  absl::StrCat("operands ", a.ToString(), " and ", b.ToString(), " differ in type"),
-                  "convert one of them");
+  return Violates(constraint, "operands", absl::StrCat(a.ToString(), " and ", b.ToString()),
+                  "one type; convert one of them");
 }
 
 Shape WithType(Shape shape, PrimitiveType type) {
@@ -112,9 +119,10 @@ absl::StatusOr<Shape> InferUnaryShape(const Instruction& instruction) {
     case Opcode::kReducePrecision:
       if (!Between(1, instruction.attrs().exponent_bits(), 63) ||
           !Between(0, instruction.attrs().mantissa_bits(), 63)) {
-        return Violates("C2",
-                        absl::StrCat("a float of ", instruction.attrs().exponent_bits(), " exponent and ",
-                                     instruction.attrs().mantissa_bits(), " mantissa bits"));
+        return Violates("C7", "reduce-precision",
+                        absl::StrCat(instruction.attrs().exponent_bits(), " exponent and ",
+                                     instruction.attrs().mantissa_bits(), " mantissa bits"),
+                        "1 to 63 exponent and 0 to 63 mantissa bits");
       }
       return operand;
     default:
@@ -124,25 +132,28 @@ absl::StatusOr<Shape> InferUnaryShape(const Instruction& instruction) {
 
 absl::StatusOr<Shape> InferBinaryShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
-  RETURN_IF_ERROR(CheckClass(instruction));
   const Shape& lhs = instruction.operand(0)->shape();
   const Shape& rhs = instruction.operand(1)->shape();
-  RETURN_IF_ERROR(CheckEqualSizes("C3", lhs, rhs));
+  RETURN_IF_ERROR(CheckEqualSizes("C3", instruction));
   if (instruction.opcode() == Opcode::kStochasticConvert) {
+    RETURN_IF_ERROR(CheckClass(instruction));
     if (!IsUnsignedInt(rhs.element_type()) || BitWidth(rhs.element_type()) != BitWidth(lhs.element_type())) {
-      return Violates("C2", absl::StrCat("random bits ", rhs.ToString(), " for ", lhs.ToString()),
-                      "use an unsigned integer of the same width");
+      return Violates("C2", absl::StrCat("random bits for ", lhs.ToString()), rhs.ToString(),
+                      "an unsigned integer of the same width");
     }
     ASSIGN_OR_RETURN(const Shape given, GivenShape(instruction));
     if (!IsInt(given.element_type()) && !IsFloat(given.element_type())) {
-      return Violates("C1", absl::StrCat("a result of type ", TypeName(given.element_type())));
+      return Violates("C2", "the result", given.ToString(), "integers or floats");
     }
     return WithType(lhs.WithRowMajorLayout(), given.element_type());
   }
-  RETURN_IF_ERROR(CheckEqualTypes("C2", lhs, rhs));
-  if (instruction.opcode() != Opcode::kComplex) return lhs.WithRowMajorLayout();
+  RETURN_IF_ERROR(CheckEqualTypes("C1", lhs, rhs));
+  if (instruction.opcode() != Opcode::kComplex) {
+    RETURN_IF_ERROR(CheckClass(instruction));
+    return lhs.WithRowMajorLayout();
+  }
   if (lhs.element_type() != xla::F32 && lhs.element_type() != xla::F64) {
-    return Violates("C1", absl::StrCat("complex of ", TypeName(lhs.element_type())), "use f32 or f64");
+    return Violates("C10", "the parts of complex", lhs.ToString(), "f32 or f64");
   }
   return WithType(lhs.WithRowMajorLayout(), lhs.element_type() == xla::F32 ? xla::C64 : xla::C128);
 }
@@ -150,24 +161,26 @@ absl::StatusOr<Shape> InferBinaryShape(const Instruction& instruction) {
 absl::StatusOr<Shape> InferCompareShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
   const Shape& lhs = instruction.operand(0)->shape();
-  RETURN_IF_ERROR(CheckEqualSizes("C2", lhs, instruction.operand(1)->shape()));
-  RETURN_IF_ERROR(CheckEqualTypes("C2", lhs, instruction.operand(1)->shape()));
+  RETURN_IF_ERROR(CheckEqualSizes("C3", instruction));
+  RETURN_IF_ERROR(CheckEqualTypes("C3", lhs, instruction.operand(1)->shape()));
   const absl::string_view direction = instruction.attrs().comparison_direction();
   const bool equality = direction == "EQ" || direction == "NE";
   if (!equality && direction != "GE" && direction != "GT" && direction != "LE" && direction != "LT") {
-    return Violates("C1", absl::StrCat("unknown direction '", direction, "'"),
-                    "use EQ, NE, GE, GT, LE or LT");
+    return Violates("C1", "direction", direction, "EQ, NE, GE, GT, LE or LT");
   }
   const PrimitiveType type = lhs.element_type();
   if (IsComplex(type) && !equality) {
-    return Violates("C1", absl::StrCat("complex numbers have no order for ", direction), "use EQ or NE");
+    return Violates("C2", "direction", direction, "EQ or NE, as complex numbers have no order");
   }
   const absl::string_view order = instruction.attrs().comparison_type();
   const bool fits = order.empty() || (order == "TOTALORDER" && IsFloat(type)) ||
                     (order == "FLOAT" && (IsFloat(type) || IsComplex(type))) ||
                     (order == "SIGNED" && IsSignedInt(type)) ||
                     (order == "UNSIGNED" && (IsUnsignedInt(type) || type == xla::PRED));
-  if (!fits) return Violates("C3", absl::StrCat("comparison type '", order, "' of ", TypeName(type)));
+  if (!fits) {
+    return Violates("C4", "type", absl::StrCat(order, " of ", TypeName(type)),
+                    "FLOAT, TOTALORDER, SIGNED or UNSIGNED, as fits the operands");
+  }
   return WithType(lhs.WithRowMajorLayout(), xla::PRED);
 }
 
@@ -176,11 +189,12 @@ absl::StatusOr<Shape> InferSelectShape(const Instruction& instruction) {
   const Shape& on_true = instruction.operand(1)->shape();
   const Shape& on_false = instruction.operand(2)->shape();
   if (predicate.element_type() != xla::PRED || (!predicate.IsScalar() && !predicate.SameDims(on_true))) {
-    return Violates("C1", absl::StrCat("predicate ", predicate.ToString(), " for ", on_true.ToString()),
-                    "use pred of the same sizes, or a scalar");
+    return Violates("C1", "the predicate", predicate.ToString(),
+                    absl::StrCat("pred of the sizes of ", on_true.ToString(), ", or pred[]"));
   }
-  if (!SameShape(on_true, on_false) || (!on_true.IsArray() && !on_true.IsTuple())) {
-    return Violates("C2", absl::StrCat("branches ", on_true.ToString(), " and ", on_false.ToString()));
+  RETURN_IF_ERROR(CheckShape("C2", "operand 2", on_false, on_true));
+  if (!on_true.IsArray() && !on_true.IsTuple()) {
+    return Violates("C2", "operand 1", on_true.ToString(), "an array or a tuple");
   }
   return on_true.WithRowMajorLayout();
 }
@@ -188,11 +202,15 @@ absl::StatusOr<Shape> InferSelectShape(const Instruction& instruction) {
 absl::StatusOr<Shape> InferClampShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
   const Shape& operand = instruction.operand(1)->shape();
-  if (IsComplex(operand.element_type())) return Violates("C1", "complex numbers have no order");
+  if (IsComplex(operand.element_type())) {
+    return Violates("C1", "operand 1", operand.ToString(), "a type with an order");
+  }
   for (const int i : {0, 2}) {
     const Shape& bound = instruction.operand(i)->shape();
-    RETURN_IF_ERROR(CheckEqualTypes("C1", bound, operand));
-    if (!bound.IsScalar()) RETURN_IF_ERROR(CheckEqualSizes("C2", bound, operand));
+    RETURN_IF_ERROR(CheckEqualTypes("C2", bound, operand));
+    if (bound.IsScalar() || bound.SameDims(operand)) continue;
+    return Violates("C3", absl::StrCat("operand ", i), bound.ToString(),
+                    absl::StrCat("a scalar, or the sizes of ", operand.ToString()));
   }
   return operand.WithRowMajorLayout();
 }
@@ -202,8 +220,8 @@ absl::StatusOr<Shape> InferConvertShape(const Instruction& instruction) {
   ASSIGN_OR_RETURN(const Shape given, GivenShape(instruction));
   const Shape& operand = instruction.operand(0)->shape();
   if (!given.IsArray() || !given.SameDims(operand)) {
-    return Violates("C1", absl::StrCat(operand.ToString(), " converted to ", given.ToString()),
-                    "keep the operand's sizes");
+    return Violates("C1", "the result", given.ToString(),
+                    absl::StrCat("an array of the sizes of ", operand.ToString()));
   }
   return WithType(operand.WithRowMajorLayout(), given.element_type());
 }
@@ -214,7 +232,8 @@ absl::StatusOr<Shape> InferBitcastConvertShape(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0)->shape();
   const PrimitiveType from = operand.element_type(), to = given.element_type();
   if (!given.IsArray() || IsComplex(from) != IsComplex(to) || (from == xla::PRED) != (to == xla::PRED)) {
-    return Violates("C1", absl::StrCat("bits of ", TypeName(from), " as ", TypeName(to)));
+    return Violates("C1", absl::StrCat("the bits of ", TypeName(from)), TypeName(to),
+                    "an array; pred from pred alone, complex numbers from complex numbers alone");
   }
   const int64_t from_bits = BitWidth(from), to_bits = BitWidth(to);
   Dims dims(operand.dims().begin(), operand.dims().end());
@@ -224,7 +243,8 @@ absl::StatusOr<Shape> InferBitcastConvertShape(const Instruction& instruction) {
              dims.back() == to_bits / from_bits) {
     dims.pop_back();
   } else if (from_bits != to_bits) {
-    return Violates("C2", absl::StrCat(operand.ToString(), " has no elements of ", to_bits, " bits"));
+    return Violates("C2", absl::StrCat("the operand of a result of ", to_bits, " bits"), operand.ToString(),
+                    "a multiple of the width, or a trailing dimension of as many elements as make one");
   }
   return MakeArray(to, dims);
 }

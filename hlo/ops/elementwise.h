@@ -1,23 +1,55 @@
 // Elementwise ops: result[i] = f(operands at i).
 //
-// unary     C1 the operand's type is in the op's class (abs, sign: signed integers, floats, complex; floor
-// ..:
-//           floats; exponential ..: floats, complex; not: pred, integers; popcnt, clz: integers).
-//           C2 reduce-precision: 1 <= exponent_bits <= 63, 0 <= mantissa_bits <= 63.
-//           Result: as the operand; is-finite pred; abs, real, imag of complex the real type.
-// binary    C1 the type is in the op's class. C2 equal types (stochastic-convert: an unsigned integer of the
-//           float's width). C3 equal sizes.
-//           Result: as operand 0; complex of f32 c64, of f64 c128; stochastic-convert as given.
-// compare   C1 direction is one of EQ NE GE GT LE LT, complex only EQ NE. C2 equal types and sizes. C3 type
-// is
-//           FLOAT, TOTALORDER, SIGNED, UNSIGNED or absent, and fits the operands. Result: pred.
-// select    C1 the predicate is a pred, scalar or of the branches' sizes. C2 both branches have one shape
-// (tuples
-//           only with a scalar predicate).
-// clamp     C1 equal types, no complex. C2 bounds are scalars or of the operand's sizes.
-// convert   C1 the given sizes are the operand's.
-// bitcast-convert  C1 no pred; complex only to complex. C2 equal widths: equal sizes; to width w from k*w: a
-//           trailing dimension k appended; to k*w from w: a trailing dimension k removed.
+// unary:
+//   C1 abs, sign take signed integers, floats or complex numbers.
+//   C2 negate takes integers, floats or complex numbers.
+//   C3 not takes booleans or integers.
+//   C4 popcnt, count-leading-zeros take integers.
+//   C5 floor, ceil, round-nearest-afz, round-nearest-even, is-finite, cbrt, erf, reduce-precision
+//      take floats.
+//   C6 all others (exponential, log, sqrt, tanh, real, imag, ...) take floats or complex numbers.
+//   C7 reduce-precision: 1 <= exponent_bits <= 63 and 0 <= mantissa_bits <= 63.
+// Result: as the operand; is-finite pred; abs, real, imag of complex numbers the real type.
+//
+// binary:
+//   C1 both operands have one type (stochastic-convert aside).
+//   C2 stochastic-convert takes a float and an unsigned integer of its width, and gives integers or
+//      floats.
+//   C3 both operands have equal sizes.
+//   C4 subtract, divide, power take integers, floats or complex numbers.
+//   C5 mulhi, shift-left, shift-right-logical, shift-right-arithmetic take integers.
+//   C6 remainder takes integers or floats.
+//   C7 maximum, minimum take booleans, integers or floats.
+//   C8 and, or, xor take booleans or integers.
+//   C9 atan2 takes floats or complex numbers.
+//   C10 complex takes f32 or f64.
+// add, multiply are defined on all types. Result: as operand 0; complex of f32 c64, of f64 c128;
+// stochastic-convert as given.
+//
+// compare:
+//   C1 the direction is EQ, NE, GE, GT, LE or LT.
+//   C2 complex numbers are compared by EQ or NE alone.
+//   C3 both operands have one type and equal sizes.
+//   C4 the type is absent, or fits the operands: FLOAT (floats, complex), TOTALORDER (floats),
+//      SIGNED, UNSIGNED (pred too).
+// Result: pred.
+//
+// select:
+//   C1 the predicate is of type pred, and a scalar or of the branches' sizes.
+//   C2 both branches have one shape, an array's or a tuple's.
+//
+// clamp:
+//   C1 no complex numbers.
+//   C2 the bounds have the operand's type.
+//   C3 the bounds are scalars or have the operand's sizes.
+//
+// convert:
+//   C1 the result is an array of the operand's sizes.
+//
+// bitcast-convert:
+//   C1 pred becomes pred alone, complex numbers complex numbers alone; the result is an array.
+//   C2 the widths are equal, or one is a multiple k of the other: a wider operand gets a trailing
+//      dimension k, a narrower one has a trailing dimension k, which the result lacks.
 #ifndef TOROID_HLO_OPS_ELEMENTWISE_H_
 #define TOROID_HLO_OPS_ELEMENTWISE_H_
 

@@ -52,15 +52,26 @@ absl::StatusOr<Shape> InferShape(const Instruction& instruction) {
   if (opcode == Opcode::kUnknown) return GivenShape(instruction);
   const int arity = OpcodeArity(opcode);
   if (arity != kVariadic && instruction.num_operands() != arity) {
-    return Violates("C0", absl::StrCat(OpcodeName(opcode), " has ", instruction.num_operands(),
-                                       " operands, not ", arity));
+    return Violates("A1", absl::StrCat("operands of ", OpcodeName(opcode)),
+                    absl::StrCat(instruction.num_operands()), absl::StrCat(arity));
   }
   const auto [fewest, most] = CalledCount(opcode);
   const int called = static_cast<int>(instruction.called().size());
   if (called < fewest || called > most) {
-    return Violates("C0", absl::StrCat(OpcodeName(opcode), " calls ", called, " computations"));
+    return Violates("A2", absl::StrCat("computations called by ", OpcodeName(opcode)), absl::StrCat(called),
+                    called < fewest ? absl::StrCat("at least ", fewest) : absl::StrCat("at most ", most));
   }
-  return kInfer[static_cast<int>(opcode)](instruction);
+  // Elements of tuples were looked at where the tuple was made.
+  for (const Instruction* operand : instruction.operands()) {
+    for (const int64_t size : operand->shape().dims()) {
+      if (size >= 0) continue;
+      return Violates("A7", absl::StrCat("operand ", operand->name()), operand->shape().ToString(),
+                      "sizes that are known");
+    }
+  }
+  ASSIGN_OR_RETURN(Shape shape, kInfer[static_cast<int>(opcode)](instruction));
+  RETURN_IF_ERROR(CheckExtent(shape));
+  return shape;
 }
 
 }  // namespace toroid

@@ -1,18 +1,28 @@
 // Normalization, Fourier transforms, linear algebra.
 //
-// batch-norm-*      C1 x is a float array, feature_index in range. C2 the vectors (scale, offset, mean,
-// variance) are
-//                   [size of the feature dimension] of x's type; dy of batch-norm-grad has x's shape.
-//                   Results: training (y, mean, variance); inference y; grad (dx, dscale, doffset).
-// fft               C1 1 to 3 lengths >= 0 over the trailing dimensions. C2 FFT, IFFT: complex; RFFT: f32 or
-// f64;
-//                   IRFFT: complex. C3 sizes equal the lengths; IRFFT's last size is length/2+1.
-//                   Result: RFFT's last size length/2+1, complex; IRFFT's last size length, real.
-// cholesky          C1 float or complex [.., n, n].
-// triangular-solve  operands a, b. C1 equal float or complex types. C2 a is [.., m, m], b has its rank and
-// leading
-//                   sizes, and m rows (left_side) or columns. C3 transpose_a is NO_TRANSPOSE, TRANSPOSE or
-//                   ADJOINT. Result: as b.
+// batch-norm-training, batch-norm-inference, batch-norm-grad: operands x and vectors (scale, offset,
+// mean, variance). Results: training (y, mean, variance); inference y; grad (dx, dscale, doffset).
+//   C1 x is a float array.
+//   C2 feature_index is a dimension of x.
+//   C3 the vectors are [size of the feature dimension] of x's type.
+// batch-norm-grad:
+//   C4 dy has x's shape.
+//
+// fft: Result: RFFT's last size is length/2+1, complex; IRFFT's last size length, real.
+//   C1 1 to 3 lengths, over the trailing dimensions.
+//   C2 FFT, IFFT and IRFFT take complex numbers, RFFT f32 or f64.
+//   C3 the lengths are the sizes; the last size of IRFFT is length/2+1.
+//
+// cholesky:
+//   C1 floats or complex numbers.
+//   C2 the last two dimensions are equal.
+//
+// triangular-solve: operands a, b. Result: as b.
+//   C1 one type, float or complex.
+//   C2 the last two dimensions of a are equal.
+//   C3 b has a's rank and leading sizes.
+//   C4 b has as many rows (left_side) or columns as a.
+//   C5 transpose_a is NO_TRANSPOSE, TRANSPOSE or ADJOINT, or not given.
 #ifndef TOROID_HLO_OPS_LINEAR_ALGEBRA_H_
 #define TOROID_HLO_OPS_LINEAR_ALGEBRA_H_
 

@@ -1,12 +1,16 @@
 // Random numbers.
 //
-// rng                       C1 two scalars of the result's type, an integer, float or pred. C2 the
-// distribution is
-//                           rng_uniform or rng_normal. Result: as given.
-// rng-get-and-update-state  Result: u64[2].
-// rng-bit-generator         C1 the state is u64[2], or u64[3] but for rng_three_fry. C2 the result is (state,
-// array of
-//                           integers of 8 to 64 bits). C3 the algorithm is known.
+// rng: Result: as given.
+//   C1 the result has integers, floats or booleans.
+//   C2 both operands are scalars of its type.
+//   C3 the distribution is rng_uniform or rng_normal.
+//
+// rng-get-and-update-state: Result: u64[2].
+//
+// rng-bit-generator: Result: as given.
+//   C1 the algorithm is rng_default, rng_three_fry or rng_philox.
+//   C2 the state is u64[2], or u64[3] but for rng_three_fry.
+//   C3 the result is (state, array of integers of 8 to 64 bits).
 #ifndef TOROID_HLO_OPS_RANDOM_H_
 #define TOROID_HLO_OPS_RANDOM_H_
 

@@ -1,26 +1,43 @@
 // Folds with a called computation.
 //
-// reduce              operands n arrays, n initial scalars. C1 distinct dimensions in range. C2 arrays of
-// equal
-//                     sizes, initial value i a scalar of array i's type. C3 the computation takes n
-//                     accumulators and n values and gives n accumulators. Result: the remaining dimensions; a
-//                     tuple if n > 1.
-// reduce-window       as reduce, over windows. C1 one window entry per dimension, size >= 1, strides and
-// dilations
-//                     >= 1, no overflow. C2, C3 as reduce.
-// select-and-scatter  operands operand, source, init. C1 as reduce-window, dilations 1. C2 source has the
-// shape of a
-//                     reduce-window over operand, init is a scalar of its type. C3 select (a, b) -> pred,
-//                     scatter (a, b) -> a. Result: the operand's shape.
-// map                 C1 operands of equal sizes. C2 the computation takes one scalar per operand and gives a
-// scalar.
-//                     C3 dimensions, if given, are 0 .. rank-1. Result type: the computation's.
-// scan                operands m inputs, k carries. C1 one dimension, in range of every input, of equal size.
-// C2
-//                     0 <= num_carries <= operands, at least one input. C3 the computation takes the inputs
-//                     without the dimension and the carries and gives a tuple that ends with k values of the
-//                     carries' shapes. Result: tuple of its outputs, stacked along the dimension, and the
-//                     carries.
+// reduce, reduce-window: operands n arrays, then n initial values. Result: a tuple if n > 1.
+//   C1 as many initial values as arrays, at least one of each.
+//   C2 the arrays have equal sizes.
+//   C3 initial value i is a scalar of array i's type.
+//   C4 the computation takes n accumulators and n values, scalars, and gives n accumulators (a tuple
+//      if n > 1).
+//
+// reduce: Result: the remaining dimensions.
+//   C5 dimensions are distinct and in range.
+//
+// reduce-window:
+//   C5 one window entry per dimension, of size >= 1.
+//   C6 strides and dilations are >= 1, and nothing on the way to the result's sizes overflows.
+//   C7 the product of result and window sizes, times 16, fits 64 bits; so do the bytes of the padded
+//      array.
+//
+// select-and-scatter: operands operand, source, initial value. Result: the operand's shape.
+//   C1 one window entry per dimension, of size >= 1.
+//   C2 strides are >= 1, dilations 1, and nothing on the way to the number of windows overflows.
+//   C3 the product of the numbers of windows and their sizes, times 16, fits 64 bits.
+//   C4 the source has one element per window, of the operand's type.
+//   C5 the initial value is a scalar of the operand's type.
+//   C6 select takes two scalars of that type and gives pred[].
+//   C7 scatter takes two scalars of that type and gives one.
+//
+// map: Result type: the computation's.
+//   C1 the operands have equal sizes.
+//   C2 the computation takes one scalar per operand, of its type, and gives a scalar.
+//   C3 dimensions, if given, are 0 .. rank-1.
+//
+// scan: operands m inputs, then k carries. Result: the computation's outputs, stacked along the
+// dimension, and the carries, as a tuple.
+//   C1 0 <= num_carries < operands.
+//   C2 one dimension, in range of every input.
+//   C3 the inputs have equal sizes there.
+//   C4 the computation takes the inputs without the dimension, then the carries.
+//   C5 it gives a tuple of arrays, the outputs, which end with the carries' shapes; the dimension is
+//      in range of the stacked outputs.
 #ifndef TOROID_HLO_OPS_REDUCE_H_
 #define TOROID_HLO_OPS_REDUCE_H_
 

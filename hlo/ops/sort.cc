@@ -9,15 +9,10 @@ namespace toroid {
 absl::StatusOr<Shape> InferSortShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckOperandCount(instruction, 1));
   RETURN_IF_ERROR(CheckArrays(instruction));
-  const Shape& first = instruction.operand(0)->shape();
-  if (instruction.dimensions().size() != 1) return Violates("C1", "not exactly one dimension");
-  RETURN_IF_ERROR(CheckDimension("C1", "dimension", instruction.dimension(), first.rank()));
+  RETURN_IF_ERROR(CheckOneDimension("C1", instruction, instruction.operand(0)->shape().rank()));
+  RETURN_IF_ERROR(CheckEqualSizes("C2", instruction));
   std::vector<Shape> results, parameters;
   for (const Instruction* operand : instruction.operands()) {
-    if (!operand->shape().SameDims(first)) {
-      return Violates("C2",
-                      absl::StrCat("operands ", first.ToString(), " and ", operand->shape().ToString()));
-    }
     results.push_back(operand->shape().WithRowMajorLayout());
     parameters.insert(parameters.end(), 2, Shape(operand->shape().element_type(), {}));
   }
@@ -30,10 +25,10 @@ absl::StatusOr<Shape> InferTopKShape(const Instruction& instruction) {
   Shape values = instruction.operand(0)->shape().WithRowMajorLayout();
   const int64_t k = instruction.attrs().k();
   if (values.rank() < 1 || k < 0 || k > values.dims().back()) {
-    return Violates("C1", absl::StrCat("k = ", k, " of ", values.ToString()));
+    return Violates("C1", "k", absl::StrCat(k), absl::StrCat("0 .. the last size of ", values.ToString()));
   }
   if (!IsInt(values.element_type()) && !IsFloat(values.element_type())) {
-    return Violates("C2", absl::StrCat("topk of ", TypeName(values.element_type())));
+    return Violates("C2", "the operand", values.ToString(), "integers or floats");
   }
   values.set_dim(values.rank() - 1, k);
   Shape indices = values;

@@ -1,5 +1,6 @@
 #include "hlo/ops/structure.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -7,13 +8,21 @@
 
 namespace toroid {
 
-absl::StatusOr<Shape> InferParameterShape(const Instruction& instruction) {
-  const Computation& computation = *instruction.computation();
-  if (instruction.parameter_number() < 0 || instruction.parameter_number() >= computation.size()) {
-    return Violates("C1",
-                    absl::StrCat("parameter number ", instruction.parameter_number(), " is out of range"));
+namespace {
+
+bool HasKnownTypes(const Shape& shape) {
+  if (shape.IsTuple() || shape.element_type() == xla::BUFFER) {
+    return std::all_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), HasKnownTypes);
   }
-  return GivenShape(instruction);
+  return shape.IsArray() || shape.IsToken() || shape.element_type() == xla::OPAQUE_TYPE;
+}
+
+}  // namespace
+
+absl::StatusOr<Shape> InferParameterShape(const Instruction& instruction) {
+  ASSIGN_OR_RETURN(Shape given, GivenShape(instruction));
+  if (HasKnownTypes(given)) return given;
+  return Violates("C1", "the type of a parameter", given.ToString(), "element types that are known");
 }
 
 absl::StatusOr<Shape> InferConstantShape(const Instruction& instruction) {
@@ -27,24 +36,19 @@ absl::StatusOr<Shape> InferConstantShape(const Instruction& instruction) {
     *shape_only.mutable_shape() = proto.shape();
     const bool left_out = proto.ByteSizeLong() == shape_only.ByteSizeLong();
     if (left_out) return given;
-    return Violates("C1", literal.status().message());
+    return Violates("C1", "the literal", literal.status().message(), "one value per element of its shape");
   }
-  if (!SameShape(literal->shape(), given)) {
-    return Violates("C1", absl::StrCat("the literal is ", literal->shape().ToString(), ", the constant ",
-                                       given.ToString()));
-  }
+  RETURN_IF_ERROR(CheckShape("C2", "the literal", literal->shape(), given));
   return given;
 }
 
 absl::StatusOr<Shape> InferTupleShape(const Instruction& instruction) {
-  // Tuples of tuples double with every line; past any real program they only cost memory.
-  constexpr int64_t kMaxLeaves = 1 << 16;
   std::vector<Shape> elements;
-  int64_t leaves = 0;
+  int64_t parts = 0;
   for (const Instruction* operand : instruction.operands()) {
-    leaves += operand->shape().NumLeaves();
-    if (leaves > kMaxLeaves) return Violates("C2", absl::StrCat("a tuple of more than ", kMaxLeaves, " leaves"));
     elements.push_back(operand->shape());
+    parts += NumParts(operand->shape());
+    if (parts > kMaxTupleParts) break;  // A6; copying more of them would only cost memory.
   }
   return Shape::Tuple(std::move(elements));
 }
@@ -52,27 +56,25 @@ absl::StatusOr<Shape> InferTupleShape(const Instruction& instruction) {
 absl::StatusOr<Shape> InferGetTupleElementShape(const Instruction& instruction) {
   const Shape& tuple = instruction.operand(0)->shape();
   const int64_t index = instruction.tuple_index();
-  if (!tuple.IsTuple() || index < 0 || index >= static_cast<int64_t>(tuple.tuple_shapes().size())) {
-    return Violates("C1", absl::StrCat(tuple.ToString(), " has no element ", index));
+  if (!tuple.IsTuple()) return Violates("C1", "operand 0", tuple.ToString(), "a tuple");
+  if (index < 0 || index >= static_cast<int64_t>(tuple.tuple_shapes().size())) {
+    return Violates(
+        "C2", "index", absl::StrCat(index),
+        absl::StrCat("one of the ", tuple.tuple_shapes().size(), " elements of ", tuple.ToString()));
   }
   return tuple.tuple_shape(static_cast<int>(index));
 }
 
 absl::StatusOr<Shape> InferAfterAllShape(const Instruction& instruction) {
-  for (const Instruction* operand : instruction.operands()) {
-    if (!operand->shape().IsToken()) {
-      return Violates(
-          "C1", absl::StrCat("operand ", operand->name(), " is ", operand->shape().ToString(), ", no token"));
-    }
+  for (int i = 0; i < instruction.num_operands(); ++i) {
+    RETURN_IF_ERROR(
+        CheckShape("C1", absl::StrCat("operand ", i), instruction.operand(i)->shape(), Shape::Token()));
   }
   return Shape::Token();
 }
 
 absl::StatusOr<Shape> InferAddDependencyShape(const Instruction& instruction) {
-  if (!instruction.operand(1)->shape().IsToken()) {
-    return Violates("C1",
-                    absl::StrCat("operand 1 is ", instruction.operand(1)->shape().ToString(), ", no token"));
-  }
+  RETURN_IF_ERROR(CheckShape("C1", "operand 1", instruction.operand(1)->shape(), Shape::Token()));
   return instruction.operand(0)->shape();
 }
 

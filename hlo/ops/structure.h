@@ -1,12 +1,25 @@
 // Ops that name and group values.
 //
-// parameter          C1 the number is in range, the type known. Result: as given.
-// constant           C1 the literal has the given shape; it may be left out (its value is then unknown).
-// tuple              a tuple of the operands; C2 at most 65,536 leaves.
-// get-tuple-element  C1 a tuple operand and an index in range.
-// after-all          C1 tokens. Result: token.
-// add-dependency     C1 operand 1 is a token. Result: as operand 0.
-// replica-id, partition-id  u32[].
+// parameter: Result: as given. (Numbers: M7 of verify_module.h.)
+//   C1 every leaf is an array, a token, an opaque value or a buffer.
+//
+// constant: Result: as given. The literal may be left out; its value is then unknown.
+//   C1 the literal has as many values as its shape has elements.
+//   C2 the literal has the given shape.
+//
+// tuple: Result: a tuple of the operands.
+//
+// get-tuple-element:
+//   C1 the operand is a tuple.
+//   C2 0 <= index < its number of elements.
+//
+// after-all: Result: token.
+//   C1 the operands are tokens.
+//
+// add-dependency: Result: as operand 0.
+//   C1 operand 1 is a token.
+//
+// device-id: replica-id, partition-id. Result: u32[].
 #ifndef TOROID_HLO_OPS_STRUCTURE_H_
 #define TOROID_HLO_OPS_STRUCTURE_H_
 

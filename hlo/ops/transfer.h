@@ -1,15 +1,41 @@
 // Transfers, asynchronous forms, dynamic shapes.
 //
-// infeed   C1 a token operand, result (data, token). outfeed C1 (data, token) -> token.
-// send     C1 (data, token) -> (data, u32[], token). send-done C1 that state -> token.
-// recv     C1 token -> (data, u32[], token) as given. recv-done C1 that state -> (data, token).
-// copy-start  result (x, x, u32[]). copy-done C1 such a state -> x.
-// async-start  C1 the wrapped computation takes the operands. C2 as given: ((operands), result, ..).
-// async-update, async-done  C1 the operand is such a state. Result: the state; element 1 of it.
-// get-dimension-size  C1 dimension in range. Result: s32[].
-// set-dimension-size  C1 dimension in range, operand 1 is s32[]. Result: operand 0, the dimension dynamic or
-// as given. dynamic-reshape     C1 one s32[] per result dimension. C2 equal type and number of elements.
-// Result: as given.
+// infeed: Result: as given.
+//   C1 the operand is a token.
+//   C2 the result is (data, token).
+// outfeed: operands data, token. Result: token.
+//   C1 operand 1 is a token.
+//   C2 outfeed_shape, where given, is the shape of the data.
+//
+// send: operands data, token. Result: (data, u32[], token).
+//   C1 operand 1 is a token.
+// recv: Result: as given.
+//   C1 the operand is a token.
+//   C2 the result is (data, u32[], token).
+// send-done, recv-done: Results: token; (data, token).
+//   C1 the operand is a state (data, u32[], token).
+//
+// copy-start: Result: (x, x, u32[]).
+// copy-done: Result: element 0 of the state.
+//   C1 the operand is a state (x, x, context).
+//
+// async-start: Result: as given.
+//   C1 a computation is wrapped.
+//   C2 it takes the operands.
+//   C3 the result is ((operands), its result, ..).
+// async-update, async-done: Results: the state; element 1 of it.
+//   C1 operand 0 is a state ((operands), result, ..).
+//   C2 the wrapped computation, where named, gives that result.
+//
+// get-dimension-size: Result: s32[].
+//   C1 one dimension, in range.
+// set-dimension-size: Result: operand 0, the dimension dynamic or as given.
+//   C1 one dimension, in range.
+//   C2 operand 1 is s32[].
+// dynamic-reshape: operands x and sizes. Result: as given.
+//   C1 one s32[] size per result dimension.
+//   C2 as many elements as the operand.
+//   C3 the operand's type.
 #ifndef TOROID_HLO_OPS_TRANSFER_H_
 #define TOROID_HLO_OPS_TRANSFER_H_
 

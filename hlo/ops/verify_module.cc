@@ -1,7 +1,6 @@
 #include "hlo/ops/verify_module.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "hlo/ops/constraint.h"
@@ -14,42 +13,55 @@ absl::Status At(const Instruction& instruction, const absl::Status& status) {
   return Annotate(status, absl::StrCat(instruction.computation()->name(), "/", instruction.name()));
 }
 
-bool HasUnboundedDimension(const Shape& shape) {
+bool HasUnknownSize(const Shape& shape) {
   if (shape.IsTuple()) {
-    return std::any_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), HasUnboundedDimension);
+    return std::any_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), HasUnknownSize);
   }
-  return Contains(shape.dims(), std::numeric_limits<int64_t>::min());
+  return std::any_of(shape.dims().begin(), shape.dims().end(), [](int64_t size) { return size < 0; });
+}
+
+absl::Status CheckEarlier(absl::string_view constraint, absl::string_view role, const Instruction& other,
+                          const Instruction& instruction) {
+  if (other.computation() == instruction.computation() && other.index() < instruction.index()) {
+    return absl::OkStatus();
+  }
+  return Violates(constraint, role, other.name(), "an instruction that stands earlier in the computation");
 }
 
 absl::Status CheckReferences(const Instruction& instruction) {
-  const Computation* computation = instruction.computation();
-  const auto is_earlier = [&](const Instruction* other) {
-    return other->computation() == computation && other->index() < instruction.index();
-  };
   for (const Instruction* operand : instruction.operands()) {
-    if (!is_earlier(operand)) {
-      return Violates(
-          "C0", absl::StrCat("operand ", operand->name(), " does not stand earlier in the computation"));
-    }
+    RETURN_IF_ERROR(CheckEarlier("M3", "operand", *operand, instruction));
   }
   for (const Instruction* predecessor : instruction.control_predecessors()) {
-    if (predecessor->computation() != computation || predecessor == &instruction) {
-      return Violates(
-          "C0", absl::StrCat("control predecessor ", predecessor->name(), " is in another computation"));
-    }
+    RETURN_IF_ERROR(CheckEarlier("M4", "control predecessor", *predecessor, instruction));
   }
+  const Computation& caller = *instruction.computation();
   for (const Computation* callee : instruction.called()) {
-    if (callee->module() != computation->module() || callee->index() >= computation->index()) {
-      return Violates("C0",
-                      absl::StrCat("computation ", callee->name(), " does not stand before its caller"));
+    if (callee->module() != caller.module() || callee->index() >= caller.index()) {
+      return Violates("M5", "called computation", callee->name(),
+                      absl::StrCat("a computation that stands before ", caller.name()));
     }
   }
   return absl::OkStatus();
 }
 
+absl::Status CheckParameterNumber(const Instruction& parameter) {
+  const Computation& computation = *parameter.computation();
+  const int64_t number = parameter.parameter_number();
+  if (number >= 0 && number < computation.num_parameters() &&
+      computation.parameter(static_cast<int>(number)) == &parameter) {
+    return absl::OkStatus();
+  }
+  return Violates("M7", "parameter number", absl::StrCat(number),
+                  absl::StrCat("0 .. ", computation.num_parameters() - 1, ", each once"));
+}
+
 absl::Status VerifyComputation(const Computation& computation, std::vector<int>* depths) {
-  if (computation.root() == nullptr || computation.root()->computation() != &computation) {
-    return absl::InvalidArgumentError(absl::StrCat(computation.name(), ": there is no root"));
+  const Instruction* root = computation.root();
+  if (root == nullptr || root->computation() != &computation) {
+    return Annotate(Violates("M2", "the root", root == nullptr ? "none" : root->name(),
+                             "an instruction of this computation"),
+                    computation.name());
   }
   int depth = 1, parameters = 0;
   for (const auto& instruction : computation.instructions()) {
@@ -58,21 +70,19 @@ absl::Status VerifyComputation(const Computation& computation, std::vector<int>*
     for (const Computation* callee : instruction->called()) {
       depth = std::max(depth, (*depths)[callee->index()] + 1);
     }
+    if (depth > kMaxCallDepth) {
+      return At(*instruction, Violates("M6", "the depth of calls", absl::StrCat(depth),
+                                       absl::StrCat("at most ", kMaxCallDepth)));
+    }
     if (instruction->opcode() != Opcode::kParameter) continue;
     ++parameters;
-    const int64_t number = instruction->parameter_number();
-    if (number >= computation.num_parameters() ||
-        computation.parameter(static_cast<int>(number)) != instruction.get()) {
-      return At(*instruction,
-                Violates("C1", absl::StrCat("parameter number ", number, " is taken or leaves a gap")));
-    }
+    if (absl::Status status = CheckParameterNumber(*instruction); !status.ok())
+      return At(*instruction, status);
   }
   if (parameters != computation.num_parameters()) {
-    return absl::InvalidArgumentError(absl::StrCat(computation.name(), ": parameters are missing"));
-  }
-  if (depth > kMaxCallDepth) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(computation.name(), ": calls nest ", depth, " deep, at most ", kMaxCallDepth));
+    return Annotate(
+        Violates("M7", "parameters", absl::StrCat(parameters), absl::StrCat(computation.num_parameters())),
+        computation.name());
   }
   depths->push_back(depth);
   return absl::OkStatus();
@@ -83,24 +93,27 @@ absl::Status VerifyComputation(const Computation& computation, std::vector<int>*
 absl::Status VerifyInstruction(const Instruction& instruction) {
   const absl::StatusOr<Shape> inferred = InferShape(instruction);
   if (!inferred.ok()) return At(instruction, inferred.status());
-  if (!SameShape(instruction.shape(), *inferred)) {
-    return At(instruction,
-              Violates("C0", absl::StrCat("the shape is ", instruction.shape().ToString(), ", but ",
-                                          inferred->ToString(), " follows from the operands")));
+  if (absl::Status status = CheckShape("A5", "the shape", instruction.shape(), *inferred); !status.ok()) {
+    return At(instruction, status);
   }
-  if (HasUnboundedDimension(instruction.shape())) {
-    return At(instruction, Violates("C0", absl::StrCat(instruction.shape().ToString(),
-                                                       " has a dimension of unknown size")));
+  if (HasUnknownSize(instruction.shape())) {
+    return At(instruction,
+              Violates("A7", "the shape", instruction.shape().ToString(), "sizes that are known"));
   }
   return absl::OkStatus();
 }
 
 absl::Status VerifyModule(const Module& module) {
-  if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");
+  if (module.entry() == nullptr || module.entry()->module() != &module) {
+    return Violates("M1", absl::StrCat(module.name(), ": the entry"),
+                    module.entry() == nullptr ? "none" : module.entry()->name(),
+                    "one of the module's computations");
+  }
   std::vector<int> depths;
   depths.reserve(module.num_computations());
-  for (const auto& computation : module.computations())
+  for (const auto& computation : module.computations()) {
     RETURN_IF_ERROR(VerifyComputation(*computation, &depths));
+  }
   return absl::OkStatus();
 }
 

@@ -1,12 +1,17 @@
 // The verifier: what holds of every module that later stages may rely on.
 //
-//  - Every instruction satisfies the constraints of its family (hlo/ops/*.h), and its shape is the inferred
-//  one, up
-//    to layouts and dynamic flags. No dimension is of unknown size. Ops of unknown opcodes pass.
-//  - Operands and control predecessors belong to the same computation and stand earlier; callees stand before
-//  their
-//    callers; calls nest at most kMaxCallDepth deep.
-//  - Each computation has a root of its own and parameters numbered 0 .. n-1; the module has an entry.
+// Every instruction satisfies the constraints of its family (hlo/ops/*.h) and of every opcode
+// (infer_shape.h).
+//
+// module:
+//   M1 the module has an entry, one of its computations.
+//   M2 every computation has a root, one of its instructions.
+//   M3 operands belong to the same computation and stand earlier.
+//   M4 control predecessors belong to the same computation and stand earlier.
+//   M5 called computations belong to the same module and stand before their callers: there is no
+//      recursion.
+//   M6 calls nest at most kMaxCallDepth deep.
+//   M7 the parameters of a computation are numbered 0, 1, .., each once.
 #ifndef TOROID_HLO_OPS_VERIFY_MODULE_H_
 #define TOROID_HLO_OPS_VERIFY_MODULE_H_
 
@@ -17,7 +22,7 @@ namespace toroid {
 
 inline constexpr int kMaxCallDepth = 512;
 
-// Errors: kInvalidArgument "computation/instruction: what is wrong (C3); what to do".
+// Errors: kInvalidArgument "computation/instruction: what: found this, expected that (C3)".
 absl::Status VerifyModule(const Module& module);
 absl::Status VerifyInstruction(const Instruction& instruction);
 

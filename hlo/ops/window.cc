@@ -1,5 +1,6 @@
 #include "hlo/ops/window.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "hlo/base/math.h"
@@ -16,28 +17,33 @@ std::optional<int64_t> CheckedDilate(int64_t size, int64_t dilation) {
 
 }  // namespace
 
-absl::StatusOr<int64_t> WindowedSize(absl::string_view constraint, int64_t n,
-                                     const xla::WindowDimension& window) {
+absl::StatusOr<WindowSizes> SizesUnderWindow(absl::string_view constraint, int64_t n,
+                                             const xla::WindowDimension& window) {
   if (window.size() < 0 || window.stride() < 1 || window.base_dilation() < 1 ||
       window.window_dilation() < 1) {
-    return Violates(
-        constraint,
-        absl::StrCat("a window of size ", window.size(), ", stride ", window.stride(), ", base dilation ",
-                     window.base_dilation(), ", window dilation ", window.window_dilation()),
-        "use a size of 0 or more, the others 1 or more");
+    return Violates(constraint, "window",
+                    absl::StrCat("size ", window.size(), ", stride ", window.stride(), ", base dilation ",
+                                 window.base_dilation(), ", window dilation ", window.window_dilation()),
+                    "a size of 0 or more, the others 1 or more");
   }
-  std::optional<int64_t> room = CheckedDilate(n, window.base_dilation());
+  std::optional<int64_t> padded = CheckedDilate(n, window.base_dilation());
   for (const int64_t padding : {window.padding_low(), window.padding_high()}) {
-    if (room) room = CheckedAdd(*room, padding);
+    if (padded) padded = CheckedAdd(*padded, padding);
   }
   const std::optional<int64_t> extent = CheckedDilate(window.size(), window.window_dilation());
-  if (room && extent) room = CheckedAdd(*room, -*extent);
+  std::optional<int64_t> room;
+  if (padded && extent) room = CheckedAdd(*padded, -*extent);
   // Positions inside kernels are computed as output * stride + window * dilation - low.
-  const bool too_large = !room || !extent || !CheckedMultiply(*room < 0 ? 0 : *room, 4) ||
-                         !CheckedMultiply(*extent, 4) || !CheckedMultiply(window.padding_low(), 4) ||
-                         !CheckedMultiply(window.padding_high(), 4);
-  if (too_large) return Violates(constraint, "the sizes of a window overflow");
-  return *room < 0 ? 0 : *room / window.stride() + 1;
+  bool fits = room.has_value();
+  for (const int64_t value :
+       {room.value_or(0), extent.value_or(0), window.padding_low(), window.padding_high(), window.stride(),
+        window.base_dilation(), window.window_dilation()}) {
+    fits = fits && CheckedMultiply(value, 4).has_value();
+  }
+  if (!fits) {
+    return Violates(constraint, "window", window.ShortDebugString(), "sizes that do not overflow 64 bits");
+  }
+  return WindowSizes{*room < 0 ? 0 : *room / window.stride() + 1, std::max<int64_t>(*padded, 0)};
 }
 
 }  // namespace toroid

@@ -1,8 +1,8 @@
 // Sizes under windows: what convolution, reduce-window and select-and-scatter share.
 //
 //   dilate(n, d) = 0 if n = 0, else (n - 1) * d + 1
-//   output size  = floor((dilate(n, base) + low + high - dilate(w, window)) / stride) + 1, 0 if the window
-//   does not fit
+//   output size  = floor((dilate(n, base) + low + high - dilate(w, window)) / stride) + 1,
+//                  0 if the window does not fit
 #ifndef TOROID_HLO_OPS_WINDOW_H_
 #define TOROID_HLO_OPS_WINDOW_H_
 
@@ -14,13 +14,15 @@
 
 namespace toroid {
 
-// dilate(n, d); nullopt-free: requires a result that fits 64 bits.
-inline int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+struct WindowSizes {
+  int64_t windows = 0;  // The output size.
+  int64_t padded = 0;   // Of the input with base dilation and padding; 0 if that is negative.
+};
 
-// The output size along one dimension of size `n`.
+// Sizes along one dimension of size `n`.
 // Errors: `constraint` for a negative window size, strides and dilations below 1, sizes that overflow.
-absl::StatusOr<int64_t> WindowedSize(absl::string_view constraint, int64_t n,
-                                     const xla::WindowDimension& window);
+absl::StatusOr<WindowSizes> SizesUnderWindow(absl::string_view constraint, int64_t n,
+                                             const xla::WindowDimension& window);
 
 }  // namespace toroid
 

@@ -4,6 +4,31 @@
 #include "partitioner/ops/rules.h"
 
 namespace toroid {
+namespace {
+
+bool HasNestedTuple(const Shape& shape) {
+  for (const Shape& element : shape.tuple_shapes()) {
+    if (element.IsTuple()) return true;
+  }
+  return false;
+}
+
+bool IsDynamic(const Shape& shape) {
+  for (const Shape& element : shape.tuple_shapes()) {
+    if (IsDynamic(element)) return true;
+  }
+  return shape.IsArray() && shape.IsDynamic();
+}
+
+// Some operand or the result has fewer elements than its shape says; a tile of it may have none.
+bool MeetsDynamicSizes(const Instruction& instruction) {
+  for (const Instruction* operand : instruction.operands()) {
+    if (IsDynamic(operand->shape())) return true;
+  }
+  return IsDynamic(instruction.shape());
+}
+
+}  // namespace
 
 FlowGraph::FlowGraph(const Module& module) : computation_begin_(module.num_computations(), -1) {
   Reach(*module.entry());
@@ -138,7 +163,8 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
   rules_.push_back(ShardingRuleOf(instruction));
   op.rule = &rules_.back();
   arrays &= op.rule->operands.size() == op.operands.size() && op.rule->results.size() == op.results.size();
-  if (!arrays) return;  // Tuple operands or results: no dimension flows.
+  // Tuple operands, nested tuples, sizes known only when running: no dimension flows.
+  if (!arrays || HasNestedTuple(instruction.shape()) || MeetsDynamicSizes(instruction)) return;
   op_of_[computation_begin_[instruction.computation()->index()] + instruction.index()] =
       static_cast<int>(ops_.size());
   ops_.push_back(std::move(op));

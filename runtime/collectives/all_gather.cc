@@ -43,12 +43,6 @@ absl::Status Gather(OpCall& call, std::vector<MeshBuffer>* results) {
   return absl::OkStatus();
 }
 
-MeshBuffer MakeTuple(std::vector<MeshBuffer> elements) {
-  MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(elements.size()));
-  for (size_t i = 0; i < elements.size(); ++i) tuple.mutable_element(i) = std::move(elements[i]);
-  return tuple;
-}
-
 }  // namespace
 
 absl::Status ExecuteAllGather(OpCall& call) {
@@ -67,9 +61,9 @@ absl::Status ExecuteAllGatherStart(OpCall& call) {
   for (int i = 0; i < call.num_operands(); ++i) operands.push_back(call.operand(i));
   std::vector<MeshBuffer> state(2);
   const bool nested = call.shape().tuple_shape(1).IsTuple();
-  state[0] = nested ? MakeTuple(std::move(operands)) : std::move(operands[0]);
-  state[1] = nested ? MakeTuple(std::move(results)) : std::move(results[0]);
-  call.result() = MakeTuple(std::move(state));
+  state[0] = nested ? MeshBuffer::Tuple(std::move(operands)) : std::move(operands[0]);
+  state[1] = nested ? MeshBuffer::Tuple(std::move(results)) : std::move(results[0]);
+  call.result() = MeshBuffer::Tuple(std::move(state));
   return absl::OkStatus();
 }
 

@@ -169,12 +169,6 @@ absl::Status MoveAll(OpCall& call, std::vector<MeshBuffer>* results) {
   return absl::OkStatus();
 }
 
-MeshBuffer MakeTuple(std::vector<MeshBuffer> elements) {
-  MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(elements.size()));
-  for (size_t i = 0; i < elements.size(); ++i) tuple.mutable_element(i) = std::move(elements[i]);
-  return tuple;
-}
-
 }  // namespace
 
 absl::Status ExecuteCollectivePermute(OpCall& call) {
@@ -191,13 +185,13 @@ absl::Status ExecuteCollectivePermuteStart(OpCall& call) {
   RETURN_IF_ERROR(MoveAll(call, &results));
   for (int i = 0; i < call.num_operands(); ++i) operands.push_back(call.operand(i));
   std::vector<MeshBuffer> state(shapes.size());
-  state[0] = shapes[0].IsTuple() ? MakeTuple(std::move(operands)) : std::move(operands[0]);
-  state[1] = shapes[1].IsTuple() ? MakeTuple(std::move(results)) : std::move(results[0]);
+  state[0] = shapes[0].IsTuple() ? MeshBuffer::Tuple(std::move(operands)) : std::move(operands[0]);
+  state[1] = shapes[1].IsTuple() ? MeshBuffer::Tuple(std::move(results)) : std::move(results[0]);
   for (size_t i = 2; i < shapes.size(); ++i) {
     RETURN_IF_ERROR(call.New(shapes[i].ByteSize(), /*uniform=*/true, &state[i]));
     std::memset(state[i].mutable_data(), 0, state[i].bytes());
   }
-  call.result() = MakeTuple(std::move(state));
+  call.result() = MeshBuffer::Tuple(std::move(state));
   return absl::OkStatus();
 }
 

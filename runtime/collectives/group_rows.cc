@@ -125,9 +125,7 @@ void SetResults(OpCall& call, std::vector<MeshBuffer> results) {
     call.result() = std::move(results[0]);
     return;
   }
-  MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(results.size()));
-  for (size_t i = 0; i < results.size(); ++i) tuple.mutable_element(i) = std::move(results[i]);
-  call.result() = std::move(tuple);
+  call.result() = MeshBuffer::Tuple(std::move(results));
 }
 
 PieceLayout::PieceLayout(const Shape& shape, int64_t d) : inner(ByteWidth(shape.element_type())) {

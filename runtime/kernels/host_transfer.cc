@@ -18,12 +18,6 @@ namespace {
 
 MeshBuffer Token() { return MeshBuffer::Array(0, /*uniform=*/true); }
 
-MeshBuffer TupleOf(std::vector<MeshBuffer> elements) {
-  MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(elements.size()));
-  for (size_t i = 0; i < elements.size(); ++i) tuple.mutable_element(static_cast<int>(i)) = std::move(elements[i]);
-  return tuple;
-}
-
 bool SameKind(PrimitiveType a, PrimitiveType b) {
   return a == b || (IsInt(a) && IsInt(b)) || (IsFloat(a) && IsFloat(b)) || (IsComplex(a) && IsComplex(b));
 }
@@ -152,7 +146,7 @@ absl::Status ExecuteInfeed(OpCall& call) {
   RETURN_IF_ERROR(CheckNotLifted(call));
   MeshBuffer data;
   RETURN_IF_ERROR(TakeValue(call, call.shape().tuple_shape(0), &data));
-  call.result() = TupleOf({std::move(data), Token()});
+  call.result() = MeshBuffer::Tuple({std::move(data), Token()});
   return absl::OkStatus();
 }
 
@@ -179,7 +173,7 @@ absl::Status ExecuteSend(OpCall& call) {
   }
   MeshBuffer context;
   RETURN_IF_ERROR(Zeros(call, Shape(xla::U32, {}), &context));
-  call.result() = TupleOf({call.operand(0), std::move(context), Token()});
+  call.result() = MeshBuffer::Tuple({call.operand(0), std::move(context), Token()});
   return absl::OkStatus();
 }
 
@@ -209,7 +203,7 @@ absl::Status ExecuteRecv(OpCall& call) {
       if (receives[call.mesh().DeviceOfRow(row)]) expects[row] = static_cast<uint32_t>(call.attrs().channel_id() + 1);
     }
   }
-  call.result() = TupleOf({std::move(data), std::move(context), Token()});
+  call.result() = MeshBuffer::Tuple({std::move(data), std::move(context), Token()});
   return absl::OkStatus();
 }
 
@@ -234,7 +228,7 @@ absl::Status ExecuteRecvDone(OpCall& call) {
       RETURN_IF_ERROR(MergeRows(message, {row}, call.copies(), &data));
     }
   }
-  call.result() = TupleOf({std::move(data), Token()});
+  call.result() = MeshBuffer::Tuple({std::move(data), Token()});
   return absl::OkStatus();
 }
 

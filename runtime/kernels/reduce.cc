@@ -202,9 +202,7 @@ absl::Status ReduceBySlices(OpCall& call, const ReduceCache& cache) {
     call.result() = std::move(results[0]);
     return absl::OkStatus();
   }
-  MeshBuffer tuple = MeshBuffer::Tuple(cache.operands);
-  for (int i = 0; i < cache.operands; ++i) tuple.mutable_element(i) = std::move(results[i]);
-  call.result() = std::move(tuple);
+  call.result() = MeshBuffer::Tuple(std::move(results));
   return absl::OkStatus();
 }
 

@@ -240,8 +240,7 @@ absl::Status ExecuteReduceWindow(OpCall& call) {
     call.result() = std::move(acc[0]);
     return absl::OkStatus();
   }
-  call.result() = MeshBuffer::Tuple(cache.arrays);
-  for (int i = 0; i < cache.arrays; ++i) call.result().mutable_element(i) = std::move(acc[i]);
+  call.result() = MeshBuffer::Tuple(std::move(acc));
   return absl::OkStatus();
 }
 

@@ -209,8 +209,7 @@ absl::Status ExecuteScatter(OpCall& call) {
     call.result() = std::move(results[0]);
     return absl::OkStatus();
   }
-  call.result() = MeshBuffer::Tuple(cache.operands);
-  for (int i = 0; i < cache.operands; ++i) call.result().mutable_element(i) = std::move(results[i]);
+  call.result() = MeshBuffer::Tuple(std::move(results));
   return absl::OkStatus();
 }
 

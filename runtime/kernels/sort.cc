@@ -250,9 +250,7 @@ absl::Status ExecuteSort(OpCall& call) {
     call.result() = std::move(results[0]);
     return absl::OkStatus();
   }
-  MeshBuffer tuple = MeshBuffer::Tuple(operands);
-  for (int i = 0; i < operands; ++i) tuple.mutable_element(i) = std::move(results[i]);
-  call.result() = std::move(tuple);
+  call.result() = MeshBuffer::Tuple(std::move(results));
   return absl::OkStatus();
 }
 

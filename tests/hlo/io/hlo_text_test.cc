@@ -291,7 +291,7 @@ TEST(HloTextTest, ErrorsNameLineAndColumn) {
       {"ENTRY main { x = f32[2] parameter(0) r = f32[2] transpose(x) }",
        "transpose lacks the attribute dimensions"},
       {"ENTRY main { x = f32[2] parameter(0) r = f32[2] call(x), to_apply=f }", "unknown computation f"},
-      {"ENTRY main { x = f32[2] parameter(0) r = iota(), iota_dimension=0 }", "iota has no result shape"},
+      {"ENTRY main { x = f32[2] parameter(0) r = iota(), iota_dimension=0 }", "1:38: the result of iota: found no shape"},
       {"ENTRY main { x = f32[2] parameter(0) r = f32[2] negate(f32[3] x) }",
        "operand x is f32[2], not f32[3]"},
       {"ENTRY main (x: f32[3]) -> f32[2] { x = f32[2] parameter(0) }", "the signature differs"},

@@ -1,0 +1,219 @@
+#include "tests/op_status/op_probe.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "hlo/base/status.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/io/module_proto.h"
+#include "hlo/opcode.h"
+#include "hlo/ops/constraint.h"
+#include "hlo/ops/infer_shape.h"
+#include "hlo/ops/verify_module.h"
+#include "partitioner/ops/rules.h"
+#include "runtime/executor.h"
+#include "tests/hlo/ops/constraint_cases.h"
+#include "tests/op_status/partition_probe.h"
+#include "tests/runtime/evaluate.h"
+#include "tests/runtime/kernels/op_programs.h"
+
+namespace toroid {
+namespace {
+
+std::string TextOf(const OpProgram& program) {
+  return absl::StrCat("HloModule sample\n", program.computations, "\nENTRY main {\n", program.body, "\n}\n");
+}
+
+std::vector<const Instruction*> InstructionsOf(const Module& module, Opcode opcode) {
+  std::vector<const Instruction*> found;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->opcode() == opcode) found.push_back(instruction.get());
+    }
+  }
+  return found;
+}
+
+absl::Status Check(bool holds, const std::string& message) {
+  return holds ? absl::OkStatus() : absl::InternalError(message);
+}
+
+// From text, and from the proto written of that.
+absl::Status Read(const OpProgram& program, Opcode opcode) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
+  RETURN_IF_ERROR(Check(!InstructionsOf(*module, opcode).empty(), "the sample lacks the opcode"));
+  std::string bytes;
+  AppendModuleProto(*module, &bytes);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> again, ReadModuleProto(bytes));
+  return Check(InstructionsOf(*again, opcode).size() == InstructionsOf(*module, opcode).size(),
+               "the proto has other opcodes");
+}
+
+absl::Status Print(const OpProgram& program, Opcode opcode) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
+  const std::string text = PrintModule(*module);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> again, ParseModule(text));
+  return Check(PrintModule(*again) == text && absl::StrContains(text, absl::StrCat(" ", program.opcode, "(")),
+               absl::StrCat("printed ", text, "\nand then ", PrintModule(*again)));
+}
+
+absl::Status Infer(const OpProgram& program, Opcode opcode) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
+  for (const Instruction* instruction : InstructionsOf(*module, opcode)) {
+    ASSIGN_OR_RETURN(const Shape shape, InferShape(*instruction));
+    RETURN_IF_ERROR(
+        Check(SameShape(shape, instruction->shape()), absl::StrCat("inferred ", shape.ToString())));
+  }
+  return absl::OkStatus();
+}
+
+// The sample passes, and some instruction of the opcode is refused by the number of its constraint.
+absl::Status Verify(const OpProgram& program, Opcode opcode) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
+  RETURN_IF_ERROR(VerifyModule(*module));
+  static const auto* const refused = [] {
+    auto* opcodes = new std::set<Opcode>;
+    for (const ConstraintTable& table : ConstraintTables()) {
+      for (const ViolatingCase& c : table.cases) {
+        const absl::StatusOr<Verdict> verdict = VerdictOf(c);
+        if (c.constraint[0] == 'M' || !verdict.ok()) continue;
+        if (absl::EndsWith(verdict->status.message(), absl::StrCat("(", c.constraint, ")"))) {
+          opcodes->insert(verdict->opcode);
+        }
+      }
+    }
+    return opcodes;
+  }();
+  return Check(refused->count(opcode) > 0, "no case is refused");
+}
+
+absl::Status Execute(const OpProgram& program, Opcode) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
+  RunOptions options;
+  options.num_partitions = program.devices;
+  const int32_t values[] = {5, 6};
+  options.infeed = {NpyArray{Literal::Array<int32_t>({2}, values), ""}};
+  ASSIGN_OR_RETURN(const MeshValue result, RunModule(*module, {}, options));
+  std::vector<std::string> texts;
+  for (int device = 0; device < program.devices; ++device) texts.push_back(ToText(result.ToLiteral(device)));
+  const std::string found = absl::StrReplaceAll(absl::StrJoin(texts, " | "), {{"-nan", "nan"}});
+  return Check(found == program.expected, absl::StrCat("found ", found, ", expected ", program.expected));
+}
+
+// Some dimension may be cut, or sharding flows along it.
+bool HasRule(const Module& module, Opcode opcode) {
+  for (const Instruction* instruction : InstructionsOf(module, opcode)) {
+    const ShardingRule rule = ShardingRuleOf(*instruction);
+    if (std::any_of(rule.factors.begin(), rule.factors.end(),
+                    [](const Factor& factor) { return factor.kind != FactorKind::kBlocked; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What only exists inside a partitioned program, or reads what lies outside it.
+bool IsLocal(const OpProgram& program) {
+  return program.devices > 1 || absl::StrContains(program.body, " infeed(") ||
+         absl::StrContains(program.body, " outfeed(");
+}
+
+std::string Partition(const Module& module, const OpProgram& program, std::vector<std::string>* failures) {
+  if (IsLocal(program)) return kNothing;
+  const PartitionProbe probe = ProbePartitioning(module);
+  failures->insert(failures->end(), probe.failures.begin(), probe.failures.end());
+  if (!probe.failures.empty()) return kNo;
+  if (probe.cut == 0) return kNothing;
+  return probe.replicated == 0 ? kYes : probe.replicated < probe.cut ? kSome : kWhole;
+}
+
+OpStatus ProbeOpcode(const OpProgram& program, Opcode opcode) {
+  OpStatus status;
+  status.opcode = program.opcode;
+  const auto mark = [&](const char* column, absl::Status (*probe)(const OpProgram&, Opcode)) {
+    const absl::Status result = probe(program, opcode);
+    if (!result.ok())
+      status.failures.push_back(absl::StrCat(program.opcode, ", ", column, ": ", result.ToString()));
+    return result.ok() ? kYes : kNo;
+  };
+  status.read = mark("read", Read);
+  status.print = mark("print", Print);
+  status.infer = mark("infer", Infer);
+  status.verify = mark("verify", Verify);
+  status.execute = mark("execute", Execute);
+  const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(TextOf(program));
+  if (!module.ok()) return status;
+  status.rule = HasRule(**module, opcode) ? kYes : kNothing;
+  std::vector<std::string> failures;
+  status.partition = Partition(**module, program, &failures);
+  for (const std::string& failure : failures) {
+    status.failures.push_back(absl::StrCat(program.opcode, ", partition: ", failure));
+  }
+  return status;
+}
+
+constexpr char kHead[] = R"(# Op status
+
+What works for each opcode of `hlo/opcode.inc`. The table is written by a program that tries it; a test keeps it true:
+
+    bazel run -c opt //tests/op_status -- --write      # writes this page anew
+    bazel test //tests/op_status/...                   # fails if the page says something else
+
+| column | `yes` means |
+| --- | --- |
+| read | a sample program is read from HLO text and from a proto |
+| print | its text is read again and prints the same |
+| infer | the shape that follows from operands and attributes is the one given |
+| verify | the sample passes the verifier; an instruction that breaks a numbered constraint is refused by its number |
+| execute | the sample has the result that the semantics say; on a mesh of one device, collectives and messages on two |
+| sharding rule | the op has a rule of its own: some dimension may be cut, or sharding flows along it |
+| partition | every operand, cut in two along every dimension, gives the unpartitioned result, and no array is whole on every device |
+
+In the last two columns: `some`, `whole`: the results are right, but some (all) of the cuts make the op run on whole
+arrays. `—`: no rule, or nothing to cut: a scalar, a token, or an op that only the program of one partition has. Ops that
+group values or call computations need no rule; what they hold is partitioned by itself.
+
+| opcode | read | print | infer | verify | execute | sharding rule | partition |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+)";
+
+}  // namespace
+
+std::vector<OpStatus> ProbeOpcodes() {
+  std::map<std::string, const OpProgram*> programs;
+  for (const OpProgram& program : OpPrograms()) programs.emplace(program.opcode, &program);
+  std::vector<OpStatus> statuses;
+  for (int i = 0; i < kNumOpcodes; ++i) {
+    const Opcode opcode = static_cast<Opcode>(i);
+    const auto found = programs.find(std::string(OpcodeName(opcode)));
+    if (found == programs.end()) {
+      statuses.push_back({std::string(OpcodeName(opcode))});
+      statuses.back().failures = {absl::StrCat(OpcodeName(opcode), " has no sample in op_programs.cc")};
+      continue;
+    }
+    statuses.push_back(ProbeOpcode(*found->second, opcode));
+  }
+  return statuses;
+}
+
+std::string StatusPage(const std::vector<OpStatus>& statuses) {
+  std::string page = kHead;
+  for (const OpStatus& s : statuses) {
+    absl::StrAppend(
+        &page, "| ",
+        absl::StrJoin({s.opcode, s.read, s.print, s.infer, s.verify, s.execute, s.rule, s.partition}, " | "),
+        " |\n");
+  }
+  return page;
+}
+
+}  // namespace toroid

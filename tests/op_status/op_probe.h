@@ -1,0 +1,39 @@
+// What the project can do with each opcode, found out by trying.
+//
+// Every opcode has a sample program with a known result (tests/runtime/kernels/op_programs.cc) and, in the tables of
+// violated constraints, an instruction that the verifier refuses. A probe uses these; nothing is listed by hand.
+#ifndef TOROID_TESTS_OP_STATUS_OP_PROBE_H_
+#define TOROID_TESTS_OP_STATUS_OP_PROBE_H_
+
+#include <string>
+#include <vector>
+
+namespace toroid {
+
+struct OpStatus {
+  std::string opcode;
+  // kYes or kNo.
+  std::string read, print, infer, verify, execute;
+  // kYes or kNothing.
+  std::string rule;
+  // kYes, kSome, kWhole, kNothing or kNo.
+  std::string partition;
+  // Why there is a kNo; one line each.
+  std::vector<std::string> failures;
+};
+
+inline constexpr char kYes[] = "yes";
+inline constexpr char kNo[] = "no";
+inline constexpr char kSome[] = "some";
+inline constexpr char kWhole[] = "whole";
+inline constexpr char kNothing[] = "—";
+
+// One entry per opcode, in the order of the table.
+std::vector<OpStatus> ProbeOpcodes();
+
+// docs/op_status.md.
+std::string StatusPage(const std::vector<OpStatus>& statuses);
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_OP_STATUS_OP_PROBE_H_

@@ -1,0 +1,24 @@
+// Cuts each array operand of a sample program in two, along each dimension in turn.
+#ifndef TOROID_TESTS_OP_STATUS_PARTITION_PROBE_H_
+#define TOROID_TESTS_OP_STATUS_PARTITION_PROBE_H_
+
+#include <string>
+#include <vector>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct PartitionProbe {
+  int cut = 0;         // Ways to cut: an operand (or, of programs without any, the result) and a dimension.
+  int replicated = 0;  // Of these, how many the partitioner reports as full replications.
+  std::vector<std::string> failures;
+};
+
+// `sample` takes no parameters. Its constants of rank 1 and more become parameters; each is cut over two devices
+// along each dimension of two rows or more, and the result must equal that of the sample.
+PartitionProbe ProbePartitioning(const Module& sample);
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_OP_STATUS_PARTITION_PROBE_H_

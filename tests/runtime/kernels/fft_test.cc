@@ -1,0 +1,104 @@
+// BUILD: size = "small"
+// Transforms of two and three dimensions, odd lengths among them, in both precisions and over a batch, against the sum
+// over all elements.
+#include <cmath>
+#include <complex>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "runtime/executor.h"
+#include "tests/runtime/evaluate.h"
+#include "tests/runtime/kernels/number_format.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using C = std::complex<double>;
+
+// Element k of the transform of x over the last dimensions `n`, the batch'th of them.
+C SumAt(const std::vector<C>& x, const std::vector<int64_t>& n, int64_t batch, int64_t k, bool inverse) {
+  int64_t count = 1;
+  for (const int64_t size : n) count *= size;
+  C sum = 0;
+  for (int64_t j = 0; j < count; ++j) {
+    double turns = 0;
+    int64_t of_j = j, of_k = k;
+    for (int d = static_cast<int>(n.size()) - 1; d >= 0; --d) {
+      turns += static_cast<double>((of_j % n[d]) * (of_k % n[d])) / static_cast<double>(n[d]);
+      of_j /= n[d];
+      of_k /= n[d];
+    }
+    sum += x[batch * count + j] * std::polar(1.0, (inverse ? 2 : -2) * M_PI * turns);
+  }
+  return inverse ? sum / static_cast<double>(count) : sum;
+}
+
+std::vector<int64_t> WithBatch(std::vector<int64_t> n) {
+  n.insert(n.begin(), 2);
+  return n;
+}
+
+class FftShapesTest : public testing::TestWithParam<std::vector<int64_t>> {};
+
+TEST_P(FftShapesTest, AgreesWithTheSum) {
+  const std::vector<int64_t>& n = GetParam();
+  std::vector<int64_t> halved = n;
+  halved.back() = n.back() / 2 + 1;
+  const std::string lengths = absl::StrCat(", fft_length={", absl::StrJoin(n, ","), "}");
+  std::mt19937_64 random(71);
+  for (const auto& [complex, real, tolerance] :
+       {std::tuple(xla::C64, xla::F32, 1e-4), std::tuple(xla::C128, xla::F64, 1e-11)}) {
+    const std::string full = TypedShape(complex, WithBatch(n)), half = TypedShape(complex, WithBatch(halved));
+    const std::string reals = TypedShape(real, WithBatch(n));
+    const Literal x = RandomArray(complex, WithBatch(n), random, false),
+                  y = RandomArray(real, WithBatch(n), random, false);
+    std::vector<C> of_x, of_y;
+    for (int64_t i = 0; i < y.shape().NumElements(); ++i) {
+      of_x.push_back(ComplexAt(x, i));
+      of_y.push_back(FloatAt(y, i));
+    }
+    const int64_t count = y.shape().NumElements() / 2;
+    for (const bool inverse : {false, true}) {
+      const std::string text = absl::StrCat("x = ", full, " parameter(0) ROOT r = ", full,
+                                            " fft(x), fft_type=", inverse ? "IFFT" : "FFT", lengths);
+      ASSERT_OK_AND_ASSIGN(const Literal r, RunSingle(*MakeModule(text), {x}));
+      for (int64_t i = 0; i < 2 * count; ++i) {
+        ASSERT_LT(std::abs(ComplexAt(r, i) - SumAt(of_x, n, i / count, i % count, inverse)),
+                  tolerance * std::sqrt(count))
+            << text;
+      }
+    }
+    // RFFT keeps the first half of the last dimension; IRFFT of that is the operand again.
+    const std::string forward =
+        absl::StrCat("y = ", reals, " parameter(0) ROOT r = ", half, " fft(y), fft_type=RFFT", lengths);
+    ASSERT_OK_AND_ASSIGN(const Literal spectrum, RunSingle(*MakeModule(forward), {y}));
+    for (int64_t i = 0; i < spectrum.shape().NumElements(); ++i) {
+      const int64_t line = i / halved.back(), k = line * n.back() + i % halved.back();
+      ASSERT_LT(std::abs(ComplexAt(spectrum, i) - SumAt(of_y, n, k / count, k % count, false)),
+                tolerance * std::sqrt(count))
+          << forward;
+    }
+    const std::string back =
+        absl::StrCat("s = ", half, " parameter(0) ROOT r = ", reals, " fft(s), fft_type=IRFFT", lengths);
+    ASSERT_OK_AND_ASSIGN(const Literal again, RunSingle(*MakeModule(back), {spectrum}));
+    for (int64_t i = 0; i < 2 * count; ++i) ASSERT_NEAR(FloatAt(again, i), FloatAt(y, i), tolerance) << back;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lengths, FftShapesTest,
+                         testing::Values(std::vector<int64_t>{7}, std::vector<int64_t>{9},
+                                         std::vector<int64_t>{2, 3}, std::vector<int64_t>{3, 5},
+                                         std::vector<int64_t>{4, 1}, std::vector<int64_t>{2, 3, 5},
+                                         std::vector<int64_t>{3, 1, 4}),
+                         [](const testing::TestParamInfo<std::vector<int64_t>>& info) {
+                           return "n" + absl::StrJoin(info.param, "x");
+                         });
+
+}  // namespace
+}  // namespace toroid
