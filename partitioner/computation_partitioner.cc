@@ -1,14 +1,12 @@
 #include "partitioner/computation_partitioner.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/reducer.h"
-#include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {
 namespace {
@@ -36,9 +34,10 @@ bool IsZero(const Instruction* instruction) {
 }  // namespace
 
 ComputationPartitioner::ComputationPartitioner(const Module& module, const FlowGraph& graph,
-                                               const Annotations& annotations, const std::vector<Sharding>& targets,
-                                               const Mesh& mesh, const PartitionOptions& options,
-                                               ReshardPlanner* planner, Module* out)
+                                               const Annotations& annotations,
+                                               const std::vector<Sharding>& targets, const Mesh& mesh,
+                                               const PartitionOptions& options, ReshardPlanner* planner,
+                                               Module* out)
     : module_(module),
       graph_(graph),
       annotations_(annotations),
@@ -50,6 +49,11 @@ ComputationPartitioner::ComputationPartitioner(const Module& module, const FlowG
       values_(graph.num_tensors()) {
   shared_.module = out;
   shared_.mesh = &mesh_;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      shared_.channel = std::max(shared_.channel, instruction->attrs().channel_id());
+    }
+  }
 }
 
 absl::Status ComputationPartitioner::Run() {
@@ -107,145 +111,6 @@ void ComputationPartitioner::ComputeReductionPoints() {
   for (const int output : graph_.outputs()) must_reduce_[output] = true;
 }
 
-Sharding ComputationPartitioner::Whole(int tensor) const {
-  Sharding sharding = Sharding::Replicated(graph_.shape(tensor).rank());
-  sharding.manual = annotations_.manual[tensor];
-  return sharding;
-}
-
-void ComputationPartitioner::Define(int tensor, const Sharding& sharding, Instruction* local) {
-  values_[tensor].versions.push_back({sharding, local});
-}
-
-bool ComputationPartitioner::OnlyPartial(int tensor) const {
-  const Value& value = values_[tensor];
-  if (value.versions.empty()) return false;
-  for (const Version& version : value.versions) {
-    if (version.sharding.partial == 0) return false;
-  }
-  return true;
-}
-
-bool ComputationPartitioner::IsFree(int tensor) const { return values_[tensor].producer != nullptr; }
-
-Instruction* ComputationPartitioner::Materialize(int tensor, const Sharding& wanted) {
-  const Instruction& producer = *values_[tensor].producer;
-  const Shape& shape = producer.shape();
-  const Shape local(shape.element_type(), b_->ShardDims(shape.dims(), wanted));
-  switch (producer.opcode()) {
-    case Opcode::kConstant:
-      if (local.dims() == shape.dims()) {
-        Instruction* constant = b_->Clone(producer, shape, {});
-        return constant;
-      } else {
-        absl::StatusOr<Literal> value = Literal::FromProto(producer.attrs().literal());
-        if (!value.ok() || !IsSplat(*value)) return nullptr;
-        Literal element(Shape(shape.element_type(), {}));
-        std::copy_n(value->bytes(), ByteWidth(shape.element_type()), element.mutable_bytes());
-        return b_->Broadcast(b_->Constant(element), local.dims());
-      }
-    case Opcode::kBroadcast: {
-      const FlowOp* op = graph_.OpOf(producer);
-      Sharding operand = Sharding::Replicated(producer.operand(0)->shape().rank());
-      operand.manual = annotations_.manual[op->operands[0]];
-      for (int i = 0; i < producer.operand(0)->shape().rank(); ++i) operand.dims[i] = wanted.dims[producer.dimensions()[i]];
-      return b_->Clone(producer, local, {Get(op->operands[0], operand, producer)});
-    }
-    case Opcode::kIota: {
-      OpContext context;
-      context.op = &producer;
-      context.rule = graph_.OpOf(producer)->rule;
-      context.results.push_back(wanted);
-      context.b = b_;
-      absl::StatusOr<std::vector<Instruction*>> result = PartitionIota(context);
-      return result.ok() ? (*result)[0] : nullptr;
-    }
-    default:
-      return nullptr;
-  }
-}
-
-Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, const Instruction& consumer) {
-  Value& value = values_[tensor];
-  const Shape& shape = graph_.shape(tensor);
-  if (!shape.IsArray()) {
-    TOROID_CHECK(!value.versions.empty(), consumer.name());
-    return value.versions[0].local;
-  }
-  for (const Version& version : value.versions) {
-    if (version.sharding == wanted) return version.local;
-  }
-  if (value.producer != nullptr) {
-    Instruction* made = Materialize(tensor, wanted);
-    if (made != nullptr) {
-      if (options_.poison_padding) made = Poison(made, shape.dims(), wanted);
-      values_[tensor].versions.push_back({wanted, made});
-      return made;
-    }
-    if (value.versions.empty()) Define(tensor, Whole(tensor), Materialize(tensor, Whole(tensor)));
-  }
-  TOROID_CHECK(!values_[tensor].versions.empty(), consumer.name(), " uses a value that was not made");
-  const int64_t width = ByteWidth(shape.element_type());
-  const ReshardPlan* best = nullptr;
-  Version from;
-  for (Version version : values_[tensor].versions) {
-    if (wanted.partial & ~version.sharding.partial) continue;
-    if (version.sharding.manual != wanted.manual) {
-      // What is alike on all devices of the manual axes is a local value as it stands.
-      const AxisSet added = wanted.manual & ~version.sharding.manual;
-      if ((version.sharding.manual & ~wanted.manual) != 0 || (version.sharding.DimAxes() & added) != 0) continue;
-      version.sharding.manual = wanted.manual;
-    }
-    const ReshardPlan& plan = planner_->Plan(shape.dims(), width, version.sharding, wanted);
-    if (best == nullptr || plan.sent_bytes < best->sent_bytes) {
-      best = &plan;
-      from = version;
-    }
-  }
-  TOROID_CHECK(best != nullptr, consumer.name(), " wants ", mesh_.ToString(wanted));
-  b_->Serve(&consumer, best->sent_bytes == 0 ? "" : StepText(from.sharding, wanted));
-  Instruction* local = Reshard(*b_, from.local, shape.dims(), from.sharding, *best);
-  for (const Move& move : best->moves) {
-    if (move.kind == MoveKind::kAllGather && move.result.DimAxes() == 0) gathered_whole_ |= move.axes.Set();
-  }
-  if (options_.poison_padding) local = Poison(local, shape.dims(), wanted);
-  values_[tensor].versions.push_back({wanted, local});
-  return local;
-}
-
-Instruction* ComputationPartitioner::Poison(Instruction* x, absl::Span<const int64_t> dims,
-                                            const Sharding& sharding) {
-  const PrimitiveType type = x->shape().element_type();
-  Literal garbage = VisitArrayType(
-      type,
-      [&](auto tag) -> Literal {
-        using T = typename decltype(tag)::type;
-        if constexpr (std::is_same_v<T, bool>) {
-          return Literal::Scalar<T>(true);
-        } else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
-          using R = typename T::value_type;
-          return Literal::Scalar<T>(T(std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity()));
-        } else if constexpr (IsSmallFloat<T>::value) {
-          return Literal::Scalar<T>(T::QuietNan());
-        } else if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
-          return Literal::Scalar<T>(T(std::numeric_limits<float>::quiet_NaN()));
-        } else if constexpr (std::is_integral_v<T>) {
-          return Literal::Scalar<T>(std::numeric_limits<T>::max());
-        } else {
-          return Literal::Scalar<T>(T(-1));
-        }
-      },
-      Literal());
-  Instruction* fill = nullptr;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t tiles = mesh_.Product(sharding.dims[d]);
-    if (tiles == 1 || dims[d] % tiles == 0) continue;
-    if (fill == nullptr) fill = b_->Constant(garbage);
-    x = b_->MaskPadding(x, static_cast<int>(d), dims[d], sharding.dims[d], fill);
-  }
-  return x;
-}
-
 Computation* ComputationPartitioner::CopyComputation(const Computation* computation) {
   Computation*& copy = copied_[computation];
   if (copy != nullptr) return copy;
@@ -279,7 +144,8 @@ uint32_t ComputationPartitioner::PartialToPassOn(const Instruction& instruction,
   for (size_t i = 0; i < op.operands.size() && i < 32; ++i) {
     if (!graph_.shape(op.operands[i]).IsArray() || !OnlyPartial(op.operands[i])) continue;
     const Sharding& sharding = values_[op.operands[i]].versions[0].sharding;
-    if (first != nullptr && (first->partial != sharding.partial || first->reducer != sharding.reducer)) return 0;
+    if (first != nullptr && (first->partial != sharding.partial || first->reducer != sharding.reducer))
+      return 0;
     first = &sharding;
     present |= uint32_t{1} << i;
     if (must_reduce_[op.operands[i]]) return 0;
@@ -302,8 +168,8 @@ uint32_t ComputationPartitioner::PartialToPassOn(const Instruction& instruction,
   return 0;
 }
 
-Assignment ComputationPartitioner::Assign(const Instruction& instruction, const FlowOp& op, uint32_t passed_on,
-                                          const Sharding& partial) {
+Assignment ComputationPartitioner::Assign(const Instruction& instruction, const FlowOp& op,
+                                          uint32_t passed_on, const Sharding& partial) {
   AssignmentProblem problem;
   problem.op = &instruction;
   problem.rule = op.rule;
@@ -364,7 +230,8 @@ absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction,
     const Dims dims = mesh_.ShardDims(graph_.shape(op.results[0]).dims(), targets_[op.results[0]]);
     int64_t bytes = ByteWidth(graph_.shape(op.results[0]).element_type());
     for (const int64_t size : dims) bytes *= size;
-    const int64_t later = assignment.sent_bytes + SentBytes(MoveKind::kAllReduce, bytes, mesh_.Product(partial.partial));
+    const int64_t later =
+        assignment.sent_bytes + SentBytes(MoveKind::kAllReduce, bytes, mesh_.Product(partial.partial));
     Assignment reduced = Assign(instruction, op, 0, partial);
     if (reduced.sent_bytes < later) {
       passed_on = 0;
@@ -375,7 +242,8 @@ absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction,
 }
 
 absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const FlowOp& op,
-                                          const Assignment& assignment, uint32_t passed_on, const Sharding& partial) {
+                                          const Assignment& assignment, uint32_t passed_on,
+                                          const Sharding& partial) {
   const ShardingRule& rule = *op.rule;
   OpContext context;
   context.op = &instruction;
@@ -418,89 +286,17 @@ absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const 
   return absl::OkStatus();
 }
 
-std::string ComputationPartitioner::StepText(const Sharding& from, const Sharding& to) const {
-  const bool iota = mesh_.order().is_iota() && mesh_.order().reshape().size() == 1;
-  const auto text = [&](const Sharding& sharding) {
-    return iota ? mesh_.ToHlo(sharding).ToString() : mesh_.ToString(sharding);
-  };
-  return absl::StrCat(text(from), " -> ", text(to));
-}
-
-// An operand was gathered whole for an op that is cut elsewhere. That is no replication where the op needs the
-// dimension whole, or where the axes now cut something else of the op: weights split over the axis of the batch.
-void ComputationPartitioner::ReportGather(const Instruction& instruction, const FlowOp& op, int operand,
-                                          const Assignment& assignment) {
-  AxisSet used = 0;
-  for (const AxisList& axes : assignment.factor_axes) used |= axes.Set();
-  if (used == 0 || (gathered_whole_ & ~used) == 0) return;  // Nothing cut: reported as a whole.
-  bool needs_whole = false;
-  for (const DimFactors& dim : op.rule->operands[operand]) {
-    bool can_cut = dim.size > 0;
-    for (int i = 0; i < dim.size; ++i) can_cut &= CanCutLocally(instruction, op.rule->factors[dim.factor[i]].kind);
-    needs_whole |= !can_cut;
-  }
-  if (needs_whole) return;
-  const int t = op.operands[operand];
-  full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()),
-                                graph_.shape(t).ByteSize(), absl::StrCat("operand ", operand, " is gathered whole")});
-}
-
-void ComputationPartitioner::ReportReplication(const Instruction& instruction, const FlowOp& op,
-                                               const Assignment& assignment) {
-  for (const AxisList& axes : assignment.factor_axes) {
-    if (!axes.empty()) return;
-  }
-  // A partial value is spread over the devices as it is.
-  for (const int t : op.results) {
-    if (OnlyPartial(t)) return;
-  }
-  // Nothing is cut where the op runs: was something cut around it?
-  bool cut = false;
-  int64_t bytes = 0;
-  for (const int t : op.operands) {
-    bool everywhere = IsFree(t);
-    for (const Version& version : values_[t].versions) {
-      // Versions made for this op come last; what the value was before tells.
-      everywhere |= version.sharding.IsReplicated() && &version == &values_[t].versions.front();
-    }
-    if (everywhere || !graph_.shape(t).IsArray() || values_[t].versions.empty()) continue;
-    if (values_[t].versions.front().sharding.DimAxes() == 0) continue;
-    cut = true;
-    bytes += graph_.shape(t).ByteSize();
-  }
-  for (const int t : op.results) {
-    if (!graph_.shape(t).IsArray() || targets_[t].DimAxes() == 0) continue;
-    cut = true;
-    bytes += graph_.shape(t).ByteSize();
-  }
-  if (!cut) return;
-  full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()), bytes,
-                                absl::StrCat(instruction.opcode_name(), " is computed on whole arrays")});
-}
-
 // Ops without a rule: operands whole, results whole.
 absl::Status ComputationPartitioner::PartitionWhole(const Instruction& instruction) {
   std::vector<Instruction*> operands;
   bool cut = false;
-  const std::function<Instruction*(const Shape&, absl::Span<const int>&)> assemble =
-      [&](const Shape& shape, absl::Span<const int>& leaves) -> Instruction* {
-    if (!shape.IsTuple()) {
-      const int t = leaves[0];
-      leaves.remove_prefix(1);
-      cut |= graph_.shape(t).IsArray() && !IsFree(t) && values_[t].versions[0].sharding.DimAxes() != 0;
-      return Get(t, Whole(t), instruction);
-    }
-    std::vector<Instruction*> elements;
-    std::vector<Shape> shapes;
-    for (const Shape& element : shape.tuple_shapes()) {
-      elements.push_back(assemble(element, leaves));
-      shapes.push_back(elements.back()->shape());
-    }
-    return b_->Add(Opcode::kTuple, Shape::Tuple(shapes), elements);
-  };
   for (const Instruction* operand : instruction.operands()) {
-    absl::Span<const int> leaves = graph_.Leaves(*operand);
-    operands.push_back(assemble(operand->shape(), leaves));
+    std::vector<Instruction*> leaves;
+    for (const int t : graph_.Leaves(*operand)) {
+      cut |= graph_.shape(t).IsArray() && !IsFree(t) && values_[t].versions[0].sharding.DimAxes() != 0;
+      leaves.push_back(Get(t, Whole(t), instruction));
+    }
+    operands.push_back(b_->PutTogether(operand->shape(), leaves));
   }
   if (cut) {
     full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()),
@@ -511,24 +307,13 @@ absl::Status ComputationPartitioner::PartitionWhole(const Instruction& instructi
   Instruction* clone = b_->Clone(instruction, instruction.shape(), operands);
   if (!instruction.called().empty()) {
     std::vector<Computation*> called;
-    for (const Computation* computation : instruction.called()) called.push_back(CopyComputation(computation));
+    for (const Computation* computation : instruction.called())
+      called.push_back(CopyComputation(computation));
     clone->set_called(called);
   }
-  absl::Span<const int> leaves = graph_.Leaves(instruction);
-  const std::function<void(Instruction*)> take = [&](Instruction* value) {
-    if (!value->shape().IsTuple()) {
-      Define(leaves[0], Whole(leaves[0]), value);
-      leaves.remove_prefix(1);
-      return;
-    }
-    for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
-      xla::HloInstructionProto* attrs;
-      Instruction* element = b_->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
-      attrs->set_tuple_index(i);
-      take(element);
-    }
-  };
-  take(clone);
+  const std::vector<Instruction*> locals = b_->TakeApart(clone);
+  const auto leaves = graph_.Leaves(instruction);
+  for (size_t i = 0; i < leaves.size(); ++i) Define(leaves[i], Whole(leaves[i]), locals[i]);
   return absl::OkStatus();
 }
 
@@ -541,8 +326,7 @@ bool ComputationPartitioner::PassThroughAnnotation(const Instruction& instructio
     values_[to] = values_[from];
     return true;
   }
-  Sharding wanted = targets_[to];
-  wanted.manual = annotations_.manual[to];
+  const Sharding wanted = Target(to);
   Instruction* local = Get(from, wanted, instruction);
   if (IsFree(from)) values_[to].producer = values_[from].producer;
   Define(to, wanted, local);
@@ -570,7 +354,8 @@ absl::Status ComputationPartitioner::PartitionBoundary(const Instruction& instru
     }
     global.manual = annotations_.manual[global_tensor];
     local.manual = annotations_.manual[local_tensor];
-    Instruction* value = boundary.enters ? Get(operands[i], global, instruction) : Get(operands[i], local, instruction);
+    Instruction* value =
+        boundary.enters ? Get(operands[i], global, instruction) : Get(operands[i], local, instruction);
     Define(results[i], boundary.enters ? local : global, value);
   }
   return absl::OkStatus();

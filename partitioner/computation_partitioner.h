@@ -1,4 +1,9 @@
 // Rewrites the computations of a module for one partition; see spmd_partitioner.h.
+//
+// Instructions are taken in order. Each is assigned axes for its factors, its operands are brought where those say, its
+// local program is written, and its results stay where they were computed. A value is kept in every sharding it was
+// once brought to. Bodies, conditions and branches are entered from one place each, and rewritten when met.
+// Errors: kInvalidArgument and kUnimplemented "computation/instruction: ..." for what has no partitioned form.
 #ifndef TOROID_PARTITIONER_COMPUTATION_PARTITIONER_H_
 #define TOROID_PARTITIONER_COMPUTATION_PARTITIONER_H_
 
@@ -13,7 +18,7 @@
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/partition_options.h"
 
-// BUILD: srcs += "computation_control_flow.cc"
+// BUILD: srcs += "computation_control_flow.cc", "computation_reports.cc", "computation_values.cc"
 
 namespace toroid {
 
@@ -42,6 +47,8 @@ class ComputationPartitioner {
   };
 
   absl::StatusOr<Computation*> PartitionComputation(const Computation& computation, bool is_entry);
+  // A body, condition or branch, which ends in the shardings `results`, one per leaf.
+  absl::StatusOr<Computation*> PartitionCallee(const Computation& callee, absl::Span<const Sharding> results);
   absl::Status PartitionInstruction(const Instruction& instruction);
   absl::Status PartitionOp(const Instruction& instruction, const FlowOp& op);
   absl::Status PartitionWhole(const Instruction& instruction);
@@ -66,6 +73,8 @@ class ComputationPartitioner {
   Instruction* Materialize(int tensor, const Sharding& wanted);
   bool OnlyPartial(int tensor) const;
   Sharding Whole(int tensor) const;
+  // Where propagation wants it.
+  Sharding Target(int tensor) const;
   Instruction* Poison(Instruction* x, absl::Span<const int64_t> dims, const Sharding& sharding);
   Computation* CopyComputation(const Computation* computation);
   std::string StepText(const Sharding& from, const Sharding& to) const;
@@ -87,7 +96,6 @@ class ComputationPartitioner {
   std::vector<double> reduction_bytes_;  // By tensor.
   std::vector<bool> must_reduce_;        // By tensor: some user needs the reduced value.
   SpmdBuilder* b_ = nullptr;             // Of the computation being written.
-  absl::flat_hash_map<const Computation*, Computation*> partitioned_;
   absl::flat_hash_map<const Computation*, Computation*> copied_;
   std::vector<FullReplication> full_replications_;
   AxisSet gathered_whole_ = 0;  // Axes over which Get() gathered a whole array since this was last cleared.

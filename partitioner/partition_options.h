@@ -17,7 +17,7 @@ struct PartitionOptions {
   // Relabels the devices of all shardings by a seeded permutation.
   std::optional<uint64_t> device_order_seed;
   bool replicate_outputs = false;
-  // Test aid: writes garbage (NaN, infinity, extreme integers) beyond the valid part of every uneven result.
+  // Test aid: writes garbage (NaN, for integers the largest) beyond the valid part of every uneven result.
   bool poison_padding = false;
   // Computes every op on whole arrays. The slowest correct partitioning; a reference for tests.
   bool replicate_everything = false;

@@ -24,7 +24,8 @@ Instruction* SpmdBuilder::Add(Opcode opcode, const Shape& shape, absl::Span<Inst
 
 int SpmdBuilder::Cause() {
   if (cause_ == 0 && serving_ != nullptr) {
-    const std::string name = serving_->name().empty() ? std::string(serving_->opcode_name()) : serving_->name();
+    const std::string name =
+        serving_->name().empty() ? std::string(serving_->opcode_name()) : serving_->name();
     cause_ = module()->AddCause(step_.empty() ? name : absl::StrCat(name, ": ", step_));
   }
   return cause_;
@@ -137,7 +138,8 @@ Instruction* SpmdBuilder::Concatenate(absl::Span<Instruction* const> pieces, int
   dims[dim] = 0;
   for (const Instruction* piece : pieces) dims[dim] += piece->shape().dim(dim);
   xla::HloInstructionProto* attrs;
-  Instruction* result = Add(Opcode::kConcatenate, Shape(pieces[0]->shape().element_type(), dims), pieces, &attrs);
+  Instruction* result =
+      Add(Opcode::kConcatenate, Shape(pieces[0]->shape().element_type(), dims), pieces, &attrs);
   attrs->add_dimensions(dim);
   return result;
 }
@@ -175,6 +177,48 @@ Instruction* SpmdBuilder::Reduce(Instruction* x, Instruction* init, absl::Span<c
   Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
   reduce->set_called(called);
   return reduce;
+}
+
+namespace {
+
+void AppendLeaves(SpmdBuilder& b, Instruction* value, std::vector<Instruction*>* leaves) {
+  if (!value->shape().IsTuple()) {
+    leaves->push_back(value);
+    return;
+  }
+  for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
+    xla::HloInstructionProto* attrs;
+    Instruction* element = b.Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
+    attrs->set_tuple_index(i);
+    AppendLeaves(b, element, leaves);
+  }
+}
+
+Instruction* TakeLeaves(SpmdBuilder& b, const Shape& shape, absl::Span<Instruction* const>* leaves) {
+  if (!shape.IsTuple()) {
+    Instruction* leaf = leaves->front();
+    leaves->remove_prefix(1);
+    return leaf;
+  }
+  std::vector<Instruction*> elements;
+  std::vector<Shape> shapes;
+  for (const Shape& element : shape.tuple_shapes()) {
+    elements.push_back(TakeLeaves(b, element, leaves));
+    shapes.push_back(elements.back()->shape());
+  }
+  return b.Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
+}
+
+}  // namespace
+
+std::vector<Instruction*> SpmdBuilder::TakeApart(Instruction* value) {
+  std::vector<Instruction*> leaves;
+  AppendLeaves(*this, value, &leaves);
+  return leaves;
+}
+
+Instruction* SpmdBuilder::PutTogether(const Shape& shape, absl::Span<Instruction* const> leaves) {
+  return TakeLeaves(*this, shape, &leaves);
 }
 
 Instruction* SpmdBuilder::Position() {
@@ -237,7 +281,8 @@ Instruction* SpmdBuilder::InRange(absl::Span<const int64_t> dims, int dim, Instr
   return mask;
 }
 
-Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes, Instruction* fill) {
+Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes,
+                                      Instruction* fill) {
   const int64_t tiles = mesh().Product(axes);
   const int64_t size = CeilOfRatio(n, tiles);
   if (size * tiles == n) return x;
@@ -266,7 +311,6 @@ const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(MoveKind kind, cons
   const xla::HloInstructionProto*& cached = shared_->collective_attrs[key];
   if (cached != nullptr) return cached;
   xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
-  attrs->set_channel_id(1);
   if (kind != MoveKind::kAllToAll) attrs->set_use_global_device_ids(true);
   if (dim >= 0) attrs->add_dimensions(dim);
   AxisList order = mesh().InOrder(mesh().AllAxes() & ~axes.Set());
@@ -307,45 +351,47 @@ const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(MoveKind kind, cons
   return cached = attrs;
 }
 
+Instruction* SpmdBuilder::Collective(Opcode opcode, const Shape& shape, Instruction* x,
+                                     const xla::HloInstructionProto* attrs) {
+  Instruction* result = Add(opcode, shape, {x});
+  result->set_attrs(attrs);
+  result->MutableAttrs()->set_channel_id(++shared_->channel);
+  result->set_cause(Cause());
+  return result;
+}
+
 Instruction* SpmdBuilder::AllReduce(Instruction* x, const AxisList& axes, Reducer reducer) {
-  Instruction* result = Add(Opcode::kAllReduce, x->shape(), {x});
-  result->set_attrs(CollectiveAttrs(MoveKind::kAllReduce, axes, -1));
+  Instruction* result =
+      Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(MoveKind::kAllReduce, axes, -1));
   Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
   result->set_called(called);
-  result->set_cause(Cause());
   return result;
 }
 
 Instruction* SpmdBuilder::AllGather(Instruction* x, const AxisList& axes, int dim) {
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
   dims[dim] *= mesh().Product(axes);
-  Instruction* result = Add(Opcode::kAllGather, Shape(x->shape().element_type(), dims), {x});
-  result->set_attrs(CollectiveAttrs(MoveKind::kAllGather, axes, dim));
-  result->set_cause(Cause());
+  Instruction* result = Collective(Opcode::kAllGather, Shape(x->shape().element_type(), dims), x,
+                                   CollectiveAttrs(MoveKind::kAllGather, axes, dim));
   return result;
 }
 
 Instruction* SpmdBuilder::ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer) {
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
   dims[dim] /= mesh().Product(axes);
-  Instruction* result = Add(Opcode::kReduceScatter, Shape(x->shape().element_type(), dims), {x});
-  result->set_attrs(CollectiveAttrs(MoveKind::kReduceScatter, axes, dim));
+  Instruction* result = Collective(Opcode::kReduceScatter, Shape(x->shape().element_type(), dims), x,
+                                   CollectiveAttrs(MoveKind::kReduceScatter, axes, dim));
   Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
   result->set_called(called);
-  result->set_cause(Cause());
   return result;
 }
 
 Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim) {
-  Instruction* result = Add(Opcode::kAllToAll, x->shape(), {x});
-  result->set_attrs(CollectiveAttrs(MoveKind::kAllToAll, axes, dim));
-  result->set_cause(Cause());
-  return result;
+  return Collective(Opcode::kAllToAll, x->shape(), x, CollectiveAttrs(MoveKind::kAllToAll, axes, dim));
 }
 
 const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& pairs) {
   xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
-  attrs->set_channel_id(1);
   attrs->mutable_source_target_pairs()->Reserve(static_cast<int>(pairs.size()));
   for (const auto& [source, target] : pairs) {
     auto* pair = attrs->add_source_target_pairs();
@@ -356,9 +402,7 @@ const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& p
 }
 
 Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const PositionPairs& pairs) {
-  Instruction* result = Add(Opcode::kCollectivePermute, x->shape(), {x});
-  result->set_attrs(PermuteAttrs(pairs));
-  result->set_cause(Cause());
+  Instruction* result = Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pairs));
   return result;
 }
 
@@ -366,9 +410,7 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const std::string& k
                                             absl::FunctionRef<const PositionPairs&()> pairs) {
   const xla::HloInstructionProto*& attrs = shared_->collective_attrs[key];
   if (attrs == nullptr) attrs = PermuteAttrs(pairs());
-  Instruction* result = Add(Opcode::kCollectivePermute, x->shape(), {x});
-  result->set_attrs(attrs);
-  result->set_cause(Cause());
+  Instruction* result = Collective(Opcode::kCollectivePermute, x->shape(), x, attrs);
   return result;
 }
 
@@ -423,7 +465,8 @@ std::vector<int64_t> PositionsOfTiles(const Mesh& mesh, const Sharding& sharding
 
 }  // namespace
 
-Instruction* SpmdBuilder::FromDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding) {
+Instruction* SpmdBuilder::FromDeviceOrder(Instruction* x, const DeviceOrder& order,
+                                          const Sharding& sharding) {
   const std::vector<int64_t> positions = PositionsOfTiles(mesh(), sharding);
   PositionPairs pairs;
   for (int64_t k = 0; k < mesh().num_devices(); ++k) {

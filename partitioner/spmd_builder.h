@@ -23,7 +23,10 @@ struct SpmdModule {
   const Mesh* mesh = nullptr;
   // (reducer, type) -> computation of two scalars.
   absl::flat_hash_map<std::pair<int, int>, Computation*> reducers;
-  // Attributes of collectives, by kind, axes and dimension: groups are spelled out once per distinct pattern.
+  // The last channel given to a collective; those of the input are below.
+  int64_t channel = 0;
+  // Attributes of collectives but for the channel, by kind, axes and dimension: groups are spelled out once per
+  // distinct pattern.
   absl::flat_hash_map<std::string, const xla::HloInstructionProto*> collective_attrs;
 };
 
@@ -47,7 +50,8 @@ class SpmdBuilder {
   Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands);
   Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands,
                    xla::HloInstructionProto** attrs);
-  Instruction* Clone(const Instruction& instruction, const Shape& shape, absl::Span<Instruction* const> operands);
+  Instruction* Clone(const Instruction& instruction, const Shape& shape,
+                     absl::Span<Instruction* const> operands);
 
   Instruction* Constant(const Literal& value);
   Instruction* IntScalar(int64_t value, PrimitiveType type = xla::S32);
@@ -67,6 +71,11 @@ class SpmdBuilder {
   Instruction* DynamicSlice(Instruction* x, int dim, Instruction* start, int64_t size);
   Instruction* Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dims, Reducer reducer);
 
+  // The leaves of a tuple in order, by get-tuple-element; an array is its own leaf.
+  std::vector<Instruction*> TakeApart(Instruction* value);
+  // Leaves under the structure of `shape`, whose arrays may have other dimensions.
+  Instruction* PutTogether(const Shape& shape, absl::Span<Instruction* const> leaves);
+
   // Position of this partition in the mesh, s32[].
   Instruction* Position();
   // Tile index along a list of axes, s32[].
@@ -83,7 +92,12 @@ class SpmdBuilder {
   // `x` with the padding of an uneven shard replaced: dimension `dim` of global size n is cut over `axes`.
   Instruction* MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes, Instruction* fill);
 
-  // Collectives over groups of the given axes.
+  // Collectives over groups of the given axes, whose members hold v[..] each.
+  //   AllReduce      v -> v: the reducer over all members
+  //   AllGather      v[.., n, ..] -> [.., g n, ..] along `dim`, in the order of the axes
+  //   ReduceScatter  v[.., g n, ..] -> [.., n, ..]: member i gets part i of the reducer over all members
+  //   AllToAll       v[.., g, ..] -> the same shape: element i along `dim` goes to member i
+  // Requires: dimensions that are divided are multiples of the group's size g.
   Instruction* AllReduce(Instruction* x, const AxisList& axes, Reducer reducer);
   Instruction* AllGather(Instruction* x, const AxisList& axes, int dim);
   Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
@@ -109,6 +123,9 @@ class SpmdBuilder {
   Computation* ReducerComputation(Reducer reducer, PrimitiveType type);
 
  private:
+  // An instruction with these attributes, a channel of its own and the cause.
+  Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x,
+                          const xla::HloInstructionProto* attrs);
   const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
   const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
 

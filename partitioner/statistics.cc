@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "hlo/analysis/flops.h"
+#include "hlo/ir/replica_groups.h"
 #include "partitioner/reshard/plan.h"
 
 namespace toroid {
@@ -33,13 +34,16 @@ int64_t Sent(const Instruction& instruction, int64_t bytes, int64_t group) {
 }
 
 // Largest sum of live buffers while a computation runs. Tuples and their elements hold no bytes of their own.
-int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& callee_peaks, bool count_parameters) {
+int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& callee_peaks,
+                  bool count_parameters) {
   const int n = computation.size();
   // A tuple keeps its elements alive: the last use of a value is that of every tuple that holds it.
   std::vector<int> last_use(n);
   for (int i = 0; i < n; ++i) last_use[i] = i;
   if (n > 0) last_use[computation.root()->index()] = n;
-  const auto is_view = [](Opcode opcode) { return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement; };
+  const auto is_view = [](Opcode opcode) {
+    return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement;
+  };
   for (int i = n - 1; i >= 0; --i) {
     const Instruction& instruction = *computation.instruction(i);
     const int until = is_view(instruction.opcode()) ? last_use[i] : i;
@@ -55,7 +59,8 @@ int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& ca
     if (instruction.opcode() == Opcode::kParameter && !count_parameters) bytes = 0;
     live += bytes;
     int64_t inside = 0;
-    for (const Computation* callee : instruction.called()) inside = std::max(inside, callee_peaks[callee->index()]);
+    for (const Computation* callee : instruction.called())
+      inside = std::max(inside, callee_peaks[callee->index()]);
     peak = std::max(peak, live + inside);
     // Parameters of the entry belong to the caller and stay.
     const bool stays = instruction.opcode() == Opcode::kParameter;
@@ -65,31 +70,13 @@ int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& ca
   return peak;
 }
 
-}  // namespace
-
+// Members per group; all devices where the collective names no groups.
 int64_t GroupSize(const Instruction& instruction, int64_t num_partitions) {
-  const xla::HloInstructionProto& attrs = instruction.attrs();
-  if (attrs.has_iota_collective_device_list()) {
-    return attrs.iota_collective_device_list().num_devices_per_group();
-  }
-  if (attrs.has_mesh_axes_replica_group_list()) {
-    int64_t size = 1;
-    const auto& list = attrs.mesh_axes_replica_group_list();
-    for (const auto& axis : list.axes()) {
-      if (axis.has_sub_axis_info()) {
-        size *= axis.sub_axis_info().size();
-      } else if (axis.mesh_axis_index() >= 0 && axis.mesh_axis_index() < list.mesh().axes_size()) {
-        size *= list.mesh().axes(static_cast<int>(axis.mesh_axis_index())).size();
-      }
-    }
-    return size;
-  }
-  if (attrs.replica_groups_size() > 0) return attrs.replica_groups(0).replica_ids_size();
-  if (attrs.collective_device_list().replica_groups_size() > 0) {
-    return attrs.collective_device_list().replica_groups(0).replica_ids_size();
-  }
-  return num_partitions;
+  const int64_t n = std::max<int64_t>(1, num_partitions);
+  return std::max<int64_t>(1, DeviceGroupSize(instruction, /*num_replicas=*/1, n).value_or(n));
 }
+
+}  // namespace
 
 ProgramStatistics ComputeStatistics(const Module& module) {
   ProgramStatistics statistics;
@@ -100,7 +87,7 @@ ProgramStatistics ComputeStatistics(const Module& module) {
       if (!IsCollective(instruction->opcode())) continue;
       CollectiveTotals& totals = statistics.collectives[std::string(instruction->opcode_name())];
       const int64_t bytes = OperandBytes(*instruction);
-      const int64_t group = std::max<int64_t>(1, GroupSize(*instruction, module.config().num_partitions));
+      const int64_t group = GroupSize(*instruction, module.config().num_partitions);
       ++totals.count;
       totals.operand_bytes += bytes;
       totals.sent_bytes += Sent(*instruction, bytes, group);
@@ -124,7 +111,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       CollectiveRecord record;
       record.opcode = std::string(instruction->opcode_name());
       record.instruction = instruction->name();
-      record.group_size = std::max<int64_t>(1, GroupSize(*instruction, module.config().num_partitions));
+      record.group_size = GroupSize(*instruction, module.config().num_partitions);
       record.operand_bytes = OperandBytes(*instruction);
       record.sent_bytes = Sent(*instruction, record.operand_bytes, record.group_size);
       record.cause = module.causes()[instruction->cause()];

@@ -32,6 +32,7 @@ struct MeshPart {
   int64_t size;
   int64_t stride;
 };
+using MeshParts = std::vector<MeshPart>;
 
 absl::StatusOr<DeviceOrder> OrderOfMesh(const xla::MeshProto& mesh, int64_t n) {
   if (mesh.device_ids_size() > 0) {
@@ -130,110 +131,109 @@ HloSharding HloSharding::Tiled(std::vector<int64_t> tiles, std::vector<Subgroup>
 
 namespace {
 
+// The parts that a list of axes names, of a mesh of axes of these sizes.
+template <typename AxisRefs>
+absl::StatusOr<MeshParts> PartsOf(const AxisRefs& refs, const std::vector<int64_t>& sizes) {
+  MeshParts parts;
+  for (const xla::AxisRefProto& ref : refs) {
+    const int64_t axis = ref.mesh_axis_index();
+    if (axis < 0 || axis >= static_cast<int64_t>(sizes.size())) {
+      return absl::InvalidArgumentError("sharding names an axis its mesh lacks");
+    }
+    int64_t pre = 1, size = sizes[axis], stride = 1;
+    if (ref.has_sub_axis_info()) {
+      pre = ref.sub_axis_info().pre_size();
+      size = ref.sub_axis_info().size();
+      if (pre < 1 || size < 1 || pre > sizes[axis] || size > sizes[axis] || sizes[axis] % (pre * size) != 0) {
+        return absl::InvalidArgumentError("sub-axis does not divide its axis");
+      }
+    }
+    for (size_t minor = axis + 1; minor < sizes.size(); ++minor) stride *= sizes[minor];
+    parts.push_back({size, stride * (sizes[axis] / (pre * size))});
+  }
+  return parts;
+}
+
+// The positions cut into dimensions, major to minor: every part that is named, and the gaps between them.
+absl::StatusOr<MeshParts> CutAtParts(const std::vector<MeshParts>& named, int64_t n) {
+  MeshParts parts;
+  for (const MeshParts& group : named) parts.insert(parts.end(), group.begin(), group.end());
+  std::sort(parts.begin(), parts.end(), [](const MeshPart& a, const MeshPart& b) { return a.stride > b.stride; });
+  MeshParts cut;
+  int64_t above = n;  // Stride of the part before.
+  for (const MeshPart& part : parts) {
+    if (part.size == 1) continue;
+    const int64_t end = part.stride * part.size;
+    if (end > above || above % end != 0) return absl::InvalidArgumentError("sharding uses a mesh axis twice");
+    if (above != end) cut.push_back({above / end, end});
+    cut.push_back(part);
+    above = part.stride;
+  }
+  if (above > 1) cut.push_back({above, 1});
+  return cut;
+}
+
 // Mesh form: parts of dimension 0, 1, ..., then manual, unreduced, and the remaining parts in mesh order.
 absl::StatusOr<HloSharding> FromNamed(const xla::NamedShardingProto& proto) {
   const xla::MeshProto& mesh = proto.mesh();
-  std::vector<int64_t> sizes;
-  for (const auto& axis : mesh.axes()) sizes.push_back(axis.size());
-  ASSIGN_OR_RETURN(const int64_t n, CheckedProduct(sizes));
-  if (sizes.empty()) {
+  if (mesh.axes().empty()) {
     if (mesh.device_ids_size() != 1) return HloSharding::Replicated();
     xla::OpSharding maximal;
     maximal.set_type(xla::OpSharding::MAXIMAL);
     maximal.add_tile_assignment_devices(mesh.device_ids(0));
     return HloSharding::FromProto(maximal);
   }
-  std::vector<std::vector<MeshPart>> used;               // Per tensor dimension, then manual, then unreduced.
-  std::vector<int64_t> axis_stride(sizes.size(), 1);
-  for (int i = static_cast<int>(sizes.size()) - 2; i >= 0; --i) axis_stride[i] = axis_stride[i + 1] * sizes[i + 1];
-  const auto read = [&](const auto& refs) -> absl::StatusOr<std::vector<MeshPart>> {
-    std::vector<MeshPart> parts;
-    for (const xla::AxisRefProto& ref : refs) {
-      const int64_t axis = ref.mesh_axis_index();
-      if (axis < 0 || axis >= static_cast<int64_t>(sizes.size())) {
-        return absl::InvalidArgumentError("sharding names an axis its mesh lacks");
-      }
-      int64_t pre = 1, size = sizes[axis];
-      if (ref.has_sub_axis_info()) {
-        pre = ref.sub_axis_info().pre_size();
-        size = ref.sub_axis_info().size();
-        if (pre < 1 || size < 1 || pre > sizes[axis] || size > sizes[axis] || sizes[axis] % (pre * size) != 0) {
-          return absl::InvalidArgumentError("sub-axis does not divide its axis");
-        }
-      }
-      parts.push_back({size, axis_stride[axis] * (sizes[axis] / (pre * size))});
-    }
-    return parts;
-  };
+  std::vector<int64_t> sizes;
+  for (const auto& axis : mesh.axes()) sizes.push_back(axis.size());
+  ASSIGN_OR_RETURN(const int64_t n, CheckedProduct(sizes));
+  std::vector<MeshParts> named;  // By dimension of the array, then manual, then unreduced.
   for (const auto& dim : proto.dim_shardings()) {
-    ASSIGN_OR_RETURN(auto parts, read(dim.axes()));
-    used.push_back(std::move(parts));
+    ASSIGN_OR_RETURN(named.emplace_back(), PartsOf(dim.axes(), sizes));
   }
-  const size_t rank = used.size();
-  ASSIGN_OR_RETURN(auto manual, read(proto.manual_axes()));
-  ASSIGN_OR_RETURN(auto unreduced, read(proto.unreduced_axes()));
-  used.push_back(std::move(manual));
-  used.push_back(std::move(unreduced));
-  // Every used part becomes one reshape dimension; the gaps between them too.
-  std::vector<MeshPart> parts;
-  for (const auto& group : used) parts.insert(parts.end(), group.begin(), group.end());
-  std::sort(parts.begin(), parts.end(), [](const MeshPart& a, const MeshPart& b) { return a.stride > b.stride; });
-  std::vector<int64_t> reshape;
-  std::vector<int64_t> strides;
-  int64_t above = n;  // Stride of the part before.
-  for (const MeshPart& part : parts) {
-    if (part.size == 1) continue;
-    const int64_t end = part.stride * part.size;
-    if (end > above || above % end != 0) return absl::InvalidArgumentError("sharding uses a mesh axis twice");
-    if (above != end) {
-      reshape.push_back(above / end);
-      strides.push_back(end);
-    }
-    reshape.push_back(part.size);
-    strides.push_back(part.stride);
-    above = part.stride;
-  }
-  if (above > 1) {
-    reshape.push_back(above);
-    strides.push_back(1);
-  }
-  std::vector<bool> taken(reshape.size(), false);
+  const size_t rank = named.size();
+  ASSIGN_OR_RETURN(named.emplace_back(), PartsOf(proto.manual_axes(), sizes));
+  ASSIGN_OR_RETURN(named.emplace_back(), PartsOf(proto.unreduced_axes(), sizes));
+  ASSIGN_OR_RETURN(const MeshParts cut, CutAtParts(named, n));
+
+  // The tile array lists them in the order of the names, what is not named last.
+  std::vector<bool> taken(cut.size(), false);
   std::vector<int> perm;
   std::vector<int64_t> products;
-  for (const auto& group : used) {
+  for (const MeshParts& group : named) {
     int64_t product = 1;
     for (const MeshPart& part : group) {
       if (part.size == 1) continue;
-      const int at = static_cast<int>(std::find(strides.begin(), strides.end(), part.stride) - strides.begin());
-      perm.push_back(at);
-      taken[at] = true;
+      const auto at = std::find_if(cut.begin(), cut.end(), [&](const MeshPart& c) { return c.stride == part.stride; });
+      perm.push_back(static_cast<int>(at - cut.begin()));
+      taken[at - cut.begin()] = true;
       product *= part.size;
     }
     products.push_back(product);
   }
+  std::vector<int64_t> reshape;
   int64_t rest = 1;
-  for (size_t i = 0; i < reshape.size(); ++i) {
+  for (size_t i = 0; i < cut.size(); ++i) {
+    reshape.push_back(cut[i].size);
     if (taken[i]) continue;
     perm.push_back(static_cast<int>(i));
-    rest *= reshape[i];
+    rest *= cut[i].size;
   }
+  if (products[rank] == n) return HloSharding::OfKind(HloSharding::Kind::kManual);
+  if (products[rank + 1] == n) return HloSharding::OfKind(HloSharding::Kind::kUnreduced);
+  if (rest == n) return HloSharding::Replicated();
   std::vector<int64_t> tiles(products.begin(), products.begin() + rank);
   std::vector<HloSharding::Subgroup> subgroups;
   if (products[rank] > 1) subgroups.push_back({xla::OpSharding::MANUAL, products[rank]});
   if (products[rank + 1] > 1) subgroups.push_back({xla::OpSharding::UNREDUCED, products[rank + 1]});
   if (rest > 1) subgroups.push_back({xla::OpSharding::REPLICATED, rest});
-  if (products[rank] == n) return HloSharding::OfKind(HloSharding::Kind::kManual);
-  if (products[rank + 1] == n) return HloSharding::OfKind(HloSharding::Kind::kUnreduced);
-  if (rest == n) return HloSharding::Replicated();
   ASSIGN_OR_RETURN(const DeviceOrder devices, OrderOfMesh(mesh, n));
-  ASSIGN_OR_RETURN(const DeviceOrder order, DeviceOrder::Iota(reshape, perm));
-  if (devices.is_iota() && devices.reshape().size() == 1) {
-    return HloSharding::Tiled(std::move(tiles), std::move(subgroups), order);
+  ASSIGN_OR_RETURN(DeviceOrder order, DeviceOrder::Iota(reshape, perm));
+  if (!devices.is_iota() || devices.reshape().size() != 1) {
+    std::vector<int64_t> list(n);
+    for (int64_t i = 0; i < n; ++i) list[i] = devices.DeviceAt(order.DeviceAt(i));
+    ASSIGN_OR_RETURN(order, DeviceOrder::Explicit(std::move(list)));
   }
-  std::vector<int64_t> list(n);
-  for (int64_t i = 0; i < n; ++i) list[i] = devices.DeviceAt(order.DeviceAt(i));
-  ASSIGN_OR_RETURN(DeviceOrder explicit_order, DeviceOrder::Explicit(std::move(list)));
-  return HloSharding::Tiled(std::move(tiles), std::move(subgroups), std::move(explicit_order));
+  return HloSharding::Tiled(std::move(tiles), std::move(subgroups), std::move(order));
 }
 
 }  // namespace

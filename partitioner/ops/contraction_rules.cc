@@ -86,7 +86,8 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch_dimension()));
   lhs_batch.push_back(batch);
   out_batch.push_back(batch);
-  const int in = rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature_dimension()), FactorKind::kReduction);
+  const int in =
+      rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature_dimension()), FactorKind::kReduction);
   lhs_feature.push_back(in);
   rhs_in.push_back(in);
   const int features = rule.AddFactor(out_features / (batch_groups * feature_groups));
@@ -96,9 +97,8 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   for (int i = 0; i < instruction.attrs().window().dimensions_size(); ++i) {
     const xla::WindowDimension& window = instruction.attrs().window().dimensions(i);
     const int64_t size = out_shape.dim(numbers.output_spatial_dimensions(i));
-    const bool trivial = window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 &&
-                         window.padding_high() == 0 && window.base_dilation() <= 1;
-    const int factor = rule.AddFactor(size, trivial ? FactorKind::kPassThrough : FactorKind::kPermuting);
+    const int factor =
+        rule.AddFactor(size, IsTrivial(window) ? FactorKind::kPassThrough : FactorKind::kPermuting);
     lhs[numbers.input_spatial_dimensions(i)] = factor;
     out[numbers.output_spatial_dimensions(i)] = factor;
   }

@@ -5,19 +5,13 @@
 namespace toroid {
 namespace {
 
-bool IsTrivial(const xla::WindowDimension& window) {
-  return window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 && window.padding_high() == 0 &&
-         window.base_dilation() <= 1;
-}
-
 // One factor per dimension of operand 0; the dimensions in [from, rank) are whole.
 ShardingRule BatchRule(const Instruction& instruction, int from, FactorKind kind) {
   const auto dims = instruction.operand(0)->shape().dims();
   ShardingRule rule;
   TensorFactors factors;
   for (size_t d = 0; d < dims.size(); ++d) {
-    factors.push_back(
-        rule.AddFactor(dims[d], static_cast<int>(d) < from ? FactorKind::kPassThrough : kind));
+    factors.push_back(rule.AddFactor(dims[d], static_cast<int>(d) < from ? FactorKind::kPassThrough : kind));
   }
   for (int i = 0; i < instruction.num_operands(); ++i) rule.operands.push_back(factors);
   const int64_t leaves = instruction.shape().NumLeaves();
@@ -37,7 +31,8 @@ ShardingRule ReduceShardingRule(const Instruction& instruction) {
   const Shape& shape = instruction.operand(0)->shape();
   for (int d = 0; d < shape.rank(); ++d) {
     const bool is_reduced = reduced >> d & 1;
-    operand.push_back(rule.AddFactor(shape.dim(d), is_reduced ? FactorKind::kReduction : FactorKind::kPassThrough));
+    operand.push_back(
+        rule.AddFactor(shape.dim(d), is_reduced ? FactorKind::kReduction : FactorKind::kPassThrough));
     if (!is_reduced) result.push_back(operand[d]);
   }
   for (int i = 0; i < n; ++i) rule.operands.push_back(operand);
@@ -56,7 +51,8 @@ ShardingRule ReduceWindowShardingRule(const Instruction& instruction) {
   ShardingRule rule;
   TensorFactors factors;
   const Shape& shape = instruction.operand(0)->shape();
-  const Shape& result = instruction.shape().IsTuple() ? instruction.shape().tuple_shape(0) : instruction.shape();
+  const Shape& result =
+      instruction.shape().IsTuple() ? instruction.shape().tuple_shape(0) : instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
     const bool trivial = IsTrivial(instruction.attrs().window().dimensions(d));
     factors.push_back(
@@ -75,8 +71,9 @@ ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
   const Shape& shape = instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
     const auto& window = instruction.attrs().window().dimensions(d);
-    const bool apart = window.size() <= window.stride() && window.padding_low() == 0 && window.padding_high() == 0 &&
-                       window.base_dilation() <= 1 && window.window_dilation() <= 1;
+    const bool apart = window.size() <= window.stride() && window.padding_low() == 0 &&
+                       window.padding_high() == 0 && window.base_dilation() <= 1 &&
+                       window.window_dilation() <= 1;
     const FactorKind kind = IsTrivial(window) ? FactorKind::kPassThrough
                             : apart           ? FactorKind::kPermuting
                                               : FactorKind::kWhole;
@@ -88,7 +85,8 @@ ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
 }
 
 ShardingRule SortShardingRule(const Instruction& instruction) {
-  ShardingRule rule = BatchRule(instruction, instruction.operand(0)->shape().rank(), FactorKind::kPassThrough);
+  ShardingRule rule =
+      BatchRule(instruction, instruction.operand(0)->shape().rank(), FactorKind::kPassThrough);
   rule.factors[instruction.dimension()].kind = FactorKind::kWhole;
   return rule;
 }

@@ -26,19 +26,6 @@ void AddLeaves(const Shape& shape, ShardingRule* rule) {
   for (const Shape& element : shape.tuple_shapes()) AddLeaves(element, rule);
 }
 
-}  // namespace
-
-ShardingRule OpaqueRule(const Instruction& instruction) {
-  ShardingRule rule;
-  for (const Instruction* operand : instruction.operands()) {
-    rule.operands.emplace_back(TensorFactors(operand->shape().rank()));
-  }
-  AddLeaves(instruction.shape(), &rule);
-  return rule;
-}
-
-namespace {
-
 ShardingRule Dispatch(const Instruction& instruction) {
   switch (instruction.opcode()) {
 #define HLO_OP(enumerator, name, arity, family, attributes) \
@@ -53,6 +40,20 @@ ShardingRule Dispatch(const Instruction& instruction) {
 }
 
 }  // namespace
+
+ShardingRule OpaqueRule(const Instruction& instruction) {
+  ShardingRule rule;
+  for (const Instruction* operand : instruction.operands()) {
+    rule.operands.emplace_back(TensorFactors(operand->shape().rank()));
+  }
+  AddLeaves(instruction.shape(), &rule);
+  return rule;
+}
+
+bool IsTrivial(const xla::WindowDimension& window) {
+  return window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 && window.padding_high() == 0 &&
+         window.base_dilation() <= 1;
+}
 
 ShardingRule ShardingRuleOf(const Instruction& instruction) {
   ShardingRule rule = Dispatch(instruction);

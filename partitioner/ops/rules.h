@@ -1,4 +1,8 @@
 // Sharding rules by family of ops; ShardingRuleOf dispatches to them through the opcode table.
+//
+// A rule names the factors of every dimension of the op, as an einsum would, and what cutting each means; see
+// sharding_rule.h. Rules are written for verified instructions and have no errors.
+// Example: f32[8,16] dot f32[16,4]: (m k), (k n) -> (m n), k a reduction, linear in either operand.
 #ifndef TOROID_PARTITIONER_OPS_RULES_H_
 #define TOROID_PARTITIONER_OPS_RULES_H_
 
@@ -21,6 +25,9 @@ ShardingRule ShardingRuleOf(const Instruction& instruction);
 
 // Every dimension uncut: the op runs on whole arrays.
 ShardingRule OpaqueRule(const Instruction& instruction);
+
+// A window that is one row of the base, in order.
+bool IsTrivial(const xla::WindowDimension& window);
 
 }  // namespace toroid
 

@@ -204,12 +204,17 @@ class Search {
         Relax(at, local == 0 ? v : v / local * CeilOfRatio(local, g) * g, std::move(move));
       }
     }
-    // Reduce any subset at once: reducing together is cheaper than one after the other.
+    // Reduce any subset at once, of the first units, or all: reducing together is cheaper than one after the other.
+    constexpr int kMost = 6;
     const int n = static_cast<int>(units.size());
-    for (int subset = 1; subset < 1 << std::min(n, 6); ++subset) {
+    for (int subset = 1; subset <= 1 << std::min(n, kMost); ++subset) {
       AxisSet axes = 0;
       for (int i = 0; i < n; ++i) {
         if (subset >> i & 1) axes |= units[i].Set();
+      }
+      if (subset == 1 << std::min(n, kMost)) {
+        if (n <= kMost) break;
+        axes = pending;
       }
       Move move{MoveKind::kAllReduce, mesh_.InOrder(axes), -1, -1, state};
       move.result.partial &= ~axes;
