@@ -1,10 +1,10 @@
 // figure2_compile_time: partitioning time and program size over the number of devices, SPMD beside MPMD.
 //
 //   bazel run -c opt //benchmarks:figure2_compile_time
-// The program is one MoE layer with 65,536 experts and groups at every point, so that only the number of devices
-// changes. SPMD emits one program for all devices. MPMD is emulated by emitting one for each device, as far as memory
-// and patience go. Prints a table and writes figure2_compile_time.svg into the current folder (the workspace's root
-// under `bazel run`). Source: GShard, arXiv:2006.16668, figure 2.
+// The program is one MoE layer with 65,536 experts and groups at every point, so that only the number of
+// devices changes. SPMD emits one program for all devices. MPMD is emulated by emitting one for each device,
+// as far as memory and patience go. Prints a table and writes figure2_compile_time.svg into the current
+// folder (the workspace's root under `bazel run`). Source: GShard, arXiv:2006.16668, figure 2.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -110,7 +110,9 @@ std::string Plot() {
   }
   const double bottom = std::floor(std::log10(low)), top = std::ceil(std::log10(high));
   const auto x = [&](double devices) { return kLeft + kWidth * (std::log2(devices) - 4) / 12; };
-  const auto y = [&](double seconds) { return kTop + kHeight * (top - std::log10(seconds)) / std::max(1.0, top - bottom); };
+  const auto y = [&](double seconds) {
+    return kTop + kHeight * (top - std::log10(seconds)) / std::max(1.0, top - bottom);
+  };
   std::string svg = absl::StrFormat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"680\" height=\"400\" font-family=\"sans-serif\" "
       "font-size=\"12\">\n<rect width=\"680\" height=\"400\" fill=\"white\"/>\n<text x=\"%g\" y=\"18\" "
@@ -118,27 +120,31 @@ std::string Plot() {
       kLeft);
   for (double e = bottom; e <= top; ++e) {
     const double at = y(std::pow(10, e));
-    absl::StrAppendFormat(&svg, "<line x1=\"%g\" y1=\"%g\" x2=\"%g\" y2=\"%g\" stroke=\"#ddd\"/>\n", kLeft, at,
-                          kLeft + kWidth, at);
-    absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\">%g s</text>\n", kLeft - 6, at + 4,
-                          std::pow(10, e));
+    absl::StrAppendFormat(&svg, "<line x1=\"%g\" y1=\"%g\" x2=\"%g\" y2=\"%g\" stroke=\"#ddd\"/>\n", kLeft,
+                          at, kLeft + kWidth, at);
+    absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\">%g s</text>\n", kLeft - 6,
+                          at + 4, std::pow(10, e));
   }
   for (int64_t devices = 16; devices <= kMostDevices; devices *= 4) {
     absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">%d</text>\n", x(devices),
                           kTop + kHeight + 18, devices);
   }
-  absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">devices</text>\n", kLeft + kWidth / 2,
-                        kTop + kHeight + 38);
+  absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">devices</text>\n",
+                        kLeft + kWidth / 2, kTop + kHeight + 38);
   const auto curve = [&](const std::map<int64_t, Point>& points, const char* color, const char* name) {
     std::string path;
-    for (const auto& [devices, point] : points) absl::StrAppendFormat(&path, "%g,%g ", x(devices), y(point.seconds));
-    absl::StrAppendFormat(&svg, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", path, color);
+    for (const auto& [devices, point] : points)
+      absl::StrAppendFormat(&path, "%g,%g ", x(devices), y(point.seconds));
+    absl::StrAppendFormat(&svg, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n",
+                          path, color);
     for (const auto& [devices, point] : points) {
-      absl::StrAppendFormat(&svg, "<circle cx=\"%g\" cy=\"%g\" r=\"3\" fill=\"%s\"/>\n", x(devices), y(point.seconds), color);
+      absl::StrAppendFormat(&svg, "<circle cx=\"%g\" cy=\"%g\" r=\"3\" fill=\"%s\"/>\n", x(devices),
+                            y(point.seconds), color);
     }
     if (!points.empty()) {
-      absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" fill=\"%s\">%s</text>\n", x(points.rbegin()->first) + 8,
-                            y(points.rbegin()->second.seconds) + 4, color, name);
+      absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" fill=\"%s\">%s</text>\n",
+                            x(points.rbegin()->first) + 8, y(points.rbegin()->second.seconds) + 4, color,
+                            name);
     }
   };
   curve(spmd_points, "#1f6fb4", "SPMD");
@@ -154,8 +160,8 @@ void Report() {
     if (it != mpmd_points.end()) {
       mpmd = absl::StrFormat("%11.1f ms %13.0f kB", it->second.seconds * 1e3, it->second.bytes / 1e3);
     }
-    std::printf("%10lld %11.2f ms %11.1f kB %s\n", static_cast<long long>(devices), point.seconds * 1e3, point.bytes / 1e3,
-                mpmd.c_str());
+    std::printf("%10lld %11.2f ms %11.1f kB %s\n", static_cast<long long>(devices), point.seconds * 1e3,
+                point.bytes / 1e3, mpmd.c_str());
   }
   if (spmd_points.count(16) && spmd_points.count(kMostDevices)) {
     std::printf("65,536 devices over 16 devices, SPMD: %.2f\n",

@@ -1,8 +1,9 @@
 // halo_exchange: partitioning of ops that read rows of other tiles, over the number of devices.
 //
 //   bazel run -c opt //benchmarks:halo_exchange
-// 128 rows per device. Prints the time of one partitioning, and the collectives and bytes per device of the program:
-// time grows with the pairs of the permutes alone, the rest with nothing (a cumulative sum gathers one row per device).
+// 128 rows per device. Prints the time of one partitioning, and the collectives and bytes per device of the
+// program: time grows with the pairs of the permutes alone, the rest with nothing (a cumulative sum gathers
+// one row per device).
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -17,9 +18,11 @@ namespace {
 // `op` makes a result of `rows` rows from x and zero.
 void Partition(benchmark::State& state, int64_t devices, int64_t rows, const std::string& op) {
   const std::string cut = absl::StrCat(", sharding={devices=[", devices, "]<=[", devices, "]}\n");
-  const auto module = ParseModule(absl::StrCat(
-      "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\nENTRY main {\n  x = f32[",
-      128 * devices, "] parameter(0)", cut, "  zero = f32[] constant(0)\n  ROOT y = f32[", rows, "] ", op, cut, "}\n"));
+  const auto module =
+      ParseModule(absl::StrCat("add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, "
+                               "b) }\nENTRY main {\n  x = f32[",
+                               128 * devices, "] parameter(0)", cut,
+                               "  zero = f32[] constant(0)\n  ROOT y = f32[", rows, "] ", op, cut, "}\n"));
   if (!module.ok()) return state.SkipWithError(std::string(module.status().message()).c_str());
   int64_t collectives = 0, bytes = 0;
   for (auto _ : state) {

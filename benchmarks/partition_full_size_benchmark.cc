@@ -21,7 +21,9 @@ void PartitionFullSize(benchmark::State& state, const std::string& name) {
   double read = 0, propagate = 0, partition = 0, optimize = 0, write = 0;
   int64_t instructions = 0;
   for (auto _ : state) {
-    const auto now = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+    const auto now = [] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
     const double start = now();
     absl::StatusOr<HloFile> file = ReadHloFile(path);
     if (!file.ok()) return state.SkipWithError(std::string(file.status().message()).c_str());
@@ -49,7 +51,8 @@ void PartitionFullSize(benchmark::State& state, const std::string& name) {
   state.counters["instructions"] = static_cast<double>(instructions);
 }
 
-BENCHMARK_CAPTURE(PartitionFullSize, moe_2048e_36l_forward, std::string("moe_2048e_36l_forward.shardy.hlo.pb"))
+BENCHMARK_CAPTURE(PartitionFullSize, moe_2048e_36l_forward,
+                  std::string("moe_2048e_36l_forward.shardy.hlo.pb"))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(PartitionFullSize, moe_2048e_36l_train, std::string("moe_2048e_36l_train.gspmd.hlo.pb"))
     ->Unit(benchmark::kMillisecond);
@@ -68,7 +71,13 @@ void PartitionBuiltForward(benchmark::State& state) {
     benchmark::DoNotOptimize(partitioned->module);
   }
 }
-BENCHMARK(PartitionBuiltForward)->Arg(16)->Arg(2048)->Arg(65536)->Unit(benchmark::kMillisecond)->Repetitions(5)->ReportAggregatesOnly();
+BENCHMARK(PartitionBuiltForward)
+    ->Arg(16)
+    ->Arg(2048)
+    ->Arg(65536)
+    ->Unit(benchmark::kMillisecond)
+    ->Repetitions(5)
+    ->ReportAggregatesOnly();
 
 }  // namespace
 }  // namespace toroid

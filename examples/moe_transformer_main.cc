@@ -1,7 +1,7 @@
 // moe_transformer: the GShard model, partitioned at full size and executed at a small one.
 //
-// The full-size forward programs of the paper's Table 1 are partitioned for 128, 512 and 2048 devices; a small copy
-// is run on a simulated mesh and compared with the unpartitioned run.
+// The full-size forward programs of the paper's Table 1 are partitioned for 128, 512 and 2048 devices; a
+// small copy is run on a simulated mesh and compared with the unpartitioned run.
 #include <unistd.h>
 
 #include <cstdio>
@@ -89,7 +89,8 @@ void PrintFullSize(const std::vector<FullSizeRow>& rows) {
                 row.statistics.peak_bytes / 1e9);
   }
   std::printf(
-      "\n  Per device the program is the same for any number of devices: two all-to-alls for each MoE layer, to send\n"
+      "\n  Per device the program is the same for any number of devices: two all-to-alls for each MoE layer, "
+      "to send\n"
       "  tokens to their experts and back, and scalars.\n\n");
 }
 
@@ -100,7 +101,8 @@ std::vector<Literal> RandomArguments(const Module& module, int64_t vocabulary, u
   for (const Instruction* parameter : module.entry()->parameters()) {
     Literal literal(parameter->shape());
     if (parameter->shape().element_type() == xla::S32) {
-      for (int32_t& token : literal.mutable_data<int32_t>()) token = static_cast<int32_t>(random() % vocabulary);
+      for (int32_t& token : literal.mutable_data<int32_t>())
+        token = static_cast<int32_t>(random() % vocabulary);
     } else {
       const bool draws = parameter->parameter_number() == 3;
       std::uniform_real_distribution<float> distribution(draws ? 0.0f : -0.2f, draws ? 1.0f : 0.2f);
@@ -138,7 +140,8 @@ absl::StatusOr<SmallRun> RunSmall(int64_t devices, uint64_t seed) {
   return run;
 }
 
-absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int64_t small_devices, uint64_t seed) {
+absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int64_t small_devices,
+                        uint64_t seed) {
   std::vector<FullSizeRow> rows;
   SmallRun small;
   {
@@ -151,14 +154,19 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
     progress.Step(absl::StrFormat("running a small copy on %d simulated devices", small_devices));
     ASSIGN_OR_RETURN(small, RunSmall(small_devices, seed));
   }
-  std::printf("GShard: a Mixture-of-Experts Transformer (encoder and decoder, top-2 gating), one expert per device.\n\n");
+  std::printf(
+      "GShard: a Mixture-of-Experts Transformer (encoder and decoder, top-2 gating), one expert per "
+      "device.\n\n");
   PrintFullSize(rows);
-  std::printf("A small copy (%lld layers, %lld experts) executed with real values on %lld simulated devices, %.2f s:\n\n",
-              static_cast<long long>(small.config.layers), static_cast<long long>(small.config.experts),
-              static_cast<long long>(small.config.devices), small.run_seconds);
-  std::printf("  loss, partitioned     %.7f\n  loss, unpartitioned   %.7f\n  relative error        %.1e\n  %s\n", small.loss,
-              small.reference_loss, small.comparison.max_rel_error,
-              small.comparison.equal ? "equal: the partitioned program computes the same" : "DIFFERENT");
+  std::printf(
+      "A small copy (%lld layers, %lld experts) executed with real values on %lld simulated devices, %.2f "
+      "s:\n\n",
+      static_cast<long long>(small.config.layers), static_cast<long long>(small.config.experts),
+      static_cast<long long>(small.config.devices), small.run_seconds);
+  std::printf(
+      "  loss, partitioned     %.7f\n  loss, unpartitioned   %.7f\n  relative error        %.1e\n  %s\n",
+      small.loss, small.reference_loss, small.comparison.max_rel_error,
+      small.comparison.equal ? "equal: the partitioned program computes the same" : "DIFFERENT");
   if (!small.comparison.equal) return absl::FailedPreconditionError("the partitioned run differs");
   return absl::OkStatus();
 }
@@ -168,14 +176,19 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Partitions the GShard Mixture-of-Experts Transformer at full size, and runs a small copy on a simulated mesh.",
+      "Partitions the GShard Mixture-of-Experts Transformer at full size, and runs a small copy on a "
+      "simulated mesh.",
       "moe_transformer");
   std::vector<int64_t> devices = {128, 512, 2048};
   int64_t layers = 36, small_devices = 16;
   uint64_t seed = 1;
-  app.add_option("--devices", devices, "Devices (and experts) of the full-size models")->delimiter(',')->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  app.add_option("--layers", layers, "Layers of the full-size models, both stacks together")->check(CLI::Range(int64_t{2}, int64_t{1000}));
-  app.add_option("--small_devices", small_devices, "Devices (and experts) of the copy that is executed")->check(CLI::Range(int64_t{1}, int64_t{2048}));
+  app.add_option("--devices", devices, "Devices (and experts) of the full-size models")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  app.add_option("--layers", layers, "Layers of the full-size models, both stacks together")
+      ->check(CLI::Range(int64_t{2}, int64_t{1000}));
+  app.add_option("--small_devices", small_devices, "Devices (and experts) of the copy that is executed")
+      ->check(CLI::Range(int64_t{1}, int64_t{2048}));
   app.add_option("--seed", seed, "Seed of the small copy's weights and tokens");
   return toroid::RunCommand(app, argc, argv,
                             [&] { return toroid::RunExample(devices, layers, small_devices, seed); });

@@ -14,24 +14,24 @@ inline constexpr int kVariadic = -1;
 // Attributes an opcode carries, one bit per group of text attributes and proto fields.
 enum Attribute : uint64_t {
   kNoAttribute = 0,
-  kDimensions = 1ull << 0,            // dimensions={...}
-  kOptionalDimensions = 1ull << 1,    // dimensions={...}, may be absent
-  kInferredDimension = 1ull << 2,     // inferred_dimension=
-  kIotaDimension = 1ull << 3,         // iota_dimension=
-  kSliceDimensions = 1ull << 4,       // slice={[a:b:s], ...}
-  kDynamicSliceSizes = 1ull << 5,     // dynamic_slice_sizes={...}
-  kPaddingConfig = 1ull << 6,         // padding=1_2x0_0_1
-  kComparison = 1ull << 7,            // direction=, type=
-  kTupleIndex = 1ull << 8,            // index=
-  kLiteral = 1ull << 9,               // constant(...)
-  kParameterNumber = 1ull << 10,      // parameter(...)
-  kParameterReplication = 1ull << 11, // parameter_replication={...}
+  kDimensions = 1ull << 0,             // dimensions={...}
+  kOptionalDimensions = 1ull << 1,     // dimensions={...}, may be absent
+  kInferredDimension = 1ull << 2,      // inferred_dimension=
+  kIotaDimension = 1ull << 3,          // iota_dimension=
+  kSliceDimensions = 1ull << 4,        // slice={[a:b:s], ...}
+  kDynamicSliceSizes = 1ull << 5,      // dynamic_slice_sizes={...}
+  kPaddingConfig = 1ull << 6,          // padding=1_2x0_0_1
+  kComparison = 1ull << 7,             // direction=, type=
+  kTupleIndex = 1ull << 8,             // index=
+  kLiteral = 1ull << 9,                // constant(...)
+  kParameterNumber = 1ull << 10,       // parameter(...)
+  kParameterReplication = 1ull << 11,  // parameter_replication={...}
   kExponentBits = 1ull << 12,
   kMantissaBits = 1ull << 13,
   kResultAccuracy = 1ull << 14,
-  kDomainShardings = 1ull << 15,      // domain={kind=, entry=, exit=}
-  kGatherDimensions = 1ull << 16,     // offset_dims= ... slice_sizes=
-  kScatterDimensions = 1ull << 17,    // update_window_dims= ...
+  kDomainShardings = 1ull << 15,    // domain={kind=, entry=, exit=}
+  kGatherDimensions = 1ull << 16,   // offset_dims= ... slice_sizes=
+  kScatterDimensions = 1ull << 17,  // update_window_dims= ...
   kIndicesAreSorted = 1ull << 18,
   kUniqueIndices = 1ull << 19,
   kToApply = 1ull << 20,              // to_apply=
@@ -43,32 +43,32 @@ enum Attribute : uint64_t {
   kGroupCounts = 1ull << 26,          // feature_group_count=, batch_group_count=
   kConvolutionKind = 1ull << 27,
   kSparsityConfig = 1ull << 28,
-  kSelectScatter = 1ull << 29,        // select=, scatter=
-  kScanOptions = 1ull << 30,          // num_carries=, is_reverse=, is_associative=
+  kSelectScatter = 1ull << 29,  // select=, scatter=
+  kScanOptions = 1ull << 30,    // num_carries=, is_reverse=, is_associative=
   kIsStable = 1ull << 31,
-  kTopKOptions = 1ull << 32,          // k=, largest=
-  kBatchNormOptions = 1ull << 33,     // epsilon=, feature_index=
-  kFftOptions = 1ull << 34,           // fft_type=, fft_length=
-  kCholeskyOptions = 1ull << 35,      // lower=
+  kTopKOptions = 1ull << 32,       // k=, largest=
+  kBatchNormOptions = 1ull << 33,  // epsilon=, feature_index=
+  kFftOptions = 1ull << 34,        // fft_type=, fft_length=
+  kCholeskyOptions = 1ull << 35,   // lower=
   kTriangularSolveOptions = 1ull << 36,
   kDistribution = 1ull << 37,
   kDelta = 1ull << 38,
   kRngAlgorithm = 1ull << 39,
   kIsComposite = 1ull << 40,
-  kFusionOptions = 1ull << 41,        // kind=, calls=
-  kOutputAliasing = 1ull << 42,       // output_to_operand_aliasing=
-  kConditionBody = 1ull << 43,        // condition=, body=
-  kBranches = 1ull << 44,             // true_computation=/false_computation= or branch_computations=
-  kCustomCallOptions = 1ull << 45,    // custom_call_target= ...
-  kDeviceGroups = 1ull << 46,         // replica_groups=, channel_id=
-  kGlobalIds = 1ull << 47,            // use_global_device_ids=
+  kFusionOptions = 1ull << 41,      // kind=, calls=
+  kOutputAliasing = 1ull << 42,     // output_to_operand_aliasing=
+  kConditionBody = 1ull << 43,      // condition=, body=
+  kBranches = 1ull << 44,           // true_computation=/false_computation= or branch_computations=
+  kCustomCallOptions = 1ull << 45,  // custom_call_target= ...
+  kDeviceGroups = 1ull << 46,       // replica_groups=, channel_id=
+  kGlobalIds = 1ull << 47,          // use_global_device_ids=
   kConstrainLayout = 1ull << 48,
-  kSourceTargetPairs = 1ull << 49,    // source_target_pairs=, channel_id=, slice_sizes=
+  kSourceTargetPairs = 1ull << 49,  // source_target_pairs=, channel_id=, slice_sizes=
   kInfeedConfig = 1ull << 50,
-  kOutfeedConfig = 1ull << 51,        // outfeed_config=, outfeed_shape=
-  kChannel = 1ull << 52,              // channel_id=, is_host_transfer=
+  kOutfeedConfig = 1ull << 51,  // outfeed_config=, outfeed_shape=
+  kChannel = 1ull << 52,        // channel_id=, is_host_transfer=
   kPrefetchIndex = 1ull << 53,
-  kAsyncOptions = 1ull << 54,         // calls=, async_execution_thread=
+  kAsyncOptions = 1ull << 54,  // calls=, async_execution_thread=
 };
 
 enum class Opcode : uint8_t {

@@ -117,8 +117,8 @@ class Chooser {
     if (MoveStuck(stuck, tensor, &seed)) seeds->push_back(std::move(seed));
   }
 
-  // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all of them:
-  // a sort along a cut dimension then takes an all-to-all to the other one, and back.
+  // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all
+  // of them: a sort along a cut dimension then takes an all-to-all to the other one, and back.
   bool MoveStuck(const AxisList& stuck, const TensorFactors& tensor, Seed* seed) const {
     if (stuck.empty() || problem_.op == nullptr || (stuck.Set() & problem_.reserved) != 0) return false;
     int best = -1;
@@ -165,7 +165,8 @@ class Chooser {
     }
   }
 
-  // In a dimension of several factors a minor one can be cut only if those before it are cut to single elements.
+  // In a dimension of several factors a minor one can be cut only if those before it are cut to single
+  // elements.
   void DropInexpressible(FactorAxesList* axes) const {
     for (bool changed = true; changed;) {
       changed = false;

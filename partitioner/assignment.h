@@ -1,10 +1,10 @@
 // How one op is computed: which axes cut each of its factors.
 //
-// Given where the operands are and where the result is wanted, contractions take the assignment with the fewest flops
-// per device; among those, and for all other ops, those win that gather no operand whole that the op could take in
-// parts; among these the one that costs least: bytes sent to bring the operands to it
-// and the result from it, plus the local memory traffic in units of link time, so that of equal communication the
-// more parallel one wins.
+// Given where the operands are and where the result is wanted, contractions take the assignment with the
+// fewest flops per device; among those, and for all other ops, those win that gather no operand whole that
+// the op could take in parts; among these the one that costs least: bytes sent to bring the operands to it
+// and the result from it, plus the local memory traffic in units of link time, so that of equal communication
+// the more parallel one wins.
 #ifndef TOROID_PARTITIONER_ASSIGNMENT_H_
 #define TOROID_PARTITIONER_ASSIGNMENT_H_
 
@@ -28,8 +28,9 @@ struct Assignment {
   absl::InlinedVector<AxisList, 6> factor_axes;
   int64_t sent_bytes = 0;
   double flops = 0;  // Of a contraction, per device.
-  bool replicates = false;  // Some cut operand would have to be gathered whole although the op can run on parts.
-  double cost = 0;   // Bytes sent, and local memory traffic in bytes of link time.
+  bool replicates =
+      false;        // Some cut operand would have to be gathered whole although the op can run on parts.
+  double cost = 0;  // Bytes sent, and local memory traffic in bytes of link time.
 };
 
 struct AssignmentProblem {
@@ -44,9 +45,9 @@ struct AssignmentProblem {
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes);
 
-// Axes over which the local result is partial: those of reduction factors, and of the dimensions that gathers and
-// dynamic slices index. Reductions that combine at once (variadic ones, and those from another init value than the
-// neutral element) leave nothing partial.
+// Axes over which the local result is partial: those of reduction factors, and of the dimensions that gathers
+// and dynamic slices index. Reductions that combine at once (variadic ones, and those from another init value
+// than the neutral element) leave nothing partial.
 AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh);

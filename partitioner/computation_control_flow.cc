@@ -1,7 +1,7 @@
 // Computations as a whole: entry parameters and outputs, loops and branches.
 //
-// A value that crosses a boundary (entry, loop state, branch operand or result) does so in the sharding of its tensor:
-// it is brought there before, and found there behind.
+// A value that crosses a boundary (entry, loop state, branch operand or result) does so in the sharding of
+// its tensor: it is brought there before, and found there behind.
 #include <functional>
 #include <vector>
 

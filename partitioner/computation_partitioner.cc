@@ -226,7 +226,8 @@ absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction,
     assignment = Assign(instruction, op, 0, partial);
   }
   if (passed_on != 0) {
-    // Reducing first may be cheaper: the reduced value may be wanted cut over the very axes it is partial over.
+    // Reducing first may be cheaper: the reduced value may be wanted cut over the very axes it is partial
+    // over.
     const Dims dims = mesh_.ShardDims(graph_.shape(op.results[0]).dims(), targets_[op.results[0]]);
     int64_t bytes = ByteWidth(graph_.shape(op.results[0]).element_type());
     for (const int64_t size : dims) bytes *= size;
@@ -343,8 +344,8 @@ absl::Status ComputationPartitioner::PartitionBoundary(const Instruction& instru
   for (size_t i = 0; i < results.size(); ++i) {
     const int local_tensor = boundary.enters ? results[i] : operands[i];
     const int global_tensor = boundary.enters ? operands[i] : results[i];
-    // The buffer is the same on both sides: manual axes are the major ones of each dimension, then the free axes
-    // that cut the local value.
+    // The buffer is the same on both sides: manual axes are the major ones of each dimension, then the free
+    // axes that cut the local value.
     Sharding local = targets_[local_tensor];
     if (options_.replicate_everything) local = Sharding::Replicated(static_cast<int>(local.dims.size()));
     Sharding global = Sharding::Replicated(static_cast<int>(local.dims.size()));

@@ -1,9 +1,11 @@
 // Rewrites the computations of a module for one partition; see spmd_partitioner.h.
 //
-// Instructions are taken in order. Each is assigned axes for its factors, its operands are brought where those say, its
-// local program is written, and its results stay where they were computed. A value is kept in every sharding it was
-// once brought to. Bodies, conditions and branches are entered from one place each, and rewritten when met.
-// Errors: kInvalidArgument and kUnimplemented "computation/instruction: ..." for what has no partitioned form.
+// Instructions are taken in order. Each is assigned axes for its factors, its operands are brought where
+// those say, its local program is written, and its results stay where they were computed. A value is kept in
+// every sharding it was once brought to. Bodies, conditions and branches are entered from one place each, and
+// rewritten when met.
+// Errors: kInvalidArgument and kUnimplemented "computation/instruction: ..." for what has no partitioned
+// form.
 #ifndef TOROID_PARTITIONER_COMPUTATION_PARTITIONER_H_
 #define TOROID_PARTITIONER_COMPUTATION_PARTITIONER_H_
 
@@ -14,9 +16,9 @@
 #include "absl/status/statusor.h"
 #include "partitioner/assignment.h"
 #include "partitioner/ops/local_program.h"
+#include "partitioner/partition_options.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
-#include "partitioner/partition_options.h"
 
 // BUILD: srcs += "computation_control_flow.cc", "computation_reports.cc", "computation_values.cc"
 
@@ -24,11 +26,11 @@ namespace toroid {
 
 class ComputationPartitioner {
  public:
-  // `targets`: the propagated sharding of every tensor. `mesh` has the axes of annotations.mesh, perhaps in another
-  // device order.
+  // `targets`: the propagated sharding of every tensor. `mesh` has the axes of annotations.mesh, perhaps in
+  // another device order.
   ComputationPartitioner(const Module& module, const FlowGraph& graph, const Annotations& annotations,
-                         const std::vector<Sharding>& targets, const Mesh& mesh, const PartitionOptions& options,
-                         ReshardPlanner* planner, Module* out);
+                         const std::vector<Sharding>& targets, const Mesh& mesh,
+                         const PartitionOptions& options, ReshardPlanner* planner, Module* out);
 
   // Rewrites the entry and all it reaches. Outputs end in the shardings of the graph's output tensors.
   absl::Status Run();
@@ -59,9 +61,11 @@ class ComputationPartitioner {
   absl::Status EntryParameters(const Computation& computation);
   absl::Status EntryOutputs(const Computation& computation);
 
-  // Which operands to leave partial: those of the first linearity whose operands are partial alike; 0 for none.
+  // Which operands to leave partial: those of the first linearity whose operands are partial alike; 0 for
+  // none.
   uint32_t PartialToPassOn(const Instruction& instruction, const FlowOp& op, Sharding* partial);
-  Assignment Assign(const Instruction& instruction, const FlowOp& op, uint32_t passed_on, const Sharding& partial);
+  Assignment Assign(const Instruction& instruction, const FlowOp& op, uint32_t passed_on,
+                    const Sharding& partial);
   absl::Status Emit(const Instruction& instruction, const FlowOp& op, const Assignment& assignment,
                     uint32_t passed_on, const Sharding& partial);
 
@@ -78,7 +82,8 @@ class ComputationPartitioner {
   Instruction* Poison(Instruction* x, absl::Span<const int64_t> dims, const Sharding& sharding);
   Computation* CopyComputation(const Computation* computation);
   std::string StepText(const Sharding& from, const Sharding& to) const;
-  void ReportGather(const Instruction& instruction, const FlowOp& op, int operand, const Assignment& assignment);
+  void ReportGather(const Instruction& instruction, const FlowOp& op, int operand,
+                    const Assignment& assignment);
   void ReportReplication(const Instruction& instruction, const FlowOp& op, const Assignment& assignment);
   // Bytes at which a partial value is best reduced, itself or after the linear ops that use it.
   void ComputeReductionPoints();

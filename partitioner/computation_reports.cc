@@ -4,8 +4,9 @@
 
 namespace toroid {
 
-// An operand was gathered whole for an op that is cut elsewhere. That is no replication where the op needs the
-// dimension whole, or where the axes now cut something else of the op: weights split over the axis of the batch.
+// An operand was gathered whole for an op that is cut elsewhere. That is no replication where the op needs
+// the dimension whole, or where the axes now cut something else of the op: weights split over the axis of the
+// batch.
 void ComputationPartitioner::ReportGather(const Instruction& instruction, const FlowOp& op, int operand,
                                           const Assignment& assignment) {
   AxisSet used = 0;

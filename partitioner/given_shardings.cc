@@ -50,7 +50,8 @@ void Give(Module* module, const xla::OpSharding* sharding, Instruction* instruct
 // An identity behind `value` that carries the sharding.
 Instruction* Annotate(Module* module, const xla::OpSharding* sharding, Instruction* value) {
   xla::HloInstructionProto* attrs;
-  Instruction* call = module->entry()->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs, value->name());
+  Instruction* call =
+      module->entry()->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs, value->name());
   attrs->set_custom_call_target("Sharding");
   call->set_metadata(value->metadata());
   Give(module, sharding, call);
@@ -82,13 +83,15 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
   }
   if (!values[index]->shape().IsArray()) return absl::InvalidArgumentError("that output is no array");
   values[index] = Annotate(module, sharding, values[index]);
-  Instruction* tuple = entry->Add(Opcode::kTuple, root->shape(), values, absl::StrCat(root->name(), ".given"));
+  Instruction* tuple =
+      entry->Add(Opcode::kTuple, root->shape(), values, absl::StrCat(root->name(), ".given"));
   if (root->opcode() == Opcode::kTuple) tuple->set_sharding(root->sharding());
   entry->set_root(tuple);
   return absl::OkStatus();
 }
 
-// The '=' between name and sharding: names may hold others, and so do shardings, but only theirs stands before '{'.
+// The '=' between name and sharding: names may hold others, and so do shardings, but only theirs stands
+// before '{'.
 size_t FindEquals(absl::string_view line) {
   for (size_t at = line.find('='); at != absl::string_view::npos; at = line.find('=', at + 1)) {
     if (absl::StartsWith(absl::StripLeadingAsciiWhitespace(line.substr(at + 1)), "{")) return at;

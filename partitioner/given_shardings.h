@@ -1,8 +1,8 @@
 // Shardings given from outside: NAME=SHARDING lines of a command line or a file.
 //
-// NAME is an instruction of the entry or any other computation, `parameter(K)`, `output{K}`, or a glob (* and ?) on
-// the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO text; it begins
-// with the first `{` that stands right behind a `=`.
+// NAME is an instruction of the entry or any other computation, `parameter(K)`, `output{K}`, or a glob (* and
+// ?) on the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO
+// text; it begins with the first `{` that stands right behind a `=`.
 #ifndef TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
 #define TOROID_PARTITIONER_GIVEN_SHARDINGS_H_
 
@@ -18,11 +18,12 @@ namespace toroid {
 inline constexpr char kGivenSharding[] = "toroid.given_sharding";
 
 // Puts the shardings on the module's instructions.
-// Errors: kInvalidArgument for a line without '=', a sharding that does not parse, and kNotFound for a name that
-// matches nothing.
+// Errors: kInvalidArgument for a line without '=', a sharding that does not parse, and kNotFound for a name
+// that matches nothing.
 absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module);
 
-// The lines of an annotations file, without blank lines and comments: `#` at the begin of a line or behind a blank.
+// The lines of an annotations file, without blank lines and comments: `#` at the begin of a line or behind a
+// blank.
 std::vector<std::string> GivenShardingLines(absl::string_view text);
 
 }  // namespace toroid

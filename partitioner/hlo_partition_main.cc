@@ -39,13 +39,16 @@ int main(int argc, char** argv) {
   app.add_option("-o", command.output, "The file to write, - for standard output; its name says the format");
   app.add_option("--format", format, "Write this format instead of the one the output's name asks for")
       ->check(CLI::IsMember({"text", "pb", "pbtxt", "json"}));
-  app.add_option("--shard", command.shardings, "NAME=SHARDING; NAME: an instruction, parameter(K), output{K}, or a glob on op_name")
+  app.add_option("--shard", command.shardings,
+                 "NAME=SHARDING; NAME: an instruction, parameter(K), output{K}, or a glob on op_name")
       ->type_name("NAME=SHARDING")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment");
-  app.add_flag("--replicate_outputs", command.options.replicate_outputs, "Give every device all results whole");
-  app.add_option("--stats", command.stats, "Write time, collectives, flops and memory as JSON to a file, - for standard output");
+  app.add_flag("--replicate_outputs", command.options.replicate_outputs,
+               "Give every device all results whole");
+  app.add_option("--stats", command.stats,
+                 "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   app.add_flag("--explain", command.explain, "Print which instruction and source line needs each collective");
   app.add_flag("--check", check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
@@ -60,8 +63,8 @@ int main(int argc, char** argv) {
     run.input = command.input;
     run.num_partitions = command.options.num_partitions;
     run.check = true;
-    run.partition = [&](const toroid::Module&, int64_t num_partitions)
-        -> absl::StatusOr<std::unique_ptr<toroid::Module>> {
+    run.partition = [&](const toroid::Module&,
+                        int64_t num_partitions) -> absl::StatusOr<std::unique_ptr<toroid::Module>> {
       ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionForCheck(command, num_partitions));
       return std::move(partitioned.module);
     };

@@ -30,6 +30,11 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 }
 
 absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module) {
+  if (LooksPartitioned(module)) {
+    return absl::InvalidArgumentError(
+        "the module seems to be partitioned already: it has collectives and sharded parameters, but no "
+        "manual regions");
+  }
   if (IsPartitioned(module)) {
     return absl::InvalidArgumentError("the module is partitioned already (it has spmd_output_sharding)");
   }
@@ -78,8 +83,8 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   Partitioned partitioned;
   if (command.options.num_partitions == 1) {
     if (HasManualRegions(*file.module)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(NameOf(command.input), ": manual regions cannot run on one device; leave out --num_partitions=1"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          NameOf(command.input), ": manual regions cannot run on one device; leave out --num_partitions=1"));
     }
     partitioned.module = std::move(file.module);
   } else {
@@ -97,8 +102,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     // A snapshot's arguments and result are those of the global program.
     out.container = file.container == Container::kModule ? Container::kModule : Container::kProto;
     out.module = std::move(partitioned.module);
-    RETURN_IF_ERROR(
-        WriteHloFile(out, command.output, command.format.value_or(FormatOfName(command.output))));
+    RETURN_IF_ERROR(WriteHloFile(out, command.output, command.format.value_or(FormatOfName(command.output))));
     partitioned.module = std::move(out.module);
   }
   seconds.write = write.Seconds();

@@ -22,7 +22,8 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
            }
            options->device_order_seed = number;
          },
-         "random:SEED relabels the devices of all shardings by a permutation; results and bytes stay the same")
+         "random:SEED relabels the devices of all shardings by a permutation; results and bytes stay the "
+         "same")
       ->type_name("random:SEED");
   app.add_flag("--poison_padding", options->poison_padding,
                "Test aid: write garbage beyond the valid part of every uneven shard");

@@ -12,7 +12,8 @@
 
 namespace toroid {
 
-std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before, const PhaseSeconds& seconds) {
+std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before,
+                           const PhaseSeconds& seconds) {
   const ProgramStatistics statistics = ComputeStatistics(*partitioned.module);
   nlohmann::ordered_json json;
   json["num_partitions"] = partitioned.num_partitions;
@@ -23,9 +24,8 @@ std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_
   json["flops_per_device"] = statistics.flops;
   json["collectives"] = nlohmann::ordered_json::object();
   for (const auto& [opcode, totals] : statistics.collectives) {
-    json["collectives"][opcode] = {{"count", totals.count},
-                                   {"operand_bytes", totals.operand_bytes},
-                                   {"sent_bytes", totals.sent_bytes}};
+    json["collectives"][opcode] = {
+        {"count", totals.count}, {"operand_bytes", totals.operand_bytes}, {"sent_bytes", totals.sent_bytes}};
   }
   json["memory"] = {{"parameters", statistics.parameter_bytes},
                     {"outputs", statistics.output_bytes},
@@ -57,20 +57,21 @@ std::string ExplainTable(const Partitioned& partitioned) {
   std::vector<std::pair<decltype(rows)::key_type, Row>> sorted(rows.begin(), rows.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.sent_bytes > b.second.sent_bytes; });
-  std::string out = absl::StrFormat("%-18s %6s %6s %10s %10s  %s\n", "collective", "count", "group", "operands", "sent",
-                                    "needed by");
+  std::string out = absl::StrFormat("%-18s %6s %6s %10s %10s  %s\n", "collective", "count", "group",
+                                    "operands", "sent", "needed by");
   for (const auto& [key, row] : sorted) {
     const auto& [opcode, group, cause, source] = key;
-    absl::StrAppendFormat(&out, "%-18s %6d %6d %10s %10s  %s", opcode, row.count, group, BytesText(row.operand_bytes),
-                          BytesText(row.sent_bytes), cause.empty() ? "written by hand" : cause);
+    absl::StrAppendFormat(&out, "%-18s %6d %6d %10s %10s  %s", opcode, row.count, group,
+                          BytesText(row.operand_bytes), BytesText(row.sent_bytes),
+                          cause.empty() ? "written by hand" : cause);
     if (!source.empty()) absl::StrAppend(&out, " (", source, ")");
     out += "\n";
   }
   absl::StrAppend(&out, "sent per device in all: ", BytesText(total), "\n");
   for (const FullReplication& replication : partitioned.full_replications) {
     absl::StrAppend(&out, "replicated: ", replication.instruction, " ", BytesText(replication.bytes), ", ",
-                    replication.reason, replication.source.empty() ? "" : absl::StrCat(" (", replication.source, ")"),
-                    "\n");
+                    replication.reason,
+                    replication.source.empty() ? "" : absl::StrCat(" (", replication.source, ")"), "\n");
   }
   return out;
 }

@@ -18,10 +18,11 @@ struct PhaseSeconds {
 };
 
 // One line of JSON; its keys are documented in docs/commands.md and stable.
-std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before, const PhaseSeconds& seconds);
+std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before,
+                           const PhaseSeconds& seconds);
 
-// A table of the collectives: kind, group, bytes, the instruction each serves and its source line, largest first;
-// then what was replicated.
+// A table of the collectives: kind, group, bytes, the instruction each serves and its source line, largest
+// first; then what was replicated.
 std::string ExplainTable(const Partitioned& partitioned);
 
 }  // namespace toroid

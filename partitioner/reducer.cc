@@ -28,8 +28,8 @@ std::optional<Reducer> ReducerOf(Opcode opcode, PrimitiveType type) {
 // The value behind copies and annotations.
 const Instruction* Behind(const Instruction* value) {
   const auto is_annotation = [](const Instruction* i) {
-    return i->opcode() == Opcode::kCopy ||
-           (i->opcode() == Opcode::kCustomCall && i->custom_call_target() == "Sharding" && i->num_operands() == 1);
+    return i->opcode() == Opcode::kCopy || (i->opcode() == Opcode::kCustomCall &&
+                                            i->custom_call_target() == "Sharding" && i->num_operands() == 1);
   };
   for (int steps = 0; is_annotation(value) && steps < 64; ++steps) value = value->operand(0);
   return value;
@@ -43,7 +43,8 @@ std::optional<Reducer> ClassifyValue(const Computation& computation, const Instr
   const Instruction* b = value->operand(1);
   const bool on_parameters = (a == computation.parameter(i) && b == computation.parameter(j)) ||
                              (a == computation.parameter(j) && b == computation.parameter(i));
-  if (!on_parameters || !value->shape().IsScalar() || a->shape().element_type() != value->shape().element_type()) {
+  if (!on_parameters || !value->shape().IsScalar() ||
+      a->shape().element_type() != value->shape().element_type()) {
     return std::nullopt;
   }
   return ReducerOf(value->opcode(), value->shape().element_type());

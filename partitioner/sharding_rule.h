@@ -1,8 +1,9 @@
 // Sharding rules: how the dimensions of an op's operands and results map to factors.
 //
-// As in an einsum, dimensions that must be cut alike share a factor: dot is (b m k),(b k n)->(b m n). A dimension
-// may be made of several factors, major first: reshape f32[6,4] -> f32[24] is (i j)->((i j)). Propagation and
-// partitioning read nothing but the rule; a factor's kind says what cutting it means for the local program:
+// As in an einsum, dimensions that must be cut alike share a factor: dot is (b m k),(b k n)->(b m n). A
+// dimension may be made of several factors, major first: reshape f32[6,4] -> f32[24] is (i j)->((i j)).
+// Propagation and partitioning read nothing but the rule; a factor's kind says what cutting it means for the
+// local program:
 //
 //   kPassThrough  every tensor that has the factor is cut alike; the local program is the op itself
 //   kReduction    the op reduces over it: the local result is partial over its axes
@@ -45,9 +46,9 @@ struct DimFactors {
 
 using TensorFactors = absl::InlinedVector<DimFactors, 4>;
 
-// Operands in which an op is linear: op(a + b) = op(a) + op(b) when the operands in `together` are all partial and
-// the others are full. Only additive partials pass through arithmetic; `any_reducer` marks pure data movement,
-// through which partials of every reducer pass.
+// Operands in which an op is linear: op(a + b) = op(a) + op(b) when the operands in `together` are all
+// partial and the others are full. Only additive partials pass through arithmetic; `any_reducer` marks pure
+// data movement, through which partials of every reducer pass.
 struct Linearity {
   uint32_t together = 0;  // Bit i: operand i.
   bool any_reducer = false;
@@ -68,15 +69,16 @@ struct ShardingRule {
   }
   // Sets `composite`; to be called once all dimensions are there.
   void MarkComposites();
-  // The longest prefix of `axes` over which the factor may be cut: all of it, or what divides a composite factor.
+  // The longest prefix of `axes` over which the factor may be cut: all of it, or what divides a composite
+  // factor.
   AxisList Admissible(const Mesh& mesh, int factor, const AxisList& axes) const;
 };
 
 // One factor per dimension of `dims`, shared by `operands` operands and one result.
 ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands);
 
-// Axes of factor `index` within a dimension of factors `dim` that is cut over `axes`; sizes of the major factors
-// must be used up exactly. Empty if none reach it.
+// Axes of factor `index` within a dimension of factors `dim` that is cut over `axes`; sizes of the major
+// factors must be used up exactly. Empty if none reach it.
 AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim, int index,
                     const AxisList& axes);
 

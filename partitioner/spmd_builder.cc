@@ -415,7 +415,8 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const std::string& k
 }
 
 Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {
-  // Tile numbers of a position under both; whoever already has its tile keeps it, the others are matched in order.
+  // Tile numbers of a position under both; whoever already has its tile keeps it, the others are matched in
+  // order.
   const int64_t n = mesh().num_devices();
   const auto tile = [&](int64_t position, const Sharding& sharding) {
     int64_t index = 0;
@@ -453,7 +454,8 @@ Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, con
 
 namespace {
 
-// position[k]: the mesh position of the k-th entry of the tile array (dims of `sharding`, then replicas in order).
+// position[k]: the mesh position of the k-th entry of the tile array (dims of `sharding`, then replicas in
+// order).
 std::vector<int64_t> PositionsOfTiles(const Mesh& mesh, const Sharding& sharding) {
   AxisList order;
   for (const AxisList& dim : sharding.dims) order.Append(dim);

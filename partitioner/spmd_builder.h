@@ -1,7 +1,7 @@
 // Builds the program of one partition: arithmetic on the partition's place in the mesh, masks, collectives.
 //
-// Everything that depends on the place is computed once per computation: the mesh position (the partition id, or a
-// table look-up where devices are in another order), coordinates along lists of axes, offsets of shards.
+// Everything that depends on the place is computed once per computation: the mesh position (the partition id,
+// or a table look-up where devices are in another order), coordinates along lists of axes, offsets of shards.
 #ifndef TOROID_PARTITIONER_SPMD_BUILDER_H_
 #define TOROID_PARTITIONER_SPMD_BUILDER_H_
 
@@ -25,8 +25,8 @@ struct SpmdModule {
   absl::flat_hash_map<std::pair<int, int>, Computation*> reducers;
   // The last channel given to a collective; those of the input are below.
   int64_t channel = 0;
-  // Attributes of collectives but for the channel, by kind, axes and dimension: groups are spelled out once per
-  // distinct pattern.
+  // Attributes of collectives but for the channel, by kind, axes and dimension: groups are spelled out once
+  // per distinct pattern.
   absl::flat_hash_map<std::string, const xla::HloInstructionProto*> collective_attrs;
 };
 
@@ -38,8 +38,8 @@ class SpmdBuilder {
   Module* module() const { return shared_->module; }
   const Mesh& mesh() const { return *shared_->mesh; }
 
-  // Instructions added from here on serve `instruction` of the global program; `step` says what is done for it and
-  // becomes, with its name, the cause of the collectives.
+  // Instructions added from here on serve `instruction` of the global program; `step` says what is done for
+  // it and becomes, with its name, the cause of the collectives.
   void Serve(const Instruction* instruction, std::string step = "") {
     metadata_ = instruction->metadata();
     serving_ = instruction;
@@ -87,7 +87,8 @@ class SpmdBuilder {
   // Coordinate * scale + shift in `type`.
   Instruction* Linear(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type);
 
-  // pred of the given dims: true where lo <= index along `dim` < hi; lo, hi scalars of one type, null: no bound.
+  // pred of the given dims: true where lo <= index along `dim` < hi; lo, hi scalars of one type, null: no
+  // bound.
   Instruction* InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi);
   // `x` with the padding of an uneven shard replaced: dimension `dim` of global size n is cut over `axes`.
   Instruction* MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes, Instruction* fill);
@@ -102,7 +103,8 @@ class SpmdBuilder {
   Instruction* AllGather(Instruction* x, const AxisList& axes, int dim);
   Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
   Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
-  // pairs[i] = (source position, target position) in the mesh. Pairs under one key are the same, and spelled out once.
+  // pairs[i] = (source position, target position) in the mesh. Pairs under one key are the same, and spelled
+  // out once.
   using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;
   Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
   Instruction* CollectivePermute(Instruction* x, const std::string& key,
@@ -111,8 +113,8 @@ class SpmdBuilder {
   // Moves tiles between two shardings of equal tile counts per dimension.
   Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);
 
-  // Between the mesh's device order and another order of the same tiles: `order` lists the devices of the tiles of
-  // `sharding`, row-major, replicas last.
+  // Between the mesh's device order and another order of the same tiles: `order` lists the devices of the
+  // tiles of `sharding`, row-major, replicas last.
   Instruction* FromDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
   Instruction* ToDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
 

@@ -36,8 +36,9 @@ absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annot
     std::vector<int64_t> devices(old.order().size());
     for (int64_t i = 0; i < old.order().size(); ++i) devices[i] = permutation[old.order().DeviceAt(i)];
     ASSIGN_OR_RETURN(DeviceOrder order, DeviceOrder::Explicit(std::move(devices)));
-    annotation->foreign = HloSharding::Tiled({old.tiles().begin(), old.tiles().end()},
-                                             {old.subgroups().begin(), old.subgroups().end()}, std::move(order));
+    annotation->foreign =
+        HloSharding::Tiled({old.tiles().begin(), old.tiles().end()},
+                           {old.subgroups().begin(), old.subgroups().end()}, std::move(order));
   }
   return absl::OkStatus();
 }
@@ -50,7 +51,8 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
   if (source.has_stack_frame_index()) *proto->mutable_stack_frame_index() = source.stack_frame_index();
   if (source.has_buffer_donor()) *proto->mutable_buffer_donor() = source.buffer_donor();
   for (const auto& [key, value] : source.frontend_attributes().map()) {
-    if (!absl::StartsWith(key, "xla.sdy.")) (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
+    if (!absl::StartsWith(key, "xla.sdy."))
+      (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
   }
   const int64_t n = annotations.mesh.num_devices();
   local->config().num_partitions = n;
@@ -106,7 +108,8 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
 }
 
 // Puts the sharding of every array on its instruction, for looking at.
-void ShowShardings(const FlowGraph& graph, const Mesh& mesh, const std::vector<Sharding>& targets, Module* module) {
+void ShowShardings(const FlowGraph& graph, const Mesh& mesh, const std::vector<Sharding>& targets,
+                   Module* module) {
   for (const auto& computation : module->computations()) {
     for (const auto& instruction : computation->instructions()) {
       const auto leaves = graph.Leaves(*instruction);
@@ -139,7 +142,8 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
   };
   if (options.device_order_seed && HasManualRegions(module)) {
-    return absl::UnimplementedError("a device order cannot be changed under manual regions, which name devices");
+    return absl::UnimplementedError(
+        "a device order cannot be changed under manual regions, which name devices");
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> flat, InlineCalls(module));
   RETURN_IF_ERROR(report("inline", *flat));

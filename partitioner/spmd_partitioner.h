@@ -1,12 +1,14 @@
 // Partitioning: a global program with shardings becomes the program of one partition.
 //
-// Phases, each a pass that can be looked at: calls are inlined, annotations of either dialect are read, shardings
-// are propagated to every tensor, every op is rewritten for one partition, dead instructions are dropped.
+// Phases, each a pass that can be looked at: calls are inlined, annotations of either dialect are read,
+// shardings are propagated to every tensor, every op is rewritten for one partition, dead instructions are
+// dropped.
 //
-// Rewriting is generic over sharding rules. For each op the cheapest assignment of axes to factors is chosen; its
-// operands are brought there by the cheapest plans from wherever they already are (a value is kept in every
-// sharding it was once brought to); the result stays in the sharding it was computed in, partial sums included,
-// until a consumer needs another. Ops linear in a partial operand pass it on when that costs no more.
+// Rewriting is generic over sharding rules. For each op the cheapest assignment of axes to factors is chosen;
+// its operands are brought there by the cheapest plans from wherever they already are (a value is kept in
+// every sharding it was once brought to); the result stays in the sharding it was computed in, partial sums
+// included, until a consumer needs another. Ops linear in a partial operand pass it on when that costs no
+// more.
 #ifndef TOROID_PARTITIONER_SPMD_PARTITIONER_H_
 #define TOROID_PARTITIONER_SPMD_PARTITIONER_H_
 
@@ -29,8 +31,8 @@ struct Partitioned {
   double optimize_seconds = 0;
 };
 
-// Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for manual
-// regions under a device order.
+// Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for
+// manual regions under a device order.
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options);
 
 }  // namespace toroid

@@ -71,7 +71,8 @@ Pool& GetPool() {
 char* AllocateBlock(int64_t bytes) {
   if (bytes < 0 || bytes > (int64_t{1} << 62)) return nullptr;
   const int64_t size = RoundUp(bytes);
-  if (size > kPooledBytes && size > block_limit.load(std::memory_order_relaxed) - LiveBlockBytes()) return nullptr;
+  if (size > kPooledBytes && size > block_limit.load(std::memory_order_relaxed) - LiveBlockBytes())
+    return nullptr;
   char* block = size >= kPooledBytes ? GetPool().Take(size) : nullptr;
   if (block == nullptr) block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
   if (block == nullptr) {

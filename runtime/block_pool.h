@@ -13,7 +13,8 @@ char* AllocateBlock(int64_t bytes);
 // Gives back a block of AllocateBlock(bytes).
 void FreeBlock(char* block, int64_t bytes);
 
-// Blocks that would bring the live bytes above the limit are refused (null); INT64_MAX, the default, for none.
+// Blocks that would bring the live bytes above the limit are refused (null); INT64_MAX, the default, for
+// none.
 void SetBlockLimit(int64_t bytes);
 
 // Bytes handed out and not yet given back.

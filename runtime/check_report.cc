@@ -36,22 +36,27 @@ double JsonNumber(double value) { return std::isfinite(value) ? value : 1e308; }
 nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promoted, const Literal& expected,
                                       std::optional<double> tolerance) {
   const Literal wide = PromotedLiteral(expected);
-  const Comparison from_plain = Compare(PromotedLiteral(plain), wide), from_promoted = Compare(promoted, wide);
+  const Comparison from_plain = Compare(PromotedLiteral(plain), wide),
+                   from_promoted = Compare(promoted, wide);
   // Infinities and NaNs that do not match are no small error; where they match, a tolerance decides.
   const Comparison kinds = Compare(promoted, wide, 1e300);
   std::vector<PrimitiveType> types;
   AppendLeafTypes(expected.shape(), &types);
   auto report = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < types.size() && i < from_plain.outputs.size() && i < from_promoted.outputs.size(); ++i) {
+  for (size_t i = 0; i < types.size() && i < from_plain.outputs.size() && i < from_promoted.outputs.size();
+       ++i) {
     const double allowed = tolerance.value_or(Tolerance(types[i]));
-    const double plain_error = from_plain.outputs[i].max_rel_error, error = from_promoted.outputs[i].max_rel_error;
+    const double plain_error = from_plain.outputs[i].max_rel_error,
+                 error = from_promoted.outputs[i].max_rel_error;
     const bool equal = from_plain.outputs[i].equal && plain_error == 0;
     const bool rounding = kinds.outputs[i].equal && error <= allowed;
     report.push_back({{"output", i},
                       {"type", std::string(TypeName(types[i]))},
                       {"plain_error", JsonNumber(plain_error)},
                       {"promoted_error", JsonNumber(error)},
-                      {"verdict", equal ? "equal" : rounding ? "rounding" : "differs"}});
+                      {"verdict", equal      ? "equal"
+                                  : rounding ? "rounding"
+                                             : "differs"}});
   }
   return report;
 }

@@ -19,15 +19,16 @@ struct CheckReport {
   std::string difference;  // "output 2 differs from WHAT at [0,1]: 1.5 instead of 1.25": the first one.
 
   // `tolerance` replaces those of the types; see compare.h.
-  void Add(const Literal& actual, const Literal& expected, std::optional<double> tolerance, absl::string_view what);
+  void Add(const Literal& actual, const Literal& expected, std::optional<double> tolerance,
+           absl::string_view what);
 };
 
 // JSON has no infinity and no NaN: 1e308 stands for them.
 double JsonNumber(double value);
 
-// Of each output how far the plain and the promoted result (promote.h) are from the expected one, relative to its
-// largest element. What comes within the rounding of its type in f64 is a matter of rounding; what does not is
-// something else:
+// Of each output how far the plain and the promoted result (promote.h) are from the expected one, relative to
+// its largest element. What comes within the rounding of its type in f64 is a matter of rounding; what does
+// not is something else:
 //   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
 nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promoted, const Literal& expected,
                                       std::optional<double> tolerance);

@@ -99,7 +99,8 @@ void CompareExactly(const Shape& shape, const T* a, const T* b, ArrayComparison*
   }
 }
 
-ArrayComparison CompareArrays(const Literal& actual, const Literal& expected, std::optional<double> tolerance) {
+ArrayComparison CompareArrays(const Literal& actual, const Literal& expected,
+                              std::optional<double> tolerance) {
   ArrayComparison result;
   const Shape& shape = expected.shape();
   VisitArrayType(

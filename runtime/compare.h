@@ -34,9 +34,10 @@ struct Comparison {
 // The tolerance of an element type; 0 for types that must be equal.
 double Tolerance(PrimitiveType type);
 
-// Compares `actual` with `expected`. A `tolerance` replaces those of the types, 0 asks for equality. Different shapes
-// are a difference.
-Comparison Compare(const Literal& actual, const Literal& expected, std::optional<double> tolerance = std::nullopt);
+// Compares `actual` with `expected`. A `tolerance` replaces those of the types, 0 asks for equality.
+// Different shapes are a difference.
+Comparison Compare(const Literal& actual, const Literal& expected,
+                   std::optional<double> tolerance = std::nullopt);
 
 }  // namespace toroid
 

@@ -22,8 +22,9 @@ absl::Status Pair(const Instruction& instruction, int a, int da, int b, int db, 
   if (x.dim(da) == y.dim(db)) return absl::OkStatus();
   const bool x_dynamic = IsDynamicIn(instruction, a, da), y_dynamic = IsDynamicIn(instruction, b, db);
   if (x_dynamic == y_dynamic) {
-    return absl::InvalidArgumentError(absl::StrCat("run-time sizes ", x.dim(da), " and ", y.dim(db), " of dimension ", da,
-                                                   " of operand ", a, " and ", db, " of operand ", b));
+    return absl::InvalidArgumentError(absl::StrCat("run-time sizes ", x.dim(da), " and ", y.dim(db),
+                                                   " of dimension ", da, " of operand ", a, " and ", db,
+                                                   " of operand ", b));
   }
   if (x_dynamic) {
     y.set_dim(db, std::min(x.dim(da), y.dim(db)));
@@ -44,14 +45,15 @@ absl::Status PairAll(const Instruction& instruction, int count, std::vector<Shap
       if (first < 0 || (!IsDynamicIn(instruction, first, d) && IsDynamicIn(instruction, i, d))) first = i;
     }
     for (int i = 0; i < count; ++i) {
-      if (i != first && (*shapes)[i].rank() == rank) RETURN_IF_ERROR(Pair(instruction, first, d, i, d, shapes));
+      if (i != first && (*shapes)[i].rank() == rank)
+        RETURN_IF_ERROR(Pair(instruction, first, d, i, d, shapes));
     }
   }
   return absl::OkStatus();
 }
 
-// Run-time dimensions of a reshape: both sides are cut into groups of equal products of bounds; in each at most one
-// result dimension is dynamic, and takes what is left.
+// Run-time dimensions of a reshape: both sides are cut into groups of equal products of bounds; in each at
+// most one result dimension is dynamic, and takes what is left.
 absl::StatusOr<Dims> ReshapedDims(const Shape& from_bound, const Shape& from, const Shape& to_bound) {
   Dims dims(to_bound.dims().begin(), to_bound.dims().end());
   if (to_bound.NumElements() == 0) return dims;
@@ -74,9 +76,9 @@ absl::StatusOr<Dims> ReshapedDims(const Shape& from_bound, const Shape& from, co
     int64_t others = 1;
     for (int d = first; d < j; ++d) {
       if (to_bound.IsDynamic(d) && dynamic >= 0) {
-        return absl::InvalidArgumentError(absl::StrCat("the run-time sizes of dimensions ", dynamic, " and ", d, " of ",
-                                                       to_bound.ToString(), " do not follow from ", from.ToString(),
-                                                       "; use dynamic-reshape"));
+        return absl::InvalidArgumentError(absl::StrCat("the run-time sizes of dimensions ", dynamic, " and ",
+                                                       d, " of ", to_bound.ToString(), " do not follow from ",
+                                                       from.ToString(), "; use dynamic-reshape"));
       }
       if (to_bound.IsDynamic(d)) {
         dynamic = d;
@@ -87,13 +89,15 @@ absl::StatusOr<Dims> ReshapedDims(const Shape& from_bound, const Shape& from, co
     if (dynamic >= 0 && others > 0 && elements % others == 0) {
       dims[dynamic] = elements / others;
     } else if (dynamic >= 0 || elements != others) {
-      return absl::InvalidArgumentError(absl::StrCat(from.ToString(), " at run time does not fill ", to_bound.ToString()));
+      return absl::InvalidArgumentError(
+          absl::StrCat(from.ToString(), " at run time does not fill ", to_bound.ToString()));
     }
   }
   return dims;
 }
 
-// Fits result shape and attributes of a clone over run-time shapes, where they do not follow by shape inference.
+// Fits result shape and attributes of a clone over run-time shapes, where they do not follow by shape
+// inference.
 absl::Status FitToSizes(const Instruction& original, const std::vector<Shape>& shapes, Instruction* clone) {
   Shape& result = clone->mutable_shape();
   switch (original.opcode()) {
@@ -106,7 +110,8 @@ absl::Status FitToSizes(const Instruction& original, const std::vector<Shape>& s
       }
       return absl::OkStatus();
     case Opcode::kReshape: {
-      ASSIGN_OR_RETURN(const Dims dims, ReshapedDims(original.operand(0)->shape(), shapes[0], original.shape()));
+      ASSIGN_OR_RETURN(const Dims dims,
+                       ReshapedDims(original.operand(0)->shape(), shapes[0], original.shape()));
       result.set_dims(dims);
       return absl::OkStatus();
     }
@@ -172,7 +177,8 @@ absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>*
     case Opcode::kSlice:
     case Opcode::kDynamicSlice:
       for (int d = 0; d < instruction.shape().rank(); ++d) {
-        if (!instruction.shape().IsDynamic(d)) (*shapes)[0].set_dim(d, instruction.operand(0)->shape().dim(d));
+        if (!instruction.shape().IsDynamic(d))
+          (*shapes)[0].set_dim(d, instruction.operand(0)->shape().dim(d));
       }
       return absl::OkStatus();
     case Opcode::kGather:
@@ -187,7 +193,8 @@ absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>*
   }
 }
 
-absl::StatusOr<std::unique_ptr<Module>> MakeStaticOp(const Instruction& instruction, const std::vector<Shape>& shapes) {
+absl::StatusOr<std::unique_ptr<Module>> MakeStaticOp(const Instruction& instruction,
+                                                     const std::vector<Shape>& shapes) {
   auto module = std::make_unique<Module>("static");
   Computation* entry = module->AddComputation("main");
   std::vector<Instruction*> parameters;

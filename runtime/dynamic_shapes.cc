@@ -82,8 +82,8 @@ absl::Status PadResults(const MeshBuffer& buffer, const Shape& shape, const Shap
 }
 
 // Runs the op on devices that agree in the run-time shapes of all operands.
-absl::Status RunGroup(OpCall& call, std::vector<MeshBuffer> operands, std::vector<Shape> shapes, const MeshContext& mesh,
-                      MeshBuffer* result) {
+absl::Status RunGroup(OpCall& call, std::vector<MeshBuffer> operands, std::vector<Shape> shapes,
+                      const MeshContext& mesh, MeshBuffer* result) {
   RETURN_IF_ERROR(ReconcileShapes(call.instruction(), &shapes));
   ASSIGN_OR_RETURN(StaticOp * op, FindStaticOp(call, shapes));
   std::vector<MeshBuffer> slots(operands.size() + 1);
@@ -92,7 +92,8 @@ absl::Status RunGroup(OpCall& call, std::vector<MeshBuffer> operands, std::vecto
     if (shapes[i].SameDims(bound)) {
       slots[i] = operands[i];
     } else {
-      RETURN_IF_ERROR(CutValidPart(operands[i], bound, shapes[i], operands[i].uniform() ? 1 : mesh.copies, &slots[i]));
+      RETURN_IF_ERROR(
+          CutValidPart(operands[i], bound, shapes[i], operands[i].uniform() ? 1 : mesh.copies, &slots[i]));
     }
   }
   OpCall inner(op->step, slots.data(), mesh);
@@ -113,14 +114,16 @@ absl::Status RunCollective(OpCall& call) {
     if (call.operand(i).is_tuple() || call.operand(i).sizes() == nullptr) continue;
     sizes[i] = *call.operand(i).sizes();
     if (!RowsAgree(sizes[i], call.copies())) {
-      return absl::InvalidArgumentError(absl::StrCat("the run-time sizes of operand ", i, " differ between devices"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the run-time sizes of operand ", i, " differ between devices"));
     }
   }
   RETURN_IF_ERROR(KernelOf(call.opcode())(call));
   MeshBuffer result = call.result();
   call.result().Reset();
   const auto mark = [&](int i, const Shape& shape, MeshBuffer* array) -> absl::Status {
-    if (array->is_tuple() || sizes[i].empty() || !shape.IsDynamic() || !shape.SameDims(call.operand_shape(i))) {
+    if (array->is_tuple() || sizes[i].empty() || !shape.IsDynamic() ||
+        !shape.SameDims(call.operand_shape(i))) {
       return absl::OkStatus();
     }
     MeshBuffer copy;
@@ -199,7 +202,8 @@ absl::Status ExecuteOnValidParts(OpCall& call) {
   if (!known) return KernelOf(call.opcode())(call);
   const auto shapes_of = [&](int64_t row) {
     std::vector<Shape> shapes;
-    for (int i = 0; i < call.num_operands(); ++i) shapes.push_back(RunTimeShape(call.operand(i), call.operand_shape(i), row));
+    for (int i = 0; i < call.num_operands(); ++i)
+      shapes.push_back(RunTimeShape(call.operand(i), call.operand_shape(i), row));
     return shapes;
   };
   std::vector<MeshBuffer> operands;

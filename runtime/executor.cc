@@ -7,14 +7,15 @@
 #include "hlo/base/status.h"
 #include "hlo/base/text_table.h"
 #include "runtime/kernels/dynamic_size.h"
-#include "runtime/thread_pool.h"
 #include "runtime/memory_limit.h"
 #include "runtime/run_plan.h"
+#include "runtime/thread_pool.h"
 
 namespace toroid {
 namespace {
 
-// Turns the argument of a dynamic parameter that has its run-time sizes as a static shape into one of the bound.
+// Turns the argument of a dynamic parameter that has its run-time sizes as a static shape into one of the
+// bound.
 absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* argument) {
   const Shape& given = argument->shape();
   if (!expected.IsArray() || !expected.IsDynamic() || given.IsDynamic() || given.rank() != expected.rank() ||
@@ -27,27 +28,29 @@ absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* a
     }
   }
   MeshBuffer buffer;
-  RETURN_IF_ERROR(PadToBound(argument->buffer(), given, expected, argument->uniform() ? 1 : num_devices, &buffer));
+  RETURN_IF_ERROR(
+      PadToBound(argument->buffer(), given, expected, argument->uniform() ? 1 : num_devices, &buffer));
   *argument = MeshValue(expected, argument->num_devices(), std::move(buffer));
   return absl::OkStatus();
 }
 
-absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments, int64_t num_devices) {
+absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments,
+                            int64_t num_devices) {
   if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
-    return absl::InvalidArgumentError(absl::StrCat(entry.name(), ": takes ", entry.num_parameters(),
-                                                   " arguments, got ", arguments.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat(entry.name(), ": takes ", entry.num_parameters(), " arguments, got ", arguments.size()));
   }
   for (int i = 0; i < entry.num_parameters(); ++i) {
     const Shape& expected = entry.parameter(i)->shape();
     if (!arguments[i].shape().Compatible(expected)) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(), ": takes ",
-                                                     expected.ToString(), ", argument ", i, " is ",
-                                                     arguments[i].shape().ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(),
+                                                     ": takes ", expected.ToString(), ", argument ", i,
+                                                     " is ", arguments[i].shape().ToString()));
     }
     if (arguments[i].num_devices() != num_devices && !arguments[i].uniform()) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(), ": argument ", i,
-                                                     " is on ", arguments[i].num_devices(), " devices, the mesh has ",
-                                                     num_devices));
+      return absl::InvalidArgumentError(absl::StrCat(entry.name(), "/", entry.parameter(i)->name(),
+                                                     ": argument ", i, " is on ", arguments[i].num_devices(),
+                                                     " devices, the mesh has ", num_devices));
     }
   }
   return absl::OkStatus();
@@ -86,10 +89,10 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   const PeakEstimate peak = EstimatePeak(*entry_, uniform, num_devices);
   if (peak.bytes > state.max_bytes) {
     const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
-    return absl::ResourceExhaustedError(
-        absl::StrCat(where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
-                     ": the values alive here take ", BytesText(peak.bytes), ", the limit is ",
-                     BytesText(state.max_bytes), "; raise it with --max_bytes"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
+        ": the values alive here take ", BytesText(peak.bytes), ", the limit is ", BytesText(state.max_bytes),
+        "; raise it with --max_bytes"));
   }
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
@@ -100,7 +103,8 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   return MeshValue(module_.entry()->root()->shape(), num_devices, std::move(result));
 }
 
-absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments, const RunOptions& options) {
+absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,
+                                    const RunOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::Create(module));
   return executor->Run(std::move(arguments), options);
 }
@@ -109,14 +113,15 @@ absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal
                                   const RunOptions& options) {
   std::vector<MeshValue> values;
   for (const Literal& argument : arguments) {
-    ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(argument, 1));
+    ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(argument, options.num_devices()));
     values.push_back(std::move(value));
   }
   ASSIGN_OR_RETURN(const MeshValue result, RunModule(module, std::move(values), options));
   return result.ToLiteral(0);
 }
 
-absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments, int64_t num_partitions) {
+absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue> arguments,
+                                    int64_t num_partitions) {
   RunOptions options;
   options.num_partitions = num_partitions;
   return RunModule(module, std::move(arguments), options);

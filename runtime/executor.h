@@ -24,8 +24,8 @@ struct RunOptions {
   // Device r * num_partitions + p runs replica r, partition p.
   int64_t num_replicas = 1;
   int64_t num_partitions = 1;
-  // Most bytes of values alive at a time, over all devices; 0: DefaultMaxBytes(). A run that cannot do with less is
-  // refused before it starts.
+  // Most bytes of values alive at a time, over all devices; 0: DefaultMaxBytes(). A run that cannot do with
+  // less is refused before it starts.
   int64_t max_bytes = 0;
   // Most instructions executed, those of loops each time around; 0: no limit.
   int64_t max_steps = 0;
@@ -62,7 +62,8 @@ class Executor {
 absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,
                                     const RunOptions& options);
 
-// Runs a module on a single device; `options` name no others.
+// Runs a module on devices that all get these arguments, on one unless `options` say otherwise; the result is that of
+// the first.
 absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments,
                                   const RunOptions& options = {});
 

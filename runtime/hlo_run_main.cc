@@ -6,8 +6,10 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/numbers.h"
+#include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/spmd_record.h"
 #include "partitioner/partition_flags.h"
 #include "partitioner/spmd_partitioner.h"
 #include "runtime/run_command.h"
@@ -33,6 +35,10 @@ int main(int argc, char** argv) {
   toroid::PartitionOptions options;
   command.partition = [&](const toroid::Module& module,
                           int64_t num_partitions) -> absl::StatusOr<std::unique_ptr<toroid::Module>> {
+    if (num_partitions == 0 && toroid::ComputeShardingStats(module).devices == 1 &&
+        !toroid::HasManualRegions(module)) {
+      return nullptr;
+    }
     toroid::PartitionOptions chosen = options;
     chosen.num_partitions = num_partitions;
     ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(module, chosen));
@@ -41,10 +47,12 @@ int main(int argc, char** argv) {
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
   toroid::AddPartitionFlags(app, &options);
   app.add_option("--args", command.args,
-                 "Arguments: an HloSnapshot, or NumPy arrays as .npz or (one) .npy; default: those in IN, else generated");
+                 "Arguments: an HloSnapshot, or NumPy arrays as .npz or (one) .npy; default: those in IN, "
+                 "else generated");
   app.add_option("--seed", command.seed, "Seed of the generated arguments");
   app.add_flag("--check", command.check,
-               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit status 1 if they "
+               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit "
+               "status 1 if they "
                "differ");
   app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
       ->check(CLI::Validator(
@@ -54,16 +62,21 @@ int main(int argc, char** argv) {
             return text + " is no finite number of 0 or more";
           },
           "NUMBER"));
-  app.add_flag("--promote", command.promote,
-               "Also compute floats in f64, rounded only where their bits count; with --check: which differences are "
-               "rounding");
+  app.add_flag(
+      "--promote", command.promote,
+      "Also compute floats in f64, rounded only where their bits count; with --check: which differences are "
+      "rounding");
   app.add_option("--max_bytes", command.max_bytes,
                  "Most memory for values, such as 4GiB; default: four fifths of what is available")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true));
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
+      ->check(CLI::PositiveNumber);
   app.add_option("--infeed", command.infeed, ".npz file whose arrays the infeeds take, in order");
-  app.add_option("--outfeed", command.outfeed, ".npz file to write, with the arrays the outfeeds give, in order");
-  app.add_option("-o", command.output, "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
-                 "standard output; *.gz: compressed");
+  app.add_option("--outfeed", command.outfeed,
+                 ".npz file to write, with the arrays the outfeeds give, in order");
+  app.add_option(
+      "-o", command.output,
+      "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
+      "standard output; *.gz: compressed");
   return toroid::RunCommand(app, argc, argv, [&] {
     command.num_partitions = options.num_partitions;
     return toroid::RunHloCommand(command);

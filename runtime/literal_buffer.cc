@@ -31,7 +31,8 @@ namespace {
 Literal ValidPart(const MeshBuffer& buffer, const Shape& bound, int64_t row) {
   Shape shape(bound.element_type(), bound.dims());
   if (const MeshBuffer* sizes = buffer.sizes(); sizes != nullptr) {
-    const int32_t* size = reinterpret_cast<const int32_t*>(sizes->data()) + (sizes->uniform() ? 0 : row * shape.rank());
+    const int32_t* size =
+        reinterpret_cast<const int32_t*>(sizes->data()) + (sizes->uniform() ? 0 : row * shape.rank());
     for (int d = 0; d < shape.rank(); ++d) shape.set_dim(d, size[d]);
   }
   Literal literal(shape);

@@ -30,7 +30,8 @@ int64_t AvailableInMachine() {
   while (std::getline(file, line)) {
     const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
     int64_t kilobytes;
-    if (words.size() >= 2 && words[0] == "MemAvailable:" && absl::SimpleAtoi(words[1], &kilobytes)) return kilobytes << 10;
+    if (words.size() >= 2 && words[0] == "MemAvailable:" && absl::SimpleAtoi(words[1], &kilobytes))
+      return kilobytes << 10;
   }
   const int64_t pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
   return pages > 0 && page_size > 0 ? pages * page_size : INT64_MAX;
@@ -89,7 +90,8 @@ class Estimator {
  public:
   explicit Estimator(int64_t copies) : copies_(copies) {}
 
-  PeakEstimate Visit(const Plan& plan, const std::vector<bool>& uniform_arguments, bool count_parameters) const {
+  PeakEstimate Visit(const Plan& plan, const std::vector<bool>& uniform_arguments,
+                     bool count_parameters) const {
     const int n = plan.computation->size();
     std::vector<int64_t> bytes(n, 0);
     std::vector<bool> uniform(n, true);
@@ -128,7 +130,8 @@ class Estimator {
   }
 
  private:
-  // The peak inside the computations that a step calls for devices, not for elements; their parameters belong to the caller.
+  // The peak inside the computations that a step calls for devices, not for elements; their parameters belong
+  // to the caller.
   PeakEstimate Inside(const Step& step, const std::vector<bool>& uniform) const {
     const Opcode opcode = step.instruction->opcode();
     PeakEstimate inside;
@@ -143,7 +146,8 @@ class Estimator {
     bool first = true;
     for (const Plan* callee : step.called) {
       const PeakEstimate one = Visit(*callee, arguments, /*count_parameters=*/false);
-      const bool takes = first || (opcode == Opcode::kConditional ? one.bytes < inside.bytes : one.bytes > inside.bytes);
+      const bool takes =
+          first || (opcode == Opcode::kConditional ? one.bytes < inside.bytes : one.bytes > inside.bytes);
       if (takes) inside = one;
       first = false;
     }

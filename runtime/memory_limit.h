@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// Most bytes of values alive at a time unless the caller says otherwise: four fifths of the memory that is available to this
-// process now, by the machine and by its control group (version 1 or 2).
+// Most bytes of values alive at a time unless the caller says otherwise: four fifths of the memory that is
+// available to this process now, by the machine and by its control group (version 1 or 2).
 int64_t DefaultMaxBytes();
 
 // Where the values of a run take most memory.
@@ -19,10 +19,10 @@ struct PeakEstimate {
   const Instruction* instruction = nullptr;  // Null: on entry.
 };
 
-// A lower bound of what a run of the plan holds at its peak, from the sizes that the program states: values that live after
-// an instruction, operands that die there left out. Values that may share storage with another count nothing; values count
-// one row unless `uniform_arguments` says that a parameter they follow from has `copies`; of branches the smaller one
-// counts, and loops count as run.
+// A lower bound of what a run of the plan holds at its peak, from the sizes that the program states: values
+// that live after an instruction, operands that die there left out. Values that may share storage with
+// another count nothing; values count one row unless `uniform_arguments` says that a parameter they follow
+// from has `copies`; of branches the smaller one counts, and loops count as run.
 PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arguments, int64_t copies);
 
 }  // namespace toroid

@@ -2,8 +2,8 @@
 //
 // An array buffer holds `copies` rows of equal size, one per running device, in order; a *uniform* buffer
 // holds one row that is the value on every device. A tuple holds further buffers. A token is an empty uniform
-// array. Buffers do not know their shape: the instruction that produced them does. Only where an array has dynamic
-// dimensions does its buffer say how much of it is valid.
+// array. Buffers do not know their shape: the instruction that produced them does. Only where an array has
+// dynamic dimensions does its buffer say how much of it is valid.
 //
 // Counts are not atomic: a buffer belongs to one thread at a time. Kernels share only raw memory with
 // helpers.
@@ -68,8 +68,8 @@ class MeshBuffer {
   const MeshBuffer& element(int i) const { return node_->elements[i]; }
   MeshBuffer& mutable_element(int i) { return node_->elements[i]; }
 
-  // Arrays with dynamic dimensions: another array with the run-time size of each dimension, s32[rank] per row; null if
-  // all of it is valid. set_sizes requires unique().
+  // Arrays with dynamic dimensions: another array with the run-time size of each dimension, s32[rank] per
+  // row; null if all of it is valid. set_sizes requires unique().
   const MeshBuffer* sizes() const {
     return node_->is_tuple || node_->elements.empty() ? nullptr : &node_->elements[0];
   }

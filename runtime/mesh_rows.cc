@@ -71,8 +71,8 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
   if (target->empty()) {
     RETURN_IF_ERROR(Allocate(row_bytes, copies, false, target));
     std::memset(target->mutable_data(), 0, target->bytes());
-  } else if (target->uniform() && source.uniform() && source.sizes() == nullptr && target->sizes() == nullptr &&
-             std::memcmp(target->data(), source.data(), row_bytes) == 0) {
+  } else if (target->uniform() && source.uniform() && source.sizes() == nullptr &&
+             target->sizes() == nullptr && std::memcmp(target->data(), source.data(), row_bytes) == 0) {
     return absl::OkStatus();
   } else {
     if (!target->unique()) {

@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 
@@ -62,9 +63,10 @@ absl::Status ReadType(absl::string_view descr, Header* header, PrimitiveType* ty
     header->untyped = std::string(descr.substr(1, end - 1));
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("arrays of type ",
-                                                 absl::CHexEscape(descr.substr(0, end + 1)),
-                                                 " are not read; save them as one of NumPy's number types"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "arrays of type ",
+      absl::Utf8SafeCHexEscape(absl::StripSuffix(absl::StripPrefix(descr.substr(0, end + 1), "'"), "'")),
+      " are not read; save them as one of NumPy's number types"));
 }
 
 absl::StatusOr<Dims> ReadDims(absl::string_view shape) {

@@ -27,8 +27,8 @@ bool LooksLikeNpz(absl::string_view bytes);
 // members hold 2 GiB or more.
 absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes);
 
-// The archive that numpy.savez(path, *arrays) makes: members arr_0, arr_1, ..., not compressed. The same bytes
-// for the same arrays.
+// The archive that numpy.savez(path, *arrays) makes: members arr_0, arr_1, ..., not compressed. The same
+// bytes for the same arrays.
 absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays);
 
 }  // namespace toroid

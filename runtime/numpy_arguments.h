@@ -16,10 +16,10 @@ namespace toroid {
 // Whether the bytes are a .npy or .npz file.
 bool LooksLikeNumpy(absl::string_view bytes);
 
-// The arrays of a .npz or .npy file as the arguments of an entry computation, one array for each parameter, or
-// for each element of a tuple parameter. Members called like the parameters, or arr_0, arr_1, ..., or by number
-// are matched by name; if not all can be, they are taken in order. Parameters give the element types that files do
-// not name.
+// The arrays of a .npz or .npy file as the arguments of an entry computation, one array for each parameter,
+// or for each element of a tuple parameter. Members called like the parameters, or arr_0, arr_1, ..., or by
+// number are matched by name; if not all can be, they are taken in order. Parameters give the element types
+// that files do not name.
 // Errors: kInvalidArgument: another number of arrays, "MEMBER: ..." where an element type differs.
 absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, const Computation& entry);
 

@@ -37,9 +37,9 @@ absl::Status OpCall::New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) co
   const std::optional<int64_t> bytes = CheckedMultiply(row_bytes, rows);
   // Small blocks need no look at the limit.
   if (!bytes.has_value() || (*bytes > 4096 && *bytes > mesh_.run->max_bytes - MeshBuffer::LiveBytes())) {
-    return absl::ResourceExhaustedError(absl::StrCat("needs ", row_bytes, " bytes on each of ", rows, " devices beside the ",
-                                                     MeshBuffer::LiveBytes(), " in use; the limit is ",
-                                                     mesh_.run->max_bytes));
+    return absl::ResourceExhaustedError(absl::StrCat("needs ", row_bytes, " bytes on each of ", rows,
+                                                     " devices beside the ", MeshBuffer::LiveBytes(),
+                                                     " in use; the limit is ", mesh_.run->max_bytes));
   }
   *buffer = MeshBuffer::Array(*bytes, uniform);
   if (buffer->empty())

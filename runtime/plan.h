@@ -37,7 +37,8 @@ struct RunState {
   uint64_t rng_state[2] = {0, 0};
   // Draws made by rng so far.
   uint64_t rng_draws = 0;
-  // What infeeds still take, in reverse order, and what outfeeds gave; a value for each device, or one for all.
+  // What infeeds still take, in reverse order, and what outfeeds gave; a value for each device, or one for
+  // all.
   std::vector<NpyArray> infeed;
   std::vector<Literal> outfeed;
   // Messages of send that no recv-done took yet, by channel and receiving device.

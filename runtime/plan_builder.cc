@@ -32,8 +32,9 @@ bool OpcodeHasSideEffect(const Instruction& instruction) {
 }
 
 std::string Place(const Instruction& instruction) {
-  return absl::StrCat(instruction.computation()->name(), "/",
-                      instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name());
+  return absl::StrCat(
+      instruction.computation()->name(), "/",
+      instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name());
 }
 
 // Marks what the root and side effects need, walking backwards.

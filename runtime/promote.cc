@@ -19,7 +19,8 @@ PrimitiveType PromotedType(PrimitiveType type) {
 }
 
 bool IsPromoted(const Shape& shape) {
-  if (shape.IsTuple()) return std::any_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), IsPromoted);
+  if (shape.IsTuple())
+    return std::any_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), IsPromoted);
   return PromotedType(shape.element_type()) != shape.element_type();
 }
 
@@ -82,9 +83,11 @@ class Promoter {
     if (source.opcode() == Opcode::kConstant && IsPromoted(source.shape())) return AddConstant(source);
     const bool declared = RunsAsDeclared(source);
     if (declared) {
-      for (size_t i = 0; i < operands.size(); ++i) operands[i] = Converted(operands[i], source.operand(i)->shape());
+      for (size_t i = 0; i < operands.size(); ++i)
+        operands[i] = Converted(operands[i], source.operand(i)->shape());
     }
-    Instruction* clone = into_->AddClone(source, declared ? source.shape() : PromotedShape(source.shape()), operands);
+    Instruction* clone =
+        into_->AddClone(source, declared ? source.shape() : PromotedShape(source.shape()), operands);
     Describe(source, clone);
     return declared ? Converted(clone, PromotedShape(source.shape())) : clone;
   }
@@ -112,7 +115,8 @@ class Promoter {
       std::vector<Instruction*> elements;
       for (int i = 0; i < static_cast<int>(shape.tuple_shapes().size()); ++i) {
         xla::HloInstructionProto* attrs;
-        Instruction* element = into_->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
+        Instruction* element =
+            into_->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
         attrs->set_tuple_index(i);
         elements.push_back(Converted(element, shape.tuple_shape(i)));
         changes |= elements.back() != element;

@@ -5,9 +5,10 @@
 //   z = s32[4] convert(y)              =>    r = bf16[4] convert(y)
 //                                            z = s32[4] convert(r)
 //
-// All floats become f64 and complex numbers c128, in every computation. Values are rounded to their declared type only
-// where the program looks at their representation: convert, bitcast-convert, reduce-precision, stochastic-convert, dots
-// that give integers, rng, iota, infeed and outfeed run in the declared types, and their results are widened again.
+// All floats become f64 and complex numbers c128, in every computation. Values are rounded to their declared
+// type only where the program looks at their representation: convert, bitcast-convert, reduce-precision,
+// stochastic-convert, dots that give integers, rng, iota, infeed and outfeed run in the declared types, and
+// their results are widened again.
 // Custom calls run promoted where their meaning is known, but those on bits (X64..).
 #ifndef TOROID_RUNTIME_PROMOTE_H_
 #define TOROID_RUNTIME_PROMOTE_H_

@@ -91,7 +91,8 @@ absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path) {
   bool by_number = true;
   for (size_t i = 0; i < n && by_number; ++i) {
     size_t& place = places[i];
-    by_number = absl::SimpleAtoi(absl::StripPrefix((*members)[i].name, "arr_"), &place) && place < n && !taken[place];
+    by_number =
+        absl::SimpleAtoi(absl::StripPrefix((*members)[i].name, "arr_"), &place) && place < n && !taken[place];
     if (by_number) taken[place] = true;
   }
   values.resize(n);

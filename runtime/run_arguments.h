@@ -19,14 +19,15 @@ struct RunArguments {
   std::optional<Literal> result;  // Recorded with them.
 };
 
-// The arguments in the file `args`: an HloSnapshot, .npz or .npy. Without one (""): those recorded with the module, or
-// generated ones of at most `max_bytes`, by `seed`.
-// Errors: kInvalidArgument "ARGS: ..." for files that hold none or do not fit; kResourceExhausted for too many bytes.
+// The arguments in the file `args`: an HloSnapshot, .npz or .npy. Without one (""): those recorded with the
+// module, or generated ones of at most `max_bytes`, by `seed`.
+// Errors: kInvalidArgument "ARGS: ..." for files that hold none or do not fit; kResourceExhausted for too
+// many bytes.
 absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
                                            int64_t max_bytes);
 
-// The arrays of an .npz file in the order infeeds take them: arr_0, arr_1, ... by number, others as the archive has
-// them. None for the empty path.
+// The arrays of an .npz file in the order infeeds take them: arr_0, arr_1, ... by number, others as the
+// archive has them. None for the empty path.
 absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path);
 
 }  // namespace toroid

@@ -11,6 +11,7 @@
 #include "hlo/base/stopwatch.h"
 #include "hlo/io/file.h"
 #include "hlo/io/literal_text.h"
+#include "hlo/ir/device_limit.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "nlohmann/json.hpp"
@@ -34,24 +35,54 @@ struct Program {
   const Module* module;
   std::unique_ptr<Module> made;  // By the partitioner; null if the module runs as it is.
   int64_t num_partitions = 1;
-  bool manual = false;  // The file's module runs on the devices it names and no others.
+  int64_t num_replicas = 1;  // More than 1 only with one partition.
+  bool manual = false;       // The file's module runs on the devices it names and no others.
   double partition_seconds = 0;
 };
+
+// Replicas that the module runs on.
+int64_t ReplicasOf(const Module& module) {
+  if (module.proto().has_device_assignment()) return module.proto().device_assignment().replica_count();
+  return module.config().replica_count;
+}
 
 absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& module) {
   Program program;
   program.module = &module;
   program.manual = HasManualRegions(module);
+  if (LooksPartitioned(module)) {
+    return absl::InvalidArgumentError(
+        "seems to be partitioned already (it has collectives and sharded parameters, but no manual regions), "
+        "and "
+        "does not record how; give the proto, or the module before partitioning");
+  }
+  const int64_t said = module.config().num_partitions;
+  if (program.manual && said > 1 && command.num_partitions > 1 && command.num_partitions != said) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("is written for ", said, " devices; leave --num_partitions out"));
+  }
+  const int64_t replicas = ReplicasOf(module);
+  if (replicas > 1) {
+    if (replicas > kMaxDevices)
+      return absl::InvalidArgumentError(absl::StrCat("asks for ", replicas, " replicas"));
+    if (IsPartitioned(module) || said > 1 || command.num_partitions > 1) {
+      return absl::UnimplementedError(absl::StrCat(
+          "runs on ", replicas, " replicas of several partitions; here one of the two must be 1"));
+    }
+    program.num_replicas = replicas;
+    return program;
+  }
   if (IsPartitioned(module)) {
     ASSIGN_OR_RETURN(program.num_partitions, PartitionsOf(module));
     if (command.num_partitions > 0 && command.num_partitions != program.num_partitions) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("is partitioned for ", program.num_partitions, " devices; leave --num_partitions out"));
+      return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", program.num_partitions,
+                                                     " devices; leave --num_partitions out"));
     }
   } else if (command.num_partitions != 1 && command.partition != nullptr) {
     const Stopwatch stopwatch;
     ASSIGN_OR_RETURN(program.made, command.partition(module, command.num_partitions));
     program.partition_seconds = stopwatch.Seconds();
+    if (program.made == nullptr) return program;
     ASSIGN_OR_RETURN(program.num_partitions, PartitionsOf(*program.made));
     // On one device the module runs as it is, names, dynamic dimensions and all.
     if (program.num_partitions == 1 && !program.manual) program.made.reset();
@@ -60,7 +91,8 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
     return absl::UnimplementedError("this program runs only modules that are partitioned already");
   }
   if (program.manual && program.num_partitions == 1 && program.made == nullptr) {
-    return absl::InvalidArgumentError("has manual regions, which run on the devices they are written for");
+    return absl::InvalidArgumentError(
+        "has manual regions or collectives, which run on the devices they are written for");
   }
   return program;
 }
@@ -68,8 +100,10 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
 // Runs modules on the same arguments, feeds and memory.
 class Runner {
  public:
-  Runner(const std::vector<Literal>& arguments, std::vector<NpyArray> infeed, int64_t max_bytes, bool check_replicas)
+  Runner(const std::vector<Literal>& arguments, std::vector<NpyArray> infeed, int64_t num_replicas,
+         int64_t max_bytes, bool check_replicas)
       : arguments_(arguments), check_replicas_(check_replicas) {
+    options_.num_replicas = num_replicas;
     int64_t bytes = 0;
     for (const Literal& argument : arguments) bytes += argument.shape().ByteSize();
     // The literals stay beside what a run holds.
@@ -77,9 +111,11 @@ class Runner {
     options_.infeed = std::move(infeed);
   }
 
-  // A module on one device, or the program of a partition on all of them with the result, of global shape `result`
-  // (null: what the shards make), put together.
-  absl::StatusOr<Literal> Run(const Module& module, const Shape* result) { return Run(module, arguments_, result); }
+  // A module on one device, or the program of a partition on all of them with the result, of global shape
+  // `result` (null: what the shards make), put together.
+  absl::StatusOr<Literal> Run(const Module& module, const Shape* result) {
+    return Run(module, arguments_, result);
+  }
 
   // The same with float arithmetic in f64.
   absl::StatusOr<Literal> RunPromoted(const Module& module, const Shape* result) {
@@ -96,7 +132,8 @@ class Runner {
   const std::vector<Literal>& outfeed() const { return outfeed_; }
 
  private:
-  absl::StatusOr<Literal> Run(const Module& module, const std::vector<Literal>& arguments, const Shape* result) {
+  absl::StatusOr<Literal> Run(const Module& module, const std::vector<Literal>& arguments,
+                              const Shape* result) {
     outfeed_.clear();
     options_.outfeed = &outfeed_;
     if (!IsPartitioned(module)) {
@@ -157,9 +194,11 @@ absl::Status WriteResult(HloFile& file, const std::vector<Literal>& arguments, c
   return WriteHloFile(file, path);
 }
 
-// Compares `result` of the program with the unpartitioned run and the recorded result, and prints the JSON line.
+// Compares `result` of the program with the unpartitioned run and the recorded result, and prints the JSON
+// line.
 absl::Status Check(const HloRunCommand& command, const Module& module, const Program& program,
-                   const RunArguments& arguments, const Literal& result, const Shape* global, Runner& runner) {
+                   const RunArguments& arguments, const Literal& result, const Shape* global,
+                   Runner& runner) {
   const double run_seconds = runner.seconds();
   double reference_seconds = 0;
   CheckReport report;
@@ -208,7 +247,8 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
             : "there is nothing to check against: no recorded result, no global module");
   }
   ASSIGN_OR_RETURN(std::vector<NpyArray> infeed, ReadInfeed(command.infeed));
-  Runner runner(arguments.values, std::move(infeed), max_bytes, /*check_replicas=*/command.check);
+  Runner runner(arguments.values, std::move(infeed), program.num_replicas, max_bytes,
+                /*check_replicas=*/command.check);
   const Shape* global = program.made != nullptr        ? &module.entry()->root()->shape()
                         : arguments.result.has_value() ? &arguments.result->shape()
                                                        : nullptr;

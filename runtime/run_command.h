@@ -18,8 +18,8 @@
 
 namespace toroid {
 
-// Partitions a global module for N devices (0: what its shardings name, 1 if none). The result records N in
-// config().num_partitions and its shardings in spmd_* fields.
+// Partitions a global module for N devices (0: what its shardings name). The result records N and its shardings
+// (spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
 using PartitionFunction =
     std::function<absl::StatusOr<std::unique_ptr<Module>>(const Module& module, int64_t num_partitions)>;
 
@@ -31,10 +31,10 @@ struct HloRunCommand {
   bool check = false;
   std::optional<double> tolerance;  // None: by element type.
   bool promote = false;             // Float arithmetic in f64 (promote.h).
-  int64_t max_bytes = 0;            // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
-  std::string infeed;               // .npz of what infeeds take.
-  std::string outfeed;              // .npz to write, of what outfeeds give.
-  std::string output;               // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
+  int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
+  std::string infeed;     // .npz of what infeeds take.
+  std::string outfeed;    // .npz to write, of what outfeeds give.
+  std::string output;  // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
   PartitionFunction partition;
 };
 
@@ -43,8 +43,8 @@ struct HloRunCommand {
 //    "reference"}}
 // With `check` and `promote` the line also has "promoted", a list with an entry per output:
 //   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
-// Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is nothing to
-// check against; kFailedPrecondition if the check finds a difference.
+// Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is
+// nothing to check against; kFailedPrecondition if the check finds a difference.
 absl::Status RunHloCommand(const HloRunCommand& command);
 
 }  // namespace toroid

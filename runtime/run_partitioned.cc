@@ -21,7 +21,8 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
   }
   std::vector<MeshValue> values;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterShardings(partitioned, static_cast<int>(i)));
+    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
+                     ParameterShardings(partitioned, static_cast<int>(i)));
     absl::StatusOr<MeshValue> value = CutLiteral(arguments[i], shardings, run.num_partitions);
     if (!value.ok()) return Annotate(value.status(), absl::StrCat("argument ", i));
     values.push_back(*std::move(value));

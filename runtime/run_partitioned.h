@@ -20,8 +20,8 @@ struct RunPartitionedOptions {
   double* seconds = nullptr;
 };
 
-// Cuts global arguments by the shardings the module records (spmd_record.h), runs it on its devices and puts the
-// result together.
+// Cuts global arguments by the shardings the module records (spmd_record.h), runs it on its devices and puts
+// the result together.
 // Errors: those of PartitionsOf, CutLiteral, RunModule and AssembleLiteral.
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
                                        const RunPartitionedOptions& options);

@@ -11,16 +11,16 @@ absl::Status Locate(const absl::Status& status, const Instruction& instruction, 
   if (run.located) return status;
   run.located = true;
   return Annotate(status, absl::StrCat(instruction.computation()->name(), "/",
-                                          instruction.name().empty() ? std::string(instruction.opcode_name())
-                                                                     : instruction.name()));
+                                       instruction.name().empty() ? std::string(instruction.opcode_name())
+                                                                  : instruction.name()));
 }
 
 absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
   MeshBuffer* const slots = frame.data();
   for (Step& step : plan.steps) {
     if (--mesh.run->steps_left < 0) {
-      return Locate(absl::ResourceExhaustedError("the limit of executed instructions is reached"), *step.instruction,
-                    *mesh.run);
+      return Locate(absl::ResourceExhaustedError("the limit of executed instructions is reached"),
+                    *step.instruction, *mesh.run);
     }
     OpCall call(step, slots, mesh);
     if (absl::Status status = step.kernel(call); !status.ok()) {

@@ -15,7 +15,8 @@ int64_t SaturatingMultiply(int64_t a, int64_t b);
 // Multiplications and additions:
 //   dot          2 x result x contracted elements
 //   convolution  2 x result x kernel elements per output feature
-// Other ops count nothing. Example: f32[64,512] = dot(f32[64,128], f32[128,512]) is 2 x 32768 x 128 = 8388608.
+// Other ops count nothing. Example: f32[64,512] = dot(f32[64,128], f32[128,512]) is 2 x 32768 x 128 =
+// 8388608.
 // The instruction need not be valid: dimensions that its operands do not have count nothing.
 int64_t Flops(const Instruction& instruction);
 
@@ -25,8 +26,8 @@ bool IsView(Opcode opcode);
 // Bytes of the arrays of a shape.
 int64_t ArrayBytes(const Shape& shape);
 
-// Bytes of all operands and of the result; nothing for views, constants, and for calls, loops and branches, whose
-// bodies count instead.
+// Bytes of all operands and of the result; nothing for views, constants, and for calls, loops and branches,
+// whose bodies count instead.
 struct BytesMoved {
   int64_t read = 0;
   int64_t written = 0;

@@ -53,8 +53,8 @@ struct ModuleStats {
   std::map<std::string, Arrays> element_types;
   // Over all computations, the body of a loop once.
   int64_t flops = 0;
-  // Of the entry and the bodies of calls, loops, branches and asynchronous ops, each once; what is inside fusions
-  // and reducers stays in registers.
+  // Of the entry and the bodies of calls, loops, branches and asynchronous ops, each once; what is inside
+  // fusions and reducers stays in registers.
   int64_t bytes_read = 0;
   int64_t bytes_written = 0;
   std::vector<Parameter> parameters;  // Of the entry.

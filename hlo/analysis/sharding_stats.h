@@ -10,8 +10,8 @@
 
 namespace toroid {
 
-// The sharding of an instruction as Shardy's frontend attribute spells it, which counts where there are two, or as HLO
-// text does; "" without one.
+// The sharding of an instruction as Shardy's frontend attribute spells it, which counts where there are two,
+// or as HLO text does; "" without one.
 std::string ShardingText(const Instruction& instruction);
 
 struct ShardingStats {

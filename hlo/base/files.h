@@ -19,8 +19,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // Errors: kUnavailable "PATH: why"; what was there is untouched then.
 absl::Status WriteFile(const std::string& path, absl::string_view bytes);
 
-// What a file that a user hands in holds: gzip data, recognised from its content, is decompressed (gzip inside
-// gzip up to three deep).
+// What a file that a user hands in holds: gzip data, recognised from its content, is decompressed (gzip
+// inside gzip up to three deep).
 // Errors: those of ReadFile; those of Gunzip and gzip nested deeper as "PATH: what".
 absl::StatusOr<std::string> ReadInput(const std::string& path);
 

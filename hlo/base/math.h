@@ -11,9 +11,7 @@ namespace toroid {
 constexpr int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // floor(a / b) for b > 0 and any a.
-constexpr int64_t FloorOfRatio(int64_t a, int64_t b) {
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
+constexpr int64_t FloorOfRatio(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 // ceil(a / b) for b > 0 and any a.
 constexpr int64_t CeilOfSignedRatio(int64_t a, int64_t b) { return -FloorOfRatio(-a, b); }

@@ -14,11 +14,11 @@
 #define TOROID_CONCAT_INNER(a, b) a##b
 #define TOROID_CONCAT(a, b) TOROID_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expression)                                        \
-  do {                                                                     \
+#define RETURN_IF_ERROR(expression)                                       \
+  do {                                                                    \
     if (absl::Status toroid_status = (expression); !toroid_status.ok()) { \
-      return toroid_status;                                                \
-    }                                                                      \
+      return toroid_status;                                               \
+    }                                                                     \
   } while (false)
 
 #define ASSIGN_OR_RETURN(declaration, expression) \
@@ -29,13 +29,13 @@
   declaration = std::move(result).value()
 
 // Ends the process when an invariant of this program, not of its input, is broken.
-#define TOROID_CHECK(condition, ...)                                                                   \
-  do {                                                                                                 \
-    if (!(condition)) {                                                                                \
-      std::fprintf(stderr, "%s:%d: broken invariant: %s %s\n", __FILE__, __LINE__, #condition,         \
-                   absl::StrCat(__VA_ARGS__).c_str());                                                 \
-      std::abort();                                                                                    \
-    }                                                                                                  \
+#define TOROID_CHECK(condition, ...)                                                           \
+  do {                                                                                         \
+    if (!(condition)) {                                                                        \
+      std::fprintf(stderr, "%s:%d: broken invariant: %s %s\n", __FILE__, __LINE__, #condition, \
+                   absl::StrCat(__VA_ARGS__).c_str());                                         \
+      std::abort();                                                                            \
+    }                                                                                          \
   } while (false)
 
 namespace toroid {

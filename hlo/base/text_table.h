@@ -14,8 +14,8 @@ std::string BytesText(int64_t bytes);
 // "1,234,567".
 std::string CountText(int64_t count);
 
-// Rows of cells, each column as wide as its widest cell; cells that begin with a digit are set right. Every line
-// is indented by two blanks and has none at its end.
+// Rows of cells, each column as wide as its widest cell; cells that begin with a digit are set right. Every
+// line is indented by two blanks and has none at its end.
 std::string TableText(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace toroid

@@ -55,15 +55,16 @@ enum class Format {
   kProtoText,
   kJson,
 };
-// The format that an output name asks for: *snapshot.pb, .hlo, .txt, .pbtxt, .json; all others kContainer. A .gz behind
-// it is not looked at.
+// The format that an output name asks for: *snapshot.pb, .hlo, .txt, .pbtxt, .json; all others kContainer. A
+// .gz behind it is not looked at.
 Format FormatOfName(absl::string_view path);
 
-// Errors: kInvalidArgument where the format cannot hold the module: strings that are not UTF-8 stay in HLO text.
+// Errors: kInvalidArgument where the format cannot hold the module: strings that are not UTF-8 stay in HLO
+// text.
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format);
 
-// Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed where the path ends in
-// ".gz".
+// Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed where the path ends
+// in ".gz".
 absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format format);
 inline absl::Status WriteHloFile(const HloFile& file, const std::string& path) {
   return WriteHloFile(file, path, FormatOfName(path));

@@ -15,7 +15,8 @@ absl::StatusOr<int64_t> DeviceCount(const std::vector<int64_t>& dims, TextScanne
   int64_t count = 1;
   for (const int64_t size : dims) {
     if (size < 1) return scanner->Error(absl::StrCat("size ", size, " is not positive"));
-    if (size > kMaxDevices / count) return scanner->Error(absl::StrCat("more than ", kMaxDevices, " devices"));
+    if (size > kMaxDevices / count)
+      return scanner->Error(absl::StrCat("more than ", kMaxDevices, " devices"));
     count *= size;
   }
   return count;

@@ -22,8 +22,8 @@ namespace toroid {
 // True if a mesh comes next.
 bool AtMesh(TextScanner* scanner);
 
-// Errors: kInvalidArgument for repeated axis names, sizes below 1, more than kMaxDevices devices, device orders of
-// another length than the mesh.
+// Errors: kInvalidArgument for repeated axis names, sizes below 1, more than kMaxDevices devices, device
+// orders of another length than the mesh.
 absl::Status ParseMesh(TextScanner* scanner, xla::MeshProto* mesh);
 std::string MeshToString(const xla::MeshProto& mesh);
 
@@ -36,7 +36,8 @@ using AxisRefs = google::protobuf::RepeatedPtrField<xla::AxisRefProto>;
 absl::Status ParseAxes(const xla::MeshProto& mesh, TextScanner* scanner, AxisRefs* axes);
 std::string AxesToString(const xla::MeshProto& mesh, const AxisRefs& axes);
 
-// An iota: `[4,2]` or `[4,2]T(1,0)`. `dims` and `permutation` come out equally long. At most kMaxDevices elements.
+// An iota: `[4,2]` or `[4,2]T(1,0)`. `dims` and `permutation` come out equally long. At most kMaxDevices
+// elements.
 absl::Status ParseIota(TextScanner* scanner, std::vector<int64_t>* dims, std::vector<int64_t>* permutation);
 
 // The product of positive sizes, or an error where they are not positive or exceed kMaxDevices.

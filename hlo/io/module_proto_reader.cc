@@ -106,7 +106,9 @@ bool AppendIds(const WireFields& field, std::vector<int64_t>* ids) {
   return true;
 }
 
-absl::Status Damaged() { return absl::InvalidArgumentError("damaged HloModuleProto, or a string in it is not UTF-8"); }
+absl::Status Damaged() {
+  return absl::InvalidArgumentError("damaged HloModuleProto, or a string in it is not UTF-8");
+}
 
 // The fields of one HloInstructionProto that have members in the IR, and the bytes of all others. A message
 // that occurs twice is the concatenation of both, as protobuf merges.

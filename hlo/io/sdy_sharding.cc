@@ -91,7 +91,8 @@ absl::StatusOr<SdyMesh> TakeMesh(Scanner& in) {
     RETURN_IF_ERROR(in.Expect("="));
     ASSIGN_OR_RETURN(axis.size, in.Integer());
     const std::optional<int64_t> product = CheckedMultiply(devices, axis.size);
-    if (axis.size < 1 || !product || *product > int64_t{1} << 24) return in.Error("mesh axis size out of range");
+    if (axis.size < 1 || !product || *product > int64_t{1} << 24)
+      return in.Error("mesh axis size out of range");
     devices = *product;
     mesh.axes.push_back(std::move(axis));
   }
@@ -124,7 +125,8 @@ absl::StatusOr<SdyAxisRef> TakeAxis(Scanner& in, const SdyMesh& mesh) {
     ASSIGN_OR_RETURN(ref.pre, in.Integer());
     RETURN_IF_ERROR(in.Expect(")"));
     ASSIGN_OR_RETURN(ref.size, in.Integer());
-    if (ref.pre < 1 || ref.size < 1 || ref.pre > size || ref.size > size || size % (ref.pre * ref.size) != 0) {
+    if (ref.pre < 1 || ref.size < 1 || ref.pre > size || ref.size > size ||
+        size % (ref.pre * ref.size) != 0) {
       return in.Error("the sub-axis does not divide its axis");
     }
   }

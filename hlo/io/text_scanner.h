@@ -34,7 +34,6 @@ class TextScanner {
   // Position of the next character that is neither white space nor comment.
   size_t Position();
   void Reset(size_t position) { position_ = position; }
-  absl::string_view TextFrom(size_t position) const { return text_.substr(position, position_ - position); }
   // What is left, from Position() on.
   absl::string_view Rest();
 

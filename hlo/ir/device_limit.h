@@ -1,5 +1,5 @@
-// The largest mesh: every place that reads a number of devices checks it against this, as larger ones come from
-// damaged files.
+// The largest mesh: every place that reads a number of devices checks it against this, as larger ones come
+// from damaged files.
 #ifndef TOROID_HLO_IR_DEVICE_LIMIT_H_
 #define TOROID_HLO_IR_DEVICE_LIMIT_H_
 

@@ -36,15 +36,16 @@ using MeshParts = std::vector<MeshPart>;
 
 absl::StatusOr<DeviceOrder> OrderOfMesh(const xla::MeshProto& mesh, int64_t n) {
   if (mesh.device_ids_size() > 0) {
-    if (mesh.device_ids_size() != n) return absl::InvalidArgumentError("mesh device_ids do not list every device");
+    if (mesh.device_ids_size() != n)
+      return absl::InvalidArgumentError("mesh device_ids do not list every device");
     return DeviceOrder::Explicit({mesh.device_ids().begin(), mesh.device_ids().end()});
   }
   if (mesh.has_iota_transform()) {
     const auto& iota = mesh.iota_transform();
     std::vector<int> perm(iota.transpose_perm().begin(), iota.transpose_perm().end());
-    ASSIGN_OR_RETURN(DeviceOrder order, DeviceOrder::Iota({iota.reshape_dims().data(),
-                                                           static_cast<size_t>(iota.reshape_dims_size())},
-                                                          perm));
+    ASSIGN_OR_RETURN(
+        DeviceOrder order,
+        DeviceOrder::Iota({iota.reshape_dims().data(), static_cast<size_t>(iota.reshape_dims_size())}, perm));
     if (order.size() != n) return absl::InvalidArgumentError("mesh iota does not list every device");
     return order;
   }
@@ -62,7 +63,8 @@ absl::StatusOr<DeviceOrder> DeviceOrder::Iota(absl::Span<const int64_t> reshape,
     for (size_t i = 0; i < reshape.size(); ++i) order.perm_.push_back(static_cast<int>(i));
   }
   std::vector<bool> seen(reshape.size(), false);
-  if (order.perm_.size() != reshape.size()) return absl::InvalidArgumentError("iota permutation of another rank");
+  if (order.perm_.size() != reshape.size())
+    return absl::InvalidArgumentError("iota permutation of another rank");
   for (const int p : order.perm_) {
     if (p < 0 || p >= static_cast<int>(reshape.size()) || seen[p]) {
       return absl::InvalidArgumentError("iota transposition is no permutation");
@@ -120,7 +122,8 @@ int64_t DeviceOrder::PositionOf(int64_t device) const {
   return position;
 }
 
-HloSharding HloSharding::Tiled(std::vector<int64_t> tiles, std::vector<Subgroup> subgroups, DeviceOrder order) {
+HloSharding HloSharding::Tiled(std::vector<int64_t> tiles, std::vector<Subgroup> subgroups,
+                               DeviceOrder order) {
   HloSharding sharding;
   sharding.kind_ = Kind::kTiled;
   sharding.tiles_ = std::move(tiles);
@@ -158,7 +161,8 @@ absl::StatusOr<MeshParts> PartsOf(const AxisRefs& refs, const std::vector<int64_
 absl::StatusOr<MeshParts> CutAtParts(const std::vector<MeshParts>& named, int64_t n) {
   MeshParts parts;
   for (const MeshParts& group : named) parts.insert(parts.end(), group.begin(), group.end());
-  std::sort(parts.begin(), parts.end(), [](const MeshPart& a, const MeshPart& b) { return a.stride > b.stride; });
+  std::sort(parts.begin(), parts.end(),
+            [](const MeshPart& a, const MeshPart& b) { return a.stride > b.stride; });
   MeshParts cut;
   int64_t above = n;  // Stride of the part before.
   for (const MeshPart& part : parts) {
@@ -203,7 +207,8 @@ absl::StatusOr<HloSharding> FromNamed(const xla::NamedShardingProto& proto) {
     int64_t product = 1;
     for (const MeshPart& part : group) {
       if (part.size == 1) continue;
-      const auto at = std::find_if(cut.begin(), cut.end(), [&](const MeshPart& c) { return c.stride == part.stride; });
+      const auto at =
+          std::find_if(cut.begin(), cut.end(), [&](const MeshPart& c) { return c.stride == part.stride; });
       perm.push_back(static_cast<int>(at - cut.begin()));
       taken[at - cut.begin()] = true;
       product *= part.size;
@@ -264,7 +269,8 @@ absl::StatusOr<HloSharding> HloSharding::FromProto(const xla::OpSharding& proto)
     default:
       return absl::InvalidArgumentError(absl::StrCat("sharding of unknown type ", proto.type()));
   }
-  std::vector<int64_t> dims(proto.tile_assignment_dimensions().begin(), proto.tile_assignment_dimensions().end());
+  std::vector<int64_t> dims(proto.tile_assignment_dimensions().begin(),
+                            proto.tile_assignment_dimensions().end());
   ASSIGN_OR_RETURN(const int64_t n, CheckedProduct(dims));
   int subgroups = proto.replicate_on_last_tile_dim() ? 1 : proto.last_tile_dims_size();
   if (proto.replicate_on_last_tile_dim() && proto.last_tile_dims_size() > 0) {
@@ -302,7 +308,8 @@ absl::StatusOr<HloSharding> HloSharding::FromProto(const xla::OpSharding& proto)
   sharding.kind_ = Kind::kTiled;
   if (n == 1) return HloSharding();
   // All devices in subgroups of one type: the plain kind.
-  const bool untiled = std::all_of(sharding.tiles_.begin(), sharding.tiles_.end(), [](int64_t t) { return t == 1; });
+  const bool untiled =
+      std::all_of(sharding.tiles_.begin(), sharding.tiles_.end(), [](int64_t t) { return t == 1; });
   if (untiled) {
     const Subgroup* only = nullptr;
     int kinds = 0;

@@ -1,8 +1,9 @@
 // Tile-assignment shardings: what an OpSharding message means, device by device.
 //
-// A tiled sharding is an array A of device numbers with dims t = [data tiles..., subgroup sizes...]; device d at
-// A[i..., j...] holds tile i of the array. A is listed explicitly or is an iota: reshape(transpose(reshape(0..N-1,
-// q), p), t). The shard shape is ceil(n_k / t_k) everywhere; the part of a shard beyond the array is padding.
+// A tiled sharding is an array A of device numbers with dims t = [data tiles..., subgroup sizes...]; device d
+// at A[i..., j...] holds tile i of the array. A is listed explicitly or is an iota:
+// reshape(transpose(reshape(0..N-1, q), p), t). The shard shape is ceil(n_k / t_k) everywhere; the part of a
+// shard beyond the array is padding.
 // Example: f32[5,8] under {devices=[2,2]<=[4]}: shards [3,4]; device 2 holds rows 3..4 and columns 0..3.
 #ifndef TOROID_HLO_IR_HLO_SHARDING_H_
 #define TOROID_HLO_IR_HLO_SHARDING_H_
@@ -59,7 +60,8 @@ class HloSharding {
   static absl::StatusOr<HloSharding> FromProto(const xla::OpSharding& proto);
   // One sharding per leaf of `shape`; a single sharding on a tuple holds for every leaf.
   // Errors: as FromProto, and if the number of entries is not the number of leaves.
-  static absl::StatusOr<std::vector<HloSharding>> LeavesFromProto(const xla::OpSharding& proto, const Shape& shape);
+  static absl::StatusOr<std::vector<HloSharding>> LeavesFromProto(const xla::OpSharding& proto,
+                                                                  const Shape& shape);
   static HloSharding Tiled(std::vector<int64_t> tiles, std::vector<Subgroup> subgroups, DeviceOrder order);
   static HloSharding OfKind(Kind kind) {
     HloSharding sharding;

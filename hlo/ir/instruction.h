@@ -1,9 +1,10 @@
 // One operation of a computation.
 //
-// What every instruction has (opcode, shape, operands, called computations, name, sharding, metadata) are members
-// here. What only some opcodes carry (window, dot dimension numbers, literal, ...) stays in the message it was
-// read from, attrs(): nothing is translated, and fields this program does not know survive to the output. attrs()
-// is immutable and may be shared by many instructions, also of other modules derived from this one.
+// What every instruction has (opcode, shape, operands, called computations, name, sharding, metadata) are
+// members here. What only some opcodes carry (window, dot dimension numbers, literal, ...) stays in the
+// message it was read from, attrs(): nothing is translated, and fields this program does not know survive to
+// the output. attrs() is immutable and may be shared by many instructions, also of other modules derived from
+// this one.
 #ifndef TOROID_HLO_IR_INSTRUCTION_H_
 #define TOROID_HLO_IR_INSTRUCTION_H_
 
@@ -42,8 +43,8 @@ class Instruction {
     operands_.assign(operands.begin(), operands.end());
   }
 
-  // Computations this instruction refers to, in wire order: while has [body, condition], conditional its branches,
-  // select-and-scatter [select, scatter].
+  // Computations this instruction refers to, in wire order: while has [body, condition], conditional its
+  // branches, select-and-scatter [select, scatter].
   absl::Span<Computation* const> called() const { return called_; }
   Computation* called(int i) const { return called_[i]; }
   void set_called(absl::Span<Computation* const> called) { called_.assign(called.begin(), called.end()); }
@@ -71,7 +72,9 @@ class Instruction {
   void set_metadata(const xla::OpMetadata* metadata) { metadata_ = metadata; }
   // Null if there are none.
   const xla::FrontendAttributes* frontend_attributes() const { return frontend_attributes_; }
-  void set_frontend_attributes(const xla::FrontendAttributes* attributes) { frontend_attributes_ = attributes; }
+  void set_frontend_attributes(const xla::FrontendAttributes* attributes) {
+    frontend_attributes_ = attributes;
+  }
   // Value of a frontend attribute; null if absent.
   const std::string* FrontendAttribute(const std::string& key) const;
 

@@ -46,7 +46,8 @@ class Literal {
   absl::Span<const T> data() const {
     TOROID_CHECK(PrimitiveTypeOf<T>::value == shape_.element_type(), "literal of ", shape_.ToString());
     // Not in braces: for bool that would be a list of two elements.
-    return absl::Span<const T>(reinterpret_cast<const T*>(bytes()), static_cast<size_t>(shape_.NumElements()));
+    return absl::Span<const T>(reinterpret_cast<const T*>(bytes()),
+                               static_cast<size_t>(shape_.NumElements()));
   }
   template <typename T>
   absl::Span<T> mutable_data() {

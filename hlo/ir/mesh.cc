@@ -17,8 +17,8 @@ struct Part {
   int64_t stride;
 };
 
-// The order as digits, major to minor, in mesh positions (devices mapped through `positions`); nullopt if it is
-// not a product of strided digits.
+// The order as digits, major to minor, in mesh positions (devices mapped through `positions`); nullopt if it
+// is not a product of strided digits.
 std::optional<std::vector<Part>> PartsOf(const DeviceOrder& order, const DeviceOrder& mesh_order) {
   const int64_t n = order.size();
   if (mesh_order.size() != n) return std::nullopt;
@@ -57,7 +57,8 @@ std::optional<std::vector<Part>> PartsOf(const DeviceOrder& order, const DeviceO
 }
 
 // Cuts the digits into one list per tile dimension; nullopt where a tile dimension straddles a digit.
-std::optional<std::vector<std::vector<Part>>> PartsPerDim(const HloSharding& sharding, const DeviceOrder& mesh_order) {
+std::optional<std::vector<std::vector<Part>>> PartsPerDim(const HloSharding& sharding,
+                                                          const DeviceOrder& mesh_order) {
   std::optional<std::vector<Part>> parts = PartsOf(sharding.order(), mesh_order);
   if (!parts) return std::nullopt;
   std::vector<std::vector<Part>> per_dim;
@@ -207,7 +208,8 @@ HloSharding Mesh::ToHlo(const Sharding& sharding) const {
     order.Append(InOrder(axes));
     used |= axes;
   };
-  if (used == 0 && sharding.manual == AllAxes() && num_axes() > 0) return HloSharding::OfKind(HloSharding::Kind::kManual);
+  if (used == 0 && sharding.manual == AllAxes() && num_axes() > 0)
+    return HloSharding::OfKind(HloSharding::Kind::kManual);
   if (used == 0 && sharding.manual == 0 && sharding.partial == 0) return HloSharding::Replicated();
   subgroup(xla::OpSharding::MANUAL, sharding.manual);
   subgroup(xla::OpSharding::UNREDUCED, sharding.partial & ~used);
@@ -255,7 +257,8 @@ std::string Mesh::ToString(const Sharding& sharding) const {
     return absl::StrCat("{", absl::StrJoin(numbers, ","), "}");
   };
   std::string out = "[";
-  for (size_t i = 0; i < sharding.dims.size(); ++i) absl::StrAppend(&out, i > 0 ? ", " : "", list(sharding.dims[i]));
+  for (size_t i = 0; i < sharding.dims.size(); ++i)
+    absl::StrAppend(&out, i > 0 ? ", " : "", list(sharding.dims[i]));
   out += "]";
   if (sharding.partial != 0) absl::StrAppend(&out, " partial ", list(InOrder(sharding.partial)));
   if (sharding.manual != 0) absl::StrAppend(&out, " manual ", list(InOrder(sharding.manual)));

@@ -1,11 +1,13 @@
 // The algebra of shardings: which mesh axes cut which dimension of an array.
 //
-// A mesh of N devices has prime-sized axes, ordered major to minor: axis a has a size and a stride, position p of
-// the mesh has coordinate p / stride % size along it, and a device order says which device stands at a position.
-// An array sharded over the list [a, b] of axes in one dimension is cut into size(a) * size(b) tiles there, a the
-// major one. Work on shardings does not depend on N.
+// A mesh of N devices has prime-sized axes, ordered major to minor: axis a has a size and a stride, position
+// p of the mesh has coordinate p / stride % size along it, and a device order says which device stands at a
+// position.
+// An array sharded over the list [a, b] of axes in one dimension is cut into size(a) * size(b) tiles there, a
+// the major one. Work on shardings does not depend on N.
 //
-// Example: mesh "x"=4, "y"=6 over 24 devices: axes 2 2 2 3 (strides 12 6 3 1); {"x"} on a dimension is [0, 1].
+// Example: mesh "x"=4, "y"=6 over 24 devices: axes 2 2 2 3 (strides 12 6 3 1); {"x"} on a dimension is [0,
+// 1].
 #ifndef TOROID_HLO_IR_MESH_H_
 #define TOROID_HLO_IR_MESH_H_
 
@@ -112,7 +114,8 @@ struct Sharding {
   }
   bool IsReplicated() const { return DimAxes() == 0 && partial == 0; }
   bool operator==(const Sharding& other) const {
-    return dims == other.dims && partial == other.partial && reducer == other.reducer && manual == other.manual;
+    return dims == other.dims && partial == other.partial && reducer == other.reducer &&
+           manual == other.manual;
   }
   bool operator!=(const Sharding& other) const { return !(*this == other); }
   template <typename H>
@@ -159,7 +162,8 @@ class Mesh {
   // Tile index of a mesh position along a list of axes.
   int64_t Coordinate(int64_t position, const AxisList& axes) const {
     int64_t coordinate = 0;
-    for (const int axis : axes) coordinate = coordinate * sizes_[axis] + position / strides_[axis] % sizes_[axis];
+    for (const int axis : axes)
+      coordinate = coordinate * sizes_[axis] + position / strides_[axis] % sizes_[axis];
     return coordinate;
   }
 
@@ -169,7 +173,8 @@ class Mesh {
   // Axes of the part (size, stride) of the position numbering; nullopt if the mesh is not cut there.
   std::optional<AxisList> AxesOfPart(int64_t size, int64_t stride) const;
 
-  // The sharding in this algebra; nullopt if it cuts devices where the mesh's axes do not (another device order).
+  // The sharding in this algebra; nullopt if it cuts devices where the mesh's axes do not (another device
+  // order).
   // Unknown, maximal and replicated give no axes; manual gives all axes as manual.
   std::optional<Sharding> FromHlo(const HloSharding& sharding, int rank) const;
   HloSharding ToHlo(const Sharding& sharding) const;
@@ -187,8 +192,8 @@ class Mesh {
   DeviceOrder order_{1};
 };
 
-// Strides of mesh positions at which a sharding cuts the devices, for Mesh's constructor; positions are taken by
-// `order`. Empty if the sharding is not a product of strided parts under that order.
+// Strides of mesh positions at which a sharding cuts the devices, for Mesh's constructor; positions are taken
+// by `order`. Empty if the sharding is not a product of strided parts under that order.
 std::vector<int64_t> CutsOf(const HloSharding& sharding, const DeviceOrder& order);
 
 }  // namespace toroid

@@ -72,16 +72,6 @@ Instruction* Computation::AddClone(const Instruction& instruction, const Shape& 
   return clone;
 }
 
-void Computation::Reorder(absl::Span<Instruction* const> order) {
-  std::vector<std::unique_ptr<Instruction>> old = std::move(instructions_);
-  instructions_.clear();
-  instructions_.reserve(order.size());
-  for (Instruction* instruction : order) {
-    instructions_.push_back(std::move(old[instruction->index_]));
-  }
-  for (int i = 0; i < size(); ++i) instructions_[i]->index_ = i;
-}
-
 void Computation::Keep(const std::vector<bool>& keep) {
   size_t kept = 0;
   for (size_t i = 0; i < instructions_.size(); ++i) {
@@ -181,7 +171,8 @@ UserMap::UserMap(const Computation& computation) : begin_(computation.size() + 1
   users_.resize(begin_.back());
   std::vector<int> next(begin_.begin(), begin_.end() - 1);
   for (const auto& instruction : computation.instructions()) {
-    for (const Instruction* operand : instruction->operands()) users_[next[operand->index()]++] = instruction.get();
+    for (const Instruction* operand : instruction->operands())
+      users_[next[operand->index()]++] = instruction.get();
   }
 }
 

@@ -55,11 +55,9 @@ class Computation {
   Instruction* AddConstant(const Literal& value, std::string name = "");
   // Appends a copy of `instruction` (of this or another module sharing its arenas) over other operands: same
   // opcode, attributes, metadata and frontend attributes; no sharding, no control predecessors.
-  Instruction* AddClone(const Instruction& instruction, const Shape& shape, absl::Span<Instruction* const> operands);
+  Instruction* AddClone(const Instruction& instruction, const Shape& shape,
+                        absl::Span<Instruction* const> operands);
 
-  // Keeps the instructions in `order`, which must be a subset in an order where operands stand first; the others
-  // are destroyed.
-  void Reorder(absl::Span<Instruction* const> order);
   // Drops instructions for which keep[index] is false; none kept may use them.
   void Keep(const std::vector<bool>& keep);
   // Parameters by number, after parameter instructions were added by hand.
@@ -71,8 +69,8 @@ class Computation {
   const std::string& execution_thread() const { return execution_thread_; }
   void set_execution_thread(std::string thread) { execution_thread_ = std::move(thread); }
 
-  // Fields of the message this was read from that have no member here (program shape's parameter names, unknown
-  // fields); null for new computations.
+  // Fields of the message this was read from that have no member here (program shape's parameter names,
+  // unknown fields); null for new computations.
   const xla::HloComputationProto* proto() const { return proto_; }
   void set_proto(const xla::HloComputationProto* proto) { proto_ = proto; }
 
@@ -97,8 +95,8 @@ struct ModuleConfig {
   int64_t num_partitions = 1;
   bool is_scheduled = false;
   bool alias_passthrough_params = false;
-  // The device assignment is one replica of partitions 0, 1, ... on devices 0, 1, ...: the proto holds the counts alone,
-  // so that nothing here grows with their number, and writers spell the list out.
+  // The device assignment is one replica of partitions 0, 1, ... on devices 0, 1, ...: the proto holds the
+  // counts alone, so that nothing here grows with their number, and writers spell the list out.
   bool identity_device_assignment = false;
   std::vector<bool> allow_spmd_sharding_propagation_to_parameters;
   std::vector<bool> allow_spmd_sharding_propagation_to_output;
@@ -131,9 +129,9 @@ class Module {
   ModuleConfig& config() { return config_; }
   const ModuleConfig& config() const { return config_; }
 
-  // Module-level fields that have no member here: entry layout (host_program_shape), schedule, aliasing, stack
-  // frames, spmd_* shardings, device assignment, frontend attributes, unknown fields. `computations`, `name` and
-  // the entry references are empty in it.
+  // Module-level fields that have no member here: entry layout (host_program_shape), schedule, aliasing,
+  // stack frames, spmd_* shardings, device assignment, frontend attributes, unknown fields. `computations`,
+  // `name` and the entry references are empty in it.
   const xla::HloModuleProto& proto() const { return *proto_; }
   xla::HloModuleProto* mutable_proto() { return proto_; }
 
@@ -167,7 +165,8 @@ class Module {
   std::vector<std::string> causes_ = {""};
 };
 
-// Users of each instruction of one computation, by index; an instruction that uses a value twice stands twice.
+// Users of each instruction of one computation, by index; an instruction that uses a value twice stands
+// twice.
 class UserMap {
  public:
   explicit UserMap(const Computation& computation);

@@ -19,11 +19,11 @@ bool IsStandardLayout(const xla::LayoutProto& layout, int rank) {
     if (layout.minor_to_major(i) != rank - 1 - i) return false;
   }
   return layout.tail_padding_alignment_in_elements() == 1 && layout.tiles_size() == 0 &&
-         layout.element_size_in_bits() == 0 && layout.memory_space() == 0 && layout.dim_level_types_size() == 0 &&
-         !layout.has_physical_shape() && layout.index_primitive_type() == 0 &&
-         layout.pointer_primitive_type() == 0 && layout.dim_unique_size() == 0 &&
-         layout.dim_ordered_size() == 0 && layout.dynamic_shape_metadata_prefix_bytes() == 0 &&
-         layout.split_configs_size() == 0 &&
+         layout.element_size_in_bits() == 0 && layout.memory_space() == 0 &&
+         layout.dim_level_types_size() == 0 && !layout.has_physical_shape() &&
+         layout.index_primitive_type() == 0 && layout.pointer_primitive_type() == 0 &&
+         layout.dim_unique_size() == 0 && layout.dim_ordered_size() == 0 &&
+         layout.dynamic_shape_metadata_prefix_bytes() == 0 && layout.split_configs_size() == 0 &&
          layout.GetReflection()->GetUnknownFields(layout).empty();
 }
 
@@ -96,8 +96,9 @@ absl::StatusOr<Shape> Shape::FromProto(const xla::ShapeProto& proto) {
       if (needs_detail) {
         auto detail = std::make_shared<xla::ShapeProto>();
         if (proto.has_layout()) *detail->mutable_layout() = proto.layout();
-        detail->GetReflection()->MutableUnknownFields(detail.get())->MergeFrom(
-            proto.GetReflection()->GetUnknownFields(proto));
+        detail->GetReflection()
+            ->MutableUnknownFields(detail.get())
+            ->MergeFrom(proto.GetReflection()->GetUnknownFields(proto));
         shape->detail_ = std::move(detail);
       }
       if (proto.element_type() != xla::TUPLE && proto.element_type() != xla::BUFFER &&
@@ -233,8 +234,8 @@ bool Shape::Compatible(const Shape& other) const {
 }
 
 bool Shape::operator==(const Shape& other) const {
-  if (type_ != other.type_ || dims_ != other.dims_ || dynamic_ != other.dynamic_ || layout_ != other.layout_ ||
-      tuple_shapes_ != other.tuple_shapes_) {
+  if (type_ != other.type_ || dims_ != other.dims_ || dynamic_ != other.dynamic_ ||
+      layout_ != other.layout_ || tuple_shapes_ != other.tuple_shapes_) {
     return false;
   }
   return layout_ != Layout::kDetail ||

@@ -35,8 +35,8 @@ class Shape {
   static Shape Token() { return OfKind(xla::TOKEN); }
   static Shape Opaque() { return OfKind(xla::OPAQUE_TYPE); }
 
-  // Errors: kInvalidArgument for negative or overflowing sizes, too many dimensions or levels, layouts that are
-  // no permutation. An unknown element type is kept.
+  // Errors: kInvalidArgument for negative or overflowing sizes, too many dimensions or levels, layouts that
+  // are no permutation. An unknown element type is kept.
   static absl::StatusOr<Shape> FromProto(const xla::ShapeProto& proto);
   void ToProto(xla::ShapeProto* proto) const;
   xla::ShapeProto ToProto() const;

@@ -78,9 +78,7 @@ struct SmallFloat {
         return FromBits(kSignMask);
     }
   }
-  static SmallFloat Infinity() {
-    return kHasInfinity ? FromBits(MaxFiniteMagnitude() + 1) : MaxFinite();
-  }
+  static SmallFloat Infinity() { return kHasInfinity ? FromBits(MaxFiniteMagnitude() + 1) : MaxFinite(); }
 
  private:
   static const std::array<float, kCodes>& Table() {
@@ -108,10 +106,9 @@ struct SmallFloat {
       }
       const int exponent = magnitude >> kMantissaBits;
       const int mantissa = magnitude & ((1 << kMantissaBits) - 1);
-      const float value = exponent == 0
-                              ? std::ldexp(static_cast<float>(mantissa), 1 - kBias - kMantissaBits)
-                              : std::ldexp(static_cast<float>((1 << kMantissaBits) + mantissa),
-                                           exponent - kBias - kMantissaBits);
+      const float value = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), 1 - kBias - kMantissaBits)
+                                        : std::ldexp(static_cast<float>((1 << kMantissaBits) + mantissa),
+                                                     exponent - kBias - kMantissaBits);
       return negative ? -value : value;
     }
   }
@@ -134,7 +131,7 @@ struct SmallFloat {
         const uint8_t nan = QuietNan().bits;
         return kKind == SmallFloatKind::kFnuz || kKind == SmallFloatKind::kFinite ? nan : (sign | nan);
       }
-      const uint8_t overflow = kHasInfinity ? (sign | (MaxFiniteMagnitude() + 1))
+      const uint8_t overflow = kHasInfinity                     ? (sign | (MaxFiniteMagnitude() + 1))
                                : kKind == SmallFloatKind::kFn   ? (sign | kMagnitudeMask)
                                : kKind == SmallFloatKind::kFnuz ? kSignMask
                                                                 : (sign | MaxFiniteMagnitude());
@@ -148,8 +145,9 @@ struct SmallFloat {
       const double scaled = std::ldexp(magnitude, -ulp_exponent);
       const double rounded = std::nearbyint(scaled);  // To nearest even.
       // Codes of one binade continue those of the one below, so the code is linear in `rounded`.
-      const int64_t code = static_cast<int64_t>(rounded) +
-                           (static_cast<int64_t>(ulp_exponent + kMantissaBits - (1 - kBias)) << kMantissaBits);
+      const int64_t code =
+          static_cast<int64_t>(rounded) +
+          (static_cast<int64_t>(ulp_exponent + kMantissaBits - (1 - kBias)) << kMantissaBits);
       if (code > MaxFiniteMagnitude()) return overflow;
       if (code == 0) return kKind == SmallFloatKind::kFnuz ? 0 : sign;
       return sign | static_cast<uint8_t>(code);

@@ -5,6 +5,28 @@
 #include "hlo/ir/device_limit.h"
 
 namespace toroid {
+namespace {
+
+struct DeviceOps {
+  bool collectives = false;
+  bool boundaries = false;  // Of manual regions.
+};
+
+DeviceOps FindDeviceOps(const Module& module) {
+  DeviceOps ops;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      ops.collectives |= IsCollective(instruction->opcode());
+      if (instruction->opcode() != Opcode::kCustomCall) continue;
+      const absl::string_view target = instruction->custom_call_target();
+      ops.boundaries |= target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+                        target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape";
+    }
+  }
+  return ops;
+}
+
+}  // namespace
 
 bool IsPartitioned(const Module& module) { return module.proto().has_spmd_output_sharding(); }
 
@@ -14,8 +36,8 @@ absl::StatusOr<int64_t> PartitionsOf(const Module& module) {
     const int64_t assigned = module.proto().device_assignment().computation_count();
     // Protos have no field for the number in the configuration: it is 1 in what was read from one.
     if (n != 1 && n != assigned) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("num_partitions=", n, " contradicts a device assignment of ", assigned, " partitions"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "num_partitions=", n, " contradicts a device assignment of ", assigned, " partitions"));
     }
     n = assigned;
   }
@@ -38,19 +60,20 @@ absl::StatusOr<std::vector<HloSharding>> OutputShardings(const Module& module) {
   return HloSharding::LeavesFromProto(module.proto().spmd_output_sharding(), module.entry()->root()->shape());
 }
 
-bool HasManualRegions(const Module& module) {
-  for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (IsCollective(instruction->opcode())) return true;
-      if (instruction->opcode() != Opcode::kCustomCall) continue;
-      const absl::string_view target = instruction->custom_call_target();
-      if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
-          target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape") {
-        return true;
-      }
-    }
+bool LooksPartitioned(const Module& module) {
+  if (IsPartitioned(module) || module.config().num_partitions <= 1) return false;
+  const DeviceOps ops = FindDeviceOps(module);
+  if (!ops.collectives || ops.boundaries) return false;
+  for (int i = 0; i < module.entry()->num_parameters(); ++i) {
+    const xla::OpSharding* sharding = module.entry()->parameter(i)->sharding();
+    if (sharding != nullptr && sharding->type() == xla::OpSharding::OTHER) return true;
   }
   return false;
+}
+
+bool HasManualRegions(const Module& module) {
+  const DeviceOps ops = FindDeviceOps(module);
+  return ops.collectives || ops.boundaries;
 }
 
 }  // namespace toroid

@@ -30,10 +30,10 @@ Kind KindOf(PrimitiveType type) {
     case xla::PRED:
       return Kind::kPred;
 #define TOROID_CASE(enumerator, cpp) case xla::enumerator:
-    TOROID_FOR_EACH_FLOAT_TYPE(TOROID_CASE)
-    return Kind::kFloat;
-    TOROID_FOR_EACH_COMPLEX_TYPE(TOROID_CASE)
-    return Kind::kComplex;
+      TOROID_FOR_EACH_FLOAT_TYPE(TOROID_CASE)
+      return Kind::kFloat;
+      TOROID_FOR_EACH_COMPLEX_TYPE(TOROID_CASE)
+      return Kind::kComplex;
 #undef TOROID_CASE
     case xla::S1:
     case xla::S2:

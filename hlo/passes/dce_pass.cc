@@ -47,7 +47,8 @@ bool EliminateDeadCode(Module* module) {
         continue;
       }
       for (const Instruction* operand : instruction.operands()) live[operand->index()] = true;
-      for (const Instruction* predecessor : instruction.control_predecessors()) live[predecessor->index()] = true;
+      for (const Instruction* predecessor : instruction.control_predecessors())
+        live[predecessor->index()] = true;
     }
     computation->Keep(live);
   }

@@ -6,12 +6,12 @@
 
 namespace toroid {
 
-// True if the instruction must stay although nothing uses its result: transfers, random state, custom calls marked
-// so, and control flow that holds one of them.
+// True if the instruction must stay although nothing uses its result: transfers, random state, custom calls
+// marked so, and control flow that holds one of them.
 bool HasSideEffect(const Instruction& instruction);
 
-// Drops dead instructions of every computation, then unreachable computations. Parameters stay. Returns whether
-// anything was dropped.
+// Drops dead instructions of every computation, then unreachable computations. Parameters stay. Returns
+// whether anything was dropped.
 bool EliminateDeadCode(Module* module);
 
 }  // namespace toroid

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "hlo/ir/literal.h"
 
 namespace toroid {
 namespace {
@@ -51,7 +52,8 @@ class Inliner {
     return absl::OkStatus();
   }
 
-  // Appends copies of all instructions and returns the root's; for an inlined callee the parameters are `arguments`.
+  // Appends copies of all instructions and returns the root's; for an inlined callee the parameters are
+  // `arguments`.
   absl::StatusOr<Instruction*> Append(const Computation& from, absl::Span<Instruction* const> arguments,
                                       const Instruction* call, Computation* to) {
     std::vector<Instruction*> map(from.size());
@@ -79,6 +81,16 @@ class Inliner {
         copy = KeepSharding(*instruction, root, to);
         continue;
       }
+      if (instruction->shape().IsTuple() && instruction->opcode() == Opcode::kConstant) {
+        ASSIGN_OR_RETURN(const Literal value, Literal::FromProto(instruction->attrs().literal()));
+        copy = Constants(value, to);
+        continue;
+      }
+      if (instruction->shape().IsTuple() && instruction->opcode() == Opcode::kCustomCall &&
+          instruction->custom_call_target() == "Sharding" && operands.size() == 1) {
+        copy = instruction->sharding() == nullptr ? operands[0] : KeepSharding(*instruction, operands[0], to);
+        continue;
+      }
       copy = to->AddClone(*instruction, instruction->shape(), operands);
       copy->set_name(instruction->name());
       copy->set_sharding(instruction->sharding());
@@ -86,6 +98,14 @@ class Inliner {
       if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, copy));
     }
     return map[from.root()->index()];
+  }
+
+  // A tuple of constants, one per array.
+  static Instruction* Constants(const Literal& value, Computation* to) {
+    if (!value.shape().IsTuple()) return to->AddConstant(value);
+    std::vector<Instruction*> elements;
+    for (const Literal& element : value.elements()) elements.push_back(Constants(element, to));
+    return to->Add(Opcode::kTuple, value.shape(), elements);
   }
 
   // `value`, which stands for the call or parameter `gone`, with the shardings that `gone` carries.
@@ -98,8 +118,8 @@ class Inliner {
     return Annotated(gone, gone.sharding(), value, &leaf, to);
   }
 
-  Instruction* Annotated(const Instruction& gone, const xla::OpSharding* sharding, Instruction* value, size_t* leaf,
-                         Computation* to) {
+  Instruction* Annotated(const Instruction& gone, const xla::OpSharding* sharding, Instruction* value,
+                         size_t* leaf, Computation* to) {
     xla::HloInstructionProto* attrs;
     if (value->shape().IsTuple()) {
       std::vector<Instruction*> elements;

@@ -6,10 +6,19 @@ namespace {
 
 // Custom calls whose one result equals their one operand.
 bool IsIdentityTarget(absl::string_view target) {
-  static constexpr absl::string_view kTargets[] = {
-      "Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier", "annotate_device_placement",
-      "LayoutConstraint", "MoveToHost", "MoveToDevice", "PinToDevice", "PinToDeviceSram", "InspectSharding",
-      "ShardBarrierFrom", "ShardBarrierTo", "AssumeGatherIndicesInBound"};
+  static constexpr absl::string_view kTargets[] = {"Sharding",
+                                                   "xla.sdy.FuncResultSharding",
+                                                   "xla.sdy.PropagationBarrier",
+                                                   "annotate_device_placement",
+                                                   "LayoutConstraint",
+                                                   "MoveToHost",
+                                                   "MoveToDevice",
+                                                   "PinToDevice",
+                                                   "PinToDeviceSram",
+                                                   "InspectSharding",
+                                                   "ShardBarrierFrom",
+                                                   "ShardBarrierTo",
+                                                   "AssumeGatherIndicesInBound"};
   for (const absl::string_view known : kTargets) {
     if (target == known) return true;
   }

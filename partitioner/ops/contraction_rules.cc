@@ -52,8 +52,8 @@ ShardingRule DotShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-// Batch passes through, features contract as in a dot; group counts split a dimension into (group, rest). A spatial
-// dimension is one factor of image and output; the window (kernel spatial) stays whole.
+// Batch passes through, features contract as in a dot; group counts split a dimension into (group, rest). A
+// spatial dimension is one factor of image and output; the window (kernel spatial) stays whole.
 ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const xla::ConvolutionDimensionNumbers& numbers = instruction.attrs().convolution_dimension_numbers();
   const Shape& lhs_shape = instruction.operand(0)->shape();

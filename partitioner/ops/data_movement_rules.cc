@@ -7,7 +7,9 @@
 namespace toroid {
 namespace {
 
-void AddMoved(uint32_t operands, ShardingRule* rule) { rule->linear.push_back({operands, /*any_reducer=*/true}); }
+void AddMoved(uint32_t operands, ShardingRule* rule) {
+  rule->linear.push_back({operands, /*any_reducer=*/true});
+}
 
 }  // namespace
 
@@ -24,8 +26,8 @@ ShardingRule BroadcastShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-// Common factors from the major side: f32[6,4] -> f32[24] is (i j) -> ((i j)). Where sizes have no common factor,
-// e.g. [3,2] -> [2,3], the dimensions up to the next common boundary are private to each side.
+// Common factors from the major side: f32[6,4] -> f32[24] is (i j) -> ((i j)). Where sizes have no common
+// factor, e.g. [3,2] -> [2,3], the dimensions up to the next common boundary are private to each side.
 ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   const auto from = instruction.operand(0)->shape().dims();
   const auto to = instruction.shape().dims();
@@ -146,7 +148,8 @@ ShardingRule IotaShardingRule(const Instruction& instruction) {
 }
 
 ShardingRule ConstantShardingRule(const Instruction& instruction) {
-  return instruction.shape().IsArray() ? PointwiseRule(instruction.shape().dims(), 0) : OpaqueRule(instruction);
+  return instruction.shape().IsArray() ? PointwiseRule(instruction.shape().dims(), 0)
+                                       : OpaqueRule(instruction);
 }
 
 // The extra minor dimension of the wider side is private.

@@ -1,4 +1,5 @@
-// Rules of elementwise ops: (i j ...), (i j ...) -> (i j ...); scalar operands of select and clamp have no factors.
+// Rules of elementwise ops: (i j ...), (i j ...) -> (i j ...); scalar operands of select and clamp have no
+// factors.
 #include "partitioner/ops/finite.h"
 #include "partitioner/ops/rules.h"
 
@@ -74,7 +75,8 @@ ShardingRule ClampShardingRule(const Instruction& instruction) { return Elementw
 
 ShardingRule ConvertShardingRule(const Instruction& instruction) {
   ShardingRule rule = Elementwise(instruction);
-  if (ConversionKeepsSums(instruction.operand(0)->shape().element_type(), instruction.shape().element_type())) {
+  if (ConversionKeepsSums(instruction.operand(0)->shape().element_type(),
+                          instruction.shape().element_type())) {
     rule.linear.push_back({0b1});
   }
   return rule;

@@ -1,7 +1,7 @@
 // Local programs of ops that move boundaries: iota, slice, pad, reverse, concatenate.
 //
-// On a cut dimension the result's tile i owns rows [i t, (i + 1) t); the op says which operand rows those are, and
-// a halo exchange fetches them.
+// On a cut dimension the result's tile i owns rows [i t, (i + 1) t); the op says which operand rows those
+// are, and a halo exchange fetches them.
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/ops/local_program.h"
@@ -65,8 +65,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   SpmdBuilder& b = *context.b;
   std::vector<Instruction*> result;
-  // Tiles change places with their mirror images; then every tile is reversed, and where the last tile is short the
-  // rows move up by what it lacks.
+  // Tiles change places with their mirror images; then every tile is reversed, and where the last tile is
+  // short the rows move up by what it lacks.
   for (const int64_t dim : context.op->dimensions()) {
     const int d = static_cast<int>(dim);
     if (!context.IsCut(0, d)) continue;

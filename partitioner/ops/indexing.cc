@@ -1,7 +1,8 @@
 // Local programs of ops that address an operand by computed indices.
 //
 // On a cut indexed dimension start indices are clamped against the full dimension first, then moved into the
-// shard's coordinates; a partition contributes what it holds and zeros elsewhere, and the contributions add up.
+// shard's coordinates; a partition contributes what it holds and zeros elsewhere, and the contributions add
+// up.
 #include <algorithm>
 
 #include "hlo/base/math.h"
@@ -41,10 +42,11 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
   for (int d = 0; d < local.rank(); ++d) attrs->add_dynamic_slice_sizes(local.dim(d));
   Instruction* mask = nullptr;
   bool rewrite = false;
-  for (int d = 0; d < from.rank(); ++d) rewrite |= from.dim(d) != context.op->shape().dim(d) && context.IsCut(0, d);
+  for (int d = 0; d < from.rank(); ++d)
+    rewrite |= from.dim(d) != context.op->shape().dim(d) && context.IsCut(0, d);
   if (!rewrite) return context.CloneLocal(attrs);
-  // Rows [start, start + k) of a cut dimension: those in the shard, shifted by a padding of k on both sides so that
-  // every start is in range, masked to the valid part.
+  // Rows [start, start + k) of a cut dimension: those in the shard, shifted by a padding of k on both sides
+  // so that every start is in range, masked to the valid part.
   for (int d = 0; d < from.rank(); ++d) {
     Instruction*& start = context.operands[1 + d];
     const int64_t k = local.dim(d);
@@ -52,7 +54,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
     const AxisList& axes = context.AxesOf(0, d);
     const int64_t shard = x->shape().dim(d);
     Instruction* clamped = ClampedStart(b, start, from.dim(d), k);
-    Instruction* here = b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));  // In the shard.
+    Instruction* here =
+        b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));  // In the shard.
     x = b.Pad(x, d, k, k);
     start = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
     start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
@@ -66,7 +69,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
   // All start indices in one type.
   for (int d = 0; d < from.rank(); ++d) {
     Instruction*& start = context.operands[1 + d];
-    if (start->shape().element_type() != xla::S64) start = ClampedStart(b, start, from.dim(d), context.op->shape().dim(d));
+    if (start->shape().element_type() != xla::S64)
+      start = ClampedStart(b, start, from.dim(d), context.op->shape().dim(d));
   }
   context.operands[0] = x;
   std::vector<Instruction*> rows = context.CloneLocal(attrs);
@@ -79,7 +83,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
   const Shape& shape = context.op->shape();
   const Shape& update_shape = context.op->operand(1)->shape();
   bool rewrite = false;
-  for (int d = 0; d < shape.rank(); ++d) rewrite |= shape.dim(d) != update_shape.dim(d) && context.IsCut(0, d);
+  for (int d = 0; d < shape.rank(); ++d)
+    rewrite |= shape.dim(d) != update_shape.dim(d) && context.IsCut(0, d);
   if (!rewrite) return context.CloneLocal();
   // Row j of the shard becomes update row j - here where that is one; `here` is the start in the shard.
   Instruction* x = context.operands[0];
@@ -127,18 +132,20 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
   }
   for (int k = 0; k < numbers.start_index_map_size(); ++k) {
     const int d = static_cast<int>(numbers.start_index_map(k));
-    const bool collapsed = std::find(numbers.collapsed_slice_dims().begin(), numbers.collapsed_slice_dims().end(),
-                                     d) != numbers.collapsed_slice_dims().end();
+    const bool collapsed =
+        std::find(numbers.collapsed_slice_dims().begin(), numbers.collapsed_slice_dims().end(), d) !=
+        numbers.collapsed_slice_dims().end();
     if (!collapsed || !context.IsCut(0, d)) continue;
     const int64_t shard = operand->shape().dim(d);
     Instruction* component = indices;
     if (!scalar_indices) component = b.Slice(component, vector_dim, k, k + 1);
     Instruction* clamped = ClampedStart(b, component, from.dim(d), 1);
     const auto dims = component->shape().dims();
-    Instruction* local = b.Binary(
-        Opcode::kSubtract, clamped, b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims));
-    Instruction* in = b.Binary(Opcode::kAnd, b.Compare(local, b.Broadcast(b.IntScalar(0, xla::S64), dims), "GE"),
-                               b.Compare(local, b.Broadcast(b.IntScalar(shard, xla::S64), dims), "LT"));
+    Instruction* local = b.Binary(Opcode::kSubtract, clamped,
+                                  b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims));
+    Instruction* in =
+        b.Binary(Opcode::kAnd, b.Compare(local, b.Broadcast(b.IntScalar(0, xla::S64), dims), "GE"),
+                 b.Compare(local, b.Broadcast(b.IntScalar(shard, xla::S64), dims), "LT"));
     in = b.Reshape(in, batch);
     mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
     // The gather clamps again; what it then reads from outside is masked.
@@ -162,7 +169,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
   xla::HloInstructionProto* broadcast_attrs;
   Instruction* wide_mask = b.Add(Opcode::kBroadcast, Shape(xla::PRED, out), {mask}, &broadcast_attrs);
   for (int d = 0; d < static_cast<int>(out.size()); ++d) {
-    if (std::find(numbers.offset_dims().begin(), numbers.offset_dims().end(), d) == numbers.offset_dims().end()) {
+    if (std::find(numbers.offset_dims().begin(), numbers.offset_dims().end(), d) ==
+        numbers.offset_dims().end()) {
       broadcast_attrs->add_dimensions(d);
     }
   }
@@ -182,8 +190,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   bool partial = false;
   const Shape& updates_shape = context.op->operand(n + 1)->shape();
   for (int d = 0; d < updates_shape.rank(); ++d) {
-    const bool window = std::find(numbers.update_window_dims().begin(), numbers.update_window_dims().end(), d) !=
-                        numbers.update_window_dims().end();
+    const bool window = std::find(numbers.update_window_dims().begin(), numbers.update_window_dims().end(),
+                                  d) != numbers.update_window_dims().end();
     const FactorKind kind = window || !context.IsCut(n + 1, d)
                                 ? FactorKind::kPassThrough
                                 : context.rule->factors[context.rule->operands[n + 1][d].factor[0]].kind;
@@ -196,8 +204,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
   for (int k = 0; k < numbers.scatter_dims_to_operand_dims_size(); ++k) {
     const int d = static_cast<int>(numbers.scatter_dims_to_operand_dims(k));
-    const bool inserted = std::find(numbers.inserted_window_dims().begin(), numbers.inserted_window_dims().end(),
-                                    d) != numbers.inserted_window_dims().end();
+    const bool inserted =
+        std::find(numbers.inserted_window_dims().begin(), numbers.inserted_window_dims().end(), d) !=
+        numbers.inserted_window_dims().end();
     if (!inserted || !context.IsCut(0, d)) continue;
     const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));
     Instruction* wide = ToS64(b, indices);

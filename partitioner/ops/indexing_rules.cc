@@ -63,9 +63,9 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-// Operand dimensions taken whole <-> offset dimensions of the result; batch dimensions of the indices <-> the rest
-// of the result; batching dimensions in all three; an operand dimension from which single elements are picked is
-// indexed.
+// Operand dimensions taken whole <-> offset dimensions of the result; batch dimensions of the indices <-> the
+// rest of the result; batching dimensions in all three; an operand dimension from which single elements are
+// picked is indexed.
 ShardingRule GatherShardingRule(const Instruction& instruction) {
   const xla::GatherDimensionNumbers& numbers = instruction.attrs().gather_dimension_numbers();
   const Shape& from = instruction.operand(0)->shape();
@@ -100,7 +100,8 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
   }
   // A collapsed dimension that no index addresses is read at 0: it stays whole.
   for (const int64_t d : numbers.collapsed_slice_dims()) {
-    if (Contains(numbers.start_index_map(), d)) operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
+    if (Contains(numbers.start_index_map(), d))
+      operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
   }
   rule.operands = {operand, indices};
   rule.results.push_back(result);
@@ -108,8 +109,8 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-// n operands, indices, n updates. Windows taken whole pass through; batch dimensions of indices and updates are
-// reduced if the update computation is a plain reducer; inserted dimensions are indexed.
+// n operands, indices, n updates. Windows taken whole pass through; batch dimensions of indices and updates
+// are reduced if the update computation is a plain reducer; inserted dimensions are indexed.
 ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const xla::ScatterDimensionNumbers& numbers = instruction.attrs().scatter_dimension_numbers();
   const int n = instruction.num_operands() / 2;
@@ -119,8 +120,7 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*instruction.called(0)) : std::nullopt;
   ShardingRule rule;
   rule.reducer = reducer.value_or(Reducer::kAdd);
-  const FactorKind batch_kind =
-      reducer == Reducer::kAdd ? FactorKind::kReduction : FactorKind::kWhole;
+  const FactorKind batch_kind = reducer == Reducer::kAdd ? FactorKind::kReduction : FactorKind::kWhole;
   TensorFactors operand(to.rank()), indices(indices_shape.rank()), updates(updates_shape.rank());
 
   std::vector<int> batch_dims, window_dims;

@@ -34,7 +34,8 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
   // Nothing to compute: no halo, no index arithmetic on sizes of zero.
   if (context.op->shape().IsArray() && context.op->shape().NumElements() == 0) {
     const Shape local = context.ResultShape();
-    return std::vector<Instruction*>{context.b->Broadcast(context.b->Zero(local.element_type()), local.dims())};
+    return std::vector<Instruction*>{
+        context.b->Broadcast(context.b->Zero(local.element_type()), local.dims())};
   }
   switch (context.op->opcode()) {
     case Opcode::kIota:

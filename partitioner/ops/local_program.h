@@ -1,7 +1,7 @@
 // Local programs: what one partition runs for an op of the global program.
 //
-// The common case is the op itself on local shapes. Families whose local program differs have a function of their
-// own here; each is given operands already brought to the shardings that the assignment needs.
+// The common case is the op itself on local shapes. Families whose local program differs have a function of
+// their own here; each is given operands already brought to the shardings that the assignment needs.
 #ifndef TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
 #define TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
 
@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);
 
-// The op itself on local shapes. Padding of cut reduction factors is replaced by the reducer's neutral element, in every
-// operand that has them: 0 x NaN is NaN.
+// The op itself on local shapes. Padding of cut reduction factors is replaced by the reducer's neutral
+// element, in every operand that has them: 0 x NaN is NaN.
 absl::StatusOr<std::vector<Instruction*>> PartitionByRule(OpContext& context);
 
 // Families with local programs of their own.

@@ -1,14 +1,14 @@
 // Local programs of reductions.
 //
-// HLO applies a reducer in any order, and init values as often as it likes; the partitioned program lets each of them
-// enter once, so that it computes what the unpartitioned one does also where they are not neutral. Padding rows never
-// enter.
+// HLO applies a reducer in any order, and init values as often as it likes; the partitioned program lets each
+// of them enter once, so that it computes what the unpartitioned one does also where they are not neutral.
+// Padding rows never enter.
 //
-// - Arrays reduced apart by add, maximum and the like: the local reduce starts from the neutral element, parts combine
-//   by all-reduce, and the init value joins at the end.
+// - Arrays reduced apart by add, maximum and the like: the local reduce starts from the neutral element,
+//   parts combine by all-reduce, and the init value joins at the end.
 // - Choices (argmax): a value may enter any number of times, so every part starts from the init value.
-// - Anything else: a flag travels with each element and says that it counts, and the reducer passes over those that
-//   do not. Parts start from nothing, which no init value could say.
+// - Anything else: a flag travels with each element and says that it counts, and the reducer passes over
+//   those that do not. Parts start from nothing, which no init value could say.
 // In the last two, all parts are gathered along a new dimension and reduced locally.
 #include <algorithm>
 
@@ -109,7 +109,8 @@ Computation* CountingReducer(const OpContext& context) {
     for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
     copy = counting->AddClone(*instruction, instruction->shape(), operands);
     std::vector<Computation*> called;
-    for (const Computation* callee : instruction->called()) called.push_back(context.copy_computation(callee));
+    for (const Computation* callee : instruction->called())
+      called.push_back(context.copy_computation(callee));
     copy->set_called(called);
   }
   Instruction* const left = parameters[n];
@@ -164,7 +165,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context) {
   const int n = context.op->num_operands() / 2;
   const Computation& computation = *context.op->called(0);
   const std::optional<std::vector<Reducer>> reducers = ClassifyReducers(computation);
-  if (!reducers) return IsIdempotent(computation) ? ReduceChoices(context, axes) : ReduceOpaque(context, axes);
+  if (!reducers)
+    return IsIdempotent(computation) ? ReduceChoices(context, axes) : ReduceOpaque(context, axes);
   const std::vector<Instruction*> init(context.operands.begin() + n, context.operands.end());
   for (int i = 0; i < n; ++i) {
     Instruction* neutral = b.Constant(NeutralElement((*reducers)[i], init[i]->shape().element_type()));
@@ -175,7 +177,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context) {
   if (context.results[0].partial != 0) return local;  // The init value is known to be neutral.
   for (int i = 0; i < n; ++i) {
     local[i] = b.AllReduce(local[i], axes, (*reducers)[i]);
-    local[i] = b.Binary(ReducerOpcode((*reducers)[i]), b.Broadcast(init[i], local[i]->shape().dims()), local[i]);
+    local[i] =
+        b.Binary(ReducerOpcode((*reducers)[i]), b.Broadcast(init[i], local[i]->shape().dims()), local[i]);
   }
   return local;
 }

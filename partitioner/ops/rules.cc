@@ -3,14 +3,17 @@
 namespace toroid {
 
 // Families whose ops run on whole arrays, or that the partitioner handles as data flow.
-#define TOROID_FOR_EACH_OPAQUE_FAMILY(F) \
-  F(Bitcast) F(Tuple) F(GetTupleElement) F(Parameter) F(RaggedDot) F(ScaledDot) F(Scan) \
-  F(BatchNormTraining) F(BatchNormInference) F(BatchNormGrad) F(Rng) F(RngGetAndUpdateState) F(RngBitGenerator) \
-  F(Call) F(Fusion) F(While) F(Conditional) F(AfterAll) F(AddDependency) F(DeviceId) \
-  F(RaggedAllToAll) F(CollectiveBroadcast) \
-  F(Infeed) F(Outfeed) F(Send) F(SendDone) F(Recv) F(RecvDone) F(CopyStart) F(CopyDone) F(AllReduceStart) \
-  F(AllReduceDone) F(AllGatherStart) F(AllGatherDone) F(CollectivePermuteStart) F(CollectivePermuteDone) \
-  F(AsyncStart) F(AsyncUpdate) F(AsyncDone) F(GetDimensionSize) F(SetDimensionSize) F(DynamicReshape)
+#define TOROID_FOR_EACH_OPAQUE_FAMILY(F)                                                                \
+  F(Bitcast)                                                                                            \
+  F(Tuple)                                                                                              \
+  F(GetTupleElement) F(Parameter) F(RaggedDot) F(ScaledDot) F(Scan) F(BatchNormTraining)                \
+      F(BatchNormInference) F(BatchNormGrad) F(Rng) F(RngGetAndUpdateState) F(RngBitGenerator) F(Call)  \
+          F(Fusion) F(While) F(Conditional) F(AfterAll) F(AddDependency) F(DeviceId) F(RaggedAllToAll)  \
+              F(CollectiveBroadcast) F(Infeed) F(Outfeed) F(Send) F(SendDone) F(Recv) F(RecvDone)       \
+                  F(CopyStart) F(CopyDone) F(AllReduceStart) F(AllReduceDone) F(AllGatherStart)         \
+                      F(AllGatherDone) F(CollectivePermuteStart) F(CollectivePermuteDone) F(AsyncStart) \
+                          F(AsyncUpdate) F(AsyncDone) F(GetDimensionSize) F(SetDimensionSize)           \
+                              F(DynamicReshape)
 #define TOROID_OPAQUE(family) \
   ShardingRule family##ShardingRule(const Instruction& instruction) { return OpaqueRule(instruction); }
 TOROID_FOR_EACH_OPAQUE_FAMILY(TOROID_OPAQUE)
@@ -51,8 +54,8 @@ ShardingRule OpaqueRule(const Instruction& instruction) {
 }
 
 bool IsTrivial(const xla::WindowDimension& window) {
-  return window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 && window.padding_high() == 0 &&
-         window.base_dilation() <= 1;
+  return window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 &&
+         window.padding_high() == 0 && window.base_dilation() <= 1;
 }
 
 ShardingRule ShardingRuleOf(const Instruction& instruction) {

@@ -13,8 +13,8 @@
 
 namespace toroid {
 
-// The rule of an instruction, by its opcode's family. Opcodes without a rule of their own (custom-call, rng, ...)
-// get one in which every dimension is blocked.
+// The rule of an instruction, by its opcode's family. Opcodes without a rule of their own (custom-call, rng,
+// ...) get one in which every dimension is blocked.
 ShardingRule ShardingRuleOf(const Instruction& instruction);
 
 // ShardingRule <Family>ShardingRule(const Instruction&), for every family of the table.

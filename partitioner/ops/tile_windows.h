@@ -1,4 +1,5 @@
-// Which operand rows a tile of a result reads, for ops that move boundaries: slice, pad, concatenate, reverse, windows.
+// Which operand rows a tile of a result reads, for ops that move boundaries: slice, pad, concatenate,
+// reverse, windows.
 //
 // The result's dimension is cut in tiles of t rows; tile i owns rows [i t, (i + 1) t).
 //
@@ -29,16 +30,17 @@ struct OperandWindows {
   TileWindows windows;
 };
 
-// What tiles of dimension `dim` of the result read, cut in `tiles`. Nothing for ops that read their own rows, and for
-// cumulative windows.
+// What tiles of dimension `dim` of the result read, cut in `tiles`. Nothing for ops that read their own rows,
+// and for cumulative windows.
 std::vector<OperandWindows> ReadsOfTiles(const Instruction& op, int dim, int64_t tiles);
 
-// A window along `dim` that reaches from every row to the begin (or the end) of the dimension, over a reducer and an
-// init value that leave others unchanged: the parts of tiles combine. 0: no; 1: from the begin; -1: from the end.
+// A window along `dim` that reaches from every row to the begin (or the end) of the dimension, over a reducer
+// and an init value that leave others unchanged: the parts of tiles combine. 0: no; 1: from the begin; -1:
+// from the end.
 int CumulativeDirection(const Instruction& op, int dim);
 
-// Bytes that one device sends for the op's own exchanges if dimension `dim` of the result is cut over `axes`, and what
-// many small messages cost beyond their bytes. operand_bytes[k]: local bytes of operand k.
+// Bytes that one device sends for the op's own exchanges if dimension `dim` of the result is cut over `axes`,
+// and what many small messages cost beyond their bytes. operand_bytes[k]: local bytes of operand k.
 struct ExchangeCost {
   int64_t sent_bytes = 0;
   double delay_bytes = 0;

@@ -1,13 +1,14 @@
 // Local programs of windowed ops over cut spatial dimensions: convolution, reduce-window, select-and-scatter.
 //
 // Output tile i owns w windows from i w. On the base spread by its dilation it reads positions
-// [i w stride - low, i w stride - low + (w - 1) stride + (k - 1) dilation + 1). A halo exchange fetches the rows
-// behind them, what lies outside the base is replaced by the padding value, holes of the base dilation are filled
-// in, and the op runs without padding.
+// [i w stride - low, i w stride - low + (w - 1) stride + (k - 1) dilation + 1). A halo exchange fetches the
+// rows behind them, what lies outside the base is replaced by the padding value, holes of the base dilation
+// are filled in, and the op runs without padding.
 //
-// A window that reaches to the begin of the dimension from every row (a cumulative sum, maximum, ...) is not fetched:
-// every tile runs over its own rows, the totals of all tiles are gathered, and those of the tiles before are combined
-// with every row. One row per tile travels. x[0..8) over 2, sums: tile 1 adds x[0] + ... + x[3] to its own.
+// A window that reaches to the begin of the dimension from every row (a cumulative sum, maximum, ...) is not
+// fetched: every tile runs over its own rows, the totals of all tiles are gathered, and those of the tiles
+// before are combined with every row. One row per tile travels. x[0..8) over 2, sums: tile 1 adds x[0] + ...
+// + x[3] to its own.
 // Source: GShard, arXiv:2006.16668, A.4.
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
@@ -31,7 +32,8 @@ Instruction* FetchBase(SpmdBuilder& b, Instruction* x, int64_t n, const AxisList
   return FetchSpreadWindow(b, x, read.dim, n, axes, read.windows, length, fill);
 }
 
-// `x`, whose every tile along `dim` is cumulated by itself, combined with the totals of the tiles before (behind).
+// `x`, whose every tile along `dim` is cumulated by itself, combined with the totals of the tiles before
+// (behind).
 Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& axes, bool forward,
                        Reducer reducer) {
   const PrimitiveType type = x->shape().element_type();
@@ -120,8 +122,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
   return results;
 }
 
-// Windows lie apart, each within its stride: a tile takes the rows under its part of the source, and what it scatters
-// goes back to the tiles of the result. Rows behind the last window get the init value.
+// Windows lie apart, each within its stride: a tile takes the rows under its part of the source, and what it
+// scatters goes back to the tiles of the result. Rows behind the last window get the init value.
 absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const Shape local = context.ResultShape();

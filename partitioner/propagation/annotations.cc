@@ -183,7 +183,8 @@ class Reader {
     if (instruction.sharding() == nullptr || (&instruction == module_.entry()->root() && !given)) {
       return absl::OkStatus();
     }
-    if (!given && (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement)) {
+    if (!given &&
+        (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement)) {
       return absl::OkStatus();  // Their tensors are others'.
     }
     // Dead copies behind an annotated root only say what was asked of it.
@@ -201,8 +202,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Ordinary shardings of the entry's results. The root's tuple sharding fills the places of free results with
-  // "replicated"; a dead reshape behind a result tells whether that was asked for.
+  // Ordinary shardings of the entry's results. The root's tuple sharding fills the places of free results
+  // with "replicated"; a dead reshape behind a result tells whether that was asked for.
   absl::Status CollectOutputs() {
     const Instruction& root = *module_.entry()->root();
     if (root.sharding() == nullptr) return absl::OkStatus();
@@ -212,8 +213,7 @@ class Reader {
     absl::flat_hash_map<int, const Instruction*> echo;  // Result tensor -> the dead reshape behind it.
     for (const auto& instruction : module_.entry()->instructions()) {
       if (instruction->opcode() != Opcode::kReshape || !users.users(*instruction).empty() ||
-          instruction.get() == &root ||
-          !instruction->shape().SameDims(instruction->operand(0)->shape())) {
+          instruction.get() == &root || !instruction->shape().SameDims(instruction->operand(0)->shape())) {
         continue;
       }
       for (const int leaf : graph_.Leaves(*instruction->operand(0))) {
@@ -262,7 +262,8 @@ class Reader {
     for (const auto& [name, mesh] : meshes_) {
       int64_t stride = 1;
       if (mesh.NumDevices() != num_devices_) continue;
-      for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) cuts.push_back(stride *= axis->size);
+      for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis)
+        cuts.push_back(stride *= axis->size);
     }
     if (num_devices_ > kMaxDevices) {
       return absl::InvalidArgumentError(
@@ -297,8 +298,9 @@ class Reader {
     } else {
       for (const HloSharding::Subgroup& subgroup : wish.sharding.subgroups()) {
         if (subgroup.type != xla::OpSharding::REPLICATED) {
-          return absl::UnimplementedError(absl::StrCat("the sharding ", wish.sharding.ToString(),
-                                                       " orders manual or unreduced devices unlike the others"));
+          return absl::UnimplementedError(
+              absl::StrCat("the sharding ", wish.sharding.ToString(),
+                           " orders manual or unreduced devices unlike the others"));
         }
       }
       ASSIGN_OR_RETURN(annotation.sharding, SameTiles(wish.sharding, rank));
@@ -345,15 +347,19 @@ class Reader {
         return absl::InvalidArgumentError("takes one array and gives one");
       }
       boundary.enters = target == "SPMDFullToShardShape";
-      const int local = boundary.enters ? graph_.Leaves(instruction)[0] : graph_.Leaves(*instruction.operand(0))[0];
-      const int global = boundary.enters ? graph_.Leaves(*instruction.operand(0))[0] : graph_.Leaves(instruction)[0];
+      const int local =
+          boundary.enters ? graph_.Leaves(instruction)[0] : graph_.Leaves(*instruction.operand(0))[0];
+      const int global =
+          boundary.enters ? graph_.Leaves(*instruction.operand(0))[0] : graph_.Leaves(instruction)[0];
       const auto& local_annotation = out_.tensor[local];
-      boundary.manual = local_annotation && local_annotation->sharding.manual != 0 ? local_annotation->sharding.manual
-                                                                                  : out_.mesh.AllAxes();
+      boundary.manual = local_annotation && local_annotation->sharding.manual != 0
+                            ? local_annotation->sharding.manual
+                            : out_.mesh.AllAxes();
       const int rank = graph_.shape(global).rank();
       Sharding full = out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank);
       if (!boundary.enters && instruction.sharding() != nullptr) {
-        // The call itself says how its result lies, also where it is the root and that sharding is the output's.
+        // The call itself says how its result lies, also where it is the root and that sharding is the
+        // output's.
         ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(*instruction.sharding()));
         RETURN_IF_ERROR(own.Validate(graph_.shape(global)));
         full = out_.mesh.FromHlo(own, rank).value_or(full);
@@ -362,9 +368,10 @@ class Reader {
     } else if (target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape") {
       boundary.enters = target == "xla.sdy.GlobalToLocalShape";
       const std::string* axes = instruction.FrontendAttribute("xla.sdy.manual_axes");
-      const std::string* text = instruction.FrontendAttribute(boundary.enters ? "xla.sdy.in_shardings"
-                                                                              : "xla.sdy.out_shardings");
-      if (axes == nullptr || text == nullptr) return absl::InvalidArgumentError("lacks its shardings or manual axes");
+      const std::string* text =
+          instruction.FrontendAttribute(boundary.enters ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings");
+      if (axes == nullptr || text == nullptr)
+        return absl::InvalidArgumentError("lacks its shardings or manual axes");
       ASSIGN_OR_RETURN(const auto names, ParseSdyManualAxes(*axes));
       ASSIGN_OR_RETURN(const auto shardings, ParseSdyShardings(*text, meshes_));
       const auto leaves = graph_.Leaves(instruction);
@@ -412,8 +419,8 @@ class Reader {
       const Dims expected = out_.mesh.ShardDims(global.dims(), manual);
       if (local.rank() == global.rank() && absl::MakeConstSpan(expected) == local.dims()) continue;
       return absl::InvalidArgumentError(absl::StrCat("the sharding cuts ", global.ToString(), " into ",
-                                                     Shape(global.element_type(), expected).ToString(), ", not ",
-                                                     local.ToString()));
+                                                     Shape(global.element_type(), expected).ToString(),
+                                                     ", not ", local.ToString()));
     }
     return absl::OkStatus();
   }
@@ -470,7 +477,8 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices) {
+absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph,
+                                            int64_t num_devices) {
   return Reader(module, graph, num_devices).Read();
 }
 

@@ -1,9 +1,9 @@
 // The shardings a module asks for, in one form.
 //
 // Two dialects are read: ordinary `sharding` fields (GSPMD: closed, except for a Sharding call's unspecified
-// dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). Where a module
-// has Shardy meshes its strings count and ordinary shardings are ignored. All devices lie in one mesh, cut wherever
-// some sharding cuts them.
+// dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). Where a
+// module has Shardy meshes its strings count and ordinary shardings are ignored. All devices lie in one mesh,
+// cut wherever some sharding cuts them.
 #ifndef TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
 #define TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
 
@@ -20,11 +20,11 @@ namespace toroid {
 // What is asked of one tensor.
 struct Annotation {
   Sharding sharding;
-  uint64_t closed = 0;            // Bit d: propagation must not cut dimension d further.
-  AxisSet replicated = 0;         // Axes that may not cut any dimension.
-  std::vector<int> priorities;    // Per dimension, 0 first; empty: all 0.
-  // The sharding as given, where its devices are ordered unlike the mesh: the tensor lies there, and `sharding`
-  // is the one of equal tiles in mesh order.
+  uint64_t closed = 0;          // Bit d: propagation must not cut dimension d further.
+  AxisSet replicated = 0;       // Axes that may not cut any dimension.
+  std::vector<int> priorities;  // Per dimension, 0 first; empty: all 0.
+  // The sharding as given, where its devices are ordered unlike the mesh: the tensor lies there, and
+  // `sharding` is the one of equal tiles in mesh order.
   std::optional<HloSharding> foreign;
 };
 
@@ -44,10 +44,11 @@ struct Annotations {
 };
 
 // `num_devices`: 0 to take what the shardings name (1 if none does).
-// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their array,
-// or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or if there are more than
-// kMaxDevices.
-absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices);
+// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
+// array, or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or if there
+// are more than kMaxDevices.
+absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph,
+                                            int64_t num_devices);
 
 }  // namespace toroid
 

@@ -1,9 +1,9 @@
 // The tensors of a module and the ops that relate them, as propagation and partitioning see them.
 //
-// A tensor is a leaf (array or token) of an instruction's result. Tuples and get-tuple-elements pass tensors on
-// and are no ops. A while loop has one tensor per leaf of its state, shared by its result, its body's and its
-// condition's parameter; the initial state and the body's root flow into it over edges. Likewise the branches of
-// a conditional. The entry's result flows over edges into output tensors.
+// A tensor is a leaf (array or token) of an instruction's result. Tuples and get-tuple-elements pass tensors
+// on and are no ops. A while loop has one tensor per leaf of its state, shared by its result, its body's and
+// its condition's parameter; the initial state and the body's root flow into it over edges. Likewise the
+// branches of a conditional. The entry's result flows over edges into output tensors.
 #ifndef TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
 #define TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
 
@@ -24,8 +24,8 @@ struct FlowOp {
 
 class FlowGraph {
  public:
-  // Requires a module as InlineCalls leaves it: without calls, and every body, condition and branch entered from one
-  // place.
+  // Requires a module as InlineCalls leaves it: without calls, and every body, condition and branch entered
+  // from one place.
   explicit FlowGraph(const Module& module);
 
   int num_tensors() const { return static_cast<int>(shapes_.size()); }
@@ -63,7 +63,8 @@ class FlowGraph {
   std::vector<const Shape*> shapes_;
   std::deque<ShardingRule> rules_;
   std::vector<FlowOp> ops_;
-  std::vector<int> computation_begin_;  // Per computation: number of its first instruction, -1 if not reached.
+  std::vector<int>
+      computation_begin_;  // Per computation: number of its first instruction, -1 if not reached.
   std::vector<int> leaf_begin_, leaf_end_;
   std::vector<int> leaves_;
   std::vector<int> op_of_;

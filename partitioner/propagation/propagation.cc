@@ -50,8 +50,8 @@ class Propagator {
     while (true) {
       Settle();
       if (next == waiting_.size()) break;
-      for (const int priority = waiting_[next].priority; next < waiting_.size() && waiting_[next].priority == priority;
-           ++next) {
+      for (const int priority = waiting_[next].priority;
+           next < waiting_.size() && waiting_[next].priority == priority; ++next) {
         const Waiting& w = waiting_[next];
         Extend(w.tensor, w.dim, w.axes, /*given=*/true);
       }
@@ -167,8 +167,8 @@ class Propagator {
     all_.assign(num_factors, 0);
     bool any = false;
     bool conflict = false;
-    const bool hold_broadcast = stage_ != kEverything && op.instruction != nullptr &&
-                                op.instruction->opcode() == Opcode::kBroadcast;
+    const bool hold_broadcast =
+        stage_ != kEverything && op.instruction != nullptr && op.instruction->opcode() == Opcode::kBroadcast;
     ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
       if (hold_broadcast && !is_result) return;
       const Sharding& sharding = state_[t].sharding;
@@ -217,8 +217,8 @@ class Propagator {
 
   void Apply(const FlowOp& op, absl::Span<const AxisList> factor_axes) {
     const ShardingRule& rule = *op.rule;
-    const bool hold_broadcast = stage_ != kEverything && op.instruction != nullptr &&
-                                op.instruction->opcode() == Opcode::kBroadcast;
+    const bool hold_broadcast =
+        stage_ != kEverything && op.instruction != nullptr && op.instruction->opcode() == Opcode::kBroadcast;
     ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
       if (hold_broadcast && is_result) return;
       for (size_t d = 0; d < tensor.size(); ++d) {
@@ -235,7 +235,8 @@ class Propagator {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       if (!contested_[i] || decided_[i]) continue;
       int64_t bytes = 0;
-      ForEachTensor(graph_.ops()[i], [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
+      ForEachTensor(graph_.ops()[i],
+                    [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
       order.emplace_back(-bytes, static_cast<int>(i));
     }
     std::sort(order.begin(), order.end());
@@ -255,7 +256,8 @@ class Propagator {
     bool open = false;
     ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool) {
       for (size_t d = 0; d < tensor.size(); ++d) {
-        open |= !(state_[t].closed >> d & 1) && state_[t].sharding.dims[d].empty() && graph_.shape(t).dim(d) > 1;
+        open |=
+            !(state_[t].closed >> d & 1) && state_[t].sharding.dims[d].empty() && graph_.shape(t).dim(d) > 1;
       }
     });
     return open;

@@ -1,11 +1,12 @@
 // Sharding propagation: from the shardings some tensors are given to one for every tensor.
 //
-// 1. For every op, each factor takes the longest list of axes on which the tensors that have it agree, and hands it
-//    to those of them that are not cut yet, unless an axis is wanted by another factor of the op, is used in
-//    another dimension of the tensor, or the dimension is closed. To a fixed point: first through ops that only
+// 1. For every op, each factor takes the longest list of axes on which the tensors that have it agree, and
+//    hands it to those of them that are not cut yet, unless an axis is wanted by another factor of the op, is
+//    used in another dimension of the tensor, or the dimension is closed. To a fixed point: first through ops that only
 //    pass data through, then all but broadcasts from operand to result, then all.
-// 2. Of the ops whose tensors disagree, the one with most bytes at stake is settled by the assignment that moves
-//    the fewest bytes; what it decides spreads as in 1. A tensor's sharding only ever grows, so this ends.
+// 2. Of the ops whose tensors disagree, the one with most bytes at stake is settled by the assignment that
+//    moves the fewest bytes; what it decides spreads as in 1. A tensor's sharding only ever grows, so this
+//    ends.
 // Dimensions of lower priority wait until the higher ones have settled.
 //
 // Example: x[{e}, {}] in x[G,S] * m[G,E] -> y[E,S] with y[{e}, {}]: the axis e is wanted by G and by E; m, if

@@ -7,7 +7,7 @@
 namespace toroid {
 
 Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> dims, const Sharding& from,
-                                  const ReshardPlan& plan) {
+                     const ReshardPlan& plan) {
   Sharding state = from;
   for (const Move& move : plan.moves) {
     const int64_t g = b.mesh().Product(move.axes);
@@ -23,7 +23,8 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
       case MoveKind::kSlice: {
         const int d = move.to_dim;
         x = b.Pad(x, d, 0, g * local[d] - x->shape().dim(d));
-        x = b.DynamicSlice(x, d, b.Offset(move.axes, local[d], SpmdBuilder::IndexType(g * local[d])), local[d]);
+        x = b.DynamicSlice(x, d, b.Offset(move.axes, local[d], SpmdBuilder::IndexType(g * local[d])),
+                           local[d]);
         break;
       }
       case MoveKind::kReduceScatter: {

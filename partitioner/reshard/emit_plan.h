@@ -7,7 +7,8 @@
 
 namespace toroid {
 
-// Carries out a plan on `x`, the local part under `from` of an array of global dimensions `dims` (per manual group).
+// Carries out a plan on `x`, the local part under `from` of an array of global dimensions `dims` (per manual
+// group).
 Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> dims, const Sharding& from,
                      const ReshardPlan& plan);
 

@@ -82,8 +82,8 @@ bool BoundByDistance(HaloStep* step) {
   return true;
 }
 
-// Bounds by rank. In units of a row / divisor, windows begin at multiples of the gcd of scale and tile, but for a
-// rest, within their origin tiles; rank c are those in [c, c + 1) scale share.
+// Bounds by rank. In units of a row / divisor, windows begin at multiples of the gcd of scale and tile, but
+// for a rest, within their origin tiles; rank c are those in [c, c + 1) scale share.
 void BoundByRank(HaloStep* step) {
   const int64_t period = step->windows.divisor * step->tile;
   const int64_t unit = std::gcd(step->windows.scale, period);
@@ -173,7 +173,8 @@ std::optional<HaloStep> PlanStep(HaloStep step, int64_t row_bytes) {
   return best;
 }
 
-// One exchange; or several, each of which makes tiles an eighth as large, while more than eight windows begin in one.
+// One exchange; or several, each of which makes tiles an eighth as large, while more than eight windows begin
+// in one.
 std::optional<std::vector<HaloStep>> PlanSteps(HaloStep step, int64_t row_bytes) {
   std::vector<HaloStep> steps;
   for (;;) {

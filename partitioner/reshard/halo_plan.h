@@ -1,7 +1,7 @@
 // What a halo exchange sends: which tile takes which rows from which other; see halo_exchange.h.
 //
-// A dimension of n rows lies in tiles of s rows. Tile i of the wanted cut reads rows [start_i, start_i + length), where
-// start_i = floor((scale i + shift) / divisor). Two schemes bring them:
+// A dimension of n rows lies in tiles of s rows. Tile i of the wanted cut reads rows [start_i, start_i +
+// length), where start_i = floor((scale i + shift) / divisor). Two schemes bring them:
 //
 //   by distance  one collective-permute for each difference between the numbers of source and target tile. Few where
 //                both cuts advance alike (scale = s divisor: convolutions), many where they drift apart.
@@ -9,14 +9,15 @@
 //                c-th of those that begin in one source tile. As many as a window touches tiles, times the windows
 //                that begin in one, however many tiles there are.
 //
-// Windows over many tiles first gather some minor axes of the cut, so that the tiles are larger; where many windows
-// begin in one tile, a first exchange makes the tiles smaller. The cheapest plan wins: rows sent, and a charge for each
-// permute beyond a few. Planning takes time independent of the number of tiles: beyond kCounted of them the rows of a
-// hop are bounded by arithmetic instead of being counted.
+// Windows over many tiles first gather some minor axes of the cut, so that the tiles are larger; where many
+// windows begin in one tile, a first exchange makes the tiles smaller. The cheapest plan wins: rows sent, and
+// a charge for each permute beyond a few. Planning takes time independent of the number of tiles: beyond
+// kCounted of them the rows of a hop are bounded by arithmetic instead of being counted.
 //
-// Example: f32[8] padded by 2 at its begin, over 2: s = 4, start = {-2, 3}, length 5. Tile 1 takes row 3 from tile 0.
-// Example: x[0:4096] of f32[8192] over 2048: s = 4, start_i = 2 i. Tiles 2 j and 2 j + 1 begin in tile j: two permutes
-// of two rows by rank; by distance it would be 1,024.
+// Example: f32[8] padded by 2 at its begin, over 2: s = 4, start = {-2, 3}, length 5. Tile 1 takes row 3 from
+// tile 0.
+// Example: x[0:4096] of f32[8192] over 2048: s = 4, start_i = 2 i. Tiles 2 j and 2 j + 1 begin in tile j: two
+// permutes of two rows by rank; by distance it would be 1,024.
 #ifndef TOROID_PARTITIONER_RESHARD_HALO_PLAN_H_
 #define TOROID_PARTITIONER_RESHARD_HALO_PLAN_H_
 
@@ -76,7 +77,8 @@ struct HaloPlan {
   int64_t permutes = 0;
 };
 
-// `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut; one is a prefix of the other.
+// `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut; one is a prefix of
+// the other.
 // `row_bytes`: local bytes of one row, to weigh rows against permutes.
 HaloPlan PlanHalo(const Mesh& mesh, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
                   const TileWindows& windows, int64_t row_bytes);

@@ -25,8 +25,8 @@ struct Weight {
   bool operator>(const Weight& o) const { return o < *this; }
 };
 
-// Ends of runs of axes that stay together in every list of both shardings: unit_end[a] is true if some list does
-// not continue from axis a with the axis that follows it elsewhere.
+// Ends of runs of axes that stay together in every list of both shardings: unit_end[a] is true if some list
+// does not continue from axis a with the axis that follows it elsewhere.
 class Units {
  public:
   Units(const Mesh& mesh, const Sharding& from, const Sharding& to) {
@@ -65,9 +65,7 @@ class Units {
     }
   }
   // -2 unseen, -3 seen with different neighbours.
-  static void Note(int* slot, int neighbour) {
-    *slot = *slot == -2 || *slot == neighbour ? neighbour : -3;
-  }
+  static void Note(int* slot, int neighbour) { *slot = *slot == -2 || *slot == neighbour ? neighbour : -3; }
   bool Joined(int a, int b) const { return next_[a] == b && previous_[b] == a; }
 
   std::array<int, 32> next_;
@@ -76,8 +74,8 @@ class Units {
 
 class Search {
  public:
-  Search(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width, const Sharding& from, const Sharding& to,
-         bool bounded)
+  Search(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
+         const Sharding& to, bool bounded)
       : mesh_(mesh), dims_(dims), width_(width), to_(to), units_(mesh, from, to) {
     bound_ = bounded ? PaddedBound(from) : INT64_MAX;
   }
@@ -125,7 +123,8 @@ class Search {
   int64_t PaddedBound(const Sharding& from) const {
     int64_t bound = std::max(LocalBytes(from), LocalBytes(to_));
     int64_t rows = 1;
-    for (size_t d = 0; d < dims_.size(); ++d) rows = std::max(rows, CeilOfRatio(mesh_.num_devices(), std::max<int64_t>(1, dims_[d])));
+    for (size_t d = 0; d < dims_.size(); ++d)
+      rows = std::max(rows, CeilOfRatio(mesh_.num_devices(), std::max<int64_t>(1, dims_[d])));
     return bound * (rows > 1 ? 2 : 1) + bound / 4;
   }
 
@@ -204,7 +203,8 @@ class Search {
         Relax(at, local == 0 ? v : v / local * CeilOfRatio(local, g) * g, std::move(move));
       }
     }
-    // Reduce any subset at once, of the first units, or all: reducing together is cheaper than one after the other.
+    // Reduce any subset at once, of the first units, or all: reducing together is cheaper than one after the
+    // other.
     constexpr int kMost = 6;
     const int n = static_cast<int>(units.size());
     for (int subset = 1; subset <= 1 << std::min(n, kMost); ++subset) {
@@ -228,7 +228,8 @@ class Search {
     const int64_t n = dims_[d];
     const int64_t rows = CeilOfRatio(n, mesh_.Product(state.dims[d]));
     if (rows == 0) return;
-    const HaloPlan halo = PlanHalo(mesh_, n, rows, state.dims[d], axes, RealignWindows(n, mesh_.Product(axes)), v / rows);
+    const HaloPlan halo =
+        PlanHalo(mesh_, n, rows, state.dims[d], axes, RealignWindows(n, mesh_.Product(axes)), v / rows);
     Move move{MoveKind::kRealign, AxisList(), d, d, state};
     move.result.dims[d] = axes;
     Relax(at, v / rows * halo.sent_rows, std::move(move));
@@ -276,8 +277,8 @@ class Search {
 };
 
 // Gather every dimension that differs, reduce, then cut: always possible.
-ReshardPlan GatherAndCut(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
-                         const Sharding& to) {
+ReshardPlan GatherAndCut(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width,
+                         const Sharding& from, const Sharding& to) {
   ReshardPlan plan;
   plan.exceeds_bound = true;
   Sharding state = from;

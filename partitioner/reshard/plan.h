@@ -1,9 +1,10 @@
 // Resharding as a search for the cheapest plan.
 //
-// A state says which axes cut each dimension and over which axes the value is partial; a move is one collective or
-// local slice (Rink et al., "Memory-efficient array redistribution through portable collective communication",
-// 2021, extended by partial values). Runs of axes that source and target treat alike are one unit, so the search
-// does not grow with the number of devices. With v the bytes of the local array and g the group:
+// A state says which axes cut each dimension and over which axes the value is partial; a move is one
+// collective or local slice (Rink et al., "Memory-efficient array redistribution through portable collective
+// communication", 2021, extended by partial values). Runs of axes that source and target treat alike are one
+// unit, so the search does not grow with the number of devices. With v the bytes of the local array and g the
+// group:
 //
 //   all-gather          drop minor-most units of a dimension                  v (g - 1)
 //   slice               append a unit to a dimension                          0
@@ -13,9 +14,10 @@
 //   collective-permute  any reordering of equal tile counts                   v
 //   realign             a halo exchange between cuts that do not nest         the rows that travel
 //
-// Weight: bytes sent, then the largest intermediate, then the number of moves. No intermediate is larger than the
-// larger end. On uneven sizes collectives move only between tiles whose boundaries nest: gathering or cutting between
-// t and t * g tiles needs g * ceil(n / (t g)) = ceil(n / t), unless t = 1; elsewhere a halo exchange realigns.
+// Weight: bytes sent, then the largest intermediate, then the number of moves. No intermediate is larger than
+// the larger end. On uneven sizes collectives move only between tiles whose boundaries nest: gathering or
+// cutting between t and t * g tiles needs g * ceil(n / (t g)) = ceil(n / t), unless t = 1; elsewhere a halo
+// exchange realigns.
 //
 // Example: f32[8,16] from [{x}, {}] to [{}, {x}], x = 4: one all-to-all of 128 local bytes, 96 sent.
 #ifndef TOROID_PARTITIONER_RESHARD_PLAN_H_
@@ -31,14 +33,23 @@
 
 namespace toroid {
 
-enum class MoveKind : uint8_t { kAllGather, kSlice, kAllToAll, kReduceScatter, kAllReduce, kPermute, kRealign };
+enum class MoveKind : uint8_t {
+  kAllGather,
+  kSlice,
+  kAllToAll,
+  kReduceScatter,
+  kAllReduce,
+  kPermute,
+  kRealign
+};
 
 struct Move {
   MoveKind kind;
-  AxisList axes;      // The group, in tile order.
-  int from_dim = -1;  // all-gather, all-to-all: the dimension that loses the axes; realign: the one dimension.
-  int to_dim = -1;    // slice, all-to-all, reduce-scatter: the dimension that gains them.
-  Sharding result;    // After the move.
+  AxisList axes;  // The group, in tile order.
+  int from_dim =
+      -1;           // all-gather, all-to-all: the dimension that loses the axes; realign: the one dimension.
+  int to_dim = -1;  // slice, all-to-all, reduce-scatter: the dimension that gains them.
+  Sharding result;  // After the move.
 };
 
 struct ReshardPlan {
@@ -53,9 +64,10 @@ class ReshardPlanner {
  public:
   explicit ReshardPlanner(const Mesh* mesh) : mesh_(mesh) {}
 
-  // The cheapest plan for an array of global dimensions `dims` and elements of `width` bytes. The target may be
-  // partial only over axes over which the source is. Memoized; the reference stays valid.
-  const ReshardPlan& Plan(absl::Span<const int64_t> dims, int64_t width, const Sharding& from, const Sharding& to);
+  // The cheapest plan for an array of global dimensions `dims` and elements of `width` bytes. The target may
+  // be partial only over axes over which the source is. Memoized; the reference stays valid.
+  const ReshardPlan& Plan(absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
+                          const Sharding& to);
 
  private:
   struct Key {
@@ -78,7 +90,8 @@ class ReshardPlanner {
   absl::flat_hash_map<Key, std::unique_ptr<ReshardPlan>> memo_;
 };
 
-// Bytes one device sends for a collective over groups of g on v local bytes, under a bandwidth-optimal algorithm.
+// Bytes one device sends for a collective over groups of g on v local bytes, under a bandwidth-optimal
+// algorithm.
 int64_t SentBytes(MoveKind kind, int64_t v, int64_t g);
 
 // True if tiles of a dimension of n elements cut t ways are unions of g tiles of it cut t * g ways.

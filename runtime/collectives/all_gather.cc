@@ -11,13 +11,16 @@
 namespace toroid {
 namespace {
 
-absl::Status Gather(OpCall& call, std::vector<MeshBuffer>* results) {
+// `shape`: the result, of one operand an array or a tuple, of several a tuple.
+absl::Status Gather(OpCall& call, const Shape& shape, std::vector<MeshBuffer>* results) {
   const GroupRows* rows;
   RETURN_IF_ERROR(FindGroupRows(call, /*all_take_part=*/true, &rows));
   const int64_t d = call.instruction().dimension(), size = rows->common_size;
   if (size == 0) return absl::InvalidArgumentError("device groups of different sizes");
   results->resize(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) {
+    const Shape& result = shape.IsTuple() ? shape.tuple_shape(i) : shape;
+    RETURN_IF_ERROR(CheckGroupSize(call.operand_shape(i), result, d, size));
     const PieceLayout layout(call.operand_shape(i), d);
     const int64_t piece = layout.count * layout.inner, row_bytes = layout.outer * piece,
                   bytes = row_bytes * size;
@@ -47,7 +50,7 @@ absl::Status Gather(OpCall& call, std::vector<MeshBuffer>* results) {
 
 absl::Status ExecuteAllGather(OpCall& call) {
   std::vector<MeshBuffer> results;
-  RETURN_IF_ERROR(Gather(call, &results));
+  RETURN_IF_ERROR(Gather(call, call.shape(), &results));
   SetResults(call, std::move(results));
   return absl::OkStatus();
 }
@@ -57,7 +60,7 @@ absl::Status ExecuteAllGatherStart(OpCall& call) {
     return absl::InvalidArgumentError("the result is no (operand, result) tuple");
   }
   std::vector<MeshBuffer> results, operands;
-  RETURN_IF_ERROR(Gather(call, &results));
+  RETURN_IF_ERROR(Gather(call, call.shape().tuple_shape(1), &results));
   for (int i = 0; i < call.num_operands(); ++i) operands.push_back(call.operand(i));
   std::vector<MeshBuffer> state(2);
   const bool nested = call.shape().tuple_shape(1).IsTuple();

@@ -38,13 +38,14 @@ absl::Status Move(OpCall& call, int i, const Pairs& pairs, MeshBuffer* result) {
 
 // Byte offset of the block that a tuple of scalar starts names on one row; starts are clamped as in
 // dynamic-slice.
-int64_t BlockOffset(const Shape& starts, const MeshBuffer& values, const Shape& shape, absl::Span<const int64_t> sizes,
-                    int64_t row) {
+int64_t BlockOffset(const Shape& starts, const MeshBuffer& values, const Shape& shape,
+                    absl::Span<const int64_t> sizes, int64_t row) {
   const Dims strides = RowMajorStrides(shape.dims(), ByteWidth(shape.element_type()));
   int64_t offset = 0;
   for (int d = 0; d < shape.rank(); ++d) {
     const MeshBuffer& value = values.element(d);
-    const int64_t start = IndexValue(starts.tuple_shape(d).element_type(), value.data(), value.uniform() ? 0 : row);
+    const int64_t start =
+        IndexValue(starts.tuple_shape(d).element_type(), value.data(), value.uniform() ? 0 : row);
     offset += std::clamp<int64_t>(start, 0, std::max<int64_t>(0, shape.dim(d) - sizes[d])) * strides[d];
   }
   return offset;
@@ -57,14 +58,17 @@ class BlockMover {
       : call_(call), pairs_(pairs), sizes_(ToDims(call.attrs().dynamic_slice_sizes())) {}
 
   absl::Status Run(MeshBuffer* result) {
-    RETURN_IF_ERROR(MoveInto(call_.operand_shape(0), call_.operand(0), call_.operand_shape(1), call_.operand(1),
-                             call_.operand_shape(2), call_.operand(2), call_.operand_shape(3), call_.operand(3), result));
+    RETURN_IF_ERROR(MoveInto(call_.operand_shape(0), call_.operand(0), call_.operand_shape(1),
+                             call_.operand(1), call_.operand_shape(2), call_.operand(2),
+                             call_.operand_shape(3), call_.operand(3), result));
     if (next_ == sizes_.size()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(sizes_.size(), " slice sizes for blocks of ", next_, " dimensions"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(sizes_.size(), " slice sizes for blocks of ", next_, " dimensions"));
   }
 
  private:
-  // Several buffers: starts are a tuple with an entry for each. One buffer: the starts of a block, or of several.
+  // Several buffers: starts are a tuple with an entry for each. One buffer: the starts of a block, or of
+  // several.
   absl::Status MoveInto(const Shape& input, const MeshBuffer& from, const Shape& output, const MeshBuffer& to,
                         const Shape& input_starts, const MeshBuffer& input_values, const Shape& output_starts,
                         const MeshBuffer& output_values, MeshBuffer* result) {
@@ -75,13 +79,15 @@ class BlockMover {
     }
     if (input.IsTuple()) {
       if (input.tuple_shapes().size() != n || output.tuple_shapes().size() != n) {
-        return absl::InvalidArgumentError(absl::StrCat("starts for ", n, " buffers, not for ", input.ToString()));
+        return absl::InvalidArgumentError(
+            absl::StrCat("starts for ", n, " buffers, not for ", input.ToString()));
       }
       *result = MeshBuffer::Tuple(static_cast<int>(n));
       for (int i = 0; i < static_cast<int>(n); ++i) {
         RETURN_IF_ERROR(MoveInto(input.tuple_shape(i), from.element(i), output.tuple_shape(i), to.element(i),
-                                 input_starts.tuple_shape(i), input_values.element(i), output_starts.tuple_shape(i),
-                                 output_values.element(i), &result->mutable_element(i)));
+                                 input_starts.tuple_shape(i), input_values.element(i),
+                                 output_starts.tuple_shape(i), output_values.element(i),
+                                 &result->mutable_element(i)));
       }
       return absl::OkStatus();
     }
@@ -106,9 +112,9 @@ class BlockMover {
     return absl::OkStatus();
   }
 
-  absl::Status MoveBlock(const Shape& input, const MeshBuffer& from, const Shape& output, const Shape& input_starts,
-                         const MeshBuffer& input_values, const Shape& output_starts, const MeshBuffer& output_values,
-                         MeshBuffer* result) {
+  absl::Status MoveBlock(const Shape& input, const MeshBuffer& from, const Shape& output,
+                         const Shape& input_starts, const MeshBuffer& input_values,
+                         const Shape& output_starts, const MeshBuffer& output_values, MeshBuffer* result) {
     const int rank = output.rank();
     const auto are_starts = [&](const Shape& starts) {
       return starts.IsTuple() && static_cast<int>(starts.tuple_shapes().size()) == rank &&
@@ -117,14 +123,15 @@ class BlockMover {
     };
     if (input.rank() != rank || input.element_type() != output.element_type() || !are_starts(input_starts) ||
         !are_starts(output_starts) || next_ + rank > sizes_.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("a block of ", input.ToString(), " for ", output.ToString(),
-                                                     " from ", input_starts.ToString(), " to ", output_starts.ToString(),
-                                                     "; give one start and one size per dimension"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a block of ", input.ToString(), " for ", output.ToString(), " from ", input_starts.ToString(),
+          " to ", output_starts.ToString(), "; give one start and one size per dimension"));
     }
     const auto sizes = absl::MakeConstSpan(sizes_).subspan(next_, rank);
     next_ += rank;
     const int64_t width = ByteWidth(input.element_type());
-    const Dims source_strides = RowMajorStrides(input.dims(), width), strides = RowMajorStrides(output.dims(), width);
+    const Dims source_strides = RowMajorStrides(input.dims(), width),
+               strides = RowMajorStrides(output.dims(), width);
     StridedLoop loop;
     loop.width = width;
     for (int d = 0; d < rank; ++d) {

@@ -33,6 +33,11 @@ absl::Status FindGroupRows(OpCall& call, bool all_take_part, const GroupRows** r
 // Errors: as FindGroupRows, a pair of which only one device is active.
 absl::Status FindPairRows(OpCall& call, std::vector<std::pair<int64_t, int64_t>>* pairs);
 
+// That groups of `size` make `large` of `small` along dimension d. The verifier cannot always tell: the number of
+// participants may be known only to the run.
+// Errors: kInvalidArgument.
+absl::Status CheckGroupSize(const Shape& small, const Shape& large, int64_t d, int64_t size);
+
 // Sets the result of an n-ary collective: the array, or the tuple of several.
 void SetResults(OpCall& call, std::vector<MeshBuffer> results);
 

@@ -24,6 +24,8 @@ absl::Status ExecuteReduceScatter(OpCall& call) {
                                                      " (0: of different sizes) do not divide dimension ", d,
                                                      " of ", shape.ToString()));
     }
+    RETURN_IF_ERROR(
+        CheckGroupSize(call.shape().IsTuple() ? call.shape().tuple_shape(i) : call.shape(), shape, d, size));
     const int64_t block = layout.count / size * layout.inner, bytes = layout.outer * block;
     const bool uniform = size == 1 && call.uniform(i);
     RETURN_IF_ERROR(call.New(bytes, uniform, &results[i]));

@@ -35,12 +35,15 @@ struct SortOp : OneOp {
   }
 };
 
-absl::Status TakeFirst(OpCall& call, int i, int d, const MeshBuffer& sorted, const Shape& shape, MeshBuffer* result) {
+absl::Status TakeFirst(OpCall& call, int i, int d, const MeshBuffer& sorted, const Shape& shape,
+                       MeshBuffer* result) {
   const Shape& x = call.operand_shape(i);
   const int scalar = call.num_operands() / 2 + i;
   bool fits = shape.IsArray() && shape.rank() == x.rank() && shape.element_type() == x.element_type();
   for (int k = 0; fits && k < x.rank(); ++k) fits = k == d || shape.dim(k) == x.dim(k);
-  if (!fits) return absl::InvalidArgumentError(absl::StrCat("result ", i, " is ", shape.ToString(), " for ", x.ToString()));
+  if (!fits)
+    return absl::InvalidArgumentError(
+        absl::StrCat("result ", i, " is ", shape.ToString(), " for ", x.ToString()));
   const int64_t width = ByteWidth(x.element_type()), rows = sorted.uniform() ? 1 : call.copies();
   int64_t outer = rows, inner = width;
   for (int k = 0; k < d; ++k) outer *= x.dim(k);
@@ -69,7 +72,8 @@ absl::Status ApproximateTopK(OpCall& call) {
   }
   if (!fits) return absl::InvalidArgumentError("takes arrays, as many scalars, and a comparator");
   ASSIGN_OR_RETURN(const int64_t d, IntOption(call.attrs().backend_config(), "reduction_dim"));
-  if (d < 0 || d >= call.operand_shape(0).rank()) return absl::InvalidArgumentError(absl::StrCat("reduction_dim=", d));
+  if (d < 0 || d >= call.operand_shape(0).rank())
+    return absl::InvalidArgumentError(absl::StrCat("reduction_dim=", d));
   std::vector<MeshBuffer> arrays;
   for (int i = 0; i < m; ++i) arrays.push_back(call.operand(i));
   MeshBuffer sorted;

@@ -88,12 +88,15 @@ absl::Status ExecuteCustomCall(OpCall& call) {
   const auto it = GetRegistry().find(target);
   if (it != GetRegistry().end()) return it->second(call);
   if (absl::StartsWith(target, "xla.sdy.")) return Identity(call);
-  return absl::UnimplementedError(absl::StrCat("custom-call target \"", target,
-                                               "\" is not known; give it a kernel with RegisterCustomCall, or a line in "
-                                               "the table of runtime/kernels/custom_call.cc"));
+  return absl::UnimplementedError(
+      absl::StrCat("custom-call target \"", target,
+                   "\" is not known; give it a kernel with RegisterCustomCall, or a line in "
+                   "the table of runtime/kernels/custom_call.cc"));
 }
 
-void RegisterCustomCall(absl::string_view target, Kernel kernel) { GetRegistry()[std::string(target)] = kernel; }
+void RegisterCustomCall(absl::string_view target, Kernel kernel) {
+  GetRegistry()[std::string(target)] = kernel;
+}
 
 std::vector<std::string> KnownCustomCalls() {
   std::vector<std::string> targets;

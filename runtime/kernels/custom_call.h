@@ -6,11 +6,13 @@
 // Halos        _SPMDInternalOp_RotateRight, _MultiRotate, _MultiSlice, _MultiPad, _Wrap (custom_halo.h)
 // Selection    TopK, mhlo.topk (topk.h), ApproxTopK, PartialReduce (approximate_topk.h)
 // Matrices     Cholesky, Eigh, Qr, LuDecomposition, ProductOfElementaryHouseholderReflectors (decompositions.h)
-// Elementwise  mhlo.erf, .tan, .sinh, .cosh, .asin, .acos, .atan, .asinh, .acosh, .atanh (custom_elementwise.h)
+// Elementwise  mhlo.erf, .tan, .sinh, .cosh, .asin, .acos, .atan, .asinh, .acosh, .atanh
+// (custom_elementwise.h)
 // Bits         X64Combine, X64SplitLow, X64SplitHigh (custom_elementwise.h)
 // Dynamic      PadToStatic, SliceToDynamic (dynamic_size.h)
 //
-// Others can be added while a program runs: RegisterCustomCall. Errors: kUnimplemented naming an unknown target.
+// Others can be added while a program runs: RegisterCustomCall. Errors: kUnimplemented naming an unknown
+// target.
 #ifndef TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
 #define TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
 

@@ -33,7 +33,8 @@ std::optional<std::vector<int64_t>> FindOption(absl::string_view config, absl::s
     rest = absl::StripLeadingAsciiWhitespace(rest);
     std::vector<int64_t> values;
     if (absl::ConsumePrefix(&rest, "[")) {
-      for (const absl::string_view word : absl::StrSplit(rest.substr(0, rest.find(']')), ',', absl::SkipWhitespace())) {
+      for (const absl::string_view word :
+           absl::StrSplit(rest.substr(0, rest.find(']')), ',', absl::SkipWhitespace())) {
         const std::optional<int64_t> value = Number(word);
         if (!value) return std::nullopt;
         values.push_back(*value);

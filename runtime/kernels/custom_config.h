@@ -13,8 +13,8 @@
 
 namespace toroid {
 
-// The integers of option `key`: one, or those of a list; true is 1, false 0. nullopt if the text has no such option, or
-// its value is something else.
+// The integers of option `key`: one, or those of a list; true is 1, false 0. nullopt if the text has no such
+// option, or its value is something else.
 std::optional<std::vector<int64_t>> FindOption(absl::string_view config, absl::string_view key);
 
 // The one integer of option `key`.

@@ -33,7 +33,8 @@ struct ElementwiseOp : OneOp {
 }  // namespace
 
 absl::Status ElementwiseCall(OpCall& call) {
-  if (call.num_operands() != 1 || !call.operand_shape(0).IsArray() || !call.operand_shape(0).SameDims(call.shape()) ||
+  if (call.num_operands() != 1 || !call.operand_shape(0).IsArray() ||
+      !call.operand_shape(0).SameDims(call.shape()) ||
       call.operand_shape(0).element_type() != call.shape().element_type()) {
     return absl::InvalidArgumentError("takes one array and gives one like it");
   }
@@ -43,7 +44,8 @@ absl::Status ElementwiseCall(OpCall& call) {
     MeshBuffer ones;
     RETURN_IF_ERROR(call.New(call.result_bytes(), /*uniform=*/true, &ones));
     const std::vector<int8_t> values(call.result_elements(), 1);
-    FindConvertLoop(xla::S8, call.shape().element_type())(values.data(), ones.mutable_data(), call.result_elements());
+    FindConvertLoop(xla::S8, call.shape().element_type())(values.data(), ones.mutable_data(),
+                                                          call.result_elements());
     operands.push_back(std::move(ones));
   }
   MeshBuffer result;
@@ -53,8 +55,9 @@ absl::Status ElementwiseCall(OpCall& call) {
 }
 
 absl::Status X64Combine(OpCall& call) {
-  if (call.num_operands() != 2 || ByteWidth(call.shape().element_type()) != 8 || !call.operand_shape(0).SameDims(call.shape()) ||
-      !call.operand_shape(1).SameDims(call.shape()) || ByteWidth(call.operand_shape(0).element_type()) != 4 ||
+  if (call.num_operands() != 2 || ByteWidth(call.shape().element_type()) != 8 ||
+      !call.operand_shape(0).SameDims(call.shape()) || !call.operand_shape(1).SameDims(call.shape()) ||
+      ByteWidth(call.operand_shape(0).element_type()) != 4 ||
       ByteWidth(call.operand_shape(1).element_type()) != 4) {
     return absl::InvalidArgumentError("X64Combine makes 64-bit values of two arrays of 32-bit ones");
   }

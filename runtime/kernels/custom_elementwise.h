@@ -10,8 +10,8 @@ namespace toroid {
 // mhlo.erf and its kind: the unary op of that name; mhlo.atan(x) is atan2(x, 1).
 absl::Status ElementwiseCall(OpCall& call);
 
-// X64Combine(low, high): u64 = low | high << 32, bit for bit; s64 and f64 alike. X64SplitLow and X64SplitHigh give the
-// halves back. Errors: kInvalidArgument for other widths.
+// X64Combine(low, high): u64 = low | high << 32, bit for bit; s64 and f64 alike. X64SplitLow and X64SplitHigh
+// give the halves back. Errors: kInvalidArgument for other widths.
 absl::Status X64Combine(OpCall& call);
 absl::Status X64Split(OpCall& call);
 

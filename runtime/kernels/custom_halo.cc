@@ -26,23 +26,27 @@ struct Options {
 
 absl::StatusOr<Options> ReadOptions(const OpCall& call) {
   Options options{call.attrs().backend_config(), 0};
-  if (call.num_operands() < 1 || !call.operand_shape(0).IsArray()) return absl::InvalidArgumentError("takes an array");
+  if (call.num_operands() < 1 || !call.operand_shape(0).IsArray())
+    return absl::InvalidArgumentError("takes an array");
   ASSIGN_OR_RETURN(const int64_t dimension, IntOption(options.config, "dimension"));
   if (dimension < 0 || dimension >= call.operand_shape(0).rank()) {
-    return absl::InvalidArgumentError(absl::StrCat("dimension ", dimension, " of ", call.operand_shape(0).ToString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("dimension ", dimension, " of ", call.operand_shape(0).ToString()));
   }
   options.dimension = static_cast<int>(dimension);
   return options;
 }
 
-// A result of shape `shape` whose dimension d holds x[source[i]] at i (nothing for -1), the whole of the others.
-absl::Status TakeAlong(OpCall& call, const Shape& shape, int d, absl::Span<const int64_t> source, const char* filling,
-                       MeshBuffer* result) {
+// A result of shape `shape` whose dimension d holds x[source[i]] at i (nothing for -1), the whole of the
+// others.
+absl::Status TakeAlong(OpCall& call, const Shape& shape, int d, absl::Span<const int64_t> source,
+                       const char* filling, MeshBuffer* result) {
   const Shape& x = call.operand_shape(0);
   Shape expected(x.element_type(), x.dims());
   expected.set_dim(d, static_cast<int64_t>(source.size()));
   if (!shape.IsArray() || !shape.SameDims(expected) || shape.element_type() != x.element_type()) {
-    return absl::InvalidArgumentError(absl::StrCat("gives ", expected.ToString(), ", not ", shape.ToString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("gives ", expected.ToString(), ", not ", shape.ToString()));
   }
   const int64_t width = ByteWidth(x.element_type());
   int64_t outer = call.rows(0), inner = width;
@@ -71,8 +75,10 @@ std::vector<int64_t> Rotated(int64_t n, int64_t right) {
 }
 
 absl::Status CheckCount(const OpCall& call, int64_t count) {
-  if (call.shape().IsTuple() && static_cast<int64_t>(call.shape().tuple_shapes().size()) == count) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("gives a tuple of ", count, ", not ", call.shape().ToString()));
+  if (call.shape().IsTuple() && static_cast<int64_t>(call.shape().tuple_shapes().size()) == count)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("gives a tuple of ", count, ", not ", call.shape().ToString()));
 }
 
 }  // namespace
@@ -96,7 +102,8 @@ absl::Status MultiRotate(OpCall& call) {
   for (int64_t by = -left; by <= right; ++by) {
     const int i = static_cast<int>(by + left);
     RETURN_IF_ERROR(TakeAlong(call, call.shape().tuple_shape(i), options.dimension,
-                              Rotated(call.operand_shape(0).dim(options.dimension), by), nullptr, &tuple.mutable_element(i)));
+                              Rotated(call.operand_shape(0).dim(options.dimension), by), nullptr,
+                              &tuple.mutable_element(i)));
   }
   call.result() = std::move(tuple);
   return absl::OkStatus();
@@ -107,11 +114,14 @@ absl::Status MultiSlice(OpCall& call) {
   ASSIGN_OR_RETURN(const int64_t amount, options.Amount("amount"));
   RETURN_IF_ERROR(CheckCount(call, amount + 1));
   const Shape& x = call.operand_shape(0);
-  const auto starts = FindOption(options.config, "start_indices"), limits = FindOption(options.config, "limit_indices");
+  const auto starts = FindOption(options.config, "start_indices"),
+             limits = FindOption(options.config, "limit_indices");
   const auto strides = FindOption(options.config, "strides");
   const size_t rank = x.rank();
-  if (!starts || !limits || starts->size() != rank || limits->size() != rank || (strides && strides->size() != rank)) {
-    return absl::InvalidArgumentError(absl::StrCat("start_indices and limit_indices need ", rank, " numbers each"));
+  if (!starts || !limits || starts->size() != rank || limits->size() != rank ||
+      (strides && strides->size() != rank)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("start_indices and limit_indices need ", rank, " numbers each"));
   }
   MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(amount + 1));
   for (int k = 0; k <= amount; ++k) {
@@ -128,21 +138,23 @@ absl::Status MultiSlice(OpCall& call) {
       const int64_t shift = d == options.dimension ? k : 0, step = strides ? (*strides)[d] : 1;
       const int64_t start = (*starts)[d] + shift, limit = (*limits)[d] + shift;
       if (start < 0 || limit < start || limit > x.dim(d) || step < 1) {
-        return absl::InvalidArgumentError(absl::StrCat("slice [", start, ":", limit, ":", step, "] of dimension ", d, " of ",
-                                                       x.ToString()));
+        return absl::InvalidArgumentError(absl::StrCat("slice [", start, ":", limit, ":", step,
+                                                       "] of dimension ", d, " of ", x.ToString()));
       }
       expected.set_dim(d, (limit - start + step - 1) / step);
       offset += start * from[d];
       steps.push_back(step);
     }
     if (!shape.IsArray() || !shape.SameDims(expected) || shape.element_type() != x.element_type()) {
-      return absl::InvalidArgumentError(absl::StrCat("gives ", expected.ToString(), ", not ", shape.ToString()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("gives ", expected.ToString(), ", not ", shape.ToString()));
     }
     const Dims to = RowMajorStrides(shape.dims(), width);
     for (int d = 0; d < x.rank(); ++d) loop.Add(shape.dim(d), from[d] * steps[d], to[d]);
     MeshBuffer& part = tuple.mutable_element(k);
     RETURN_IF_ERROR(call.New(shape.ByteSize(), call.uniform(0), &part));
-    if (shape.NumElements() > 0) ParallelStridedCopy(std::move(loop), call.data(0) + offset, part.mutable_data());
+    if (shape.NumElements() > 0)
+      ParallelStridedCopy(std::move(loop), call.data(0) + offset, part.mutable_data());
   }
   call.result() = std::move(tuple);
   return absl::OkStatus();
@@ -155,19 +167,21 @@ absl::Status MultiPad(OpCall& call) {
   const Shape& x = call.operand_shape(0);
   const bool has_value = call.num_operands() == 2 && call.operand_shape(1).IsScalar() &&
                          call.operand_shape(1).element_type() == x.element_type() && call.uniform(1);
-  if (call.num_operands() != 1 && !has_value) return absl::InvalidArgumentError("operand 1 is the scalar to pad with");
+  if (call.num_operands() != 1 && !has_value)
+    return absl::InvalidArgumentError("operand 1 is the scalar to pad with");
   const char zeros[16] = {};
   const int64_t n = x.dim(options.dimension);
   MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(amount + 1));
   for (int k = 0; k <= amount; ++k) {
     const Shape& shape = call.shape().tuple_shape(k);
     if (shape.rank() != x.rank() || shape.dim(options.dimension) < n + k) {
-      return absl::InvalidArgumentError(absl::StrCat(shape.ToString(), " has no room for ", n, " + ", k, " elements"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(shape.ToString(), " has no room for ", n, " + ", k, " elements"));
     }
     std::vector<int64_t> source(shape.dim(options.dimension), -1);
     for (int64_t i = 0; i < n; ++i) source[k + i] = i;
-    RETURN_IF_ERROR(
-        TakeAlong(call, shape, options.dimension, source, has_value ? call.data(1) : zeros, &tuple.mutable_element(k)));
+    RETURN_IF_ERROR(TakeAlong(call, shape, options.dimension, source, has_value ? call.data(1) : zeros,
+                              &tuple.mutable_element(k)));
   }
   call.result() = std::move(tuple);
   return absl::OkStatus();
@@ -178,7 +192,8 @@ absl::Status Wrap(OpCall& call) {
   ASSIGN_OR_RETURN(const int64_t left, options.Amount("left_amount"));
   ASSIGN_OR_RETURN(const int64_t right, options.Amount("right_amount"));
   const int64_t n = call.operand_shape(0).dim(options.dimension);
-  if (left > n || right > n) return absl::InvalidArgumentError(absl::StrCat("halos of ", left, " and ", right, " of ", n));
+  if (left > n || right > n)
+    return absl::InvalidArgumentError(absl::StrCat("halos of ", left, " and ", right, " of ", n));
   std::vector<int64_t> source;
   for (int64_t i = -left; i < n + right; ++i) source.push_back((i + n) % n);
   MeshBuffer result;

@@ -8,8 +8,8 @@
 //                                                        behind it, for k = 0 .. amt), of zeros or of operand 1
 //   Wrap          dimension, left_amount, right_amount   last L elements of x, x, first R elements of x
 //
-// Options stand in backend_config (custom_config.h). Errors: kInvalidArgument for missing options and results of other
-// sizes.
+// Options stand in backend_config (custom_config.h). Errors: kInvalidArgument for missing options and results
+// of other sizes.
 #ifndef TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
 #define TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
 

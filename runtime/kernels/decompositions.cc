@@ -35,9 +35,11 @@ class Batches {
 
   // Operand 0 is an array of matrices of floats or complex numbers. Sets count, m, n.
   absl::Status ReadShape() {
-    const bool known = call_.num_operands() >= 1 && call_.operand_shape(0).rank() >= 2 &&
-                       (IsFloat(call_.operand_shape(0).element_type()) || IsComplex(call_.operand_shape(0).element_type()));
-    if (!known) return absl::InvalidArgumentError("operand 0 is no array of matrices of floats or complex numbers");
+    const bool known =
+        call_.num_operands() >= 1 && call_.operand_shape(0).rank() >= 2 &&
+        (IsFloat(call_.operand_shape(0).element_type()) || IsComplex(call_.operand_shape(0).element_type()));
+    if (!known)
+      return absl::InvalidArgumentError("operand 0 is no array of matrices of floats or complex numbers");
     const Shape& shape = call_.operand_shape(0);
     m = shape.dim(shape.rank() - 2);
     n = shape.dim(shape.rank() - 1);
@@ -56,8 +58,8 @@ class Batches {
     dims.insert(dims.end(), last.begin(), last.end());
     const Shape expected(type, dims);
     if (!exists || !(tuple ? call_.shape().tuple_shape(number) : call_.shape()).Compatible(expected)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("result ", number, " is ", expected.ToString(), ", not in ", call_.shape().ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("result ", number, " is ", expected.ToString(),
+                                                     ", not in ", call_.shape().ToString()));
     }
     Result result{expected, MeshBuffer()};
     RETURN_IF_ERROR(call_.New(expected.ByteSize(), call_.AllUniform(), &result.buffer));
@@ -87,7 +89,8 @@ class Batches {
       return absl::InvalidArgumentError(absl::StrCat("gives ", results_.size(), " results"));
     }
     MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(results_.size()));
-    for (size_t i = 0; i < results_.size(); ++i) tuple.mutable_element(static_cast<int>(i)) = std::move(results_[i].buffer);
+    for (size_t i = 0; i < results_.size(); ++i)
+      tuple.mutable_element(static_cast<int>(i)) = std::move(results_[i].buffer);
     call_.result() = std::move(tuple);
     return absl::OkStatus();
   }
@@ -112,7 +115,8 @@ absl::Status WithWideType(PrimitiveType type, F&& f) {
 
 absl::Status CheckSquare(const Batches& batches) {
   if (batches.m == batches.n) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("matrices of ", batches.m, " x ", batches.n, "; give square ones"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("matrices of ", batches.m, " x ", batches.n, "; give square ones"));
 }
 
 // Gaussian elimination with the largest pivot of each column.
@@ -225,7 +229,8 @@ absl::Status HouseholderProductCall(OpCall& call) {
   const int64_t m = batches.m, n = batches.n;
   if (call.num_operands() != 2 || call.operand_shape(1).rank() != call.operand_shape(0).rank() - 1 ||
       call.operand_shape(1).element_type() != type || m < n) {
-    return absl::InvalidArgumentError("takes matrices of at least as many rows as columns, and a vector of factors for each");
+    return absl::InvalidArgumentError(
+        "takes matrices of at least as many rows as columns, and a vector of factors for each");
   }
   const int64_t k = call.operand_shape(1).dims().back();
   if (k > n) return absl::InvalidArgumentError(absl::StrCat(k, " reflectors for ", n, " columns"));

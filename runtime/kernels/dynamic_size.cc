@@ -18,10 +18,12 @@ absl::Status Allocate(int64_t bytes, bool uniform, MeshBuffer* buffer) {
 }
 
 // Copies the elements of `shape` between arrays that have room for `from` and `to`, row by row.
-void CopyPart(const Shape& shape, const Shape& from, const Shape& to, const char* source, char* target, int64_t rows) {
+void CopyPart(const Shape& shape, const Shape& from, const Shape& to, const char* source, char* target,
+              int64_t rows) {
   if (shape.NumElements() == 0) return;
   const int64_t width = ByteWidth(shape.element_type());
-  const Dims source_strides = RowMajorStrides(from.dims(), width), target_strides = RowMajorStrides(to.dims(), width);
+  const Dims source_strides = RowMajorStrides(from.dims(), width),
+             target_strides = RowMajorStrides(to.dims(), width);
   StridedLoop loop;
   loop.width = width;
   loop.Add(rows, from.ByteSize(), to.ByteSize());
@@ -42,7 +44,8 @@ Shape RunTimeShape(const MeshBuffer& buffer, const Shape& bound, int64_t row) {
   Shape shape(bound.element_type(), bound.dims());
   const MeshBuffer* sizes = buffer.is_tuple() ? nullptr : buffer.sizes();
   if (sizes == nullptr) return shape;
-  const int32_t* size = reinterpret_cast<const int32_t*>(sizes->data()) + (sizes->uniform() ? 0 : row * shape.rank());
+  const int32_t* size =
+      reinterpret_cast<const int32_t*>(sizes->data()) + (sizes->uniform() ? 0 : row * shape.rank());
   for (int d = 0; d < shape.rank(); ++d) {
     if (bound.IsDynamic(d)) shape.set_dim(d, size[d]);
   }
@@ -56,7 +59,8 @@ absl::Status PadToBound(const MeshBuffer& buffer, const Shape& shape, const Shap
   CopyPart(shape, shape, bound, buffer.data(), result->mutable_data(), rows);
   if (!bound.IsDynamic()) return absl::OkStatus();
   MeshBuffer sizes = MeshBuffer::Array(shape.rank() * sizeof(int32_t), /*uniform=*/true);
-  for (int d = 0; d < shape.rank(); ++d) reinterpret_cast<int32_t*>(sizes.mutable_data())[d] = static_cast<int32_t>(shape.dim(d));
+  for (int d = 0; d < shape.rank(); ++d)
+    reinterpret_cast<int32_t*>(sizes.mutable_data())[d] = static_cast<int32_t>(shape.dim(d));
   result->set_sizes(std::move(sizes));
   return absl::OkStatus();
 }
@@ -96,8 +100,9 @@ absl::Status ExecuteSetDimensionSize(OpCall& call) {
   for (int64_t row = 0; row < call.rows(1); ++row) {
     const int32_t size = Size32(call, 1, row);
     if (size < 0 || size > bound.dim(d) || (!dynamic && size != bound.dim(d))) {
-      return absl::InvalidArgumentError(absl::StrCat("run-time size ", size, " of dimension ", d, " of ", bound.ToString(),
-                                                     dynamic ? "; use 0 to its bound" : "; declare the result dynamic"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("run-time size ", size, " of dimension ", d, " of ", bound.ToString(),
+                       dynamic ? "; use 0 to its bound" : "; declare the result dynamic"));
     }
   }
   const MeshBuffer* old = call.operand(0).sizes();
@@ -107,7 +112,8 @@ absl::Status ExecuteSetDimensionSize(OpCall& call) {
   for (int64_t row = 0; row < (uniform ? 1 : call.copies()); ++row) {
     const Shape shape = RunTimeShape(call.operand(0), bound, row);
     int32_t* out = reinterpret_cast<int32_t*>(sizes.mutable_data()) + row * bound.rank();
-    for (int i = 0; i < bound.rank(); ++i) out[i] = i == d ? Size32(call, 1, row) : static_cast<int32_t>(shape.dim(i));
+    for (int i = 0; i < bound.rank(); ++i)
+      out[i] = i == d ? Size32(call, 1, row) : static_cast<int32_t>(shape.dim(i));
   }
   MeshBuffer result = call.TakeOperand(0);
   if (!result.unique()) {
@@ -122,7 +128,8 @@ absl::Status ExecuteSetDimensionSize(OpCall& call) {
 
 absl::Status ExecuteDynamicReshape(OpCall& call) {
   const Shape& bound = call.shape();
-  bool uniform = call.AllUniform() && (call.operand(0).sizes() == nullptr || call.operand(0).sizes()->uniform());
+  bool uniform =
+      call.AllUniform() && (call.operand(0).sizes() == nullptr || call.operand(0).sizes()->uniform());
   const int64_t rows = uniform ? 1 : call.copies();
   MeshBuffer result;
   RETURN_IF_ERROR(call.New(bound.ByteSize(), uniform, &result));
@@ -147,7 +154,8 @@ absl::Status ExecuteDynamicReshape(OpCall& call) {
     }
     std::vector<char> compact(from.ByteSize());
     CopyPart(from, call.operand_shape(0), from,
-             call.data(0) + (call.uniform(0) ? 0 : row * call.operand_shape(0).ByteSize()), compact.data(), 1);
+             call.data(0) + (call.uniform(0) ? 0 : row * call.operand_shape(0).ByteSize()), compact.data(),
+             1);
     CopyPart(to, to, bound, compact.data(), result.mutable_data() + row * bound.ByteSize(), 1);
   }
   if (bound.IsDynamic()) result.set_sizes(std::move(sizes));

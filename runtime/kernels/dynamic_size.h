@@ -1,7 +1,7 @@
 // Run-time sizes of dynamic dimensions: how buffers keep them, and the ops that read and set them.
 //
-// An array has room for its bound; MeshBuffer::sizes says how much of it is valid. Other ops run on the valid part
-// (../dynamic_shapes.h).
+// An array has room for its bound; MeshBuffer::sizes says how much of it is valid. Other ops run on the valid
+// part (../dynamic_shapes.h).
 #ifndef TOROID_RUNTIME_KERNELS_DYNAMIC_SIZE_H_
 #define TOROID_RUNTIME_KERNELS_DYNAMIC_SIZE_H_
 
@@ -12,9 +12,10 @@
 
 namespace toroid {
 
-// `buffer` holds arrays of static shape `shape` in each of its rows: gives arrays of shape `bound`, zero beyond, that say
-// that `shape` of them is valid. `rows`: 1 for a uniform buffer. Errors: kResourceExhausted.
-absl::Status PadToBound(const MeshBuffer& buffer, const Shape& shape, const Shape& bound, int64_t rows, MeshBuffer* result);
+// `buffer` holds arrays of static shape `shape` in each of its rows: gives arrays of shape `bound`, zero
+// beyond, that say that `shape` of them is valid. `rows`: 1 for a uniform buffer. Errors: kResourceExhausted.
+absl::Status PadToBound(const MeshBuffer& buffer, const Shape& shape, const Shape& bound, int64_t rows,
+                        MeshBuffer* result);
 
 // The valid parts of rows that are all valid up to `shape`, compact. Errors: kResourceExhausted.
 absl::Status CutValidPart(const MeshBuffer& buffer, const Shape& bound, const Shape& shape, int64_t rows,

@@ -1,6 +1,7 @@
 #include "runtime/kernels/fft.h"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <vector>
 
@@ -14,24 +15,89 @@ namespace {
 
 using Complex = std::complex<double>;
 
+constexpr int64_t kLargePrime = 100;             // Eigen takes O(n p) for the largest prime factor p.
+constexpr int64_t kMaxChirp = int64_t{1} << 28;  // Eigen's lengths are ints.
+
+int64_t LargestPrimeFactor(int64_t n) {
+  int64_t largest = 1;
+  for (int64_t p = 2; p * p <= n; ++p) {
+    for (; n % p == 0; n /= p) largest = p;
+  }
+  return std::max(largest, n);
+}
+
+// Transforms lines of one length in O(n log n): as they are or, where the length has a large prime factor, as a
+// convolution with a chirp, of a length that is a power of two (Bluestein, 1970): with w(k) = exp(i pi k^2 / n),
+//   X(k) = conj(w(k)) sum_j (x(j) conj(w(j))) w(k - j).
+class LineTransform {
+ public:
+  LineTransform(Eigen::FFT<double>& fft, int64_t n) : fft_(fft), n_(n), transformed_(n) {
+    if (n > kMaxChirp || LargestPrimeFactor(n) <= kLargePrime) return;
+    int64_t m = 1;
+    while (m < 2 * n - 1) m *= 2;
+    chirp_.resize(n);
+    std::vector<Complex> filter(m);
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t turns = k * k % (2 * n);  // Of pi / n: exact, where k * k as an angle is not.
+      chirp_[k] = std::polar(1.0, M_PI * static_cast<double>(turns) / static_cast<double>(n));
+      filter[k] = chirp_[k];
+      if (k > 0) filter[m - k] = chirp_[k];
+    }
+    filter_.resize(m);
+    padded_.resize(m);
+    spectrum_.resize(m);
+    fft_.fwd(filter_.data(), filter.data(), static_cast<int>(m));
+  }
+
+  // Replaces the line by its transform, scaled by 1/n if inverse.
+  void Run(bool inverse, std::vector<Complex>* line) {
+    if (chirp_.empty()) {
+      if (inverse) {
+        fft_.inv(transformed_.data(), line->data(), static_cast<int>(n_));
+      } else {
+        fft_.fwd(transformed_.data(), line->data(), static_cast<int>(n_));
+      }
+      line->swap(transformed_);
+      return;
+    }
+    // The inverse is the conjugate of the transform of the conjugate.
+    std::fill(padded_.begin(), padded_.end(), Complex(0));
+    for (int64_t k = 0; k < n_; ++k) {
+      padded_[k] = (inverse ? std::conj((*line)[k]) : (*line)[k]) * std::conj(chirp_[k]);
+    }
+    const int m = static_cast<int>(padded_.size());
+    fft_.fwd(spectrum_.data(), padded_.data(), m);
+    for (int k = 0; k < m; ++k) spectrum_[k] *= filter_[k];
+    fft_.inv(padded_.data(), spectrum_.data(), m);
+    for (int64_t k = 0; k < n_; ++k) {
+      const Complex value = padded_[k] * std::conj(chirp_[k]);
+      (*line)[k] = inverse ? std::conj(value) / static_cast<double>(n_) : value;
+    }
+  }
+
+ private:
+  Eigen::FFT<double>& fft_;
+  const int64_t n_;
+  std::vector<Complex> transformed_;
+  // Of the chirp: w, the transform of w, room for a line. Empty where Eigen does it alone.
+  std::vector<Complex> chirp_, filter_, padded_, spectrum_;
+};
+
 // Transforms `data` [sizes...] in place along dimension d.
 void TransformDimension(Eigen::FFT<double>& fft, const Dims& sizes, size_t d, bool inverse, Complex* data) {
   const int64_t n = sizes[d];
   if (n <= 1) return;
+  LineTransform transform(fft, n);
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < d; ++i) outer *= sizes[i];
   for (size_t i = d + 1; i < sizes.size(); ++i) inner *= sizes[i];
-  std::vector<Complex> line(n), transformed(n);
+  std::vector<Complex> line(n);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < inner; ++i) {
       Complex* at = data + o * n * inner + i;
       for (int64_t k = 0; k < n; ++k) line[k] = at[k * inner];
-      if (inverse) {
-        fft.inv(transformed.data(), line.data(), static_cast<int>(n));
-      } else {
-        fft.fwd(transformed.data(), line.data(), static_cast<int>(n));
-      }
-      for (int64_t k = 0; k < n; ++k) at[k * inner] = transformed[k];
+      transform.Run(inverse, &line);
+      for (int64_t k = 0; k < n; ++k) at[k * inner] = line[k];
     }
   }
 }

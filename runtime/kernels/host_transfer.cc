@@ -40,7 +40,8 @@ absl::Status TakeArray(OpCall& call, const Shape& shape, MeshBuffer* result) {
   const bool uniform = value.shape().SameDims(shape);
   if (!SameKind(value.shape().element_type(), shape.element_type()) ||
       (!uniform && value.shape().dims() != absl::MakeConstSpan(stacked))) {
-    return absl::InvalidArgumentError(absl::StrCat("the infeed has ", value.shape().ToString(), " for ", shape.ToString(),
+    return absl::InvalidArgumentError(absl::StrCat("the infeed has ", value.shape().ToString(), " for ",
+                                                   shape.ToString(),
                                                    devices > 1 ? "; give that, or one for each device" : ""));
   }
   RETURN_IF_ERROR(call.New(shape.ByteSize(), uniform, result));
@@ -109,12 +110,14 @@ absl::StatusOr<std::vector<int64_t>> TargetsOf(const OpCall& call) {
   for (const int64_t number : numbers) valid &= 0 <= number && number < instances;
   if (!valid) {
     return absl::InvalidArgumentError(absl::StrCat("source and target pairs ", *text, " on ", instances,
-                                                   partitions ? " partitions" : " replicas", "; give {{0,1},..}"));
+                                                   partitions ? " partitions" : " replicas",
+                                                   "; give {{0,1},..}"));
   }
   for (size_t i = 0; i < numbers.size(); i += 2) {
     for (int64_t r = 0; r < (partitions ? mesh.num_replicas : 1); ++r) {
       int64_t& target = targets[r * mesh.num_partitions + numbers[i]];
-      if (target >= 0) return absl::InvalidArgumentError(absl::StrCat("device ", numbers[i], " sends twice in ", *text));
+      if (target >= 0)
+        return absl::InvalidArgumentError(absl::StrCat("device ", numbers[i], " sends twice in ", *text));
       target = r * mesh.num_partitions + numbers[i + 1];
     }
   }
@@ -200,7 +203,8 @@ absl::Status ExecuteRecv(OpCall& call) {
       if (target >= 0) receives[target] = true;
     }
     for (int64_t row = 0; row < call.copies(); ++row) {
-      if (receives[call.mesh().DeviceOfRow(row)]) expects[row] = static_cast<uint32_t>(call.attrs().channel_id() + 1);
+      if (receives[call.mesh().DeviceOfRow(row)])
+        expects[row] = static_cast<uint32_t>(call.attrs().channel_id() + 1);
     }
   }
   call.result() = MeshBuffer::Tuple({std::move(data), std::move(context), Token()});
@@ -217,8 +221,9 @@ absl::Status ExecuteRecvDone(OpCall& call) {
     const int64_t device = call.mesh().DeviceOfRow(row);
     auto& waiting = call.mesh().run->messages[{channel, device}];
     if (waiting.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("device ", device, " waits for a message of channel ", channel,
-                                                     " that is not sent before; send first, on the same channel"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("device ", device, " waits for a message of channel ", channel,
+                       " that is not sent before; send first, on the same channel"));
     }
     const MeshBuffer message = std::move(waiting.front());
     waiting.pop_front();

@@ -19,7 +19,8 @@ class OneOp : public KernelCache {
  protected:
   OneOp();
   Computation& computation() { return *module_.computation(0); }
-  // Says what Run executes: an instruction over parameters 0, 1, ..; `called` are the plans of its computations.
+  // Says what Run executes: an instruction over parameters 0, 1, ..; `called` are the plans of its
+  // computations.
   void Set(Kernel kernel, const Instruction& instruction, std::vector<Plan*> called = {});
 
  private:

@@ -163,12 +163,12 @@ UnaryLoop ComplexLoop(Opcode opcode) {
 // The bits of a float as unsigned Bits, with kMantissa explicit mantissa bits.
 template <typename Float, typename Bits, int kMantissa>
 Float ReducePrecisionOf(Float value, int exponent_bits, int mantissa_bits) {
-  if (std::isnan(value)) return value;
   constexpr int kExponentBits = 8 * sizeof(Float) - 1 - kMantissa;
   Bits bits;
   std::memcpy(&bits, &value, sizeof(bits));
   const Bits sign = bits & (Bits{1} << (8 * sizeof(Float) - 1));
   Bits magnitude = bits ^ sign;
+  if (magnitude > ((Bits{1} << kExponentBits) - 1) << kMantissa) return value;  // NaN.
   if (mantissa_bits < kMantissa) {
     const int dropped = kMantissa - mantissa_bits;
     const Bits last = (magnitude >> dropped) & 1;
@@ -227,13 +227,17 @@ absl::Status ExecuteReducePrecision(OpCall& call) {
   const int64_t n = call.rows(0) * call.result_elements(), width = ByteWidth(type);
   RETURN_IF_ERROR(call.ReuseOrNewResult(1, uniform));
   char* out = call.result().mutable_data();
-  if (type == xla::F64) {
+  const auto reduce_all = [&](auto tag, auto reduce) {
+    using T = decltype(tag);
     for (int64_t i = 0; i < n; ++i) {
-      reinterpret_cast<double*>(out)[i] =
-          ReducePrecision(reinterpret_cast<const double*>(x)[i], exponent_bits, mantissa_bits);
+      reinterpret_cast<T*>(out)[i] = reduce(reinterpret_cast<const T*>(x)[i], exponent_bits, mantissa_bits);
     }
     return absl::OkStatus();
-  }
+  };
+  // In the format's own bits: its denormal numbers would be normal ones in a wider format.
+  if (type == xla::F64) return reduce_all(uint64_t(), ReducePrecisionOf<uint64_t, uint64_t, 52>);
+  if (type == xla::F16) return reduce_all(uint16_t(), ReducePrecisionOf<uint16_t, uint16_t, 10>);
+  if (type == xla::BF16) return reduce_all(uint16_t(), ReducePrecisionOf<uint16_t, uint16_t, 7>);
   float block[kConvertBlock];
   for (int64_t i = 0; i < n; i += kConvertBlock) {
     const int64_t count = std::min(kConvertBlock, n - i);

@@ -32,7 +32,8 @@ std::string TempFile(const std::string& name, const std::string& content) {
 Outcome RunShell(const std::string& command) {
   const std::string out = TempPath("stdout"), err = TempPath("stderr");
   Outcome outcome;
-  const int status = std::system(absl::StrCat("{ ", command, "\n} >", out, " 2>", err, " </dev/null").c_str());
+  const int status =
+      std::system(absl::StrCat("{ ", command, "\n} >", out, " 2>", err, " </dev/null").c_str());
   // The shell reports a signal as 128 and more.
   outcome.exit = WIFEXITED(status) && WEXITSTATUS(status) < 128 ? WEXITSTATUS(status) : -1;
   outcome.out = Content(out);

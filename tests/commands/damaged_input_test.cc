@@ -1,5 +1,5 @@
-// Truncated and bit-flipped inputs: every command ends by itself, with status 0 or 1, and says in one line what is
-// wrong. Fixed seeds.
+// Truncated and bit-flipped inputs: every command ends by itself, with status 0 or 1, and says in one line
+// what is wrong. Fixed seeds.
 // BUILD: size = "medium"
 // BUILD: data = ["//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax"]
 // BUILD: shard_count = 2
@@ -25,8 +25,8 @@ std::string Input(const char* name) {
   return *std::move(bytes);
 }
 
-// Address space is bounded, so that an allocation in proportion to a damaged number fails the test. A time limit
-// stands for "hangs": programs take milliseconds.
+// Address space is bounded, so that an allocation in proportion to a damaged number fails the test. A time
+// limit stands for "hangs": programs take milliseconds.
 // `command` reads the damaged file, $IN, and writes $OUT.
 void ExpectOrderlyEnd(const std::string& bytes, const std::string& what,
                       absl::string_view command = "partitioner/hlo-partition $IN -o $OUT") {

@@ -95,7 +95,8 @@ TEST(HloPartitionTest, InputsThatCannotBeProcessedAreStatusOne) {
   ExpectFailure("/nonexistent.hlo", 1, "/nonexistent.hlo");
   ExpectFailure("/dev/null", 1, "/dev/null");
   ExpectFailure(::testing::TempDir(), 1, ::testing::TempDir());
-  const std::string bad = TempFile("bad.hlo", "ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(z)\n}\n");
+  const std::string bad =
+      TempFile("bad.hlo", "ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(z)\n}\n");
   ExpectFailure(bad, 1, bad + ":3:21: unknown operand z");
   ExpectFailure(layer + " --num_partitions=8", 1, "--num_partitions=4");
   ExpectFailure(layer + " -o /nonexistent/out.hlo", 1, "/nonexistent/out.hlo");
@@ -155,8 +156,9 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   ASSERT_FALSE(json.is_discarded()) << outcome.out;
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_THAT(keys, ::testing::UnorderedElementsAre("num_partitions", "seconds", "instructions", "flops_per_device",
-                                                    "collectives", "memory", "full_replications"));
+  EXPECT_THAT(keys,
+              ::testing::UnorderedElementsAre("num_partitions", "seconds", "instructions", "flops_per_device",
+                                              "collectives", "memory", "full_replications"));
   EXPECT_EQ(json["num_partitions"], 8);
   for (const char* phase : {"read", "propagate", "partition", "optimize", "write", "total"}) {
     EXPECT_TRUE(json["seconds"][phase].is_number()) << phase;
@@ -171,7 +173,8 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   EXPECT_TRUE(json["full_replications"].is_array());
   // To a file.
   ASSERT_EQ(RunShell(absl::StrCat(kPartition, kModel, " --stats=", TempPath("stats.json"))).exit, 0);
-  const nlohmann::json written = nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
+  const nlohmann::json written =
+      nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
   EXPECT_EQ(written["collectives"], json["collectives"]);
 }
 
@@ -194,8 +197,9 @@ TEST(HloPartitionTest, ShardGivesShardingsByAnyName) {
 
 TEST(HloPartitionTest, AnnotationsFileIsOneShardingALine) {
   const std::string plain = TempFile("plain.hlo", kPlain);
-  const std::string file = TempFile("annotations.txt", "# the batch\nparameter(0)={devices=[4,1]<=[4]}  # split\n\n"
-                                                       "parameter(1)={replicated}\n");
+  const std::string file = TempFile("annotations.txt",
+                                    "# the batch\nparameter(0)={devices=[4,1]<=[4]}  # split\n\n"
+                                    "parameter(1)={replicated}\n");
   EXPECT_EQ(ParameterShape(absl::StrCat(plain, " --annotations=", file), 0), "f32[2,6]");
   EXPECT_EQ(ParameterShape(absl::StrCat(plain, " --annotations=", file), 1), "f32[6,4]");
 }
@@ -212,9 +216,11 @@ TEST(HloPartitionTest, ReplicateOutputsGivesEveryDeviceTheWhole) {
 
 TEST(HloPartitionTest, OnePartitionIsTheModuleItself) {
   const std::string layer = TempFile("layer.hlo", kLayer);
-  ASSERT_EQ(RunShell(absl::StrCat(kPartition, layer, " --num_partitions=1 -o ", TempPath("one.hlo"))).exit, 0);
+  ASSERT_EQ(RunShell(absl::StrCat(kPartition, layer, " --num_partitions=1 -o ", TempPath("one.hlo"))).exit,
+            0);
   EXPECT_EQ(ReadOutput(TempPath("one.hlo"))->entry()->parameter(0)->shape().ToString(), "f32[8,6]");
-  ExpectFailure("tests/corpus/jax/manual_collectives.gspmd.snapshot.pb --num_partitions=1", 1, "manual regions");
+  ExpectFailure("tests/corpus/jax/manual_collectives.gspmd.snapshot.pb --num_partitions=1", 1,
+                "manual regions");
 }
 
 TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
@@ -239,8 +245,10 @@ TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {
     ASSERT_FALSE(json.is_discarded()) << outcome.out;
     EXPECT_EQ(json["equal"], true);
     EXPECT_EQ(json["num_partitions"], 8);
-    for (const char* key : {"outputs", "max_abs_error", "max_rel_error"}) EXPECT_TRUE(json[key].is_number()) << key;
-    for (const char* key : {"partition", "run", "reference"}) EXPECT_TRUE(json["seconds"][key].is_number()) << key;
+    for (const char* key : {"outputs", "max_abs_error", "max_rel_error"})
+      EXPECT_TRUE(json[key].is_number()) << key;
+    for (const char* key : {"partition", "run", "reference"})
+      EXPECT_TRUE(json["seconds"][key].is_number()) << key;
   }
 }
 
@@ -284,8 +292,9 @@ TEST(HloPartitionTest, PartitionedTextOfAModelRunsOnTheSnapshotsArguments) {
 
 TEST(HloPartitionTest, TheNumberOfPartitionsInAFileIsBounded) {
   for (const char* count : {"4000000007", "8388609", "-3"}) {
-    const std::string file = TempFile("many.hlo", absl::StrCat("HloModule many, num_partitions=", count,
-                                                               "\nENTRY main {\n  ROOT x = f32[8] parameter(0)\n}\n"));
+    const std::string file =
+        TempFile("many.hlo", absl::StrCat("HloModule many, num_partitions=", count,
+                                          "\nENTRY main {\n  ROOT x = f32[8] parameter(0)\n}\n"));
     ExpectFailure(file, 1, "partitions; there can be 1 to 8388608");
   }
 }

@@ -46,6 +46,8 @@ TEST(HloRunTest, ExitStatusTellsUsageFromInput) {
   ExpectFailure(sum + " --num_partitions=0", 2, "num_partitions");
   ExpectFailure(sum + " --tolerance=-1", 2, "tolerance");
   ExpectFailure(sum + " --seed=x", 2, "seed");
+  ExpectFailure(sum + " --max_bytes=0", 2, "max_bytes");
+  ExpectFailure(sum + " --max_bytes=-5", 2, "max_bytes");
   ExpectFailure("/nonexistent.hlo", 1, "/nonexistent.hlo");
   ExpectFailure("/dev/null", 1, "/dev/null");
   ExpectFailure(sum + " --num_partitions=3", 1, "4 devices");
@@ -53,6 +55,13 @@ TEST(HloRunTest, ExitStatusTellsUsageFromInput) {
   ExpectFailure(sum + " -o /nonexistent/out.snapshot.pb", 1, "/nonexistent/out");
   // Arguments of another program.
   ExpectFailure(absl::StrCat(sum, " --args=", kModel), 1, "argument");
+}
+
+TEST(HloRunTest, ATupleParameterNeedsNoFlagOnOneDevice) {
+  const std::string file = TempFile("tuple.hlo",
+                                    "ENTRY e { p = (f32[3], s32[]) parameter(0) "
+                                    "ROOT x = f32[3] get-tuple-element(p), index=0 }");
+  EXPECT_EQ(RunShell(absl::StrCat(kRun, file)).exit, 0);
 }
 
 TEST(HloRunTest, OneLinePerOutputAndTheSameForTheSameSeed) {
@@ -64,7 +73,8 @@ TEST(HloRunTest, OneLinePerOutputAndTheSameForTheSameSeed) {
   EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1")).out, first.out);
   EXPECT_NE(RunShell(absl::StrCat(kRun, sum, " --seed=2")).out, first.out);
   // However many devices, in whatever order.
-  for (const char* flags : {" --num_partitions=1", " --num_partitions=4", " --device_order=random:9", " --poison_padding"}) {
+  for (const char* flags :
+       {" --num_partitions=1", " --num_partitions=4", " --device_order=random:9", " --poison_padding"}) {
     EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1", flags)).out, first.out) << flags;
   }
   EXPECT_EQ(RunShell(absl::StrCat("cat ", sum, " | ", kRun, "- --seed=1")).out, first.out);
@@ -116,7 +126,8 @@ TEST(HloRunTest, AWrittenSnapshotHoldsArgumentsAndResult) {
   ASSERT_OK_AND_ASSIGN(const auto result, file.Result());
   ASSERT_TRUE(result.has_value());
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(result->element(0).data<float>()[i], arguments[0].data<float>()[i] + arguments[1].data<float>()[i]);
+    EXPECT_EQ(result->element(0).data<float>()[i],
+              arguments[0].data<float>()[i] + arguments[1].data<float>()[i]);
   }
 }
 
@@ -138,12 +149,14 @@ TEST(HloRunTest, NumpyArraysGoInAndOut) {
   EXPECT_EQ(from_npz.exit, 0) << from_npz.err;
   ASSERT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=3 -o ", npz, ".gz")).exit, 0);
   EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --args=", npz, ".gz")).out, from_npz.out);
-  ExpectFailure(absl::StrCat(sum, " -o ", folder, "/two.npy"), 1, "the result has 2 arrays, a .npy file holds one");
+  ExpectFailure(absl::StrCat(sum, " -o ", folder, "/two.npy"), 1,
+                "the result has 2 arrays, a .npy file holds one");
   const std::string negate =
       TempFile("numpy_negate.hlo", "ENTRY main { x = bf16[2,2] parameter(0) ROOT y = bf16[2,2] negate(x) }");
   const Outcome negated = RunShell(absl::StrCat(kRun, negate, " --args=tests/corpus/numpy/bf16.npy"));
   EXPECT_EQ(negated.out, "output{} = bf16[2,2] { { -1, -1.5 }, { 2, -0.0078 } }\n") << negated.err;
-  ExpectFailure(absl::StrCat(sum, " --args=tests/corpus/numpy/types.npz"), 1, "takes 2 arrays as arguments, got 32");
+  ExpectFailure(absl::StrCat(sum, " --args=tests/corpus/numpy/types.npz"), 1,
+                "takes 2 arrays as arguments, got 32");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Programs lowered by JAX, partitioned for the devices they name and run on a simulated mesh, give the recorded
-// results; the real models among them send no more bytes and compute no more than XLA's partitioning of them.
+// Programs lowered by JAX, partitioned for the devices they name and run on a simulated mesh, give the
+// recorded results; the real models among them send no more bytes and compute no more than XLA's partitioning
+// of them.
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:jax"]
 // BUILD: shard_count = 4
@@ -23,10 +24,9 @@
 namespace toroid {
 namespace {
 
-const char* const kModels[] = {
-    "moe_layer_forward",       "moe_layer_gradient",     "moe_layer_uneven", "moe_transformer_train",
-    "lm_data_tensor_parallel", "lm_fsdp_tensor_parallel", "lm_uneven_mesh",   "conv_spatial_forward",
-    "decode_kv_cache"};
+const char* const kModels[] = {"moe_layer_forward",     "moe_layer_gradient",      "moe_layer_uneven",
+                               "moe_transformer_train", "lm_data_tensor_parallel", "lm_fsdp_tensor_parallel",
+                               "lm_uneven_mesh",        "conv_spatial_forward",    "decode_kv_cache"};
 
 // A program in one of its two forms, with the arguments and the result of its snapshot.
 struct Program {
@@ -46,7 +46,8 @@ absl::StatusOr<Program> ReadProgram(const std::string& path) {
   program.path = path;
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(path));
   program.module = std::move(file.module);
-  ASSIGN_OR_RETURN(const HloFile snapshot, ReadHloFile(absl::StrCat("tests/corpus/jax/", Stem(path), ".gspmd.snapshot.pb")));
+  ASSIGN_OR_RETURN(const HloFile snapshot,
+                   ReadHloFile(absl::StrCat("tests/corpus/jax/", Stem(path), ".gspmd.snapshot.pb")));
   ASSIGN_OR_RETURN(program.arguments, snapshot.Arguments());
   ASSIGN_OR_RETURN(const std::optional<Literal> result, snapshot.Result());
   if (!result) return absl::NotFoundError("the snapshot has no result");
@@ -92,7 +93,8 @@ TEST_P(CorpusTest, PartitionedRunGivesTheRecordedResult) {
   ExpectRecordedResult(program, {});
 }
 
-// The slowest correct partitioning agrees too, so that a difference above is the partitioner's and not a kernel's.
+// The slowest correct partitioning agrees too, so that a difference above is the partitioner's and not a
+// kernel's.
 TEST_P(CorpusTest, ComputedOnWholeArraysGivesTheRecordedResult) {
   ASSERT_OK_AND_ASSIGN(const Program program, ReadProgram(GetParam()));
   PartitionOptions options;
@@ -111,7 +113,8 @@ struct Reference {
 absl::StatusOr<Reference> ReferenceOf(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   std::map<std::string, int> column;
-  for (const absl::string_view line : absl::StrSplit(ReadCorpusFile("tests/corpus/jax/xla_reference.tsv"), '\n')) {
+  for (const absl::string_view line :
+       absl::StrSplit(ReadCorpusFile("tests/corpus/jax/xla_reference.tsv"), '\n')) {
     const std::vector<std::string> fields = absl::StrSplit(line, '\t');
     if (column.empty()) {
       for (size_t i = 0; i < fields.size(); ++i) column.emplace(fields[i], static_cast<int>(i));
@@ -138,7 +141,8 @@ TEST_P(ModelTest, SendsAndComputesNoMoreThanXlaAndReplicatesNothing) {
   ASSERT_OK_AND_ASSIGN(const Reference reference, ReferenceOf(GetParam()));
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*program.module, {}));
   for (const FullReplication& replication : partitioned.full_replications) {
-    ADD_FAILURE() << replication.instruction << ": " << replication.reason << ", " << replication.bytes << " bytes";
+    ADD_FAILURE() << replication.instruction << ": " << replication.reason << ", " << replication.bytes
+                  << " bytes";
   }
   const ProgramStatistics statistics = ComputeStatistics(*partitioned.module);
   EXPECT_LE(SentBytes(statistics), reference.sent_bytes);
@@ -166,8 +170,8 @@ TEST_P(ModelTest, GarbageInPaddingReachesNoResult) {
   ExpectRecordedResult(program, options);
 }
 
-INSTANTIATE_TEST_SUITE_P(Jax, ModelTest,
-                         testing::ValuesIn(Both({std::begin(kModels), std::end(kModels)})), NameOf);
+INSTANTIATE_TEST_SUITE_P(Jax, ModelTest, testing::ValuesIn(Both({std::begin(kModels), std::end(kModels)})),
+                         NameOf);
 
 }  // namespace
 }  // namespace toroid

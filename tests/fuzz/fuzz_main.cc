@@ -1,11 +1,12 @@
-// fuzz: changes inputs of the corpus at random and feeds them to the readers, the verifier, the interpreter and the
-// partitioner.
+// fuzz: changes inputs of the corpus at random and feeds them to the readers, the verifier, the interpreter
+// and the partitioner.
 //
 //   bazel build --config=asan //tests/fuzz:fuzz
 //   bazel-bin/tests/fuzz/fuzz --target=text --count=1000000
 //
-// Execution i of a seed is always the same: `--from=i --count=1` repeats it, `--print` shows its input. Ends with status
-// 1 at the first broken promise; an input that crashes, or takes over ten seconds, is left in the file --save.
+// Execution i of a seed is always the same: `--from=i --count=1` repeats it, `--print` shows its input. Ends
+// with status 1 at the first broken promise; an input that crashes, or takes over ten seconds, is left in the
+// file --save.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 // What is fuzzed: one target per file format, and one per stage that reads modules.
 //
-// A target starts from inputs of tests/corpus, changes them, and demands of the code more than not to crash: what was
-// read must be written and read again as the same.
+// A target starts from inputs of tests/corpus, changes them, and demands of the code more than not to crash:
+// what was read must be written and read again as the same.
 #ifndef TOROID_TESTS_FUZZ_FUZZ_TARGETS_H_
 #define TOROID_TESTS_FUZZ_FUZZ_TARGETS_H_
 
@@ -23,8 +23,8 @@ class FuzzTarget {
   virtual std::vector<std::string> Seeds() const = 0;
   // A changed copy of `seed`, parts of `other` in it.
   virtual std::string Mutate(absl::string_view seed, absl::string_view other, RandomSource* random) const = 0;
-  // OK if the input was read; kInvalidArgument, kUnimplemented, kResourceExhausted if it was refused, as most are;
-  // kInternal "..." for a broken promise.
+  // OK if the input was read; kInvalidArgument, kUnimplemented, kResourceExhausted if it was refused, as most
+  // are; kInternal "..." for a broken promise.
   virtual absl::Status Execute(const std::string& input) const = 0;
 };
 

@@ -1,4 +1,5 @@
-// Mutations of protocol buffers along their structure: the result is a well-formed message that means something else.
+// Mutations of protocol buffers along their structure: the result is a well-formed message that means
+// something else.
 #ifndef TOROID_TESTS_FUZZ_MUTATE_MESSAGE_H_
 #define TOROID_TESTS_FUZZ_MUTATE_MESSAGE_H_
 
@@ -7,9 +8,9 @@
 
 namespace toroid {
 
-// Applies one to a few changes somewhere inside `message`: a field set, cleared, or taken from the place of the same
-// type in `other`; an element of a list added, removed, repeated or moved; an unknown field added. `other` is of the
-// same type.
+// Applies one to a few changes somewhere inside `message`: a field set, cleared, or taken from the place of
+// the same type in `other`; an element of a list added, removed, repeated or moved; an unknown field added.
+// `other` is of the same type.
 void MutateMessage(const google::protobuf::Message& other, RandomSource* random,
                    google::protobuf::Message* message);
 

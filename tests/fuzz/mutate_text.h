@@ -11,8 +11,8 @@
 
 namespace toroid {
 
-// Applies one to a few changes: a number, word or line replaced, removed, repeated, moved or taken from `other`, a word
-// of `dictionary` put in, a bracket run, a cut, a changed byte.
+// Applies one to a few changes: a number, word or line replaced, removed, repeated, moved or taken from
+// `other`, a word of `dictionary` put in, a bracket run, a cut, a changed byte.
 void MutateText(absl::string_view other, absl::Span<const std::string> dictionary, RandomSource* random,
                 std::string* text);
 

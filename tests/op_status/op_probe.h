@@ -1,7 +1,8 @@
 // What the project can do with each opcode, found out by trying.
 //
-// Every opcode has a sample program with a known result (tests/runtime/kernels/op_programs.cc) and, in the tables of
-// violated constraints, an instruction that the verifier refuses. A probe uses these; nothing is listed by hand.
+// Every opcode has a sample program with a known result (tests/runtime/kernels/op_programs.cc) and, in the
+// tables of violated constraints, an instruction that the verifier refuses. A probe uses these; nothing is
+// listed by hand.
 #ifndef TOROID_TESTS_OP_STATUS_OP_PROBE_H_
 #define TOROID_TESTS_OP_STATUS_OP_PROBE_H_
 

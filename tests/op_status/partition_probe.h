@@ -15,8 +15,8 @@ struct PartitionProbe {
   std::vector<std::string> failures;
 };
 
-// `sample` takes no parameters. Its constants of rank 1 and more become parameters; each is cut over two devices
-// along each dimension of two rows or more, and the result must equal that of the sample.
+// `sample` takes no parameters. Its constants of rank 1 and more become parameters; each is cut over two
+// devices along each dimension of two rows or more, and the result must equal that of the sample.
 PartitionProbe ProbePartitioning(const Module& sample);
 
 }  // namespace toroid

@@ -35,6 +35,22 @@ ENTRY main {
   ExpectEquivalent(text);
 }
 
+TEST(CallsTest, AnnotationsAndConstantsMayBeTuples) {
+  ExpectEquivalent(R"(
+ENTRY main {
+  x = f32[8] parameter(0)
+  a = (f32[8], f32[8]) tuple(x, x)
+  b = (f32[8], f32[8]) custom-call(a), custom_call_target="Sharding", sharding={{devices=[$n]<=[$n]}, {replicated}}
+  g = f32[8] get-tuple-element(b), index=0
+  c = (f32[], (f32[8])) constant((2, ({1, 2, 3, 4, 5, 6, 7, 8})))
+  o = (f32[], (f32[8])) opt-barrier(c)
+  t = (f32[8]) get-tuple-element(o), index=1
+  e = f32[8] get-tuple-element(t), index=0
+  s = f32[8] multiply(g, e)
+  ROOT r = (f32[8], (f32[], (f32[8]))) tuple(s, c)
+})");
+}
+
 TEST(CallsTest, ATupleHasAShardingForEachElement) {
   const std::string text = R"(
 f {

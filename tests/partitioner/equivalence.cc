@@ -17,7 +17,8 @@
 namespace toroid {
 
 std::unique_ptr<Module> ProgramFor(const std::string& text, int64_t n) {
-  absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(absl::StrReplaceAll(text, {{"$n", absl::StrCat(n)}}));
+  absl::StatusOr<std::unique_ptr<Module>> module =
+      ParseModule(absl::StrReplaceAll(text, {{"$n", absl::StrCat(n)}}));
   TOROID_CHECK(module.ok(), module.status().message(), "\n", text);
   const absl::Status verified = VerifyModule(**module);
   TOROID_CHECK(verified.ok(), verified.message(), "\n", text);
@@ -32,7 +33,9 @@ Literal Integers(const Shape& shape, uint64_t seed, int64_t low, int64_t high) {
       [&](auto tag) {
         using T = typename decltype(tag)::type;
         const int64_t from = IsUnsignedInt(shape.element_type()) ? std::max<int64_t>(low, 0) : low;
-        const auto next = [&] { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(high - from + 1)); };
+        const auto next = [&] {
+          return from + static_cast<int64_t>(random() % static_cast<uint64_t>(high - from + 1));
+        };
         for (T& value : literal.mutable_data<T>()) {
           if constexpr (std::is_same_v<T, bool>) {
             value = random() % 2 == 0;
@@ -69,7 +72,8 @@ void ExpectEquivalent(const std::string& text, const std::vector<Literal>& argum
       options.num_partitions = n;
       options.poison_padding = variant > 0;
       if (variant > 1) options.device_order_seed = 5;
-      SCOPED_TRACE(absl::StrCat(n, " devices", variant > 0 ? ", poisoned" : "", variant > 1 ? ", device order 5" : ""));
+      SCOPED_TRACE(absl::StrCat(n, " devices", variant > 0 ? ", poisoned" : "",
+                                variant > 1 ? ", device order 5" : ""));
       const absl::StatusOr<Literal> actual = PartitionAndRun(*module, options, values);
       ASSERT_TRUE(actual.ok()) << actual.status().message() << "\n" << text;
       const Comparison comparison = Compare(*actual, *expected, tolerance);

@@ -25,14 +25,15 @@ Literal Integers(const Shape& shape, uint64_t seed = 1, int64_t low = -4, int64_
 // One such literal per entry parameter.
 std::vector<Literal> IntegerArguments(const Module& module, uint64_t seed = 1);
 
-// Expects the same result, exactly, of the unpartitioned program and of its partitionings for 1, 2, 3, 7 and 16
-// devices (or those given), each plain, with garbage in the padding, and with that in a random device order.
+// Expects the same result, exactly, of the unpartitioned program and of its partitionings for 1, 2, 3, 7 and
+// 16 devices (or those given), each plain, with garbage in the padding, and with that in a random device
+// order.
 // Without arguments: IntegerArguments.
 void ExpectEquivalent(const std::string& text, const std::vector<Literal>& arguments = {},
                       const std::vector<int64_t>& device_counts = {1, 2, 3, 7, 16}, double tolerance = 0);
 
-// The collectives of the program partitioned for n devices, in order: "collective-permute 4" sends operands of 4
-// bytes per device.
+// The collectives of the program partitioned for n devices, in order: "collective-permute 4" sends operands
+// of 4 bytes per device.
 std::vector<std::string> Collectives(const std::string& text, int64_t n);
 
 // Bytes one device sends.

@@ -46,11 +46,12 @@ TEST(PropagationTest, ElementwiseOpsCarryASplitForwardAndBackward) {
   d = f32[8,4] abs(c)
   ROOT e = f32[8,4] negate(d)
 })";
-  for (const char* name : {"a", "b", "c", "d", "e"}) EXPECT_EQ(Propagated(text, name), "{devices=[8,1]<=[8]}") << name;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    EXPECT_EQ(Propagated(text, name), "{devices=[8,1]<=[8]}") << name;
 }
 
-// GShard's dispatch: "GSEC,GSM->EGCM", groups and experts over the same devices. The mask follows the groups: cut
-// by experts, every device would need the inputs of all groups.
+// GShard's dispatch: "GSEC,GSM->EGCM", groups and experts over the same devices. The mask follows the groups:
+// cut by experts, every device would need the inputs of all groups.
 TEST(PropagationTest, TheDispatchEinsumKeepsExpertsOutOfTheMask) {
   const std::string text = R"(ENTRY main {
   m = f32[8,16,8,4] parameter(0)
@@ -116,7 +117,8 @@ std::string Shardy(const std::string& x, const std::string& y) {
   };
   return absl::StrCat(R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=4, "b"=2]>}}
 ENTRY main {
-  x = f32[8,8] parameter(0), )", attribute(x), "\n  y = f32[8,8] parameter(1), ", attribute(y),
+  x = f32[8,8] parameter(0), )",
+                      attribute(x), "\n  y = f32[8,8] parameter(1), ", attribute(y),
                       "\n  ROOT z = f32[8,8] add(x, y)\n}\n");
 }
 
@@ -145,11 +147,11 @@ TEST(PropagationTest, HigherPrioritiesGoFirst) {
 
 // The shape of a partitioned module's result on one device.
 std::string OutputShape(const std::string& header, const std::string& root_sharding) {
-  const absl::StatusOr<Partitioned> partitioned =
-      PartitionText(absl::StrCat("HloModule m", header, R"(
+  const absl::StatusOr<Partitioned> partitioned = PartitionText(absl::StrCat("HloModule m", header, R"(
 ENTRY main {
   a = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
-  ROOT b = f32[8,4] negate(a))", root_sharding, "\n}\n"));
+  ROOT b = f32[8,4] negate(a))",
+                                                                             root_sharding, "\n}\n"));
   if (!partitioned.ok()) return std::string(partitioned.status().message());
   return partitioned->module->entry()->root()->shape().ToString();
 }
@@ -158,7 +160,8 @@ TEST(PropagationTest, OutputsKeepWhatWasAskedAndFreeOnesWhatWasFound) {
   EXPECT_EQ(OutputShape("", ""), "f32[2,4]");
   EXPECT_EQ(OutputShape("", ", sharding={replicated}"), "f32[8,4]");
   EXPECT_EQ(OutputShape("", ", sharding={devices=[1,4]<=[4]}"), "f32[8,1]");
-  EXPECT_EQ(OutputShape(", allow_spmd_sharding_propagation_to_output={true}", ", sharding={replicated}"), "f32[2,4]");
+  EXPECT_EQ(OutputShape(", allow_spmd_sharding_propagation_to_output={true}", ", sharding={replicated}"),
+            "f32[2,4]");
 }
 
 TEST(PropagationTest, ReplicatedOutputsAndOracleModeAreWhole) {
@@ -167,7 +170,8 @@ TEST(PropagationTest, ReplicatedOutputsAndOracleModeAreWhole) {
   const auto module = ProgramFor(R"(ENTRY main {
   a = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
   ROOT b = f32[8,4] negate(a)
-})", 4);
+})",
+                                 4);
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, options));
   EXPECT_EQ(partitioned.module->entry()->root()->shape().ToString(), "f32[8,4]");
   EXPECT_EQ(partitioned.module->entry()->parameter(0)->shape().ToString(), "f32[2,4]");
@@ -202,7 +206,8 @@ TEST(PropagationTest, ShardingsOfDifferentDeviceCountsAreRefusedInOneLine) {
   a = f32[8] parameter(0), sharding={devices=[4]<=[4]}
   ROOT b = f32[8] copy(a), sharding={devices=[2]<=[2]}
 })"),
-              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(IsOneLine(), HasSubstr("main/b"), HasSubstr("4"), HasSubstr("2"))));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(IsOneLine(), HasSubstr("main/b"), HasSubstr("4"), HasSubstr("2"))));
 }
 
 TEST(PropagationTest, AShardingOfAnotherRankIsRefusedAtItsInstruction) {
@@ -222,7 +227,8 @@ TEST(PropagationTest, ANumberOfPartitionsThatTheShardingsContradictIsRefused) {
                                                AllOf(IsOneLine(), HasSubstr("4"), HasSubstr("8"))));
   EXPECT_THAT(PartitionText(text, 4), IsOk());
   // Where none names a number, any goes.
-  EXPECT_THAT(PartitionText("ENTRY main {\n  a = f32[8] parameter(0)\n  ROOT b = f32[8] copy(a)\n}\n", 5), IsOk());
+  EXPECT_THAT(PartitionText("ENTRY main {\n  a = f32[8] parameter(0)\n  ROOT b = f32[8] copy(a)\n}\n", 5),
+              IsOk());
 }
 
 TEST(PropagationTest, AMaximalShardingIsComputedEverywhere) {

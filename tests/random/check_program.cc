@@ -11,10 +11,11 @@ namespace toroid {
 
 std::string CheckRandomProgram(const RandomProgram& program) {
   const auto failure = [&](absl::string_view what) {
-    return absl::StrCat(program.kind, ": ", what, "\npartitions ", program.options.num_partitions, ", device order ",
-                        program.options.device_order_seed ? absl::StrCat(*program.options.device_order_seed) : "plain",
-                        program.options.poison_padding ? ", poisoned" : "",
-                        program.options.replicate_outputs ? ", outputs replicated" : "", "\n", program.text);
+    return absl::StrCat(
+        program.kind, ": ", what, "\npartitions ", program.options.num_partitions, ", device order ",
+        program.options.device_order_seed ? absl::StrCat(*program.options.device_order_seed) : "plain",
+        program.options.poison_padding ? ", poisoned" : "",
+        program.options.replicate_outputs ? ", outputs replicated" : "", "\n", program.text);
   };
   const auto module = ParseModule(program.text);
   if (!module.ok()) return failure(absl::StrCat("does not parse: ", module.status().message()));
@@ -24,9 +25,11 @@ std::string CheckRandomProgram(const RandomProgram& program) {
   if (!expected.ok()) return failure(absl::StrCat("unpartitioned: ", expected.status().message()));
   const auto actual = PartitionAndRun(**module, program.options, program.arguments);
   if (!actual.ok()) return failure(absl::StrCat("partitioned: ", actual.status().message()));
-  const Comparison comparison = Compare(*actual, *expected, program.exact ? std::optional<double>(0) : std::nullopt);
+  const Comparison comparison =
+      Compare(*actual, *expected, program.exact ? std::optional<double>(0) : std::nullopt);
   if (comparison.equal) return "";
-  return failure(absl::StrCat("differs at ", comparison.outputs.empty() ? "" : comparison.outputs[0].difference));
+  return failure(
+      absl::StrCat("differs at ", comparison.outputs.empty() ? "" : comparison.outputs[0].difference));
 }
 
 }  // namespace toroid

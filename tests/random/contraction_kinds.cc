@@ -9,7 +9,8 @@
 namespace toroid {
 
 void Generator::Dot() {
-  const Dims batch = RandomDims(0, 2), contract = RandomDims(0, 2), m = RandomDims(0, 2), n = RandomDims(0, 2);
+  const Dims batch = RandomDims(0, 2), contract = RandomDims(0, 2), m = RandomDims(0, 2),
+             n = RandomDims(0, 2);
   // Each side's dimensions in a random order; lists name where batch and contracting ones went.
   const auto side = [&](const Dims& free, Dims* batch_at, Dims* contract_at) {
     std::vector<int> order(batch.size() + contract.size() + free.size());
@@ -57,7 +58,8 @@ void Generator::Convolution() {
   std::string lhs_labels = "b", rhs_labels, out_labels = "b";
   for (int64_t i = 0; i < spatial; ++i) {
     const int64_t n = Uniform(1, 12), k = Uniform(1, 4);
-    const int64_t s = Chance(60) ? 1 : Uniform(1, 3), ld = Chance(75) ? 1 : Uniform(1, 3), rd = Chance(75) ? 1 : Uniform(1, 2);
+    const int64_t s = Chance(60) ? 1 : Uniform(1, 3), ld = Chance(75) ? 1 : Uniform(1, 3),
+                  rd = Chance(75) ? 1 : Uniform(1, 2);
     int64_t low = Uniform(-1, 3), high = Uniform(-1, 3);
     const int64_t spread = (n - 1) * ld + 1, reach = (k - 1) * rd + 1;
     if (spread + low + high < reach) low = high = reach;
@@ -82,10 +84,10 @@ void Generator::Convolution() {
   const std::string type = Of({"f32", "f32", "s32"});
   const std::string a = Parameter(type, lhs, -2, 2), b = Parameter(type, rhs, -2, 2);
   Result(type, result,
-         absl::StrCat("convolution(", a, ", ", b, "), window={size=", window_size, " stride=", stride, " pad=", pad,
-                      " lhs_dilate=", lhs_dilate, " rhs_dilate=", rhs_dilate, " rhs_reversal=", reversal,
-                      "}, dim_labels=", lhs_labels, "f_", rhs_labels, "io->", out_labels, "f, feature_group_count=",
-                      groups, ", batch_group_count=", batch_groups));
+         absl::StrCat("convolution(", a, ", ", b, "), window={size=", window_size, " stride=", stride,
+                      " pad=", pad, " lhs_dilate=", lhs_dilate, " rhs_dilate=", rhs_dilate,
+                      " rhs_reversal=", reversal, "}, dim_labels=", lhs_labels, "f_", rhs_labels, "io->",
+                      out_labels, "f, feature_group_count=", groups, ", batch_group_count=", batch_groups));
 }
 
 void Generator::Fft() {
@@ -93,7 +95,8 @@ void Generator::Fft() {
   const bool inverse = Chance(40);
   const int64_t n = in.back();
   const std::string x = Parameter("c64", in);
-  Result("c64", in, absl::StrCat("fft(", x, "), fft_type=", inverse ? "IFFT" : "FFT", ", fft_length={", n, "}"));
+  Result("c64", in,
+         absl::StrCat("fft(", x, "), fft_type=", inverse ? "IFFT" : "FFT", ", fft_length={", n, "}"));
   program_.exact = false;
   result_type_ = "pred";
 }
@@ -101,11 +104,13 @@ void Generator::Fft() {
 // Square matrices with small integers off a large diagonal, so that they have inverses and Cholesky factors.
 std::string Generator::DominantMatrices(const std::string& type, const Dims& dims) {
   const int64_t rank = static_cast<int64_t>(dims.size());
-  const std::string x = Parameter(type, dims), rows = Fresh("rows"), columns = Fresh("columns"), same = Fresh("same"),
-                    twenty = Fresh("twenty"), diagonal = Fresh("diagonal"), matrices = Fresh("matrices");
+  const std::string x = Parameter(type, dims), rows = Fresh("rows"), columns = Fresh("columns"),
+                    same = Fresh("same"), twenty = Fresh("twenty"), diagonal = Fresh("diagonal"),
+                    matrices = Fresh("matrices");
   Line(absl::StrCat(rows, " = ", ShapeText("s32", dims), " iota(), iota_dimension=", rank - 2));
   Line(absl::StrCat(columns, " = ", ShapeText("s32", dims), " iota(), iota_dimension=", rank - 1));
-  Line(absl::StrCat(same, " = ", ShapeText("pred", dims), " compare(", rows, ", ", columns, "), direction=EQ"));
+  Line(absl::StrCat(same, " = ", ShapeText("pred", dims), " compare(", rows, ", ", columns,
+                    "), direction=EQ"));
   Line(absl::StrCat(twenty, " = ", type, "[] constant(20)"));
   Line(absl::StrCat(diagonal, " = ", ShapeText(type, dims), " broadcast(", twenty, "), dimensions={}"));
   Line(absl::StrCat(matrices, " = ", ShapeText(type, dims), " select(", same, ", ", diagonal, ", ", x, ")"));
@@ -132,13 +137,14 @@ void Generator::TriangularSolve() {
   right.push_back(left ? m : n);
   const std::string a = DominantMatrices("f64", dims), b = Parameter("f64", right);
   Result("f64", right,
-         absl::StrCat("triangular-solve(", a, ", ", b, "), left_side=", left ? "true" : "false", ", lower=",
-                      Chance(50) ? "true" : "false", ", unit_diagonal=false, transpose_a=",
-                      Of({"NO_TRANSPOSE", "TRANSPOSE"})));
+         absl::StrCat("triangular-solve(", a, ", ", b, "), left_side=", left ? "true" : "false",
+                      ", lower=", Chance(50) ? "true" : "false",
+                      ", unit_diagonal=false, transpose_a=", Of({"NO_TRANSPOSE", "TRANSPOSE"})));
   program_.exact = false;
 }
 
-// A contraction times something infinite, undefined or zero: NaN must be where the unpartitioned program has it.
+// A contraction times something infinite, undefined or zero: NaN must be where the unpartitioned program has
+// it.
 void Generator::InfiniteFactor() {
   const int64_t m = Size(), k = Size(), n = Size();
   const std::string a = Parameter("f32", {m, k}, -2, 2), b = Parameter("f32", {k, n}, -2, 2);
@@ -155,8 +161,10 @@ void Generator::InfiniteFactor() {
       Result("f32", {m, n}, absl::StrCat("divide(", product, ", ", wide, ")"));
       return;
     case 2: {
-      const std::string mask = Parameter("pred", {m, n}), other = Parameter("f32", {m, n}), factor = Fresh("factor");
-      Line(absl::StrCat(factor, " = ", ShapeText("f32", {m, n}), " select(", mask, ", ", other, ", ", wide, ")"));
+      const std::string mask = Parameter("pred", {m, n}), other = Parameter("f32", {m, n}),
+                        factor = Fresh("factor");
+      Line(absl::StrCat(factor, " = ", ShapeText("f32", {m, n}), " select(", mask, ", ", other, ", ", wide,
+                        ")"));
       Result("f32", {m, n}, absl::StrCat("multiply(", product, ", ", factor, ")"));
       return;
     }
@@ -164,8 +172,9 @@ void Generator::InfiniteFactor() {
       const int64_t l = Size();
       const std::string right = Fresh("right");
       Line(absl::StrCat(right, " = ", ShapeText("f32", {n, l}), " broadcast(", scalar, "), dimensions={}"));
-      Result("f32", {m, l}, absl::StrCat("dot(", product, ", ", right,
-                                         "), lhs_contracting_dims={1}, rhs_contracting_dims={0}"));
+      Result("f32", {m, l},
+             absl::StrCat("dot(", product, ", ", right,
+                          "), lhs_contracting_dims={1}, rhs_contracting_dims={0}"));
       return;
     }
   }

@@ -11,8 +11,9 @@ namespace toroid {
 void Generator::CallOp() {
   const Dims dims = RandomDims(0, 3);
   const std::string f = Fresh("callee"), shape = ShapeText("s32", dims);
-  Computation(absl::StrCat(f, " {\n  a = ", shape, " parameter(0)", ShardingText(dims, 20), "\n  b = ", shape, " parameter(1)\n  ROOT c = ", shape,
-                           " subtract(a, b)", ShardingText(dims, 30), "\n}\n"));
+  Computation(absl::StrCat(f, " {\n  a = ", shape, " parameter(0)", ShardingText(dims, 20), "\n  b = ", shape,
+                           " parameter(1)\n  ROOT c = ", shape, " subtract(a, b)", ShardingText(dims, 30),
+                           "\n}\n"));
   const std::string x = Parameter("s32", dims), y = Parameter("s32", dims);
   Result("s32", dims, absl::StrCat("call(", x, ", ", y, "), to_apply=", f, ShardingText(dims, 30)));
 }
@@ -26,14 +27,15 @@ std::string Generator::LoopState(const Dims& dims) {
 std::string Generator::LoopComputations(const Dims& dims) {
   const int64_t trips = Uniform(0, 4);
   const std::string state = LoopState(dims), body = Fresh("body"), condition = Fresh("condition");
-  Computation(absl::StrCat(body, " {\n  s = ", state, " parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n  x = ",
-                           ShapeText("f32", dims), " get-tuple-element(s), index=1\n  v = ", ShapeText("f32", {dims[1]}),
-                           " get-tuple-element(s), index=2\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  w = ",
-                           ShapeText("f32", dims), " broadcast(v), dimensions={1}\n  y = ", ShapeText("f32", dims),
-                           " subtract(w, x)", ShardingText(dims, 40), "\n  ROOT t = ", state, " tuple(j, y, v)\n}\n"));
+  Computation(absl::StrCat(
+      body, " {\n  s = ", state, " parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n  x = ",
+      ShapeText("f32", dims), " get-tuple-element(s), index=1\n  v = ", ShapeText("f32", {dims[1]}),
+      " get-tuple-element(s), index=2\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  w = ",
+      ShapeText("f32", dims), " broadcast(v), dimensions={1}\n  y = ", ShapeText("f32", dims),
+      " subtract(w, x)", ShardingText(dims, 40), "\n  ROOT t = ", state, " tuple(j, y, v)\n}\n"));
   Computation(absl::StrCat(condition, " {\n  s = ", state,
-                           " parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(", trips,
-                           ")\n  ROOT c = pred[] compare(i, n), direction=LT\n}\n"));
+                           " parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(",
+                           trips, ")\n  ROOT c = pred[] compare(i, n), direction=LT\n}\n"));
   return absl::StrCat("condition=", condition, ", body=", body);
 }
 
@@ -41,9 +43,10 @@ std::string Generator::LoopComputations(const Dims& dims) {
 std::string Generator::LoopText(const Dims& dims, const std::string& x, const std::string& v,
                                 const std::string& computations, const std::string& result) {
   const std::string state = LoopState(dims);
-  return absl::StrCat("  zero_", result, " = s32[] constant(0)\n  init_", result, " = ", state, " tuple(zero_", result,
-                      ", ", x, ", ", v, ")\n  loop_", result, " = ", state, " while(init_", result, "), ", computations,
-                      "\n  ", result, " = ", ShapeText("f32", dims), " get-tuple-element(loop_", result, "), index=1\n");
+  return absl::StrCat("  zero_", result, " = s32[] constant(0)\n  init_", result, " = ", state,
+                      " tuple(zero_", result, ", ", x, ", ", v, ")\n  loop_", result, " = ", state,
+                      " while(init_", result, "), ", computations, "\n  ", result, " = ",
+                      ShapeText("f32", dims), " get-tuple-element(loop_", result, "), index=1\n");
 }
 
 void Generator::While() {
@@ -71,9 +74,10 @@ void Generator::SharedWhile() {
 void Generator::CalledWhile() {
   const Dims dims = NonEmptyDims(2, 2);
   const std::string computations = LoopComputations(dims), f = Fresh("callee");
-  Computation(absl::StrCat(f, " {\n  a = ", ShapeText("f32", dims), " parameter(0)", ShardingText(dims, 20), "\n  v = ",
-                           ShapeText("f32", {dims[1]}), " parameter(1)\n", LoopText(dims, "a", "v", computations, "b"),
-                           "  ROOT c = ", ShapeText("f32", dims), " negate(b)\n}\n"));
+  Computation(absl::StrCat(f, " {\n  a = ", ShapeText("f32", dims), " parameter(0)", ShardingText(dims, 20),
+                           "\n  v = ", ShapeText("f32", {dims[1]}), " parameter(1)\n",
+                           LoopText(dims, "a", "v", computations, "b"), "  ROOT c = ", ShapeText("f32", dims),
+                           " negate(b)\n}\n"));
   std::vector<std::string> results;
   for (int i = 0; i < 2; ++i) {
     const std::string x = Parameter("f32", dims), v = Parameter("f32", {dims[1]});
@@ -88,10 +92,13 @@ void Generator::Conditional() {
   const Dims dims = RandomDims(1, 3);
   const std::string a = Fresh("then"), b = Fresh("else"), shape = ShapeText("f32", dims);
   Computation(absl::StrCat(a, " {\n  x = ", shape, " parameter(0)\n  ROOT y = ", shape, " negate(x)\n}\n"));
-  Computation(absl::StrCat(b, " {\n  x = ", shape, " parameter(0)\n  ROOT y = ", shape, " add(x, x)", ShardingText(dims, 40), "\n}\n"));
+  Computation(absl::StrCat(b, " {\n  x = ", shape, " parameter(0)\n  ROOT y = ", shape, " add(x, x)",
+                           ShardingText(dims, 40), "\n}\n"));
   const std::string& otherwise = Chance(25) ? a : b;  // Now and then one computation for both.
   const std::string p = Parameter("pred", {}), x = Parameter("f32", dims), y = Parameter("f32", dims);
-  Result("f32", dims, absl::StrCat("conditional(", p, ", ", x, ", ", y, "), true_computation=", a, ", false_computation=", otherwise));
+  Result("f32", dims,
+         absl::StrCat("conditional(", p, ", ", x, ", ", y, "), true_computation=", a,
+                      ", false_computation=", otherwise));
 }
 
 }  // namespace toroid

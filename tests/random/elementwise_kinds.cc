@@ -14,13 +14,16 @@ void Generator::Elementwise() {
   const std::string a = Parameter(type, dims), b = Parameter(type, dims);
   switch (Uniform(0, 4)) {
     case 0:
-      Result(type, dims, absl::StrCat(Of({"add", "subtract", "multiply", "maximum", "minimum"}), "(", a, ", ", b, ")"));
+      Result(type, dims,
+             absl::StrCat(Of({"add", "subtract", "multiply", "maximum", "minimum"}), "(", a, ", ", b, ")"));
       return;
     case 1:
-      Result(type, dims, absl::StrCat(type[0] == 'u' ? "copy" : Of({"negate", "abs", "sign", "copy"}), "(", a, ")"));
+      Result(type, dims,
+             absl::StrCat(type[0] == 'u' ? "copy" : Of({"negate", "abs", "sign", "copy"}), "(", a, ")"));
       return;
     case 2:
-      Result("pred", dims, absl::StrCat("compare(", a, ", ", b, "), direction=", Of({"EQ", "NE", "LT", "LE", "GT", "GE"})));
+      Result("pred", dims,
+             absl::StrCat("compare(", a, ", ", b, "), direction=", Of({"EQ", "NE", "LT", "LE", "GT", "GE"})));
       return;
     case 3: {
       const bool scalar = Chance(30);
@@ -42,10 +45,31 @@ void Generator::UnaryMath() {
   const Dims dims = RandomDims(0, 3);
   const std::string type = Of({"f32", "f32", "f64", "bf16", "f16"});
   const std::string x = Parameter(type, dims);
-  const std::string opcode =
-      Of({"floor", "ceil", "round-nearest-afz", "round-nearest-even", "is-finite", "exponential",
-          "exponential-minus-one", "log", "log-plus-one", "sqrt", "rsqrt", "cbrt", "logistic", "sine", "cosine", "tan",
-          "sinh", "cosh", "tanh", "asin", "acos", "asinh", "acosh", "atanh", "erf"});
+  const std::string opcode = Of({"floor",
+                                 "ceil",
+                                 "round-nearest-afz",
+                                 "round-nearest-even",
+                                 "is-finite",
+                                 "exponential",
+                                 "exponential-minus-one",
+                                 "log",
+                                 "log-plus-one",
+                                 "sqrt",
+                                 "rsqrt",
+                                 "cbrt",
+                                 "logistic",
+                                 "sine",
+                                 "cosine",
+                                 "tan",
+                                 "sinh",
+                                 "cosh",
+                                 "tanh",
+                                 "asin",
+                                 "acos",
+                                 "asinh",
+                                 "acosh",
+                                 "atanh",
+                                 "erf"});
   program_.exact = false;
   Result(opcode == "is-finite" ? "pred" : type, dims, absl::StrCat(opcode, "(", x, ")"));
 }
@@ -76,8 +100,10 @@ void Generator::BitOps() {
   } else if (Chance(30)) {
     Result(type, dims, absl::StrCat(Of({"not", "popcnt", "count-leading-zeros"}), unary));
   } else {
-    Result(type, dims,
-           absl::StrCat(Of({"and", "or", "xor", "shift-left", "shift-right-logical", "shift-right-arithmetic"}), binary));
+    Result(
+        type, dims,
+        absl::StrCat(Of({"and", "or", "xor", "shift-left", "shift-right-logical", "shift-right-arithmetic"}),
+                     binary));
   }
 }
 
@@ -99,7 +125,9 @@ void Generator::ComplexParts() {
 void Generator::ReducePrecision() {
   const Dims dims = RandomDims(0, 3);
   const std::string x = Parameter("f32", dims, -1000, 1000);
-  Result("f32", dims, absl::StrCat("reduce-precision(", x, "), exponent_bits=", Uniform(3, 8), ", mantissa_bits=", Uniform(1, 10)));
+  Result("f32", dims,
+         absl::StrCat("reduce-precision(", x, "), exponent_bits=", Uniform(3, 8),
+                      ", mantissa_bits=", Uniform(1, 10)));
   program_.exact = false;
 }
 
@@ -141,7 +169,9 @@ void Generator::Map() {
   Dims all(dims.size());
   std::iota(all.begin(), all.end(), 0);
   const std::string f = Fresh("f");
-  Computation(absl::StrCat(f, " {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = f32[] multiply(a, b)\n  ROOT d = f32[] add(c, a)\n}\n"));
+  Computation(absl::StrCat(f,
+                           " {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = f32[] multiply(a, "
+                           "b)\n  ROOT d = f32[] add(c, a)\n}\n"));
   const std::string x = Parameter("f32", dims), y = Parameter("f32", dims);
   Result("f32", dims, absl::StrCat("map(", x, ", ", y, "), dimensions=", List(all), ", to_apply=", f));
 }
@@ -162,7 +192,9 @@ void Generator::RareOps() {
     }
     default: {
       const std::string x = Parameter("f32", dims);
-      Result("f32", dims, absl::StrCat("domain(", x, "), domain={kind=\"sharding\", entry={replicated}, exit={replicated}}"));
+      Result(
+          "f32", dims,
+          absl::StrCat("domain(", x, "), domain={kind=\"sharding\", entry={replicated}, exit={replicated}}"));
       return;
     }
   }

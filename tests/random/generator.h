@@ -1,4 +1,5 @@
-// Writes one random program: the frame that the kinds share. A kind adds parameters and lines, and one result.
+// Writes one random program: the frame that the kinds share. A kind adds parameters and lines, and one
+// result.
 #ifndef TOROID_TESTS_RANDOM_GENERATOR_H_
 #define TOROID_TESTS_RANDOM_GENERATOR_H_
 
@@ -51,7 +52,9 @@ class Generator {
     for (int64_t& size : dims) size = std::max<int64_t>(size, 1);
     return dims;
   }
-  std::string NumberType() { return Of({"f32", "f32", "f32", "s32", "f64", "s8", "u8", "u32", "bf16", "s64"}); }
+  std::string NumberType() {
+    return Of({"f32", "f32", "f32", "s32", "f64", "s8", "u8", "u32", "bf16", "s64"});
+  }
 
   // A sharding attribute for an array, or nothing.
   std::string ShardingText(const Dims& dims, int percent = 80) {
@@ -74,7 +77,8 @@ class Generator {
       std::iota(devices.begin(), devices.end(), 0);
       std::shuffle(devices.begin(), devices.end(), random_);
       hlo = HloSharding::Tiled({hlo.tiles().begin(), hlo.tiles().end()},
-                               {hlo.subgroups().begin(), hlo.subgroups().end()}, *DeviceOrder::Explicit(devices));
+                               {hlo.subgroups().begin(), hlo.subgroups().end()},
+                               *DeviceOrder::Explicit(devices));
     }
     return absl::StrCat(", sharding=", hlo.ToString());
   }
@@ -82,8 +86,8 @@ class Generator {
   // Adds a parameter and returns its name. Values: integers in [low, high].
   std::string Parameter(const std::string& type, const Dims& dims, int64_t low = -4, int64_t high = 4) {
     const std::string name = absl::StrCat("p", program_.arguments.size());
-    absl::StrAppend(&body_, "  ", name, " = ", ShapeText(type, dims), " parameter(", program_.arguments.size(), ")",
-                    ShardingText(dims), "\n");
+    absl::StrAppend(&body_, "  ", name, " = ", ShapeText(type, dims), " parameter(",
+                    program_.arguments.size(), ")", ShardingText(dims), "\n");
     Literal literal(Shape(*TypeFromName(type), dims));
     if (low < 0 && (type[0] == 'u')) low = 0;
     VisitArrayType(
@@ -176,8 +180,8 @@ class Generator {
   void Annotation();
   std::string LoopState(const Dims& dims);
   std::string LoopComputations(const Dims& dims);
-  std::string LoopText(const Dims& dims, const std::string& x, const std::string& v, const std::string& computations,
-                       const std::string& result);
+  std::string LoopText(const Dims& dims, const std::string& x, const std::string& v,
+                       const std::string& computations, const std::string& result);
   void While();
   void SharedWhile();
   void CalledWhile();

@@ -26,7 +26,8 @@ void Generator::DynamicSlice() {
     out.push_back(Chance(40) ? size : Uniform(std::min<int64_t>(size, 1), size));
     operands.push_back(Indices(index_type, {}));
   }
-  Result(type, out, absl::StrCat("dynamic-slice(", absl::StrJoin(operands, ", "), "), dynamic_slice_sizes=", List(out)));
+  Result(type, out,
+         absl::StrCat("dynamic-slice(", absl::StrJoin(operands, ", "), "), dynamic_slice_sizes=", List(out)));
 }
 
 void Generator::DynamicUpdateSlice() {
@@ -74,9 +75,9 @@ void Generator::Gather() {
   const std::string type = NumberType(), index_type = Of({"s32", "s64", "u8", "u32", "u64"});
   const std::string x = Parameter(type, in), i = Indices(index_type, indices);
   Result(type, out,
-         absl::StrCat("gather(", x, ", ", i, "), offset_dims=", List(offset_dims), ", collapsed_slice_dims=",
-                      List(collapsed), ", start_index_map=", List(map), ", index_vector_dim=", batch.size(),
-                      ", slice_sizes=", List(slice)));
+         absl::StrCat("gather(", x, ", ", i, "), offset_dims=", List(offset_dims),
+                      ", collapsed_slice_dims=", List(collapsed), ", start_index_map=", List(map),
+                      ", index_vector_dim=", batch.size(), ", slice_sizes=", List(slice)));
 }
 
 void Generator::Scatter() {
@@ -120,8 +121,9 @@ std::string Generator::IndexedTail(const std::string& x, const std::string& type
       out.push_back(Chance(40) ? size : Uniform(std::min<int64_t>(size, 1), size));
       operands.push_back(Indices(index_type, {}));
     }
-    Result(type, out,
-           absl::StrCat("dynamic-slice(", absl::StrJoin(operands, ", "), "), dynamic_slice_sizes=", List(out)));
+    Result(
+        type, out,
+        absl::StrCat("dynamic-slice(", absl::StrJoin(operands, ", "), "), dynamic_slice_sizes=", List(out)));
     return result_;
   }
   // Whole rows, or columns, by number.
@@ -134,9 +136,10 @@ std::string Generator::IndexedTail(const std::string& x, const std::string& type
     offset.push_back(static_cast<int64_t>(offset.size()) + 1);
   }
   const std::string indices = Indices(index_type, {n});
-  Result(type, out,
-         absl::StrCat("gather(", x, ", ", indices, "), offset_dims=", List(offset), ", collapsed_slice_dims={", d,
-                      "}, start_index_map={", d, "}, index_vector_dim=1, slice_sizes=", List(slice)));
+  Result(
+      type, out,
+      absl::StrCat("gather(", x, ", ", indices, "), offset_dims=", List(offset), ", collapsed_slice_dims={",
+                   d, "}, start_index_map={", d, "}, index_vector_dim=1, slice_sizes=", List(slice)));
   return result_;
 }
 

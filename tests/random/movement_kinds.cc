@@ -24,7 +24,8 @@ void Generator::Broadcast() {
 void Generator::Reshape() {
   // The same list of factors cut into dimensions twice.
   std::vector<int64_t> factors;
-  for (int64_t n = Uniform(1, 5); n > 0; --n) factors.push_back(Pick(std::vector<int64_t>{1, 2, 2, 2, 3, 3, 4, 5}));
+  for (int64_t n = Uniform(1, 5); n > 0; --n)
+    factors.push_back(Pick(std::vector<int64_t>{1, 2, 2, 2, 3, 3, 4, 5}));
   const auto group = [&] {
     Dims dims = {1};
     for (const int64_t factor : factors) {
@@ -119,8 +120,8 @@ void Generator::IotaAndConstant() {
   const std::string x = Parameter(type, dims, 0, 4);
   if (Chance(60)) {
     const std::string iota = Fresh("iota");
-    Line(absl::StrCat(iota, " = ", ShapeText(type, dims), " iota(), iota_dimension=",
-                      Uniform(0, static_cast<int64_t>(dims.size()) - 1)));
+    Line(absl::StrCat(iota, " = ", ShapeText(type, dims),
+                      " iota(), iota_dimension=", Uniform(0, static_cast<int64_t>(dims.size()) - 1)));
     Result(type, dims, absl::StrCat("add(", x, ", ", iota, ")"));
     return;
   }
@@ -137,7 +138,8 @@ void Generator::Annotation() {
   const Dims dims = RandomDims(1, 4);
   const std::string type = NumberType();
   const std::string x = Parameter(type, dims);
-  Result(type, dims, absl::StrCat("custom-call(", x, "), custom_call_target=\"Sharding\"", ShardingText(dims, 100)));
+  Result(type, dims,
+         absl::StrCat("custom-call(", x, "), custom_call_target=\"Sharding\"", ShardingText(dims, 100)));
 }
 
 }  // namespace toroid

@@ -1,5 +1,5 @@
-// Every op that the partitioner can cut stands in the random programs: whoever adds a row to the opcode table adds it
-// there, or to the lists below with a reason.
+// Every op that the partitioner can cut stands in the random programs: whoever adds a row to the opcode table
+// adds it there, or to the lists below with a reason.
 // BUILD: size = "small"
 #include <map>
 #include <set>
@@ -29,20 +29,43 @@ const Row kTable[] = {
 };
 
 // Computed on whole arrays: no sharding of theirs can be wrong. The rule is asked whether that is so.
-const std::set<Opcode> kWholeArrays = {
-    Opcode::kBitcast,          Opcode::kRaggedDot,         Opcode::kScaledDot,
-    Opcode::kScan,             Opcode::kBatchNormTraining, Opcode::kBatchNormInference,
-    Opcode::kBatchNormGrad,    Opcode::kRng,               Opcode::kRngGetAndUpdateState,
-    Opcode::kRngBitGenerator,  Opcode::kFusion,            Opcode::kAfterAll,
-    Opcode::kAddDependency,    Opcode::kReplicaId,         Opcode::kPartitionId,
-    Opcode::kRaggedAllToAll,   Opcode::kCollectiveBroadcast, Opcode::kInfeed,
-    Opcode::kOutfeed,          Opcode::kSend,              Opcode::kSendDone,
-    Opcode::kRecv,             Opcode::kRecvDone,          Opcode::kCopyStart,
-    Opcode::kCopyDone,         Opcode::kAllReduceStart,    Opcode::kAllReduceDone,
-    Opcode::kAllGatherStart,   Opcode::kAllGatherDone,     Opcode::kCollectivePermuteStart,
-    Opcode::kCollectivePermuteDone, Opcode::kAsyncStart,   Opcode::kAsyncUpdate,
-    Opcode::kAsyncDone,        Opcode::kGetDimensionSize,  Opcode::kSetDimensionSize,
-    Opcode::kDynamicReshape};
+const std::set<Opcode> kWholeArrays = {Opcode::kBitcast,
+                                       Opcode::kRaggedDot,
+                                       Opcode::kScaledDot,
+                                       Opcode::kScan,
+                                       Opcode::kBatchNormTraining,
+                                       Opcode::kBatchNormInference,
+                                       Opcode::kBatchNormGrad,
+                                       Opcode::kRng,
+                                       Opcode::kRngGetAndUpdateState,
+                                       Opcode::kRngBitGenerator,
+                                       Opcode::kFusion,
+                                       Opcode::kAfterAll,
+                                       Opcode::kAddDependency,
+                                       Opcode::kReplicaId,
+                                       Opcode::kPartitionId,
+                                       Opcode::kRaggedAllToAll,
+                                       Opcode::kCollectiveBroadcast,
+                                       Opcode::kInfeed,
+                                       Opcode::kOutfeed,
+                                       Opcode::kSend,
+                                       Opcode::kSendDone,
+                                       Opcode::kRecv,
+                                       Opcode::kRecvDone,
+                                       Opcode::kCopyStart,
+                                       Opcode::kCopyDone,
+                                       Opcode::kAllReduceStart,
+                                       Opcode::kAllReduceDone,
+                                       Opcode::kAllGatherStart,
+                                       Opcode::kAllGatherDone,
+                                       Opcode::kCollectivePermuteStart,
+                                       Opcode::kCollectivePermuteDone,
+                                       Opcode::kAsyncStart,
+                                       Opcode::kAsyncUpdate,
+                                       Opcode::kAsyncDone,
+                                       Opcode::kGetDimensionSize,
+                                       Opcode::kSetDimensionSize,
+                                       Opcode::kDynamicReshape};
 
 const std::map<Opcode, const char*> kExceptions = {
     {Opcode::kAllReduce, "written by hand in manual regions: the corpus' manual programs"},
@@ -77,7 +100,8 @@ TEST(OpListTest, OpsOnWholeArraysHaveNothingToCut) {
   for (const Row& row : kTable) {
     if (kWholeArrays.count(row.opcode) == 0) continue;
     const std::vector<Instruction*> operands(row.arity == kVariadic ? 1 : row.arity, x);
-    EXPECT_TRUE(ShardingRuleOf(*computation->Add(row.opcode, Shape(xla::F32, {4, 4}), operands)).factors.empty())
+    EXPECT_TRUE(
+        ShardingRuleOf(*computation->Add(row.opcode, Shape(xla::F32, {4, 4}), operands)).factors.empty())
         << row.name;
   }
 }

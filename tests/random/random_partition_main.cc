@@ -19,7 +19,9 @@ int main(int argc, char** argv) {
   app.add_option("--failures", keep_going, "Stop after so many differences");
   CLI11_PARSE(app, argc, argv);
   for (uint64_t seed = from; seed < from + count; ++seed) {
-    if ((seed - from) % 50000 == 0 && seed > from) std::fprintf(stderr, "%llu equal so far, next seed %llu\n", static_cast<unsigned long long>(seed - from), static_cast<unsigned long long>(seed));
+    if ((seed - from) % 50000 == 0 && seed > from)
+      std::fprintf(stderr, "%llu equal so far, next seed %llu\n",
+                   static_cast<unsigned long long>(seed - from), static_cast<unsigned long long>(seed));
     const std::string failure = toroid::CheckRandomProgram(toroid::MakeRandomProgram(seed, kind));
     if (failure.empty()) continue;
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), failure.c_str());

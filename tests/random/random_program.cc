@@ -87,7 +87,8 @@ void Generator::Tail() {
       if (type == "bf16") return;
       const std::string opcode = Of({"add", "maximum", "minimum"}), init = InitValue(opcode, type);
       Result(type, out,
-             absl::StrCat("reduce(", x, ", ", init, "), dimensions=", List(reduced), ", to_apply=", Reducer(opcode, type)));
+             absl::StrCat("reduce(", x, ", ", init, "), dimensions=", List(reduced),
+                          ", to_apply=", Reducer(opcode, type)));
       return;
     }
     case 3: {
@@ -138,7 +139,9 @@ void Generator::Tail() {
     }
     case 10: {
       if (dims.empty()) return;
-      Result(type, dims, absl::StrCat("reverse(", x, "), dimensions={", Uniform(0, static_cast<int64_t>(dims.size()) - 1), "}"));
+      Result(type, dims,
+             absl::StrCat("reverse(", x, "), dimensions={", Uniform(0, static_cast<int64_t>(dims.size()) - 1),
+                          "}"));
       return;
     }
     default: {
@@ -171,7 +174,8 @@ RandomProgram Generator::Make(absl::string_view kind) {
   const size_t root = body_.rfind("\n  ", body_.size() - 2);
   const size_t at = root == std::string::npos ? 0 : root + 1;
   body_.insert(at + 2, "ROOT ");
-  const std::string sharding = body_.find("sharding=", at) == std::string::npos ? ShardingText(result_dims_, 60) : "";
+  const std::string sharding =
+      body_.find("sharding=", at) == std::string::npos ? ShardingText(result_dims_, 60) : "";
   body_.insert(body_.size() - 1, sharding);
   program_.text = absl::StrCat("HloModule random\n\n", computations_, "ENTRY main {\n", body_, "}\n");
   return std::move(program_);

@@ -1,9 +1,9 @@
 // Random programs for differential tests: one op (or a loop, or a branch) on random shapes, element types and
 // shardings, perhaps with a second op behind it, as HLO text with arguments.
 //
-// Floats hold small integers, so that sums in any order are exact and results must be equal bit for bit (up to the
-// sign of zero); but for transcendental functions, division, transforms and linear algebra. A program depends on its
-// seed alone.
+// Floats hold small integers, so that sums in any order are exact and results must be equal bit for bit (up
+// to the sign of zero); but for transcendental functions, division, transforms and linear algebra. A program
+// depends on its seed alone.
 // BUILD: srcs += "generator.h", "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc"
 // BUILD: srcs += "reduction_kinds.cc", "indexing_kinds.cc", "control_flow_kinds.cc"
 #ifndef TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_

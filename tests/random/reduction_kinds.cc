@@ -19,12 +19,14 @@ void Generator::Reduce() {
     }
   }
   const int op = static_cast<int>(Uniform(0, 5));
-  const std::string opcode = std::vector<std::string>{"add", "maximum", "minimum", "multiply", "and", "or"}[op];
+  const std::string opcode =
+      std::vector<std::string>{"add", "maximum", "minimum", "multiply", "and", "or"}[op];
   const std::string type = op >= 4 ? Of({"pred", "s32", "u8"}) : op == 3 ? Of({"f32", "s32"}) : NumberType();
   const std::string x = op == 3 ? Parameter(type, in, 1, 1) : Parameter(type, in);
   const std::string init = InitValue(opcode, type);
   Result(type, out,
-         absl::StrCat("reduce(", x, ", ", init, "), dimensions=", List(reduced), ", to_apply=", Reducer(opcode, type)));
+         absl::StrCat("reduce(", x, ", ", init, "), dimensions=", List(reduced),
+                      ", to_apply=", Reducer(opcode, type)));
 }
 
 // Neutral or not: it must enter once.
@@ -68,15 +70,17 @@ void Generator::VariadicReduce() {
   b0 = s32[] parameter(1)
   a1 = f32[] parameter(2)
   b1 = s32[] parameter(3)
-  a = f32[] )", first_op, R"((a0, a1)
-  b = s32[] )", second_op, R"((b0, b1)
+  a = f32[] )",
+                           first_op, R"((a0, a1)
+  b = s32[] )",
+                           second_op, R"((b0, b1)
   ROOT t = (f32[], s32[]) tuple(a, b)
 }
 )"));
   const std::string x = Parameter("f32", in), y = Parameter("s32", in);
   const std::string i = InitValue(first_op, "f32"), j = InitValue(second_op, "s32");
-  Line(absl::StrCat(both, " = (", ShapeText("f32", out), ", ", ShapeText("s32", out), ") reduce(", x, ", ", y, ", ", i,
-                    ", ", j, "), dimensions=", List(reduced), ", to_apply=", f));
+  Line(absl::StrCat(both, " = (", ShapeText("f32", out), ", ", ShapeText("s32", out), ") reduce(", x, ", ", y,
+                    ", ", i, ", ", j, "), dimensions=", List(reduced), ", to_apply=", f));
   const bool first = Chance(50);
   Result(first ? "f32" : "s32", out, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
 }
@@ -103,7 +107,8 @@ void Generator::OpaqueReduce() {
   ROOT c = s32[] add(sum, product)
 }
 )"));
-    Result("s32", out, absl::StrCat("reduce(", x, ", ", i, "), dimensions=", List(reduced), ", to_apply=", f));
+    Result("s32", out,
+           absl::StrCat("reduce(", x, ", ", i, "), dimensions=", List(reduced), ", to_apply=", f));
     return;
   }
   Computation(absl::StrCat(f, R"( {
@@ -121,8 +126,8 @@ void Generator::OpaqueReduce() {
 }
 )"));
   const std::string y = Parameter("s32", in), j = Parameter("s32", {}), both = Fresh("both");
-  Line(absl::StrCat(both, " = (", ShapeText("s32", out), ", ", ShapeText("s32", out), ") reduce(", x, ", ", y, ", ", i,
-                    ", ", j, "), dimensions=", List(reduced), ", to_apply=", f));
+  Line(absl::StrCat(both, " = (", ShapeText("s32", out), ", ", ShapeText("s32", out), ") reduce(", x, ", ", y,
+                    ", ", i, ", ", j, "), dimensions=", List(reduced), ", to_apply=", f));
   Result("s32", out, absl::StrCat("get-tuple-element(", both, "), index=", Uniform(0, 1)));
 }
 
@@ -144,8 +149,8 @@ void Generator::CumulativeWindow() {
   const std::string x = opcode == "multiply" ? Parameter(type, in, -1, 1) : Parameter(type, in);
   const std::string init = InitValue(opcode, type);
   Result(type, in,
-         absl::StrCat("reduce-window(", x, ", ", init, "), window={size=", size, " pad=", pad, "}, to_apply=",
-                      Reducer(opcode, type)));
+         absl::StrCat("reduce-window(", x, ", ", init, "), window={size=", size, " pad=", pad,
+                      "}, to_apply=", Reducer(opcode, type)));
 }
 
 void Generator::ArgMax() {
@@ -174,8 +179,8 @@ void Generator::ArgMax() {
   Line(absl::StrCat(iota, " = ", ShapeText("s32", in), " iota(), iota_dimension=", d));
   Line(absl::StrCat(low, " = f32[] constant(-inf)"));
   Line(absl::StrCat(none, " = s32[] constant(1000)"));
-  Line(absl::StrCat(pair, " = (", ShapeText("f32", out), ", ", ShapeText("s32", out), ") reduce(", x, ", ", iota, ", ",
-                    low, ", ", none, "), dimensions={", d, "}, to_apply=", name));
+  Line(absl::StrCat(pair, " = (", ShapeText("f32", out), ", ", ShapeText("s32", out), ") reduce(", x, ", ",
+                    iota, ", ", low, ", ", none, "), dimensions={", d, "}, to_apply=", name));
   Result("s32", out, absl::StrCat("get-tuple-element(", pair, "), index=1"));
 }
 
@@ -201,10 +206,15 @@ void Generator::ReduceWindow() {
   const std::string type = Of({"f32", "s32"}), opcode = Of({"add", "maximum", "minimum"});
   const std::string x = Parameter(type, in);
   const std::string init = Fresh("init");
-  Line(absl::StrCat(init, " = ", type, "[] constant(", opcode == "add" ? "0" : opcode == "maximum" ? "-100" : "100", ")"));
+  Line(absl::StrCat(init, " = ", type, "[] constant(",
+                    opcode == "add"       ? "0"
+                    : opcode == "maximum" ? "-100"
+                                          : "100",
+                    ")"));
   Result(type, out,
-         absl::StrCat("reduce-window(", x, ", ", init, "), window={size=", size, " stride=", stride, " pad=", pad,
-                      " lhs_dilate=", base, " rhs_dilate=", dilation, "}, to_apply=", Reducer(opcode, type)));
+         absl::StrCat("reduce-window(", x, ", ", init, "), window={size=", size, " stride=", stride,
+                      " pad=", pad, " lhs_dilate=", base, " rhs_dilate=", dilation,
+                      "}, to_apply=", Reducer(opcode, type)));
 }
 
 void Generator::SelectAndScatter() {
@@ -218,19 +228,24 @@ void Generator::SelectAndScatter() {
     absl::StrAppend(&stride, i > 0 ? "x" : "", s);
   }
   const std::string ge = Fresh("ge");
-  Computation(absl::StrCat(ge, " {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=GE\n}\n"));
+  Computation(absl::StrCat(ge,
+                           " {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] "
+                           "compare(a, b), direction=GE\n}\n"));
   const std::string x = Parameter("f32", in), y = Parameter("f32", source), init = Fresh("init");
   Line(absl::StrCat(init, " = f32[] constant(0)"));
   Result("f32", in,
-         absl::StrCat("select-and-scatter(", x, ", ", y, ", ", init, "), window={size=", size, " stride=", stride,
-                      "}, select=", ge, ", scatter=", Reducer("add", "f32")));
+         absl::StrCat("select-and-scatter(", x, ", ", y, ", ", init, "), window={size=", size,
+                      " stride=", stride, "}, select=", ge, ", scatter=", Reducer("add", "f32")));
 }
 
 void Generator::Sort() {
   const Dims dims = RandomDims(1, 3);
   const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1);
   const std::string less = Fresh("less");
-  Computation(absl::StrCat(less, " {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n  ROOT r = pred[] compare(a, b), direction=LT\n}\n"));
+  Computation(
+      absl::StrCat(less,
+                   " {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = "
+                   "s32[] parameter(3)\n  ROOT r = pred[] compare(a, b), direction=LT\n}\n"));
   const std::string x = Parameter("f32", dims), y = Parameter("s32", dims), both = Fresh("both");
   Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") sort(", x, ", ", y,
                     "), dimensions={", d, "}, is_stable=true, to_apply=", less));
@@ -243,8 +258,8 @@ void Generator::TopK() {
   const int64_t k = Uniform(1, dims.back());
   const std::string x = Parameter("f32", dims), both = Fresh("top");
   dims.back() = k;
-  Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") topk(", x, "), k=", k,
-                    ", largest=", Chance(50) ? "true" : "false"));
+  Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") topk(", x,
+                    "), k=", k, ", largest=", Chance(50) ? "true" : "false"));
   const bool first = Chance(50);
   Result(first ? "f32" : "s32", dims, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
 }

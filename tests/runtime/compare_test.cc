@@ -11,7 +11,8 @@
 namespace toroid {
 namespace {
 
-Comparison Of(const std::string& actual, const std::string& expected, std::optional<double> tolerance = std::nullopt) {
+Comparison Of(const std::string& actual, const std::string& expected,
+              std::optional<double> tolerance = std::nullopt) {
   return Compare(Value(actual), Value(expected), tolerance);
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-int64_t Peak(const std::string& body, const std::string& computations = "", int64_t copies = 1, bool uniform = true) {
+int64_t Peak(const std::string& body, const std::string& computations = "", int64_t copies = 1,
+             bool uniform = true) {
   const auto module = MakeModule(body, computations);
   PlanBuilder builder;
   const auto plan = builder.Build(*module->entry());
@@ -30,9 +31,10 @@ TEST(EstimatePeakTest, OperandsThatDieMayGiveTheirPlace) {
 }
 
 TEST(EstimatePeakTest, SharedStorageCountsOnce) {
-  EXPECT_EQ(Peak("x = f32[1000] parameter(0) y = f32[10,100] reshape(x) z = (f32[1000], f32[10,100]) tuple(x, y) "
-                 "ROOT w = f32[10,100] get-tuple-element(z), index=1"),
-            4000);
+  EXPECT_EQ(
+      Peak("x = f32[1000] parameter(0) y = f32[10,100] reshape(x) z = (f32[1000], f32[10,100]) tuple(x, y) "
+           "ROOT w = f32[10,100] get-tuple-element(z), index=1"),
+      4000);
 }
 
 TEST(EstimatePeakTest, DevicesCountWhereTheyDiffer) {
@@ -42,7 +44,8 @@ TEST(EstimatePeakTest, DevicesCountWhereTheyDiffer) {
 
 TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
   const std::string branches =
-      "big { x = f32[] parameter(0) b = f32[1000] broadcast(x), dimensions={} z = f32[] constant(0) s = f32[1] slice(b), slice={[0:1]} "
+      "big { x = f32[] parameter(0) b = f32[1000] broadcast(x), dimensions={} z = f32[] constant(0) s = "
+      "f32[1] slice(b), slice={[0:1]} "
       "ROOT r = f32[] reshape(s) }\n"
       "small { ROOT x = f32[] parameter(0) }\n";
   EXPECT_GE(Peak("x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=big", branches), 4000);
@@ -53,10 +56,12 @@ TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
 }
 
 TEST(MaxBytesTest, ImpossibleRunsAreRefusedBeforeTheyStart) {
-  const auto module = MakeModule("z = f32[] constant(0) b = f32[1000000000000] broadcast(z), dimensions={} "
-                                 "ROOT s = f32[1000000000000] negate(b)");
+  const auto module = MakeModule(
+      "z = f32[] constant(0) b = f32[1000000000000] broadcast(z), dimensions={} "
+      "ROOT s = f32[1000000000000] negate(b)");
   EXPECT_THAT(RunModule(*module, {}, RunOptions()),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/b: the values alive here take 4.0 TB, the limit is")));
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("main/b: the values alive here take 4.0 TB, the limit is")));
 }
 
 TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
@@ -64,18 +69,18 @@ TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
   const auto module = MakeModule(
       "p = pred[] constant(1) x = f32[] constant(0) "
       "ROOT y = f32[] conditional(p, x, x), true_computation=big, false_computation=small",
-      "big { x = f32[] parameter(0) b = f32[100000] broadcast(x), dimensions={} s = f32[1] slice(b), slice={[0:1]} "
+      "big { x = f32[] parameter(0) b = f32[100000] broadcast(x), dimensions={} s = f32[1] slice(b), "
+      "slice={[0:1]} "
       "ROOT r = f32[] reshape(s) }\nsmall { ROOT x = f32[] parameter(0) }\n");
   RunOptions options;
   options.max_bytes = 100000;
-  EXPECT_THAT(RunModule(*module, {}, options), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("big/b: needs 400000 bytes")));
+  EXPECT_THAT(RunModule(*module, {}, options),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("big/b: needs 400000 bytes")));
   options.max_bytes = 1000000;
   EXPECT_OK(RunModule(*module, {}, options));
 }
 
-TEST(MaxBytesTest, DefaultIsWithinTheMachine) {
-  EXPECT_GT(DefaultMaxBytes(), 1 << 20);
-}
+TEST(MaxBytesTest, DefaultIsWithinTheMachine) { EXPECT_GT(DefaultMaxBytes(), 1 << 20); }
 
 }  // namespace
 }  // namespace toroid

@@ -127,6 +127,14 @@ TEST(NpyTest, EveryTypeComesBackFromItsFile) {
   EXPECT_EQ(WriteNpy(Value("s4[1] {-1}")).back(), '\x0f');  // As ml_dtypes stores it.
 }
 
+TEST(NpyTest, ScalarsAndEmptyArraysComeBack) {
+  for (const Dims& dims : {Dims{}, Dims{0}, Dims{0, 3}, Dims{2, 0, 5}}) {
+    const Literal literal(Shape(xla::F32, dims));
+    ASSERT_OK_AND_ASSIGN(const NpyArray array, ReadNpy(WriteNpy(literal)));
+    EXPECT_EQ(array.values.shape().dims(), literal.shape().dims());
+  }
+}
+
 TEST(NpyTest, TheSameBytesAsNumpy) {
   EXPECT_EQ(WriteNpy(Value("bf16[2,2] { { 1, 1.5 }, { -2, 0.0078125 } }")),
             ReadCorpusFile("tests/corpus/numpy/bf16.npy"));

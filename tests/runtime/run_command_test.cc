@@ -49,8 +49,8 @@ TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
   check.args = command.output;
   check.check = true;
   testing::internal::CaptureStdout();
-  EXPECT_THAT(RunHloCommand(check),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("output 0 differs from the recorded result")));
+  EXPECT_THAT(RunHloCommand(check), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                             HasSubstr("output 0 differs from the recorded result")));
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"equal\":false,"));
   check.input = command.input;
   testing::internal::CaptureStdout();
@@ -76,21 +76,25 @@ TEST(RunCommandTest, SeedsGiveTheSameArguments) {
 TEST(RunCommandTest, FeedsComeFromAndGoToFiles) {
   // What one run gives, the next takes.
   HloRunCommand out;
-  out.input = WriteText("out.hlo", "t = token[] after-all() x = bf16[2] constant({1.5, 3}) "
-                                   "o = token[] outfeed(x, t), outfeed_shape=bf16[2] ROOT y = bf16[2] add-dependency(x, o)");
+  out.input =
+      WriteText("out.hlo",
+                "t = token[] after-all() x = bf16[2] constant({1.5, 3}) "
+                "o = token[] outfeed(x, t), outfeed_shape=bf16[2] ROOT y = bf16[2] add-dependency(x, o)");
   out.outfeed = TempPath("feed.npz");
   testing::internal::CaptureStdout();
   ASSERT_OK(RunHloCommand(out));
   testing::internal::GetCapturedStdout();
   HloRunCommand in;
-  in.input = WriteText("in.hlo", "t = token[] after-all() i = (bf16[2], token[]) infeed(t) "
-                                 "ROOT y = bf16[2] get-tuple-element(i), index=0");
+  in.input = WriteText("in.hlo",
+                       "t = token[] after-all() i = (bf16[2], token[]) infeed(t) "
+                       "ROOT y = bf16[2] get-tuple-element(i), index=0");
   in.infeed = out.outfeed;
   testing::internal::CaptureStdout();
   ASSERT_OK(RunHloCommand(in));
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "output{} = bf16[2] {1.5, 3}\n");
   in.infeed.clear();
-  EXPECT_THAT(RunHloCommand(in), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nothing is left in the infeed")));
+  EXPECT_THAT(RunHloCommand(in),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nothing is left in the infeed")));
 }
 
 TEST(RunCommandTest, PromotedRunTellsRoundingFromMistakes) {
@@ -103,13 +107,15 @@ TEST(RunCommandTest, PromotedRunTellsRoundingFromMistakes) {
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"type\":\"f32\",\"plain_error\":"));
   // Another function than the one that was recorded.
   HloRunCommand record;
-  record.input = WriteText("r1.hlo", "x = f32[3] parameter(0) y = f32[3] sine(x) z = f32[3] cosine(x) "
-                                     "ROOT t = (f32[3], f32[3]) tuple(y, z)");
+  record.input = WriteText("r1.hlo",
+                           "x = f32[3] parameter(0) y = f32[3] sine(x) z = f32[3] cosine(x) "
+                           "ROOT t = (f32[3], f32[3]) tuple(y, z)");
   record.output = TempPath("r1.snapshot.pb");
   ASSERT_OK(RunHloCommand(record));
   HloRunCommand other;
-  other.input = WriteText("r2.hlo", "x = f32[3] parameter(0) y = f32[3] sine(x) z = f32[3] copy(x) "
-                                    "ROOT t = (f32[3], f32[3]) tuple(y, z)");
+  other.input = WriteText("r2.hlo",
+                          "x = f32[3] parameter(0) y = f32[3] sine(x) z = f32[3] copy(x) "
+                          "ROOT t = (f32[3], f32[3]) tuple(y, z)");
   other.args = record.output;
   other.check = other.promote = true;
   testing::internal::CaptureStdout();
@@ -122,37 +128,44 @@ TEST(RunCommandTest, PromotedRunTellsRoundingFromMistakes) {
 
 TEST(RunCommandTest, PromotedResultsArePrintedInFull) {
   HloRunCommand command;
-  command.input = WriteText("p.hlo", "a = bf16[] constant(256) b = bf16[] constant(1) ROOT c = bf16[] add(a, b)");
+  command.input =
+      WriteText("p.hlo", "a = bf16[] constant(256) b = bf16[] constant(1) ROOT c = bf16[] add(a, b)");
   command.promote = true;
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "output{} = f64[] 257\n");
   command.output = TempPath("p.snapshot.pb");
-  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("leave -o and --outfeed out")));
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("leave -o and --outfeed out")));
 }
 
 TEST(RunCommandTest, MemoryIsBounded) {
   HloRunCommand command;
-  command.input = WriteText("big.hlo", "z = f32[] constant(0) ROOT b = f32[1000000000000] broadcast(z), dimensions={}");
-  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kResourceExhausted,
-                                               HasSubstr("big.hlo: main/b: the values alive here take 4.0 TB, the limit is")));
+  command.input =
+      WriteText("big.hlo", "z = f32[] constant(0) ROOT b = f32[1000000000000] broadcast(z), dimensions={}");
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("big.hlo: main/b: the values alive here take 4.0 TB, the limit is")));
   command.input = WriteText("arguments.hlo", "ROOT p = f32[1000] parameter(0)");
   command.max_bytes = 1000;
-  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kResourceExhausted,
-                                               HasSubstr("the arguments take 4.0 kB, the limit is 1.0 kB; raise it with --max_bytes")));
+  EXPECT_THAT(
+      RunHloCommand(command),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               HasSubstr("the arguments take 4.0 kB, the limit is 1.0 kB; raise it with --max_bytes")));
 }
 
 TEST(RunCommandTest, ACheckNeedsSomethingToCompareWith) {
   HloRunCommand command;
   command.input = WriteText("one.hlo", "ROOT p = f32[4] parameter(0)");
   command.check = true;
-  EXPECT_THAT(RunHloCommand(command),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("there is nothing to check against: one device")));
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInvalidArgument,
+                                               HasSubstr("there is nothing to check against: one device")));
 }
 
 TEST(RunCommandTest, ZeroToleranceAsksForEqualValues) {
   HloRunCommand command;
-  command.input = WriteText("third.hlo", "x = f32[] constant(1) y = f32[] constant(3) ROOT z = f32[] divide(x, y)");
+  command.input =
+      WriteText("third.hlo", "x = f32[] constant(1) y = f32[] constant(3) ROOT z = f32[] divide(x, y)");
   command.output = TempPath("third.snapshot.pb");
   ASSERT_OK(RunHloCommand(command));
   ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.output));
@@ -187,12 +200,39 @@ TEST(RunCommandTest, ACheckComparesAllDevices) {
   auto* assignment = file.module->mutable_proto()->mutable_device_assignment();
   assignment->set_replica_count(1);
   assignment->set_computation_count(2);
-  for (int device = 0; device < 2; ++device) assignment->add_computation_devices()->add_replica_device_ids(device);
+  for (int device = 0; device < 2; ++device)
+    assignment->add_computation_devices()->add_replica_device_ids(device);
   ASSERT_OK(WriteHloFile(file, command.input));
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   command.check = true;
-  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("devices 0 and 1 disagree")));
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("devices 0 and 1 disagree")));
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(RunCommandTest, ReplicasRunTogether) {
+  HloRunCommand command;
+  command.input = TempPath("replicas.hlo");
+  ASSERT_OK(WriteFile(
+      command.input,
+      "HloModule m, replica_count=2\n"
+      "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+      "ENTRY e { f = f32[] constant(3) ROOT s = f32[] all-reduce(f), replica_groups={}, to_apply=add }"));
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "output{} = f32[] 6\n");
+}
+
+TEST(RunCommandTest, ModulesThatNameNoDevicesRunAsTheyAre) {
+  HloRunCommand command;
+  command.input =
+      WriteText("tuple.hlo", "p = (f32[], f32[]) parameter(0) ROOT x = f32[] get-tuple-element(p), index=1");
+  command.partition = [](const Module&, int64_t) -> absl::StatusOr<std::unique_ptr<Module>> {
+    return nullptr;
+  };
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
   testing::internal::GetCapturedStdout();
 }
 
@@ -202,11 +242,13 @@ TEST(RunCommandTest, ErrorsNameTheFile) {
   EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing.hlo")));
   command.input = WriteText("d.hlo", "ROOT x = f32[2] add(y, y)");
   EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("d.hlo:3:")));
-  command.input = WriteText("e.hlo", "x = f32[2] parameter(0) ROOT y = f32[2] custom-call(x), custom_call_target=\"z\"");
-  EXPECT_THAT(RunHloCommand(command),
-              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("e.hlo: main/y: custom-call target \"z\"")));
+  command.input =
+      WriteText("e.hlo", "x = f32[2] parameter(0) ROOT y = f32[2] custom-call(x), custom_call_target=\"z\"");
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kUnimplemented,
+                                               HasSubstr("e.hlo: main/y: custom-call target \"z\"")));
   command.num_partitions = 4;
-  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("partitioned already")));
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("partitioned already")));
 }
 
 }  // namespace

@@ -89,6 +89,19 @@ TEST(FileTest, WritingGivesEveryFieldBack) {
   }
 }
 
+TEST(FileTest, MapEntriesAreWrittenInOneOrder) {
+  // Protobuf's maps iterate in an order of their own, another one in each map.
+  std::string attributes;
+  for (int i = 0; i < 40; ++i) absl::StrAppend(&attributes, i > 0 ? "," : "", "key", i, "=\"", i, "\"");
+  const std::string text =
+      absl::StrCat("HloModule m, frontend_attributes={", attributes,
+                   "}\nENTRY e { ROOT p = f32[] parameter(0), frontend_attributes={", attributes, "} }");
+  ASSERT_OK_AND_ASSIGN(const HloFile first, ReadHlo(text));
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, SerializeHlo(first, Format::kContainer));
+  ASSERT_OK_AND_ASSIGN(const HloFile second, ReadHlo(bytes));
+  EXPECT_THAT(SerializeHlo(second, Format::kContainer), IsOkAndHolds(bytes));
+}
+
 TEST(FileTest, ArgumentsAndResultOfSnapshotsFitTheEntry) {
   for (const std::string& path : CorpusFiles("jax", "snapshot.pb")) {
     SCOPED_TRACE(path);

@@ -37,12 +37,15 @@ TEST(SdyMeshTest, ReadsAxesAndDeviceIds) {
 }
 
 TEST(SdyMeshTest, ErrorsNameWhatWasExpected) {
-  const auto invalid = [](const char* what) { return StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(what)); };
+  const auto invalid = [](const char* what) {
+    return StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(what));
+  };
   EXPECT_THAT(ParseSdyMeshes("mesh"), invalid("expected '{'"));
   EXPECT_THAT(ParseSdyMeshes("{mesh = 3}"), invalid("expected '#sdy.mesh<'"));
   EXPECT_THAT(ParseSdyMeshes(R"({mesh = #sdy.mesh<["a"=0]>})"), invalid("size out of range"));
   EXPECT_THAT(ParseSdyMeshes(R"({mesh = #sdy.mesh<["a"=-2]>})"), invalid("size out of range"));
-  EXPECT_THAT(ParseSdyMeshes(R"({mesh = #sdy.mesh<["a"=4294967296, "b"=4294967296]>})"), invalid("size out of range"));
+  EXPECT_THAT(ParseSdyMeshes(R"({mesh = #sdy.mesh<["a"=4294967296, "b"=4294967296]>})"),
+              invalid("size out of range"));
   EXPECT_THAT(ParseSdyMeshes(R"({mesh = #sdy.mesh<["a"=99999999999999999999]>})"), invalid("out of range"));
   EXPECT_THAT(ParseSdyMeshes(R"({mesh = #sdy.mesh<["a"=2], device_ids=[0]>})"), invalid("every device"));
   EXPECT_THAT(ParseSdyMeshes(R"({mesh = #sdy.mesh<["a=2]>})"), invalid("unterminated"));
@@ -50,9 +53,11 @@ TEST(SdyMeshTest, ErrorsNameWhatWasExpected) {
 }
 
 TEST(SdyShardingTest, ReadsDimensionsSubAxesPrioritiesAndSets) {
-  ASSERT_OK_AND_ASSIGN(const auto shardings,
-                       ParseSdyShardings(R"(#sdy.sharding<@mesh, [{"q", "p"}, {"r":(2)2, ?}p3, {?}, {}], replicated={"r":(1)2}>)",
-                                         Meshes()));
+  ASSERT_OK_AND_ASSIGN(
+      const auto shardings,
+      ParseSdyShardings(
+          R"(#sdy.sharding<@mesh, [{"q", "p"}, {"r":(2)2, ?}p3, {?}, {}], replicated={"r":(1)2}>)",
+          Meshes()));
   ASSERT_EQ(shardings.size(), 1);
   const SdySharding& sharding = shardings[0];
   ASSERT_EQ(sharding.dims.size(), 4);
@@ -73,14 +78,17 @@ TEST(SdyShardingTest, ReadsDimensionsSubAxesPrioritiesAndSets) {
 TEST(SdyShardingTest, OneEntryPerValueOverAnyMesh) {
   ASSERT_OK_AND_ASSIGN(
       const auto shardings,
-      ParseSdyShardings(R"(#sdy.sharding_per_value<[<@mesh, [{"p"}]>, <@turned, []>, <mesh<["z"=5]>, [{"z"}]>]>)", Meshes()));
+      ParseSdyShardings(
+          R"(#sdy.sharding_per_value<[<@mesh, [{"p"}]>, <@turned, []>, <mesh<["z"=5]>, [{"z"}]>]>)",
+          Meshes()));
   ASSERT_EQ(shardings.size(), 3);
   EXPECT_TRUE(shardings[1].dims.empty());
   EXPECT_EQ(shardings[2].mesh.NumDevices(), 5);
 }
 
 TEST(SdyShardingTest, EscapedQuotesAreUnescapedOnce) {
-  ASSERT_OK_AND_ASSIGN(const auto shardings, ParseSdyShardings(R"(#sdy.sharding<@mesh, [{\"p\"}]>)", Meshes()));
+  ASSERT_OK_AND_ASSIGN(const auto shardings,
+                       ParseSdyShardings(R"(#sdy.sharding<@mesh, [{\"p\"}]>)", Meshes()));
   EXPECT_EQ(shardings[0].dims[0].axes[0].name, "p");
 }
 
@@ -98,7 +106,9 @@ TEST(SdyShardingTest, PrintedShardingsReadBack) {
 
 TEST(SdyShardingTest, ErrorsNameWhatWasExpected) {
   const auto expect = [](const char* text, const char* what) {
-    EXPECT_THAT(ParseSdyShardings(text, Meshes()), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(what))) << text;
+    EXPECT_THAT(ParseSdyShardings(text, Meshes()),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(what)))
+        << text;
   };
   expect("", "expected '#sdy.sharding<'");
   expect(R"(#sdy.sharding<@nowhere, [{}]>)", "no mesh @nowhere");
@@ -132,18 +142,21 @@ const TileForm kTileForms[] = {
     {R"([{"q", "p"}, {"r"}])", 2, "{devices=[6,4]<=[2,3,4]T(1,0,2)}"},
     {R"([{"r":(1)2}, {"p"}])", 2, "{devices=[2,2,6]<=[6,2,2]T(1,0,2) last_tile_dim_replicate}"},
     {R"([{}, {?}])", 2, "{replicated}"},
-    {R"([{"p"}, {}], unreduced={"r"})", 2, "{devices=[2,1,4,3]<=[2,3,4]T(0,2,1) last_tile_dims={unreduced, replicated}}"},
+    {R"([{"p"}, {}], unreduced={"r"})", 2,
+     "{devices=[2,1,4,3]<=[2,3,4]T(0,2,1) last_tile_dims={unreduced, replicated}}"},
 };
 
 TEST(SdyShardingTest, GivesTheTileFormOfShardy) {
   for (const TileForm& form : kTileForms) {
     SCOPED_TRACE(form.sdy);
     std::string quoted;
-    for (const char* c = form.sdy; *c != 0; ++c) absl::StrAppend(&quoted, *c == '"' ? "\\" : "", std::string(1, *c));
+    for (const char* c = form.sdy; *c != 0; ++c)
+      absl::StrAppend(&quoted, *c == '"' ? "\\" : "", std::string(1, *c));
     const auto module = ParseModule(absl::StrCat(
         R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["p"=2, "q"=3, "r"=4]>}}
 ENTRY main {
-  ROOT x = f32[48,48] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, )", quoted, ">\"}\n}\n"));
+  ROOT x = f32[48,48] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, )",
+        quoted, ">\"}\n}\n"));
     ASSERT_TRUE(module.ok()) << module.status().message();
     const FlowGraph graph(**module);
     ASSERT_OK_AND_ASSIGN(const Annotations annotations, ReadAnnotations(**module, graph, 0));

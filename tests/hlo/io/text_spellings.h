@@ -32,8 +32,8 @@ ENTRY e {
                       instruction, "\n}\n");
 }
 
-// The root as it is printed, without its name; the error if the text is wrong. The printed module must read back
-// to the same text.
+// The root as it is printed, without its name; the error if the text is wrong. The printed module must read
+// back to the same text.
 inline std::string Respelled(absl::string_view instruction) {
   const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(InEnvironment(instruction));
   if (!module.ok()) return std::string(module.status().message());

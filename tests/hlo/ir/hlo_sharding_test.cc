@@ -31,7 +31,8 @@ absl::StatusOr<HloSharding> FromProtoText(const std::string& text) {
 // The devices of a spelled-out tile array, row-major; computed from the definition alone.
 std::vector<int64_t> DevicesByDefinition(const std::vector<int64_t>& reshape, const std::vector<int>& perm) {
   std::vector<int64_t> strides(reshape.size(), 1);
-  for (int i = static_cast<int>(reshape.size()) - 2; i >= 0; --i) strides[i] = strides[i + 1] * reshape[i + 1];
+  for (int i = static_cast<int>(reshape.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * reshape[i + 1];
   std::vector<int64_t> devices;
   const std::function<void(size_t, int64_t)> visit = [&](size_t k, int64_t device) {
     if (k == perm.size()) {
@@ -49,8 +50,14 @@ struct Iota {
   std::vector<int> perm;
 };
 
-const Iota kIotas[] = {{{8}, {0}},          {{2, 4}, {1, 0}},          {{2, 3, 4}, {1, 0, 2}}, {{2, 3, 4}, {2, 1, 0}},
-                       {{2, 3, 4}, {0, 2, 1}}, {{2, 2, 2, 3}, {3, 1, 0, 2}}, {{1, 5}, {1, 0}},       {{7}, {0}}};
+const Iota kIotas[] = {{{8}, {0}},
+                       {{2, 4}, {1, 0}},
+                       {{2, 3, 4}, {1, 0, 2}},
+                       {{2, 3, 4}, {2, 1, 0}},
+                       {{2, 3, 4}, {0, 2, 1}},
+                       {{2, 2, 2, 3}, {3, 1, 0, 2}},
+                       {{1, 5}, {1, 0}},
+                       {{7}, {0}}};
 
 TEST(DeviceOrderTest, IotaIsReshapeTransposeFlatten) {
   for (const Iota& iota : kIotas) {
@@ -90,8 +97,9 @@ TEST(DeviceOrderTest, RefusesWhatIsNoPermutation) {
 
 TEST(HloShardingTest, TileOfEveryDeviceIsItsPlaceInTheTileArray) {
   for (const char* text :
-       {"{devices=[2,4]<=[8]}", "{devices=[4,2]<=[2,4]T(1,0)}", "{devices=[2,2,6]<=[6,2,2]T(1,0,2) last_tile_dim_replicate}",
-        "{devices=[3,2]5,0,4,1,3,2}", "{devices=[1,3,2]5,0,4,1,3,2 last_tile_dim_replicate}",
+       {"{devices=[2,4]<=[8]}", "{devices=[4,2]<=[2,4]T(1,0)}",
+        "{devices=[2,2,6]<=[6,2,2]T(1,0,2) last_tile_dim_replicate}", "{devices=[3,2]5,0,4,1,3,2}",
+        "{devices=[1,3,2]5,0,4,1,3,2 last_tile_dim_replicate}",
         "{devices=[2,1,2,2]<=[8] last_tile_dims={manual, replicated}}"}) {
     SCOPED_TRACE(text);
     ASSERT_OK_AND_ASSIGN(const HloSharding sharding, FromText(text));
@@ -180,7 +188,8 @@ TEST(HloShardingTest, MeshFormIsTheTileFormOfItsAxes) {
     EXPECT_TRUE(std::equal(a.tiles().begin(), a.tiles().end(), b.tiles().begin(), b.tiles().end())) << mesh;
     ASSERT_EQ(a.subgroups().size(), b.subgroups().size()) << mesh;
     for (int64_t d = 0; d < b.NumDevices(); ++d) {
-      EXPECT_EQ(a.TileIndex(d, static_cast<int>(b.tiles().size())), b.TileIndex(d, static_cast<int>(b.tiles().size())))
+      EXPECT_EQ(a.TileIndex(d, static_cast<int>(b.tiles().size())),
+                b.TileIndex(d, static_cast<int>(b.tiles().size())))
           << mesh << ", device " << d;
     }
   }
@@ -211,7 +220,8 @@ TEST(HloShardingTest, TuplesHaveOneEntryPerLeafOrOneForAll) {
   ASSERT_OK_AND_ASSIGN(const auto same, HloSharding::LeavesFromProto(one, pair));
   EXPECT_EQ(same.size(), 2);
   EXPECT_EQ(same[1].kind(), HloSharding::Kind::kManual);
-  ASSERT_OK_AND_ASSIGN(const xla::OpSharding three, ParseSharding("{{replicated}, {replicated}, {replicated}}"));
+  ASSERT_OK_AND_ASSIGN(const xla::OpSharding three,
+                       ParseSharding("{{replicated}, {replicated}, {replicated}}"));
   EXPECT_THAT(HloSharding::LeavesFromProto(three, pair), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
@@ -228,20 +238,28 @@ TEST(HloShardingTest, MessagesThatContradictThemselvesAreRefused) {
            "type: OTHER tile_assignment_dimensions: [-1, -2] tile_assignment_devices: [0, 1]",
            "type: OTHER tile_assignment_dimensions: [2, 2] iota_reshape_dims: 8 iota_transpose_perm: 0",
            "type: OTHER tile_assignment_dimensions: 2 iota_reshape_dims: 2 tile_assignment_devices: [0, 1]",
-           "type: OTHER tile_assignment_dimensions: [2, 2] iota_reshape_dims: [2, 2] iota_transpose_perm: [0, 0]",
+           "type: OTHER tile_assignment_dimensions: [2, 2] iota_reshape_dims: [2, 2] iota_transpose_perm: "
+           "[0, 0]",
            "type: OTHER tile_assignment_dimensions: [4294967296, 4294967296] iota_reshape_dims: 1",
-           "type: OTHER tile_assignment_dimensions: 2 iota_reshape_dims: 2 last_tile_dims: [MANUAL, REPLICATED]",
+           "type: OTHER tile_assignment_dimensions: 2 iota_reshape_dims: 2 last_tile_dims: [MANUAL, "
+           "REPLICATED]",
            "type: OTHER tile_assignment_dimensions: [2, 2] iota_reshape_dims: 4 last_tile_dims: MAXIMAL",
            "type: OTHER tile_assignment_dimensions: [2, 2] iota_reshape_dims: 4 last_tile_dims: MANUAL "
            "replicate_on_last_tile_dim: true",
            "named_sharding { mesh { axes { name: 'x' size: 0 } } }",
-           "named_sharding { mesh { axes { name: 'x' size: 2 } } dim_shardings { axes { mesh_axis_index: 1 } } }",
-           "named_sharding { mesh { axes { name: 'x' size: 2 } } dim_shardings { axes { mesh_axis_index: -1 } } }",
-           "named_sharding { mesh { axes { name: 'x' size: 2 } } dim_shardings { axes {} } dim_shardings { axes {} } }",
-           "named_sharding { mesh { axes { name: 'x' size: 6 } } dim_shardings { axes { sub_axis_info { pre_size: 2 "
+           "named_sharding { mesh { axes { name: 'x' size: 2 } } dim_shardings { axes { mesh_axis_index: 1 } "
+           "} }",
+           "named_sharding { mesh { axes { name: 'x' size: 2 } } dim_shardings { axes { mesh_axis_index: -1 "
+           "} } }",
+           "named_sharding { mesh { axes { name: 'x' size: 2 } } dim_shardings { axes {} } dim_shardings { "
+           "axes {} } }",
+           "named_sharding { mesh { axes { name: 'x' size: 6 } } dim_shardings { axes { sub_axis_info { "
+           "pre_size: 2 "
            "size: 2 } } } }",
-           "named_sharding { mesh { axes { name: 'x' size: 4 } device_ids: [0, 1, 2] } dim_shardings { axes {} } }",
-           "named_sharding { mesh { axes { name: 'x' size: 2 } device_ids: [0, 0] } dim_shardings { axes {} } }",
+           "named_sharding { mesh { axes { name: 'x' size: 4 } device_ids: [0, 1, 2] } dim_shardings { axes "
+           "{} } }",
+           "named_sharding { mesh { axes { name: 'x' size: 2 } device_ids: [0, 0] } dim_shardings { axes {} "
+           "} }",
        }) {
     const absl::StatusOr<HloSharding> sharding = FromProtoText(text);
     EXPECT_THAT(sharding, StatusIs(absl::StatusCode::kInvalidArgument)) << text;

@@ -5,9 +5,9 @@
 //              "found 0 of f32[8,4] and 0 of f32[4,6]"}};
 //   }
 //
-// The headers of hlo/ops are read as data. There, the line `// gather, scatter: ...` names ops (or a family of the
-// opcode table, in lower case), and `//   C3 ...` below it a constraint of theirs. constraints_test.cc holds tables
-// and headers against each other.
+// The headers of hlo/ops are read as data. There, the line `// gather, scatter: ...` names ops (or a family
+// of the opcode table, in lower case), and `//   C3 ...` below it a constraint of theirs. constraints_test.cc
+// holds tables and headers against each other.
 // BUILD: srcs += "any_opcode_cases.cc", "collectives_cases.cc", "control_flow_cases.cc", "convolution_cases.cc", "data_movement_cases.cc", "dot_cases.cc", "elementwise_cases.cc", "indexing_cases.cc", "linear_algebra_cases.cc", "random_cases.cc", "reduce_cases.cc", "sort_cases.cc", "structure_cases.cc", "transfer_cases.cc"
 #ifndef TOROID_TESTS_HLO_OPS_CONSTRAINT_CASES_H_
 #define TOROID_TESTS_HLO_OPS_CONSTRAINT_CASES_H_
@@ -25,8 +25,8 @@ namespace toroid {
 
 struct ViolatingCase {
   std::string constraint;
-  // What stands after `ROOT it =`; lines before the last one stand before it. The values and computations that it
-  // may use are those of kEnvironment in constraint_cases.cc.
+  // What stands after `ROOT it =`; lines before the last one stand before it. The values and computations
+  // that it may use are those of kEnvironment in constraint_cases.cc.
   std::string instruction;
   // Words of the message; the place, the constraint, "found" and "expected" are always looked for.
   std::string words;
@@ -42,7 +42,8 @@ struct ViolatingCase {
 using ConstraintList = std::map<std::vector<std::string>, std::vector<std::string>>;
 ConstraintList ConstraintsIn(const std::string& header);
 
-// The names under which a header may list an opcode: its own, that of its family, "every-opcode" and "module".
+// The names under which a header may list an opcode: its own, that of its family, "every-opcode" and
+// "module".
 std::vector<std::string> NamesOf(Opcode opcode);
 
 // The module of a case before its edit. The instruction is the root `it` of the entry.

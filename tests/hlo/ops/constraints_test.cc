@@ -1,7 +1,7 @@
 // BUILD: size = "small"
 // BUILD: data = ["//hlo/ops:collectives.h", "//hlo/ops:control_flow.h", "//hlo/ops:convolution.h", "//hlo/ops:data_movement.h", "//hlo/ops:dot.h", "//hlo/ops:elementwise.h", "//hlo/ops:indexing.h", "//hlo/ops:infer_shape.h", "//hlo/ops:linear_algebra.h", "//hlo/ops:random.h", "//hlo/ops:reduce.h", "//hlo/ops:sort.h", "//hlo/ops:structure.h", "//hlo/ops:transfer.h", "//hlo/ops:verify_module.h"]
-// Headers of hlo/ops and tables of violating cases say the same: every constraint that a header lists is broken by
-// some case, whose message names it, and no case breaks one that is not listed.
+// Headers of hlo/ops and tables of violating cases say the same: every constraint that a header lists is
+// broken by some case, whose message names it, and no case breaks one that is not listed.
 #include <map>
 #include <set>
 #include <string>

@@ -14,7 +14,8 @@ std::string Concatenate(const std::vector<int64_t>& sizes) {
   std::string text = "ENTRY main {\n", operands;
   int64_t total = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    absl::StrAppend(&text, "  x", i, " = s32[", sizes[i], "] parameter(", i, "), sharding={devices=[$n]<=[$n]}\n");
+    absl::StrAppend(&text, "  x", i, " = s32[", sizes[i], "] parameter(", i,
+                    "), sharding={devices=[$n]<=[$n]}\n");
     absl::StrAppend(&operands, i > 0 ? ", x" : "x", i);
     total += sizes[i];
   }

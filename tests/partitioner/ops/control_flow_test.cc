@@ -19,17 +19,20 @@ body {
   one = s32[] constant(1)
   j = s32[] add(i, one)
   w = s32[5,6] broadcast(v), dimensions={1}
-  y = s32[5,6] subtract(w, x))", inside, R"(
+  y = s32[5,6] subtract(w, x))",
+                      inside, R"(
   ROOT t = (s32[], s32[5,6], s32[6]) tuple(j, y, v)
 }
 condition {
   s = (s32[], s32[5,6], s32[6]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant()", trips, R"()
+  n = s32[] constant()",
+                      trips, R"()
   ROOT c = pred[] compare(i, n), direction=LT
 }
 ENTRY main {
-  x = s32[5,6] parameter(0), sharding={devices=)", in, R"(<=[$n]}
+  x = s32[5,6] parameter(0), sharding={devices=)",
+                      in, R"(<=[$n]}
   v = s32[6] parameter(1), sharding={devices=[$n]<=[$n]}
   zero = s32[] constant(0)
   init = (s32[], s32[5,6], s32[6]) tuple(zero, x, v)
@@ -52,14 +55,16 @@ TEST(WhileTest, ALoopOverCutStateMovesNothing) {
 }
 
 std::string Conditional(const std::string& predicate, const std::string& inside) {
-  return absl::StrCat("a { x = s32[5,6] parameter(0)  ROOT y = s32[5,6] negate(x) }\n",
-                      "b { x = s32[5,6] parameter(0)  ROOT y = s32[5,6] add(x, x)", inside, " }\n", R"(ENTRY main {
-  p = )", predicate, R"( parameter(0)
+  return absl::StrCat(
+      "a { x = s32[5,6] parameter(0)  ROOT y = s32[5,6] negate(x) }\n",
+      "b { x = s32[5,6] parameter(0)  ROOT y = s32[5,6] add(x, x)", inside, " }\n", R"(ENTRY main {
+  p = )",
+      predicate, R"( parameter(0)
   x = s32[5,6] parameter(1), sharding={devices=[$n,1]<=[$n]}
   z = s32[5,6] parameter(2), sharding={devices=[1,$n]<=[$n]}
   ROOT y = s32[5,6] conditional(p, x, z), )",
-                      predicate == "pred[]" ? "true_computation=a, false_computation=b" : "branch_computations={a, b}",
-                      ", sharding={devices=[$n,1]<=[$n]}\n}\n");
+      predicate == "pred[]" ? "true_computation=a, false_computation=b" : "branch_computations={a, b}",
+      ", sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 
 TEST(ConditionalTest, BranchesWithOperandsSplitDifferently) {

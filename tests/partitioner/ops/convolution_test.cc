@@ -10,15 +10,16 @@ namespace {
 using ::testing::ElementsAre;
 
 // x f32[2,`size`,4] cut along the spatial dimension, kernel f32[k,4/groups,6].
-std::string Convolution(int64_t size, int64_t k, int64_t stride, int64_t low, int64_t high, int64_t lhs_dilate,
-                        int64_t rhs_dilate = 1, int64_t groups = 1) {
+std::string Convolution(int64_t size, int64_t k, int64_t stride, int64_t low, int64_t high,
+                        int64_t lhs_dilate, int64_t rhs_dilate = 1, int64_t groups = 1) {
   const int64_t spread = (size - 1) * lhs_dilate + 1 + low + high, reach = (k - 1) * rhs_dilate + 1;
   const int64_t out = (spread - reach) / stride + 1;
-  return absl::StrCat("ENTRY main {\n  x = f32[2,", size, ",4] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
-                      "  w = f32[", k, ",", 4 / groups, ",6] parameter(1), sharding={replicated}\n  ROOT y = f32[2,", out,
-                      ",6] convolution(x, w), window={size=", k, " stride=", stride, " pad=", low, "_", high,
-                      " lhs_dilate=", lhs_dilate, " rhs_dilate=", rhs_dilate, "}, dim_labels=b0f_0io->b0f, feature_group_count=",
-                      groups, ", sharding={devices=[1,$n,1]<=[$n]}\n}\n");
+  return absl::StrCat(
+      "ENTRY main {\n  x = f32[2,", size, ",4] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
+      "  w = f32[", k, ",", 4 / groups, ",6] parameter(1), sharding={replicated}\n  ROOT y = f32[2,", out,
+      ",6] convolution(x, w), window={size=", k, " stride=", stride, " pad=", low, "_", high,
+      " lhs_dilate=", lhs_dilate, " rhs_dilate=", rhs_dilate,
+      "}, dim_labels=b0f_0io->b0f, feature_group_count=", groups, ", sharding={devices=[1,$n,1]<=[$n]}\n}\n");
 }
 
 TEST(ConvolutionTest, SpatialSplitWithStrideDilationAndGroups) {
@@ -57,13 +58,15 @@ TEST(ConvolutionTest, AWindowOfThreeTakesOneRowFromEitherNeighbor) {
 std::string Features(const std::string& x, const std::string& w, const std::string& y) {
   return absl::StrCat("ENTRY main {\n  x = f32[4,7,6] parameter(0), sharding={devices=", x, "<=[$n]}\n",
                       "  w = f32[3,6,5] parameter(1), sharding={devices=", w, "<=[$n]}\n",
-                      "  ROOT y = f32[4,7,5] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, sharding={devices=",
+                      "  ROOT y = f32[4,7,5] convolution(x, w), window={size=3 pad=1_1}, "
+                      "dim_labels=b0f_0io->b0f, sharding={devices=",
                       y, "<=[$n]}\n}\n");
 }
 
 TEST(ConvolutionTest, BatchAndFeatureSplits) {
   ExpectEquivalent(Features("[$n,1,1]", "[1,1,$n]", "[$n,1,1]"));
-  ExpectEquivalent(Features("[1,1,$n]", "[1,$n,1]", "[$n,1,1]"));  // Contracted, uneven for 4: masked on both sides.
+  ExpectEquivalent(
+      Features("[1,1,$n]", "[1,$n,1]", "[$n,1,1]"));  // Contracted, uneven for 4: masked on both sides.
   ExpectEquivalent(Features("[1,1,$n]", "[1,$n,1]", "[1,1,$n]"));
   ExpectEquivalent(Features("[1,$n,1]", "[$n,1,1]", "[1,$n,1]"));
 }

@@ -10,12 +10,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string Dot(const std::string& lhs, const std::string& rhs, const std::string& out, const std::string& type = "f32",
-                const std::string& shape = "5") {
-  return absl::StrCat("ENTRY main {\n  a = ", type, "[", shape, ",6,7] parameter(0)", lhs, "\n  b = ", type, "[", shape,
-                      ",7,9] parameter(1)", rhs, "\n  ROOT c = ", type, "[", shape,
+std::string Dot(const std::string& lhs, const std::string& rhs, const std::string& out,
+                const std::string& type = "f32", const std::string& shape = "5") {
+  return absl::StrCat("ENTRY main {\n  a = ", type, "[", shape, ",6,7] parameter(0)", lhs, "\n  b = ", type,
+                      "[", shape, ",7,9] parameter(1)", rhs, "\n  ROOT c = ", type, "[", shape,
                       ",6,9] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
-                      "rhs_contracting_dims={1}", out, "\n}\n");
+                      "rhs_contracting_dims={1}",
+                      out, "\n}\n");
 }
 const char kCut0[] = ", sharding={devices=[$n,1,1]<=[$n]}";
 const char kCut1[] = ", sharding={devices=[1,$n,1]<=[$n]}";
@@ -40,7 +41,8 @@ TEST(DotTest, BatchFreeAndContractingOnManyDevices) {
   // 7 over 2, 3 and 16: the padding of both operands is masked, or 0 * NaN would show.
   ExpectEquivalent(Dot(kCut2, kCut1, kWhole));
   ExpectEquivalent(Dot(kCut2, kCut1, kCut1));
-  for (const char* type : {"s32", "u8", "f64", "c64", "bf16"}) ExpectEquivalent(Dot(kCut2, kCut1, kWhole, type));
+  for (const char* type : {"s32", "u8", "f64", "c64", "bf16"})
+    ExpectEquivalent(Dot(kCut2, kCut1, kWhole, type));
 }
 
 TEST(DotTest, BatchAndFreeDimensionsMoveNothing) {
@@ -84,7 +86,8 @@ TEST(DotTest, APartialSumIsReducedBeforeWhatIsNotLinear) {
   b = s32[8,9] parameter(1), sharding={devices=[$n,1]<=[$n]}
   d = s32[6,9] parameter(2), sharding={devices=[$n,1]<=[$n]}
   c = s32[6,9] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT r = s32[6,9] )", op, ", sharding={replicated}\n}\n"));
+  ROOT r = s32[6,9] )",
+                                  op, ", sharding={replicated}\n}\n"));
   }
 }
 

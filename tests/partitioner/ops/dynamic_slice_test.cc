@@ -9,8 +9,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string DynamicSlice(const std::string& index, int64_t size, int64_t out, const std::string& out_sharding) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", index,
+std::string DynamicSlice(const std::string& index, int64_t size, int64_t out,
+                         const std::string& out_sharding) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", size,
+                      ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", index,
                       "[] parameter(1)\n  j = ", index, "[] parameter(2)\n  ROOT y = f32[", out,
                       ",2] dynamic-slice(x, i, j), dynamic_slice_sizes={", out, ",2}", out_sharding, "\n}\n");
 }
@@ -43,7 +45,8 @@ TEST(DynamicSliceTest, IndexTypesNeitherWrapNorNarrow) {
 }
 
 TEST(DynamicSliceTest, OneRowOfACutArraySendsOneRow) {
-  EXPECT_THAT(Collectives(DynamicSlice("s32", 16, 1, ", sharding={replicated}"), 4), ElementsAre("all-reduce 8"));
+  EXPECT_THAT(Collectives(DynamicSlice("s32", 16, 1, ", sharding={replicated}"), 4),
+              ElementsAre("all-reduce 8"));
 }
 
 // The maximum over columns is partial over one axis, the slice over the other: no sum of maxima.
@@ -52,11 +55,13 @@ TEST(DynamicSliceTest, PartialMaximaAreNotSummed) {
     SCOPED_TRACE(reducer);
     const std::string init = reducer[1] == 'u' ? "1" : reducer[1] == 'a' ? "-inf" : "inf";
     const std::string text = absl::StrCat(R"(
-f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] )", reducer, R"((a, b) }
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] )",
+                                          reducer, R"((a, b) }
 ENTRY main {
   x = f32[64,8] parameter(0), sharding={devices=[2,2]<=[4]}
   k = s32[] parameter(1), sharding={replicated}
-  i = f32[] constant()", init, R"()
+  i = f32[] constant()",
+                                          init, R"()
   m = f32[64] reduce(x, i), dimensions={1}, to_apply=f
   ROOT s = f32[2] dynamic-slice(m, k), dynamic_slice_sizes={2}, sharding={replicated}
 })");

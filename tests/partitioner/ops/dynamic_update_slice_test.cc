@@ -9,10 +9,12 @@ namespace {
 
 using ::testing::IsEmpty;
 
-std::string Update(const std::string& index, int64_t size, int64_t update, const std::string& update_sharding) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  u = f32[",
-                      update, ",2] parameter(1)", update_sharding, "\n  i = ", index, "[] parameter(2)\n  j = ", index,
-                      "[] parameter(3)\n  ROOT y = f32[", size,
+std::string Update(const std::string& index, int64_t size, int64_t update,
+                   const std::string& update_sharding) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", size,
+                      ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  u = f32[", update,
+                      ",2] parameter(1)", update_sharding, "\n  i = ", index,
+                      "[] parameter(2)\n  j = ", index, "[] parameter(3)\n  ROOT y = f32[", size,
                       ",3] dynamic-update-slice(x, u, i, j), sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 

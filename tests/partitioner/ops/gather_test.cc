@@ -13,9 +13,10 @@ using ::testing::IsEmpty;
 
 // Rows of a table whose rows are cut.
 std::string Rows(const std::string& index, int64_t rows, const std::string& indices, const std::string& out) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", index,
-                      "[7,1] parameter(1)", indices, "\n  ROOT y = f32[7,5] gather(x, i), offset_dims={1}, ",
-                      "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,5}", out, "\n}\n");
+  return absl::StrCat(
+      "ENTRY main {\n  x = f32[", rows, ",5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", index,
+      "[7,1] parameter(1)", indices, "\n  ROOT y = f32[7,5] gather(x, i), offset_dims={1}, ",
+      "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,5}", out, "\n}\n");
 }
 const char kCut[] = ", sharding={devices=[$n,1]<=[$n]}";
 
@@ -65,7 +66,8 @@ TEST(GatherTest, CutOffsetAndBatchDimensionsMoveNothing) {
 TEST(GatherTest, WindowsOfSeveralRows) {
   for (const char* split : {"[$n,1]", "[1,$n]"}) {
     SCOPED_TRACE(split);
-    ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = f32[9,6] parameter(0), sharding={devices=", split, R"(<=[$n]}
+    ExpectEquivalent(
+        absl::StrCat("ENTRY main {\n  x = f32[9,6] parameter(0), sharding={devices=", split, R"(<=[$n]}
   i = s32[4,2] parameter(1)
   ROOT y = f32[4,3,2] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={3,2}
 })"));
@@ -82,7 +84,8 @@ ENTRY main {
   m = f32[64] reduce(x, i), dimensions={1}, to_apply=f
   ROOT s = f32[2] gather(m, k), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
       slice_sizes={1}, sharding={replicated}
-})", {}, {4});
+})",
+                   {}, {4});
 }
 
 TEST(GatherTest, UnsignedIndicesBeyondTwoToThe63MeanTheEnd) {

@@ -13,8 +13,8 @@ using ::testing::IsEmpty;
 std::string Pad(int64_t size, int64_t low, int64_t high, int64_t interior) {
   const int64_t out = (size == 0 ? 0 : size + (size - 1) * interior) + low + high;
   return absl::StrCat("ENTRY main {\n  x = f32[", size, "] parameter(0), sharding={devices=[$n]<=[$n]}\n",
-                      "  v = f32[] parameter(1)\n  ROOT y = f32[", out, "] pad(x, v), padding=", low, "_", high, "_",
-                      interior, ", sharding={devices=[$n]<=[$n]}\n}\n");
+                      "  v = f32[] parameter(1)\n  ROOT y = f32[", out, "] pad(x, v), padding=", low, "_",
+                      high, "_", interior, ", sharding={devices=[$n]<=[$n]}\n}\n");
 }
 
 TEST(PadTest, LowHighInteriorAndNegative) {
@@ -39,7 +39,9 @@ TEST(PadTest, PaddingAnUncutDimensionMovesNothing) {
   x = f32[8,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
   v = f32[] constant(1)
   ROOT y = f32[8,9] pad(x, v), padding=0_0x2_3, sharding={devices=[$n,1]<=[$n]}
-})", 4), IsEmpty());
+})",
+                          4),
+              IsEmpty());
 }
 
 }  // namespace

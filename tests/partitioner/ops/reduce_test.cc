@@ -9,11 +9,12 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string Reduce(const std::string& type, const std::string& opcode, const std::string& init, const std::string& sizes,
-                   const std::string& out) {
-  return absl::StrCat("f { a = ", type, "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type, "[] ", opcode,
-                      "(a, b) }\nENTRY main {\n  x = ", type, "[", sizes, "] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ",
-                      type, "[] ", init, "\n  ROOT y = ", type, "[", out,
+std::string Reduce(const std::string& type, const std::string& opcode, const std::string& init,
+                   const std::string& sizes, const std::string& out) {
+  return absl::StrCat("f { a = ", type, "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type,
+                      "[] ", opcode, "(a, b) }\nENTRY main {\n  x = ", type, "[", sizes,
+                      "] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", type, "[] ", init,
+                      "\n  ROOT y = ", type, "[", out,
                       "] reduce(x, i), dimensions={0}, to_apply=f, sharding={replicated}\n}\n");
 }
 
@@ -21,17 +22,20 @@ TEST(ReduceTest, EveryReducerOfEveryTypeOverAnUnevenDimension) {
   for (const char* type : {"f32", "bf16", "f64", "s8", "u8", "s32", "u32", "s64", "u64"}) {
     for (const char* opcode : {"add", "maximum", "minimum", "multiply"}) {
       SCOPED_TRACE(absl::StrCat(type, " ", opcode));
-      // Its neutral element is the partitioner's to know: values all below, or all above, an init are telling.
+      // Its neutral element is the partitioner's to know: values all below, or all above, an init are
+      // telling.
       ExpectEquivalent(Reduce(type, opcode, "constant(1)", "5,3", "3"), {}, {2, 3, 7});
     }
   }
   for (const char* type : {"pred", "s32", "u8"}) {
     for (const char* opcode : {"and", "or"}) {
       SCOPED_TRACE(absl::StrCat(type, " ", opcode));
-      ExpectEquivalent(Reduce(type, opcode, std::string(type) == "pred" ? "constant(true)" : "constant(5)", "5,3", "3"), {},
-                       {2, 3, 7});
-      ExpectEquivalent(Reduce(type, opcode, std::string(type) == "pred" ? "constant(false)" : "constant(0)", "5,3", "3"), {},
-                       {2, 3, 7});
+      ExpectEquivalent(
+          Reduce(type, opcode, std::string(type) == "pred" ? "constant(true)" : "constant(5)", "5,3", "3"),
+          {}, {2, 3, 7});
+      ExpectEquivalent(
+          Reduce(type, opcode, std::string(type) == "pred" ? "constant(false)" : "constant(0)", "5,3", "3"),
+          {}, {2, 3, 7});
     }
   }
   ExpectEquivalent(Reduce("c64", "add", "constant((1, 2))", "5,3", "3"), {}, {2, 7});
@@ -45,7 +49,8 @@ TEST(ReduceTest, ExtremesFarFromZero) {
     ExpectEquivalent(Reduce(type, "maximum", "constant(-100)", "5,3", "3"), {Integers(shape, 1, -9, -5)});
     ExpectEquivalent(Reduce(type, "minimum", "constant(100)", "5,3", "3"), {Integers(shape, 1, 5, 9)});
   }
-  ExpectEquivalent(Reduce("u32", "minimum", "constant(4294967295)", "5,3", "3"), {Integers(Shape(xla::U32, {5, 3}), 1, 5, 9)});
+  ExpectEquivalent(Reduce("u32", "minimum", "constant(4294967295)", "5,3", "3"),
+                   {Integers(Shape(xla::U32, {5, 3}), 1, 5, 9)});
 }
 
 TEST(ReduceTest, AnInitThatIsNotNeutralCountsOnce) {
@@ -80,8 +85,10 @@ std::string ArgMax(int64_t size) {
   ROOT t = (f32[], s32[]) tuple(v, i)
 }
 ENTRY main {
-  x = f32[)", size, R"(,3] parameter(0), sharding={devices=[$n,1]<=[$n]}
-  i = s32[)", size, R"(,3] iota(), iota_dimension=0
+  x = f32[)",
+                      size, R"(,3] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  i = s32[)",
+                      size, R"(,3] iota(), iota_dimension=0
   low = f32[] constant(-inf)
   none = s32[] constant(1000)
   ROOT r = (f32[3], s32[3]) reduce(x, i, low, none), dimensions={0}, to_apply=f
@@ -100,7 +107,8 @@ ENTRY main {
   zero = f32[] constant(0)
   s = f32[3] reduce(x, zero), dimensions={0,2}, to_apply=add
   ROOT y = f32[3] negate(s)
-})", {}, {});
+})",
+                   {}, {});
 }
 
 std::string TwoReducers(const std::string& first, const std::string& second) {
@@ -110,7 +118,8 @@ f {
   b = s32[] parameter(1)
   c = s32[] parameter(2)
   d = s32[] parameter(3)
-  )", first, "\n  ", second, R"(
+  )",
+                      first, "\n  ", second, R"(
   ROOT r = (s32[], s32[]) tuple(s, t)
 }
 ENTRY main {

@@ -10,15 +10,18 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string ReduceWindow(int64_t size, const std::string& opcode, int64_t k, int64_t stride, int64_t low, int64_t high,
-                         int64_t base = 1, int64_t dilation = 1) {
+std::string ReduceWindow(int64_t size, const std::string& opcode, int64_t k, int64_t stride, int64_t low,
+                         int64_t high, int64_t base = 1, int64_t dilation = 1) {
   const int64_t out = ((size - 1) * base + 1 + low + high - ((k - 1) * dilation + 1)) / stride + 1;
   return absl::StrCat("f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] ", opcode,
-                      "(a, b) }\nENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n",
-                      "  i = f32[] constant(", opcode == "add" ? "0" : opcode == "maximum" ? "-inf" : "inf",
-                      ")\n  ROOT y = f32[", out, ",3] reduce-window(x, i), window={size=", k, "x1 stride=", stride,
-                      "x1 pad=", low, "_", high, "x0_0 lhs_dilate=", base, "x1 rhs_dilate=", dilation,
-                      "x1}, to_apply=f, sharding={devices=[$n,1]<=[$n]}\n}\n");
+                      "(a, b) }\nENTRY main {\n  x = f32[", size,
+                      ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n", "  i = f32[] constant(",
+                      opcode == "add"       ? "0"
+                      : opcode == "maximum" ? "-inf"
+                                            : "inf",
+                      ")\n  ROOT y = f32[", out, ",3] reduce-window(x, i), window={size=", k,
+                      "x1 stride=", stride, "x1 pad=", low, "_", high, "x0_0 lhs_dilate=", base,
+                      "x1 rhs_dilate=", dilation, "x1}, to_apply=f, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 
 TEST(ReduceWindowTest, PoolingStridesPaddingAndDilation) {
@@ -40,10 +43,11 @@ TEST(ReduceWindowTest, ACumulativeSumReachesOverAllTiles) {
 // y = sums up to each row, or from each row on.
 std::string Cumulative(const std::string& dims, const std::string& size, const std::string& pad,
                        const std::string& init = "0") {
-  return absl::StrCat("f { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }\nENTRY main {\n",
-                      "  x = s32[", dims, "] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[] constant(", init,
-                      ")\n  ROOT y = s32[", dims, "] reduce-window(x, i), window={size=", size, " pad=", pad,
-                      "}, to_apply=f, sharding={devices=[$n,1]<=[$n]}\n}\n");
+  return absl::StrCat(
+      "f { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }\nENTRY main {\n",
+      "  x = s32[", dims, "] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[] constant(", init,
+      ")\n  ROOT y = s32[", dims, "] reduce-window(x, i), window={size=", size, " pad=", pad,
+      "}, to_apply=f, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 
 TEST(ReduceWindowTest, ACumulativeSumGathersOneTotalPerTile) {
@@ -53,7 +57,8 @@ TEST(ReduceWindowTest, ACumulativeSumGathersOneTotalPerTile) {
   ExpectEquivalent(Cumulative("37,5", "37x5", "36_0x0_4"));
   ExpectEquivalent(Cumulative("37,5", "37x3", "36_0x1_1"));
   EXPECT_THAT(Collectives(forward, 4), ElementsAre("all-gather 12"));
-  EXPECT_THAT(Collectives(Cumulative("65536,3", "65536x1", "65535_0x0_0"), 65536), ElementsAre("all-gather 12"));
+  EXPECT_THAT(Collectives(Cumulative("65536,3", "65536x1", "65535_0x0_0"), 65536),
+              ElementsAre("all-gather 12"));
 }
 
 TEST(ReduceWindowTest, ACumulativeSumFromAnotherInitValueTakesItAsOftenAsTheWholeOne) {

@@ -9,9 +9,10 @@ namespace {
 
 using ::testing::IsEmpty;
 
-std::string Reshape(const std::string& from, const std::string& a, const std::string& to, const std::string& b) {
-  return absl::StrCat("ENTRY main {\n  x = s32[", from, "] parameter(0), sharding={devices=", a, "<=[$n]}\n  ROOT y = s32[", to,
-                      "] reshape(x), sharding={devices=", b, "<=[$n]}\n}\n");
+std::string Reshape(const std::string& from, const std::string& a, const std::string& to,
+                    const std::string& b) {
+  return absl::StrCat("ENTRY main {\n  x = s32[", from, "] parameter(0), sharding={devices=", a,
+                      "<=[$n]}\n  ROOT y = s32[", to, "] reshape(x), sharding={devices=", b, "<=[$n]}\n}\n");
 }
 
 TEST(ReshapeTest, MergedAndSplitDimensions) {

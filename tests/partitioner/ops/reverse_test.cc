@@ -11,8 +11,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::string Reverse(int64_t size) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  ROOT y = f32[",
-                      size, ",3] reverse(x), dimensions={0,1}, sharding={devices=[$n,1]<=[$n]}\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = f32[", size,
+                      ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  ROOT y = f32[", size,
+                      ",3] reverse(x), dimensions={0,1}, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 
 TEST(ReverseTest, EvenUnevenAndDegenerateSizes) {
@@ -27,7 +28,9 @@ TEST(ReverseTest, AnUncutDimensionStaysPut) {
   EXPECT_THAT(Collectives(R"(ENTRY main {
   x = f32[8,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
   ROOT y = f32[8,4] reverse(x), dimensions={1}, sharding={devices=[$n,1]<=[$n]}
-})", 4), IsEmpty());
+})",
+                          4),
+              IsEmpty());
 }
 
 }  // namespace

@@ -9,13 +9,15 @@ namespace {
 
 using ::testing::IsEmpty;
 
-std::string Scatter(const std::string& opcode, const std::string& index, const std::string& table, const std::string& updates,
-                    const std::string& out) {
-  return absl::StrCat("f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] ", opcode,
-                      " }\nENTRY main {\n  x = f32[9,5] parameter(0)", table, "\n  i = ", index, "[7,1] parameter(1)",
-                      "\n  u = f32[7,5] parameter(2)", updates,
-                      "\n  ROOT y = f32[9,5] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
-                      "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f", out, "\n}\n");
+std::string Scatter(const std::string& opcode, const std::string& index, const std::string& table,
+                    const std::string& updates, const std::string& out) {
+  return absl::StrCat(
+      "f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] ", opcode,
+      " }\nENTRY main {\n  x = f32[9,5] parameter(0)", table, "\n  i = ", index, "[7,1] parameter(1)",
+      "\n  u = f32[7,5] parameter(2)", updates,
+      "\n  ROOT y = f32[9,5] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+      "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f",
+      out, "\n}\n");
 }
 const char kRows[] = ", sharding={devices=[$n,1]<=[$n]}";
 const char kColumns[] = ", sharding={devices=[1,$n]<=[$n]}";

@@ -16,10 +16,14 @@ std::string PoolingGradient(int64_t n, int64_t m, int64_t size, int64_t stride, 
 ge { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=GE }
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {
-  x = f32[)", n, R"(,5] parameter(0), sharding={devices=)", split, R"(<=[$n]}
-  y = f32[)", m, R"(,5] parameter(1), sharding={devices=)", split, R"(<=[$n]}
-  init = f32[] constant()", init, R"()
-  ROOT r = f32[)", n, R"(,5] select-and-scatter(x, y, init), window={size=)", size, "x1 stride=", stride,
+  x = f32[)",
+                      n, R"(,5] parameter(0), sharding={devices=)", split, R"(<=[$n]}
+  y = f32[)",
+                      m, R"(,5] parameter(1), sharding={devices=)", split, R"(<=[$n]}
+  init = f32[] constant()",
+                      init, R"()
+  ROOT r = f32[)",
+                      n, R"(,5] select-and-scatter(x, y, init), window={size=)", size, "x1 stride=", stride,
                       "x1}, select=ge, scatter=add, sharding={devices=", split, "<=[$n]}\n}\n");
 }
 

@@ -12,9 +12,9 @@ using ::testing::IsEmpty;
 
 std::string Slice(int64_t size, int64_t start, int64_t limit, int64_t stride) {
   const int64_t out = (limit - start + stride - 1) / stride;
-  return absl::StrCat("ENTRY main {\n  x = f32[", size, "] parameter(0), sharding={devices=[$n]<=[$n]}\n  ROOT y = f32[",
-                      out, "] slice(x), slice={[", start, ":", limit, ":", stride,
-                      "]}, sharding={devices=[$n]<=[$n]}\n}\n");
+  return absl::StrCat(
+      "ENTRY main {\n  x = f32[", size, "] parameter(0), sharding={devices=[$n]<=[$n]}\n  ROOT y = f32[", out,
+      "] slice(x), slice={[", start, ":", limit, ":", stride, "]}, sharding={devices=[$n]<=[$n]}\n}\n");
 }
 
 TEST(SliceTest, AnyStartLimitAndStride) {
@@ -42,7 +42,9 @@ TEST(SliceTest, AWholeDimensionMovesNothing) {
   EXPECT_THAT(Collectives(R"(ENTRY main {
   x = f32[8,6] parameter(0), sharding={devices=[$n,1]<=[$n]}
   ROOT y = f32[8,3] slice(x), slice={[0:8], [1:4]}, sharding={devices=[$n,1]<=[$n]}
-})", 4), IsEmpty());
+})",
+                          4),
+              IsEmpty());
 }
 
 }  // namespace

@@ -20,9 +20,12 @@ less {
   ROOT r = pred[] compare(a, b), direction=LT
 }
 ENTRY main {
-  x = f32[7,10] parameter(0), sharding={devices=)", split, R"(<=[$n]}
-  y = s32[7,10] parameter(1), sharding={devices=)", split, R"(<=[$n]}
-  ROOT s = (f32[7,10], s32[7,10]) sort(x, y), dimensions={)", dimension, R"(}, is_stable=true, to_apply=less
+  x = f32[7,10] parameter(0), sharding={devices=)",
+                      split, R"(<=[$n]}
+  y = s32[7,10] parameter(1), sharding={devices=)",
+                      split, R"(<=[$n]}
+  ROOT s = (f32[7,10], s32[7,10]) sort(x, y), dimensions={)",
+                      dimension, R"(}, is_stable=true, to_apply=less
 })");
 }
 

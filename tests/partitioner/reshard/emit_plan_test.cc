@@ -1,4 +1,5 @@
-// Programs of resharding plans whose numbers no test could hold in memory; the others run in the tests of ops.
+// Programs of resharding plans whose numbers no test could hold in memory; the others run in the tests of
+// ops.
 #include "partitioner/reshard/emit_plan.h"
 
 #include "tests/partitioner/equivalence.h"
@@ -13,7 +14,9 @@ TEST(ReshardTest, OffsetsInDimensionsBeyondTwoToThe31AreWide) {
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(R"(ENTRY main {
   x = s8[4294967296] parameter(0), sharding={replicated}
   ROOT y = s8[4294967296] copy(x), sharding={devices=[$n]<=[$n]}
-})", 4), options));
+})",
+                                                                                  4),
+                                                                      options));
   int slices = 0;
   for (const auto& instruction : partitioned.module->entry()->instructions()) {
     const Opcode opcode = instruction->opcode();

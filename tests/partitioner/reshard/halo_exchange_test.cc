@@ -16,9 +16,12 @@ TEST(FetchWindowTest, SlicesByAnyShiftEqualTheUnpartitionedOnes) {
   for (const int64_t start : {0, 1, 2, 5, 9, 16}) {
     const int64_t size = 17 - start;
     SCOPED_TRACE(absl::StrCat("start ", start));
-    ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = s32[17] parameter(0), sharding={devices=[$n]<=[$n]}\n"
-                                  "  ROOT y = s32[", size, "] slice(x), slice={[", start, ":17]},"
-                                  " sharding={devices=[$n]<=[$n]}\n}\n"));
+    ExpectEquivalent(
+        absl::StrCat("ENTRY main {\n  x = s32[17] parameter(0), sharding={devices=[$n]<=[$n]}\n"
+                     "  ROOT y = s32[",
+                     size, "] slice(x), slice={[", start,
+                     ":17]},"
+                     " sharding={devices=[$n]<=[$n]}\n}\n"));
   }
 }
 
@@ -32,22 +35,25 @@ ENTRY main {
   ROOT y = f32[16] reduce-window(x, zero), window={size=5 pad=2_2}, to_apply=add, sharding={devices=[$n]<=[$n]}
 })";
   ExpectEquivalent(text);
-  EXPECT_THAT(Collectives(text, 16), ElementsAre("collective-permute 4", "collective-permute 4", "collective-permute 4",
-                                                 "collective-permute 4"));
+  EXPECT_THAT(Collectives(text, 16), ElementsAre("collective-permute 4", "collective-permute 4",
+                                                 "collective-permute 4", "collective-permute 4"));
   // Tiles of 8: two rows from each neighbor.
   EXPECT_THAT(Collectives(text, 2), ElementsAre("collective-permute 8", "collective-permute 8"));
 }
 
 std::string Slice(int64_t size, int64_t start, int64_t limit, int64_t stride) {
-  return absl::StrCat("ENTRY main {\n  x = s32[", size, "] parameter(0), sharding={devices=[$n]<=[$n]}\n  ROOT y = s32[",
-                      (limit - start + stride - 1) / stride, "] slice(x), slice={[", start, ":", limit, ":", stride,
-                      "]}, sharding={devices=[$n]<=[$n]}\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = s32[", size,
+                      "] parameter(0), sharding={devices=[$n]<=[$n]}\n  ROOT y = s32[",
+                      (limit - start + stride - 1) / stride, "] slice(x), slice={[", start, ":", limit, ":",
+                      stride, "]}, sharding={devices=[$n]<=[$n]}\n}\n");
 }
 
 std::string Pad(int64_t size, int64_t low, int64_t high, int64_t interior) {
-  return absl::StrCat("ENTRY main {\n  x = s32[", size, "] parameter(0), sharding={devices=[$n]<=[$n]}\n  z = s32[] "
-                      "constant(-7)\n  ROOT y = s32[", low + high + size + interior * (size - 1),
-                      "] pad(x, z), padding=", low, "_", high, "_", interior, ", sharding={devices=[$n]<=[$n]}\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = s32[", size,
+                      "] parameter(0), sharding={devices=[$n]<=[$n]}\n  z = s32[] "
+                      "constant(-7)\n  ROOT y = s32[",
+                      low + high + size + interior * (size - 1), "] pad(x, z), padding=", low, "_", high, "_",
+                      interior, ", sharding={devices=[$n]<=[$n]}\n}\n");
 }
 
 TEST(FetchWindowTest, ThousandsOfTilesTakeAHandfulOfPermutes) {

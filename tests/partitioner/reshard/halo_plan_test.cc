@@ -67,8 +67,8 @@ TEST(PlanHaloTest, PermutesDoNotGrowWithTheTiles) {
   }
 }
 
-// Every row a place wants and the array has comes by some hop of its lane, from the place that holds it, and no place
-// sends twice at once.
+// Every row a place wants and the array has comes by some hop of its lane, from the place that holds it, and
+// no place sends twice at once.
 void ExpectComplete(const HaloStep& step, int64_t rows_at_end) {
   struct Sent {
     int64_t from, to;
@@ -119,8 +119,9 @@ TEST(PlanHaloTest, HopsBringEveryRowOfEveryWindow) {
         for (const int64_t shift : {-5, -1, 0, 2, 9}) {
           for (const int64_t scale : {1, 3, 4}) {
             for (const int64_t divisor : {1, 2}) {
-              SCOPED_TRACE(::testing::Message() << "n " << n << ", tiles " << tiles << ", length " << length
-                                                << ", shift " << shift << ", scale " << scale << "/" << divisor);
+              SCOPED_TRACE(::testing::Message()
+                           << "n " << n << ", tiles " << tiles << ", length " << length << ", shift " << shift
+                           << ", scale " << scale << "/" << divisor);
               const HaloPlan plan = Plan(n, tiles, {scale, shift, length, divisor});
               int64_t rows = n;
               for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -36,7 +36,8 @@ std::vector<MoveKind> Kinds(const ReshardPlan& plan) {
 // 4 = {0,1} and 2 = {2} over 8 devices.
 class PlanTest : public testing::Test {
  protected:
-  const ReshardPlan& Plan(std::vector<int64_t> dims, const Sharding& from, const Sharding& to, int64_t width = 4) {
+  const ReshardPlan& Plan(std::vector<int64_t> dims, const Sharding& from, const Sharding& to,
+                          int64_t width = 4) {
     return planner_.Plan(dims, width, from, to);
   }
 
@@ -172,7 +173,8 @@ TEST(PlanSizeTest, SixtyFiveThousandDevicesAreTwoMoves) {
   AxisList x, y;
   for (int axis = 0; axis < 8; ++axis) x.push_back(axis);
   for (int axis = 8; axis < 16; ++axis) y.push_back(axis);
-  const ReshardPlan& plan = planner.Plan({4096, 4096, 4096}, 4, Dimensions({x, y, {}}), Dimensions({{}, y, x}));
+  const ReshardPlan& plan =
+      planner.Plan({4096, 4096, 4096}, 4, Dimensions({x, y, {}}), Dimensions({{}, y, x}));
   EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllToAll));
 }
 
@@ -201,8 +203,8 @@ TEST(ReshardTest, RandomReshardsKeepTheValues) {
     const std::string shape = absl::StrCat("s32[", absl::StrJoin(dims, ","), "]");
     const std::string text =
         absl::StrCat("ENTRY main {\n  a = ", shape, " parameter(0), sharding=", sharding(), "\n  b = ", shape,
-                     " custom-call(a), custom_call_target=\"Sharding\", sharding=", sharding(), "\n  ROOT c = ", shape,
-                     " copy(b), sharding=", sharding(), "\n}\n");
+                     " custom-call(a), custom_call_target=\"Sharding\", sharding=", sharding(),
+                     "\n  ROOT c = ", shape, " copy(b), sharding=", sharding(), "\n}\n");
     const auto module = ProgramFor(text, n);
     const Literal argument = Integers(Shape(xla::S32, dims), random(), -1000000, 1000000);
     PartitionOptions options;
@@ -217,15 +219,16 @@ TEST(ReshardTest, RandomReshardsKeepTheValues) {
 // Even sizes of one array: what a reshard sends is the plan's promise.
 TEST(ReshardTest, TheProgramSendsWhatThePlanSays) {
   const Mesh mesh(8, {2}, DeviceOrder(8));
-  const Sharding shardings[] = {Dimensions({{0, 1}, {2}}), Dimensions({{2}, {0, 1}}), Dimensions({{}, {}}),
-                                Dimensions({{0}, {}}),     Dimensions({{}, {2, 0}}),  Dimensions({{0, 1, 2}, {}})};
+  const Sharding shardings[] = {Dimensions({{0, 1}, {2}}), Dimensions({{2}, {0, 1}}),
+                                Dimensions({{}, {}}),      Dimensions({{0}, {}}),
+                                Dimensions({{}, {2, 0}}),  Dimensions({{0, 1, 2}, {}})};
   for (const Sharding& from : shardings) {
     for (const Sharding& to : shardings) {
       SCOPED_TRACE(absl::StrCat(mesh.ToString(from), " -> ", mesh.ToString(to)));
       ReshardPlanner planner(&mesh);
-      const std::string text = absl::StrCat(
-          "ENTRY main {\n  a = f32[16,32] parameter(0), sharding=", mesh.ToHlo(from).ToString(),
-          "\n  ROOT b = f32[16,32] copy(a), sharding=", mesh.ToHlo(to).ToString(), "\n}\n");
+      const std::string text =
+          absl::StrCat("ENTRY main {\n  a = f32[16,32] parameter(0), sharding=", mesh.ToHlo(from).ToString(),
+                       "\n  ROOT b = f32[16,32] copy(a), sharding=", mesh.ToHlo(to).ToString(), "\n}\n");
       PartitionOptions options;
       options.num_partitions = 8;
       ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(text, 8), options));

@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/executor.h"
 #include "tests/runtime/evaluate.h"
+#include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
@@ -164,31 +166,49 @@ std::vector<std::string> MoveBlocks(const std::string& starts_and_root) {
   return EvaluateOnDevices(
       "i = u32[] partition-id() k = s32[] convert(i) ten = s32[] constant(10) b = s32[] multiply(k, ten) "
       "bb = s32[4] broadcast(b), dimensions={} io = s32[4] iota(), iota_dimension=0 x = s32[4] add(bb, io) "
-      "m = s32[] constant(-1) o = s32[4] broadcast(m), dimensions={} zero = s32[] constant(0) one = s32[] constant(1) "
+      "m = s32[] constant(-1) o = s32[4] broadcast(m), dimensions={} zero = s32[] constant(0) one = s32[] "
+      "constant(1) "
       "two = s32[] constant(2) far = s32[] constant(99) " +
           starts_and_root,
       "", {}, 2);
 }
 
 TEST(CollectivePermuteTest, OneBlockWithClampedStarts) {
-  EXPECT_THAT(MoveBlocks("f = (s32[]) tuple(one) t = (s32[]) tuple(far) ROOT y = s32[4] collective-permute(x, o, f, t), "
-                         "source_target_pairs={{0,1}}, channel_id=1, slice_sizes={{2}}"),
-              ElementsAre("{-1, -1, -1, -1}", "{-1, -1, 1, 2}"));
+  EXPECT_THAT(
+      MoveBlocks(
+          "f = (s32[]) tuple(one) t = (s32[]) tuple(far) ROOT y = s32[4] collective-permute(x, o, f, t), "
+          "source_target_pairs={{0,1}}, channel_id=1, slice_sizes={{2}}"),
+      ElementsAre("{-1, -1, -1, -1}", "{-1, -1, 1, 2}"));
 }
 
 TEST(CollectivePermuteTest, SeveralBlocksOfOneArray) {
-  EXPECT_THAT(MoveBlocks("a = (s32[]) tuple(zero) b1 = (s32[]) tuple(two) c = (s32[]) tuple(one) f = ((s32[]), (s32[])) tuple(a, b1) "
-                         "t = ((s32[]), (s32[])) tuple(b1, a) ROOT y = s32[4] collective-permute(x, o, f, t), "
-                         "source_target_pairs={{0,1},{1,0}}, channel_id=1, slice_sizes={{1},{2}}"),
-              ElementsAre("{12, 13, 10, -1}", "{2, 3, 0, -1}"));
+  EXPECT_THAT(
+      MoveBlocks("a = (s32[]) tuple(zero) b1 = (s32[]) tuple(two) c = (s32[]) tuple(one) f = ((s32[]), "
+                 "(s32[])) tuple(a, b1) "
+                 "t = ((s32[]), (s32[])) tuple(b1, a) ROOT y = s32[4] collective-permute(x, o, f, t), "
+                 "source_target_pairs={{0,1},{1,0}}, channel_id=1, slice_sizes={{1},{2}}"),
+      ElementsAre("{12, 13, 10, -1}", "{2, 3, 0, -1}"));
 }
 
 TEST(CollectivePermuteTest, BlocksOfSeveralArrays) {
-  EXPECT_THAT(MoveBlocks("a = (s32[]) tuple(zero) b1 = (s32[]) tuple(two) f = ((s32[]), (s32[])) tuple(a, b1) "
-                         "t = ((s32[]), (s32[])) tuple(b1, a) xs = (s32[4], s32[4]) tuple(x, x) os = (s32[4], s32[4]) tuple(o, o) "
-                         "ROOT y = (s32[4], s32[4]) collective-permute(xs, os, f, t), "
-                         "source_target_pairs={{0,1}}, channel_id=1, slice_sizes={{1},{2}}"),
-              ElementsAre("( {-1, -1, -1, -1}, {-1, -1, -1, -1} )", "( {-1, -1, 0, -1}, {2, 3, -1, -1} )"));
+  EXPECT_THAT(
+      MoveBlocks("a = (s32[]) tuple(zero) b1 = (s32[]) tuple(two) f = ((s32[]), (s32[])) tuple(a, b1) "
+                 "t = ((s32[]), (s32[])) tuple(b1, a) xs = (s32[4], s32[4]) tuple(x, x) os = (s32[4], "
+                 "s32[4]) tuple(o, o) "
+                 "ROOT y = (s32[4], s32[4]) collective-permute(xs, os, f, t), "
+                 "source_target_pairs={{0,1}}, channel_id=1, slice_sizes={{1},{2}}"),
+      ElementsAre("( {-1, -1, -1, -1}, {-1, -1, -1, -1} )", "( {-1, -1, 0, -1}, {2, 3, -1, -1} )"));
+}
+
+TEST(GroupSizeTest, ResultsOfOtherGroupsThanTheMeshHasAreRefused) {
+  // Empty groups are all devices: how many, only the run knows.
+  for (const char* root : {"ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={}",
+                           "ROOT r = f32[1] reduce-scatter(p), dimensions={0}, replica_groups={}, to_apply=add"}) {
+    const auto module = MakeModule(absl::StrCat("p = f32[2] parameter(0) ", root),
+                                   "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }");
+    EXPECT_THAT(RunSingle(*module, {Literal(Shape(xla::F32, {2}))}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("groups of 1 on this mesh")));
+  }
 }
 
 TEST(CollectiveBroadcastTest, FirstMemberSends) {

@@ -1,5 +1,6 @@
 // BUILD: size = "medium"
-// Ops of two and three operands on random values of every type they allow, against a formula in double or __int128.
+// Ops of two and three operands on random values of every type they allow, against a formula in double or
+// __int128.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -20,15 +21,17 @@ namespace {
 
 constexpr int64_t kCount = 512;
 
-Literal Apply(const std::string& op, PrimitiveType result, std::vector<Literal> operands, const std::string& attributes = "") {
+Literal Apply(const std::string& op, PrimitiveType result, std::vector<Literal> operands,
+              const std::string& attributes = "") {
   std::string text, names;
   for (size_t i = 0; i < operands.size(); ++i) {
-    absl::StrAppend(&text, "x", i, " = ", TypedShape(operands[i].shape().element_type(), operands[i].shape().dims()),
-                    " parameter(", i, ") ");
+    absl::StrAppend(&text, "x", i, " = ",
+                    TypedShape(operands[i].shape().element_type(), operands[i].shape().dims()), " parameter(",
+                    i, ") ");
     absl::StrAppend(&names, i > 0 ? ", x" : "x", i);
   }
-  const auto module =
-      MakeModule(absl::StrCat(text, "ROOT y = ", TypedShape(result, {kCount}), " ", op, "(", names, ")", attributes));
+  const auto module = MakeModule(
+      absl::StrCat(text, "ROOT y = ", TypedShape(result, {kCount}), " ", op, "(", names, ")", attributes));
   absl::StatusOr<Literal> y = RunSingle(*module, operands);
   TOROID_CHECK(y.ok(), op, ": ", y.status().ToString());
   return *std::move(y);
@@ -66,8 +69,8 @@ TEST(BinaryRandomTest, Floats) {
         if (type == xla::F8E8M0FNU) expected = static_cast<float>(expected);
         const double relative = type == xla::F64 ? 1e-14 : 5e-7;
         ASSERT_TRUE(IsNear(type, BitsAt(z, i), expected, c.exact ? 0 : 1, c.exact ? 0 : relative))
-            << c.op << " of " << TypeName(type) << " " << FloatAt(x, i) << " and " << FloatAt(y, i) << " gives "
-            << FloatAt(z, i) << ", expected " << expected;
+            << c.op << " of " << TypeName(type) << " " << FloatAt(x, i) << " and " << FloatAt(y, i)
+            << " gives " << FloatAt(z, i) << ", expected " << expected;
       }
     }
   }
@@ -109,14 +112,17 @@ TEST(BinaryRandomTest, Integers) {
        }},
       {"divide", [](Int x, Int y, PrimitiveType) { return y == 0 ? Int{-1} : x / y; }},
       {"remainder", [](Int x, Int y, PrimitiveType) { return y == 0 ? x : x % y; }},
-      {"power", [](Int x, Int y, PrimitiveType type) { return IntPower(x, y, static_cast<int>(BitWidth(type))); }},
+      {"power",
+       [](Int x, Int y, PrimitiveType type) { return IntPower(x, y, static_cast<int>(BitWidth(type))); }},
       {"maximum", [](Int x, Int y, PrimitiveType) { return std::max(x, y); }},
       {"minimum", [](Int x, Int y, PrimitiveType) { return std::min(x, y); }},
       {"and", [](Int x, Int y, PrimitiveType) { return x & y; }},
       {"or", [](Int x, Int y, PrimitiveType) { return x | y; }},
       {"xor", [](Int x, Int y, PrimitiveType) { return x ^ y; }},
       {"shift-left",
-       [&](Int x, Int y, PrimitiveType type) { return amount(y, type) >= BitWidth(type) ? 0 : x << (int)amount(y, type); }},
+       [&](Int x, Int y, PrimitiveType type) {
+         return amount(y, type) >= BitWidth(type) ? 0 : x << (int)amount(y, type);
+       }},
       {"shift-right-logical",
        [&](Int x, Int y, PrimitiveType type) {
          return amount(y, type) >= BitWidth(type) ? 0 : amount(x, type) >> (int)amount(y, type);
@@ -124,7 +130,8 @@ TEST(BinaryRandomTest, Integers) {
       {"shift-right-arithmetic",
        [&](Int x, Int y, PrimitiveType type) {
          const int bits = static_cast<int>(BitWidth(type));
-         const Int value = (amount(x, type) >> (bits - 1)) & 1 ? amount(x, type) - (Int{1} << bits) : amount(x, type);
+         const Int value =
+             (amount(x, type) >> (bits - 1)) & 1 ? amount(x, type) - (Int{1} << bits) : amount(x, type);
          return amount(y, type) >= bits ? (value < 0 ? -1 : 0) : value >> (int)amount(y, type);
        }},
   };
@@ -133,7 +140,8 @@ TEST(BinaryRandomTest, Integers) {
     const Literal x = RandomArray(type, {kCount}, random);
     Literal y = RandomArray(type, {kCount}, random);
     // Half of the second operands are small, as exponents and shift amounts are.
-    for (int64_t i = 0; i < kCount; i += 2) SetBits(&y, i, BitsOfInt(type, static_cast<__int128>(random() % 70)));
+    for (int64_t i = 0; i < kCount; i += 2)
+      SetBits(&y, i, BitsOfInt(type, static_cast<__int128>(random() % 70)));
     for (const Case& c : cases) {
       const Literal z = Apply(c.op, type, {x, y});
       for (int64_t i = 0; i < kCount; ++i) {
@@ -153,7 +161,9 @@ TEST(BinaryRandomTest, Booleans) {
     const Literal z = Apply(op, xla::PRED, {x, y});
     for (int64_t i = 0; i < kCount; ++i) {
       const bool a = BitsAt(x, i), b = BitsAt(y, i);
-      const bool expected = op == "add" || op == "maximum" || op == "or" ? a || b : op == "xor" ? a != b : a && b;
+      const bool expected = op == "add" || op == "maximum" || op == "or" ? a || b
+                            : op == "xor"                                ? a != b
+                                                                         : a && b;
       ASSERT_EQ(BitsAt(z, i), expected) << op;
     }
   }
@@ -169,14 +179,17 @@ TEST(BinaryRandomTest, ComplexNumbers) {
       {"add", [](C x, C y) { return C(x.real() + y.real(), x.imag() + y.imag()); }},
       {"subtract", [](C x, C y) { return C(x.real() - y.real(), x.imag() - y.imag()); }},
       {"multiply",
-       [](C x, C y) { return C(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()); }},
+       [](C x, C y) {
+         return C(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
+       }},
       {"divide", [](C x, C y) { return x * std::conj(y) / std::norm(y); }},
       {"power", [](C x, C y) { return std::exp(y * std::log(x)); }},
       {"atan2", [](C y, C x) { return C(0, -1) * std::log((x + C(0, 1) * y) / std::sqrt(x * x + y * y)); }},
   };
   std::mt19937_64 random(24);
   for (const PrimitiveType type : ComplexTypes()) {
-    const Literal x = RandomArray(type, {kCount}, random, false), y = RandomArray(type, {kCount}, random, false);
+    const Literal x = RandomArray(type, {kCount}, random, false),
+                  y = RandomArray(type, {kCount}, random, false);
     for (const Case& c : cases) {
       const Literal z = Apply(c.op, type, {x, y});
       for (int64_t i = 0; i < kCount; ++i) {
@@ -184,8 +197,9 @@ TEST(BinaryRandomTest, ComplexNumbers) {
         // Near a branch cut rounding decides on a side, and powers magnify errors of the logarithm.
         if (c.op == "atan2" && std::fabs(std::fabs(expected.real()) - M_PI) < 1e-3) continue;
         const double tolerance = (type == xla::C64 ? 2e-5 : 1e-12) * std::max(1.0, std::abs(expected));
-        ASSERT_LE(std::abs(ComplexAt(z, i) - expected), tolerance) << c.op << " of " << ComplexAt(x, i) << " and "
-                                                                   << ComplexAt(y, i) << " gives " << ComplexAt(z, i);
+        ASSERT_LE(std::abs(ComplexAt(z, i) - expected), tolerance)
+            << c.op << " of " << ComplexAt(x, i) << " and " << ComplexAt(y, i) << " gives "
+            << ComplexAt(z, i);
       }
     }
     const PrimitiveType part = type == xla::C64 ? xla::F32 : xla::F64;
@@ -228,8 +242,12 @@ TEST(CompareRandomTest, EveryTypeDirectionAndOrder) {
             equal = FloatAt(x, i) == FloatAt(y, i);
             ordered = !std::isnan(FloatAt(x, i)) && !std::isnan(FloatAt(y, i));
           } else {
-            const __int128 a = total ? TotalOrderKey(type, BitsAt(x, i)) : type == xla::PRED ? BitsAt(x, i) : IntAt(x, i);
-            const __int128 b = total ? TotalOrderKey(type, BitsAt(y, i)) : type == xla::PRED ? BitsAt(y, i) : IntAt(y, i);
+            const __int128 a = total               ? TotalOrderKey(type, BitsAt(x, i))
+                               : type == xla::PRED ? BitsAt(x, i)
+                                                   : IntAt(x, i);
+            const __int128 b = total               ? TotalOrderKey(type, BitsAt(y, i))
+                               : type == xla::PRED ? BitsAt(y, i)
+                                                   : IntAt(y, i);
             less = a < b;
             equal = a == b;
           }
@@ -239,8 +257,8 @@ TEST(CompareRandomTest, EveryTypeDirectionAndOrder) {
                                 : direction == "LE" ? less || equal
                                 : direction == "GT" ? ordered && !less && !equal
                                                     : ordered && !less;
-          ASSERT_EQ(BitsAt(z, i), expected) << TypeName(type) << " " << direction << (total ? " total " : " ") << BitsAt(x, i)
-                                            << " " << BitsAt(y, i);
+          ASSERT_EQ(BitsAt(z, i), expected) << TypeName(type) << " " << direction << (total ? " total " : " ")
+                                            << BitsAt(x, i) << " " << BitsAt(y, i);
         }
       }
     }

@@ -59,11 +59,13 @@ TEST(ConvertRandomTest, AllPairsOfTypes) {
   for (const PrimitiveType from : AllTypes()) {
     const Literal x = RandomArray(from, {kCount}, random);
     for (const PrimitiveType to : AllTypes()) {
-      const Literal y = Execute(absl::StrCat("x = ", TypedShape(from, {kCount}), " parameter(0) ROOT y = ", TypedShape(to, {kCount}),
-                                         " convert(x)"),
-                            {x});
+      const Literal y =
+          Execute(absl::StrCat("x = ", TypedShape(from, {kCount}),
+                               " parameter(0) ROOT y = ", TypedShape(to, {kCount}), " convert(x)"),
+                  {x});
       for (int64_t i = 0; i < kCount; ++i) {
-        const std::string where = absl::StrCat(TypeName(from), " ", ValueAt(x, i), " to ", TypeName(to), " gives ", ValueAt(y, i));
+        const std::string where =
+            absl::StrCat(TypeName(from), " ", ValueAt(x, i), " to ", TypeName(to), " gives ", ValueAt(y, i));
         const bool from_int = IsInt(from) || from == xla::PRED;
         if (to == xla::PRED) {
           const bool zero = ValueAt(x, i) == 0 && (!IsComplex(from) || FloatAt(x, 2 * i + 1) == 0);
@@ -76,17 +78,20 @@ TEST(ConvertRandomTest, AllPairsOfTypes) {
         } else {
           const int parts = IsComplex(to) ? 2 : 1;
           double expected = ValueAt(x, i);
-          // Through double twice only where that rounds once: other 64-bit integers are taken by the compiler's conversion.
+          // Through double twice only where that rounds once: other 64-bit integers are taken by the
+          // compiler's conversion.
           if (from_int && BitWidth(from) == 64) {
             if (to == xla::F64 || to == xla::C128) {
-              expected = IsSignedInt(from) ? static_cast<double>(static_cast<int64_t>(BitsAt(x, i))) : static_cast<double>(BitsAt(x, i));
+              expected = IsSignedInt(from) ? static_cast<double>(static_cast<int64_t>(BitsAt(x, i)))
+                                           : static_cast<double>(BitsAt(x, i));
             } else {
               expected = Wide(IntAt(x, i));
             }
           }
           ASSERT_TRUE(IsNear(to, BitsAt(y, parts * i), expected)) << where;
           if (parts == 2) {
-            ASSERT_TRUE(IsNear(to, BitsAt(y, 2 * i + 1), IsComplex(from) ? FloatAt(x, 2 * i + 1) : 0)) << where;
+            ASSERT_TRUE(IsNear(to, BitsAt(y, 2 * i + 1), IsComplex(from) ? FloatAt(x, 2 * i + 1) : 0))
+                << where;
           }
         }
       }
@@ -106,9 +111,10 @@ TEST(BitcastConvertRandomTest, EqualWiderAndNarrowerTypes) {
       if (a > b) out.push_back(k);
       if (a < b) in.push_back(k);
       const Literal x = RandomArray(from, in, random);
-      const Literal y = Execute(absl::StrCat("x = ", TypedShape(from, in), " parameter(0) ROOT y = ", TypedShape(to, out),
-                                         " bitcast-convert(x)"),
-                            {x});
+      const Literal y =
+          Execute(absl::StrCat("x = ", TypedShape(from, in), " parameter(0) ROOT y = ", TypedShape(to, out),
+                               " bitcast-convert(x)"),
+                  {x});
       // Complex numbers are compared by their components, low part first.
       if (IsComplex(from)) {
         if (a == b) {
@@ -137,16 +143,18 @@ TEST(StochasticConvertRandomTest, TheFractionDecidesAgainstTheRandomBits) {
     const PrimitiveType word = bits == 8 ? xla::U8 : bits == 16 ? xla::U16 : bits == 32 ? xla::U32 : xla::U64;
     const Literal x = RandomArray(from, {kCount}, random), r = RandomArray(word, {kCount}, random);
     for (const PrimitiveType to : IntTypes()) {
-      const Literal y = Execute(absl::StrCat("x = ", TypedShape(from, {kCount}), " parameter(0) r = ", TypedShape(word, {kCount}),
-                                         " parameter(1) ROOT y = ", TypedShape(to, {kCount}), " stochastic-convert(x, r)"),
-                            {x, r});
+      const Literal y = Execute(
+          absl::StrCat("x = ", TypedShape(from, {kCount}), " parameter(0) r = ", TypedShape(word, {kCount}),
+                       " parameter(1) ROOT y = ", TypedShape(to, {kCount}), " stochastic-convert(x, r)"),
+          {x, r});
       for (int64_t i = 0; i < kCount; ++i) {
         const double value = FloatAt(x, i), magnitude = std::fabs(value);
         double whole = std::floor(magnitude);
         const double fraction = std::isfinite(value) ? magnitude - whole : 0;
         if (static_cast<double>(BitsAt(r, i)) < fraction * std::pow(2.0, bits)) whole += 1;
         const double expected = std::isnan(value) ? value : std::copysign(whole, value);
-        ASSERT_EQ(BitsAt(y, i), BitsOfInt(to, Saturated(to, expected))) << TypeName(from) << " " << value << " " << BitsAt(r, i);
+        ASSERT_EQ(BitsAt(y, i), BitsOfInt(to, Saturated(to, expected)))
+            << TypeName(from) << " " << value << " " << BitsAt(r, i);
       }
     }
   }

@@ -26,12 +26,14 @@ using ::testing::HasSubstr;
 
 // target(x) of this shape, where x = {1, 5, 3, 2}.
 std::string OnLine(const std::string& target, const std::string& shape, const std::string& config) {
-  return Evaluate(absl::StrCat("x = f32[4] constant({1, 5, 3, 2}) ROOT y = ", shape, " custom-call(x), custom_call_target=\"",
-                               target, "\", backend_config=\"", config, "\""));
+  return Evaluate(absl::StrCat("x = f32[4] constant({1, 5, 3, 2}) ROOT y = ", shape,
+                               " custom-call(x), custom_call_target=\"", target, "\", backend_config=\"",
+                               config, "\""));
 }
 
 TEST(CustomConfigTest, AllSpellings) {
-  EXPECT_THAT(FindOption("dimension=1,start_indices=[1,-2],amount=3", "start_indices"), testing::Optional(ElementsAre(1, -2)));
+  EXPECT_THAT(FindOption("dimension=1,start_indices=[1,-2],amount=3", "start_indices"),
+              testing::Optional(ElementsAre(1, -2)));
   EXPECT_THAT(FindOption("{\"top_k\": 5, \"a\": true}", "top_k"), testing::Optional(ElementsAre(5)));
   EXPECT_THAT(FindOption("{top_k = 5 : i64, flag = false}", "flag"), testing::Optional(ElementsAre(0)));
   EXPECT_EQ(FindOption("left_amount=1", "amount"), std::nullopt);
@@ -40,9 +42,11 @@ TEST(CustomConfigTest, AllSpellings) {
 }
 
 TEST(CustomCallTest, UnknownTargetsAreNamedAndCanBeRegistered) {
-  const std::string body = "x = s32[] constant(2) ROOT y = s32[] custom-call(x), custom_call_target=\"test.twice\"";
-  EXPECT_THAT(Evaluate(body), HasSubstr("main/y: custom-call target \"test.twice\" is not known; give it a kernel with "
-                                        "RegisterCustomCall"));
+  const std::string body =
+      "x = s32[] constant(2) ROOT y = s32[] custom-call(x), custom_call_target=\"test.twice\"";
+  EXPECT_THAT(Evaluate(body),
+              HasSubstr("main/y: custom-call target \"test.twice\" is not known; give it a kernel with "
+                        "RegisterCustomCall"));
   RegisterCustomCall("test.twice", [](OpCall& call) -> absl::Status {
     if (absl::Status status = call.NewResult(call.uniform(0)); !status.ok()) return status;
     const int32_t* x = reinterpret_cast<const int32_t*>(call.data(0));
@@ -56,40 +60,50 @@ TEST(CustomCallTest, UnknownTargetsAreNamedAndCanBeRegistered) {
 TEST(CustomCallTest, AnnotationsAreIdentities) {
   for (const std::string target :
        {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "ShardBarrierFrom", "ShardBarrierTo",
-        "annotate_device_placement", "MoveToHost", "MoveToDevice", "PinToDevice", "PinToDeviceSram", "LayoutConstraint",
-        "InspectSharding", "AssumeGatherIndicesInBound", "xla.sdy.FuncResultSharding"}) {
+        "annotate_device_placement", "MoveToHost", "MoveToDevice", "PinToDevice", "PinToDeviceSram",
+        "LayoutConstraint", "InspectSharding", "AssumeGatherIndicesInBound", "xla.sdy.FuncResultSharding"}) {
     EXPECT_EQ(OnLine(target, "f32[4]", ""), "{1, 5, 3, 2}") << target;
   }
 }
 
 TEST(HaloCallTest, RotationsSlicesPaddingsAndWraps) {
   EXPECT_EQ(OnLine("_SPMDInternalOp_RotateRight", "f32[4]", "dimension=0,amount=1"), "{2, 1, 5, 3}");
-  EXPECT_EQ(OnLine("_SPMDInternalOp_MultiRotate", "(f32[4], f32[4], f32[4])", "dimension=0,left_amount=1,right_amount=1"),
+  EXPECT_EQ(OnLine("_SPMDInternalOp_MultiRotate", "(f32[4], f32[4], f32[4])",
+                   "dimension=0,left_amount=1,right_amount=1"),
             "( {5, 3, 2, 1}, {1, 5, 3, 2}, {2, 1, 5, 3} )");
   EXPECT_EQ(OnLine("_SPMDInternalOp_MultiSlice", "(f32[2], f32[2])",
                    "dimension=0,amount=1,start_indices=[1],limit_indices=[3],bufferize=1"),
             "( {5, 3}, {3, 2} )");
   EXPECT_EQ(OnLine("_SPMDInternalOp_MultiPad", "(f32[5], f32[5])", "dimension=0,amt=1,bufferize=1"),
             "( {1, 5, 3, 2, 0}, {0, 1, 5, 3, 2} )");
-  EXPECT_EQ(OnLine("_SPMDInternalOp_Wrap", "f32[7]", "dimension=0,left_amount=2,right_amount=1"), "{3, 2, 1, 5, 3, 2, 1}");
+  EXPECT_EQ(OnLine("_SPMDInternalOp_Wrap", "f32[7]", "dimension=0,left_amount=2,right_amount=1"),
+            "{3, 2, 1, 5, 3, 2, 1}");
 }
 
 TEST(HaloCallTest, InnerDimensionsAndDevices) {
-  EXPECT_EQ(Evaluate("x = s32[2,3] constant({{1, 2, 3}, {4, 5, 6}}) ROOT y = s32[2,3] custom-call(x), "
-                     "custom_call_target=\"_SPMDInternalOp_RotateRight\", backend_config=\"dimension=1,amount=2\""),
-            "{ { 2, 3, 1 }, { 5, 6, 4 } }");
-  EXPECT_THAT(EvaluateOnDevices("i = u32[] partition-id() b = u32[2] broadcast(i), dimensions={} j = u32[2] iota(), iota_dimension=0 "
-                                "x = u32[2] add(b, j) ROOT y = u32[3] custom-call(x), custom_call_target=\"_SPMDInternalOp_Wrap\", "
-                                "backend_config=\"dimension=0,left_amount=1,right_amount=0\"",
-                                "", {}, 2),
-              ElementsAre("{1, 0, 1}", "{2, 1, 2}"));
+  EXPECT_EQ(
+      Evaluate("x = s32[2,3] constant({{1, 2, 3}, {4, 5, 6}}) ROOT y = s32[2,3] custom-call(x), "
+               "custom_call_target=\"_SPMDInternalOp_RotateRight\", backend_config=\"dimension=1,amount=2\""),
+      "{ { 2, 3, 1 }, { 5, 6, 4 } }");
+  EXPECT_THAT(
+      EvaluateOnDevices(
+          "i = u32[] partition-id() b = u32[2] broadcast(i), dimensions={} j = u32[2] iota(), "
+          "iota_dimension=0 "
+          "x = u32[2] add(b, j) ROOT y = u32[3] custom-call(x), custom_call_target=\"_SPMDInternalOp_Wrap\", "
+          "backend_config=\"dimension=0,left_amount=1,right_amount=0\"",
+          "", {}, 2),
+      ElementsAre("{1, 0, 1}", "{2, 1, 2}"));
 }
 
 TEST(HaloCallTest, MissingOptionsAndOtherSizesAreErrors) {
-  EXPECT_THAT(OnLine("_SPMDInternalOp_RotateRight", "f32[4]", "dimension=0"), HasSubstr("has no number amount"));
-  EXPECT_THAT(OnLine("_SPMDInternalOp_RotateRight", "f32[4]", "dimension=1,amount=1"), HasSubstr("dimension 1 of f32[4]"));
-  EXPECT_THAT(OnLine("_SPMDInternalOp_Wrap", "f32[6]", "dimension=0,left_amount=1,right_amount=0"), HasSubstr("gives f32[5]"));
-  EXPECT_THAT(OnLine("_SPMDInternalOp_MultiSlice", "(f32[2], f32[2])", "dimension=0,amount=1,start_indices=[3],limit_indices=[5]"),
+  EXPECT_THAT(OnLine("_SPMDInternalOp_RotateRight", "f32[4]", "dimension=0"),
+              HasSubstr("has no number amount"));
+  EXPECT_THAT(OnLine("_SPMDInternalOp_RotateRight", "f32[4]", "dimension=1,amount=1"),
+              HasSubstr("dimension 1 of f32[4]"));
+  EXPECT_THAT(OnLine("_SPMDInternalOp_Wrap", "f32[6]", "dimension=0,left_amount=1,right_amount=0"),
+              HasSubstr("gives f32[5]"));
+  EXPECT_THAT(OnLine("_SPMDInternalOp_MultiSlice", "(f32[2], f32[2])",
+                     "dimension=0,amount=1,start_indices=[3],limit_indices=[5]"),
               HasSubstr("slice [3:5:1]"));
 }
 
@@ -98,25 +112,38 @@ const char kGreater[] =
     "ROOT r = pred[] compare(a, b), direction=GT }";
 
 TEST(ApproximateTopKTest, ExactAndFilledUp) {
-  const std::string start = "x = f32[4] constant({1, 5, 3, 5}) i = s32[4] iota(), iota_dimension=0 v = f32[] constant(-inf) "
-                            "m = s32[] constant(-1) ";
-  EXPECT_EQ(Evaluate(start + "ROOT y = (f32[3], s32[3]) custom-call(x, i, v, m), custom_call_target=\"ApproxTopK\", "
-                             "called_computations={gt}, backend_config=\"top_k=3,reduction_dim=0\"",
-                     kGreater),
-            "( {5, 5, 3}, {1, 3, 2} )");
-  EXPECT_EQ(Evaluate(start + "ROOT y = (f32[5], s32[5]) custom-call(x, i, v, m), custom_call_target=\"PartialReduce\", "
-                             "called_computations={gt}, backend_config=\"top_k=3,reduction_dim=0\"",
-                     kGreater),
-            "( {5, 5, 3, 1, -inf}, {1, 3, 2, 0, -1} )");
+  const std::string start =
+      "x = f32[4] constant({1, 5, 3, 5}) i = s32[4] iota(), iota_dimension=0 v = f32[] constant(-inf) "
+      "m = s32[] constant(-1) ";
+  EXPECT_EQ(
+      Evaluate(start +
+                   "ROOT y = (f32[3], s32[3]) custom-call(x, i, v, m), custom_call_target=\"ApproxTopK\", "
+                   "called_computations={gt}, backend_config=\"top_k=3,reduction_dim=0\"",
+               kGreater),
+      "( {5, 5, 3}, {1, 3, 2} )");
+  EXPECT_EQ(
+      Evaluate(start +
+                   "ROOT y = (f32[5], s32[5]) custom-call(x, i, v, m), custom_call_target=\"PartialReduce\", "
+                   "called_computations={gt}, backend_config=\"top_k=3,reduction_dim=0\"",
+               kGreater),
+      "( {5, 5, 3, 1, -inf}, {1, 3, 2, 0, -1} )");
 }
 
 TEST(ElementwiseCallTest, NamesOfUnaryOps) {
-  EXPECT_EQ(Evaluate("x = f32[2] constant({0, inf}) ROOT y = f32[2] custom-call(x), custom_call_target=\"mhlo.erf\""), "{0, 1}");
-  EXPECT_EQ(Evaluate("x = f32[2] constant({0, inf}) ROOT y = f32[2] custom-call(x), custom_call_target=\"mhlo.atan\""),
-            "{0, 1.5707964}");
+  EXPECT_EQ(
+      Evaluate(
+          "x = f32[2] constant({0, inf}) ROOT y = f32[2] custom-call(x), custom_call_target=\"mhlo.erf\""),
+      "{0, 1}");
+  EXPECT_EQ(
+      Evaluate(
+          "x = f32[2] constant({0, inf}) ROOT y = f32[2] custom-call(x), custom_call_target=\"mhlo.atan\""),
+      "{0, 1.5707964}");
   for (const std::string op : {"tan", "sinh", "cosh", "asin", "acos", "asinh", "atanh"}) {
-    EXPECT_EQ(Evaluate("x = bf16[2] constant({0.25, -0.5}) ROOT y = bf16[2] custom-call(x), custom_call_target=\"mhlo." + op + "\""),
-              Evaluate("x = bf16[2] constant({0.25, -0.5}) ROOT y = bf16[2] " + op + "(x)"))
+    EXPECT_EQ(
+        Evaluate(
+            "x = bf16[2] constant({0.25, -0.5}) ROOT y = bf16[2] custom-call(x), custom_call_target=\"mhlo." +
+            op + "\""),
+        Evaluate("x = bf16[2] constant({0.25, -0.5}) ROOT y = bf16[2] " + op + "(x)"))
         << op;
   }
 }
@@ -125,8 +152,12 @@ TEST(X64CallTest, HalvesAndBack) {
   EXPECT_EQ(Evaluate("l = u32[1] constant({5}) h = u32[1] constant({1}) "
                      "ROOT c = u64[1] custom-call(l, h), custom_call_target=\"X64Combine\""),
             "{4294967301}");
-  EXPECT_EQ(Evaluate("x = u64[1] constant({4294967301}) ROOT c = u32[1] custom-call(x), custom_call_target=\"X64SplitLow\""), "{5}");
-  EXPECT_EQ(Evaluate("x = u64[1] constant({4294967301}) ROOT c = u32[1] custom-call(x), custom_call_target=\"X64SplitHigh\""), "{1}");
+  EXPECT_EQ(Evaluate("x = u64[1] constant({4294967301}) ROOT c = u32[1] custom-call(x), "
+                     "custom_call_target=\"X64SplitLow\""),
+            "{5}");
+  EXPECT_EQ(Evaluate("x = u64[1] constant({4294967301}) ROOT c = u32[1] custom-call(x), "
+                     "custom_call_target=\"X64SplitHigh\""),
+            "{1}");
 }
 
 // Products of the factors, over batches, types and shapes.
@@ -165,7 +196,8 @@ class DecompositionTest : public testing::TestWithParam<PrimitiveType> {
   }
   static void ExpectNear(const Matrix& a, const Matrix& b, double tolerance) {
     for (size_t i = 0; i < a.size(); ++i) {
-      for (size_t j = 0; j < a[0].size(); ++j) EXPECT_LE(std::abs(a[i][j] - b[i][j]), tolerance) << i << "," << j;
+      for (size_t j = 0; j < a[0].size(); ++j)
+        EXPECT_LE(std::abs(a[i][j] - b[i][j]), tolerance) << i << "," << j;
     }
   }
   Literal Call(const std::string& target, const std::string& result, const std::vector<Literal>& operands,
@@ -175,13 +207,16 @@ class DecompositionTest : public testing::TestWithParam<PrimitiveType> {
       absl::StrAppend(&text, "x", i, " = ", operands[i].shape().ToString(), " parameter(", i, ") ");
       absl::StrAppend(&names, i > 0 ? ", x" : "x", i);
     }
-    const auto module = MakeModule(absl::StrCat(text, "ROOT y = ", result, " custom-call(", names, "), custom_call_target=\"",
-                                                target, "\", backend_config=\"", config, "\""));
+    const auto module =
+        MakeModule(absl::StrCat(text, "ROOT y = ", result, " custom-call(", names, "), custom_call_target=\"",
+                                target, "\", backend_config=\"", config, "\""));
     absl::StatusOr<Literal> literal = RunSingle(*module, operands);
     TOROID_CHECK(literal.ok(), literal.status().ToString());
     return *std::move(literal);
   }
-  double Tolerance() const { return GetParam() == xla::F64 || GetParam() == xla::C128 ? 1e-12 : GetParam() == xla::BF16 ? 0.3 : 1e-5; }
+  double Tolerance() const {
+    return GetParam() == xla::F64 || GetParam() == xla::C128 ? 1e-12 : GetParam() == xla::BF16 ? 0.3 : 1e-5;
+  }
 
   std::mt19937_64 random_{41};
 };
@@ -189,9 +224,11 @@ class DecompositionTest : public testing::TestWithParam<PrimitiveType> {
 TEST_P(DecompositionTest, QrAndItsReflectorsGiveTheMatrixBack) {
   for (const auto& [m, n] : {std::pair<int64_t, int64_t>{4, 3}, {3, 3}, {5, 1}}) {
     const Literal a = RandomArray(GetParam(), {2, m, n}, random_, false);
-    const std::string matrix = TypedShape(GetParam(), {2, m, n}), vector = TypedShape(GetParam(), {2, std::min(m, n)});
+    const std::string matrix = TypedShape(GetParam(), {2, m, n}),
+                      vector = TypedShape(GetParam(), {2, std::min(m, n)});
     const Literal qr = Call("Qr", absl::StrCat("(", matrix, ", ", vector, ")"), {a});
-    const Literal q = Call("ProductOfElementaryHouseholderReflectors", matrix, {qr.element(0), qr.element(1)});
+    const Literal q =
+        Call("ProductOfElementaryHouseholderReflectors", matrix, {qr.element(0), qr.element(1)});
     for (int b = 0; b < 2; ++b) {
       Matrix r = MatrixAt(qr.element(0), b);
       r.resize(n);
@@ -208,7 +245,9 @@ TEST_P(DecompositionTest, LuOfThePermutedRows) {
   for (const auto& [m, n] : {std::pair<int64_t, int64_t>{4, 4}, {3, 5}, {5, 3}}) {
     const int64_t k = std::min(m, n);
     const Literal a = RandomArray(GetParam(), {2, m, n}, random_, false);
-    const Literal lu = Call("LuDecomposition", absl::StrCat("(", TypedShape(GetParam(), {2, m, n}), ", s32[2,", k, "], s32[2,", m, "])"), {a});
+    const Literal lu =
+        Call("LuDecomposition",
+             absl::StrCat("(", TypedShape(GetParam(), {2, m, n}), ", s32[2,", k, "], s32[2,", m, "])"), {a});
     for (int b = 0; b < 2; ++b) {
       const Matrix packed = MatrixAt(lu.element(0), b), x = MatrixAt(a, b);
       Matrix l(m, std::vector<C>(k)), u(k, std::vector<C>(n)), rows;
@@ -245,9 +284,12 @@ TEST_P(DecompositionTest, EighAndCholeskyReadOneTriangle) {
         if (read) a[j][i] = std::conj(a[i][j]);
       }
     }
-    const PrimitiveType real = GetParam() == xla::C64 ? xla::F32 : GetParam() == xla::C128 ? xla::F64 : GetParam();
+    const PrimitiveType real = GetParam() == xla::C64    ? xla::F32
+                               : GetParam() == xla::C128 ? xla::F64
+                                                         : GetParam();
     const std::string matrix = TypedShape(GetParam(), {1, n, n});
-    const Literal eigh = Call("Eigh", absl::StrCat("(", matrix, ", ", TypedShape(real, {1, n}), ")"), {x}, lower ? "1,1,100,1e-6" : "0,1,100,1e-6");
+    const Literal eigh = Call("Eigh", absl::StrCat("(", matrix, ", ", TypedShape(real, {1, n}), ")"), {x},
+                              lower ? "1,1,100,1e-6" : "0,1,100,1e-6");
     const Matrix v = MatrixAt(eigh.element(0), 0);
     Matrix scaled = v;
     for (int64_t i = 0; i < n; ++i) {
@@ -263,16 +305,21 @@ TEST_P(DecompositionTest, EighAndCholeskyReadOneTriangle) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, DecompositionTest, testing::Values(xla::BF16, xla::F32, xla::F64, xla::C64, xla::C128),
+INSTANTIATE_TEST_SUITE_P(Types, DecompositionTest,
+                         testing::Values(xla::BF16, xla::F32, xla::F64, xla::C64, xla::C128),
                          [](const auto& info) { return std::string(TypeName(info.param)); });
 
 TEST(DecompositionErrorTest, OtherShapesAreRefused) {
-  EXPECT_THAT(Evaluate("x = f32[2,3] constant({{1,2,3},{4,5,6}}) ROOT y = f32[2,3] custom-call(x), custom_call_target=\"Cholesky\""),
+  EXPECT_THAT(Evaluate("x = f32[2,3] constant({{1,2,3},{4,5,6}}) ROOT y = f32[2,3] custom-call(x), "
+                       "custom_call_target=\"Cholesky\""),
               HasSubstr("matrices of 2 x 3; give square ones"));
-  EXPECT_THAT(Evaluate("x = f32[1,1] constant({{1}}) ROOT y = f32[1,1] custom-call(x), custom_call_target=\"Qr\""),
-              HasSubstr("result 1 is f32[1], not in f32[1,1]"));
-  EXPECT_THAT(Evaluate("x = s32[1,1] constant({{1}}) ROOT y = s32[1,1] custom-call(x), custom_call_target=\"Cholesky\""),
-              HasSubstr("floats or complex numbers"));
+  EXPECT_THAT(
+      Evaluate("x = f32[1,1] constant({{1}}) ROOT y = f32[1,1] custom-call(x), custom_call_target=\"Qr\""),
+      HasSubstr("result 1 is f32[1], not in f32[1,1]"));
+  EXPECT_THAT(
+      Evaluate(
+          "x = s32[1,1] constant({{1}}) ROOT y = s32[1,1] custom-call(x), custom_call_target=\"Cholesky\""),
+      HasSubstr("floats or complex numbers"));
 }
 
 }  // namespace

@@ -22,9 +22,10 @@ std::string Unary(const std::string& type, const std::string& op, const std::str
   return Evaluate(absl::Substitute("x = $0[$3] constant({$2}) ROOT y = $0[$3] $1(x)", type, op, x, n));
 }
 
-std::string Binary(const std::string& type, const std::string& op, const std::string& a, const std::string& b, int n) {
-  return Evaluate(absl::Substitute("a = $0[$4] constant({$2}) b = $0[$4] constant({$3}) ROOT y = $0[$4] $1(a, b)", type,
-                                   op, a, b, n));
+std::string Binary(const std::string& type, const std::string& op, const std::string& a, const std::string& b,
+                   int n) {
+  return Evaluate(absl::Substitute(
+      "a = $0[$4] constant({$2}) b = $0[$4] constant({$3}) ROOT y = $0[$4] $1(a, b)", type, op, a, b, n));
 }
 
 std::string Converted(const std::string& from, const std::string& to, const std::string& x, int n) {
@@ -118,12 +119,14 @@ TEST(FloatTest, VectorizedFunctionsAreAccurate) {
   for (double x = -120; x < 100; x += 0.00137) {
     const float f = static_cast<float>(x);
     const double e = std::exp(static_cast<double>(f)), t = std::tanh(static_cast<double>(f));
-    if (e > 1.2e-38 && e < 3.4e38) exp_error = std::max(exp_error, std::fabs(FloatOps<float>::Exp(f) / e - 1));
+    if (e > 1.2e-38 && e < 3.4e38)
+      exp_error = std::max(exp_error, std::fabs(FloatOps<float>::Exp(f) / e - 1));
     if (t != 0) tanh_error = std::max(tanh_error, std::fabs(FloatOps<float>::Tanh(f) / t - 1));
   }
   EXPECT_LT(exp_error, 2.4e-7);
   EXPECT_LT(tanh_error, 3e-7);
-  EXPECT_EQ(Unary("f32", "exponential", "0, -inf, inf, nan, 89, -104, -100", 7), "{1, 0, inf, nan, inf, 0, 3.8e-44}");
+  EXPECT_EQ(Unary("f32", "exponential", "0, -inf, inf, nan, 89, -104, -100", 7),
+            "{1, 0, inf, nan, inf, 0, 3.8e-44}");
   EXPECT_EQ(Unary("f32", "tanh", "-0, inf, -inf, nan, 1e-30", 5), "{-0, 1, -1, nan, 1e-30}");
 }
 
@@ -148,11 +151,13 @@ TEST(ComplexTest, Basics) {
                      "ROOT y = c64[2] multiply(c, d)"),
             "{(5, 5), (0, 0)}");
   EXPECT_EQ(Evaluate("c = c64[1] constant({(1, 2)}) ROOT y = f32[1] imag(c)"), "{2}");
-  EXPECT_EQ(Evaluate("c = c64[2] constant({(3, 4), (0, 0)}) ROOT y = c64[2] sign(c)"), "{(0.6, 0.8), (0, 0)}");
+  EXPECT_EQ(Evaluate("c = c64[2] constant({(3, 4), (0, 0)}) ROOT y = c64[2] sign(c)"),
+            "{(0.6, 0.8), (0, 0)}");
 }
 
 TEST(CompareTest, PartialOrderOfFloats) {
-  const std::string operands = "a = f32[4] constant({nan, 0, 1, -inf}) b = f32[4] constant({nan, -0, 2, inf}) ";
+  const std::string operands =
+      "a = f32[4] constant({nan, 0, 1, -inf}) b = f32[4] constant({nan, -0, 2, inf}) ";
   EXPECT_EQ(Evaluate(operands + "ROOT y = pred[4] compare(a, b), direction=EQ"), "{0, 1, 0, 0}");
   EXPECT_EQ(Evaluate(operands + "ROOT y = pred[4] compare(a, b), direction=NE"), "{1, 0, 1, 1}");
   EXPECT_EQ(Evaluate(operands + "ROOT y = pred[4] compare(a, b), direction=GE"), "{0, 1, 0, 0}");
@@ -192,9 +197,10 @@ TEST(ClampTest, ScalarBoundsAndNan) {
   EXPECT_EQ(Evaluate("l = f32[] constant(0) h = f32[] constant(2) x = f32[4] constant({-1, 1, 3, nan}) "
                      "ROOT y = f32[4] clamp(l, x, h)"),
             "{0, 1, 2, nan}");
-  EXPECT_EQ(Evaluate("l = f32[2] constant({nan, 0}) h = f32[2] constant({1, nan}) x = f32[2] constant({1, 1}) "
-                     "ROOT y = f32[2] clamp(l, x, h)"),
-            "{nan, nan}");
+  EXPECT_EQ(
+      Evaluate("l = f32[2] constant({nan, 0}) h = f32[2] constant({1, nan}) x = f32[2] constant({1, 1}) "
+               "ROOT y = f32[2] clamp(l, x, h)"),
+      "{nan, nan}");
   EXPECT_EQ(Evaluate("l = s32[] constant(5) h = s32[] constant(2) x = s32[2] constant({0, 9}) "
                      "ROOT y = s32[2] clamp(l, x, h)"),
             "{2, 2}");
@@ -204,7 +210,8 @@ TEST(ConvertTest, FloatToIntegerTruncatesAndSaturates) {
   EXPECT_EQ(Converted("f32", "s32", "1.9, -1.9, 3e9, -3e9, nan", 5), "{1, -1, 2147483647, -2147483648, 0}");
   EXPECT_EQ(Converted("f32", "u8", "300, -1, 254.9, nan", 4), "{255, 0, 254, 0}");
   EXPECT_EQ(Converted("f64", "s64", "1e300, -1e300", 2), "{9223372036854775807, -9223372036854775808}");
-  EXPECT_EQ(Converted("f64", "u64", "1e300, 18446744073709549568", 2), "{18446744073709551615, 18446744073709549568}");
+  EXPECT_EQ(Converted("f64", "u64", "1e300, 18446744073709549568", 2),
+            "{18446744073709551615, 18446744073709549568}");
   EXPECT_EQ(Converted("f32", "s4", "7.5, -100, 100", 3), "{7, -8, 7}");
 }
 
@@ -222,8 +229,9 @@ TEST(ConvertTest, RoundsOnceToNarrowFloats) {
                      "ROOT z = f32[2] convert(y)"),
             "{1.0078125, 1}");
   // 2^24 + 2^16 is a tie of bf16.
-  EXPECT_EQ(Evaluate("x = s32[2] constant({16842753, 16842752}) y = bf16[2] convert(x) ROOT z = s32[2] convert(y)"),
-            "{16908288, 16777216}");
+  EXPECT_EQ(
+      Evaluate("x = s32[2] constant({16842753, 16842752}) y = bf16[2] convert(x) ROOT z = s32[2] convert(y)"),
+      "{16908288, 16777216}");
   EXPECT_EQ(Converted("f32", "f16", "65520, 65519, 1e-8", 3), "{inf, 65504, 0}");
   EXPECT_EQ(Converted("f32", "f8e4m3fn", "500, 17", 2), "{nan, 16}");
 }
@@ -265,7 +273,8 @@ TEST(IntegerTest, AllPairsOfBytesAgreeWithWideArithmetic) {
       ASSERT_EQ(S::Remainder(x, y), y == 0 ? x : static_cast<int8_t>(x % y));
       ASSERT_EQ(S::MultiplyHigh(x, y), static_cast<int8_t>((x * y) >> 8));
       ASSERT_EQ(U::MultiplyHigh(u, v), static_cast<uint8_t>((u * v) >> 8));
-      ASSERT_EQ(S::ShiftRightArithmetic(x, y), v >= 8 ? (x < 0 ? int8_t{-1} : int8_t{0}) : static_cast<int8_t>(x >> v));
+      ASSERT_EQ(S::ShiftRightArithmetic(x, y),
+                v >= 8 ? (x < 0 ? int8_t{-1} : int8_t{0}) : static_cast<int8_t>(x >> v));
       const int4 p(a), q(b);
       ASSERT_EQ(int{N::Add(p, q)}, int{int4(int{p} + int{q})});
       ASSERT_EQ(int{N::Divide(p, q)}, int{q} == 0 ? -1 : int{int4(int{p} / int{q})});

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
-// Transforms of two and three dimensions, odd lengths among them, in both precisions and over a batch, against the sum
-// over all elements.
+// Transforms of two and three dimensions, odd lengths among them, in both precisions and over a batch,
+// against the sum over all elements.
 #include <cmath>
 #include <complex>
 #include <random>
@@ -95,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(Lengths, FftShapesTest,
                          testing::Values(std::vector<int64_t>{7}, std::vector<int64_t>{9},
                                          std::vector<int64_t>{2, 3}, std::vector<int64_t>{3, 5},
                                          std::vector<int64_t>{4, 1}, std::vector<int64_t>{2, 3, 5},
-                                         std::vector<int64_t>{3, 1, 4}),
+                                         std::vector<int64_t>{3, 1, 4}, std::vector<int64_t>{211},
+                                         std::vector<int64_t>{2, 202}),
                          [](const testing::TestParamInfo<std::vector<int64_t>>& info) {
                            return "n" + absl::StrJoin(info.param, "x");
                          });

@@ -1,5 +1,6 @@
 // BUILD: size = "medium"
-// scan, select-and-scatter, ragged-dot and scaled-dot of random shapes and attributes, against their definitions.
+// scan, select-and-scatter, ragged-dot and scaled-dot of random shapes and attributes, against their
+// definitions.
 #include <algorithm>
 #include <numeric>
 #include <random>

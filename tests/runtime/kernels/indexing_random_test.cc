@@ -1,6 +1,6 @@
 // BUILD: size = "medium"
-// gather, scatter, dynamic-slice and dynamic-update-slice of random dimension numbers, index types and indices in and
-// out of bounds, against loops that follow the definition.
+// gather, scatter, dynamic-slice and dynamic-update-slice of random dimension numbers, index types and
+// indices in and out of bounds, against loops that follow the definition.
 #include <algorithm>
 #include <limits>
 #include <numeric>

@@ -157,6 +157,9 @@ TEST(ReducePrecisionTest, FormatsSignsAndNan) {
   EXPECT_EQ(reduced("f32", "65519, 65520, 2049, -70000", 4, 5, 10), "{65504, inf, 2048, -inf}");
   // What would be denormal becomes a zero of its sign.
   EXPECT_EQ(reduced("f32", "6.1035156e-05, 3e-05, -3e-05", 3, 5, 10), "{6.1035156e-05, 0, -0}");
+  // A type's own width of exponent keeps its denormals, whose bits are rounded as they stand.
+  EXPECT_EQ(reduced("f16", "1.0014e-05, 1.526e-05, -6e-08", 3, 5, 10), "{1e-05, 1.526e-05, -6e-08}");
+  EXPECT_EQ(reduced("f16", "1.0014e-05, 1.526e-05", 2, 5, 2), "{1.526e-05, 1.526e-05}");
   // Without a mantissa ties go to even exponent fields: 2, not 4.
   EXPECT_EQ(reduced("f32", "nan, inf, -0, 3", 4, 5, 0), "{nan, inf, -0, 2}");
   EXPECT_EQ(reduced("f64", "1.0000001, 1e200", 2, 8, 23), "{1.0000001192092896, inf}");

@@ -22,14 +22,20 @@ struct Format {
 };
 
 const std::map<PrimitiveType, Format>& Formats() {
-  static const auto* const formats = new std::map<PrimitiveType, Format>{
-      {xla::F16, {5, 10, 15, Top::kInfinityAndNan}},       {xla::BF16, {8, 7, 127, Top::kInfinityAndNan}},
-      {xla::F8E5M2, {5, 2, 15, Top::kInfinityAndNan}},     {xla::F8E4M3, {4, 3, 7, Top::kInfinityAndNan}},
-      {xla::F8E3M4, {3, 4, 3, Top::kInfinityAndNan}},      {xla::F8E4M3FN, {4, 3, 7, Top::kOneNan}},
-      {xla::F8E5M2FNUZ, {5, 2, 16, Top::kNanIsMinusZero}}, {xla::F8E4M3FNUZ, {4, 3, 8, Top::kNanIsMinusZero}},
-      {xla::F8E4M3B11FNUZ, {4, 3, 11, Top::kNanIsMinusZero}},
-      {xla::F6E3M2FN, {3, 2, 3, Top::kNothing}},           {xla::F6E2M3FN, {2, 3, 1, Top::kNothing}},
-      {xla::F4E2M1FN, {2, 1, 1, Top::kNothing}},           {xla::F8E8M0FNU, {8, 0, 127, Top::kScale}}};
+  static const auto* const formats =
+      new std::map<PrimitiveType, Format>{{xla::F16, {5, 10, 15, Top::kInfinityAndNan}},
+                                          {xla::BF16, {8, 7, 127, Top::kInfinityAndNan}},
+                                          {xla::F8E5M2, {5, 2, 15, Top::kInfinityAndNan}},
+                                          {xla::F8E4M3, {4, 3, 7, Top::kInfinityAndNan}},
+                                          {xla::F8E3M4, {3, 4, 3, Top::kInfinityAndNan}},
+                                          {xla::F8E4M3FN, {4, 3, 7, Top::kOneNan}},
+                                          {xla::F8E5M2FNUZ, {5, 2, 16, Top::kNanIsMinusZero}},
+                                          {xla::F8E4M3FNUZ, {4, 3, 8, Top::kNanIsMinusZero}},
+                                          {xla::F8E4M3B11FNUZ, {4, 3, 11, Top::kNanIsMinusZero}},
+                                          {xla::F6E3M2FN, {3, 2, 3, Top::kNothing}},
+                                          {xla::F6E2M3FN, {2, 3, 1, Top::kNothing}},
+                                          {xla::F4E2M1FN, {2, 1, 1, Top::kNothing}},
+                                          {xla::F8E8M0FNU, {8, 0, 127, Top::kScale}}};
   return *formats;
 }
 
@@ -43,18 +49,20 @@ double Decode(const Format& format, uint32_t code) {
   const bool negative = (code >> (e + m)) & 1;
   const uint32_t exponent = (code >> m) & ((1u << e) - 1), mantissa = code & ((1u << m) - 1);
   const uint32_t last = (1u << e) - 1;
-  if (format.top == Top::kInfinityAndNan && exponent == last) return mantissa != 0 ? kNan : negative ? -kInf : kInf;
+  if (format.top == Top::kInfinityAndNan && exponent == last)
+    return mantissa != 0 ? kNan : negative ? -kInf : kInf;
   if (format.top == Top::kOneNan && exponent == last && mantissa == (1u << m) - 1) return kNan;
   if (format.top == Top::kNanIsMinusZero && negative && exponent == 0 && mantissa == 0) return kNan;
   const double fraction = mantissa / std::pow(2.0, m);
-  const double value = exponent == 0 ? fraction * std::pow(2.0, 1 - format.bias)
-                                     : (1 + fraction) * std::pow(2.0, static_cast<int>(exponent) - format.bias);
+  const double value = exponent == 0
+                           ? fraction * std::pow(2.0, 1 - format.bias)
+                           : (1 + fraction) * std::pow(2.0, static_cast<int>(exponent) - format.bias);
   return negative ? -value : value;
 }
 
 struct Table {
-  std::vector<double> values;       // By code.
-  std::vector<double> magnitudes;   // Finite values from zero up, by code, and one step beyond the largest.
+  std::vector<double> values;      // By code.
+  std::vector<double> magnitudes;  // Finite values from zero up, by code, and one step beyond the largest.
   uint32_t sign = 0, nan = 0, above = 0;  // Codes: the sign bit, a NaN, what overflow gives.
 };
 
@@ -65,12 +73,14 @@ const Table& TableOf(PrimitiveType type) {
   const Format& format = Formats().at(type);
   const int magnitude_bits = format.exponent_bits + format.mantissa_bits;
   const bool scale = format.top == Top::kScale;
-  for (uint32_t code = 0; code < (1u << (magnitude_bits + !scale)); ++code) table.values.push_back(Decode(format, code));
+  for (uint32_t code = 0; code < (1u << (magnitude_bits + !scale)); ++code)
+    table.values.push_back(Decode(format, code));
   for (uint32_t code = 0; code < (1u << magnitude_bits) && std::isfinite(table.values[code]); ++code) {
     table.magnitudes.push_back(table.values[code]);
   }
   const size_t n = table.magnitudes.size();
-  table.magnitudes.push_back(scale ? 2 * table.magnitudes[n - 1] : 2 * table.magnitudes[n - 1] - table.magnitudes[n - 2]);
+  table.magnitudes.push_back(scale ? 2 * table.magnitudes[n - 1]
+                                   : 2 * table.magnitudes[n - 1] - table.magnitudes[n - 2]);
   table.sign = scale ? 0 : 1u << magnitude_bits;
   switch (format.top) {
     case Top::kInfinityAndNan:
@@ -115,15 +125,18 @@ uint64_t Encode(PrimitiveType type, double value) {
   return signed_code(code + 1 == all.size() ? table.above : static_cast<uint32_t>(code));
 }
 
-int64_t Components(const Shape& shape) { return shape.NumElements() * (IsComplex(shape.element_type()) ? 2 : 1); }
+int64_t Components(const Shape& shape) {
+  return shape.NumElements() * (IsComplex(shape.element_type()) ? 2 : 1);
+}
 
 int64_t ComponentWidth(PrimitiveType type) { return ByteWidth(type) / (IsComplex(type) ? 2 : 1); }
 
 }  // namespace
 
 const std::vector<PrimitiveType>& IntTypes() {
-  static const auto* const types = new std::vector<PrimitiveType>{xla::S2,  xla::S4,  xla::S8, xla::S16, xla::S32, xla::S64,
-                                                                  xla::U2,  xla::U4,  xla::U8, xla::U16, xla::U32, xla::U64};
+  static const auto* const types =
+      new std::vector<PrimitiveType>{xla::S2, xla::S4, xla::S8, xla::S16, xla::S32, xla::S64,
+                                     xla::U2, xla::U4, xla::U8, xla::U16, xla::U32, xla::U64};
   return *types;
 }
 
@@ -146,7 +159,8 @@ const std::vector<PrimitiveType>& ComplexTypes() {
 const std::vector<PrimitiveType>& AllTypes() {
   static const auto* const types = [] {
     auto* all = new std::vector<PrimitiveType>{xla::PRED};
-    for (const auto* some : {&IntTypes(), &FloatTypes(), &ComplexTypes()}) all->insert(all->end(), some->begin(), some->end());
+    for (const auto* some : {&IntTypes(), &FloatTypes(), &ComplexTypes()})
+      all->insert(all->end(), some->begin(), some->end());
     return all;
   }();
   return *types;
@@ -175,7 +189,8 @@ void SetBits(Literal* literal, int64_t i, uint64_t bits) {
 
 __int128 IntOfBits(PrimitiveType type, uint64_t bits) {
   const int64_t width = BitWidth(type);
-  if (IsSignedInt(type) && (bits >> (width - 1)) & 1) return static_cast<__int128>(bits) - (static_cast<__int128>(1) << width);
+  if (IsSignedInt(type) && (bits >> (width - 1)) & 1)
+    return static_cast<__int128>(bits) - (static_cast<__int128>(1) << width);
   return bits;
 }
 
@@ -213,9 +228,11 @@ uint64_t BitsOfFloat(PrimitiveType type, double value) {
   return Encode(type, value);
 }
 
-Literal RandomArray(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random, bool specials) {
+Literal RandomArray(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random,
+                    bool specials) {
   Literal literal(Shape(type, dims));
-  static constexpr double kSpecials[] = {0.0, -0.0, kInf, -kInf, kNan, 1, -1, 1e-40, -1e-310, 1e30, 0.5, -2.5, 3.4e38};
+  static constexpr double kSpecials[] = {0.0,   -0.0,    kInf, -kInf, kNan, 1,     -1,
+                                         1e-40, -1e-310, 1e30, 0.5,   -2.5, 3.4e38};
   for (int64_t i = 0; i < Components(literal.shape()); ++i) {
     if (type == xla::PRED) {
       SetBits(&literal, i, random() & 1);
@@ -234,14 +251,16 @@ Literal RandomArray(PrimitiveType type, absl::Span<const int64_t> dims, std::mt1
   return literal;
 }
 
-Literal RandomSmall(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random, int low, int high) {
+Literal RandomSmall(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random, int low,
+                    int high) {
   Literal literal(Shape(type, dims));
   for (int64_t i = 0; i < Components(literal.shape()); ++i) {
     const int value = low + static_cast<int>(random() % static_cast<uint64_t>(high - low + 1));
     if (IsInt(type) || type == xla::PRED) {
       SetBits(&literal, i, type == xla::PRED ? value != low : BitsOfInt(type, value));
     } else {
-      SetBits(&literal, i, BitsOfFloat(type, type == xla::F8E8M0FNU ? std::ldexp(1.0, std::abs(value)) : value));
+      SetBits(&literal, i,
+              BitsOfFloat(type, type == xla::F8E8M0FNU ? std::ldexp(1.0, std::abs(value)) : value));
     }
   }
   return literal;

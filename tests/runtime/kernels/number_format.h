@@ -1,7 +1,8 @@
-// Element types written down a second time, for tests to compute with: bits to values and back, and random arrays.
+// Element types written down a second time, for tests to compute with: bits to values and back, and random
+// arrays.
 //
-// Nothing here uses the types' own conversions. Floats of up to 16 bits are tables of all their codes; rounding searches the
-// table. Integers are __int128, wrapped by hand.
+// Nothing here uses the types' own conversions. Floats of up to 16 bits are tables of all their codes;
+// rounding searches the table. Integers are __int128, wrapped by hand.
 #ifndef TOROID_TESTS_RUNTIME_KERNELS_NUMBER_FORMAT_H_
 #define TOROID_TESTS_RUNTIME_KERNELS_NUMBER_FORMAT_H_
 
@@ -37,17 +38,26 @@ uint64_t BitsOfInt(PrimitiveType type, __int128 value);  // Wraps.
 double FloatOfBits(PrimitiveType type, uint64_t bits);
 uint64_t BitsOfFloat(PrimitiveType type, double value);  // Rounds to nearest, ties to even codes.
 
-inline __int128 IntAt(const Literal& x, int64_t i) { return IntOfBits(x.shape().element_type(), BitsAt(x, i)); }
-inline double FloatAt(const Literal& x, int64_t i) { return FloatOfBits(x.shape().element_type(), BitsAt(x, i)); }
-inline std::complex<double> ComplexAt(const Literal& x, int64_t i) { return {FloatAt(x, 2 * i), FloatAt(x, 2 * i + 1)}; }
+inline __int128 IntAt(const Literal& x, int64_t i) {
+  return IntOfBits(x.shape().element_type(), BitsAt(x, i));
+}
+inline double FloatAt(const Literal& x, int64_t i) {
+  return FloatOfBits(x.shape().element_type(), BitsAt(x, i));
+}
+inline std::complex<double> ComplexAt(const Literal& x, int64_t i) {
+  return {FloatAt(x, 2 * i), FloatAt(x, 2 * i + 1)};
+}
 
-// Integers: the whole range, extremes often. Floats: about [-4, 4), with every special code among them if `specials`.
-Literal RandomArray(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random, bool specials = true);
+// Integers: the whole range, extremes often. Floats: about [-4, 4), with every special code among them if
+// `specials`.
+Literal RandomArray(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random,
+                    bool specials = true);
 // Whole numbers in [low, high], which every type but pred and the narrowest can hold.
-Literal RandomSmall(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random, int low, int high);
+Literal RandomSmall(PrimitiveType type, absl::Span<const int64_t> dims, std::mt19937_64& random, int low,
+                    int high);
 
-// Whether a result's bits are those of `expected`, rounded: any NaN is a NaN, and up to `steps` codes (in f32 and f64
-// `relative` of the value) are forgiven.
+// Whether a result's bits are those of `expected`, rounded: any NaN is a NaN, and up to `steps` codes (in f32
+// and f64 `relative` of the value) are forgiven.
 bool IsNear(PrimitiveType type, uint64_t bits, double expected, int steps = 0, double relative = 0);
 
 }  // namespace toroid

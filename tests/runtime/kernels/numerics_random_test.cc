@@ -41,13 +41,17 @@ double ToleranceOf(PrimitiveType type) {
   }
 }
 
-C At(const Literal& x, int64_t i) { return IsComplex(x.shape().element_type()) ? ComplexAt(x, i) : C(FloatAt(x, i)); }
+C At(const Literal& x, int64_t i) {
+  return IsComplex(x.shape().element_type()) ? ComplexAt(x, i) : C(FloatAt(x, i));
+}
 
 Literal Apply(const std::string& text, PrimitiveType type, const std::vector<Literal>& operands) {
   std::string body;
-  for (size_t i = 0; i < operands.size(); ++i) absl::StrAppend(&body, "p", i, " = ", operands[i].shape().ToString(), " parameter(", i, ") ");
+  for (size_t i = 0; i < operands.size(); ++i)
+    absl::StrAppend(&body, "p", i, " = ", operands[i].shape().ToString(), " parameter(", i, ") ");
   std::string filled = text;
-  for (size_t at; (at = filled.find("%T")) != std::string::npos;) filled.replace(at, 2, std::string(TypeName(type)));
+  for (size_t at; (at = filled.find("%T")) != std::string::npos;)
+    filled.replace(at, 2, std::string(TypeName(type)));
   absl::StatusOr<Literal> result = RunSingle(*MakeModule(body + filled), operands);
   TOROID_CHECK(result.ok(), filled, ": ", result.status().ToString());
   return *std::move(result);
@@ -65,21 +69,29 @@ TEST(BatchNormRandomTest, TrainingInferenceAndGradient) {
                   o = RandomSmall(type, {3}, random, -1, 1), dy = RandomSmall(type, {4, 3, 2}, random, -1, 1);
     std::vector<double> mean(3), variance(3);
     for (int64_t i = 0; i < 24; ++i) Feature(mean, i) += FloatAt(x, i) / 8;
-    for (int64_t i = 0; i < 24; ++i) Feature(variance, i) += std::pow(FloatAt(x, i) - Feature(mean, i), 2) / 8;
-    const Literal y = Apply("ROOT y = (%T[4,3,2], %T[3], %T[3]) batch-norm-training(p0, p1, p2), epsilon=0.25, feature_index=1", type, {x, s, o});
+    for (int64_t i = 0; i < 24; ++i)
+      Feature(variance, i) += std::pow(FloatAt(x, i) - Feature(mean, i), 2) / 8;
+    const Literal y = Apply(
+        "ROOT y = (%T[4,3,2], %T[3], %T[3]) batch-norm-training(p0, p1, p2), epsilon=0.25, feature_index=1",
+        type, {x, s, o});
     for (int64_t f = 0; f < 3; ++f) {
       EXPECT_NEAR(FloatAt(y.element(1), f), mean[f], tolerance);
       EXPECT_NEAR(FloatAt(y.element(2), f), variance[f], 4 * tolerance);
     }
     for (int64_t i = 0; i < 24; ++i) {
       const int64_t f = i / 2 % 3;
-      const double expected = (FloatAt(x, i) - mean[f]) / std::sqrt(variance[f] + 0.25) * FloatAt(s, f) + FloatAt(o, f);
+      const double expected =
+          (FloatAt(x, i) - mean[f]) / std::sqrt(variance[f] + 0.25) * FloatAt(s, f) + FloatAt(o, f);
       EXPECT_NEAR(FloatAt(y.element(0), i), expected, tolerance);
     }
     // Statistics as the operands of the other two: of whole numbers, as every type holds them.
     const Literal m = RandomSmall(type, {3}, random, -1, 1), v = RandomSmall(type, {3}, random, 1, 3);
-    const Literal z = Apply("ROOT y = %T[4,3,2] batch-norm-inference(p0, p1, p2, p3, p4), epsilon=1, feature_index=1", type, {x, s, o, m, v});
-    const Literal g = Apply("ROOT y = (%T[4,3,2], %T[3], %T[3]) batch-norm-grad(p0, p1, p2, p3, p4), epsilon=1, feature_index=1", type, {x, s, m, v, dy});
+    const Literal z =
+        Apply("ROOT y = %T[4,3,2] batch-norm-inference(p0, p1, p2, p3, p4), epsilon=1, feature_index=1", type,
+              {x, s, o, m, v});
+    const Literal g = Apply(
+        "ROOT y = (%T[4,3,2], %T[3], %T[3]) batch-norm-grad(p0, p1, p2, p3, p4), epsilon=1, feature_index=1",
+        type, {x, s, m, v, dy});
     std::vector<double> sum(3), weighted(3);
     for (int64_t i = 0; i < 24; ++i) {
       Feature(sum, i) += FloatAt(dy, i);
@@ -89,7 +101,8 @@ TEST(BatchNormRandomTest, TrainingInferenceAndGradient) {
       const int64_t f = i / 2 % 3;
       const double r = 1 / std::sqrt(FloatAt(v, f) + 1), centered = FloatAt(x, i) - FloatAt(m, f);
       EXPECT_NEAR(FloatAt(z, i), centered * r * FloatAt(s, f) + FloatAt(o, f), tolerance);
-      const double dx = FloatAt(s, f) * r / 8 * (8 * FloatAt(dy, i) - sum[f] - centered * r * r * weighted[f]);
+      const double dx =
+          FloatAt(s, f) * r / 8 * (8 * FloatAt(dy, i) - sum[f] - centered * r * r * weighted[f]);
       EXPECT_NEAR(FloatAt(g.element(0), i), dx, tolerance);
       EXPECT_NEAR(FloatAt(g.element(1), f), weighted[f] * r, 8 * tolerance);
       EXPECT_NEAR(FloatAt(g.element(2), f), sum[f], tolerance);
@@ -99,18 +112,24 @@ TEST(BatchNormRandomTest, TrainingInferenceAndGradient) {
 
 TEST(FftRandomTest, EveryKindAgainstTheSum) {
   std::mt19937_64 random(62);
-  const auto root = [](double k, double n) { return C(std::cos(2 * M_PI * k / n), std::sin(2 * M_PI * k / n)); };
+  const auto root = [](double k, double n) {
+    return C(std::cos(2 * M_PI * k / n), std::sin(2 * M_PI * k / n));
+  };
   for (const auto& [complex, real] : {std::pair{xla::C64, xla::F32}, {xla::C128, xla::F64}}) {
     const std::string c(TypeName(complex)), r(TypeName(real));
     for (const int64_t n : {1, 5, 6, 8}) {
       const int64_t half = n / 2 + 1;
       const double tolerance = complex == xla::C64 ? 1e-4 : 1e-12;
-      const Literal x = RandomArray(complex, {n}, random, false), y = RandomArray(real, {n}, random, false), z = RandomArray(complex, {half}, random, false);
+      const Literal x = RandomArray(complex, {n}, random, false), y = RandomArray(real, {n}, random, false),
+                    z = RandomArray(complex, {half}, random, false);
       const auto call = [&](const std::string& shape, const Literal& operand, const std::string& kind) {
-        return Apply(absl::StrCat("ROOT y = ", shape, " fft(p0), fft_type=", kind, ", fft_length={", n, "}"), complex, {operand});
+        return Apply(absl::StrCat("ROOT y = ", shape, " fft(p0), fft_type=", kind, ", fft_length={", n, "}"),
+                     complex, {operand});
       };
-      const Literal forward = call(absl::StrCat(c, "[", n, "]"), x, "FFT"), inverse = call(absl::StrCat(c, "[", n, "]"), x, "IFFT");
-      const Literal rfft = call(absl::StrCat(c, "[", half, "]"), y, "RFFT"), irfft = call(absl::StrCat(r, "[", n, "]"), z, "IRFFT");
+      const Literal forward = call(absl::StrCat(c, "[", n, "]"), x, "FFT"),
+                    inverse = call(absl::StrCat(c, "[", n, "]"), x, "IFFT");
+      const Literal rfft = call(absl::StrCat(c, "[", half, "]"), y, "RFFT"),
+                    irfft = call(absl::StrCat(r, "[", n, "]"), z, "IRFFT");
       for (int64_t k = 0; k < n; ++k) {
         C f = 0, i = 0, rf = 0, ir = 0;
         for (int64_t j = 0; j < n; ++j) {
@@ -146,7 +165,8 @@ TEST(CholeskyRandomTest, FactorsMultiplyBack) {
       }
     }
     for (const bool lower : {true, false}) {
-      const Literal l = Apply(absl::StrCat("ROOT l = %T[2,4,4] cholesky(p0), lower=", lower ? "true" : "false"), type, {a});
+      const Literal l =
+          Apply(absl::StrCat("ROOT l = %T[2,4,4] cholesky(p0), lower=", lower ? "true" : "false"), type, {a});
       for (int64_t b = 0; b < 2; ++b) {
         for (int64_t i = 0; i < n; ++i) {
           for (int64_t j = 0; j <= i; ++j) {
@@ -171,8 +191,11 @@ TEST(TriangularSolveRandomTest, SolutionsMultiplyBack) {
   for (const PrimitiveType type : Types(/*complex=*/true)) {
     Literal a = RandomSmall(type, {n, n}, random, -1, 1);
     const Literal b = RandomSmall(type, {n, 2}, random, -2, 2);
-    for (int64_t i = 0; i < n; ++i) SetBits(&a, (IsComplex(type) ? 2 : 1) * (i * n + i), BitsOfFloat(type, 2));
-    const Literal x = Apply("ROOT x = %T[3,2] triangular-solve(p0, p1), left_side=true, lower=true, transpose_a=NO_TRANSPOSE", type, {a, b});
+    for (int64_t i = 0; i < n; ++i)
+      SetBits(&a, (IsComplex(type) ? 2 : 1) * (i * n + i), BitsOfFloat(type, 2));
+    const Literal x = Apply(
+        "ROOT x = %T[3,2] triangular-solve(p0, p1), left_side=true, lower=true, transpose_a=NO_TRANSPOSE",
+        type, {a, b});
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < 2; ++j) {
         C sum = 0;

@@ -30,7 +30,8 @@ TEST(OpProgramsTest, ResultsAreThoseOfTheSemantics) {
     const auto module = MakeModule(program.body, program.computations);
     bool contained = false;
     for (const auto& computation : module->computations()) {
-      for (const auto& instruction : computation->instructions()) contained |= instruction->opcode_name() == program.opcode;
+      for (const auto& instruction : computation->instructions())
+        contained |= instruction->opcode_name() == program.opcode;
     }
     EXPECT_TRUE(contained) << "the program lacks the opcode";
     RunOptions options;
@@ -43,7 +44,8 @@ TEST(OpProgramsTest, ResultsAreThoseOfTheSemantics) {
       continue;
     }
     std::vector<std::string> texts;
-    for (int device = 0; device < program.devices; ++device) texts.push_back(ToText(result->ToLiteral(device)));
+    for (int device = 0; device < program.devices; ++device)
+      texts.push_back(ToText(result->ToLiteral(device)));
     // The sign of a NaN is nobody's business.
     EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(texts, " | "), {{"-nan", "nan"}}), program.expected);
   }

@@ -21,7 +21,8 @@ using ::testing::ElementsAre;
 
 // Random123, kat_vectors: the digits of pi as counter and key.
 TEST(RngKnownAnswerTest, DigitsOfPi) {
-  EXPECT_THAT(Threefry2x32({0x13198a2e, 0x03707344}, {0x243f6a88, 0x85a308d3}), ElementsAre(0xc4923a9c, 0x483df7a0));
+  EXPECT_THAT(Threefry2x32({0x13198a2e, 0x03707344}, {0x243f6a88, 0x85a308d3}),
+              ElementsAre(0xc4923a9c, 0x483df7a0));
   EXPECT_THAT(Philox4x32({0xa4093822, 0x299f31d0}, {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}),
               ElementsAre(0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1));
 }
@@ -47,8 +48,9 @@ uint64_t Threefry(uint64_t key, uint64_t counter) {
 
 Literal Bits(const std::string& state, const std::string& shape, const std::string& algorithm) {
   const std::string type = state.substr(0, state.find(' '));
-  const auto module = MakeModule(absl::StrCat("s = ", type, " constant(", state.substr(state.find(' ') + 1), ") ROOT y = (", type, ", ",
-                                              shape, ") rng-bit-generator(s), algorithm=", algorithm));
+  const auto module =
+      MakeModule(absl::StrCat("s = ", type, " constant(", state.substr(state.find(' ') + 1), ") ROOT y = (",
+                              type, ", ", shape, ") rng-bit-generator(s), algorithm=", algorithm));
   absl::StatusOr<Literal> result = RunSingle(*module, {});
   TOROID_CHECK(result.ok(), result.status().ToString());
   return *std::move(result);
@@ -57,7 +59,8 @@ Literal Bits(const std::string& state, const std::string& shape, const std::stri
 TEST(RngBitGeneratorTest, ThreefryPairsAreSplitAlongTheFirstEvenDimension) {
   constexpr uint64_t kKey = 0x123456789abcdef0, kCounter = 0xfffffffe;
   const std::string state = absl::StrCat("u64[2] {", kKey, ", ", kCounter, "}");
-  for (const auto& [type, mask] : {std::pair<std::string, uint64_t>{"u32", 0xffffffff}, {"u16", 0xffff}, {"u8", 0xff}}) {
+  for (const auto& [type, mask] :
+       {std::pair<std::string, uint64_t>{"u32", 0xffffffff}, {"u16", 0xffff}, {"u8", 0xff}}) {
     // [3, 4, 5]: dimension 1 is even; the half shape is [3, 2, 5].
     const Literal y = Bits(state, type + "[3,4,5]", "rng_three_fry");
     EXPECT_EQ(BitsAt(y.element(0), 0), kKey);
@@ -66,7 +69,8 @@ TEST(RngBitGeneratorTest, ThreefryPairsAreSplitAlongTheFirstEvenDimension) {
       for (int t = 0; t < 4; ++t) {
         for (int k = 0; k < 5; ++k) {
           const uint64_t block = Threefry(kKey, kCounter + (i * 2 + t / 2) * 5 + k);
-          ASSERT_EQ(BitsAt(y.element(1), (i * 4 + t) * 5 + k), (t % 2 == 0 ? block : block >> 32) & mask) << type << i << t << k;
+          ASSERT_EQ(BitsAt(y.element(1), (i * 4 + t) * 5 + k), (t % 2 == 0 ? block : block >> 32) & mask)
+              << type << i << t << k;
         }
       }
     }
@@ -89,7 +93,8 @@ TEST(RngBitGeneratorTest, ThreefryPairsAreSplitAlongTheFirstEvenDimension) {
 }
 
 std::vector<uint32_t> Philox(uint64_t key, uint64_t low, uint64_t high) {
-  uint32_t c[4] = {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(high), static_cast<uint32_t>(high >> 32)};
+  uint32_t c[4] = {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(high),
+                   static_cast<uint32_t>(high >> 32)};
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];
@@ -106,7 +111,8 @@ TEST(RngBitGeneratorTest, PhiloxWordsInOrderAndCountersCarry) {
   constexpr uint64_t kKey = 77, kLow = ~uint64_t{0}, kHigh = 5;
   for (const std::string type : {"u32", "s32", "u16", "s8", "u64"}) {
     for (const bool three : {true, false}) {
-      const std::string state = three ? absl::StrCat("u64[3] {", kKey, ", ", kLow, ", ", kHigh, "}") : absl::StrCat("u64[2] {", kKey, ", ", kLow, "}");
+      const std::string state = three ? absl::StrCat("u64[3] {", kKey, ", ", kLow, ", ", kHigh, "}")
+                                      : absl::StrCat("u64[2] {", kKey, ", ", kLow, "}");
       const Literal y = Bits(state, type + "[3,3]", "rng_philox");
       const bool wide = type == "u64";
       // The state of two words takes its key as the high half of the counter.
@@ -117,8 +123,10 @@ TEST(RngBitGeneratorTest, PhiloxWordsInOrderAndCountersCarry) {
       }
       const PrimitiveType result = y.element(1).shape().element_type();
       for (int i = 0; i < 9; ++i) {
-        const uint64_t expected = wide ? words[2 * i] | static_cast<uint64_t>(words[2 * i + 1]) << 32 : words[i];
-        ASSERT_EQ(BitsAt(y.element(1), i), BitsOfInt(result, static_cast<__int128>(expected))) << type << " " << i;
+        const uint64_t expected =
+            wide ? words[2 * i] | static_cast<uint64_t>(words[2 * i + 1]) << 32 : words[i];
+        ASSERT_EQ(BitsAt(y.element(1), i), BitsOfInt(result, static_cast<__int128>(expected)))
+            << type << " " << i;
       }
       const uint64_t blocks = wide ? 5 : 3;
       EXPECT_EQ(BitsAt(y.element(0), 0), kKey);
@@ -134,18 +142,21 @@ TEST(RngTest, UniformAndNormalOfEveryType) {
   for (const PrimitiveType type : AllTypes()) {
     if (IsComplex(type) || type == xla::PRED) continue;
     const std::string name(TypeName(type));
-    const Literal y = *RunSingle(*MakeModule(absl::StrCat("a = ", name, "[] constant(1) b = ", name, "[] constant(", BitWidth(type) == 2 ? "1" : "4",
-                                                          ") ROOT y = ", name, "[500] rng(a, b), distribution=rng_uniform")),
-                                 {});
+    const Literal y =
+        *RunSingle(*MakeModule(absl::StrCat("a = ", name, "[] constant(1) b = ", name, "[] constant(",
+                                            BitWidth(type) == 2 ? "1" : "4", ") ROOT y = ", name,
+                                            "[500] rng(a, b), distribution=rng_uniform")),
+                   {});
     for (int64_t i = 0; i < 500 && BitWidth(type) > 2; ++i) {
       const double value = IsInt(type) ? static_cast<double>(IntAt(y, i)) : FloatAt(y, i);
       ASSERT_GE(value, 1) << name;
       ASSERT_LT(value, 4) << name;
     }
     if (!IsFloat(type) || BitWidth(type) < 16) continue;
-    const Literal z = *RunSingle(*MakeModule(absl::StrCat("a = ", name, "[] constant(1) b = ", name, "[] constant(2) ROOT y = ", name,
-                                                          "[20000] rng(a, b), distribution=rng_normal")),
-                                 {});
+    const Literal z = *RunSingle(
+        *MakeModule(absl::StrCat("a = ", name, "[] constant(1) b = ", name, "[] constant(2) ROOT y = ", name,
+                                 "[20000] rng(a, b), distribution=rng_normal")),
+        {});
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < 20000; ++i) {
       sum += FloatAt(z, i);

@@ -51,10 +51,11 @@ TEST(SortTest, MappedZerosAndNansKeepTheirOrder) {
       "bz = pred[] compare(b, zero), direction=EQ b1 = f32[] select(bz, zero, b) "
       "bn = pred[] compare(b, b), direction=NE b2 = f32[] select(bn, nan, b1) "
       "ROOT c = pred[] compare(a2, b2), direction=LT, type=TOTALORDER }";
-  EXPECT_EQ(Evaluate("x = f32[7] constant({nan, 0, -0, -nan, 1, -inf, -0}) i = s32[7] iota(), iota_dimension=0 "
-                     "ROOT y = (f32[7], s32[7]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less",
-                     less),
-            "( {-inf, 0, -0, -0, 1, nan, -nan}, {5, 1, 2, 6, 4, 0, 3} )");
+  EXPECT_EQ(
+      Evaluate("x = f32[7] constant({nan, 0, -0, -nan, 1, -inf, -0}) i = s32[7] iota(), iota_dimension=0 "
+               "ROOT y = (f32[7], s32[7]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less",
+               less),
+      "( {-inf, 0, -0, -0, 1, nan, -nan}, {5, 1, 2, 6, 4, 0, 3} )");
 }
 
 // Keys and payload, comparators the kernel knows and comparators it has to run, against std::stable_sort.

@@ -1,5 +1,6 @@
 // BUILD: size = "medium"
-// Elementwise ops of one operand on random values of every type they allow, against a formula in double or __int128.
+// Elementwise ops of one operand on random values of every type they allow, against a formula in double or
+// __int128.
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -18,9 +19,11 @@ namespace {
 
 constexpr int64_t kCount = 256;
 
-Literal Apply(const std::string& op, PrimitiveType result, const Literal& x, const std::string& attributes = "") {
-  const auto module = MakeModule(absl::StrCat("x = ", TypedShape(x.shape().element_type(), {kCount}), " parameter(0) ROOT y = ",
-                                              TypedShape(result, {kCount}), " ", op, "(x)", attributes));
+Literal Apply(const std::string& op, PrimitiveType result, const Literal& x,
+              const std::string& attributes = "") {
+  const auto module = MakeModule(absl::StrCat("x = ", TypedShape(x.shape().element_type(), {kCount}),
+                                              " parameter(0) ROOT y = ", TypedShape(result, {kCount}), " ",
+                                              op, "(x)", attributes));
   absl::StatusOr<Literal> y = RunSingle(*module, {x});
   TOROID_CHECK(y.ok(), op, ": ", y.status().ToString());
   return *std::move(y);
@@ -44,7 +47,9 @@ TEST(UnaryRandomTest, Floats) {
   const FloatCase cases[] = {
       {"abs", [](double x) { return std::fabs(x); }, true},
       {"negate", [](double x) { return -x; }, true},
-      {"sign", [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }, true},
+      {"sign", [](double x) { return x > 0   ? 1.0
+                                     : x < 0 ? -1.0
+                                             : x; }, true},
       {"floor", [](double x) { return std::floor(x); }, true},
       {"ceil", [](double x) { return std::ceil(x); }, true},
       {"round-nearest-afz", RoundAwayFromZero, true},
@@ -79,13 +84,15 @@ TEST(UnaryRandomTest, Floats) {
       const Literal y = Apply(c.op, type, x);
       for (int64_t i = 0; i < kCount; ++i) {
         const double relative = type == xla::F64 ? 1e-14 : 5e-7;
-        ASSERT_TRUE(IsNear(type, BitsAt(y, i), c.formula(FloatAt(x, i)), c.exact ? 0 : 1, c.exact ? 0 : relative))
-            << c.op << " of " << TypeName(type) << " " << FloatAt(x, i) << " gives " << FloatAt(y, i) << ", expected "
-            << c.formula(FloatAt(x, i));
+        ASSERT_TRUE(
+            IsNear(type, BitsAt(y, i), c.formula(FloatAt(x, i)), c.exact ? 0 : 1, c.exact ? 0 : relative))
+            << c.op << " of " << TypeName(type) << " " << FloatAt(x, i) << " gives " << FloatAt(y, i)
+            << ", expected " << c.formula(FloatAt(x, i));
       }
     }
     const Literal finite = Apply("is-finite", xla::PRED, x);
-    for (int64_t i = 0; i < kCount; ++i) ASSERT_EQ(BitsAt(finite, i), std::isfinite(FloatAt(x, i))) << FloatAt(x, i);
+    for (int64_t i = 0; i < kCount; ++i)
+      ASSERT_EQ(BitsAt(finite, i), std::isfinite(FloatAt(x, i))) << FloatAt(x, i);
   }
 }
 
@@ -180,7 +187,8 @@ TEST(UnaryRandomTest, ComplexNumbers) {
   }
 }
 
-// Rounding to a float of E exponent and M mantissa bits, by its own rules: nearest even, no denormals, infinity above.
+// Rounding to a float of E exponent and M mantissa bits, by its own rules: nearest even, no denormals,
+// infinity above.
 double Reduced(double x, int exponent_bits, int mantissa_bits) {
   if (!std::isfinite(x) || x == 0) return x;
   int exponent;
@@ -195,7 +203,9 @@ double Reduced(double x, int exponent_bits, int mantissa_bits) {
   const double value = std::ldexp(scaled, exponent - mantissa_bits - 1);
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const double least = std::pow(2.0, 1 - bias), beyond = std::pow(2.0, bias + 1);
-  const double result = value >= beyond ? std::numeric_limits<double>::infinity() : value < least ? 0.0 : value;
+  const double result = value >= beyond ? std::numeric_limits<double>::infinity()
+                        : value < least ? 0.0
+                                        : value;
   return std::copysign(result, x);
 }
 
@@ -204,7 +214,8 @@ TEST(UnaryRandomTest, ReducePrecision) {
   for (const PrimitiveType type : {xla::F64, xla::F32, xla::BF16, xla::F16, xla::F8E5M2}) {
     const Literal x = RandomArray(type, {kCount}, random);
     for (const auto& [e, m] : {std::pair{5, 10}, {8, 7}, {2, 1}, {4, 3}, {3, 0}}) {
-      const Literal y = Apply("reduce-precision", type, x, absl::StrCat(", exponent_bits=", e, ", mantissa_bits=", m));
+      const Literal y =
+          Apply("reduce-precision", type, x, absl::StrCat(", exponent_bits=", e, ", mantissa_bits=", m));
       for (int64_t i = 0; i < kCount; ++i) {
         const double value = FloatAt(x, i), got = FloatAt(y, i);
         if (std::isnan(value)) {
