@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <type_traits>
 
 #include "Eigen/Core"
 #include "runtime/thread_pool.h"
@@ -13,6 +14,9 @@ namespace {
 
 constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many multiplications.
 constexpr int64_t kRowBlock = 256;         // Rows of a large product that one task computes.
+// Below this sum of sizes Eigen computes the coefficients one by one, in an order that depends on the alignment
+// of the data: devices with the same operands would have different results.
+constexpr int64_t kSmallSizes = 20;
 
 template <typename T, int kOrder>
 using Matrix =
@@ -20,8 +24,42 @@ using Matrix =
 template <typename T>
 using Result = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
+// Integers, booleans and small products: lines of the result accumulate lines of rhs.
+template <typename T>
+void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
+  const int64_t lhs_m = g.lhs_order == MatrixOrder::kRowMajor ? g.k : 1;
+  const int64_t lhs_k = g.lhs_order == MatrixOrder::kRowMajor ? 1 : g.m;
+  for (int64_t i = row; i < row + rows; ++i) {
+    T* line = out + i * g.n;
+    std::fill(line, line + g.n, T{0});
+    for (int64_t k = 0; k < g.k; ++k) {
+      const T a = lhs[i * lhs_m + k * lhs_k];
+      if constexpr (std::is_integral_v<T>) {
+        if (a == T{0}) continue;
+      }
+      if (g.rhs_order == MatrixOrder::kRowMajor) {
+        const T* b = rhs + k * g.n;
+        if constexpr (std::is_same_v<T, bool>) {
+          for (int64_t j = 0; j < g.n; ++j) line[j] |= b[j];
+        } else {
+          for (int64_t j = 0; j < g.n; ++j) line[j] += a * b[j];
+        }
+      } else {
+        for (int64_t j = 0; j < g.n; ++j) {
+          if constexpr (std::is_same_v<T, bool>) {
+            line[j] |= rhs[j * g.k + k];
+          } else {
+            line[j] += a * rhs[j * g.k + k];
+          }
+        }
+      }
+    }
+  }
+}
+
 template <typename T, int kLhs, int kRhs>
 void EigenProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
+  if (rows + g.n + g.k < kSmallSizes) return PlainProduct(g, lhs, rhs, out, row, rows);
   const T* first = kLhs == Eigen::RowMajor ? lhs + row * g.k : lhs + row;
   const Matrix<T, kLhs> a(first, rows, g.k, Eigen::OuterStride<>(kLhs == Eigen::RowMajor ? g.k : g.m));
   const Matrix<T, kRhs> b(rhs, g.k, g.n, Eigen::OuterStride<>(kRhs == Eigen::RowMajor ? g.n : g.k));
@@ -46,37 +84,6 @@ void Product(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row
   if (lhs_rows) return EigenProduct<T, Eigen::RowMajor, Eigen::ColMajor>(g, lhs, rhs, out, row, rows);
   if (rhs_rows) return EigenProduct<T, Eigen::ColMajor, Eigen::RowMajor>(g, lhs, rhs, out, row, rows);
   EigenProduct<T, Eigen::ColMajor, Eigen::ColMajor>(g, lhs, rhs, out, row, rows);
-}
-
-// Integers and booleans: lines of the result accumulate lines of rhs.
-template <typename T>
-void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
-  const int64_t lhs_m = g.lhs_order == MatrixOrder::kRowMajor ? g.k : 1;
-  const int64_t lhs_k = g.lhs_order == MatrixOrder::kRowMajor ? 1 : g.m;
-  for (int64_t i = row; i < row + rows; ++i) {
-    T* line = out + i * g.n;
-    std::fill(line, line + g.n, T{0});
-    for (int64_t k = 0; k < g.k; ++k) {
-      const T a = lhs[i * lhs_m + k * lhs_k];
-      if (a == T{0}) continue;
-      if (g.rhs_order == MatrixOrder::kRowMajor) {
-        const T* b = rhs + k * g.n;
-        if constexpr (std::is_same_v<T, bool>) {
-          for (int64_t j = 0; j < g.n; ++j) line[j] |= b[j];
-        } else {
-          for (int64_t j = 0; j < g.n; ++j) line[j] += a * b[j];
-        }
-      } else {
-        for (int64_t j = 0; j < g.n; ++j) {
-          if constexpr (std::is_same_v<T, bool>) {
-            line[j] |= rhs[j * g.k + k];
-          } else {
-            line[j] += a * rhs[j * g.k + k];
-          }
-        }
-      }
-    }
-  }
 }
 
 template <typename T, void (*kProduct)(const GemmBatch&, const T*, const T*, T*, int64_t, int64_t)>

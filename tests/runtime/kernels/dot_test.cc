@@ -1,6 +1,7 @@
 // BUILD: size = "small"
 // dot, ragged-dot and scaled-dot.
 #include <algorithm>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -132,6 +133,32 @@ TEST(DotTest, AnyDimensionNumbers) {
       if (l < 0) break;
     }
     for (size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(at(y, i), expected[i]) << "element " << i;
+  }
+}
+
+TEST(DotTest, EqualOperandsHaveEqualResultsWhereverTheyStand) {
+  // Products of a batch of copies begin at every alignment. Negative zeros tell the order of additions, too.
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 200; ++i) {
+    const int64_t m = random() % 12 + 1, n = random() % 12 + 1, k = random() % 6 + 1;
+    const auto module = MakeModule(
+        absl::StrCat("x = f32[", m, ",", k, "] parameter(0) y = f32[", k, ",", n,
+                     "] parameter(1) xs = f32[7,", m, ",", k, "] broadcast(x), dimensions={1,2} ys = f32[7,",
+                     k, ",", n, "] broadcast(y), dimensions={1,2} ROOT z = f32[7,", m, ",", n,
+                     "] dot(xs, ys), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+                     "rhs_contracting_dims={1}"));
+    std::vector<Literal> operands = {Literal(Shape(xla::F32, {m, k})), Literal(Shape(xla::F32, {k, n}))};
+    for (Literal& operand : operands) {
+      for (float& value : operand.mutable_data<float>()) {
+        value = random() % 3 == 0 ? (random() % 2 == 0 ? 0.0f : -0.0f)
+                                  : static_cast<float>(random() % 1000) / 7 - 70;
+      }
+    }
+    ASSERT_OK_AND_ASSIGN(const Literal z, RunSingle(*module, operands));
+    const size_t bytes = static_cast<size_t>(m * n) * sizeof(float);
+    for (size_t copy = 1; copy < 7; ++copy) {
+      ASSERT_EQ(std::memcmp(z.bytes(), z.bytes() + copy * bytes, bytes), 0) << m << " " << k << " " << n;
+    }
   }
 }
 
