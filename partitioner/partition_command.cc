@@ -30,11 +30,7 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 }
 
 absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module) {
-  if (LooksPartitioned(module)) {
-    return absl::InvalidArgumentError(
-        "the module seems to be partitioned already: it has collectives and sharded parameters, but no "
-        "manual regions");
-  }
+  RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
   if (IsPartitioned(module)) {
     return absl::InvalidArgumentError("the module is partitioned already (it has spmd_output_sharding)");
   }

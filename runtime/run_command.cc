@@ -50,12 +50,7 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
   Program program;
   program.module = &module;
   program.manual = HasManualRegions(module);
-  if (LooksPartitioned(module)) {
-    return absl::InvalidArgumentError(
-        "seems to be partitioned already (it has collectives and sharded parameters, but no manual regions), "
-        "and "
-        "does not record how; give the proto, or the module before partitioning");
-  }
+  RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
   const int64_t said = module.config().num_partitions;
   if (program.manual && said > 1 && command.num_partitions > 1 && command.num_partitions != said) {
     return absl::InvalidArgumentError(

@@ -71,6 +71,14 @@ bool LooksPartitioned(const Module& module) {
   return false;
 }
 
+absl::Status CheckPartitioningIsRecorded(const Module& module) {
+  if (!LooksPartitioned(module)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "seems to be partitioned already (it has collectives and sharded parameters, but no manual regions), "
+      "and does "
+      "not record how; give the proto, or the module before partitioning");
+}
+
 bool HasManualRegions(const Module& module) {
   const DeviceOps ops = FindDeviceOps(module);
   return ops.collectives || ops.boundaries;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_sharding.h"
 #include "hlo/ir/module.h"
@@ -32,6 +33,8 @@ absl::StatusOr<std::vector<HloSharding>> OutputShardings(const Module& module);
 // A module that records no partitioning but is its product all the same, as XLA prints it in HLO text: sharded entry
 // parameters and collectives for several partitions, outside of manual regions.
 bool LooksPartitioned(const Module& module);
+// Errors: kInvalidArgument, with what to do, for such a module.
+absl::Status CheckPartitioningIsRecorded(const Module& module);
 
 // Manual regions of either dialect, or collectives written by hand: the program itself names devices, and
 // runs on no others.

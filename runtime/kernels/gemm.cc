@@ -16,7 +16,7 @@ constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many mu
 constexpr int64_t kRowBlock = 256;         // Rows of a large product that one task computes.
 // Below this sum of sizes Eigen computes the coefficients one by one, in an order that depends on the alignment
 // of the data: devices with the same operands would have different results.
-constexpr int64_t kSmallSizes = 20;
+constexpr int64_t kSmallSizes = EIGEN_GEMM_TO_COEFFBASED_THRESHOLD;
 
 template <typename T, int kOrder>
 using Matrix =

@@ -175,6 +175,8 @@ class Generator {
   void Scatter();
   void Sort();
   void TopK();
+  // The largest of each line, by either op.
+  void FirstOfLines(const std::string& op, const std::string& attributes);
   void Map();
   void RareOps();
   void Annotation();

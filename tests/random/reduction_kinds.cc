@@ -253,24 +253,17 @@ void Generator::Sort() {
   Result(first ? "f32" : "s32", dims, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
 }
 
-void Generator::TopK() {
-  Dims dims = NonEmptyDims(1, 3);
-  const int64_t k = Uniform(1, dims.back());
-  const std::string x = Parameter("f32", dims), both = Fresh("top");
-  dims.back() = k;
-  Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") topk(", x,
-                    "), k=", k, ", largest=", Chance(50) ? "true" : "false"));
-  const bool first = Chance(50);
-  Result(first ? "f32" : "s32", dims, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
-}
+void Generator::TopK() { FirstOfLines("topk", absl::StrCat(", largest=", Chance(50) ? "true" : "false")); }
 
-void Generator::TopKCall() {
+void Generator::TopKCall() { FirstOfLines("custom-call", ", custom_call_target=\"TopK\""); }
+
+void Generator::FirstOfLines(const std::string& op, const std::string& attributes) {
   Dims dims = NonEmptyDims(1, 3);
   const int64_t k = Uniform(1, dims.back());
   const std::string x = Parameter("f32", dims), both = Fresh("top");
   dims.back() = k;
-  Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") custom-call(", x,
-                    "), custom_call_target=\"TopK\""));
+  Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") ", op, "(", x, ")",
+                    op == "topk" ? absl::StrCat(", k=", k) : "", attributes));
   const bool first = Chance(50);
   Result(first ? "f32" : "s32", dims, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
 }

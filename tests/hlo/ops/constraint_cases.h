@@ -26,7 +26,7 @@ namespace toroid {
 struct ViolatingCase {
   std::string constraint;
   // What stands after `ROOT it =`; lines before the last one stand before it. The values and computations
-  // that it may use are those of kEnvironment in constraint_cases.cc.
+  // that it may use are those of kEnvironment in environment.h.
   std::string instruction;
   // Words of the message; the place, the constraint, "found" and "expected" are always looked for.
   std::string words;
