@@ -34,6 +34,11 @@ absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* a
   return absl::OkStatus();
 }
 
+std::string BesideText(const RunState& state) {
+  return state.held_bytes == 0 ? ""
+                               : absl::StrCat(" beside the ", BytesText(state.held_bytes), " of arguments");
+}
+
 absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments,
                             int64_t num_devices) {
   if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
@@ -78,6 +83,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   if (options.threads > 0) SetNumThreads(options.threads);
   RunState state;
   state.max_bytes = options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
+  state.held_bytes = options.held_bytes;
   if (options.max_steps > 0) state.steps_left = options.max_steps;
   MeshContext mesh;
   mesh.num_replicas = options.num_replicas;
@@ -87,12 +93,12 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   std::vector<bool> uniform;
   for (const MeshValue& argument : arguments) uniform.push_back(argument.uniform());
   const PeakEstimate peak = EstimatePeak(*entry_, uniform, num_devices);
-  if (peak.bytes > state.max_bytes) {
+  if (peak.bytes > state.max_bytes - state.held_bytes) {
     const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
     return absl::ResourceExhaustedError(absl::StrCat(
         where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
-        ": the values alive here take ", BytesText(peak.bytes), ", the limit is ", BytesText(state.max_bytes),
-        "; raise it with --max_bytes"));
+        ": the values alive here take ", BytesText(peak.bytes), BesideText(state), ", the limit is ",
+        BytesText(state.max_bytes), "; raise it with --max_bytes"));
   }
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));

@@ -27,6 +27,8 @@ struct RunOptions {
   // Most bytes of values alive at a time, over all devices; 0: DefaultMaxBytes(). A run that cannot do with
   // less is refused before it starts.
   int64_t max_bytes = 0;
+  // Of these, what the caller holds beside the run.
+  int64_t held_bytes = 0;
   // Most instructions executed, those of loops each time around; 0: no limit.
   int64_t max_steps = 0;
   // What infeed ops take, in order, and where outfeeds go; see kernels/host_transfer.h.

@@ -2,6 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "hlo/base/text_table.h"
 
 namespace toroid {
 
@@ -32,15 +34,24 @@ absl::Status OpCall::ReuseOrNewResult(int count, bool uniform) {
   return NewResult(uniform);
 }
 
+absl::Status OpCall::CheckMemory(int64_t bytes) const {
+  const RunState& run = *mesh_.run;
+  const int64_t used = MeshBuffer::LiveBytes() + run.held_bytes;
+  if (bytes <= run.max_bytes - used) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("needs ", BytesText(bytes), " beside the ",
+                                                   BytesText(used), " in use, the limit is ",
+                                                   BytesText(run.max_bytes), "; raise it with --max_bytes"));
+}
+
 absl::Status OpCall::New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) const {
   const int64_t rows = uniform ? 1 : copies();
   const std::optional<int64_t> bytes = CheckedMultiply(row_bytes, rows);
-  // Small blocks need no look at the limit.
-  if (!bytes.has_value() || (*bytes > 4096 && *bytes > mesh_.run->max_bytes - MeshBuffer::LiveBytes())) {
-    return absl::ResourceExhaustedError(absl::StrCat("needs ", row_bytes, " bytes on each of ", rows,
-                                                     " devices beside the ", MeshBuffer::LiveBytes(),
-                                                     " in use; the limit is ", mesh_.run->max_bytes));
+  if (!bytes.has_value()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("needs ", row_bytes, " bytes on each of ", rows, " devices"));
   }
+  // Small blocks need no look at the limit.
+  if (*bytes > 4096) RETURN_IF_ERROR(CheckMemory(*bytes));
   *buffer = MeshBuffer::Array(*bytes, uniform);
   if (buffer->empty())
     return absl::ResourceExhaustedError(absl::StrCat("out of memory (", *bytes, " bytes)"));

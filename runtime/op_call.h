@@ -63,6 +63,9 @@ class OpCall {
   // An uninitialized array of `row_bytes` per device.
   // Errors: kResourceExhausted.
   absl::Status New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) const;
+  // To call before a kernel allocates `bytes` for itself, in proportion to its operands.
+  // Errors: kResourceExhausted beyond the limit of the run.
+  absl::Status CheckMemory(int64_t bytes) const;
 
   // Computations the instruction calls, in the order of Instruction::called().
   Plan& called(int i) const { return *step_.called[i]; }

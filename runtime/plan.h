@@ -28,7 +28,8 @@ using Kernel = absl::Status (*)(OpCall& call);
 
 // State of one run of a module, shared by all its computations.
 struct RunState {
-  int64_t max_bytes = INT64_MAX;
+  // Most bytes of values, those included that the caller holds beside the run.
+  int64_t max_bytes = INT64_MAX, held_bytes = 0;
   // Instructions that may still be executed.
   int64_t steps_left = INT64_MAX;
   // An error already names its instruction.

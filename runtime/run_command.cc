@@ -99,10 +99,9 @@ class Runner {
          int64_t max_bytes, bool check_replicas)
       : arguments_(arguments), check_replicas_(check_replicas) {
     options_.num_replicas = num_replicas;
-    int64_t bytes = 0;
-    for (const Literal& argument : arguments) bytes += argument.shape().ByteSize();
+    options_.max_bytes = max_bytes;
     // The literals stay beside what a run holds.
-    options_.max_bytes = std::max<int64_t>(1, max_bytes - bytes);
+    for (const Literal& argument : arguments) options_.held_bytes += argument.shape().ByteSize();
     options_.infeed = std::move(infeed);
   }
 

@@ -11,6 +11,7 @@
 #include "hlo/io/metadata_text.h"
 #include "hlo/io/module_header_text.h"
 #include "hlo/io/sharding_text.h"
+#include "hlo/ir/schedule.h"
 
 namespace toroid {
 namespace {
@@ -40,7 +41,7 @@ class Printer {
       absl::StrAppend(&out_, ") -> ", computation.root()->shape().ToString(), " ");
     }
     out_ += "{\n";
-    for (const auto& instruction : computation.instructions()) {
+    for (const Instruction* instruction : ExecutionOrder(computation)) {
       out_ += "  ";
       Print(*instruction);
       out_ += "\n";

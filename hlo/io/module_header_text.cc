@@ -11,6 +11,7 @@
 #include "hlo/io/metadata_text.h"
 #include "hlo/io/shape_text.h"
 #include "hlo/io/sharding_text.h"
+#include "hlo/ir/schedule.h"
 
 namespace toroid {
 namespace {
@@ -292,7 +293,7 @@ absl::Status ParseModuleAttributes(TextScanner* scanner, Module* module) {
 void AppendModuleAttributes(const Module& module, bool layouts, std::string* out) {
   const ModuleConfig& config = module.config();
   const xla::HloModuleProto& proto = module.proto();
-  if (config.is_scheduled) absl::StrAppend(out, ", is_scheduled=true");
+  if (IsScheduled(module)) absl::StrAppend(out, ", is_scheduled=true");
   if (proto.input_output_alias().entries_size() > 0) {
     absl::StrAppend(out, ", input_output_alias=", AliasToString(proto.input_output_alias()));
   }

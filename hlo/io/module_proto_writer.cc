@@ -8,6 +8,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "hlo/io/module_proto.h"
+#include "hlo/ir/schedule.h"
 
 namespace toroid {
 namespace {
@@ -89,7 +90,14 @@ class Writer {
       Wire::SubMessage(xla::HloModuleProto::kHostProgramShapeFieldNumber, ProgramShapeOf(*module_.entry()),
                        out_);
     }
-    Wire::Fields(module_.proto(), out_);
+    if (IsScheduled(module_) && !(keep_ids_ && module_.proto().has_schedule())) {
+      xla::HloModuleProto others = module_.proto();
+      others.clear_schedule();
+      Wire::Fields(others, out_);
+      WriteSchedule();
+    } else {
+      Wire::Fields(module_.proto(), out_);
+    }
     if (module_.config().identity_device_assignment) WriteIdentityAssignment();
   }
 
@@ -109,6 +117,18 @@ class Writer {
     }
     computation.root()->shape().ToProto(program_shape.mutable_result());
     return program_shape;
+  }
+
+  // In ids as written. Bodies of fusions execute as their caller does and have no order of their own.
+  void WriteSchedule() {
+    xla::HloModuleProto with_schedule;
+    auto& sequences = *with_schedule.mutable_schedule()->mutable_sequences();
+    for (const auto& computation : module_.computations()) {
+      if (computation->is_fusion()) continue;
+      auto& ids = *sequences[IdOf(computation.get())].mutable_instruction_ids();
+      for (const Instruction* instruction : ExecutionOrder(*computation)) ids.Add(IdOf(instruction));
+    }
+    Wire::Fields(with_schedule, out_);
   }
 
   // A second occurrence of the field, which readers merge with the counts of the first.

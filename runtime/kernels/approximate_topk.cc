@@ -35,6 +35,17 @@ struct SortOp : OneOp {
   }
 };
 
+// The called computation takes two scalars of each array and gives a pred.
+bool IsComparator(const OpCall& call, int arrays) {
+  const Computation& comparator = *call.instruction().called(0);
+  if (comparator.num_parameters() != 2 * arrays) return false;
+  for (int i = 0; i < 2 * arrays; ++i) {
+    const Shape scalar(call.operand_shape(i / 2).element_type(), {});
+    if (!comparator.parameter(i)->shape().Compatible(scalar)) return false;
+  }
+  return comparator.root()->shape().Compatible(Shape(xla::PRED, {}));
+}
+
 absl::Status TakeFirst(OpCall& call, int i, int d, const MeshBuffer& sorted, const Shape& shape,
                        MeshBuffer* result) {
   const Shape& x = call.operand_shape(i);
@@ -70,7 +81,8 @@ absl::Status ApproximateTopK(OpCall& call) {
            call.operand_shape(m + i).IsScalar() &&
            call.operand_shape(m + i).element_type() == call.operand_shape(i).element_type();
   }
-  if (!fits) return absl::InvalidArgumentError("takes arrays, as many scalars, and a comparator");
+  if (!fits || !IsComparator(call, m))
+    return absl::InvalidArgumentError("takes arrays, as many scalars, and a comparator");
   ASSIGN_OR_RETURN(const int64_t d, IntOption(call.attrs().backend_config(), "reduction_dim"));
   if (d < 0 || d >= call.operand_shape(0).rank())
     return absl::InvalidArgumentError(absl::StrCat("reduction_dim=", d));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "runtime/kernels/strided_copy.h"
 
 namespace toroid {
 namespace {
@@ -53,33 +54,72 @@ void Regroup(PrimitiveType from, const char* in, int64_t in_count, PrimitiveType
   }
 }
 
-}  // namespace
-
-absl::Status ExecuteBitcastConvert(OpCall& call) {
-  const PrimitiveType from = call.operand_shape(0).element_type(), to = call.shape().element_type();
-  const int64_t in_elements = call.operand_shape(0).NumElements(), out_elements = call.result_elements();
-  if (in_elements * BitWidth(from) != out_elements * BitWidth(to)) {
-    return absl::InvalidArgumentError(absl::StrCat("operand ", call.operand_shape(0).ToString(),
-                                                   " and result ", call.shape().ToString(),
-                                                   " differ in bits"));
+// `operand` with the bits of its rows grouped as `to`.
+absl::Status Reinterpret(const OpCall& call, const Shape& from, const Shape& to, MeshBuffer operand,
+                         MeshBuffer* result) {
+  const int64_t from_bits = BitWidth(from.element_type()), to_bits = BitWidth(to.element_type());
+  if (from.NumElements() * from_bits != to.NumElements() * to_bits) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("operand ", from.ToString(), " and result ", to.ToString(), " differ in bits"));
   }
-  const char* in = call.data(0);
-  const bool uniform = call.uniform(0);
-  const int64_t rows = call.rows(0);
-  if (BitWidth(from) >= 8 && BitWidth(to) >= 8) {
-    call.result() = call.TakeOperand(0);
+  if (from_bits >= 8 && to_bits >= 8) {
+    *result = std::move(operand);
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(call.NewResult(uniform));
-  Regroup(from, in, rows * in_elements, to, call.result().mutable_data(), rows * out_elements);
+  RETURN_IF_ERROR(call.New(to.ByteSize(), operand.uniform(), result));
+  const int64_t rows = operand.uniform() ? 1 : call.copies();
+  Regroup(from.element_type(), operand.data(), rows * from.NumElements(), to.element_type(),
+          result->mutable_data(), rows * to.NumElements());
   return absl::OkStatus();
 }
 
-absl::Status ExecuteBitcast(OpCall& call) {
-  if (!call.shape().HasRowMajorLayout() || !call.operand_shape(0).HasRowMajorLayout()) {
-    return absl::UnimplementedError("bitcast between layouts other than row-major");
+absl::Status CheckUntiled(const Shape& shape) {
+  if (shape.custom_layout() == nullptr || shape.custom_layout()->tiles().empty()) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("bitcast of the tiled layout ",
+                                               shape.ToString(/*with_layout=*/true),
+                                               ": what the padding of tiles holds is not defined"));
+}
+
+// Between row-major order, in which the runtime keeps all arrays, and the order of the layout of `shape`.
+absl::Status Rearrange(const OpCall& call, const Shape& shape, bool to_physical, MeshBuffer* array) {
+  if (shape.HasRowMajorLayout()) return absl::OkStatus();
+  const int64_t width = ByteWidth(shape.element_type());
+  const Dims logical = RowMajorStrides(shape.dims(), width), minor_to_major = shape.MinorToMajor();
+  Dims physical(shape.rank());
+  int64_t stride = width;
+  for (const int64_t d : minor_to_major) {
+    physical[d] = stride;
+    stride *= shape.dim(d);
   }
-  return ExecuteBitcastConvert(call);
+  StridedLoop loop;
+  loop.width = width;
+  loop.Add(array->uniform() ? 1 : call.copies(), shape.ByteSize(), shape.ByteSize());
+  for (int d = 0; d < shape.rank(); ++d) {
+    loop.Add(shape.dim(d), to_physical ? logical[d] : physical[d], to_physical ? physical[d] : logical[d]);
+  }
+  MeshBuffer rearranged;
+  RETURN_IF_ERROR(call.New(shape.ByteSize(), array->uniform(), &rearranged));
+  ParallelStridedCopy(loop, array->data(), rearranged.mutable_data());
+  *array = std::move(rearranged);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExecuteBitcastConvert(OpCall& call) {
+  return Reinterpret(call, call.operand_shape(0), call.shape(), call.TakeOperand(0), &call.result());
+}
+
+absl::Status ExecuteBitcast(OpCall& call) {
+  const Shape &from = call.operand_shape(0), &to = call.shape();
+  RETURN_IF_ERROR(CheckUntiled(from));
+  RETURN_IF_ERROR(CheckUntiled(to));
+  MeshBuffer operand = call.TakeOperand(0), result;
+  RETURN_IF_ERROR(Rearrange(call, from, /*to_physical=*/true, &operand));
+  RETURN_IF_ERROR(Reinterpret(call, from, to, std::move(operand), &result));
+  RETURN_IF_ERROR(Rearrange(call, to, /*to_physical=*/false, &result));
+  call.result() = std::move(result);
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/kernels/approximate_topk.h"
 #include "runtime/kernels/custom_elementwise.h"
 #include "runtime/kernels/custom_halo.h"
@@ -15,13 +16,21 @@
 namespace toroid {
 namespace {
 
+// One operand is the result; several are the elements of a tuple.
 absl::Status Identity(OpCall& call) {
-  if (call.num_operands() == 1) {
-    if (!call.operand_shape(0).Compatible(call.shape())) {
-      return absl::UnimplementedError(absl::StrCat(call.instruction().custom_call_target(), " from ",
-                                                   call.operand_shape(0).ToString(), " to ",
-                                                   call.shape().ToString(), ": partition the module first"));
-    }
+  const int n = call.num_operands();
+  bool same = n == 1 || (call.shape().IsTuple() && static_cast<int>(call.shape().tuple_shapes().size()) == n);
+  for (int i = 0; same && i < n; ++i) {
+    same = call.operand_shape(i).Compatible(n == 1 ? call.shape() : call.shape().tuple_shape(i));
+  }
+  if (!same) {
+    std::vector<std::string> operands;
+    for (int i = 0; i < n; ++i) operands.push_back(call.operand_shape(i).ToString());
+    return absl::UnimplementedError(absl::StrCat(call.instruction().custom_call_target(), " from ",
+                                                 absl::StrJoin(operands, ", "), " to ",
+                                                 call.shape().ToString(), ": partition the module first"));
+  }
+  if (n == 1) {
     call.result() = call.TakeOperand(0);
     return absl::OkStatus();
   }

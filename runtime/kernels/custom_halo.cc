@@ -19,8 +19,8 @@ struct Options {
 
   absl::StatusOr<int64_t> Amount(absl::string_view key) const {
     ASSIGN_OR_RETURN(const int64_t amount, IntOption(config, key));
-    if (amount >= 0) return amount;
-    return absl::InvalidArgumentError(absl::StrCat(key, "=", amount, "; use 0 or more"));
+    if (amount >= 0 && amount <= INT32_MAX) return amount;
+    return absl::InvalidArgumentError(absl::StrCat(key, "=", amount, "; use 0 or more, below 2^31"));
   }
 };
 
@@ -70,7 +70,7 @@ absl::Status TakeAlong(OpCall& call, const Shape& shape, int d, absl::Span<const
 // Positions of x rotated by `right` elements toward higher indices.
 std::vector<int64_t> Rotated(int64_t n, int64_t right) {
   std::vector<int64_t> source;
-  for (int64_t i = 0; i < n; ++i) source.push_back(((i - right) % n + n) % n);
+  for (int64_t i = 0; i < n; ++i) source.push_back(((i - right % n) % n + n) % n);
   return source;
 }
 
@@ -136,14 +136,16 @@ absl::Status MultiSlice(OpCall& call) {
     Dims steps;
     for (int d = 0; d < x.rank(); ++d) {
       const int64_t shift = d == options.dimension ? k : 0, step = strides ? (*strides)[d] : 1;
-      const int64_t start = (*starts)[d] + shift, limit = (*limits)[d] + shift;
-      if (start < 0 || limit < start || limit > x.dim(d) || step < 1) {
-        return absl::InvalidArgumentError(absl::StrCat("slice [", start, ":", limit, ":", step,
-                                                       "] of dimension ", d, " of ", x.ToString()));
+      int64_t start = (*starts)[d], limit = (*limits)[d];
+      if (start < 0 || limit < start || limit > x.dim(d) - shift || step < 1) {
+        return absl::InvalidArgumentError(absl::StrCat("slice [", start, ":", limit, ":", step, "] + ", shift,
+                                                       " of dimension ", d, " of ", x.ToString()));
       }
-      expected.set_dim(d, (limit - start + step - 1) / step);
+      start += shift, limit += shift;
+      const int64_t size = limit == start ? 0 : 1 + (limit - start - 1) / step;
+      expected.set_dim(d, size);
       offset += start * from[d];
-      steps.push_back(step);
+      steps.push_back(size > 1 ? step : 1);
     }
     if (!shape.IsArray() || !shape.SameDims(expected) || shape.element_type() != x.element_type()) {
       return absl::InvalidArgumentError(

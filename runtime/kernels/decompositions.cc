@@ -113,6 +113,12 @@ absl::Status WithWideType(PrimitiveType type, F&& f) {
   return IsComplex(type) ? f(complex128()) : f(double());
 }
 
+// Operand 1 has a vector for each matrix of operand 0.
+bool SameBatches(const OpCall& call) {
+  const auto matrices = call.operand_shape(0).dims(), vectors = call.operand_shape(1).dims();
+  return matrices.first(matrices.size() - 2) == vectors.first(vectors.size() - 1);
+}
+
 absl::Status CheckSquare(const Batches& batches) {
   if (batches.m == batches.n) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -228,7 +234,7 @@ absl::Status HouseholderProductCall(OpCall& call) {
   const PrimitiveType type = call.operand_shape(0).element_type();
   const int64_t m = batches.m, n = batches.n;
   if (call.num_operands() != 2 || call.operand_shape(1).rank() != call.operand_shape(0).rank() - 1 ||
-      call.operand_shape(1).element_type() != type || m < n) {
+      !SameBatches(call) || call.operand_shape(1).element_type() != type || m < n) {
     return absl::InvalidArgumentError(
         "takes matrices of at least as many rows as columns, and a vector of factors for each");
   }

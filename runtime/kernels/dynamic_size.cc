@@ -152,6 +152,7 @@ absl::Status ExecuteDynamicReshape(OpCall& call) {
       return absl::InvalidArgumentError(absl::StrCat(from.ToString(), " reshaped to ", to.ToString(),
                                                      " at run time: the element counts differ"));
     }
+    RETURN_IF_ERROR(call.CheckMemory(from.ByteSize()));
     std::vector<char> compact(from.ByteSize());
     CopyPart(from, call.operand_shape(0), from,
              call.data(0) + (call.uniform(0) ? 0 : row * call.operand_shape(0).ByteSize()), compact.data(),
@@ -166,7 +167,11 @@ absl::Status ExecuteDynamicReshape(OpCall& call) {
 absl::Status PadToStatic(OpCall& call) {
   const Shape& bound = call.operand_shape(0);
   const auto shapes = call.shape().tuple_shapes();
-  if (call.num_operands() != 1 || !bound.IsArray() || static_cast<int>(shapes.size()) != bound.rank() + 1) {
+  bool fits = call.num_operands() == 1 && bound.IsArray() &&
+              static_cast<int>(shapes.size()) == bound.rank() + 1 && shapes[0].SameDims(bound) &&
+              shapes[0].element_type() == bound.element_type();
+  for (int d = 0; fits && d < bound.rank(); ++d) fits = shapes[d + 1].Compatible(Shape(xla::S32, {}));
+  if (!fits) {
     return absl::InvalidArgumentError("PadToStatic gives (array, one s32[] size per dimension)");
   }
   const MeshBuffer* known = call.operand(0).sizes();
@@ -188,7 +193,13 @@ absl::Status PadToStatic(OpCall& call) {
 
 absl::Status SliceToDynamic(OpCall& call) {
   const Shape& bound = call.shape();
-  if (!bound.IsArray() || call.num_operands() != bound.rank() + 1 || !call.operand_shape(0).SameDims(bound)) {
+  bool fits = bound.IsArray() && call.num_operands() == bound.rank() + 1 &&
+              call.operand_shape(0).SameDims(bound) &&
+              call.operand_shape(0).element_type() == bound.element_type();
+  for (int d = 0; fits && d < bound.rank(); ++d) {
+    fits = call.operand_shape(d + 1).Compatible(Shape(xla::S32, {}));
+  }
+  if (!fits) {
     return absl::InvalidArgumentError("SliceToDynamic takes an array and one s32[] size per dimension");
   }
   const bool uniform = call.AllUniform(/*first=*/1);

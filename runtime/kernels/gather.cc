@@ -83,6 +83,7 @@ absl::Status ExecuteGather(OpCall& call) {
   }
   const int64_t from_row = call.uniform(0) ? 0 : call.operand_shape(0).ByteSize();
   const int64_t indices_row = call.uniform(1) ? 0 : call.operand_shape(1).ByteSize();
+  RETURN_IF_ERROR(call.CheckMemory(cache.starts.ReadBytes()));
   std::vector<int64_t> starts;
   for (int64_t row = 0; row < rows; ++row) {
     if (row == 0 || indices_row != 0) cache.starts.Read(call.data(1) + row * indices_row, &starts);

@@ -22,6 +22,8 @@ class WindowStarts {
   // Sizes of the batch dimensions, in order.
   absl::Span<const int64_t> batch_dims() const { return batch_dims_; }
   int64_t batch_size() const { return batch_size_; }
+  // What Read takes, its result included.
+  int64_t ReadBytes() const { return 8 * (batch_size_ * operand_rank_ + indices_.NumElements()); }
 
   // Decodes one row of indices: `starts` gets batch_size() groups of operand_rank values.
   void Read(const char* indices, std::vector<int64_t>* starts) const;

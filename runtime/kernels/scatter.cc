@@ -157,7 +157,12 @@ absl::Status Apply(OpCall& call, const ScatterCache& cache,
     }
     return absl::OkStatus();
   }
+  int64_t elements = static_cast<int64_t>(windows.size());
+  for (const StridedLoop::Dim& dim : cache.window.dims) elements *= dim.size;
   std::vector<int64_t> place, source;
+  RETURN_IF_ERROR(call.CheckMemory(elements * (sizeof(place[0]) + sizeof(source[0]))));
+  place.reserve(elements);
+  source.reserve(elements);
   for (const auto& [to, from] : windows) {
     ForEachRun(cache.window, 0, to, from, [&](int64_t at, int64_t from_at, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
@@ -197,6 +202,9 @@ absl::Status ExecuteScatter(OpCall& call) {
   RETURN_IF_ERROR(CopyOperands(call, cache.operands, uniform, &results));
   if (update_row > 0) {
     std::vector<std::pair<int64_t, int64_t>> windows;
+    RETURN_IF_ERROR(
+        call.CheckMemory(cache.starts.ReadBytes() + rows * cache.starts.batch_size() * sizeof(windows[0])));
+    windows.reserve(rows * cache.starts.batch_size());
     std::vector<int64_t> starts;
     const char* indices = call.data(cache.operands);
     for (int64_t row = 0; row < rows; ++row) {

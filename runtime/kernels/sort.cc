@@ -227,11 +227,15 @@ absl::Status ExecuteSort(OpCall& call) {
     lines.arrays.push_back(std::move(array));
     lines.widths.push_back(ByteWidth(operand.element_type()));
   }
+  // The order, and at most as much beside it while stable_sort merges.
+  const int64_t order_bytes = lines.size() * static_cast<int64_t>(sizeof(lines.order[0]));
+  RETURN_IF_ERROR(call.CheckMemory(2 * order_bytes));
   lines.order.resize(lines.size());
   std::iota(lines.order.begin(), lines.order.end(), 0);
   const std::optional<SimpleOrder> simple = Classify(*call.instruction().called(0));
   if (!simple.has_value() ||
       !SortSimply(lines, call.operand_shape(simple->operand).element_type(), *simple)) {
+    RETURN_IF_ERROR(call.CheckMemory(6 * order_bytes));  // The lists of MergeRuns.
     BatchComparator comparator(call, lines);
     for (int64_t run = 1; run < lines.length; run *= 2) RETURN_IF_ERROR(MergeRuns(comparator, lines, run));
   }

@@ -21,6 +21,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/stubs/logging.h"
 #include "tests/fuzz/fuzz_targets.h"
 
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
@@ -140,6 +141,7 @@ int main(int argc, char** argv) {
   app.add_option("--save", flags.save, "Where an input that fails is left");
   app.add_flag("--print", flags.print, "Print every input, and what came of it on standard error");
   CLI11_PARSE(app, argc, argv);
+  google::protobuf::SetLogHandler(nullptr);  // It reports what is damaged, which here is every input.
   for (const auto& target : toroid::FuzzTargets()) {
     if (target.name == flags.target) return toroid::Fuzz(flags, *target.make());
   }

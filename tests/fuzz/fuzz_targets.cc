@@ -12,6 +12,7 @@
 #include "hlo/io/container.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/spmd_partitioner.h"
 #include "runtime/executor.h"
@@ -20,6 +21,8 @@
 #include "tests/corpus_files.h"
 #include "tests/fuzz/mutate_message.h"
 #include "tests/fuzz/mutate_text.h"
+#include "tests/runtime/evaluate.h"
+#include "tests/runtime/kernels/custom_call_programs.h"
 
 namespace toroid {
 namespace {
@@ -27,8 +30,22 @@ namespace {
 constexpr size_t kLargestText = 4000, kLargestBinary = 16000;  // Bytes of a seed.
 constexpr int64_t kRunBytes = 16 << 20, kRunSteps = 2000, kRunPartitions = 8;
 
+// A program for each opcode and each known custom-call, and modules of compilers.
 std::vector<std::string> Texts() {
   std::vector<std::string> texts;
+  for (const auto* programs : {&OpPrograms(), &CustomCallPrograms()}) {
+    for (const OpProgram& program : *programs) {
+      const std::unique_ptr<Module> module = MakeModule(program.body, program.computations);
+      if (program.devices > 1) {
+        module->config().num_partitions = program.devices;
+        module->config().identity_device_assignment = true;  // Protos of modules have nothing else.
+        auto* assignment = module->mutable_proto()->mutable_device_assignment();
+        assignment->set_replica_count(1);
+        assignment->set_computation_count(program.devices);
+      }
+      texts.push_back(PrintModule(*module));
+    }
+  }
   for (const std::string& path : CorpusFiles("hlo_text", ".hlo")) {
     std::string text = ReadCorpusFile(path);
     if (text.size() <= kLargestText) texts.push_back(std::move(text));
@@ -38,11 +55,35 @@ std::vector<std::string> Texts() {
 
 std::string As(absl::string_view input, Format format) { return *SerializeHlo(*ReadHlo(input), format); }
 
-// The same modules in their binary form, in several containers, and small files of compilers.
+// The module of HLO text in its binary form, in container number `index`.
+std::string InContainer(const std::string& text, int index) {
+  xla::HloProto proto;
+  proto.ParseFromString(As(text, Format::kContainer));
+  xla::HloUnoptimizedSnapshot unoptimized;
+  xla::HloModuleProtoWithConfig with_config;
+  switch (index % 5) {
+    case 0:
+      return proto.SerializeAsString();
+    case 1:
+      return As(text, Format::kSnapshot);
+    case 2:
+      return proto.hlo_module().SerializeAsString();
+    case 3:
+      *unoptimized.mutable_hlo_module() = proto.hlo_module();
+      unoptimized.add_partitions()->add_arguments()->add_f32s(1);
+      return unoptimized.SerializeAsString();
+    default:
+      *with_config.mutable_hlo_module() = proto.hlo_module();
+      with_config.mutable_config()->set_num_partitions(2);
+      return with_config.SerializeAsString();
+  }
+}
+
+// The same modules in their binary form, in all containers, and small files of compilers.
 std::vector<std::string> Binaries() {
   std::vector<std::string> binaries;
   for (const std::string& text : Texts()) {
-    binaries.push_back(As(text, binaries.size() % 2 == 0 ? Format::kContainer : Format::kSnapshot));
+    binaries.push_back(InContainer(text, static_cast<int>(binaries.size())));
   }
   for (const std::string& path : CorpusFiles("jax", ".pb")) {
     std::string bytes = ReadCorpusFile(path);
@@ -54,7 +95,8 @@ std::vector<std::string> Binaries() {
 std::vector<std::string> Converted(Format format) {
   std::vector<std::string> texts;
   for (const std::string& binary : Binaries()) {
-    if (binary.size() <= kLargestText) texts.push_back(As(binary, format));
+    std::string text = As(binary, format);
+    if (text.size() <= kLargestText) texts.push_back(std::move(text));
   }
   return texts;
 }
@@ -64,6 +106,10 @@ std::unique_ptr<google::protobuf::Message> ParseAs(Container container, absl::st
   if (container == Container::kModule) message = std::make_unique<xla::HloModuleProto>();
   if (container == Container::kProto) message = std::make_unique<xla::HloProto>();
   if (container == Container::kSnapshot) message = std::make_unique<xla::HloSnapshot>();
+  if (container == Container::kUnoptimizedSnapshot) {
+    message = std::make_unique<xla::HloUnoptimizedSnapshot>();
+  }
+  if (container == Container::kModuleWithConfig) message = std::make_unique<xla::HloModuleProtoWithConfig>();
   if (message == nullptr || !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return nullptr;
   return message;
@@ -257,14 +303,18 @@ class RunTarget : public ModuleTarget {
       }
       shapes.push_back(shape);
     }
+    ASSIGN_OR_RETURN(int64_t num_partitions, PartitionsOf(*file.module));
+    if (num_partitions == 1 || num_partitions > kRunPartitions) num_partitions = kRunPartitions;
     std::vector<MeshValue> arguments;
     for (const Literal& literal : RandomLiterals(shapes, IndexBound(*file.module), 1)) {
-      ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(literal, kRunPartitions));
+      ASSIGN_OR_RETURN(MeshValue value, MeshValue::Uniform(literal, num_partitions));
       arguments.push_back(std::move(value));
     }
     RunOptions options;
-    options.num_partitions = kRunPartitions;
+    options.num_partitions = num_partitions;
     options.max_bytes = kRunBytes;
+    const int32_t fed[] = {5, 6};  // What the op's program asks for.
+    options.infeed = {NpyArray{Literal::Array<int32_t>({2}, fed), ""}};
     options.max_steps = kRunSteps;
     options.threads = 1;
     return RunModule(*file.module, std::move(arguments), options).status();

@@ -75,9 +75,30 @@ TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
   RunOptions options;
   options.max_bytes = 100000;
   EXPECT_THAT(RunModule(*module, {}, options),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("big/b: needs 400000 bytes")));
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("big/b: needs 400.0 kB beside")));
   options.max_bytes = 1000000;
   EXPECT_OK(RunModule(*module, {}, options));
+}
+
+TEST(MaxBytesTest, WhatKernelsHoldBesideTheirResultsCounts) {
+  RunOptions options;
+  options.max_bytes = 2 << 20;
+  const auto sort = MakeModule(
+      "x = u8[1000000] iota(), iota_dimension=0 ROOT s = u8[1000000] sort(x), dimensions={0}, to_apply=less",
+      "less { a = u8[] parameter(0) b = u8[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n");
+  EXPECT_THAT(RunModule(*sort, {}, options),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs 16.0 MB beside")));
+  const auto scatter = MakeModule(
+      "x = s8[10] iota(), iota_dimension=0 i = s8[300000,1] iota(), iota_dimension=1 "
+      "u = s8[300000] iota(), iota_dimension=0 "
+      "ROOT s = s8[10] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
+      "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f",
+      "f { a = s8[] parameter(0) b = s8[] parameter(1) ROOT c = s8[] add(a, b) }\n");
+  EXPECT_THAT(RunModule(*scatter, {}, options),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs")));
+  options.max_bytes = 64 << 20;
+  EXPECT_OK(RunModule(*sort, {}, options));
+  EXPECT_OK(RunModule(*scatter, {}, options));
 }
 
 TEST(MaxBytesTest, DefaultIsWithinTheMachine) { EXPECT_GT(DefaultMaxBytes(), 1 << 20); }

@@ -37,5 +37,53 @@ TEST(RoundTripTest, EveryTextModuleIsTheSameThroughEveryFormat) {
   }
 }
 
+constexpr char kScheduled[] =
+    "HloModule m, is_scheduled=true, entry_computation_layout={(f32[])->f32[]}\n"
+    "\n"
+    "body {\n"
+    "  x = f32[] parameter(0)\n"
+    "  ROOT y = f32[] negate(x)\n"
+    "}\n"
+    "\n"
+    "ENTRY main {\n"
+    "  p = f32[] parameter(0)\n"
+    "  b = f32[] sine(p)\n"
+    "  a = f32[] cosine(p)\n"
+    "  f = f32[] fusion(a), kind=kLoop, calls=body\n"
+    "  ROOT r = f32[] add(f, b)\n"
+    "}\n";
+
+TEST(RoundTripTest, ScheduledModulesKeepTheirOrder) {
+  ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHlo(kScheduled));
+  PrintOptions options;
+  options.percent = options.signatures = options.operand_shapes = options.layouts = false;
+  const std::string text = PrintModule(*file.module, options);
+  EXPECT_THAT(text, testing::HasSubstr("is_scheduled=true"));
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, SerializeHlo(file, Format::kContainer));
+  xla::HloProto proto;
+  ASSERT_TRUE(proto.ParseFromString(bytes));
+  // The bodies of fusions are not scheduled.
+  xla::HloModuleProto& module = *proto.mutable_hlo_module();
+  ASSERT_EQ(module.schedule().sequences_size(), 1);
+  ASSERT_EQ(module.schedule().sequences().begin()->first, module.entry_computation_id());
+  ASSERT_OK_AND_ASSIGN(const HloFile again, ReadHlo(bytes));
+  EXPECT_EQ(PrintModule(*again.module, options), text);
+  EXPECT_THAT(SerializeHlo(again, Format::kContainer), IsOkAndHolds(bytes));
+
+  // A schedule may differ from the list, and be told in the low halves of the ids.
+  auto& ids = *(*module.mutable_schedule()->mutable_sequences())[module.entry_computation_id()]
+                   .mutable_instruction_ids();
+  std::swap(ids[1], ids[2]);
+  for (int64_t& id : ids) id &= 0xFFFFFFFF;
+  const std::string a = "  a = f32[] cosine(p)\n", b = "  b = f32[] sine(p)\n";
+  ASSERT_THAT(text, testing::HasSubstr(b + a));
+  ASSERT_OK_AND_ASSIGN(const HloFile other, ReadHlo(proto.SerializeAsString()));
+  EXPECT_THAT(PrintModule(*other.module, options), testing::HasSubstr(a + b));
+  // One that runs a use before its operand is not followed.
+  std::swap(ids[0], ids[1]);
+  ASSERT_OK_AND_ASSIGN(const HloFile illegal, ReadHlo(proto.SerializeAsString()));
+  EXPECT_EQ(PrintModule(*illegal.module, options), text);
+}
+
 }  // namespace
 }  // namespace toroid

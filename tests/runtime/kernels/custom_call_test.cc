@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/executor.h"
@@ -308,6 +309,43 @@ TEST_P(DecompositionTest, EighAndCholeskyReadOneTriangle) {
 INSTANTIATE_TEST_SUITE_P(Types, DecompositionTest,
                          testing::Values(xla::BF16, xla::F32, xla::F64, xla::C64, xla::C128),
                          [](const auto& info) { return std::string(TypeName(info.param)); });
+
+// Nothing verifies the shapes of custom-calls but their kernels, which would leave their buffers otherwise.
+TEST(CustomCallTest, ShapesThatDoNotFitAreRefused) {
+  const auto call = [](const std::string& operands, const std::string& result, const std::string& target,
+                       const std::string& config = "", const std::string& computations = "") {
+    std::string text, names;
+    for (const absl::string_view operand : absl::StrSplit(operands, ' ')) {
+      const std::string name = absl::StrCat("x", text.size());
+      absl::StrAppend(&text, "z", name, " = ", operand.substr(0, operand.find('[')), "[] constant(0) ", name,
+                      " = ", operand, " broadcast(z", name, "), dimensions={} ");
+      absl::StrAppend(&names, names.empty() ? "" : ", ", name);
+    }
+    return Evaluate(absl::StrCat(text, "ROOT y = ", result, " custom-call(", names,
+                                 "), custom_call_target=\"", target, "\", backend_config=\"", config, "\"",
+                                 computations.empty() ? "" : ", called_computations={f}"),
+                    computations);
+  };
+  EXPECT_THAT(call("f32[4] f32[]", "(f32[4], s32[4])", "xla.sdy.GlobalToLocalShape"),
+              HasSubstr("from f32[4], f32[] to (f32[4], s32[4])"));
+  EXPECT_THAT(call("f32[4] f32[]", "f32[4]", "MoveToHost"), HasSubstr("partition the module first"));
+  EXPECT_THAT(call("f32[5,2,2] f32[1,2]", "f32[5,2,2]", "ProductOfElementaryHouseholderReflectors"),
+              HasSubstr("a vector of factors for each"));
+  EXPECT_THAT(call("f32[4]", "(f32[9], s32[])", "PadToStatic"), HasSubstr("one s32[] size per dimension"));
+  EXPECT_THAT(call("f32[4]", "(f32[4], s32[2])", "PadToStatic"), HasSubstr("one s32[] size per dimension"));
+  EXPECT_THAT(call("s8[4] s32[]", "f32[<=4]", "SliceToDynamic"), HasSubstr("one s32[] size per dimension"));
+  EXPECT_THAT(call("f32[4] s8[]", "f32[<=4]", "SliceToDynamic"), HasSubstr("one s32[] size per dimension"));
+  EXPECT_THAT(call("f32[4] f32[]", "(f32[4])", "ApproxTopK", "reduction_dim=0",
+                   "f { a = f64[] parameter(0) b = f64[] parameter(1) ROOT c = pred[] compare(a, b), "
+                   "direction=GT }"),
+              HasSubstr("and a comparator"));
+  EXPECT_THAT(call("f32[4]", "(f32[4])", "_SPMDInternalOp_MultiRotate",
+                   "dimension=0,left_amount=9223372036854775807,right_amount=0"),
+              HasSubstr("below 2^31"));
+  EXPECT_EQ(
+      call("f32[2]", "f32[2]", "_SPMDInternalOp_RotateRight", "dimension=0,amount=-9223372036854775808"),
+      "{0, 0}");
+}
 
 TEST(DecompositionErrorTest, OtherShapesAreRefused) {
   EXPECT_THAT(Evaluate("x = f32[2,3] constant({{1,2,3},{4,5,6}}) ROOT y = f32[2,3] custom-call(x), "

@@ -241,6 +241,18 @@ TEST(ConvertTest, ComplexAndReal) {
   EXPECT_EQ(Converted("c64", "f32", "(2, 3)", 1), "{2}");
 }
 
+TEST(BitcastTest, ElementsKeepTheirPlaceInMemory) {
+  EXPECT_EQ(Evaluate("x = s32[2,3]{0,1} constant({{1, 2, 3}, {4, 5, 6}}) ROOT y = s32[3,2]{1,0} bitcast(x)"),
+            "{ { 1, 4 }, { 2, 5 }, { 3, 6 } }");
+  EXPECT_EQ(Evaluate("x = s32[2,3] constant({{1, 2, 3}, {4, 5, 6}}) ROOT y = s32[3,2]{0,1} bitcast(x)"),
+            "{ { 1, 4 }, { 2, 5 }, { 3, 6 } }");
+  EXPECT_EQ(Evaluate("x = s32[2,3]{0,1} constant({{1, 2, 3}, {4, 5, 6}}) ROOT y = s32[6] bitcast(x)"),
+            "{1, 4, 2, 5, 3, 6}");
+  EXPECT_EQ(Evaluate("x = u16[2,2]{0,1} constant({{1, 2}, {3, 4}}) ROOT y = u32[2] bitcast(x)"),
+            "{196609, 262146}");
+  EXPECT_EQ(Evaluate("x = s4[2,2]{0,1} constant({{1, 2}, {3, 4}}) ROOT y = u8[2] bitcast(x)"), "{49, 66}");
+}
+
 TEST(BitcastConvertTest, PartsAreLeastSignificantFirst) {
   EXPECT_EQ(Evaluate("x = u32[1] constant({258}) ROOT y = u8[1,4] bitcast-convert(x)"), "{ { 2, 1, 0, 0 } }");
   EXPECT_EQ(Evaluate("x = u8[1,4] constant({{2, 1, 0, 0}}) ROOT y = u32[1] bitcast-convert(x)"), "{258}");

@@ -10,7 +10,9 @@
 #include "gtest/gtest.h"
 #include "hlo/opcode.h"
 #include "runtime/executor.h"
+#include "runtime/kernels/custom_call.h"
 #include "tests/runtime/evaluate.h"
+#include "tests/runtime/kernels/custom_call_programs.h"
 
 namespace toroid {
 namespace {
@@ -24,6 +26,19 @@ TEST(OpProgramsTest, EveryOpcodeHasOne) {
   }
 }
 
+void ExpectResult(const Module& module, const OpProgram& program) {
+  RunOptions options;
+  options.num_partitions = program.devices;
+  const int32_t values[] = {5, 6};
+  options.infeed = {NpyArray{Literal::Array<int32_t>({2}, values), ""}};
+  const absl::StatusOr<MeshValue> result = RunModule(module, {}, options);
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  std::vector<std::string> texts;
+  for (int device = 0; device < program.devices; ++device) texts.push_back(ToText(result->ToLiteral(device)));
+  // The sign of a NaN is nobody's business.
+  EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(texts, " | "), {{"-nan", "nan"}}), program.expected);
+}
+
 TEST(OpProgramsTest, ResultsAreThoseOfTheSemantics) {
   for (const OpProgram& program : OpPrograms()) {
     SCOPED_TRACE(program.opcode);
@@ -34,20 +49,21 @@ TEST(OpProgramsTest, ResultsAreThoseOfTheSemantics) {
         contained |= instruction->opcode_name() == program.opcode;
     }
     EXPECT_TRUE(contained) << "the program lacks the opcode";
-    RunOptions options;
-    options.num_partitions = program.devices;
-    const int32_t values[] = {5, 6};
-    options.infeed = {NpyArray{Literal::Array<int32_t>({2}, values), ""}};
-    const absl::StatusOr<MeshValue> result = RunModule(*module, {}, options);
-    if (!result.ok()) {
-      ADD_FAILURE() << result.status().ToString();
-      continue;
-    }
-    std::vector<std::string> texts;
-    for (int device = 0; device < program.devices; ++device)
-      texts.push_back(ToText(result->ToLiteral(device)));
-    // The sign of a NaN is nobody's business.
-    EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(texts, " | "), {{"-nan", "nan"}}), program.expected);
+    ExpectResult(*module, program);
+  }
+}
+
+TEST(CustomCallProgramsTest, EveryTargetHasOneAndItsResult) {
+  std::set<std::string> covered;
+  for (const OpProgram& program : CustomCallPrograms()) {
+    SCOPED_TRACE(program.opcode);
+    const auto module = MakeModule(program.body, program.computations);
+    ASSERT_EQ(module->entry()->root()->custom_call_target(), program.opcode);
+    ExpectResult(*module, program);
+    covered.insert(program.opcode);
+  }
+  for (const std::string& target : KnownCustomCalls()) {
+    EXPECT_TRUE(covered.count(target) > 0) << target << " has no program in custom_call_programs.cc";
   }
 }
 

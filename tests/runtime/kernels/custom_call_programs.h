@@ -1,0 +1,16 @@
+// One small program per built-in target of custom-call, with the result it has.
+#ifndef TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_
+#define TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_
+
+#include <vector>
+
+#include "tests/runtime/kernels/op_programs.h"
+
+namespace toroid {
+
+// OpProgram::opcode is the target.
+const std::vector<OpProgram>& CustomCallPrograms();
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_
