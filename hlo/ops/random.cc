@@ -19,6 +19,9 @@ absl::StatusOr<Shape> InferRngShape(const Instruction& instruction) {
     return Violates("C3", "distribution", absl::StrCat(static_cast<int>(distribution)),
                     "rng_uniform or rng_normal");
   }
+  if (distribution == xla::RNG_NORMAL && !IsFloat(type)) {
+    return Violates("C4", "the result of rng_normal", given.ToString(), "floats");
+  }
   return given.WithRowMajorLayout();
 }
 

@@ -4,6 +4,7 @@
 //   C1 the result has integers, floats or booleans.
 //   C2 both operands are scalars of its type.
 //   C3 the distribution is rng_uniform or rng_normal.
+//   C4 rng_normal gives floats.
 //
 // rng-get-and-update-state: Result: u64[2].
 //

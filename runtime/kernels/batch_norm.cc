@@ -62,6 +62,9 @@ absl::Status ForEachRow(OpCall& call, F&& row_function) {
     const Shape& shape = tuple ? call.shape().tuple_shape(i) : call.shape();
     RETURN_IF_ERROR(call.New(shape.ByteSize(), uniform, &buffers[i]));
   }
+  // Operands, results and one array between, of a row.
+  RETURN_IF_ERROR(
+      call.CheckMemory(static_cast<int64_t>(sizeof(double)) * 4 * call.operand_shape(0).NumElements()));
   for (int64_t row = 0; row < (uniform ? 1 : call.copies()); ++row) {
     const std::vector<Values> results = row_function(row);
     for (int i = 0; i < count; ++i) {

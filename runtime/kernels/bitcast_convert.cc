@@ -9,6 +9,9 @@
 namespace toroid {
 namespace {
 
+// A pred counts as the byte it is stored in.
+int64_t StoredBits(PrimitiveType type) { return type == xla::PRED ? 8 : BitWidth(type); }
+
 // Element i of a packed bit string, for widths below 8.
 uint8_t PackedBits(const char* packed, int64_t i, int64_t width) {
   uint8_t value = 0;
@@ -29,7 +32,7 @@ uint8_t ToStorage(PrimitiveType type, uint8_t bits) {
 // Elements are rearranged within groups of equal bit counts, so one long bit string serves all rows.
 void Regroup(PrimitiveType from, const char* in, int64_t in_count, PrimitiveType to, char* out,
              int64_t out_count) {
-  const int64_t from_bits = BitWidth(from), to_bits = BitWidth(to);
+  const int64_t from_bits = StoredBits(from), to_bits = StoredBits(to);
   if (from_bits >= 8 && to_bits >= 8) {
     std::memcpy(out, in, in_count * ByteWidth(from));
     return;
@@ -57,12 +60,13 @@ void Regroup(PrimitiveType from, const char* in, int64_t in_count, PrimitiveType
 // `operand` with the bits of its rows grouped as `to`.
 absl::Status Reinterpret(const OpCall& call, const Shape& from, const Shape& to, MeshBuffer operand,
                          MeshBuffer* result) {
-  const int64_t from_bits = BitWidth(from.element_type()), to_bits = BitWidth(to.element_type());
+  const int64_t from_bits = StoredBits(from.element_type()), to_bits = StoredBits(to.element_type());
   if (from.NumElements() * from_bits != to.NumElements() * to_bits) {
     return absl::InvalidArgumentError(
         absl::StrCat("operand ", from.ToString(), " and result ", to.ToString(), " differ in bits"));
   }
-  if (from_bits >= 8 && to_bits >= 8) {
+  const bool to_pred = to.element_type() == xla::PRED && from.element_type() != xla::PRED;
+  if (from_bits >= 8 && to_bits >= 8 && !to_pred) {
     *result = std::move(operand);
     return absl::OkStatus();
   }
@@ -70,6 +74,9 @@ absl::Status Reinterpret(const OpCall& call, const Shape& from, const Shape& to,
   const int64_t rows = operand.uniform() ? 1 : call.copies();
   Regroup(from.element_type(), operand.data(), rows * from.NumElements(), to.element_type(),
           result->mutable_data(), rows * to.NumElements());
+  for (int64_t i = 0; to_pred && i < rows * to.NumElements(); ++i) {
+    result->mutable_data()[i] = result->data()[i] != 0;  // Any other byte than 0 is true.
+  }
   return absl::OkStatus();
 }
 

@@ -46,7 +46,8 @@ class Batches {
     per_row_ = 1;
     for (int d = 0; d < shape.rank() - 2; ++d) per_row_ *= shape.dim(d);
     count = per_row_ * (call_.AllUniform() ? 1 : call_.copies());
-    return absl::OkStatus();
+    // A matrix, its factors, and what Eigen holds beside them.
+    return call_.CheckMemory(8 * m * n * static_cast<int64_t>(sizeof(complex128)));
   }
 
   // Makes result number `number` of `type` and these last dimensions; others are those of operand 0.

@@ -132,6 +132,10 @@ absl::Status ExecuteFft(OpCall& call) {
   const ConvertLoop read = FindConvertLoop(from.element_type(), xla::C128);
   const ConvertLoop write = FindConvertLoop(xla::C128, to.element_type());
   const int64_t in_width = ByteWidth(from.element_type()), out_width = ByteWidth(to.element_type());
+  // The arrays below, and what transforms of a line take: Bluestein's arrays have up to four times its length.
+  const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  RETURN_IF_ERROR(call.CheckMemory(static_cast<int64_t>(sizeof(Complex)) *
+                                   (size + std::max(in_size, out_size) + 24 * longest)));
   Eigen::FFT<double> fft;
   std::vector<Complex> data(size), buffer(std::max(in_size, out_size));
   const int64_t count = call.rows(0) * (from.NumElements() / in_size);

@@ -123,6 +123,13 @@ void ReadMatrix(const OpCall& call, int i, int64_t row, int64_t index, int64_t s
       call.data(i) + at * ByteWidth(shape.element_type()), out->data(), size);
 }
 
+// Of `elements` for each matrix that is worked on at a time.
+template <typename T>
+absl::Status CheckScratch(const OpCall& call, int64_t matrices, int64_t elements) {
+  return call.CheckMemory(std::min<int64_t>(NumThreads(), matrices) * elements *
+                          static_cast<int64_t>(sizeof(T)));
+}
+
 template <typename T>
 void WriteMatrix(OpCall& call, int64_t row, int64_t index, const std::vector<T>& values) {
   const PrimitiveType type = call.shape().element_type();
@@ -143,6 +150,7 @@ absl::Status ExecuteCholesky(OpCall& call) {
   return WithComputeType(shape.element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     const int64_t matrices = call.result_elements() / (n * n);
+    RETURN_IF_ERROR(CheckScratch<T>(call, rows * matrices, 2 * n * n));
     ParallelFor(rows * matrices, std::max<int64_t>(1, 16384 / (n * n * n + 1)),
                 [&](int64_t begin, int64_t end) {
                   std::vector<T> a, l(n * n);
@@ -171,6 +179,7 @@ absl::Status ExecuteTriangularSolve(OpCall& call) {
   return WithComputeType(shape.element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     const int64_t matrices = call.result_elements() / (m * n), order = proto.left_side() ? m : n;
+    RETURN_IF_ERROR(CheckScratch<T>(call, rows * matrices, order * order + 4 * m * n));
     ParallelFor(rows * matrices, std::max<int64_t>(1, 16384 / (order * m * n + 1)),
                 [&](int64_t begin, int64_t end) {
                   std::vector<T> a, b, x(m * n);

@@ -244,7 +244,7 @@ struct ComplexOps {
   // |1 + x|^2 - 1 = a (2 + a) + b^2.
   static T Log1p(T x) {
     const R a = x.real(), b = x.imag();
-    if (std::fabs(a) > R(0.5) || std::fabs(b) > R(0.5)) return std::log(T(1) + x);
+    if (std::fabs(a) > R(0.5) || std::fabs(b) > R(0.5)) return std::log(T(1 + a, b));
     return T(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
   }
   static T Sqrt(T x) { return std::sqrt(x); }

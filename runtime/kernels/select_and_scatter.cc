@@ -99,8 +99,8 @@ absl::Status ExecuteSelectAndScatter(OpCall& call) {
   }
   if (source_elements == 0 || elements == 0) return absl::OkStatus();
 
-  // A pick, a place and a source of each element, and the candidates.
-  RETURN_IF_ERROR(call.CheckMemory(8 * (3 * rows + 1) * source_elements));
+  // A pick, a place and a source of each element, and the candidates twice.
+  RETURN_IF_ERROR(call.CheckMemory(8 * (3 * rows + 2) * source_elements));
   Picker picker(call, rows, source_elements);
   Dims k(window.dimensions_size(), 0);
   for (const auto& w : window.dimensions()) {

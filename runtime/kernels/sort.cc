@@ -137,52 +137,55 @@ class BatchComparator {
   const Lines& lines_;
 };
 
-// Merges sorted runs of `run` elements pairwise, in all lines.
+// Merges sorted runs of `run` elements pairwise, in all lines. Whatever the comparator answers, each element
+// comes out once: those of the left run find how many of the right one go before them, and those of the right
+// one fill the places between.
 absl::Status MergeRuns(BatchComparator& comparator, Lines& lines, int64_t run) {
-  // Place p of a line has as many elements of the sibling run before it as lie below low[p]; they are in
-  // [low[p], high[p]].
-  const int64_t n = lines.size();
-  std::vector<int64_t> low(n), high(n), active(n);
-  for (int64_t p = 0; p < n; ++p) {
-    const int64_t in_line = p % lines.length, line = p - in_line;
-    const int64_t sibling = ((in_line / run) ^ 1) * run;
-    low[p] = line + std::min(sibling, lines.length);
-    high[p] = line + std::min(sibling + run, lines.length);
+  // The right elements that go before left[i] end in [low[i], high[i]], places of the right run.
+  std::vector<int64_t> left, low, high;
+  for (int64_t line = 0; line < lines.size(); line += lines.length) {
+    for (int64_t begin = 0; begin + run < lines.length; begin += 2 * run) {
+      const int64_t right = line + begin + run;
+      for (int64_t p = line + begin; p < right; ++p) {
+        left.push_back(p);
+        low.push_back(right);
+        high.push_back(std::min(right + run, line + lines.length));
+      }
+    }
   }
+  std::vector<int64_t> active(left.size()), a, b;
   std::iota(active.begin(), active.end(), 0);
-  std::vector<int64_t> a, b;
   std::vector<bool> before;
   while (true) {
-    active.erase(std::remove_if(active.begin(), active.end(), [&](int64_t p) { return low[p] >= high[p]; }),
+    active.erase(std::remove_if(active.begin(), active.end(), [&](int64_t i) { return low[i] >= high[i]; }),
                  active.end());
     if (active.empty()) break;
     a.clear();
     b.clear();
-    for (const int64_t p : active) {
-      const int64_t other = lines.order[(low[p] + high[p]) / 2], own = lines.order[p];
-      const bool left = p % lines.length / run % 2 == 0;
-      // A left element comes after a right one only if that goes before it; a right one after a left one
-      // unless it goes before it.
-      a.push_back(left ? other : own);
-      b.push_back(left ? own : other);
+    for (const int64_t i : active) {
+      a.push_back(lines.order[(low[i] + high[i]) / 2]);
+      b.push_back(lines.order[left[i]]);
     }
     RETURN_IF_ERROR(comparator.Before(a, b, &before));
-    for (size_t i = 0; i < active.size(); ++i) {
-      const int64_t p = active[i], middle = (low[p] + high[p]) / 2;
-      const bool left = p % lines.length / run % 2 == 0;
-      if (before[i] == left) {
-        low[p] = middle + 1;
+    for (size_t k = 0; k < active.size(); ++k) {
+      const int64_t i = active[k], middle = (low[i] + high[i]) / 2;
+      if (before[k]) {
+        low[i] = middle + 1;
       } else {
-        high[p] = middle;
+        high[i] = middle;
       }
     }
   }
-  std::vector<int64_t> merged(n);
-  for (int64_t p = 0; p < n; ++p) {
-    const int64_t in_line = p % lines.length, line = p - in_line;
-    const int64_t pair = in_line / (2 * run) * (2 * run), sibling = ((in_line / run) ^ 1) * run;
-    const int64_t sibling_start = line + std::min(sibling, lines.length);
-    merged[line + pair + in_line % run + (low[p] - sibling_start)] = lines.order[p];
+  std::vector<int64_t> merged = lines.order;
+  for (size_t i = 0; i < left.size();) {
+    const int64_t begin = left[i], right = begin + run;
+    const int64_t end = std::min(right + run, begin - begin % lines.length + lines.length);
+    int64_t out = begin, next = right;
+    for (; i < left.size() && left[i] < right; ++i) {
+      while (next < low[i]) merged[out++] = lines.order[next++];
+      merged[out++] = lines.order[left[i]];
+    }
+    while (next < end) merged[out++] = lines.order[next++];
   }
   lines.order = std::move(merged);
   return absl::OkStatus();
@@ -235,7 +238,7 @@ absl::Status ExecuteSort(OpCall& call) {
   const std::optional<SimpleOrder> simple = Classify(*call.instruction().called(0));
   if (!simple.has_value() ||
       !SortSimply(lines, call.operand_shape(simple->operand).element_type(), *simple)) {
-    RETURN_IF_ERROR(call.CheckMemory(6 * order_bytes));  // The lists of MergeRuns.
+    RETURN_IF_ERROR(call.CheckMemory(4 * order_bytes));  // The lists of MergeRuns.
     BatchComparator comparator(call, lines);
     for (int64_t run = 1; run < lines.length; run *= 2) RETURN_IF_ERROR(MergeRuns(comparator, lines, run));
   }

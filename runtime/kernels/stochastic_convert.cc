@@ -28,11 +28,11 @@ struct UnsignedOf<8> {
 };
 
 template <typename From, typename To>
-To ConvertOne(From x, uint64_t random) {
+To ConvertOne(From x, uint64_t random, int bits) {
   const double value = static_cast<double>(x);
   const double magnitude = std::fabs(value);
   double whole = std::trunc(magnitude);
-  if (static_cast<double>(random) < std::ldexp(magnitude - whole, 8 * sizeof(From))) whole += 1;
+  if (static_cast<double>(random) < std::ldexp(magnitude - whole, bits)) whole += 1;
   return ConvertValue<To>(std::signbit(value) ? -whole : whole);
 }
 
@@ -41,9 +41,10 @@ void Loop(const void* a, const void* b, void* out, int64_t n, Repeat repeat) {
   using Random = typename UnsignedOf<sizeof(From)>::type;
   const From* x = static_cast<const From*>(a);
   const Random* random = static_cast<const Random*>(b);
+  const int bits = static_cast<int>(BitWidth(PrimitiveTypeOf<From>::value));  // 4 in a byte for f4.
   for (int64_t i = 0; i < n; ++i) {
-    static_cast<To*>(out)[i] =
-        ConvertOne<From, To>(x[repeat == Repeat::kFirst ? 0 : i], random[repeat == Repeat::kSecond ? 0 : i]);
+    static_cast<To*>(out)[i] = ConvertOne<From, To>(x[repeat == Repeat::kFirst ? 0 : i],
+                                                    random[repeat == Repeat::kSecond ? 0 : i], bits);
   }
 }
 
@@ -54,7 +55,7 @@ inline constexpr bool kIsFloat = std::is_floating_point_v<T> || std::is_same_v<T
 }  // namespace
 
 BinaryLoop FindStochasticConvertLoop(PrimitiveType from, PrimitiveType to) {
-  if (!IsInt(to) || BitWidth(from) < 8) return nullptr;
+  if (!IsInt(to)) return nullptr;
   return VisitArrayType(
       from,
       [&](auto from_tag) -> BinaryLoop {

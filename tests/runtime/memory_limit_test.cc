@@ -96,6 +96,21 @@ TEST(MaxBytesTest, WhatKernelsHoldBesideTheirResultsCounts) {
       "f { a = s8[] parameter(0) b = s8[] parameter(1) ROOT c = s8[] add(a, b) }\n");
   EXPECT_THAT(RunModule(*scatter, {}, options),
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs")));
+  const std::string zeros = "z = f32[] constant(1) x = f32[400,400] broadcast(z), dimensions={} ";
+  for (const std::string op :
+       {"c64[400,201] fft(x), fft_type=RFFT, fft_length={400,400}", "f32[400,400] cholesky(x), lower=true",
+        "f32[400,400] triangular-solve(x, x), left_side=true, lower=true, transpose_a=NO_TRANSPOSE",
+        "f32[400,400] batch-norm-inference(x, v, v, v, v), epsilon=0.1, feature_index=1",
+        "f32[400,400] select-and-scatter(x, x, z), window={size=1x1}, select=ge, scatter=add"}) {
+    const auto module =
+        MakeModule(zeros + "v = f32[400] broadcast(z), dimensions={} ROOT s = " + op,
+                   "ge { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), "
+                   "direction=GE }\n" +
+                       Reducer("add", "f32", "add"));
+    EXPECT_THAT(RunModule(*module, {}, options),
+                StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs")))
+        << op;
+  }
   options.max_bytes = 64 << 20;
   EXPECT_OK(RunModule(*sort, {}, options));
   EXPECT_OK(RunModule(*scatter, {}, options));

@@ -11,6 +11,8 @@ std::vector<ViolatingCase> RandomCases() {
       {"C3", "f32[8] rng(s, s), distribution=rng_uniform",
        "distribution: found 0, expected rng_uniform or rng_normal",
        [](Instruction* it) { it->MutableAttrs()->set_distribution(xla::RNG_INVALID); }},
+      {"C4", "s32[8] rng(i, i), distribution=rng_normal",
+       "the result of rng_normal: found s32[8], expected floats"},
       {"C1", "(u64[2], u32[8]) rng-bit-generator(state), algorithm=rng_default",
        "algorithm: found 9, expected rng_default, rng_three_fry or rng_philox",
        [](Instruction* it) { it->MutableAttrs()->set_rng_algorithm(static_cast<xla::RandomAlgorithm>(9)); }},

@@ -241,6 +241,27 @@ TEST(ConvertTest, ComplexAndReal) {
   EXPECT_EQ(Converted("c64", "f32", "(2, 3)", 1), "{2}");
 }
 
+TEST(ComplexTest, BranchCutsFollowTheSignOfZero) {
+  EXPECT_EQ(
+      Evaluate("z = c64[2] constant({(-4, -0), (-4, 0)}) l = c64[2] log-plus-one(z) ROOT i = f32[2] imag(l)"),
+      "{-3.1415927, 3.1415927}");
+}
+
+TEST(StochasticConvertTest, FourBitFloats) {
+  // 1.5 goes up where random < 8 of 16.
+  EXPECT_EQ(Evaluate("x = f4e2m1fn[4] constant({1.5, 1.5, -1.5, 3}) r = u4[4] constant({7, 8, 7, 0}) "
+                     "ROOT y = s8[4] stochastic-convert(x, r)"),
+            "{2, 1, -2, 3}");
+}
+
+TEST(BitcastTest, APredIsAByte) {
+  EXPECT_EQ(Evaluate("x = pred[2] constant({true, false}) ROOT y = u8[2] bitcast(x)"), "{1, 0}");
+  EXPECT_EQ(Evaluate("x = u8[2] constant({1, 0}) ROOT y = pred[2] bitcast(x)"), "{1, 0}");
+  // Any other byte than 0 is true.
+  EXPECT_EQ(Evaluate("x = u8[2] constant({6, 0}) p = pred[2] bitcast(x) ROOT y = u8[2] convert(p)"),
+            "{1, 0}");
+}
+
 TEST(BitcastTest, ElementsKeepTheirPlaceInMemory) {
   EXPECT_EQ(Evaluate("x = s32[2,3]{0,1} constant({{1, 2, 3}, {4, 5, 6}}) ROOT y = s32[3,2]{1,0} bitcast(x)"),
             "{ { 1, 4 }, { 2, 5 }, { 3, 6 } }");

@@ -99,6 +99,48 @@ TEST(SortTest, AnyComparatorIsStable) {
   }
 }
 
+// Comparators that are no strict weak order, such as LT on NaNs, leave the order open, but each line keeps its
+// elements and pairs stay together.
+TEST(SortTest, EveryComparatorPermutesItsLine) {
+  // The elements of each line, and their places: every place once.
+  EXPECT_EQ(
+      Evaluate("x = f32[2,7] constant({{7,6,5,4,3,2,1}, {nan,1,2,3,5,nan,-1}}) i = s32[2,7] iota(), "
+               "iota_dimension=1 y = (f32[2,7], s32[2,7]) sort(x, i), dimensions={1}, to_apply=less "
+               "z = s32[2,7] get-tuple-element(y), index=1 one = s32[] constant(1) zero = s32[] constant(0) "
+               "o = s32[2,7] broadcast(one), dimensions={} b = s32[2,7] shift-left(o, z) "
+               "ROOT t = s32[2] reduce(b, zero), dimensions={1}, to_apply=add",
+               "less { a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] "
+               "parameter(3) ROOT e = pred[] compare(a, b), direction=LT } " +
+                   Reducer("add", "s32", "add")),
+      "{127, 127}");
+  std::mt19937 random(17);
+  const std::string scalars = "{ a = s32[] parameter(0) b = s32[] parameter(1) ";
+  for (const std::string body :
+       {"ROOT r = pred[] compare(a, b), direction=NE }", "ROOT r = pred[] compare(a, b), direction=LE }",
+        "ROOT r = pred[] constant(true) }",
+        "t = s32[] constant(3) x = s32[] xor(a, b) y = s32[] remainder(x, t) z = s32[] constant(0) "
+        "ROOT r = pred[] compare(y, z), direction=EQ }"}) {
+    for (const int n : {2, 3, 5, 17, 100}) {
+      const int lines = 4;
+      Literal keys(Shape(xla::S32, {lines, n}));
+      for (int32_t& key : keys.mutable_data<int32_t>()) key = static_cast<int32_t>(random() % 50);
+      const std::string shape = absl::StrCat("s32[", lines, ",", n, "]");
+      const auto module = MakeModule(absl::StrCat("k = ", shape, " parameter(0) ROOT y = ", shape,
+                                                  " sort(k), dimensions={1}, to_apply=less"),
+                                     "less " + scalars + body);
+      ASSERT_OK_AND_ASSIGN(Literal y, RunSingle(*module, {keys}));
+      for (int line = 0; line < lines; ++line) {
+        const auto sorted = [&](Literal& literal) {
+          const auto values = literal.mutable_data<int32_t>().subspan(line * n, n);
+          std::sort(values.begin(), values.end());
+          return std::vector<int32_t>(values.begin(), values.end());
+        };
+        EXPECT_EQ(sorted(y), sorted(keys)) << body;
+      }
+    }
+  }
+}
+
 TEST(TopKTest, TiesByPositionAndTotalOrder) {
   EXPECT_EQ(Evaluate("x = f32[2,4] constant({{1, 3, 3, 2}, {nan, inf, -0, 0}}) "
                      "ROOT y = (f32[2,3], s32[2,3]) topk(x), k=3, largest=true"),
