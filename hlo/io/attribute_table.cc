@@ -50,13 +50,15 @@ std::optional<std::string> PrintPermuteSlices(const Instruction& i) {
 
 absl::Status ParseOperandPrecision(TextScanner* scanner, Proto* attrs) {
   return scanner->List("{", "}", [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const absl::string_view word, scanner->Word("default, high or highest"));
-    xla::PrecisionConfig::Precision precision = xla::PrecisionConfig::DEFAULT;
-    if (word != "packed_nibble" &&
-        !xla::PrecisionConfig::Precision_Parse(absl::AsciiStrToUpper(word), &precision)) {
-      return scanner->Error("expected default, high or highest before this");
+    if (scanner->ConsumeWord("packed_nibble")) {
+      attrs->mutable_precision_config()->add_operand_precision(xla::PrecisionConfig::DEFAULT);
+      return absl::OkStatus();
     }
-    attrs->mutable_precision_config()->add_operand_precision(precision);
+    ASSIGN_OR_RETURN(
+        const int precision,
+        ParseEnumerator(scanner, *xla::PrecisionConfig::Precision_descriptor(), "", /*lower=*/true));
+    attrs->mutable_precision_config()->add_operand_precision(
+        static_cast<xla::PrecisionConfig::Precision>(precision));
     return absl::OkStatus();
   });
 }
@@ -68,41 +70,35 @@ std::optional<std::string> PrintOperandPrecision(const Instruction& i) {
   return absl::StrCat("{",
                       absl::StrJoin(list, ",",
                                     [](std::string* s, int precision) {
-                                      const std::string& name = xla::PrecisionConfig::Precision_Name(
-                                          static_cast<xla::PrecisionConfig::Precision>(precision));
-                                      s->append(name.empty() ? "default" : absl::AsciiStrToLower(name));
+                                      s->append(EnumeratorText(*xla::PrecisionConfig::Precision_descriptor(),
+                                                               "", /*lower=*/true, precision));
                                     }),
                       "}");
 }
 
 absl::Status ParseAlgorithm(TextScanner* scanner, Proto* attrs) {
-  ASSIGN_OR_RETURN(const absl::string_view word, scanner->Word("an algorithm"));
-  xla::PrecisionConfig::Algorithm algorithm;
-  if (!xla::PrecisionConfig::Algorithm_Parse(absl::StrCat("ALG_", absl::AsciiStrToUpper(word)), &algorithm)) {
-    return scanner->Error("unknown dot algorithm before this");
-  }
-  attrs->mutable_precision_config()->set_algorithm(algorithm);
+  ASSIGN_OR_RETURN(
+      const int algorithm,
+      ParseEnumerator(scanner, *xla::PrecisionConfig::Algorithm_descriptor(), "ALG_", /*lower=*/true));
+  attrs->mutable_precision_config()->set_algorithm(static_cast<xla::PrecisionConfig::Algorithm>(algorithm));
   return absl::OkStatus();
 }
 std::optional<std::string> PrintAlgorithm(const Instruction& i) {
-  const std::string& name = xla::PrecisionConfig::Algorithm_Name(i.attrs().precision_config().algorithm());
-  if (name.empty() || i.attrs().precision_config().algorithm() == 0) return std::nullopt;
-  return absl::AsciiStrToLower(absl::StripPrefix(name, "ALG_"));
+  const int algorithm = i.attrs().precision_config().algorithm();
+  if (algorithm == 0) return std::nullopt;
+  return EnumeratorText(*xla::PrecisionConfig::Algorithm_descriptor(), "ALG_", /*lower=*/true, algorithm);
 }
 
 absl::Status ParseConvolutionKind(TextScanner* scanner, Proto* attrs) {
-  ASSIGN_OR_RETURN(const absl::string_view word, scanner->Word("fprop, dgrad, wgrad or unset"));
-  xla::ConvolutionKind kind;
-  if (!xla::ConvolutionKind_Parse(absl::StrCat("CONVOLUTION_KIND_", absl::AsciiStrToUpper(word)), &kind)) {
-    return scanner->Error("expected fprop, dgrad, wgrad or unset before this");
-  }
-  attrs->set_conv_kind(kind);
+  ASSIGN_OR_RETURN(const int kind, ParseEnumerator(scanner, *xla::ConvolutionKind_descriptor(),
+                                                   "CONVOLUTION_KIND_", /*lower=*/true));
+  attrs->set_conv_kind(static_cast<xla::ConvolutionKind>(kind));
   return absl::OkStatus();
 }
 std::optional<std::string> PrintConvolutionKind(const Instruction& i) {
-  const std::string& name = xla::ConvolutionKind_Name(i.attrs().conv_kind());
-  if (name.empty() || i.attrs().conv_kind() == 0) return std::nullopt;
-  return absl::AsciiStrToLower(absl::StripPrefix(name, "CONVOLUTION_KIND_"));
+  if (i.attrs().conv_kind() == 0) return std::nullopt;
+  return EnumeratorText(*xla::ConvolutionKind_descriptor(), "CONVOLUTION_KIND_", /*lower=*/true,
+                        i.attrs().conv_kind());
 }
 
 absl::Status ParseAssociative(TextScanner* scanner, Proto* attrs) {
@@ -113,6 +109,20 @@ absl::Status ParseAssociative(TextScanner* scanner, Proto* attrs) {
 std::optional<std::string> PrintAssociative(const Instruction& i) {
   if (i.attrs().is_associative() == xla::TRI_STATE_UNSPECIFIED) return std::nullopt;
   return i.attrs().is_associative() == xla::TRI_STATE_TRUE ? "true" : "false";
+}
+
+absl::Status ParsePrefetchIndex(TextScanner* scanner, Proto* attrs) {
+  const size_t begin = scanner->Position();
+  ASSIGN_OR_RETURN(const int64_t index, scanner->Integer());
+  if (index != static_cast<int32_t>(index)) return scanner->ErrorAt(begin, "integer out of range");
+  attrs->set_cross_program_prefetch_index(static_cast<int32_t>(index));
+  return absl::OkStatus();
+}
+std::optional<std::string> PrintPrefetchIndex(const Instruction& i) {
+  const Proto& attrs = i.attrs();
+  if (attrs.has_cross_program_prefetch_index()) return absl::StrCat(attrs.cross_program_prefetch_index());
+  // The older form of the first.
+  return attrs.is_cross_program_prefetch() ? std::optional<std::string>("0") : std::nullopt;
 }
 
 absl::Status ParseLayoutConstraints(TextScanner* scanner, Proto* attrs) {
@@ -357,8 +367,8 @@ const AttributeRow kTable[] = {
     {"mode", kConstrainLayout, Form::kIgnored},
     {"source_target_pairs", kSourceTargetPairs, Form::kSpecial, kAlways, kRequired, "", 0, ParseSourceTargets,
      PrintSourceTargets},
-    {"slice_sizes", kSourceTargetPairs, Form::kSpecial, kIfSet, false, "", 0, ParsePermuteSlices,
-     PrintPermuteSlices},
+    {"slice_sizes", kSourceTargetPairs, Form::kSpecial, kIfSet, false, "dynamic_slice_sizes", 0,
+     ParsePermuteSlices, PrintPermuteSlices},
     {"is_host_transfer", kChannel, Form::kBool, kIfSet, false, "is_host_transfer"},
     // Calls.
     {"to_apply", kToApply, Form::kCallee, kAlways, kRequired, "", 0},
@@ -398,8 +408,8 @@ const AttributeRow kTable[] = {
     {"outfeed_config", kOutfeedConfig, Form::kQuoted, kIfSet, false, "outfeed_config"},
     {"outfeed_shape", kOutfeedConfig, Form::kSpecial, kIfSet, false, "", 0, ParseOutfeedShape,
      PrintOutfeedShape},
-    {"cross_program_prefetch_index", kPrefetchIndex, Form::kInt, kIfSet, false,
-     "cross_program_prefetch_index"},
+    {"cross_program_prefetch_index", kPrefetchIndex, Form::kSpecial, kIfSet, false,
+     "cross_program_prefetch_index", 0, ParsePrefetchIndex, PrintPrefetchIndex},
     {"outer_dimension_partitions", kAnyOpcode, Form::kIgnored},
 };
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
 #include "hlo/io/attribute_table.h"
+#include "hlo/io/attribute_values.h"
 
 namespace toroid {
 namespace {
@@ -63,23 +64,6 @@ const Message& Parent(const Row& row, const Message& message) {
 bool IsSet(const Message& message, const FieldDescriptor* field) {
   return field->is_repeated() ? message.GetReflection()->FieldSize(message, field) > 0
                               : message.GetReflection()->HasField(message, field);
-}
-
-absl::Status ParseEnum(TextScanner* scanner, bool lower, const FieldDescriptor* field, Message* message) {
-  const size_t begin = scanner->Position();
-  ASSIGN_OR_RETURN(const absl::string_view word, scanner->Word("a name"));
-  const std::string name = lower ? absl::AsciiStrToUpper(word) : std::string(word);
-  const google::protobuf::EnumValueDescriptor* value = field->enum_type()->FindValueByName(name);
-  if (value == nullptr) {
-    std::vector<std::string> names;
-    for (int i = 0; i < field->enum_type()->value_count(); ++i) {
-      const std::string& known = field->enum_type()->value(i)->name();
-      names.push_back(lower ? absl::AsciiStrToLower(known) : known);
-    }
-    return scanner->ErrorAt(begin, absl::StrCat("expected one of ", absl::StrJoin(names, ", ")));
-  }
-  message->GetReflection()->SetEnum(message, field, value);
-  return absl::OkStatus();
 }
 
 absl::Status ParseField(const Row& row, TextScanner* scanner, Proto* attrs) {
@@ -135,8 +119,12 @@ absl::Status ParseField(const Row& row, TextScanner* scanner, Proto* attrs) {
       reflection->SetString(message, field, std::move(value));
       return absl::OkStatus();
     }
-    default:
-      return ParseEnum(scanner, row.form == Form::kLowerEnum, field, message);
+    default: {
+      ASSIGN_OR_RETURN(const int value, ParseEnumerator(scanner, *field->enum_type(), /*prefix=*/"",
+                                                        row.form == Form::kLowerEnum));
+      reflection->SetEnumValue(message, field, value);
+      return absl::OkStatus();
+    }
   }
 }
 
@@ -176,12 +164,9 @@ std::string PrintField(const Row& row, const Proto& attrs) {
       return reflection->GetString(message, field);
     case Form::kQuoted:
       return Quoted(reflection->GetString(message, field));
-    default: {
-      const int number = reflection->GetEnumValue(message, field);
-      const google::protobuf::EnumValueDescriptor* value = field->enum_type()->FindValueByNumber(number);
-      const std::string name = value == nullptr ? field->enum_type()->value(0)->name() : value->name();
-      return row.form == Form::kLowerEnum ? absl::AsciiStrToLower(name) : name;
-    }
+    default:
+      return EnumeratorText(*field->enum_type(), /*prefix=*/"", row.form == Form::kLowerEnum,
+                            reflection->GetEnumValue(message, field));
   }
 }
 

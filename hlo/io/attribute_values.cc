@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "hlo/io/sharding_text.h"
 
 namespace toroid {
@@ -46,6 +47,37 @@ std::string ShortestDouble(double value) {
 }
 
 }  // namespace
+
+// ---- Enumerations
+// ---------------------------------------------------------------------------------------------
+
+absl::StatusOr<int> ParseEnumerator(TextScanner* scanner, const google::protobuf::EnumDescriptor& type,
+                                    absl::string_view prefix, bool lower) {
+  const size_t begin = scanner->Position();
+  const char next = scanner->Peek();
+  if (next == '-' || absl::ascii_isdigit(static_cast<unsigned char>(next))) {
+    ASSIGN_OR_RETURN(const int64_t number, scanner->Integer());
+    if (number == static_cast<int32_t>(number)) return static_cast<int>(number);
+    return scanner->ErrorAt(begin, "integer out of range");
+  }
+  ASSIGN_OR_RETURN(const absl::string_view word, scanner->Word("a name"));
+  const google::protobuf::EnumValueDescriptor* value =
+      type.FindValueByName(absl::StrCat(prefix, lower ? absl::AsciiStrToUpper(word) : std::string(word)));
+  if (value != nullptr) return value->number();
+  std::vector<std::string> names;
+  for (int i = 0; i < type.value_count(); ++i) {
+    names.push_back(EnumeratorText(type, prefix, lower, type.value(i)->number()));
+  }
+  return scanner->ErrorAt(begin, absl::StrCat("expected one of ", absl::StrJoin(names, ", ")));
+}
+
+std::string EnumeratorText(const google::protobuf::EnumDescriptor& type, absl::string_view prefix, bool lower,
+                           int number) {
+  const google::protobuf::EnumValueDescriptor* value = type.FindValueByNumber(number);
+  if (value == nullptr) return absl::StrCat(number);
+  const absl::string_view name = absl::StripPrefix(value->name(), prefix);
+  return lower ? absl::AsciiStrToLower(name) : std::string(name);
+}
 
 // ---- Window
 // ---------------------------------------------------------------------------------------------------
@@ -404,15 +436,16 @@ absl::Status ParseDomain(TextScanner* scanner, xla::HloInstructionProto* instruc
     }
     if (key != "entry" && key != "exit") return UnknownItem(scanner, key);
     ASSIGN_OR_RETURN(xla::OpSharding sharding, ParseSharding(scanner));
-    *(key == "entry" ? instruction->mutable_domain_entry_sharding()
-                     : instruction->mutable_domain_exit_sharding()) = std::move(sharding);
+    // Seen from the domain, values enter on the side of the users.
+    *(key == "entry" ? instruction->mutable_domain_exit_sharding()
+                     : instruction->mutable_domain_entry_sharding()) = std::move(sharding);
     return absl::OkStatus();
   });
 }
 
 std::string DomainToString(const xla::HloInstructionProto& instruction) {
-  return absl::StrCat("{kind=\"sharding\", entry=", ShardingToString(instruction.domain_entry_sharding()),
-                      ", exit=", ShardingToString(instruction.domain_exit_sharding()), "}");
+  return absl::StrCat("{kind=\"sharding\", entry=", ShardingToString(instruction.domain_exit_sharding()),
+                      ", exit=", ShardingToString(instruction.domain_entry_sharding()), "}");
 }
 
 }  // namespace toroid

@@ -6,11 +6,21 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/descriptor.h"
 #include "google/protobuf/repeated_field.h"
 #include "hlo/io/text_scanner.h"
 #include "hlo/proto/hlo.pb.h"
 
 namespace toroid {
+
+// An enumerator by its name without `prefix`, in lower case or as it is; by its number where this program has
+// no name for it.
+absl::StatusOr<int> ParseEnumerator(TextScanner* scanner, const google::protobuf::EnumDescriptor& type,
+                                    absl::string_view prefix, bool lower);
+std::string EnumeratorText(const google::protobuf::EnumDescriptor& type, absl::string_view prefix, bool lower,
+                           int number);
 
 // {size=3x3 stride=2x2 pad=1_1x0_2 lhs_dilate=1x1 rhs_dilate=2x2 rhs_reversal=0x1}
 absl::Status ParseWindow(TextScanner* scanner, xla::Window* window);

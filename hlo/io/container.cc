@@ -1,8 +1,11 @@
 #include "hlo/io/container.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "hlo/io/text_scanner.h"
 #include "hlo/io/wire_fields.h"
+#include "hlo/proto/hlo.pb.h"
 
 namespace toroid {
 namespace {
@@ -32,6 +35,29 @@ std::optional<absl::string_view> FieldOne(absl::string_view bytes) {
   return found;
 }
 
+// Inputs of a partition rather than a configuration. Field 1 tells: of the one it is a literal, of the other
+// the layout of the entry, which has a result in its field 2, where literals have packed preds. Without it, fields
+// of the configuration do; those that neither knows say nothing.
+bool IsInputs(absl::string_view bytes) {
+  bool configuration = false;
+  WireFields scan(bytes);
+  while (scan.Next()) {
+    if (scan.number() == 1 && scan.type() == kWireBytes) {
+      WireFields inner(scan.payload());
+      while (inner.Next()) {
+        if (inner.number() != 2 || inner.type() != kWireBytes) continue;
+        return std::all_of(inner.payload().begin(), inner.payload().end(),
+                           [](char c) { return c == 0 || c == 1; });
+      }
+      return true;
+    }
+    const bool descriptors = scan.number() == 2 && scan.type() == kWireBytes;
+    configuration |=
+        !descriptors && xla::HloModuleConfigProto::descriptor()->FindFieldByNumber(scan.number()) != nullptr;
+  }
+  return !configuration;
+}
+
 // Which of the wrappers with a module in field 1: field 2 holds inputs, a configuration, or nothing.
 Container WrapperOfModule(absl::string_view bytes) {
   Container container = Container::kProto;
@@ -39,11 +65,8 @@ Container WrapperOfModule(absl::string_view bytes) {
   while (scan.Next()) {
     if (scan.number() == 3 && scan.type() != kWireBytes) return Container::kUnoptimizedSnapshot;  // version
     if (scan.number() != 2 || scan.type() != kWireBytes) continue;
+    if (!IsInputs(scan.payload())) return Container::kModuleWithConfig;
     container = Container::kUnoptimizedSnapshot;
-    WireFields inner(scan.payload());
-    while (inner.Next()) {
-      if (inner.number() > 2 || inner.type() != kWireBytes) return Container::kModuleWithConfig;
-    }
   }
   return container;
 }

@@ -116,8 +116,9 @@ class Printer {
       const std::string metadata = MetadataToString(*instruction.metadata());
       if (!metadata.empty()) absl::StrAppend(&out_, ", metadata=", metadata);
     }
-    if (options_.backend_configs && !instruction.attrs().backend_config().empty()) {
-      absl::StrAppend(&out_, ", backend_config=", RawOrQuoted(instruction.attrs().backend_config()));
+    const std::string config(instruction.backend_config());
+    if (options_.backend_configs && !config.empty()) {
+      absl::StrAppend(&out_, ", backend_config=", RawOrQuoted(config));
     }
     if (instruction.attrs().statistics_viz().statistics_size() > 0) {
       absl::StrAppend(&out_, ", statistics=", StatisticsToString(instruction.attrs().statistics_viz()));

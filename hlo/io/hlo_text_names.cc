@@ -36,7 +36,11 @@ std::string SpellableName(absl::string_view name, absl::string_view fallback) {
   if (out.empty() || (!absl::ascii_isalpha(static_cast<unsigned char>(out[0])) && out[0] != '_')) {
     out.insert(out.begin(), '_');
   }
-  if (out == "ENTRY" || out == "ROOT") out.push_back('_');
+  // Words that begin something else where a name may stand.
+  for (const absl::string_view word :
+       {"ENTRY", "ROOT", "HloModule", "FileNames", "FunctionNames", "FileLocations", "StackFrames"}) {
+    if (out == word) out.push_back('_');
+  }
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/charconv.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/base/math.h"
 
 namespace toroid {
 namespace {
@@ -77,7 +78,15 @@ class LiteralParser {
  public:
   explicit LiteralParser(TextScanner* scanner) : scanner_(*scanner) {}
 
+  // Without a meaning once omitted().
   absl::StatusOr<Literal> Parse(const Shape& shape) {
+    const size_t begin = scanner_.Position();
+    if (scanner_.Consume("{") && scanner_.Consume("...")) {
+      omitted_ = true;
+      RETURN_IF_ERROR(scanner_.Expect("}"));
+      return Literal();
+    }
+    scanner_.Reset(begin);
     if (shape.IsTuple()) {
       std::vector<Literal> elements;
       RETURN_IF_ERROR(scanner_.Expect("("));
@@ -87,7 +96,7 @@ class LiteralParser {
         elements.push_back(std::move(element));
       }
       RETURN_IF_ERROR(scanner_.Expect(")"));
-      return Literal::Tuple(std::move(elements));
+      return omitted_ ? Literal() : Literal::Tuple(std::move(elements));
     }
     if (shape.IsToken()) {
       scanner_.ConsumeWord("token");
@@ -109,6 +118,9 @@ class LiteralParser {
     std::memcpy(literal.mutable_bytes(), bytes.data(), bytes.size());
     return literal;
   }
+
+  // Some part was `{...}`: the value is not in the text.
+  bool omitted() const { return omitted_; }
 
  private:
   absl::Status ParseEmptyBraces() {
@@ -267,6 +279,7 @@ class LiteralParser {
   }
 
   TextScanner& scanner_;
+  bool omitted_ = false;
 };
 
 // ---- Printing
@@ -335,7 +348,7 @@ void AppendElements(const Shape& shape, int dimension, const T** next, std::stri
   }
   const int64_t size = shape.dim(dimension);
   const absl::string_view blank =
-      shape.rank() == 1 || (dimension == shape.rank() - 1 && size <= 1) ? "" : " ";
+      size == 0 || shape.rank() == 1 || (dimension == shape.rank() - 1 && size <= 1) ? "" : " ";
   absl::StrAppend(out, "{", blank);
   for (int64_t i = 0; i < size; ++i) {
     if (i > 0) out->append(", ");
@@ -344,16 +357,23 @@ void AppendElements(const Shape& shape, int dimension, const T** next, std::stri
   absl::StrAppend(out, blank, "}");
 }
 
+// Braces at the level of the first dimension of size 0: each `{}` there is text for no element.
+int64_t EmptyLines(const Shape& shape) {
+  int64_t lines = 1;
+  for (const int64_t size : shape.dims()) {
+    if (size == 0) break;
+    lines = CheckedMultiply(lines, size).value_or(INT64_MAX);
+  }
+  return lines;
+}
+constexpr int64_t kMaxEmptyLines = 1024;
+
 }  // namespace
 
 absl::StatusOr<std::optional<Literal>> ParseLiteral(const Shape& shape, TextScanner* scanner) {
-  const size_t begin = scanner->Position();
-  if (scanner->Consume("{") && scanner->Consume("...")) {
-    RETURN_IF_ERROR(scanner->Expect("}"));
-    return std::optional<Literal>();
-  }
-  scanner->Reset(begin);
-  ASSIGN_OR_RETURN(Literal literal, LiteralParser(scanner).Parse(shape));
+  LiteralParser parser(scanner);
+  ASSIGN_OR_RETURN(Literal literal, parser.Parse(shape));
+  if (parser.omitted()) return std::optional<Literal>();
   return std::optional<Literal>(std::move(literal));
 }
 
@@ -368,8 +388,8 @@ void AppendLiteral(const Literal& literal, std::string* out) {
     out->append(literal.elements().empty() ? ")" : " )");
   } else if (!shape.IsArray()) {
     out->append("token");
-  } else if (shape.NumElements() == 0) {
-    out->append("{}");  // Read back for any shape without elements; nested braces could be any number.
+  } else if (shape.NumElements() == 0 && EmptyLines(shape) > kMaxEmptyLines) {
+    out->append("{}");  // Read back for any shape without elements.
   } else {
     VisitArrayType(
         shape.element_type(),

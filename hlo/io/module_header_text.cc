@@ -11,6 +11,7 @@
 #include "hlo/io/metadata_text.h"
 #include "hlo/io/shape_text.h"
 #include "hlo/io/sharding_text.h"
+#include "hlo/ir/device_limit.h"
 #include "hlo/ir/schedule.h"
 
 namespace toroid {
@@ -195,6 +196,21 @@ std::string DeviceAssignmentToString(const xla::DeviceAssignmentProto& assignmen
                       iota ? absl::StrCat("<=[", count, "]") : absl::StrJoin(devices, ","), "}");
 }
 
+// Device r * partitions + p runs replica r, partition p; or no device is named.
+bool CountsUp(const xla::DeviceAssignmentProto& assignment) {
+  if (assignment.computation_devices_size() == 0) return true;
+  const int64_t partitions = assignment.computation_devices_size();
+  if (partitions != assignment.computation_count()) return false;
+  for (int64_t p = 0; p < partitions; ++p) {
+    const auto& ids = assignment.computation_devices(static_cast<int>(p)).replica_device_ids();
+    if (ids.size() != assignment.replica_count()) return false;
+    for (int r = 0; r < ids.size(); ++r) {
+      if (ids[r] != r * partitions + p) return false;
+    }
+  }
+  return true;
+}
+
 absl::StatusOr<std::vector<xla::OpSharding>> ParseShardingList(TextScanner* scanner) {
   std::vector<xla::OpSharding> shardings;
   RETURN_IF_ERROR(scanner->List("{", "}", [&]() -> absl::Status {
@@ -238,8 +254,8 @@ xla::FrontendAttributes WithRecordedFields(const Module& module) {
             [](std::string* s, const xla::OpSharding& sharding) { s->append(ShardingToString(sharding)); }),
         "}");
   }
-  if (proto.has_device_assignment() && (proto.device_assignment().computation_devices_size() > 0 ||
-                                        module.config().identity_device_assignment)) {
+  // Without a list in the text the devices count up.
+  if (!CountsUp(proto.device_assignment())) {
     map[kDeviceAssignment] = DeviceAssignmentToString(proto.device_assignment());
   }
   return attributes;
@@ -286,6 +302,17 @@ absl::Status ParseModuleAttributes(TextScanner* scanner, Module* module) {
     ASSIGN_OR_RETURN(const absl::string_view key, scanner->Word("an attribute of the module"));
     RETURN_IF_ERROR(scanner->Expect("="));
     RETURN_IF_ERROR(ParseAttribute(key, scanner, module));
+  }
+  // Where protos keep the numbers of replicas and partitions.
+  ModuleConfig& config = module->config();
+  const int64_t replicas = config.replica_count, partitions = config.num_partitions;
+  const bool possible = replicas >= 1 && replicas <= kMaxDevices && partitions >= 1 &&
+                        partitions <= kMaxDevices / replicas && replicas * partitions > 1;
+  if (possible && !module->proto().has_device_assignment()) {
+    auto* assignment = module->mutable_proto()->mutable_device_assignment();
+    assignment->set_replica_count(static_cast<int32_t>(replicas));
+    assignment->set_computation_count(static_cast<int32_t>(partitions));
+    config.identity_device_assignment = true;
   }
   return absl::OkStatus();
 }

@@ -134,13 +134,16 @@ class Writer {
   // A second occurrence of the field, which readers merge with the counts of the first.
   void WriteIdentityAssignment() {
     body_.clear();
-    for (int64_t device = 0; device < module_.config().num_partitions; ++device) {
-      const int id_size = Wire::VarintSize(device);
+    const int64_t replicas = module_.proto().device_assignment().replica_count();
+    const int64_t partitions = module_.proto().device_assignment().computation_count();
+    for (int64_t p = 0; p < partitions; ++p) {
+      int ids_size = 0;
+      for (int64_t r = 0; r < replicas; ++r) ids_size += Wire::VarintSize(r * partitions + p);
       Wire::Tag(xla::DeviceAssignmentProto::kComputationDevicesFieldNumber, 2, &body_);
-      Wire::Varint(2 + id_size, &body_);
+      Wire::Varint(1 + Wire::VarintSize(ids_size) + ids_size, &body_);
       Wire::Tag(xla::DeviceAssignmentProto::ComputationDevice::kReplicaDeviceIdsFieldNumber, 2, &body_);
-      Wire::Varint(id_size, &body_);
-      Wire::Varint(device, &body_);
+      Wire::Varint(ids_size, &body_);
+      for (int64_t r = 0; r < replicas; ++r) Wire::Varint(r * partitions + p, &body_);
     }
     Wire::Bytes(xla::HloModuleProto::kDeviceAssignmentFieldNumber, body_, out_);
   }

@@ -295,8 +295,9 @@ std::string TilesToString(const xla::OpSharding& sharding) {
     absl::StrAppend(&out, " last_tile_dims={",
                     absl::StrJoin(sharding.last_tile_dims(), ", ",
                                   [](std::string* s, int type) {
-                                    s->append(absl::AsciiStrToLower(xla::OpSharding::Type_Name(
-                                        static_cast<xla::OpSharding::Type>(type))));
+                                    const std::string& name =
+                                        xla::OpSharding::Type_Name(static_cast<xla::OpSharding::Type>(type));
+                                    s->append(name.empty() ? "unknown" : absl::AsciiStrToLower(name));
                                   }),
                     "}");
   }
@@ -343,11 +344,11 @@ std::string ShardingToString(const xla::OpSharding& sharding) {
       case xla::OpSharding::UNREDUCED:
         out += "unreduced";
         break;
-      case xla::OpSharding::UNKNOWN:
-        out += "unknown";
+      case xla::OpSharding::REPLICATED:
+        out += "replicated";
         break;
       default:
-        out += "replicated";
+        out += "unknown";  // Also what this program has no name for.
     }
   }
   if (sharding.is_shard_group()) {

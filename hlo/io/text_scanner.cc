@@ -113,7 +113,14 @@ absl::StatusOr<absl::string_view> TextScanner::Word(absl::string_view what) {
 
 absl::StatusOr<absl::string_view> TextScanner::Name(absl::string_view what) {
   Consume("%");
-  return Word(what);
+  if (Peek() != '"') return Word(what);
+  const size_t end = text_.find_first_of("\"\\\n", position_ + 1);
+  if (end == absl::string_view::npos || text_[end] != '"' || end == position_ + 1) {
+    return Error("a name in quotes has characters and no backslash, and ends on its line");
+  }
+  const absl::string_view name = text_.substr(position_ + 1, end - position_ - 1);
+  position_ = end + 1;
+  return name;
 }
 
 absl::StatusOr<int64_t> TextScanner::Integer() {

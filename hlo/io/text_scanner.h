@@ -50,7 +50,7 @@ class TextScanner {
   bool ConsumeWord(absl::string_view word);
   // Steps over any word; `what` names what was expected.
   absl::StatusOr<absl::string_view> Word(absl::string_view what);
-  // A word with an optional % before it, which is no part of the name.
+  // A word, or anything in quotes, with an optional % before it, which is no part of the name.
   absl::StatusOr<absl::string_view> Name(absl::string_view what);
   // Longest run of characters that satisfy `predicate`, possibly none.
   template <typename Predicate>

@@ -94,6 +94,8 @@ class Instruction {
   int64_t parameter_number() const { return attrs_->parameter_number(); }
   int64_t tuple_index() const { return attrs_->tuple_index(); }
   absl::string_view custom_call_target() const { return attrs_->custom_call_target(); }
+  // Wherever it stands: in place, or as a payload here or in the module.
+  absl::string_view backend_config() const;
 
  private:
   friend class Computation;

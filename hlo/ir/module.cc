@@ -176,6 +176,15 @@ UserMap::UserMap(const Computation& computation) : begin_(computation.size() + 1
   }
 }
 
+absl::string_view Instruction::backend_config() const {
+  if (!attrs_->backend_config().empty()) return attrs_->backend_config();
+  const xla::Payload& payload = attrs_->backend_config_payload();
+  if (!payload.has_id()) return payload.value();
+  const auto& payloads = computation_->module()->proto().payloads();
+  if (payload.id() < 0 || payload.id() >= payloads.size()) return "";
+  return payloads[static_cast<int>(payload.id())];
+}
+
 std::string SourceLine(const Module& module, const xla::OpMetadata* metadata) {
   if (metadata == nullptr) return "";
   const xla::StackFrameIndexProto& frames = module.proto().stack_frame_index();

@@ -95,8 +95,8 @@ struct ModuleConfig {
   int64_t num_partitions = 1;
   bool is_scheduled = false;
   bool alias_passthrough_params = false;
-  // The device assignment is one replica of partitions 0, 1, ... on devices 0, 1, ...: the proto holds the
-  // counts alone, so that nothing here grows with their number, and writers spell the list out.
+  // Device r * partitions + p runs partition p of replica r: the proto's device assignment holds the counts
+  // alone, so that nothing here grows with their number, and writers spell the list out.
   bool identity_device_assignment = false;
   std::vector<bool> allow_spmd_sharding_propagation_to_parameters;
   std::vector<bool> allow_spmd_sharding_propagation_to_output;

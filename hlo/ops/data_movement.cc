@@ -48,7 +48,15 @@ absl::StatusOr<Shape> InferBroadcastShape(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0)->shape();
   const absl::Span<const int64_t> dimensions = instruction.dimensions();
   RETURN_IF_ERROR(CheckEntries("dimensions", static_cast<int>(dimensions.size()), operand));
-  ASSIGN_OR_RETURN(const Shape given, GivenShape(instruction));
+  absl::StatusOr<Shape> shape = GivenShape(instruction);
+  if (!shape.ok()) {
+    // It follows where nothing is broadcast.
+    for (int i = 0; i < operand.rank(); ++i) {
+      if (dimensions[i] != i) return shape;
+    }
+    return operand;
+  }
+  const Shape& given = *shape;
   RETURN_IF_ERROR(CheckDistinctDimensions("C1", "dimension of the result", dimensions, given.rank()));
   for (int i = 0; i < operand.rank(); ++i) {
     const int64_t size = given.dim(static_cast<int>(dimensions[i]));

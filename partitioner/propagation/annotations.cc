@@ -195,7 +195,7 @@ class Reader {
       wish.sharding = shardings[i];
       wish.closed = ~uint64_t{0};
       if (instruction.opcode() == Opcode::kCustomCall) {
-        wish.closed &= ~UnspecifiedDims(instruction.attrs().backend_config());
+        wish.closed &= ~UnspecifiedDims(instruction.backend_config());
       }
       RETURN_IF_ERROR(AddWish(leaves[i], std::move(wish)));
     }

@@ -28,7 +28,7 @@ struct SortOp : OneOp {
     xla::HloInstructionProto* attrs;
     Instruction* sort =
         computation().Add(Opcode::kSort, m == 1 ? shapes[0] : Shape::Tuple(shapes), arrays, &attrs);
-    attrs->add_dimensions(IntOption(call.attrs().backend_config(), "reduction_dim").value_or(0));
+    attrs->add_dimensions(IntOption(call.instruction().backend_config(), "reduction_dim").value_or(0));
     attrs->set_is_stable(true);
     sort->set_called(call.instruction().called());
     Set(ExecuteSort, *sort, {&call.called(0)});
@@ -83,7 +83,7 @@ absl::Status ApproximateTopK(OpCall& call) {
   }
   if (!fits || !IsComparator(call, m))
     return absl::InvalidArgumentError("takes arrays, as many scalars, and a comparator");
-  ASSIGN_OR_RETURN(const int64_t d, IntOption(call.attrs().backend_config(), "reduction_dim"));
+  ASSIGN_OR_RETURN(const int64_t d, IntOption(call.instruction().backend_config(), "reduction_dim"));
   if (d < 0 || d >= call.operand_shape(0).rank())
     return absl::InvalidArgumentError(absl::StrCat("reduction_dim=", d));
   std::vector<MeshBuffer> arrays;

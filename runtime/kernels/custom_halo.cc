@@ -25,7 +25,7 @@ struct Options {
 };
 
 absl::StatusOr<Options> ReadOptions(const OpCall& call) {
-  Options options{call.attrs().backend_config(), 0};
+  Options options{call.instruction().backend_config(), 0};
   if (call.num_operands() < 1 || !call.operand_shape(0).IsArray())
     return absl::InvalidArgumentError("takes an array");
   ASSIGN_OR_RETURN(const int64_t dimension, IntOption(options.config, "dimension"));

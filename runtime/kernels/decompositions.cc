@@ -155,7 +155,7 @@ absl::Status CholeskyCall(OpCall& call) {
   const PrimitiveType type = call.operand_shape(0).element_type();
   const int64_t n = batches.n;
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
-  const auto option = FindOption(call.attrs().backend_config(), "lower");
+  const auto option = FindOption(call.instruction().backend_config(), "lower");
   const bool lower = !option || option->empty() || (*option)[0] != 0;
   return WithWideType(type, [&](auto tag) -> absl::Status {
     using T = decltype(tag);
@@ -181,7 +181,7 @@ absl::Status EighCall(OpCall& call) {
   const int64_t n = batches.n;
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   RETURN_IF_ERROR(batches.AddResult(RealTypeOf(type), {n}));
-  const bool upper = absl::StartsWith(call.attrs().backend_config(), "0");
+  const bool upper = absl::StartsWith(call.instruction().backend_config(), "0");
   return WithWideType(type, [&](auto tag) -> absl::Status {
     using T = decltype(tag);
     Matrix<T> a(n, n);

@@ -262,7 +262,9 @@ TEST(HloTextTest, HeaderAttributesPrintBack) {
       "alias_passthrough_params=true, entry_computation_layout={(f32[2,2]{0,1})->f32[2,2]{0,1}}, "
       "allow_spmd_sharding_propagation_to_parameters={true,false}, "
       "allow_spmd_sharding_propagation_to_output=true, "
-      "replica_count=2, num_partitions=4, frontend_attributes={k={v},toroid.device_assignment={[2,4]<=[8]},"
+      "replica_count=2, num_partitions=4, "
+      "frontend_attributes={k={v},toroid.device_assignment={[2,4]7,6,5,4,3,2,1,"
+      "0},"
       "toroid.spmd_output_sharding={devices=[2,2]<=[4]},toroid.spmd_parameters_shardings={{replicated}}}\n\n"
       "FileNames\n1 \"a.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n1 {file_name_id=1 "
       "function_name_id=1 line=3 "
@@ -272,7 +274,7 @@ TEST(HloTextTest, HeaderAttributesPrintBack) {
   EXPECT_EQ(PrintModule(*module), header);
   EXPECT_EQ(module->proto().spmd_output_sharding().iota_reshape_dims(0), 4);
   EXPECT_EQ(module->proto().spmd_parameters_shardings_size(), 1);
-  EXPECT_EQ(module->proto().device_assignment().computation_devices(1).replica_device_ids(1), 5);
+  EXPECT_EQ(module->proto().device_assignment().computation_devices(1).replica_device_ids(1), 2);
   EXPECT_EQ(module->proto().stack_frame_index().stack_frames(0).parent_frame_id(), 0);
   EXPECT_EQ(module->proto().stack_frame_index().stack_frames(1).parent_frame_id(), 1);
 }

@@ -254,7 +254,7 @@ TEST(TextGrammarTest, Literals) {
       {"c64[2]{0} constant({( 1 , -0.5 ), (nan,inf)})", "c64[2]{0} constant({(1, -0.5), (nan, inf)})"},
       {"pred[3]{0} constant({true,2,false})", "pred[3]{0} constant({1, 1, 0})"},
       {"s32[2,1]{1,0} constant({ /*i0=0*/ {1}, /*i0=1*/ {2} })", "s32[2,1]{1,0} constant({ {1}, {2} })"},
-      {"s32[2,0]{1,0} constant({ {}, {} })", "s32[2,0]{1,0} constant({})"},
+      {"s32[2,0]{1,0} constant({})", "s32[2,0]{1,0} constant({ {}, {} })"},
       {"s32[0,2]{1,0} constant({  })", "s32[0,2]{1,0} constant({})"},
       {"(s32[], (s32[2]{0}, ())) constant(( 1, ( {2, 3}, () ) ))"},
       {"u64[] constant(18446744073709551615)"},

@@ -108,7 +108,7 @@ TEST(InferShapeTest, UnknownOpcodesPassWithTheirShape) {
 
 TEST(InferShapeTest, MissingShapesThatDoNotFollowAreErrors) {
   for (const char* instruction :
-       {"convert(x)", "reshape(x)", "bitcast-convert(x)", "broadcast(v), dimensions={0}",
+       {"convert(x)", "reshape(x)", "bitcast-convert(x)", "broadcast(v), dimensions={1}",
         "custom-call(x), custom_call_target=\"f\""}) {
     EXPECT_THAT(With(instruction), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("must be given")));
   }
