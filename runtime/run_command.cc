@@ -240,7 +240,7 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
             ? "there is nothing to check against: one device and no recorded result; give --num_partitions=N"
             : "there is nothing to check against: no recorded result, no global module");
   }
-  ASSIGN_OR_RETURN(std::vector<NpyArray> infeed, ReadInfeed(command.infeed));
+  ASSIGN_OR_RETURN(std::vector<NpyArray> infeed, ReadInfeed(command.infeed, max_bytes));
   Runner runner(arguments.values, std::move(infeed), program.num_replicas, max_bytes,
                 /*check_replicas=*/command.check);
   const Shape* global = program.made != nullptr        ? &module.entry()->root()->shape()

@@ -12,6 +12,7 @@
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
+#include "runtime/npz.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -161,6 +162,33 @@ TEST(RunCommandTest, MemoryIsBounded) {
       StatusIs(absl::StatusCode::kResourceExhausted,
                HasSubstr("main/b: the values alive here take 8.0 kB beside the 4.0 kB of arguments, the "
                          "limit is 10.0 kB; raise it with --max_bytes")));
+}
+
+TEST(RunCommandTest, FilesOfArgumentsAndInfeedsAreBounded) {
+  HloRunCommand command;
+  command.input = WriteText("arguments_of_file.hlo", "ROOT p = f32[20000000] parameter(0)");
+  command.args = TempPath("zeros.npz.gz");
+  command.max_bytes = 1000000;
+  // 80 MB of zeros, once behind the whole file, once behind the members.
+  ASSERT_OK_AND_ASSIGN(const std::string zeros, WriteNpz({Literal(Shape(xla::F32, {20000000}))}));
+  ASSERT_OK(WriteOutput(command.args, zeros));
+  EXPECT_THAT(
+      RunHloCommand(command),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               HasSubstr("zeros.npz.gz: the gzip data holds 16 MiB or more, which is refused; raise the "
+                         "limit with --max_bytes")));
+  ASSERT_OK_AND_ASSIGN(const std::string megabytes, WriteNpz({Literal(Shape(xla::F32, {1000000}))}));
+  ASSERT_OK(WriteOutput(command.args, megabytes));
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("zeros.npz.gz: the arguments take 4.0 MB, the limit is 1.0 MB")));
+  command.infeed = std::exchange(command.args, "");
+  command.input = WriteText("infeed.hlo", "ROOT p = f32[] parameter(0)");
+  EXPECT_THAT(
+      RunHloCommand(command),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               HasSubstr("zeros.npz.gz: arr_0.npy: the members hold more than 1.0 MB, which is refused; "
+                         "raise the limit with --max_bytes")));
 }
 
 TEST(RunCommandTest, ACheckNeedsSomethingToCompareWith) {
