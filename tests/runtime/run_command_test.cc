@@ -191,6 +191,32 @@ TEST(RunCommandTest, FilesOfArgumentsAndInfeedsAreBounded) {
                          "raise the limit with --max_bytes")));
 }
 
+TEST(RunCommandTest, MeshesThatAreTooLargeAreRefusedBeforeTheyAreMade) {
+  HloRunCommand command;
+  command.input =
+      WriteText("mesh.hlo", "ROOT p = f32[8] parameter(0), sharding={devices=[100000]<=[100000]}");
+  command.partition = [](const Module&, int64_t) -> absl::StatusOr<std::unique_ptr<Module>> {
+    return absl::InternalError("the mesh is made");
+  };
+  command.max_bytes = 10000000;
+  const auto refused = StatusIs(
+      absl::StatusCode::kResourceExhausted,
+      HasSubstr("a mesh of 100000 devices takes 35.0 MB beside its values, the limit is 10.0 MB; raise it"));
+  EXPECT_THAT(RunHloCommand(command), refused);
+  command.max_bytes = 35000000;
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInternal));
+  // The same for those that a flag or replicas ask for.
+  command.max_bytes = 10000000;
+  command.input = WriteText("plain.hlo", "ROOT p = f32[8] parameter(0)");
+  command.num_partitions = 100000;
+  EXPECT_THAT(RunHloCommand(command), refused);
+  command.num_partitions = 0;
+  ASSERT_OK(WriteFile(TempPath("many.hlo"),
+                      "HloModule m, replica_count=100000\nENTRY e { ROOT p = f32[8] parameter(0) }"));
+  command.input = TempPath("many.hlo");
+  EXPECT_THAT(RunHloCommand(command), refused);
+}
+
 TEST(RunCommandTest, ACheckNeedsSomethingToCompareWith) {
   HloRunCommand command;
   command.input = WriteText("one.hlo", "ROOT p = f32[4] parameter(0)");
