@@ -31,12 +31,6 @@ constexpr std::pair<absl::string_view, PrimitiveType> kTypes[] = {
 constexpr std::pair<absl::string_view, PrimitiveType> kUntyped[] = {
     {"V1", xla::U8}, {"f1", xla::U8}, {"V2", xla::U16}};
 
-struct Header {
-  Shape shape;
-  std::string untyped;
-  bool swapped = false, fortran = false;
-};
-
 absl::Status CutShort() { return absl::InvalidArgumentError("the array's header is cut short"); }
 
 // The text behind 'key': in the header's dictionary.
@@ -47,7 +41,7 @@ std::optional<absl::string_view> Field(absl::string_view header, absl::string_vi
 }
 
 // descr is a byte order and a type in quotes, or a list for records.
-absl::Status ReadType(absl::string_view descr, Header* header, PrimitiveType* type) {
+absl::Status ReadType(absl::string_view descr, NpyHeader* header, PrimitiveType* type) {
   if (absl::StartsWith(descr, "[")) return absl::InvalidArgumentError("arrays of records are not read");
   const size_t end = descr.find('\'', 1);
   if (!absl::StartsWith(descr, "'") || end == absl::string_view::npos || end < 3) return CutShort();
@@ -90,12 +84,12 @@ absl::StatusOr<Dims> ReadDims(absl::string_view shape) {
   return dims;
 }
 
-absl::StatusOr<Header> ReadHeader(absl::string_view text) {
+absl::StatusOr<NpyHeader> ReadHeader(absl::string_view text) {
   const auto descr = Field(text, "descr"), order = Field(text, "fortran_order"), shape = Field(text, "shape");
   if (!descr.has_value() || !order.has_value() || !shape.has_value()) {
     return absl::InvalidArgumentError("the array's header lacks descr, fortran_order or shape");
   }
-  Header header;
+  NpyHeader header;
   PrimitiveType type;
   RETURN_IF_ERROR(ReadType(*descr, &header, &type));
   header.fortran = absl::StartsWith(*order, "True");
@@ -148,7 +142,7 @@ std::string Description(PrimitiveType type) {
 
 bool LooksLikeNpy(absl::string_view bytes) { return absl::StartsWith(bytes, kMagic); }
 
-absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes) {
+absl::StatusOr<NpyHeader> ReadNpyHeader(absl::string_view bytes) {
   if (!LooksLikeNpy(bytes)) return absl::InvalidArgumentError("is no .npy array");
   if (bytes.size() < 12) return CutShort();
   const int version = bytes[6], length_width = version == 1 ? 2 : 4;
@@ -161,8 +155,14 @@ absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes) {
     return absl::InvalidArgumentError(absl::StrCat("version ", version, " of the .npy format is not known"));
   }
   if (header_size > bytes.size() - header_at) return CutShort();
-  ASSIGN_OR_RETURN(const Header header, ReadHeader(bytes.substr(header_at, header_size)));
-  const absl::string_view data = bytes.substr(header_at + header_size);
+  ASSIGN_OR_RETURN(NpyHeader header, ReadHeader(bytes.substr(header_at, header_size)));
+  header.data_at = static_cast<int64_t>(header_at + header_size);
+  return header;
+}
+
+absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes) {
+  ASSIGN_OR_RETURN(const NpyHeader header, ReadNpyHeader(bytes));
+  const absl::string_view data = bytes.substr(header.data_at);
   const Shape& shape = header.shape;
   if (static_cast<int64_t>(data.size()) < shape.ByteSize()) {
     return absl::InvalidArgumentError(absl::StrCat("holds ", data.size(), " bytes of ", shape.ToString(),
@@ -182,20 +182,24 @@ absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes) {
   return array;
 }
 
-absl::StatusOr<Literal> AsType(const NpyArray& array, PrimitiveType type) {
-  const Shape& shape = array.values.shape();
-  if (array.untyped.empty()) {
-    if (shape.element_type() == type) return array.values;
+absl::Status CheckType(PrimitiveType given, absl::string_view untyped, PrimitiveType type) {
+  if (untyped.empty()) {
+    if (given == type) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat("holds ", TypeName(shape.element_type()), " elements, ", TypeName(type), " are needed"));
+        absl::StrCat("holds ", TypeName(given), " elements, ", TypeName(type), " are needed"));
   }
   const bool named = std::any_of(std::begin(kTypes), std::end(kTypes),
                                  [&](const auto& known) { return known.second == type; });
-  if (named || ByteWidth(type) != ByteWidth(shape.element_type())) {
-    return absl::InvalidArgumentError(absl::StrCat("holds elements of type '", array.untyped, "', of ",
-                                                   ByteWidth(shape.element_type()),
-                                                   " bytes, which cannot be ", TypeName(type)));
-  }
+  if (!named && ByteWidth(type) == ByteWidth(given)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("holds elements of type '", untyped, "', of ",
+                                                 ByteWidth(given), " bytes, which cannot be ",
+                                                 TypeName(type)));
+}
+
+absl::StatusOr<Literal> AsType(const NpyArray& array, PrimitiveType type) {
+  const Shape& shape = array.values.shape();
+  RETURN_IF_ERROR(CheckType(shape.element_type(), array.untyped, type));
+  if (array.untyped.empty()) return array.values;
   Literal literal(Shape(type, shape.dims()));
   if (shape.ByteSize() == 0) return literal;
   std::memcpy(literal.mutable_bytes(), array.values.bytes(), shape.ByteSize());

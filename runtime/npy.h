@@ -5,8 +5,10 @@
 #ifndef TOROID_RUNTIME_NPY_H_
 #define TOROID_RUNTIME_NPY_H_
 
+#include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "hlo/ir/literal.h"
@@ -20,8 +22,19 @@ struct NpyArray {
   std::string untyped;  // How the file describes such elements, "<V2" say; empty where it names the type.
 };
 
+// What a file says of itself before its values.
+struct NpyHeader {
+  Shape shape;          // Elements without a type are u8 or u16 here.
+  std::string untyped;  // As in NpyArray.
+  bool swapped = false, fortran = false;
+  int64_t data_at = 0;  // Where the values begin; they take shape.ByteSize() bytes.
+};
+
 // Whether the bytes begin like a .npy file.
 bool LooksLikeNpy(absl::string_view bytes);
+
+// The header, of which `bytes` need to hold no more.
+absl::StatusOr<NpyHeader> ReadNpyHeader(absl::string_view bytes);
 
 // Fortran order is turned into C order, big-endian values into native ones.
 // Errors: kInvalidArgument for anything else than a well-formed array of numbers or booleans.
@@ -32,6 +45,9 @@ absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes);
 //   {"<V2", [0x3f80]} as bf16 -> bf16[1] {1}
 // Errors: kInvalidArgument if the file names another type, or the elements have another width.
 absl::StatusOr<Literal> AsType(const NpyArray& array, PrimitiveType type);
+
+// The error that AsType would give, before there are values.
+absl::Status CheckType(PrimitiveType given, absl::string_view untyped, PrimitiveType type);
 
 // The file of an array. Types without a name become '<V2' or '<V1':
 // numpy.load(path).view(ml_dtypes.bfloat16).

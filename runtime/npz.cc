@@ -5,19 +5,20 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
+#include "hlo/base/text_table.h"
 
 namespace toroid {
 namespace {
 
-constexpr uint64_t kMaxBytes =
-    (uint64_t{1} << 31) - 1;             // Of all members, as for files that are not compressed.
-constexpr uint64_t kMostPerByte = 1100;  // No method of numpy.savez_compressed shrinks better.
+constexpr uint64_t kMostPerByte = 1100;          // No method of numpy.savez_compressed shrinks better.
+constexpr uint64_t kMostHeaderBytes = 64 << 10;  // NumPy's own have 128 bytes or little more.
 
 struct Discard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -37,27 +38,33 @@ class ZipError {
   zip_error_t error_;
 };
 
-// A member's content, of at most `limit` bytes.
-absl::StatusOr<std::string> ReadMember(zip_t* archive, uint64_t index, uint64_t limit) {
+// The size that the archive claims for a member.
+absl::StatusOr<uint64_t> ClaimedSize(zip_t* archive, uint64_t index) {
   zip_stat_t info;
   constexpr uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
   if (zip_stat_index(archive, index, 0, &info) != 0 || (info.valid & kNeeded) != kNeeded ||
       info.size / kMostPerByte > info.comp_size) {
     return absl::InvalidArgumentError("the member's size cannot be right");
   }
-  if (info.size > limit)
-    return absl::ResourceExhaustedError("the members hold 2 GiB or more, which is refused");
+  return info.size;
+}
+
+// The first bytes of a member, at most `limit`; all of them if it claims no more.
+absl::StatusOr<std::string> ReadMember(zip_t* archive, uint64_t index, uint64_t limit) {
+  ASSIGN_OR_RETURN(const uint64_t claimed, ClaimedSize(archive, index));
+  const bool whole = claimed <= limit;
   const std::unique_ptr<zip_file_t, Discard> member(zip_fopen_index(archive, index, 0));
   if (member == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("the member cannot be read: ", zip_strerror(archive)));
   }
-  // The sizes are only claims until the data is there. One byte more, so that the end, and with it the check
-  // sum, is reached.
+  // The sizes are only claims until the data is there. One byte more of a whole member, so that the end, and
+  // with it the check sum, is reached.
+  const uint64_t wanted = whole ? claimed + 1 : limit;
   std::string content;
   size_t size = 0;
-  while (true) {
+  while (size < wanted) {
     if (size == content.size()) {
-      content.resize(std::min<uint64_t>(info.size + 1, std::max<size_t>(2 * size, 1 << 16)));
+      content.resize(std::min<uint64_t>(wanted, std::max<size_t>(2 * size, 1 << 16)));
     }
     const zip_int64_t n = zip_fread(member.get(), content.data() + size, content.size() - size);
     if (n < 0) {
@@ -65,11 +72,40 @@ absl::StatusOr<std::string> ReadMember(zip_t* archive, uint64_t index, uint64_t 
           absl::StrCat("the member is damaged: ", zip_file_strerror(member.get())));
     }
     size += static_cast<size_t>(n);
-    if (n == 0 || size > info.size) break;
+    if (n == 0) break;
   }
-  if (size != info.size) return absl::InvalidArgumentError("the member is damaged: it has another size");
+  if (size != (whole ? claimed : limit)) {
+    return absl::InvalidArgumentError("the member is damaged: it has another size");
+  }
   content.resize(size);
   return content;
+}
+
+absl::StatusOr<NpyHeader> ReadHeader(zip_t* archive, uint64_t index) {
+  ASSIGN_OR_RETURN(const std::string start, ReadMember(archive, index, kMostHeaderBytes));
+  return ReadNpyHeader(start);
+}
+
+absl::StatusOr<NpyArray> ReadArray(zip_t* archive, uint64_t index, int64_t max_bytes, int64_t* left) {
+  ASSIGN_OR_RETURN(const NpyHeader header, ReadHeader(archive, index));
+  ASSIGN_OR_RETURN(const uint64_t size, ClaimedSize(archive, index));
+  const int64_t bytes = header.shape.ByteSize();
+  if (size > static_cast<uint64_t>(header.data_at + bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat("holds ", size - header.data_at, " bytes of ",
+                                                   header.shape.ToString(), ", ", bytes, " expected"));
+  }
+  if (bytes > *left) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the members hold more than ", BytesText(max_bytes), ", which is refused"));
+  }
+  *left -= bytes;
+  ASSIGN_OR_RETURN(const std::string content, ReadMember(archive, index, size));
+  return ReadNpy(content);
+}
+
+std::string NameOf(zip_t* archive, uint64_t index) {
+  const char* name = zip_get_name(archive, index, ZIP_FL_ENC_RAW);
+  return name == nullptr ? absl::StrCat("member ", index) : name;
 }
 
 // The bytes that an archive was written to.
@@ -92,28 +128,44 @@ bool LooksLikeNpz(absl::string_view bytes) {
          absl::StartsWith(bytes, absl::string_view("PK\5\6", 4));
 }
 
-absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes) {
+void NpzReader::Discard::operator()(zip* archive) const { zip_discard(archive); }
+
+absl::StatusOr<NpzReader> NpzReader::Open(absl::string_view bytes, int64_t max_bytes) {
   if (!LooksLikeNpz(bytes)) return absl::InvalidArgumentError("is no .npz archive");
   ZipError error;
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, error.get());
   if (source == nullptr) return absl::ResourceExhaustedError(error.Text());
-  const Archive archive(zip_open_from_source(source, ZIP_RDONLY, error.get()));
+  zip_t* archive = zip_open_from_source(source, ZIP_RDONLY, error.get());
   if (archive == nullptr) {
     zip_source_free(source);
     return absl::InvalidArgumentError(absl::StrCat("the archive is damaged: ", error.Text()));
   }
-  std::vector<NpzMember> members;
-  uint64_t left = kMaxBytes;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  NpzReader reader(archive, max_bytes);
+  const zip_int64_t count = zip_get_num_entries(archive, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
-    const char* raw_name = zip_get_name(archive.get(), static_cast<uint64_t>(i), ZIP_FL_ENC_RAW);
-    const std::string name = raw_name == nullptr ? absl::StrCat("member ", i) : raw_name;
-    absl::StatusOr<std::string> content = ReadMember(archive.get(), static_cast<uint64_t>(i), left);
-    if (!content.ok()) return Annotate(content.status(), absl::CHexEscape(name));
-    left -= content->size();
-    absl::StatusOr<NpyArray> array = ReadNpy(*content);
-    if (!array.ok()) return Annotate(array.status(), absl::CHexEscape(name));
-    members.push_back({std::string(absl::StripSuffix(name, ".npy")), *std::move(array)});
+    reader.names_.emplace_back(absl::StripSuffix(NameOf(archive, static_cast<uint64_t>(i)), ".npy"));
+  }
+  return reader;
+}
+
+absl::StatusOr<NpyHeader> NpzReader::Header(size_t member) const {
+  absl::StatusOr<NpyHeader> header = ReadHeader(archive_.get(), member);
+  if (!header.ok()) return Annotate(header.status(), absl::CHexEscape(NameOf(archive_.get(), member)));
+  return header;
+}
+
+absl::StatusOr<NpyArray> NpzReader::Read(size_t member) {
+  absl::StatusOr<NpyArray> array = ReadArray(archive_.get(), member, max_bytes_, &left_);
+  if (!array.ok()) return Annotate(array.status(), absl::CHexEscape(NameOf(archive_.get(), member)));
+  return array;
+}
+
+absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes, int64_t max_bytes) {
+  ASSIGN_OR_RETURN(NpzReader reader, NpzReader::Open(bytes, max_bytes));
+  std::vector<NpzMember> members;
+  for (size_t i = 0; i < reader.names().size(); ++i) {
+    ASSIGN_OR_RETURN(NpyArray array, reader.Read(i));
+    members.push_back({reader.names()[i], std::move(array)});
   }
   return members;
 }

@@ -1,13 +1,16 @@
 #include "runtime/numpy_arguments.h"
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/files.h"
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/base/text_table.h"
 #include "runtime/npy.h"
 #include "runtime/npz.h"
 
@@ -35,17 +38,16 @@ Literal Assemble(const Shape& shape, std::vector<Literal>::iterator* next) {
 }
 
 // member_of[slot], by name; the order of the file if any name fits no slot or two fit the same.
-std::vector<size_t> MatchMembers(const std::vector<NpzMember>& members, const std::vector<Slot>& slots) {
-  std::vector<size_t> in_order(slots.size()), member_of(slots.size(), members.size());
+std::vector<size_t> MatchMembers(const std::vector<std::string>& names, const std::vector<Slot>& slots) {
+  std::vector<size_t> in_order(slots.size()), member_of(slots.size(), names.size());
   for (size_t s = 0; s < slots.size(); ++s) in_order[s] = s;
-  for (size_t m = 0; m < members.size(); ++m) {
+  for (size_t m = 0; m < names.size(); ++m) {
     size_t s = 0;
-    while (s < slots.size() && members[m].name != absl::StrCat("arr_", s) &&
-           members[m].name != absl::StrCat(s) &&
-           (slots[s].name.empty() || members[m].name != slots[s].name)) {
+    while (s < slots.size() && names[m] != absl::StrCat("arr_", s) && names[m] != absl::StrCat(s) &&
+           (slots[s].name.empty() || names[m] != slots[s].name)) {
       ++s;
     }
-    if (s == slots.size() || member_of[s] != members.size()) return in_order;
+    if (s == slots.size() || member_of[s] != names.size()) return in_order;
     member_of[s] = m;
   }
   return member_of;
@@ -63,46 +65,100 @@ int CountArrays(const Shape& shape) {
   return count;
 }
 
+// An archive, or an array as an archive of one member without a name.
+class NumpyFile {
+ public:
+  static absl::StatusOr<NumpyFile> Open(absl::string_view bytes) {
+    NumpyFile file;
+    if (LooksLikeNpy(bytes)) {
+      file.array_ = bytes;
+      file.names_ = {""};
+      return file;
+    }
+    ASSIGN_OR_RETURN(file.archive_, NpzReader::Open(bytes));
+    file.names_ = file.archive_->names();
+    return file;
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+  absl::StatusOr<NpyHeader> Header(size_t i) const {
+    return archive_.has_value() ? archive_->Header(i) : ReadNpyHeader(array_);
+  }
+  absl::StatusOr<NpyArray> Read(size_t i) {
+    return archive_.has_value() ? archive_->Read(i) : ReadNpy(array_);
+  }
+
+ private:
+  absl::string_view array_;
+  std::optional<NpzReader> archive_;
+  std::vector<std::string> names_;
+};
+
+// Whether an array can be the argument: smaller ones may be, of bounded sizes or cut unevenly.
+absl::Status CheckFits(const NpyHeader& header, const Shape& place) {
+  RETURN_IF_ERROR(CheckType(header.shape.element_type(), header.untyped, place.element_type()));
+  if (header.shape.NumElements() <= place.NumElements()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("holds ",
+                                                 Shape(place.element_type(), header.shape.dims()).ToString(),
+                                                 ", which does not fit ", place.ToString()));
+}
+
+// "MEMBER for parameter NAME".
+std::string PlaceOf(absl::string_view member, const Slot& slot, size_t number) {
+  const std::string place = slot.name.empty() ? absl::StrCat("array ", number, " of the arguments")
+                                              : absl::StrCat("parameter ", slot.name);
+  return member.empty() ? place : absl::StrCat(absl::CHexEscape(member), " for ", place);
+}
+
 bool AsksForOneArray(absl::string_view path) { return absl::EndsWith(WithoutGz(path), ".npy"); }
 
 }  // namespace
 
 bool LooksLikeNumpy(absl::string_view bytes) { return LooksLikeNpz(bytes) || LooksLikeNpy(bytes); }
 
-absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, const Computation& entry) {
-  std::vector<NpzMember> members;
-  if (LooksLikeNpy(bytes)) {
-    ASSIGN_OR_RETURN(NpyArray array, ReadNpy(bytes));
-    members.push_back({"", std::move(array)});
-  } else {
-    ASSIGN_OR_RETURN(members, ReadNpz(bytes));
+absl::Status CheckArgumentBytes(const std::vector<Shape>& shapes, int64_t max_bytes) {
+  std::optional<int64_t> sum = 0;
+  for (const Shape& shape : shapes) {
+    if (sum.has_value()) sum = CheckedAdd(*sum, shape.ByteSize());
   }
+  if (sum.has_value() && *sum <= max_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the arguments take ", sum ? BytesText(*sum) : "more than 9.2 EB", ", the limit is ",
+                   BytesText(max_bytes), "; raise it with --max_bytes"));
+}
+
+absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, const Computation& entry,
+                                                    absl::Span<const Shape> shapes, int64_t max_bytes) {
+  ASSIGN_OR_RETURN(NumpyFile file, NumpyFile::Open(bytes));
+  const auto shape_of = [&](int i) -> const Shape& {
+    return shapes.empty() ? entry.parameter(i)->shape() : shapes[i];
+  };
   std::vector<Slot> slots;
-  for (const Instruction* parameter : entry.parameters()) {
-    AppendSlots(parameter->shape(), std::string(parameter->name()), &slots);
+  for (int i = 0; i < entry.num_parameters(); ++i) {
+    AppendSlots(shape_of(i), std::string(entry.parameter(i)->name()), &slots);
   }
-  if (members.size() != slots.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(entry.name(), " takes ", slots.size(), " arrays as arguments, got ", members.size()));
+  if (file.names().size() != slots.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(entry.name(), " takes ", slots.size(),
+                                                   " arrays as arguments, got ", file.names().size()));
   }
-  const std::vector<size_t> member_of = MatchMembers(members, slots);
+  const std::vector<size_t> member_of = MatchMembers(file.names(), slots);
+  std::vector<Shape> given;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    ASSIGN_OR_RETURN(const NpyHeader header, file.Header(member_of[s]));
+    const absl::Status fits = CheckFits(header, *slots[s].shape);
+    if (!fits.ok()) return Annotate(fits, PlaceOf(file.names()[member_of[s]], slots[s], s));
+    given.push_back(header.shape);
+  }
+  RETURN_IF_ERROR(CheckArgumentBytes(given, max_bytes));
   std::vector<Literal> arrays;
   for (size_t s = 0; s < slots.size(); ++s) {
-    const NpzMember& member = members[member_of[s]];
-    absl::StatusOr<Literal> array = AsType(member.array, slots[s].shape->element_type());
-    if (!array.ok()) {
-      const std::string place = slots[s].name.empty() ? absl::StrCat("array ", s, " of the arguments")
-                                                      : absl::StrCat("parameter ", slots[s].name);
-      return Annotate(array.status(), member.name.empty()
-                                          ? place
-                                          : absl::StrCat(absl::CHexEscape(member.name), " for ", place));
-    }
-    arrays.push_back(*std::move(array));
+    ASSIGN_OR_RETURN(const NpyArray array, file.Read(member_of[s]));
+    ASSIGN_OR_RETURN(Literal typed, AsType(array, slots[s].shape->element_type()));
+    arrays.push_back(std::move(typed));
   }
   std::vector<Literal> arguments;
   auto next = arrays.begin();
-  for (const Instruction* parameter : entry.parameters())
-    arguments.push_back(Assemble(parameter->shape(), &next));
+  for (int i = 0; i < entry.num_parameters(); ++i) arguments.push_back(Assemble(shape_of(i), &next));
   return arguments;
 }
 

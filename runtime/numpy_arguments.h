@@ -19,9 +19,16 @@ bool LooksLikeNumpy(absl::string_view bytes);
 // The arrays of a .npz or .npy file as the arguments of an entry computation, one array for each parameter,
 // or for each element of a tuple parameter. Members called like the parameters, or arr_0, arr_1, ..., or by
 // number are matched by name; if not all can be, they are taken in order. Parameters give the element types
-// that files do not name.
-// Errors: kInvalidArgument: another number of arrays, "MEMBER: ..." where an element type differs.
-absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, const Computation& entry);
+// that files do not name. `shapes` are those of the arguments where they are larger than the parameters, as
+// those of a partitioned module; none if they are equal. All is checked before any values are unpacked.
+// Errors: kInvalidArgument: another number of arrays, "MEMBER: ..." where an element type differs or an array
+// is larger than its place; kResourceExhausted if they take more than `max_bytes`.
+absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, const Computation& entry,
+                                                    absl::Span<const Shape> shapes = {},
+                                                    int64_t max_bytes = INT64_MAX);
+
+// Errors: kResourceExhausted that names --max_bytes.
+absl::Status CheckArgumentBytes(const std::vector<Shape>& shapes, int64_t max_bytes);
 
 // Whether the name asks for .npy or .npz, compressed or not.
 bool IsNumpyName(absl::string_view path);

@@ -8,7 +8,6 @@
 #include "hlo/base/files.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
-#include "hlo/base/text_table.h"
 #include "hlo/ir/spmd_record.h"
 #include "runtime/npz.h"
 #include "runtime/numpy_arguments.h"
@@ -18,6 +17,9 @@
 namespace toroid {
 namespace {
 
+// What a file of arguments may hold that is no values: a snapshot's module, headers.
+constexpr int64_t kBesideValues = 16 << 20;
+
 absl::StatusOr<RunArguments> RecordedArguments(const HloFile& file) {
   RunArguments arguments;
   ASSIGN_OR_RETURN(arguments.values, file.Arguments());
@@ -25,19 +27,18 @@ absl::StatusOr<RunArguments> RecordedArguments(const HloFile& file) {
   return arguments;
 }
 
-absl::StatusOr<RunArguments> ArgumentsOfFile(const Module& module, const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadInput(path));
-  if (LooksLikeNumpy(bytes)) {
-    auto values = NumpyArguments(bytes, *module.entry());
-    if (!values.ok()) return Annotate(values.status(), path);
-    return RunArguments{*std::move(values), std::nullopt};
-  }
-  auto snapshot = ReadHlo(bytes);
-  if (!snapshot.ok()) return Annotate(snapshot.status(), path);
-  if (!snapshot->HasArguments() && module.entry()->num_parameters() > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": holds no arguments"));
-  }
-  return RecordedArguments(*snapshot);
+absl::Status NamingTheFlag(const absl::Status& status) {
+  if (status.code() != absl::StatusCode::kResourceExhausted) return status;
+  return absl::ResourceExhaustedError(absl::StrCat(status.message(), "; raise the limit with --max_bytes"));
+}
+
+// A file of values of at most `max_bytes`.
+absl::StatusOr<std::string> ReadValues(const std::string& path, int64_t max_bytes) {
+  const int64_t most = CheckedAdd(max_bytes, kBesideValues).value_or(INT64_MAX);
+  if (most >= static_cast<int64_t>(kMaxFileBytes)) return ReadInput(path);
+  absl::StatusOr<std::string> bytes = ReadInput(path, static_cast<size_t>(most));
+  if (!bytes.ok()) return NamingTheFlag(bytes.status());
+  return bytes;
 }
 
 absl::StatusOr<std::vector<Shape>> GlobalArgumentShapes(const Module& module) {
@@ -57,34 +58,42 @@ absl::StatusOr<std::vector<Shape>> GlobalArgumentShapes(const Module& module) {
   return shapes;
 }
 
+absl::StatusOr<RunArguments> ArgumentsOfFile(const Module& module, const std::string& path,
+                                             int64_t max_bytes) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadValues(path, max_bytes));
+  if (LooksLikeNumpy(bytes)) {
+    ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(module));
+    auto values = NumpyArguments(bytes, *module.entry(), shapes, max_bytes);
+    if (!values.ok()) return Annotate(values.status(), path);
+    return RunArguments{*std::move(values), std::nullopt};
+  }
+  auto snapshot = ReadHlo(bytes);
+  if (!snapshot.ok()) return Annotate(snapshot.status(), path);
+  if (!snapshot->HasArguments() && module.entry()->num_parameters() > 0) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": holds no arguments"));
+  }
+  return RecordedArguments(*snapshot);
+}
+
 }  // namespace
 
 absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
                                            int64_t max_bytes) {
-  if (!args.empty()) return ArgumentsOfFile(*file.module, args);
+  if (!args.empty()) return ArgumentsOfFile(*file.module, args, max_bytes);
   if (file.HasArguments() || file.snapshot != nullptr) return RecordedArguments(file);
   ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(*file.module));
-  int64_t bytes = 0;
-  for (const Shape& shape : shapes) {
-    const std::optional<int64_t> sum = CheckedAdd(bytes, shape.ByteSize());
-    if (!sum || *sum > max_bytes) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the arguments take ", sum ? BytesText(*sum) : "more than 9.2 EB", ", the limit is ",
-                       BytesText(max_bytes), "; raise it with --max_bytes"));
-    }
-    bytes = *sum;
-  }
+  RETURN_IF_ERROR(CheckArgumentBytes(shapes, max_bytes));
   RunArguments arguments;
   arguments.values = RandomLiterals(shapes, IndexBound(*file.module), seed);
   return arguments;
 }
 
-absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path) {
+absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path, int64_t max_bytes) {
   std::vector<NpyArray> values;
   if (path.empty()) return values;
-  ASSIGN_OR_RETURN(const std::string bytes, ReadInput(path));
-  auto members = ReadNpz(bytes);
-  if (!members.ok()) return Annotate(members.status(), path);
+  ASSIGN_OR_RETURN(const std::string bytes, ReadValues(path, max_bytes));
+  auto members = ReadNpz(bytes, max_bytes);
+  if (!members.ok()) return Annotate(NamingTheFlag(members.status()), path);
   const size_t n = members->size();
   std::vector<size_t> places(n);
   std::vector<bool> taken(n, false);

@@ -20,7 +20,8 @@ struct RunArguments {
 };
 
 // The arguments in the file `args`: an HloSnapshot, .npz or .npy. Without one (""): those recorded with the
-// module, or generated ones of at most `max_bytes`, by `seed`.
+// module, or generated ones, by `seed`. Neither the arguments, nor the file unpacked beyond what is not
+// values, may take more than `max_bytes`.
 // Errors: kInvalidArgument "ARGS: ..." for files that hold none or do not fit; kResourceExhausted for too
 // many bytes.
 absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
@@ -28,7 +29,8 @@ absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::strin
 
 // The arrays of an .npz file in the order infeeds take them: arr_0, arr_1, ... by number, others as the
 // archive has them. None for the empty path.
-absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path);
+// Errors: kResourceExhausted for more than `max_bytes`.
+absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path, int64_t max_bytes);
 
 }  // namespace toroid
 

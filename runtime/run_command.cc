@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/files.h"
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
+#include "hlo/base/text_table.h"
 #include "hlo/io/file.h"
 #include "hlo/io/literal_text.h"
 #include "hlo/ir/device_limit.h"
@@ -30,6 +33,10 @@ namespace {
 
 constexpr int64_t kMaxPrinted = 64;  // Elements of an output that are printed.
 
+// What a device takes beside its values: 350 bytes were measured where the partitioner permutes 2^20 devices,
+// 80 for as many replicas with one collective.
+constexpr int64_t kBytesPerDevice = 350;
+
 // What runs: the module of the file, or what the partitioner makes of it.
 struct Program {
   const Module* module;
@@ -46,7 +53,15 @@ int64_t ReplicasOf(const Module& module) {
   return module.config().replica_count;
 }
 
-absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& module) {
+absl::Status CheckDevices(int64_t devices, int64_t max_bytes) {
+  if (devices <= 1 || devices <= max_bytes / kBytesPerDevice) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a mesh of ", devices, " devices takes ",
+                   BytesText(CheckedMultiply(devices, kBytesPerDevice).value_or(INT64_MAX)),
+                   " beside its values, the limit is ", BytesText(max_bytes), "; raise it with --max_bytes"));
+}
+
+absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& module, int64_t max_bytes) {
   Program program;
   program.module = &module;
   program.manual = HasManualRegions(module);
@@ -64,6 +79,7 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
       return absl::UnimplementedError(absl::StrCat(
           "runs on ", replicas, " replicas of several partitions; here one of the two must be 1"));
     }
+    RETURN_IF_ERROR(CheckDevices(replicas, max_bytes));
     program.num_replicas = replicas;
     return program;
   }
@@ -73,7 +89,11 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
       return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", program.num_partitions,
                                                      " devices; leave --num_partitions out"));
     }
+    RETURN_IF_ERROR(CheckDevices(program.num_partitions, max_bytes));
   } else if (command.num_partitions != 1 && command.partition != nullptr) {
+    RETURN_IF_ERROR(CheckDevices(
+        command.num_partitions > 0 ? command.num_partitions : ComputeShardingStats(module).devices,
+        max_bytes));
     const Stopwatch stopwatch;
     ASSIGN_OR_RETURN(program.made, command.partition(module, command.num_partitions));
     program.partition_seconds = stopwatch.Seconds();
@@ -230,8 +250,8 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
     return absl::InvalidArgumentError(
         "--promote prints results, or with --check compares them; leave -o and --outfeed out");
   }
-  ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module));
   const int64_t max_bytes = command.max_bytes > 0 ? command.max_bytes : DefaultMaxBytes();
+  ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
   SetBlockLimit(max_bytes);
   ASSIGN_OR_RETURN(const RunArguments arguments, FindArguments(file, command.args, command.seed, max_bytes));
   if (command.check && !arguments.result.has_value() && (program.made == nullptr || program.manual)) {
@@ -240,7 +260,7 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
             ? "there is nothing to check against: one device and no recorded result; give --num_partitions=N"
             : "there is nothing to check against: no recorded result, no global module");
   }
-  ASSIGN_OR_RETURN(std::vector<NpyArray> infeed, ReadInfeed(command.infeed));
+  ASSIGN_OR_RETURN(std::vector<NpyArray> infeed, ReadInfeed(command.infeed, max_bytes));
   Runner runner(arguments.values, std::move(infeed), program.num_replicas, max_bytes,
                 /*check_replicas=*/command.check);
   const Shape* global = program.made != nullptr        ? &module.entry()->root()->shape()

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,8 +19,10 @@
 namespace toroid {
 namespace {
 
-constexpr size_t kMaxBytes = (size_t{1} << 31) - 1;  // What a protocol buffer may take.
 constexpr int kMaxGzipLayers = 3;
+// What data inside several layers may hold, per byte of the file and beside it: one layer reaches 1032 times,
+// each further one multiplies.
+constexpr size_t kMostPerByte = 1100, kMostBeside = 64 << 10;
 
 // Closes a descriptor at the end of the scope, unless it is a standard one.
 class Descriptor {
@@ -62,7 +65,7 @@ absl::Status WriteDirectly(const std::string& path, int fd, absl::string_view by
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t limit) {
   const Descriptor file(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return SystemError(path);
   struct stat info;
@@ -72,7 +75,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
       S_ISREG(info.st_mode) && info.st_size >= 0 ? static_cast<size_t>(info.st_size) + 1 : 1 << 16, 0);
   size_t size = 0;
   while (true) {
-    if (size > kMaxBytes) return absl::ResourceExhaustedError(absl::StrCat(path, ": larger than 2 GiB"));
+    if (size > limit) {
+      return absl::ResourceExhaustedError(absl::StrCat(path, ": holds more than ", limit, " bytes"));
+    }
     if (size == bytes.size()) bytes.resize(2 * bytes.size());
     const ssize_t n = read(file.get(), bytes.data() + size, bytes.size() - size);
     if (n < 0 && errno == EINTR) continue;
@@ -113,15 +118,18 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   return status;
 }
 
-absl::StatusOr<std::string> ReadInput(const std::string& path) {
-  ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+absl::StatusOr<std::string> ReadInput(const std::string& path, size_t limit) {
+  ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, limit));
+  const size_t nested_limit = std::min(limit, kMostPerByte * bytes.size() + kMostBeside);
   for (int layer = 0; IsGzip(bytes); ++layer) {
     if (layer == kMaxGzipLayers) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": is compressed more than ", kMaxGzipLayers, " times over"));
     }
-    absl::StatusOr<std::string> inside = Gunzip(bytes);
-    if (!inside.ok()) return Annotate(inside.status(), path);
+    absl::StatusOr<std::string> inside = Gunzip(bytes, (layer == 0 ? limit : nested_limit) + 1);
+    if (!inside.ok()) {
+      return Annotate(inside.status(), absl::StrCat(path, layer == 0 ? "" : ": inside other gzip data"));
+    }
     bytes = *std::move(inside);
   }
   return bytes;

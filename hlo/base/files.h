@@ -2,6 +2,7 @@
 #ifndef TOROID_HLO_BASE_FILES_H_
 #define TOROID_HLO_BASE_FILES_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
@@ -10,9 +11,13 @@
 
 namespace toroid {
 
+// What a protocol buffer may take.
+inline constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;
+
 // The bytes of a file; "-" is standard input.
-// Errors: kNotFound or kUnavailable "PATH: why" where it cannot be read; kResourceExhausted from 2 GiB on.
-absl::StatusOr<std::string> ReadFile(const std::string& path);
+// Errors: kNotFound or kUnavailable "PATH: why" where it cannot be read; kResourceExhausted for more than
+// `limit` bytes.
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t limit = kMaxFileBytes);
 
 // Writes a file; "-" is standard output. A regular file is written under another name beside it and renamed,
 // so that it is there whole or not at all; anything else that exists (/dev/null, a pipe) is written directly.
@@ -20,9 +25,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 absl::Status WriteFile(const std::string& path, absl::string_view bytes);
 
 // What a file that a user hands in holds: gzip data, recognised from its content, is decompressed (gzip
-// inside gzip up to three deep).
+// inside gzip up to three deep, where it holds no more than one layer of a file of this size may). At most
+// `limit` bytes, compressed or not.
 // Errors: those of ReadFile; those of Gunzip and gzip nested deeper as "PATH: what".
-absl::StatusOr<std::string> ReadInput(const std::string& path);
+absl::StatusOr<std::string> ReadInput(const std::string& path, size_t limit = kMaxFileBytes);
 
 // WriteFile, compressed where the path ends in ".gz".
 absl::Status WriteOutput(const std::string& path, absl::string_view bytes);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kGzipWindow = MAX_WBITS + 16;  // Tells zlib to expect, or write, the gzip header.
 constexpr size_t kMostPerByte = 1032;        // Deflate shrinks no better than this.
+constexpr size_t kMiB = 1 << 20;
 constexpr absl::string_view kMagic("\x1f\x8b\x08", 3);
 
 // An upper bound that zlib's 32-bit counters take.
@@ -66,7 +67,8 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, size_t limit) {
   if (bytes.size() < 18) return cut_short();
   const auto too_large = [&] {
     return absl::ResourceExhaustedError(
-        absl::StrCat("the gzip data holds ", limit >> 20, " MiB or more, which is refused"));
+        absl::StrCat("the gzip data holds ", limit >> (limit < kMiB ? 10 : 20),
+                     limit < kMiB ? " KiB" : " MiB", " or more, which is refused"));
   };
   if (bytes.size() >= size_t{1} << 31) return too_large();  // Beyond what zlib counts.
   Inflater inflater(bytes);

@@ -9,9 +9,11 @@
 #include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/json_util.h"
+#include "google/protobuf/util/type_resolver_util.h"
 #include "hlo/base/files.h"
 #include "hlo/io/container.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/io/json_scan.h"
 #include "hlo/io/module_proto.h"
 #include "hlo/io/wire_fields.h"
 
@@ -136,21 +138,29 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string text_;
 };
 
-absl::Status ParseProtoText(absl::string_view text, google::protobuf::Message* message) {
+absl::StatusOr<std::string> ParseProtoText(absl::string_view text, Container container) {
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   parser.SetRecursionLimit(100);
-  if (parser.ParseFromString(std::string(text), message)) return absl::OkStatus();
+  const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
+  if (parser.ParseFromString(std::string(text), message.get())) return message->SerializePartialAsString();
   return absl::InvalidArgumentError(error.text().empty() ? "1:1: not in the text format" : error.text());
 }
 
-absl::Status ParseJson(absl::string_view text, google::protobuf::Message* message) {
+// No message is made: one of many empty instructions takes hundreds of bytes for each byte of text.
+absl::StatusOr<std::string> ParseJson(absl::string_view text, Container container) {
+  constexpr char kPrefix[] = "type.googleapis.com";
+  const std::unique_ptr<google::protobuf::util::TypeResolver> resolver(
+      google::protobuf::util::NewTypeResolverForDescriptorPool(
+          kPrefix, google::protobuf::DescriptorPool::generated_pool()));
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = false;
-  const auto status =
-      google::protobuf::util::JsonStringToMessage({text.data(), text.size()}, message, options);
-  if (status.ok()) return absl::OkStatus();
+  std::string binary;
+  const std::string& name = MessageOf(container)->GetDescriptor()->full_name();
+  const auto status = google::protobuf::util::JsonToBinaryString(
+      resolver.get(), absl::StrCat(kPrefix, "/", name), {text.data(), text.size()}, &binary, options);
+  if (status.ok()) return binary;
   return absl::InvalidArgumentError(absl::StrCat("JSON: ", std::string(status.message())));
 }
 
@@ -166,14 +176,14 @@ absl::StatusOr<HloFile> ReadProtoForm(absl::string_view text, const Parse& parse
   for (const Container container : {Container::kProto, Container::kSnapshot, Container::kUnoptimizedSnapshot,
                                     Container::kModuleWithConfig, Container::kModule}) {
     if (wrapped == (container == Container::kModule)) continue;
-    const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
-    absl::Status status = parse(text, message.get());
-    if (status.ok()) {
-      absl::StatusOr<HloFile> file = BinaryReader(container).Read(message->SerializePartialAsString());
+    const absl::StatusOr<std::string> binary = parse(text, container);
+    if (binary.ok()) {
+      absl::StatusOr<HloFile> file = BinaryReader(container).Read(*binary);
       if (file.ok()) return file;
-      status = file.status();
+      if (first.ok()) first = file.status();
+    } else if (first.ok()) {
+      first = binary.status();
     }
-    if (first.ok()) first = status;
   }
   return first;
 }
@@ -216,7 +226,10 @@ absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
         "neither HLO text nor an undamaged HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot");
   }
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
-  if (absl::StartsWith(text, "{")) return ReadProtoForm(bytes, ParseJson);
+  if (absl::StartsWith(text, "{")) {
+    RETURN_IF_ERROR(CheckJsonNesting(bytes));
+    return ReadProtoForm(bytes, ParseJson);
+  }
   if (LooksLikeProtoText(bytes)) return ReadProtoForm(bytes, ParseProtoText);
   HloFile file;
   file.container = Container::kText;

@@ -8,7 +8,7 @@
 namespace toroid {
 
 // Prime factors of a number of devices, at most; each is an axis of a mesh.
-inline constexpr int kMaxDeviceAxes = 23;
+inline constexpr int kMaxDeviceAxes = 20;
 inline constexpr int64_t kMaxDevices = int64_t{1} << kMaxDeviceAxes;
 
 }  // namespace toroid

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/literal.h"
 
@@ -9,6 +10,43 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kMaxInstructions = 16 << 20;
+
+bool IsInlined(const Instruction& i) { return i.opcode() == Opcode::kCall && i.called().size() == 1; }
+
+// Callees that every caller gets a copy of; others, reducers and the like, are shared.
+bool OwnsCallees(const Instruction& i) {
+  return i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional;
+}
+
+// Instructions that the copy of `module` is made from, each as often as it is visited; INT64_MAX stands for
+// more. Callees stand before their callers (M5), so one pass up and one down find it where the copying itself
+// would take exponential time.
+int64_t InlinedInstructions(const Module& module) {
+  const auto add = [](int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); };
+  const auto& computations = module.computations();
+  std::vector<int64_t> size(computations.size(), 0);
+  for (size_t c = 0; c < computations.size(); ++c) {
+    size[c] = computations[c]->size();
+    for (const auto& i : computations[c]->instructions()) {
+      if (!IsInlined(*i) && !OwnsCallees(*i)) continue;
+      for (const Computation* callee : i->called()) size[c] = add(size[c], size[callee->index()]);
+    }
+  }
+  std::vector<bool> reached(computations.size(), false), shared(computations.size(), false);
+  reached[module.entry()->index()] = true;
+  int64_t total = size[module.entry()->index()];
+  for (size_t c = computations.size(); c-- > 0;) {
+    if (!reached[c]) continue;
+    if (shared[c]) total = add(total, size[c]);
+    for (const auto& i : computations[c]->instructions()) {
+      for (const Computation* callee : i->called()) {
+        reached[callee->index()] = true;
+        if (!IsInlined(*i) && !OwnsCallees(*i)) shared[callee->index()] = true;
+      }
+    }
+  }
+  return total;
+}
 
 class Inliner {
  public:
@@ -38,7 +76,7 @@ class Inliner {
 
   // What an instruction calls: bodies, conditions and branches are its own, reducers and the like are shared.
   absl::Status CopyCalled(const Instruction& instruction, Instruction* copy) {
-    const bool own = instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional;
+    const bool own = OwnsCallees(instruction);
     std::vector<Computation*> called;
     for (const Computation* callee : instruction.called()) {
       Computation* known = own ? nullptr : shared_[callee->index()];
@@ -59,9 +97,6 @@ class Inliner {
     std::vector<Instruction*> map(from.size());
     std::vector<Instruction*> operands;
     for (const auto& instruction : from.instructions()) {
-      if (++count_ > kMaxInstructions) {
-        return absl::ResourceExhaustedError("calls inline to more than 16 million instructions");
-      }
       Instruction*& copy = map[instruction->index()];
       if (call != nullptr && instruction->opcode() == Opcode::kParameter) {
         const int64_t number = instruction->parameter_number();
@@ -75,7 +110,7 @@ class Inliner {
       }
       operands.clear();
       for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
-      if (instruction->opcode() == Opcode::kCall && instruction->called().size() == 1) {
+      if (IsInlined(*instruction)) {
         const std::vector<Instruction*> passed = operands;
         ASSIGN_OR_RETURN(Instruction * root, Append(*instruction->called(0), passed, instruction.get(), to));
         copy = KeepSharding(*instruction, root, to);
@@ -151,12 +186,15 @@ class Inliner {
   Module* target_;
   const bool shardy_;
   std::vector<Computation*> shared_;  // By computation of the source.
-  int64_t count_ = 0;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module) {
+  if (InlinedInstructions(module) > kMaxInstructions) {
+    return absl::ResourceExhaustedError(
+        "calls inline to more than 16 million instructions; use fewer levels of calls");
+  }
   auto target = std::make_unique<Module>(module.name(), module);
   *target->mutable_proto() = module.proto();
   target->config() = module.config();

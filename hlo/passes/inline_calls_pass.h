@@ -17,7 +17,7 @@
 namespace toroid {
 
 // A copy of `module` without calls; computations that nothing reaches are left out.
-// Errors: kResourceExhausted if the copy would hold more than 16 million instructions.
+// Errors: kResourceExhausted, before anything is built, if more than 16 million instructions are inlined.
 absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module);
 
 }  // namespace toroid

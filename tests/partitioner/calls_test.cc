@@ -1,11 +1,17 @@
 // Calls: shardings on them and inside of what they call.
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/passes/inline_calls_pass.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
+
+using ::testing::HasSubstr;
 
 int64_t Partitions(const std::string& text) {
   const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, 2), PartitionOptions());
@@ -65,6 +71,66 @@ ENTRY main {
 })";
   EXPECT_EQ(Partitions(text), 2);
   ExpectEquivalent(text);
+}
+
+// Every level calls the one below twice: 2^levels negations.
+std::string CallTree(int levels) {
+  std::string text = "HloModule m\nc0 { p = f32[] parameter(0) ROOT n = f32[] negate(p) }\n";
+  for (int i = 1; i <= levels; ++i) {
+    absl::StrAppend(&text, "c", i, " { p = f32[] parameter(0) a = f32[] call(p), to_apply=c", i - 1,
+                    " ROOT b = f32[] call(a), to_apply=c", i - 1, " }\n");
+  }
+  return absl::StrCat(text, "ENTRY main { p = f32[] parameter(0) ROOT b = f32[] call(p), to_apply=c", levels,
+                      " }");
+}
+
+TEST(CallsTest, TreesOfCallsThatGrowTooLargeAreRefusedBeforeTheyAreBuilt) {
+  // The second overflows 64 bits.
+  for (const int levels : {60, 500}) {
+    ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(CallTree(levels)));
+    EXPECT_THAT(InlineCalls(*module),
+                StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("more than 16 million")));
+  }
+  // Bodies of loops are copied for each loop.
+  std::string loops =
+      "HloModule m\nc { p = f32[] parameter(0) ROOT t = pred[] constant(false) }\n"
+      "b0 { p = f32[] parameter(0) ROOT n = f32[] negate(p) }\n";
+  for (int i = 1; i <= 60; ++i) {
+    absl::StrAppend(&loops, "b", i, " { p = f32[] parameter(0) x = f32[] while(p), condition=c, body=b",
+                    i - 1, " ROOT y = f32[] while(x), condition=c, body=b", i - 1, " }\n");
+  }
+  absl::StrAppend(&loops,
+                  "ENTRY main { p = f32[] parameter(0) ROOT w = f32[] while(p), condition=c, body=b60 }");
+  ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(loops));
+  EXPECT_THAT(InlineCalls(*module),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("more than 16 million")));
+}
+
+TEST(CallsTest, TreesOfCallsThatNothingReachesOrThatAreSharedCountOnce) {
+  // The tree stands in the module, but the entry calls a small part of it.
+  std::string text = CallTree(60);
+  text.replace(text.rfind("c60"), 3, "c10");
+  ASSERT_OK_AND_ASSIGN(const auto small, ParseModule(text));
+  ASSERT_OK_AND_ASSIGN(const auto flat, InlineCalls(*small));
+  EXPECT_EQ(flat->NumInstructions(), 1 + (1 << 10));
+
+  // A reducer of 2^20 instructions, copied once for both reductions.
+  std::string reducer =
+      "HloModule m\n"
+      "r0 { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n";
+  for (int i = 1; i <= 20; ++i) {
+    absl::StrAppend(&reducer, "r", i,
+                    " { a = f32[] parameter(0) b = f32[] parameter(1) x = f32[] call(a, b), ", "to_apply=r",
+                    i - 1, " ROOT y = f32[] call(x, b), to_apply=r", i - 1, " }\n");
+  }
+  absl::StrAppend(
+      &reducer,
+      "ENTRY main { p = f32[8] parameter(0) z = f32[] constant(0) "
+      "x = f32[] reduce(p, z), dimensions={0}, to_apply=r20 "
+      "y = f32[] reduce(p, x), dimensions={0}, to_apply=r20 ROOT t = (f32[], f32[]) tuple(x, y) }");
+  ASSERT_OK_AND_ASSIGN(const auto reductions, ParseModule(reducer));
+  ASSERT_OK_AND_ASSIGN(const auto copied, InlineCalls(*reductions));
+  EXPECT_EQ(copied->NumInstructions(), 5 + 2 + (1 << 20));
 }
 
 }  // namespace

@@ -166,5 +166,30 @@ TEST(NpzTest, LiesAboutSizesAreErrors) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x.txt: is no .npy array")));
 }
 
+TEST(NpzTest, HeadersAreReadWithoutTheValues) {
+  const std::string data = WriteNpy(Value("f32[2] {1, 2}")), file = Zip({{"x.npy", data}}, true);
+  ASSERT_OK_AND_ASSIGN(NpzReader reader, NpzReader::Open(file, 8));
+  EXPECT_EQ(reader.names(), std::vector<std::string>{"x"});
+  ASSERT_OK_AND_ASSIGN(const NpyHeader header, reader.Header(0));
+  EXPECT_EQ(header.shape.ToString(), "f32[2]");
+  EXPECT_EQ(header.data_at, static_cast<int64_t>(data.size()) - 8);
+  ASSERT_OK_AND_ASSIGN(const NpyArray array, reader.Read(0));
+  EXPECT_EQ(ToText(array.values), "{1, 2}");
+}
+
+// A member says in its header how much it holds: more is not unpacked.
+TEST(NpzTest, MembersHoldWhatTheirHeadersSayAndTheLimitAllows) {
+  const std::string data = WriteNpy(Value("f32[2] {1, 2}"));
+  EXPECT_THAT(ReadNpz(Zip({{"x.npy", data + std::string(200000, '\0')}}, true)),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("x.npy: holds 200008 bytes of f32[2], 8 expected")));
+  const std::string large = WriteNpy(Literal(Shape(xla::F32, {100000})));
+  EXPECT_OK(ReadNpz(Zip({{"x.npy", large}}, true), 400000));
+  EXPECT_THAT(ReadNpz(Zip({{"x.npy", large}}, true), 399999),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("x.npy: the members hold more than")));
+  EXPECT_THAT(ReadNpz(Zip({{"x.npy", data}, {"y.npy", large}}, true), 400000),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("y.npy: the members hold more than")));
+}
+
 }  // namespace
 }  // namespace toroid

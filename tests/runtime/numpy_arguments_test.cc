@@ -74,5 +74,40 @@ TEST(NumpyArgumentsTest, OneArrayOnlyGoesIntoNpy) {
   EXPECT_OK(CheckNumpyResult(Literal::Tuple({one, one}).shape(), "x.pb"));
 }
 
+// Values that nothing would take are not unpacked.
+TEST(NumpyArgumentsTest, HeadersAreCheckedBeforeValuesAreUnpacked) {
+  const auto module = MakeModule("p = f32[2] parameter(0) ROOT n = f32[2] negate(p)");
+  const Literal large(Shape(xla::F32, {100000}));
+  ASSERT_OK_AND_ASSIGN(std::string file, WriteNpz({large}));
+  // Whoever unpacks the values finds the damage.
+  const size_t at = file.size() / 2;
+  file[at] ^= 1;
+  EXPECT_THAT(ReadNpz(file), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("damaged")));
+  EXPECT_THAT(NumpyArguments(file, *module->entry()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("arr_0 for parameter p: holds f32[100000], which does not fit f32[2]")));
+  EXPECT_THAT(NumpyArguments(WriteNpy(large), *module->entry()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("parameter p: holds f32[100000], which does not fit f32[2]")));
+  const auto integers = MakeModule("p = s32[100000] parameter(0) ROOT n = s32[100000] negate(p)");
+  EXPECT_THAT(NumpyArguments(file, *integers->entry()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("arr_0 for parameter p: holds f32 elements, s32 are needed")));
+  const auto fits = MakeModule("p = f32[100000] parameter(0) ROOT n = f32[100000] negate(p)");
+  EXPECT_THAT(NumpyArguments(file, *fits->entry(), {}, 399999),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("the arguments take 400.0 kB, the limit is 400.0 kB; raise it with")));
+}
+
+TEST(NumpyArgumentsTest, ArgumentsOfPartitionedModulesAreLargerThanTheParameters) {
+  const auto shard = MakeModule("p = f32[1] parameter(0) ROOT n = f32[1] negate(p)");
+  const std::vector<Shape> global = {Shape(xla::F32, {2})};
+  const std::string file = WriteNpy(Value("f32[2] {1, 2}"));
+  EXPECT_OK(NumpyArguments(file, *shard->entry(), global));
+  EXPECT_THAT(
+      NumpyArguments(file, *shard->entry()),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("holds f32[2], which does not fit f32[1]")));
+}
+
 }  // namespace
 }  // namespace toroid

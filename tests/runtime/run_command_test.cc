@@ -12,6 +12,7 @@
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
+#include "runtime/npz.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -161,6 +162,59 @@ TEST(RunCommandTest, MemoryIsBounded) {
       StatusIs(absl::StatusCode::kResourceExhausted,
                HasSubstr("main/b: the values alive here take 8.0 kB beside the 4.0 kB of arguments, the "
                          "limit is 10.0 kB; raise it with --max_bytes")));
+}
+
+TEST(RunCommandTest, FilesOfArgumentsAndInfeedsAreBounded) {
+  HloRunCommand command;
+  command.input = WriteText("arguments_of_file.hlo", "ROOT p = f32[20000000] parameter(0)");
+  command.args = TempPath("zeros.npz.gz");
+  command.max_bytes = 1000000;
+  // 80 MB of zeros, once behind the whole file, once behind the members.
+  ASSERT_OK_AND_ASSIGN(const std::string zeros, WriteNpz({Literal(Shape(xla::F32, {20000000}))}));
+  ASSERT_OK(WriteOutput(command.args, zeros));
+  EXPECT_THAT(
+      RunHloCommand(command),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               HasSubstr("zeros.npz.gz: the gzip data holds 16 MiB or more, which is refused; raise the "
+                         "limit with --max_bytes")));
+  ASSERT_OK_AND_ASSIGN(const std::string megabytes, WriteNpz({Literal(Shape(xla::F32, {1000000}))}));
+  ASSERT_OK(WriteOutput(command.args, megabytes));
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("zeros.npz.gz: the arguments take 4.0 MB, the limit is 1.0 MB")));
+  command.infeed = std::exchange(command.args, "");
+  command.input = WriteText("infeed.hlo", "ROOT p = f32[] parameter(0)");
+  EXPECT_THAT(
+      RunHloCommand(command),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               HasSubstr("zeros.npz.gz: arr_0.npy: the members hold more than 1.0 MB, which is refused; "
+                         "raise the limit with --max_bytes")));
+}
+
+TEST(RunCommandTest, MeshesThatAreTooLargeAreRefusedBeforeTheyAreMade) {
+  HloRunCommand command;
+  command.input =
+      WriteText("mesh.hlo", "ROOT p = f32[8] parameter(0), sharding={devices=[100000]<=[100000]}");
+  command.partition = [](const Module&, int64_t) -> absl::StatusOr<std::unique_ptr<Module>> {
+    return absl::InternalError("the mesh is made");
+  };
+  command.max_bytes = 10000000;
+  const auto refused = StatusIs(
+      absl::StatusCode::kResourceExhausted,
+      HasSubstr("a mesh of 100000 devices takes 35.0 MB beside its values, the limit is 10.0 MB; raise it"));
+  EXPECT_THAT(RunHloCommand(command), refused);
+  command.max_bytes = 35000000;
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInternal));
+  // The same for those that a flag or replicas ask for.
+  command.max_bytes = 10000000;
+  command.input = WriteText("plain.hlo", "ROOT p = f32[8] parameter(0)");
+  command.num_partitions = 100000;
+  EXPECT_THAT(RunHloCommand(command), refused);
+  command.num_partitions = 0;
+  ASSERT_OK(WriteFile(TempPath("many.hlo"),
+                      "HloModule m, replica_count=100000\nENTRY e { ROOT p = f32[8] parameter(0) }"));
+  command.input = TempPath("many.hlo");
+  EXPECT_THAT(RunHloCommand(command), refused);
 }
 
 TEST(RunCommandTest, ACheckNeedsSomethingToCompareWith) {

@@ -113,5 +113,33 @@ TEST(GzipTest, NestingIsFollowedThreeDeep) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cut: the gzip data")));
 }
 
+// Each layer multiplies by up to 1032: 100 MB of zeros take 300 bytes in two layers.
+TEST(GzipTest, NestedDataHoldsNoMoreThanOneLayerMay) {
+  const std::string one = Gzip(std::string(100 << 20, '\0')).value(), two = Gzip(one).value();
+  ASSERT_LT(two.size(), 2000u);
+  ASSERT_OK(WriteFile(Path("one"), one));
+  ASSERT_OK_AND_ASSIGN(const std::string content, ReadInput(Path("one")));
+  EXPECT_EQ(content.size(), size_t{100} << 20);
+  for (const std::string& bomb : {two, Gzip(two).value()}) {
+    ASSERT_OK(WriteFile(Path("bomb"), bomb));
+    EXPECT_THAT(ReadInput(Path("bomb")), StatusIs(absl::StatusCode::kResourceExhausted,
+                                                  HasSubstr("bomb: inside other gzip data: the gzip data")));
+  }
+  // Small files may hold much, and data that do not shrink twice any amount.
+  ASSERT_OK(WriteFile(Path("small"), Gzip(Gzip(std::string(64 << 10, '\0')).value()).value()));
+  EXPECT_OK(ReadInput(Path("small")));
+  ASSERT_OK(WriteFile(Path("numbers"), Gzip(Gzip(Numbers(100000)).value()).value()));
+  EXPECT_THAT(ReadInput(Path("numbers")), IsOkAndHolds(Numbers(100000)));
+}
+
+TEST(GzipTest, ReadersMayAskForLess) {
+  ASSERT_OK(WriteFile(Path("plain"), std::string(5000, 'a')));
+  ASSERT_OK(WriteFile(Path("packed"), Gzip(std::string(5000, 'a')).value()));
+  for (const char* name : {"plain", "packed"}) {
+    EXPECT_THAT(ReadInput(Path(name), 5000), IsOkAndHolds(std::string(5000, 'a')));
+    EXPECT_THAT(ReadInput(Path(name), 4999), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr(name)));
+  }
+}
+
 }  // namespace
 }  // namespace toroid

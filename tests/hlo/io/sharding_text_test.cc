@@ -111,7 +111,7 @@ TEST(ShardingTextTest, ErrorsNameThePlace) {
       {"{devices=[2]-1,0}", "negative device id"},
       {"{devices=[0]<=[0]}", "is not positive"},
       {"{devices=[2,2]<=[2,2]T(0,0)}", "no permutation"},
-      {"{devices=[4294967296,4294967296]<=[1]}", "more than 8388608 devices"},
+      {"{devices=[4294967296,4294967296]<=[1]}", "more than 1048576 devices"},
       {"{devices=[2]<=[2] last_tile_dims={manual,replicated}}", "more subgroup dimensions"},
       {"{maximal}", "names one device"},
       {"{sideways}", "1:2: unknown word sideways"},

@@ -1,0 +1,37 @@
+// A pass over the tokens of JSON before protobuf parses it: what the parser itself does not limit.
+#ifndef TOROID_HLO_IO_JSON_SCAN_H_
+#define TOROID_HLO_IO_JSON_SCAN_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace toroid {
+
+// The tokens of JSON, white space left out; what is no JSON is tokens too.
+//   {"a": [-0]}    {  "a"  :  [  -0  ]  }
+class JsonTokens {
+ public:
+  explicit JsonTokens(absl::string_view text) : text_(text) {}
+
+  // Moves to the next token; false at the end.
+  bool Next();
+  // One of []{},: or a string with its quotes, " or ', or the longest run of other bytes: a number, a word.
+  absl::string_view token() const { return text_.substr(begin_, end_ - begin_); }
+  size_t offset() const { return begin_; }
+
+ private:
+  const absl::string_view text_;
+  size_t begin_ = 0, end_ = 0;
+};
+
+// Messages nest at most 100 deep, each in at most one object and one array.
+inline constexpr int kMaxJsonDepth = 200;
+
+// Errors: kInvalidArgument for brackets nested deeper than kMaxJsonDepth.
+absl::Status CheckJsonNesting(absl::string_view text);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_IO_JSON_SCAN_H_
