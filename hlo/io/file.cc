@@ -228,7 +228,7 @@ absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
   if (absl::StartsWith(text, "{")) {
     RETURN_IF_ERROR(CheckJsonNesting(bytes));
-    return ReadProtoForm(bytes, ParseJson);
+    return ReadProtoForm(WithSignedZeros(std::string(bytes)), ParseJson);
   }
   if (LooksLikeProtoText(bytes)) return ReadProtoForm(bytes, ParseProtoText);
   HloFile file;
@@ -343,7 +343,7 @@ absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
   const auto status = google::protobuf::util::MessageToJsonString(*message, &text, options);
   if (!status.ok()) return absl::InvalidArgumentError(std::string(status.message()));
   text += "\n";
-  return text;
+  return WithSignedZeros(std::move(text));
 }
 
 absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format format) {

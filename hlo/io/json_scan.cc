@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace toroid {
@@ -40,6 +41,23 @@ absl::Status CheckJsonNesting(absl::string_view text) {
     }
   }
   return absl::OkStatus();
+}
+
+std::string WithSignedZeros(std::string text) {
+  if (!absl::StrContains(text, "-0")) return text;
+  std::string out;
+  size_t copied = 0;
+  JsonTokens tokens(text);
+  while (tokens.Next()) {
+    if (tokens.token() != "-0") continue;
+    const size_t end = tokens.offset() + tokens.token().size();
+    out.append(text, copied, end - copied);
+    out += ".0";
+    copied = end;
+  }
+  if (copied == 0) return text;
+  out.append(text, copied, std::string::npos);
+  return out;
 }
 
 }  // namespace toroid

@@ -3,6 +3,7 @@
 #define TOROID_HLO_IO_JSON_SCAN_H_
 
 #include <cstddef>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -31,6 +32,9 @@ inline constexpr int kMaxJsonDepth = 200;
 
 // Errors: kInvalidArgument for brackets nested deeper than kMaxJsonDepth.
 absl::Status CheckJsonNesting(absl::string_view text);
+
+// The text with -0 spelled -0.0 wherever it is a number: the former is the integer 0 to protobuf's parser.
+std::string WithSignedZeros(std::string text);
 
 }  // namespace toroid
 

@@ -131,7 +131,7 @@ TEST(HloPartitionTest, OutputNamesChooseTheFormat) {
     const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " -o ", TempPath(name)));
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
     const auto module = ReadOutput(TempPath(name));
-    EXPECT_EQ(module->proto().device_assignment().computation_devices_size(), 8);
+    EXPECT_EQ(module->proto().device_assignment().computation_count(), 8);
     EXPECT_TRUE(module->proto().has_spmd_output_sharding());
   }
   // A snapshot's arguments are the global program's: hlo-partition writes an HloProto.

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/file.h"
+#include "hlo/io/hlo_text.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -66,6 +68,26 @@ TEST(JsonScanTest, NestingIsBounded) {
 TEST(JsonScanTest, FilesOfOpenBracketsAreRefusedBeforeTheyAreParsed) {
   EXPECT_THAT(ReadHlo("{\"computations\":" + Repeat("[", 1 << 20)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nest more than 200 deep")));
+}
+
+TEST(JsonScanTest, ZerosKeepTheirSign) {
+  EXPECT_EQ(WithSignedZeros("{\"-0\":[-0,-0 ,-0.5,0,-01,\"a-0\"],\"b\":-0}"),
+            "{\"-0\":[-0.0,-0.0 ,-0.5,0,-01,\"a-0\"],\"b\":-0.0}");
+  const std::string text =
+      "HloModule m\nENTRY e { a = f32[2] constant({-0, 1}) b = f64[] constant(-0) c = c64[1] constant({(0, "
+      "-0)}) "
+      "ROOT t = (f32[2], f64[], c64[1]) tuple(a, b, c) }";
+  ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHlo(text));
+  ASSERT_OK_AND_ASSIGN(std::string json, SerializeHlo(file, Format::kJson));
+  EXPECT_THAT(json, HasSubstr("-0.0"));
+  for (int other = 0; other < 2; ++other) {
+    ASSERT_OK_AND_ASSIGN(const HloFile again, ReadHlo(json));
+    const std::string printed = PrintModule(*again.module);
+    EXPECT_THAT(printed, HasSubstr("constant({-0, 1})"));
+    EXPECT_THAT(printed, HasSubstr("constant(-0)"));
+    EXPECT_THAT(printed, HasSubstr("constant({(0, -0)})"));
+    json = absl::StrReplaceAll(json, {{"-0.0", "-0"}});  // As other writers spell it.
+  }
 }
 
 // Tuples are what nests deepest in a module; protobuf writes JSON of about 60 messages inside each other.

@@ -194,5 +194,100 @@ TEST(CollectivesRandomTest, PermutationsWithAndWithoutSources) {
   }
 }
 
+// The start and the end of an op apart, the same op at once.
+TEST(CollectivesRandomTest, AsynchronousFormsAreTheSynchronousOnes) {
+  std::mt19937_64 random(114);
+  for (int round = 0; round < 30; ++round) {
+    const Meeting m(random, /*flagged=*/true);
+    const std::vector<Literal> x = Values(m, {2, 3});
+    const std::string gathered = absl::StrCat("s32[", 2 * m.size, ",3]");
+    const auto run = [&](const std::string& body) {
+      return RunOnDevices(*MakeModule("x = s32[2,3] parameter(0) " + body, Reducer("f", "s32", "add")), {x},
+                          m.partitions, m.replicas);
+    };
+    const std::pair<std::string, std::string> forms[] = {
+        {absl::StrCat("ROOT y = s32[2,3] all-reduce(x), to_apply=f", m.attributes),
+         absl::StrCat("s = s32[2,3] all-reduce-start(x), to_apply=f", m.attributes,
+                      " ROOT y = s32[2,3] all-reduce-done(s)")},
+        {absl::StrCat("ROOT y = ", gathered, " all-gather(x), dimensions={0}", m.attributes),
+         absl::StrCat("s = (s32[2,3], ", gathered, ") all-gather-start(x), dimensions={0}", m.attributes,
+                      " ROOT y = ", gathered, " all-gather-done(s)")},
+    };
+    for (const auto& [at_once, apart] : forms) {
+      SCOPED_TRACE(apart);
+      ASSERT_OK_AND_ASSIGN(const std::vector<Literal> expected, run(at_once));
+      ASSERT_OK_AND_ASSIGN(const std::vector<Literal> y, run(apart));
+      EXPECT_EQ(y, expected);
+    }
+  }
+}
+
+std::vector<Literal> Vectors(const std::vector<Index>& values) {
+  std::vector<Literal> literals;
+  for (const Index& value : values) {
+    Literal literal(Shape(xla::S32, {static_cast<int64_t>(value.size())}));
+    std::copy(value.begin(), value.end(), literal.mutable_data<int32_t>().begin());
+    literals.push_back(std::move(literal));
+  }
+  return literals;
+}
+
+TEST(CollectivesRandomTest, RaggedRowsGoWhereTheSenderSays) {
+  std::mt19937_64 random(115);
+  for (int round = 0; round < 60; ++round) {
+    const int64_t n = 1 + random() % 5, width = 1 + random() % 3;
+    // Device i has size[i][j] rows for device j, in the order of j with gaps, and knows where they go.
+    std::vector<Index> size(n, Index(n)), from(n, Index(n)), to(n, Index(n)), receive(n, Index(n));
+    int64_t in_rows = 1, out_rows = 1;
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t at = random() % 2;
+      for (int64_t j = 0; j < n; ++j) {
+        size[i][j] = receive[j][i] = random() % 4;
+        from[i][j] = at;
+        at += size[i][j] + random() % 2;
+      }
+      in_rows = std::max(in_rows, at);
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      Index senders(n);
+      std::iota(senders.begin(), senders.end(), 0);
+      std::shuffle(senders.begin(), senders.end(), random);
+      int64_t at = 0;
+      for (const int64_t i : senders) {
+        at += random() % 2;
+        to[i][j] = at;
+        at += size[i][j];
+      }
+      out_rows = std::max(out_rows, at);
+    }
+    std::vector<Literal> x, o;
+    for (int64_t device = 0; device < n; ++device) {
+      x.push_back(Numbered({in_rows, width}, static_cast<int>(1000 * device)));
+      o.push_back(Numbered({out_rows, width}, static_cast<int>(-1000 * (device + 1))));
+    }
+    Index all(n);
+    std::iota(all.begin(), all.end(), 0);
+    const std::string in = x[0].shape().ToString(), out = o[0].shape().ToString(),
+                      list = absl::StrCat("s32[", n, "]");
+    const std::string text = absl::StrCat(
+        "x = ", in, " parameter(0) o = ", out, " parameter(1) a = ", list, " parameter(2) b = ", list,
+        " parameter(3) c = ", list, " parameter(4) d = ", list, " parameter(5) ROOT y = ", out,
+        " ragged-all-to-all(x, o, a, b, c, d), channel_id=1, replica_groups={", Braces(all), "}");
+    SCOPED_TRACE(text);
+    ASSERT_OK_AND_ASSIGN(
+        const std::vector<Literal> y,
+        RunOnDevices(*MakeModule(text), {x, o, Vectors(from), Vectors(size), Vectors(to), Vectors(receive)},
+                     n));
+    for (int64_t j = 0; j < n; ++j) {
+      Literal expected = o[j];
+      for (int64_t i = 0; i < n; ++i) {
+        const auto rows = x[i].data<int32_t>().subspan(from[i][j] * width, size[i][j] * width);
+        std::copy(rows.begin(), rows.end(), expected.mutable_data<int32_t>().begin() + to[i][j] * width);
+      }
+      EXPECT_EQ(y[j], expected) << "device " << j;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace toroid

@@ -202,10 +202,12 @@ TEST(CollectivePermuteTest, BlocksOfSeveralArrays) {
 
 TEST(GroupSizeTest, ResultsOfOtherGroupsThanTheMeshHasAreRefused) {
   // Empty groups are all devices: how many, only the run knows.
-  for (const char* root : {"ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={}",
-                           "ROOT r = f32[1] reduce-scatter(p), dimensions={0}, replica_groups={}, to_apply=add"}) {
-    const auto module = MakeModule(absl::StrCat("p = f32[2] parameter(0) ", root),
-                                   "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }");
+  for (const char* root :
+       {"ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={}",
+        "ROOT r = f32[1] reduce-scatter(p), dimensions={0}, replica_groups={}, to_apply=add"}) {
+    const auto module =
+        MakeModule(absl::StrCat("p = f32[2] parameter(0) ", root),
+                   "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }");
     EXPECT_THAT(RunSingle(*module, {Literal(Shape(xla::F32, {2}))}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("groups of 1 on this mesh")));
   }
