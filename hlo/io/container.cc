@@ -35,40 +35,36 @@ std::optional<absl::string_view> FieldOne(absl::string_view bytes) {
   return found;
 }
 
-// Inputs of a partition rather than a configuration. Field 1 tells: of the one it is a literal, of the other
-// the layout of the entry, which has a result in its field 2, where literals have packed preds. Without it, fields
-// of the configuration do; those that neither knows say nothing.
-bool IsInputs(absl::string_view bytes) {
-  bool configuration = false;
-  WireFields scan(bytes);
-  while (scan.Next()) {
-    if (scan.number() == 1 && scan.type() == kWireBytes) {
-      WireFields inner(scan.payload());
-      while (inner.Next()) {
-        if (inner.number() != 2 || inner.type() != kWireBytes) continue;
-        return std::all_of(inner.payload().begin(), inner.payload().end(),
-                           [](char c) { return c == 0 || c == 1; });
-      }
-      return true;
-    }
-    const bool descriptors = scan.number() == 2 && scan.type() == kWireBytes;
-    configuration |=
-        !descriptors && xla::HloModuleConfigProto::descriptor()->FindFieldByNumber(scan.number()) != nullptr;
-  }
-  return !configuration;
-}
-
-// Which of the wrappers with a module in field 1: field 2 holds inputs, a configuration, or nothing.
+// Which of the wrappers with a module in field 1: field 2 holds inputs of partitions, a configuration, or nothing.
+// Of these, field 1 tells: of the one it is a literal, of the other the layout of the entry, which has a result in
+// its field 2, where literals have packed preds. Without it, fields of the configuration do; those that neither
+// knows say nothing. All occurrences count together, as those of one message may be written in several pieces.
 Container WrapperOfModule(absl::string_view bytes) {
-  Container container = Container::kProto;
+  bool any = false, literal = false, layout = false, configuration = false;
   WireFields scan(bytes);
   while (scan.Next()) {
     if (scan.number() == 3 && scan.type() != kWireBytes) return Container::kUnoptimizedSnapshot;  // version
     if (scan.number() != 2 || scan.type() != kWireBytes) continue;
-    if (!IsInputs(scan.payload())) return Container::kModuleWithConfig;
-    container = Container::kUnoptimizedSnapshot;
+    any = true;
+    WireFields inner(scan.payload());
+    while (inner.Next()) {
+      if (inner.number() != 1 || inner.type() != kWireBytes) {
+        const bool descriptors = inner.number() == 2 && inner.type() == kWireBytes;
+        configuration |= !descriptors && xla::HloModuleConfigProto::descriptor()->FindFieldByNumber(
+                                             inner.number()) != nullptr;
+        continue;
+      }
+      literal = true;
+      WireFields field(inner.payload());
+      while (field.Next()) {
+        layout |= field.number() == 2 && field.type() == kWireBytes &&
+                  std::any_of(field.payload().begin(), field.payload().end(),
+                              [](char c) { return c != 0 && c != 1; });
+      }
+    }
   }
-  return container;
+  if (layout || (configuration && !literal)) return Container::kModuleWithConfig;
+  return any ? Container::kUnoptimizedSnapshot : Container::kProto;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "hlo/io/literal_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -103,6 +104,7 @@ class LiteralParser {
       return Literal(shape);
     }
     if (!shape.IsArray()) return scanner_.Error(absl::StrCat("no literal has shape ", shape.ToString()));
+    RETURN_IF_ERROR(CheckBounded(shape));
     const int64_t width = ByteWidth(shape.element_type());
     std::string bytes;
     if (shape.NumElements() == 0) {
@@ -123,6 +125,14 @@ class LiteralParser {
   bool omitted() const { return omitted_; }
 
  private:
+  absl::Status CheckBounded(const Shape& shape) {
+    if (std::all_of(shape.dims().begin(), shape.dims().end(), [](int64_t size) { return size >= 0; })) {
+      return absl::OkStatus();
+    }
+    return scanner_.Error(
+        absl::StrCat("a literal of ", shape.ToString(), ", whose size is not known; before this"));
+  }
+
   absl::Status ParseEmptyBraces() {
     Nesting nesting(&scanner_);
     RETURN_IF_ERROR(nesting.status());

@@ -20,13 +20,14 @@ std::shared_ptr<char[]> Allocate(int64_t bytes) {
   F(S32, int32_t, s32s)                 \
   F(S64, int64_t, s64s) F(U32, uint32_t, u32s) F(U64, uint64_t, u64s) F(F32, float, f32s) F(F64, double, f64s)
 // ... and for fields of bytes.
-#define TOROID_FOR_EACH_BYTES_FIELD(F)                                                               \
-  F(S1, s1s)                                                                                         \
-  F(S2, s2s)                                                                                         \
-  F(S4, s4s)                                                                                         \
-  F(S8, s8s) F(S16, s16s) F(U1, u1s) F(U2, u2s) F(U4, u4s) F(U8, u8s) F(U16, u16s) F(F16, f16s)      \
-      F(BF16, bf16s) F(F8E5M2, f8e5m2s) F(F8E4M3, f8e4m3s) F(F8E3M4, f8e3m4s) F(F8E4M3FN, f8e4m3fns) \
-          F(F8E5M2FNUZ, f8e5m2fnuzs) F(F8E4M3FNUZ, f8e4m3fnuzs) F(F8E4M3B11FNUZ, f8e4m3b11fnuzs)     \
+#define TOROID_FOR_EACH_BYTES_FIELD(F)                                                              \
+  F(S1, s1s)                                                                                        \
+  F(S2, s2s)                                                                                        \
+  F(S4, s4s)                                                                                        \
+  F(S8, s8s)                                                                                        \
+  F(S16, s16s) F(U1, u1s) F(U2, u2s) F(U4, u4s) F(U8, u8s) F(U16, u16s) F(F16, f16s) F(BF16, bf16s) \
+      F(F8E5M2, f8e5m2s) F(F8E4M3, f8e4m3s) F(F8E3M4, f8e3m4s) F(F8E4M3FN, f8e4m3fns)               \
+          F(F8E5M2FNUZ, f8e5m2fnuzs) F(F8E4M3FNUZ, f8e4m3fnuzs) F(F8E4M3B11FNUZ, f8e4m3b11fnuzs)    \
               F(F8E8M0FNU, f8e8m0fnus) F(F6E3M2FN, f6e3m2fns) F(F6E2M3FN, f6e2m3fns) F(F4E2M1FN, f4e2m1fns)
 
 // Copies between row-major order and the physical order of `shape`'s layout.
@@ -222,6 +223,10 @@ absl::StatusOr<Literal> ReadLiteral(const xla::LiteralProto& proto, int depth) {
   if (shape.IsToken() || !shape.IsArray()) {
     if (shape.IsToken()) return Literal(shape);
     return absl::InvalidArgumentError(absl::StrCat("literal of type ", TypeName(shape.element_type())));
+  }
+  if (std::any_of(shape.dims().begin(), shape.dims().end(), [](int64_t size) { return size < 0; })) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("literal of ", shape.ToString(), ", whose size is not known"));
   }
   // Check the count before allocating: a few bytes must not ask for gigabytes.
   const int64_t stored = static_cast<int64_t>(proto.ByteSizeLong());

@@ -142,6 +142,33 @@ TEST(TextAndProtoTest, AConfigurationOfALayoutAloneIsOne) {
   }
 }
 
+TEST(TextAndProtoTest, PiecesOfAMessageAreOneMessage) {
+  const xla::HloModuleProto module = ToProto(Entry("ROOT p = f32[] parameter(0)"));
+  xla::HloUnoptimizedSnapshot snapshot;
+  *snapshot.mutable_hlo_module() = module;
+  snapshot.add_partitions()->add_arguments()->add_f32s(1);
+  xla::HloModuleProtoWithConfig with_config;
+  with_config.mutable_config()->set_num_partitions(2);
+  const std::string bytes = with_config.SerializePartialAsString() + snapshot.SerializeAsString();
+  ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHlo(bytes));
+  ASSERT_OK_AND_ASSIGN(const std::string once, SerializeHlo(file, Format::kContainer));
+  ASSERT_OK_AND_ASSIGN(const HloFile again, ReadHlo(once));
+  EXPECT_EQ(again.container, file.container);
+  EXPECT_THAT(SerializeHlo(again, Format::kContainer), IsOkAndHolds(once));
+}
+
+TEST(TextAndProtoTest, LiteralsHaveASize) {
+  EXPECT_THAT(ReadHlo(Entry("ROOT v = f32[?] constant({3, 4})")).status().message(),
+              HasSubstr("a literal of f32[?], whose size is not known"));
+  EXPECT_FALSE(ReadHlo(Entry("ROOT v = f32[?] constant({})")).ok());
+  EXPECT_OK(ReadHlo(Entry("ROOT v = f32[?] constant({...})")));
+  xla::LiteralProto literal;
+  Shape::FromProto(ToProto(Entry("ROOT v = f32[?] constant({...})")).computations(0).instructions(0).shape())
+      ->ToProto(literal.mutable_shape());
+  literal.add_f32s(1);
+  EXPECT_THAT(Literal::FromProto(literal).status().message(), HasSubstr("whose size is not known"));
+}
+
 TEST(TextAndProtoTest, ADomainIsEnteredOnTheSideOfItsUsers) {
   const xla::HloModuleProto proto =
       ToProto(Entry("p = f32[4] parameter(0) ROOT d = f32[4] domain(p), domain={kind=\"sharding\", "
