@@ -21,6 +21,11 @@
 namespace toroid {
 namespace {
 
+// Wraps.
+__int128 Product(__int128 a, __int128 b) {
+  return static_cast<__int128>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
+}
+
 // %T in the text is the element type; parameters p0, p1, .. are declared for the operands.
 Literal Apply(std::string text, PrimitiveType type, const std::vector<Literal>& operands,
               const std::string& computations = "") {
@@ -194,7 +199,7 @@ TEST(ReduceRandomTest, EveryTypeAndReducer) {
               const __int128 e = type == xla::PRED ? static_cast<__int128>(BitsAt(x, at)) : IntAt(x, at);
               const bool logic = type == xla::PRED;
               value = op == "add"        ? (logic ? value | e : value + e)
-                      : op == "multiply" ? (logic ? value & e : value * e)
+                      : op == "multiply" ? (logic ? value & e : Product(value, e))
                       : op == "maximum"  ? std::max(value, e)
                       : op == "minimum"  ? std::min(value, e)
                       : op == "and"      ? value & e
