@@ -61,12 +61,20 @@ absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValu
   return absl::OkStatus();
 }
 
+// Hours of work that no loop states: a program of a few lines whose calls nest two by two.
+constexpr int64_t kMaxStaticSteps = int64_t{1} << 32;
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module) {
   if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");
   std::unique_ptr<Executor> executor(new Executor(module));
   ASSIGN_OR_RETURN(executor->entry_, executor->builder_.Build(*module.entry()));
+  if (StaticSteps(*executor->entry_) > kMaxStaticSteps) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(module.entry()->name(), ": calls nest to more than ", kMaxStaticSteps,
+                     " instructions to run, loops not counted; use fewer levels of calls"));
+  }
   return executor;
 }
 

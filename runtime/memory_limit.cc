@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -90,8 +92,7 @@ class Estimator {
  public:
   explicit Estimator(int64_t copies) : copies_(copies) {}
 
-  PeakEstimate Visit(const Plan& plan, const std::vector<bool>& uniform_arguments,
-                     bool count_parameters) const {
+  PeakEstimate Visit(const Plan& plan, const std::vector<bool>& uniform_arguments, bool count_parameters) {
     const int n = plan.computation->size();
     std::vector<int64_t> bytes(n, 0);
     std::vector<bool> uniform(n, true);
@@ -130,9 +131,21 @@ class Estimator {
   }
 
  private:
-  // The peak inside the computations that a step calls for devices, not for elements; their parameters belong
-  // to the caller.
-  PeakEstimate Inside(const Step& step, const std::vector<bool>& uniform) const {
+  // Ways of calling one plan that are told apart; a lower bound stands for all others.
+  static constexpr size_t kWays = 16;
+
+  // A callee's peak; its parameters belong to the caller. Each is visited once for each way of calling it: of
+  // 2^60 calls, nested two by two, only 60 differ.
+  PeakEstimate Callee(const Plan& plan, std::vector<bool> uniform_arguments) {
+    std::map<std::vector<bool>, PeakEstimate>& known = known_[&plan];
+    if (known.size() >= kWays && known.count(uniform_arguments) == 0) uniform_arguments.clear();
+    const auto it = known.find(uniform_arguments);
+    if (it != known.end()) return it->second;
+    return known[uniform_arguments] = Visit(plan, uniform_arguments, /*count_parameters=*/false);
+  }
+
+  // The peak inside the computations that a step calls for devices, not for elements.
+  PeakEstimate Inside(const Step& step, const std::vector<bool>& uniform) {
     const Opcode opcode = step.instruction->opcode();
     PeakEstimate inside;
     if (opcode != Opcode::kWhile && opcode != Opcode::kConditional && opcode != Opcode::kCall &&
@@ -145,7 +158,7 @@ class Estimator {
     }
     bool first = true;
     for (const Plan* callee : step.called) {
-      const PeakEstimate one = Visit(*callee, arguments, /*count_parameters=*/false);
+      const PeakEstimate one = Callee(*callee, arguments);
       const bool takes =
           first || (opcode == Opcode::kConditional ? one.bytes < inside.bytes : one.bytes > inside.bytes);
       if (takes) inside = one;
@@ -174,7 +187,26 @@ class Estimator {
   }
 
   const int64_t copies_;
+  std::unordered_map<const Plan*, std::map<std::vector<bool>, PeakEstimate>> known_;
 };
+
+// Steps of `plan` and of what it calls, each computation counted in `known` once.
+int64_t CountSteps(const Plan& plan, std::unordered_map<const Plan*, int64_t>* known) {
+  const auto it = known->find(&plan);
+  if (it != known->end()) return it->second;
+  int64_t steps = 0;
+  for (const Step& step : plan.steps) {
+    int64_t all = 0, least = INT64_MAX;
+    for (const Plan* callee : step.called) {
+      const int64_t one = CountSteps(*callee, known);
+      all = Plus(all, one);
+      least = std::min(least, one);
+    }
+    const int64_t inside = step.instruction->opcode() == Opcode::kConditional ? least : all;
+    steps = Plus(steps, Plus(1, inside));
+  }
+  return (*known)[&plan] = steps;
+}
 
 }  // namespace
 
@@ -182,6 +214,11 @@ int64_t DefaultMaxBytes() { return std::min(AvailableInMachine(), AvailableInGro
 
 PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arguments, int64_t copies) {
   return Estimator(copies).Visit(plan, uniform_arguments, /*count_parameters=*/true);
+}
+
+int64_t StaticSteps(const Plan& plan) {
+  std::unordered_map<const Plan*, int64_t> known;
+  return CountSteps(plan, &known);
 }
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// How much memory a run may take.
+// How much memory, and how many steps, a run may take.
 #ifndef TOROID_RUNTIME_MEMORY_LIMIT_H_
 #define TOROID_RUNTIME_MEMORY_LIMIT_H_
 
@@ -24,6 +24,10 @@ struct PeakEstimate {
 // another count nothing; values count one row unless `uniform_arguments` says that a parameter they follow
 // from has `copies`; of branches the smaller one counts, and loops count as run.
 PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arguments, int64_t copies);
+
+// Steps that a run of the plan takes if every call calls once: loops go round once, reducers combine two
+// elements, of branches the shorter is taken. INT64_MAX stands for more.
+int64_t StaticSteps(const Plan& plan);
 
 }  // namespace toroid
 

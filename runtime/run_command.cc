@@ -47,12 +47,6 @@ struct Program {
   double partition_seconds = 0;
 };
 
-// Replicas that the module runs on.
-int64_t ReplicasOf(const Module& module) {
-  if (module.proto().has_device_assignment()) return module.proto().device_assignment().replica_count();
-  return module.config().replica_count;
-}
-
 absl::Status CheckDevices(int64_t devices, int64_t max_bytes) {
   if (devices <= 1 || devices <= max_bytes / kBytesPerDevice) return absl::OkStatus();
   return absl::ResourceExhaustedError(

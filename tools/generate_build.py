@@ -49,6 +49,15 @@ def read(path):
         return f.read()
 
 
+def markers(path):
+    """The attributes that the comments of `path` add; one broken over lines, or amid other words, is an error."""
+    text = read(path)
+    found = MARKER.findall(text)
+    if len(found) != len(re.findall(r'^//.*\bBUILD: ', text, re.M)) or any(f.endswith('=') for f in found):
+        sys.exit(f'{path}: a BUILD: marker has a comment line of its own')
+    return found
+
+
 def includes(path):
     return INCLUDE.findall(read(path))
 
@@ -91,7 +100,7 @@ def target(package, stem, files):
     for f in files:
         taken = {f'{package}/{own}' for own in files}
         deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{package}/{f}') if h not in taken)))
-        for line in MARKER.findall(read(f'{package}/{f}')):
+        for line in markers(f'{package}/{f}'):
             if line.startswith('deps += '):
                 deps.update(re.findall(r'"([^"]+)"', line))
             elif line.startswith('srcs += '):
@@ -130,7 +139,7 @@ def build_file(package):
     # `// BUILD: srcs += "a.cc", "b.cc"` in a header takes those sources into its target.
     for stem in list(stems):
         for f in list(stems.get(stem, [])):
-            for line in MARKER.findall(read(f'{package}/{f}')):
+            for line in markers(f'{package}/{f}'):
                 if line.startswith('srcs += '):
                     for other in re.findall(r'"([^"]+)"', line):
                         stems[stem].append(other)

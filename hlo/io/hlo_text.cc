@@ -116,7 +116,7 @@ class Printer {
       const std::string metadata = MetadataToString(*instruction.metadata());
       if (!metadata.empty()) absl::StrAppend(&out_, ", metadata=", metadata);
     }
-    const std::string config(instruction.backend_config());
+    const absl::string_view config = instruction.backend_config();
     if (options_.backend_configs && !config.empty()) {
       absl::StrAppend(&out_, ", backend_config=", RawOrQuoted(config));
     }

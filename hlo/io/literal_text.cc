@@ -126,9 +126,7 @@ class LiteralParser {
 
  private:
   absl::Status CheckBounded(const Shape& shape) {
-    if (std::all_of(shape.dims().begin(), shape.dims().end(), [](int64_t size) { return size >= 0; })) {
-      return absl::OkStatus();
-    }
+    if (shape.IsBounded()) return absl::OkStatus();
     return scanner_.Error(
         absl::StrCat("a literal of ", shape.ToString(), ", whose size is not known; before this"));
   }

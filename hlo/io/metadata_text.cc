@@ -110,8 +110,8 @@ absl::StatusOr<std::string> ParseRawOrQuoted(TextScanner* scanner) {
   return std::string(block);
 }
 
-std::string RawOrQuoted(const std::string& value) {
-  return !value.empty() && BalancedBlockLength(value) == value.size() ? value : Quoted(value);
+std::string RawOrQuoted(absl::string_view value) {
+  return !value.empty() && BalancedBlockLength(value) == value.size() ? std::string(value) : Quoted(value);
 }
 
 absl::Status ParseFrontendAttributes(TextScanner* scanner, xla::FrontendAttributes* attributes) {

@@ -22,7 +22,7 @@ std::string FrontendAttributesToString(const xla::FrontendAttributes& attributes
 
 // A value that is one balanced block stands as it is, any other in quotes.
 absl::StatusOr<std::string> ParseRawOrQuoted(TextScanner* scanner);
-std::string RawOrQuoted(const std::string& value);
+std::string RawOrQuoted(absl::string_view value);
 
 // {visualizing_index=0,flops=1.5}
 absl::Status ParseStatistics(TextScanner* scanner, xla::StatisticsViz* statistics);

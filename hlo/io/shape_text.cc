@@ -1,6 +1,5 @@
 #include "hlo/io/shape_text.h"
 
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,14 +9,13 @@
 namespace toroid {
 namespace {
 
-constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::min();
 
 absl::Status ParseTiles(TextScanner* scanner, xla::LayoutProto* layout) {
   while (scanner->Peek() == '(') {
     xla::TileProto* tile = layout->add_tiles();
     RETURN_IF_ERROR(scanner->List("(", ")", [&]() -> absl::Status {
       if (scanner->Consume("*")) {
-        tile->add_dimensions(kUnbounded);
+        tile->add_dimensions(Shape::kUnboundedSize);
         return absl::OkStatus();
       }
       const size_t begin = scanner->Position();
@@ -115,7 +113,7 @@ absl::Status ParseArray(TextScanner* scanner, PrimitiveType type, xla::ShapeProt
   RETURN_IF_ERROR(scanner->List("[", "]", [&]() -> absl::Status {
     if (scanner->Consume("?")) {
       dynamic.push_back(true);
-      shape->add_dimensions(kUnbounded);
+      shape->add_dimensions(Shape::kUnboundedSize);
     } else {
       dynamic.push_back(scanner->Consume("<="));
       const size_t begin = scanner->Position();

@@ -224,7 +224,7 @@ absl::StatusOr<Literal> ReadLiteral(const xla::LiteralProto& proto, int depth) {
     if (shape.IsToken()) return Literal(shape);
     return absl::InvalidArgumentError(absl::StrCat("literal of type ", TypeName(shape.element_type())));
   }
-  if (std::any_of(shape.dims().begin(), shape.dims().end(), [](int64_t size) { return size < 0; })) {
+  if (!shape.IsBounded()) {
     return absl::InvalidArgumentError(
         absl::StrCat("literal of ", shape.ToString(), ", whose size is not known"));
   }

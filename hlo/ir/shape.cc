@@ -1,8 +1,8 @@
 #include "hlo/ir/shape.h"
 
-#include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
@@ -10,8 +10,6 @@
 
 namespace toroid {
 namespace {
-
-constexpr int64_t kUnboundedSize = std::numeric_limits<int64_t>::min();
 
 bool IsStandardLayout(const xla::LayoutProto& layout, int rank) {
   if (layout.minor_to_major_size() != rank) return false;
@@ -164,6 +162,8 @@ void Shape::set_dynamic(int i, bool dynamic) {
   dynamic_ = dynamic ? dynamic_ | bit : dynamic_ & ~bit;
 }
 
+bool Shape::IsBounded() const { return !absl::c_linear_search(dims_, kUnboundedSize); }
+
 int64_t Shape::NumElements() const {
   if (!IsArray()) return 0;
   int64_t n = 1;
@@ -253,7 +253,7 @@ std::string LayoutAttributes(const xla::LayoutProto& layout) {
       absl::StrAppend(&out, "(",
                       absl::StrJoin(tile.dimensions(), ",",
                                     [](std::string* s, int64_t d) {
-                                      if (d == kUnboundedSize) {
+                                      if (d == Shape::kUnboundedSize) {
                                         s->push_back('*');
                                       } else {
                                         absl::StrAppend(s, d);
@@ -297,7 +297,7 @@ std::string Shape::ToString(bool with_layout) const {
   std::string out = absl::StrCat(TypeName(type_), "[");
   for (int i = 0; i < rank(); ++i) {
     if (i > 0) out += ",";
-    if (dims_[i] == kUnboundedSize) {
+    if (dims_[i] == Shape::kUnboundedSize) {
       out += "?";
     } else {
       absl::StrAppend(&out, IsDynamic(i) ? "<=" : "", dims_[i]);

@@ -24,6 +24,8 @@ class Shape {
   // Most dimensions an array may have, and deepest tuple nesting; larger inputs are refused on reading.
   static constexpr int kMaxRank = 64;
   static constexpr int kMaxDepth = 64;
+  // The size, in protos and here, of a dynamic dimension without an upper bound.
+  static constexpr int64_t kUnboundedSize = INT64_MIN;
 
   Shape() = default;
   // An array of row-major layout; {} for a scalar.
@@ -57,6 +59,8 @@ class Shape {
   void set_dim(int i, int64_t size);
   bool IsDynamic(int i) const { return (dynamic_ >> i) & 1; }
   bool IsDynamic() const { return dynamic_ != 0; }
+  // Every dimension has a size or an upper bound, unlike that of f32[?].
+  bool IsBounded() const;
   void set_dynamic(int i, bool dynamic);
 
   // Elements of an array; 0 for tuples and tokens.

@@ -30,6 +30,11 @@ DeviceOps FindDeviceOps(const Module& module) {
 
 bool IsPartitioned(const Module& module) { return module.proto().has_spmd_output_sharding(); }
 
+int64_t ReplicasOf(const Module& module) {
+  if (module.proto().has_device_assignment()) return module.proto().device_assignment().replica_count();
+  return module.config().replica_count;
+}
+
 absl::StatusOr<int64_t> PartitionsOf(const Module& module) {
   int64_t n = module.config().num_partitions;
   if (module.proto().has_device_assignment()) {

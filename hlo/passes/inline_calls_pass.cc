@@ -5,6 +5,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/literal.h"
+#include "hlo/passes/row_major_bitcast.h"
 
 namespace toroid {
 namespace {
@@ -126,7 +127,11 @@ class Inliner {
         copy = instruction->sharding() == nullptr ? operands[0] : KeepSharding(*instruction, operands[0], to);
         continue;
       }
-      copy = to->AddClone(*instruction, instruction->shape(), operands);
+      if (instruction->opcode() == Opcode::kBitcast) {
+        ASSIGN_OR_RETURN(copy, AppendRowMajorBitcast(*instruction, operands[0], to));
+      } else {
+        copy = to->AddClone(*instruction, instruction->shape(), operands);
+      }
       copy->set_name(instruction->name());
       copy->set_sharding(instruction->sharding());
       if (call != nullptr && copy->metadata() == nullptr) copy->set_metadata(call->metadata());

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/executor.h"
@@ -53,6 +54,25 @@ TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
                  "ROOT y = f32[] conditional(p, x, x), true_computation=big, false_computation=small",
                  branches),
             100);
+}
+
+// Of 2^60 calls only 60 differ.
+TEST(EstimatePeakTest, CallsThatNestTwoByTwoAreRefusedAtOnce) {
+  const auto module = [](int levels) {
+    std::string computations = "f0 { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }\n";
+    for (int i = 1; i < levels; ++i) {
+      absl::StrAppend(&computations, "f", i, " { x = f32[2] parameter(0) y = f32[2] call(x), to_apply=f",
+                      i - 1, " ROOT z = f32[2] call(y), to_apply=f", i - 1, " }\n");
+    }
+    return MakeModule(absl::StrCat("x = f32[2] parameter(0) ROOT y = f32[2] call(x), to_apply=f", levels - 1),
+                      computations);
+  };
+  EXPECT_THAT(
+      Executor::Create(*module(60)).status(),
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("calls nest to more than 4294967296")));
+  ASSERT_OK_AND_ASSIGN(const Literal result,
+                       RunSingle(*module(11), {Literal::Array<float>({2}, {1, -2})}, RunOptions()));
+  EXPECT_EQ(result, Literal::Array<float>({2}, {1, -2}));
 }
 
 TEST(MaxBytesTest, ImpossibleRunsAreRefusedBeforeTheyStart) {

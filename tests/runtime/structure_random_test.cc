@@ -2,7 +2,6 @@
 // Ops that group, order and carry values, on random ones: control flow, calls, asynchronous ops, tokens,
 // transfers and run-time sizes, against what the values must then be.
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -175,39 +174,6 @@ TEST(StructureRandomTest, FeedsCarryValuesInOrder) {
       for (int64_t k = 0; k < given.shape().NumElements(); ++k) {
         EXPECT_EQ(given.data<int32_t>()[k], -fed[i].data<int32_t>()[k]);
       }
-    }
-  }
-}
-
-TEST(StructureRandomTest, MessagesGoFromSourceToTarget) {
-  std::mt19937_64 random(126);
-  for (int round = 0; round < 40; ++round) {
-    const int64_t n = 1 + random() % 6;
-    std::vector<int64_t> sources(n), targets, source_of(n, -1);
-    std::iota(sources.begin(), sources.end(), 0);
-    targets = sources;
-    std::shuffle(sources.begin(), sources.end(), random);
-    std::shuffle(targets.begin(), targets.end(), random);
-    std::vector<std::string> pairs;
-    for (int64_t i = random() % (n + 1); i-- > 0;) {
-      pairs.push_back(absl::StrCat("{", sources[i], ",", targets[i], "}"));
-      source_of[targets[i]] = sources[i];
-    }
-    const std::string attribute =
-        absl::StrCat("channel_id=3, frontend_attributes={_xla_send_recv_source_target_pairs=\"{",
-                     absl::StrJoin(pairs, ","), "}\"}");
-    const std::string text = absl::StrCat(
-        "x = s32[2] parameter(0) t = token[] after-all() s = (s32[2], u32[], token[]) send(x, t), ",
-        attribute, " r = (s32[2], u32[], token[]) recv(t), ", attribute,
-        " e = token[] send-done(s), channel_id=3 "
-        "d = (s32[2], token[]) recv-done(r), channel_id=3 ROOT y = s32[2] get-tuple-element(d), index=0");
-    SCOPED_TRACE(text);
-    std::vector<Literal> x;
-    for (int64_t device = 0; device < n; ++device) x.push_back(Ints({Small(random), Small(random)}));
-    ASSERT_OK_AND_ASSIGN(const std::vector<Literal> y, RunOnDevices(*MakeModule(text), {x}, n));
-    for (int64_t device = 0; device < n; ++device) {
-      EXPECT_EQ(y[device], source_of[device] < 0 ? Ints({0, 0}) : x[source_of[device]])
-          << "device " << device;
     }
   }
 }

@@ -164,32 +164,68 @@ TEST(CollectivesRandomTest, ExchangingOps) {
   }
 }
 
-TEST(CollectivesRandomTest, PermutationsWithAndWithoutSources) {
-  std::mt19937_64 random(113);
-  for (int round = 0; round < 40; ++round) {
-    const int64_t n = 1 + random() % 6;
-    Index sources(n), targets(n), source_of(n, -1);
+// Some of n devices send, each to another target or to itself.
+struct Permutation {
+  Permutation(std::mt19937_64& random, int64_t n) : source_of(n, -1) {
+    Index sources(n), targets(n);
     std::iota(sources.begin(), sources.end(), 0);
     targets = sources;
     std::shuffle(sources.begin(), sources.end(), random);
     std::shuffle(targets.begin(), targets.end(), random);
-    std::vector<std::string> pairs;
+    std::vector<std::string> each;
     for (int64_t i = random() % (n + 1); i-- > 0;) {
-      pairs.push_back(absl::StrCat("{", sources[i], ",", targets[i], "}"));
+      each.push_back(absl::StrCat("{", sources[i], ",", targets[i], "}"));
       source_of[targets[i]] = sources[i];
     }
+    pairs = absl::StrCat("{", absl::StrJoin(each, ","), "}");
+  }
+
+  std::string pairs;  // "{{0,2},{1,1}}"
+  Index source_of;    // By target; -1 where none sends.
+};
+
+TEST(CollectivesRandomTest, PermutationsWithAndWithoutSources) {
+  std::mt19937_64 random(113);
+  for (int round = 0; round < 40; ++round) {
+    const int64_t n = 1 + random() % 6;
+    const Permutation p(random, n);
     std::vector<Literal> x;
     for (int64_t device = 0; device < n; ++device)
       x.push_back(Numbered({3}, static_cast<int>(10 * device + 1)));
     const std::string text = absl::StrCat(
-        "x = s32[3] parameter(0) ROOT y = s32[3] collective-permute(x), channel_id=1, source_target_pairs={",
-        absl::StrJoin(pairs, ","), "}");
+        "x = s32[3] parameter(0) ROOT y = s32[3] collective-permute(x), channel_id=1, source_target_pairs=",
+        p.pairs);
     SCOPED_TRACE(text);
     ASSERT_OK_AND_ASSIGN(const std::vector<Literal> y, RunOnDevices(*MakeModule(text), {x}, n));
     for (int64_t device = 0; device < n; ++device) {
       for (int64_t i = 0; i < 3; ++i) {
-        ASSERT_EQ(y[device].data<int32_t>()[i], source_of[device] < 0 ? 0 : 10 * source_of[device] + 1 + i);
+        ASSERT_EQ(y[device].data<int32_t>()[i],
+                  p.source_of[device] < 0 ? 0 : 10 * p.source_of[device] + 1 + i);
       }
+    }
+  }
+}
+
+TEST(CollectivesRandomTest, MessagesGoFromSourceToTarget) {
+  std::mt19937_64 random(126);
+  for (int round = 0; round < 40; ++round) {
+    const int64_t n = 1 + random() % 6;
+    const Permutation p(random, n);
+    const std::string attribute = absl::StrCat(
+        "channel_id=3, frontend_attributes={_xla_send_recv_source_target_pairs=\"", p.pairs, "\"}");
+    const std::string text = absl::StrCat(
+        "x = s32[2] parameter(0) t = token[] after-all() s = (s32[2], u32[], token[]) send(x, t), ",
+        attribute, " r = (s32[2], u32[], token[]) recv(t), ", attribute,
+        " e = token[] send-done(s), channel_id=3 "
+        "d = (s32[2], token[]) recv-done(r), channel_id=3 ROOT y = s32[2] get-tuple-element(d), index=0");
+    SCOPED_TRACE(text);
+    std::vector<Literal> x;
+    for (int64_t device = 0; device < n; ++device)
+      x.push_back(Numbered({2}, static_cast<int>(10 * device + 1)));
+    ASSERT_OK_AND_ASSIGN(const std::vector<Literal> y, RunOnDevices(*MakeModule(text), {x}, n));
+    const Literal nothing(x[0].shape());
+    for (int64_t device = 0; device < n; ++device) {
+      EXPECT_EQ(y[device], p.source_of[device] < 0 ? nothing : x[p.source_of[device]]) << "device " << device;
     }
   }
 }

@@ -1,0 +1,78 @@
+#include "hlo/passes/row_major_bitcast.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace toroid {
+namespace {
+
+Dims MajorToMinor(const Shape& shape) {
+  Dims order = shape.MinorToMajor();
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+// An array whose row-major order is the order in which `shape` lies in memory.
+Shape Physical(const Shape& shape) {
+  Shape physical(shape.element_type(), {});
+  const Dims order = MajorToMinor(shape);
+  Dims dims;
+  for (const int64_t d : order) dims.push_back(shape.dim(static_cast<int>(d)));
+  physical.set_dims(dims);
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (shape.IsDynamic(static_cast<int>(order[i]))) physical.set_dynamic(static_cast<int>(i), true);
+  }
+  return physical;
+}
+
+class Appender {
+ public:
+  Appender(const Instruction& bitcast, Computation* to) : bitcast_(bitcast), to_(to) {}
+
+  Instruction* Transpose(Instruction* operand, absl::Span<const int64_t> permutation, const Shape& shape) {
+    xla::HloInstructionProto* attrs;
+    Instruction* transpose = to_->Add(Opcode::kTranspose, shape, {operand}, &attrs);
+    attrs->mutable_dimensions()->Add(permutation.begin(), permutation.end());
+    transpose->set_metadata(bitcast_.metadata());
+    return transpose;
+  }
+
+  // `operand` and `shape` are row-major.
+  Instruction* Bitcast(Instruction* operand, const Shape& shape) {
+    const bool same_type = operand->shape().element_type() == shape.element_type();
+    if (!same_type || operand->shape().IsDynamic() || shape.IsDynamic()) {
+      return to_->AddClone(bitcast_, shape, {operand});
+    }
+    Instruction* reshape = to_->Add(Opcode::kReshape, shape, {operand});
+    reshape->set_metadata(bitcast_.metadata());
+    reshape->set_frontend_attributes(bitcast_.frontend_attributes());
+    return reshape;
+  }
+
+ private:
+  const Instruction& bitcast_;
+  Computation* to_;
+};
+
+}  // namespace
+
+absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, Instruction* operand,
+                                                   Computation* to) {
+  const Shape &from = bitcast.operand(0)->shape(), &shape = bitcast.shape();
+  for (const Shape* side : {&from, &shape}) {
+    if (side->custom_layout() == nullptr || side->custom_layout()->tiles().empty()) continue;
+    return absl::UnimplementedError(absl::StrCat(bitcast.name(), ": bitcast of the tiled layout ",
+                                                 side->ToString(/*with_layout=*/true),
+                                                 ": what the padding of tiles holds is not defined"));
+  }
+  Appender append(bitcast, to);
+  if (!from.HasRowMajorLayout()) operand = append.Transpose(operand, MajorToMinor(from), Physical(from));
+  if (shape.HasRowMajorLayout()) return append.Bitcast(operand, shape);
+  const Dims order = MajorToMinor(shape);
+  Dims back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
+  return append.Transpose(append.Bitcast(operand, Physical(shape)), back, shape.WithRowMajorLayout());
+}
+
+}  // namespace toroid
