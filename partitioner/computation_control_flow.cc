@@ -32,7 +32,7 @@ absl::StatusOr<Computation*> ComputationPartitioner::PartitionComputation(const 
       }
       const int t = leaves[next++];
       if (!shape.IsArray()) return shape;
-      return Shape(shape.element_type(), mesh_.ShardDims(shape.dims(), targets_[t]));
+      return b_->ShardShape(shape, targets_[t]);
     };
     Instruction* value = local->AddParameter(local_shape(parameter.shape()), parameter.name());
     const std::vector<Instruction*> locals = b_->TakeApart(value);
@@ -64,9 +64,7 @@ absl::Status ComputationPartitioner::EntryParameters(const Computation& computat
     }
     const Sharding sharding = Target(t);
     const Shape shape =
-        parameter->shape().IsArray()
-            ? Shape(parameter->shape().element_type(), b_->ShardDims(parameter->shape().dims(), sharding))
-            : parameter->shape();
+        parameter->shape().IsArray() ? b_->ShardShape(parameter->shape(), sharding) : parameter->shape();
     Instruction* local = b_->computation()->AddParameter(shape, parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());

@@ -39,7 +39,7 @@ bool ComputationPartitioner::IsFree(int tensor) const { return values_[tensor].p
 Instruction* ComputationPartitioner::Materialize(int tensor, const Sharding& wanted) {
   const Instruction& producer = *values_[tensor].producer;
   const Shape& shape = producer.shape();
-  const Shape local(shape.element_type(), b_->ShardDims(shape.dims(), wanted));
+  const Shape local = b_->ShardShape(shape, wanted);
   switch (producer.opcode()) {
     case Opcode::kConstant:
       if (local.dims() == shape.dims()) {

@@ -9,6 +9,12 @@
 
 namespace toroid {
 
+Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) const {
+  Shape local(shape.element_type(), ShardDims(shape.dims(), sharding));
+  for (int d = 0; d < shape.rank(); ++d) local.set_dynamic(d, shape.IsDynamic(d));
+  return local;
+}
+
 Instruction* SpmdBuilder::Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands) {
   Instruction* instruction = computation_->Add(opcode, shape, operands);
   instruction->set_metadata(metadata_);

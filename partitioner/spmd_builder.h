@@ -122,6 +122,8 @@ class SpmdBuilder {
   Dims ShardDims(absl::Span<const int64_t> dims, const Sharding& sharding) const {
     return mesh().ShardDims(dims, sharding);
   }
+  // The local shape of an array, its dynamic dimensions (which nothing cuts) included.
+  Shape ShardShape(const Shape& shape, const Sharding& sharding) const;
   Computation* ReducerComputation(Reducer reducer, PrimitiveType type);
 
  private:

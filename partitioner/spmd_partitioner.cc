@@ -155,10 +155,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   }
   if (options.replicate_outputs) {
     for (const int output : graph.outputs()) {
-      Annotation whole;
-      whole.sharding = Sharding::Replicated(graph.shape(output).rank());
-      whole.closed = ~uint64_t{0};
-      annotations.tensor[output] = whole;
+      annotations.tensor[output] = Annotation::Whole(graph.shape(output).rank());
     }
   }
   ReshardPlanner planner(&annotations.mesh);

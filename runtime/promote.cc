@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "hlo/base/status.h"
+#include "hlo/passes/row_major_bitcast.h"
 #include "runtime/kernels/convert.h"
 
 namespace toroid {
@@ -86,8 +87,13 @@ class Promoter {
       for (size_t i = 0; i < operands.size(); ++i)
         operands[i] = Converted(operands[i], source.operand(i)->shape());
     }
-    Instruction* clone =
-        into_->AddClone(source, declared ? source.shape() : PromotedShape(source.shape()), operands);
+    Instruction* clone;
+    if (source.opcode() == Opcode::kBitcast) {
+      // Promoted arrays are row-major, whatever their source's layout.
+      ASSIGN_OR_RETURN(clone, AppendRowMajorBitcast(source, operands[0], into_));
+    } else {
+      clone = into_->AddClone(source, declared ? source.shape() : PromotedShape(source.shape()), operands);
+    }
     Describe(source, clone);
     return declared ? Converted(clone, PromotedShape(source.shape())) : clone;
   }

@@ -248,11 +248,11 @@ absl::Status ParsePadding(TextScanner* scanner, xla::PaddingConfig* padding) {
     ASSIGN_OR_RETURN(const int64_t high, scanner->Integer());
     dimension->set_edge_padding_low(low);
     dimension->set_edge_padding_high(high);
-    if (scanner->Consume("_")) {
+    if (scanner->ConsumeAdjacent("_")) {
       ASSIGN_OR_RETURN(const int64_t interior, scanner->Integer());
       dimension->set_interior_padding(interior);
     }
-  } while (scanner->Consume("x"));
+  } while (scanner->ConsumeAdjacent("x"));
   return absl::OkStatus();
 }
 

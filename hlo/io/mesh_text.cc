@@ -26,9 +26,12 @@ absl::Status ParseIota(TextScanner* scanner, std::vector<int64_t>* dims, std::ve
   ASSIGN_OR_RETURN(*dims, scanner->IntegerList("[", "]"));
   if (dims->empty()) return scanner->Error("expected the sizes of the iota before this");
   RETURN_IF_ERROR(DeviceCount(*dims, scanner).status());
-  if (scanner->Consume("T")) {
+  const size_t end = scanner->Position();
+  const bool transposed = scanner->ConsumeWord("T") && scanner->Peek() == '(';
+  if (transposed) {
     ASSIGN_OR_RETURN(*permutation, scanner->IntegerList("(", ")"));
   } else {
+    scanner->Reset(end);  // What follows may be called T.
     permutation->resize(dims->size());
     for (size_t i = 0; i < dims->size(); ++i) (*permutation)[i] = static_cast<int64_t>(i);
   }

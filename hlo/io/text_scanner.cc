@@ -88,6 +88,12 @@ absl::Status TextScanner::Expect(absl::string_view token) {
   return Error(absl::StrCat("expected '", token, "'"));
 }
 
+bool TextScanner::ConsumeAdjacent(absl::string_view token) {
+  if (!absl::StartsWith(text_.substr(position_), token)) return false;
+  position_ += token.size();
+  return true;
+}
+
 absl::string_view TextScanner::PeekWord() {
   size_t end = Position();
   if (end < text_.size() && StartsName(text_[end])) {

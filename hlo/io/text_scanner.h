@@ -43,6 +43,8 @@ class TextScanner {
   // Steps over `token` if it comes next.
   bool Consume(absl::string_view token);
   absl::Status Expect(absl::string_view token);
+  // The same if nothing stands before it: the x of 1_1x0_2, not that of a name behind 1_1.
+  bool ConsumeAdjacent(absl::string_view token);
 
   // The next word `[A-Za-z_][A-Za-z0-9_.-]*`, without stepping over it; "" if none comes next.
   absl::string_view PeekWord();

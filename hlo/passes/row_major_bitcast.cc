@@ -42,6 +42,10 @@ class Appender {
   Instruction* Bitcast(Instruction* operand, const Shape& shape) {
     const bool same_type = operand->shape().element_type() == shape.element_type();
     if (!same_type || operand->shape().IsDynamic() || shape.IsDynamic()) {
+      // A value that stands for a call or a parameter may have another layout than that.
+      if (!operand->shape().HasRowMajorLayout()) {
+        operand = to_->Add(Opcode::kCopy, operand->shape().WithRowMajorLayout(), {operand});
+      }
       return to_->AddClone(bitcast_, shape, {operand});
     }
     Instruction* reshape = to_->Add(Opcode::kReshape, shape, {operand});

@@ -6,7 +6,7 @@ namespace toroid {
 
 Shape OpContext::ResultShape(int i) const {
   const Shape& global = op->shape().IsTuple() ? op->shape().tuple_shape(i) : op->shape();
-  return Shape(global.element_type(), b->ShardDims(global.dims(), results[i]));
+  return b->ShardShape(global, results[i]);
 }
 
 std::vector<Instruction*> OpContext::CloneLocal(const xla::HloInstructionProto* attrs) const {

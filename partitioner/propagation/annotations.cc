@@ -100,6 +100,10 @@ class Reader {
     for (const auto& [tensor, wish] : wishes_) {
       ASSIGN_OR_RETURN(out_.tensor[tensor], ToAnnotation(wish, graph_.shape(tensor).rank()));
     }
+    // Ops whose sizes are known only when running run on whole arrays; a tile might hold no valid element.
+    for (int t = 0; t < graph_.num_tensors(); ++t) {
+      if (graph_.shape(t).IsDynamic()) out_.tensor[t] = Annotation::Whole(graph_.shape(t).rank());
+    }
     RETURN_IF_ERROR(ReadBoundaries());
     SpreadManual();
     return std::move(out_);

@@ -26,6 +26,14 @@ struct Annotation {
   // The sharding as given, where its devices are ordered unlike the mesh: the tensor lies there, and
   // `sharding` is the one of equal tiles in mesh order.
   std::optional<HloSharding> foreign;
+
+  // Whole on every device, and to stay so.
+  static Annotation Whole(int rank) {
+    Annotation whole;
+    whole.sharding = Sharding::Replicated(rank);
+    whole.closed = ~uint64_t{0};
+    return whole;
+  }
 };
 
 // The global side of an op that enters or leaves a manual region: operands of SPMDFullToShardShape and

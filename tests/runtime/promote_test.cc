@@ -86,5 +86,14 @@ TEST(PromoteTest, LiteralsAreExact) {
   EXPECT_EQ(PromotedShape(Value("s32[2] {1, 2}").shape()).ToString(), "s32[2]");
 }
 
+TEST(PromoteTest, BitcastsFollowTheLayoutsOfTheSource) {
+  const std::string x = "x = f32[2,3]{0,1} constant({{1, 2, 3}, {4, 5, 6}}) ";
+  EXPECT_EQ(Promoted(x + "ROOT b = f32[6] bitcast(x)"), "f64[6] {1, 4, 2, 5, 3, 6}");
+  EXPECT_EQ(Promoted(x + "n = f32[2,3]{0,1} negate(x) ROOT b = f32[3,2]{0,1} bitcast(n)"),
+            "f64[3,2] { { -1, -5 }, { -4, -3 }, { -2, -6 } }");
+  EXPECT_EQ(Promoted("x = bf16[2,3]{0,1} constant({{1, 2, 3}, {4, 5, 6}}) ROOT b = u16[6] bitcast(x)"),
+            "u16[6] {16256, 16512, 16384, 16544, 16448, 16576}");
+}
+
 }  // namespace
 }  // namespace toroid

@@ -189,6 +189,15 @@ TEST(HloTextTest, EveryAttributeVerifiesAndPrintsBackUnchanged) {
     EXPECT_OK(VerifyModule(*module));
     ASSERT_OK_AND_ASSIGN(const auto again, ParseModule(PrintModule(*module)));
     EXPECT_EQ(PrintModule(*again), PrintModule(*module));
+    // Whatever the next line begins with is no part of the attributes.
+    for (const std::string next :
+         {"_1", "x.1", "x40", "T", "T3", "e5", "E", "S", "D.1", "f32", "mesh", "inf"}) {
+      ASSERT_OK_AND_ASSIGN(const auto longer,
+                           ParseModule(absl::StrReplaceAll(
+                               environment, {{"INSTRUCTION", "ROOT it = " + instruction + "\n  " + next +
+                                                                 " = token[] after-all()"}})));
+      EXPECT_EQ(PrintInstruction(*longer->entry()->root()), "ROOT it = " + instruction) << next;
+    }
   }
 }
 

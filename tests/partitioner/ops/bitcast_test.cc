@@ -46,6 +46,16 @@ ENTRY main {
 })");
 }
 
+TEST(BitcastTest, CallsMayGiveOtherLayoutsThanTheyState) {
+  ExpectEquivalent(R"(
+f { q = s32[3,6]{0,1} parameter(0)  ROOT n = s32[3,6]{0,1} negate(q) }
+ENTRY main {
+  p = s32[3,6]{1,0} parameter(0), sharding={devices=[$n,1]<=[$n]}
+  c = s32[3,6]{1,0} call(p), to_apply=f
+  ROOT b = s16[36]{0} bitcast(c)
+})");
+}
+
 TEST(BitcastTest, StaysCutWhereReshapeAndTransposeDo) {
   const std::string text = R"(
 ENTRY main {

@@ -1,6 +1,8 @@
 // Ops that run on whole arrays whatever is cut around them: asynchronous forms and dynamic sizes.
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 #include "tests/partitioner/equivalence.h"
 
@@ -40,6 +42,71 @@ ENTRY main {
   w = s32[5] broadcast(k), dimensions={}
   ROOT t = s32[5] add(r, w), sharding={devices=[$n]<=[$n]}
 })");
+}
+
+constexpr char kAdd[] = "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n";
+
+// Sum and size of `value`, and itself.
+std::string SumAndSize(const std::string& shape, const std::string& value) {
+  return absl::Substitute(R"(
+  z = s32[] constant(0)
+  r = s32[] reduce($1, z), dimensions={0,1}, to_apply=add
+  k = s32[] get-dimension-size($1), dimensions={0}
+  ROOT t = (s32[], s32[], $0) tuple(r, k, $1) })",
+                          shape, value);
+}
+
+TEST(DynamicSizesTest, SizesPassThroughLoopsAndBranches) {
+  ExpectEquivalent(absl::StrCat(kAdd, R"(
+f { p = s32[<=8,2] parameter(0) ROOT n = s32[<=8,2] negate(p) }
+body { p = (s32[], s32[<=8,2]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  v = s32[<=8,2] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  w = s32[<=8,2] add(v, v)
+  ROOT t = (s32[], s32[<=8,2]) tuple(j, w) }
+less { p = (s32[], s32[<=8,2]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY main {
+  x = s32[8,2] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  n = s32[] constant(3)
+  y = s32[<=8,2] set-dimension-size(x, n), dimensions={0}
+  always = pred[] constant(true)
+  c = s32[<=8,2] conditional(always, y, y), true_computation=f, false_computation=f
+  start = s32[] constant(0)
+  init = (s32[], s32[<=8,2]) tuple(start, c)
+  l = (s32[], s32[<=8,2]) while(init), body=body, condition=less
+  v = s32[<=8,2] get-tuple-element(l), index=1
+)",
+                                SumAndSize("s32[<=8,2]", "v")));
+}
+
+TEST(DynamicSizesTest, AnnotationsAndResultsThatCutKeepTheSize) {
+  for (const std::string cut : {"$n,1", "1,$n"}) {
+    ExpectEquivalent(absl::StrCat(kAdd, R"(
+ENTRY main {
+  x = s32[8,2] parameter(0)
+  n = s32[] constant(3)
+  y = s32[<=8,2] set-dimension-size(x, n), dimensions={0}
+  e = s32[<=8,2] custom-call(y), custom_call_target="Sharding", sharding={devices=[)",
+                                  cut, "]<=[$n]}", SumAndSize("s32[<=8,2]", "e")));
+    ExpectEquivalent(absl::StrCat(R"(
+ENTRY main {
+  x = s32[8,2] parameter(0)
+  n = s32[] constant(3)
+  ROOT y = s32[<=8,2] set-dimension-size(x, n), dimensions={0}, sharding={devices=[)",
+                                  cut, "]<=[$n]} }"));
+  }
+}
+
+TEST(DynamicSizesTest, ParametersMayHaveThem) {
+  const std::string text =
+      absl::StrCat(kAdd, "ENTRY main { x = s32[<=8,2] parameter(0), sharding={devices=[$n,1]<=[$n]}",
+                   SumAndSize("s32[<=8,2]", "x"));
+  ExpectEquivalent(text, {Integers(Shape(xla::S32, {5, 2}))});
 }
 
 }  // namespace
