@@ -15,7 +15,11 @@ bool IsCall(const Instruction& instruction, absl::string_view target) {
   return instruction.opcode() == Opcode::kCustomCall && instruction.custom_call_target() == target;
 }
 
+// One that passes its operand on; under another shape it is an op like any other.
 bool IsAnnotation(const Instruction& instruction) {
+  if (instruction.num_operands() != 1 || !instruction.shape().Compatible(instruction.operand(0)->shape())) {
+    return false;
+  }
   return IsCall(instruction, "Sharding") || IsCall(instruction, "xla.sdy.FuncResultSharding") ||
          IsCall(instruction, "xla.sdy.PropagationBarrier") || IsCall(instruction, "ShardBarrierFrom") ||
          IsCall(instruction, "ShardBarrierTo");
@@ -118,7 +122,7 @@ Computation* ComputationPartitioner::CopyComputation(const Computation* computat
   std::vector<Instruction*> map(computation->size());
   for (const auto& instruction : computation->instructions()) {
     // Annotations mean nothing inside: look through them.
-    if (IsAnnotation(*instruction) && instruction->num_operands() == 1) {
+    if (IsAnnotation(*instruction)) {
       map[instruction->index()] = map[instruction->operand(0)->index()];
       continue;
     }
@@ -319,18 +323,20 @@ absl::Status ComputationPartitioner::PartitionWhole(const Instruction& instructi
 }
 
 bool ComputationPartitioner::PassThroughAnnotation(const Instruction& instruction) {
-  if (!IsAnnotation(instruction) || instruction.num_operands() != 1) return false;
-  const int from = graph_.Leaves(*instruction.operand(0))[0];
-  const int to = graph_.Leaves(instruction)[0];
-  const bool asked = annotations_.tensor[to].has_value() && annotations_.tensor[to]->closed != 0;
-  if (!asked || options_.replicate_everything) {
-    values_[to] = values_[from];
-    return true;
+  if (!IsAnnotation(instruction)) return false;
+  const auto operands = graph_.Leaves(*instruction.operand(0)), results = graph_.Leaves(instruction);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const int from = operands[i], to = results[i];
+    const bool asked = annotations_.tensor[to].has_value() && annotations_.tensor[to]->closed != 0;
+    if (!asked || options_.replicate_everything) {
+      values_[to] = values_[from];
+      continue;
+    }
+    const Sharding wanted = Target(to);
+    Instruction* local = Get(from, wanted, instruction);
+    if (IsFree(from)) values_[to].producer = values_[from].producer;
+    Define(to, wanted, local);
   }
-  const Sharding wanted = Target(to);
-  Instruction* local = Get(from, wanted, instruction);
-  if (IsFree(from)) values_[to].producer = values_[from].producer;
-  Define(to, wanted, local);
   return true;
 }
 

@@ -123,7 +123,8 @@ class Inliner {
         continue;
       }
       if (instruction->shape().IsTuple() && instruction->opcode() == Opcode::kCustomCall &&
-          instruction->custom_call_target() == "Sharding" && operands.size() == 1) {
+          instruction->custom_call_target() == "Sharding" && operands.size() == 1 &&
+          operands[0]->shape().Compatible(instruction->shape())) {
         copy = instruction->sharding() == nullptr ? operands[0] : KeepSharding(*instruction, operands[0], to);
         continue;
       }

@@ -347,7 +347,8 @@ class Reader {
     const absl::string_view target = instruction.custom_call_target();
     ManualBoundary boundary;
     if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") {
-      if (instruction.num_operands() != 1 || !instruction.shape().IsArray()) {
+      if (instruction.num_operands() != 1 || !instruction.shape().IsArray() ||
+          !instruction.operand(0)->shape().IsArray()) {
         return absl::InvalidArgumentError("takes one array and gives one");
       }
       boundary.enters = target == "SPMDFullToShardShape";

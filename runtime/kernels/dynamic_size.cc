@@ -165,9 +165,9 @@ absl::Status ExecuteDynamicReshape(OpCall& call) {
 }
 
 absl::Status PadToStatic(OpCall& call) {
-  const Shape& bound = call.operand_shape(0);
+  const Shape bound = call.num_operands() == 1 ? call.operand_shape(0) : Shape();
   const auto shapes = call.shape().tuple_shapes();
-  bool fits = call.num_operands() == 1 && bound.IsArray() &&
+  bool fits = bound.IsArray() &&
               static_cast<int>(shapes.size()) == bound.rank() + 1 && shapes[0].SameDims(bound) &&
               shapes[0].element_type() == bound.element_type();
   for (int d = 0; fits && d < bound.rank(); ++d) fits = shapes[d + 1].Compatible(Shape(xla::S32, {}));

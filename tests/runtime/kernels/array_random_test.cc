@@ -277,7 +277,7 @@ TEST(DotRandomTest, EveryTypeAndWiderResults) {
           type, {x, y});
       for (int64_t i = 0; i < 12; ++i) {
         std::complex<double> sum = 0;
-        __int128 whole = 0;
+        unsigned __int128 whole = 0;  // Wraps around, as the sum of integers does.
         for (int64_t k = 0; k < 7; ++k) {
           const int64_t a = i / 4 * 7 + k, b = k * 4 + i % 4;
           if (IsComplex(type)) {
@@ -287,14 +287,16 @@ TEST(DotRandomTest, EveryTypeAndWiderResults) {
           } else if (type == xla::PRED) {
             whole |= BitsAt(x, a) & BitsAt(y, b);
           } else {
-            whole += IntAt(x, a) * IntAt(y, b);
+            whole +=
+                static_cast<unsigned __int128>(IntAt(x, a)) * static_cast<unsigned __int128>(IntAt(y, b));
           }
         }
         for (const Literal* literal : {&r, &c}) {
           if (literal == &c && type == xla::PRED) continue;
           if (IsInt(type) || type == xla::PRED) {
-            ASSERT_EQ(BitsAt(*literal, i),
-                      type == xla::PRED ? static_cast<uint64_t>(whole) : BitsOfInt(result, whole))
+            ASSERT_EQ(BitsAt(*literal, i), type == xla::PRED
+                                               ? static_cast<uint64_t>(whole)
+                                               : BitsOfInt(result, static_cast<__int128>(whole)))
                 << TypeName(type);
           } else {
             const int parts = IsComplex(type) ? 2 : 1;

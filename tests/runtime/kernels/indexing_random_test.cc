@@ -192,9 +192,9 @@ TEST(ScatterRandomTest, AnyDimensionNumbersAndDroppedWindows) {
       bool inside = true;
       for (size_t d = 0; d < at.size(); ++d) {
         inside &= start[d] >= 0 && start[d] <= n.operand[d] - n.sizes[d];
-        at[d] += start[d];
       }
       if (!inside) continue;
+      for (size_t d = 0; d < at.size(); ++d) at[d] += start[d];
       int32_t& value = expected[Offset(n.operand, at)];
       const int32_t update = updates.data<int32_t>()[i];
       value = round % 3 == 0 ? value + update : round % 3 == 1 ? value - update : update;
