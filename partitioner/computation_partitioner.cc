@@ -214,6 +214,11 @@ Assignment ComputationPartitioner::Assign(const Instruction& instruction, const 
 
 absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction, const FlowOp& op) {
   const Opcode opcode = instruction.opcode();
+  if (opcode == Opcode::kConstant && !instruction.shape().IsArray()) {  // A token.
+    b_->Serve(&instruction);
+    Define(op.results[0], Whole(op.results[0]), b_->Clone(instruction, instruction.shape(), {}));
+    return absl::OkStatus();
+  }
   if (opcode == Opcode::kConstant || opcode == Opcode::kIota ||
       (opcode == Opcode::kBroadcast && !options_.replicate_everything &&
        (IsFree(op.operands[0]) || values_[op.operands[0]].versions[0].sharding.IsReplicated()))) {

@@ -44,6 +44,16 @@ ENTRY main {
 })");
 }
 
+TEST(TokenTest, ConstantsMayBeTokens) {
+  ExpectEquivalent(R"(
+ENTRY main {
+  t = token[] constant(token)
+  x = s32[7] parameter(0), sharding={devices=[$n]<=[$n]}
+  o = token[] after-all(t)
+  ROOT y = s32[7] add-dependency(x, o)
+})");
+}
+
 constexpr char kAdd[] = "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n";
 
 // Sum and size of `value`, and itself.
