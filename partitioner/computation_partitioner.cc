@@ -61,6 +61,7 @@ ComputationPartitioner::ComputationPartitioner(const Module& module, const FlowG
 }
 
 absl::Status ComputationPartitioner::Run() {
+  ReportOverruled();
   ComputeReductionPoints();
   ASSIGN_OR_RETURN(Computation * entry, PartitionComputation(*module_.entry(), /*is_entry=*/true));
   out_->set_entry(entry);
@@ -214,11 +215,7 @@ Assignment ComputationPartitioner::Assign(const Instruction& instruction, const 
 
 absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction, const FlowOp& op) {
   const Opcode opcode = instruction.opcode();
-  if (opcode == Opcode::kConstant && !instruction.shape().IsArray()) {  // A token.
-    b_->Serve(&instruction);
-    Define(op.results[0], Whole(op.results[0]), b_->Clone(instruction, instruction.shape(), {}));
-    return absl::OkStatus();
-  }
+  if (opcode == Opcode::kConstant && !instruction.shape().IsArray()) return PartitionWhole(instruction);
   if (opcode == Opcode::kConstant || opcode == Opcode::kIota ||
       (opcode == Opcode::kBroadcast && !options_.replicate_everything &&
        (IsFree(op.operands[0]) || values_[op.operands[0]].versions[0].sharding.IsReplicated()))) {

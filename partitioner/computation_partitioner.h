@@ -84,6 +84,8 @@ class ComputationPartitioner {
   std::string StepText(const Sharding& from, const Sharding& to) const;
   void ReportGather(const Instruction& instruction, const FlowOp& op, int operand,
                     const Assignment& assignment);
+  // Cuts that were asked for of arrays whose size is known only when running.
+  void ReportOverruled();
   void ReportReplication(const Instruction& instruction, const FlowOp& op, const Assignment& assignment);
   // Bytes at which a partial value is best reduced, itself or after the linear ops that use it.
   void ComputeReductionPoints();

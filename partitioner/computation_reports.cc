@@ -59,4 +59,22 @@ void ComputationPartitioner::ReportReplication(const Instruction& instruction, c
                                 absl::StrCat(instruction.opcode_name(), " is computed on whole arrays")});
 }
 
+void ComputationPartitioner::ReportOverruled() {
+  std::vector<bool> told(graph_.num_tensors(), false);
+  const auto tell = [&](const Instruction& instruction, int t) {
+    if (told[t] || !annotations_.tensor[t] || !annotations_.tensor[t]->overruled) return;
+    told[t] = true;
+    full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()),
+                                  graph_.shape(t).ByteSize(),
+                                  "its sharding cuts an array of run-time size, which stays whole"});
+  };
+  for (const auto& computation : module_.computations()) {
+    if (!graph_.Reached(*computation)) continue;
+    for (const auto& instruction : computation->instructions()) {
+      for (const int t : graph_.Leaves(*instruction)) tell(*instruction, t);
+    }
+  }
+  for (const int t : graph_.outputs()) tell(*module_.entry()->root(), t);
+}
+
 }  // namespace toroid

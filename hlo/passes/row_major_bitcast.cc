@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
 
 namespace toroid {
 namespace {
@@ -61,15 +62,17 @@ class Appender {
 
 }  // namespace
 
+absl::Status CheckUntiled(const Shape& shape) {
+  if (shape.custom_layout() == nullptr || shape.custom_layout()->tiles().empty()) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("bitcast of the tiled layout ",
+                                               shape.ToString(/*with_layout=*/true),
+                                               ": what the padding of tiles holds is not defined"));
+}
+
 absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, Instruction* operand,
                                                    Computation* to) {
   const Shape &from = bitcast.operand(0)->shape(), &shape = bitcast.shape();
-  for (const Shape* side : {&from, &shape}) {
-    if (side->custom_layout() == nullptr || side->custom_layout()->tiles().empty()) continue;
-    return absl::UnimplementedError(absl::StrCat(bitcast.name(), ": bitcast of the tiled layout ",
-                                                 side->ToString(/*with_layout=*/true),
-                                                 ": what the padding of tiles holds is not defined"));
-  }
+  for (const Shape* side : {&from, &shape}) RETURN_IF_ERROR(Annotate(CheckUntiled(*side), bitcast.name()));
   Appender append(bitcast, to);
   if (!from.HasRowMajorLayout()) operand = append.Transpose(operand, MajorToMinor(from), Physical(from));
   if (shape.HasRowMajorLayout()) return append.Bitcast(operand, shape);

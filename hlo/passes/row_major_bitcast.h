@@ -14,8 +14,12 @@
 
 namespace toroid {
 
-// Appends what `bitcast` gives for `operand`, which has the shape of its operand, to `to`.
+// What a bitcast needs of both its shapes.
 // Errors: kUnimplemented for tiled layouts, whose padding has no defined content.
+absl::Status CheckUntiled(const Shape& shape);
+
+// Appends what `bitcast` gives for `operand`, which has the shape of its operand, to `to`.
+// Errors: those of CheckUntiled.
 absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, Instruction* operand,
                                                    Computation* to);
 

@@ -102,7 +102,11 @@ class Reader {
     }
     // Ops whose sizes are known only when running run on whole arrays; a tile might hold no valid element.
     for (int t = 0; t < graph_.num_tensors(); ++t) {
-      if (graph_.shape(t).IsDynamic()) out_.tensor[t] = Annotation::Whole(graph_.shape(t).rank());
+      if (!graph_.shape(t).IsDynamic()) continue;
+      std::optional<Annotation>& annotation = out_.tensor[t];
+      const bool cut = annotation && annotation->sharding.DimAxes() != 0;
+      annotation = Annotation::Whole(graph_.shape(t).rank());
+      annotation->overruled = cut;
     }
     RETURN_IF_ERROR(ReadBoundaries());
     SpreadManual();

@@ -26,6 +26,8 @@ struct Annotation {
   // The sharding as given, where its devices are ordered unlike the mesh: the tensor lies there, and
   // `sharding` is the one of equal tiles in mesh order.
   std::optional<HloSharding> foreign;
+  // A cut was asked for, but the array has a size known only when running, and stays whole.
+  bool overruled = false;
 
   // Whole on every device, and to stay so.
   static Annotation Whole(int rank) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/passes/row_major_bitcast.h"
 #include "runtime/kernels/strided_copy.h"
 
 namespace toroid {
@@ -78,13 +79,6 @@ absl::Status Reinterpret(const OpCall& call, const Shape& from, const Shape& to,
     result->mutable_data()[i] = result->data()[i] != 0;  // Any other byte than 0 is true.
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckUntiled(const Shape& shape) {
-  if (shape.custom_layout() == nullptr || shape.custom_layout()->tiles().empty()) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("bitcast of the tiled layout ",
-                                               shape.ToString(/*with_layout=*/true),
-                                               ": what the padding of tiles holds is not defined"));
 }
 
 // Between row-major order, in which the runtime keeps all arrays, and the order of the layout of `shape`.

@@ -1,9 +1,10 @@
 // Ops that run on whole arrays whatever is cut around them: asynchronous forms and dynamic sizes.
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "gtest/gtest.h"
+#include "gmock/gmock.h"
 #include "tests/partitioner/equivalence.h"
 
 namespace toroid {
@@ -110,6 +111,21 @@ ENTRY main {
   ROOT y = s32[<=8,2] set-dimension-size(x, n), dimensions={0}, sharding={devices=[)",
                                   cut, "]<=[$n]} }"));
   }
+}
+
+TEST(DynamicSizesTest, CutsThatAreNotMadeAreReported) {
+  const auto partitioned = PartitionModule(*ProgramFor(R"(
+ENTRY main {
+  x = s32[<=8,2] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  ROOT y = s32[<=8,2] negate(x), sharding={devices=[$n,1]<=[$n]}
+})",
+                                                       2),
+                                           PartitionOptions());
+  ASSERT_TRUE(partitioned.ok()) << partitioned.status();
+  std::vector<std::string> named;
+  for (const FullReplication& replication : partitioned->full_replications)
+    named.push_back(replication.instruction);
+  EXPECT_THAT(named, ::testing::ElementsAre("x", "y"));
 }
 
 TEST(DynamicSizesTest, ParametersMayHaveThem) {
