@@ -29,6 +29,7 @@ std::vector<int64_t> RandomPermutation(int64_t n, uint64_t seed) {
 }
 
 absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annotations) {
+  for (auto& [instruction, device] : annotations->device) device = permutation[device];
   ASSIGN_OR_RETURN(annotations->mesh, annotations->mesh.Relabeled(permutation));
   for (auto& annotation : annotations->tensor) {
     if (!annotation || !annotation->foreign) continue;
@@ -73,7 +74,12 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
     Instruction* parameter = local->entry()->parameter(i);
     parameter->shape().ToProto(program->add_parameters());
     program->add_parameter_names(parameter->name());
-    sharding_of(graph.Leaves(*global.entry()->parameter(i))[0], proto->add_spmd_parameters_shardings());
+    xla::OpSharding* recorded = proto->add_spmd_parameters_shardings();
+    const Instruction& given = *global.entry()->parameter(i);
+    if (given.shape().IsTuple()) recorded->set_type(xla::OpSharding::TUPLE);
+    for (const int leaf : graph.Leaves(given)) {
+      sharding_of(leaf, given.shape().IsTuple() ? recorded->add_tuple_shardings() : recorded);
+    }
     parameter->set_sharding(local->New(proto->spmd_parameters_shardings(i)));
     if (parameter->frontend_attributes() != nullptr) {
       xla::FrontendAttributes kept;
@@ -160,10 +166,20 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   }
   ReshardPlanner planner(&annotations.mesh);
   std::vector<Sharding> targets = PropagateShardings(graph, annotations, &planner);
+  // What arrives as partial sums is still to be reduced.
+  for (const Instruction* parameter : flat->entry()->parameters()) {
+    for (const int leaf : graph.Leaves(*parameter)) {
+      if (!annotations.tensor[leaf]) continue;
+      targets[leaf].partial = annotations.tensor[leaf]->sharding.partial;
+      targets[leaf].reducer = annotations.tensor[leaf]->sharding.reducer;
+    }
+  }
   if (options.replicate_everything) {
     std::vector<bool> keep(graph.num_tensors(), false);
     for (const int output : graph.outputs()) keep[output] = true;
-    for (const Instruction* parameter : flat->entry()->parameters()) keep[graph.Leaves(*parameter)[0]] = true;
+    for (const Instruction* parameter : flat->entry()->parameters()) {
+      for (const int leaf : graph.Leaves(*parameter)) keep[leaf] = true;
+    }
     for (int t = 0; t < graph.num_tensors(); ++t) {
       if (!keep[t]) targets[t] = Sharding::Replicated(graph.shape(t).rank());
     }
