@@ -104,7 +104,8 @@ class Pythons:
         print(f'{lacking}; installing them from PyPI', flush=True)
         venv.create(folder, with_pip=True)
         python = os.path.join(folder, 'bin', 'python')
-        subprocess.run([python, '-m', 'pip', 'install', '-q', '--no-cache-dir', package, *others], check=True)
+        pip = [python, '-m', 'pip', 'install', '-q', '--no-cache-dir', '--disable-pip-version-check']
+        subprocess.run([*pip, package, *others], check=True)
         return python, 'a virtual environment'
 
 
