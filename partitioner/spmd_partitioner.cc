@@ -158,7 +158,7 @@ std::vector<int> BoundaryTensors(const Module& module, const FlowGraph& graph) {
   return tensors;
 }
 
-// From annotations on: propagation and the phases behind it. `targets`, if given, takes the propagated shardings.
+// From annotations on: propagation and the phases behind it. `propagated`, if given, takes the shardings found.
 absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& annotations,
                                     const PartitionOptions& options, ReshardPlanner* planner, Module* flat,
                                     std::vector<Sharding>* propagated) {
@@ -168,7 +168,6 @@ absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& a
     return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
   };
   std::vector<Sharding> targets = PropagateShardings(graph, annotations, planner);
-  if (propagated != nullptr) *propagated = targets;
   // What arrives as partial sums is still to be reduced.
   for (const int leaf : ParameterLeaves(*flat, graph)) {
     if (!annotations.tensor[leaf]) continue;
@@ -205,6 +204,7 @@ absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& a
   WriteCauses(result.module.get());
   result.optimize_seconds = end.Seconds();
   RETURN_IF_ERROR(report("optimize", *result.module));
+  if (propagated != nullptr) *propagated = std::move(targets);
   return result;
 }
 
