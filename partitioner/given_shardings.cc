@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
+#include "hlo/base/suggestion.h"
 #include "hlo/io/sharding_text.h"
 
 namespace toroid {
@@ -122,6 +123,20 @@ absl::string_view WithoutComment(absl::string_view line) {
   return line;
 }
 
+std::vector<std::string> NamesIn(const Module& module) {
+  std::vector<std::string> names;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    names.push_back(absl::StrCat("parameter(", parameter->parameter_number(), ")"));
+  }
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      names.push_back(instruction->name());
+      if (instruction->metadata() != nullptr) names.push_back(instruction->metadata()->op_name());
+    }
+  }
+  return names;
+}
+
 absl::Status ApplyOne(absl::string_view line, Module* module) {
   const size_t equals = FindEquals(line);
   if (equals == absl::string_view::npos) {
@@ -158,7 +173,8 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
     }
   }
   if (matches == 0) {
-    return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name"));
+    return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name",
+                                            DidYouMean(name, NamesIn(*module))));
   }
   return absl::OkStatus();
 }

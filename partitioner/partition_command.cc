@@ -100,7 +100,8 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     // A snapshot's arguments and result are those of the global program.
     out.container = file.container == Container::kModule ? Container::kModule : Container::kProto;
     out.module = std::move(partitioned.module);
-    RETURN_IF_ERROR(WriteHloFile(out, command.output, command.format.value_or(FormatOfName(command.output))));
+    RETURN_IF_ERROR(command.format ? WriteHloFile(out, command.output, *command.format)
+                                   : WriteHloFile(out, command.output));
     partitioned.module = std::move(out.module);
   }
   seconds.write = write.Seconds();
@@ -110,6 +111,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
   }
   if (command.explain) std::fputs(ExplainTable(partitioned).c_str(), stdout);
+  PrintWarnings(file);
   return absl::OkStatus();
 }
 

@@ -12,6 +12,7 @@
 #include "hlo/ir/spmd_record.h"
 #include "hlo/passes/dce_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
+#include "hlo/passes/mixed_precision.h"
 #include "partitioner/computation_partitioner.h"
 #include "partitioner/given_shardings.h"
 #include "partitioner/propagation/annotations.h"
@@ -287,7 +288,8 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     return absl::UnimplementedError(
         "a device order cannot be changed under manual regions, which name devices");
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> flat, InlineCalls(module));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> separate, SeparatePrecisions(module));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> flat, InlineCalls(separate ? *separate : module));
   RETURN_IF_ERROR(report("inline", *flat));
   const FlowGraph graph(*flat);
   ASSIGN_OR_RETURN(Annotations annotations, ReadAnnotations(*flat, graph, options.num_partitions));

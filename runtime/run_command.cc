@@ -283,7 +283,9 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
 
 absl::Status RunHloCommand(const HloRunCommand& command) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
-  return Annotate(RunFile(command, file), command.input);
+  RETURN_IF_ERROR(Annotate(RunFile(command, file), command.input));
+  PrintWarnings(file);
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

@@ -4,8 +4,10 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/base/unique_names.h"
 #include "hlo/ir/literal.h"
 #include "hlo/passes/row_major_bitcast.h"
+#include "hlo/passes/scalar_starts.h"
 #include "hlo/passes/synchronous_op.h"
 
 namespace toroid {
@@ -69,7 +71,7 @@ class Inliner {
 
  private:
   absl::StatusOr<Computation*> Copy(const Computation& computation) {
-    Computation* copy = target_->AddComputation(computation.name());
+    Computation* copy = target_->AddComputation(names_.Add(computation.name()));
     copy->set_is_fusion(computation.is_fusion());
     copy->set_execution_thread(computation.execution_thread());
     ASSIGN_OR_RETURN(Instruction * root, Append(computation, {}, nullptr, copy));
@@ -149,6 +151,7 @@ class Inliner {
       if (instruction->opcode() == Opcode::kBitcast) {
         ASSIGN_OR_RETURN(copy, AppendRowMajorBitcast(*instruction, operands[0], to));
       } else {
+        if (HasVectorOfStarts(*instruction)) AppendScalarStarts(*instruction, to, &operands);
         copy = to->AddClone(*instruction, instruction->shape(), operands);
       }
       copy->set_name(instruction->name());
@@ -210,6 +213,7 @@ class Inliner {
   Module* target_;
   const bool shardy_;
   std::vector<Computation*> shared_;  // By computation of the source.
+  UniqueNames names_;                 // Of the computations.
 };
 
 }  // namespace

@@ -99,8 +99,9 @@ class Reader {
       ASSIGN_OR_RETURN(out_.tensor[tensor], ToAnnotation(wish, graph_.shape(tensor).rank()));
     }
     // Ops whose sizes are known only when running run on whole arrays; a tile might hold no valid element.
+    // A buffer is memory that an opaque call names.
     for (int t = 0; t < graph_.num_tensors(); ++t) {
-      if (!graph_.shape(t).IsDynamic()) continue;
+      if (!graph_.shape(t).IsDynamic() && !graph_.shape(t).IsBuffer()) continue;
       std::optional<Annotation>& annotation = out_.tensor[t];
       const bool cut = annotation && annotation->sharding.DimAxes() != 0;
       annotation = Annotation::Whole(graph_.shape(t).rank());

@@ -54,6 +54,8 @@ Registry& GetRegistry() {
       {"MoveToDevice", Identity},
       {"PinToDevice", Identity},
       {"PinToDeviceSram", Identity},
+      {"Pin", Identity},
+      {"Unpin", Identity},
       {"LayoutConstraint", Identity},
       {"InspectSharding", Identity},
       {"AssumeGatherIndicesInBound", Identity},
