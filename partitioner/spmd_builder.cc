@@ -10,7 +10,9 @@
 namespace toroid {
 
 Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) const {
-  Shape local(shape.element_type(), ShardDims(shape.dims(), sharding));
+  const Dims dims = ShardDims(shape.dims(), sharding);
+  if (absl::MakeConstSpan(dims) == shape.dims()) return shape.WithRowMajorLayout();  // Buffers stay buffers.
+  Shape local(shape.element_type(), dims);
   for (int d = 0; d < shape.rank(); ++d) local.set_dynamic(d, shape.IsDynamic(d));
   return local;
 }
