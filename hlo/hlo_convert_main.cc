@@ -9,6 +9,7 @@
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
+#include "hlo/io/output_name.h"
 
 namespace {
 
@@ -21,9 +22,10 @@ constexpr char kHelp[] =
 IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON) or HLO
 text, compressed with gzip or not; the format is recognised from the content. OUT's name says what is written:
   *snapshot.pb   HloSnapshot      *.hlo, *.txt   HLO text
+  *unoptimized_snapshot.pb        HloUnoptimizedSnapshot, its arguments streamed behind it as XLA does
   *.pbtxt        protobuf text    *.json         JSON
-  anything else  binary, the container of the input (HloProto for text)
-and with .gz behind it, the same compressed.
+  *.pb           binary, the container of the input (HloProto for text)
+and with .gz behind it, the same compressed. Other names need --format.
 
   hlo-convert module.hlo.pb -o module.hlo
   hlo-convert module.txt -o - --format=pbtxt
@@ -45,13 +47,14 @@ int main(int argc, char** argv) {
   const std::map<std::string, Format> formats = {{"text", Format::kHloText},
                                                  {"pb", Format::kContainer},
                                                  {"snapshot", Format::kSnapshot},
+                                                 {"unoptimized_snapshot", Format::kUnoptimizedSnapshot},
                                                  {"pbtxt", Format::kProtoText},
                                                  {"json", Format::kJson}};
   app.add_option("IN", input, "The file to read, - for standard input")->required();
   CLI::Option* out_option = app.add_option("-o", output, "The file to write, - for standard output");
   CLI::Option* format_option =
       app.add_option("--format", format, "Write this format instead of the one OUT's name asks for")
-          ->check(CLI::IsMember({"text", "pb", "snapshot", "pbtxt", "json"}))
+          ->check(CLI::IsMember({"text", "pb", "snapshot", "unoptimized_snapshot", "pbtxt", "json"}))
           ->type_name("FORMAT")
           ->needs(out_option);
   CLI::Option* stats_option = app.add_flag("--stats{table}", stats,
@@ -62,15 +65,17 @@ int main(int argc, char** argv) {
                                   ->type_name("[=table|json]");
   app.callback([&] {
     if (!*out_option && !*stats_option) throw CLI::RequiredError("-o or --stats");
+    if (*out_option && !*format_option) toroid::CheckOutputName(output, "; or give --format");
   });
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const HloFile file, toroid::ReadHloFile(input));
     if (*out_option) {
       const bool by_name = !*format_option && output != "-";
-      RETURN_IF_ERROR(
-          toroid::WriteHloFile(file, output, by_name ? toroid::FormatOfName(output) : formats.at(format)));
+      RETURN_IF_ERROR(by_name ? toroid::WriteHloFile(file, output)
+                              : toroid::WriteHloFile(file, output, formats.at(format)));
     }
     if (*stats_option) std::fputs(Stats(file, stats).c_str(), stdout);
+    toroid::PrintWarnings(file);
     return absl::OkStatus();
   });
 }

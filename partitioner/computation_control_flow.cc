@@ -2,7 +2,6 @@
 //
 // A value that crosses a boundary (entry, loop state, branch operand or result) does so in the sharding of
 // its tensor: it is brought there before, and found there behind.
-#include <functional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -23,18 +22,8 @@ absl::StatusOr<Computation*> ComputationPartitioner::PartitionComputation(const 
     // One parameter: the state of a loop or the operand of a branch, its leaves in their targets' shardings.
     const Instruction& parameter = *computation.parameter(0);
     const auto leaves = graph_.Leaves(parameter);
-    size_t next = 0;
-    const std::function<Shape(const Shape&)> local_shape = [&](const Shape& shape) -> Shape {
-      if (shape.IsTuple()) {
-        std::vector<Shape> elements;
-        for (const Shape& element : shape.tuple_shapes()) elements.push_back(local_shape(element));
-        return Shape::Tuple(std::move(elements));
-      }
-      const int t = leaves[next++];
-      if (!shape.IsArray()) return shape;
-      return b_->ShardShape(shape, targets_[t]);
-    };
-    Instruction* value = local->AddParameter(local_shape(parameter.shape()), parameter.name());
+    Instruction* value = local->AddParameter(LocalShape(parameter.shape().WithRowMajorLayout(), leaves),
+                                             parameter.name());
     const std::vector<Instruction*> locals = b_->TakeApart(value);
     for (size_t i = 0; i < leaves.size(); ++i) {
       values_[leaves[i]] = Value();  // Body and condition of a loop share the tensors of its state.
@@ -50,38 +39,75 @@ absl::StatusOr<Computation*> ComputationPartitioner::PartitionComputation(const 
   return local;
 }
 
+namespace {
+
+// `shape`, of a parameter or the result of the entry, in the layouts that the module states for it: those count
+// before the ones of the instruction, which may be defaults.
+Shape InEntryLayout(const Shape& shape, const xla::ShapeProto* stated) {
+  if (stated == nullptr) return shape;
+  const absl::StatusOr<Shape> layout = Shape::FromProto(*stated);
+  return layout.ok() && layout->Compatible(shape) ? WithLayoutOf(shape.WithRowMajorLayout(), *layout) : shape;
+}
+
+}  // namespace
+
 absl::Status ComputationPartitioner::EntryParameters(const Computation& computation) {
+  const xla::ProgramShapeProto& program = module_.proto().host_program_shape();
   for (const Instruction* parameter : computation.parameters()) {
     const auto leaves = graph_.Leaves(*parameter);
-    if (parameter->shape().IsTuple()) {
-      return absl::UnimplementedError(absl::StrCat(
-          parameter->name(), ": entry parameters that are tuples; pass their elements one by one"));
-    }
-    const int t = leaves[0];
-    if (annotations_.tensor[t] && annotations_.tensor[t]->sharding.partial != 0) {
-      return absl::UnimplementedError(
-          absl::StrCat(parameter->name(), ": arguments that arrive as partial sums (unreduced)"));
-    }
-    const Sharding sharding = Target(t);
-    const Shape shape =
-        parameter->shape().IsArray() ? b_->ShardShape(parameter->shape(), sharding) : parameter->shape();
-    Instruction* local = b_->computation()->AddParameter(shape, parameter->name());
+    const int number = static_cast<int>(parameter->parameter_number());
+    const Shape shape = InEntryLayout(
+        parameter->shape(), number < program.parameters_size() ? &program.parameters(number) : nullptr);
+    Instruction* local = b_->computation()->AddParameter(LocalShape(shape, leaves), parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());
-    if (annotations_.tensor[t] && annotations_.tensor[t]->foreign) {
-      b_->Serve(parameter, "device order");
-      local = b_->FromDeviceOrder(local, annotations_.tensor[t]->foreign->order(), sharding);
+    const std::vector<Instruction*> locals = b_->TakeApart(local);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const int t = leaves[i];
+      const Sharding sharding = Target(t);
+      Instruction* leaf = locals[i];
+      if (graph_.shape(t).IsArray()) leaf = b_->ToRowMajor(leaf);
+      if (annotations_.tensor[t] && annotations_.tensor[t]->foreign) {
+        b_->Serve(parameter, "device order");
+        leaf = b_->FromDeviceOrder(leaf, annotations_.tensor[t]->foreign->order(), sharding);
+      }
+      if (options_.poison_padding && graph_.shape(t).IsArray()) {
+        leaf = Poison(leaf, graph_.shape(t).dims(), sharding);
+      }
+      Define(t, sharding, leaf);
     }
-    if (options_.poison_padding && shape.IsArray())
-      local = Poison(local, parameter->shape().dims(), sharding);
-    Define(t, sharding, local);
   }
   return absl::OkStatus();
 }
 
+Shape ComputationPartitioner::LocalShape(const Shape& shape, absl::Span<const int> leaves) const {
+  if (shape.IsTuple()) {
+    std::vector<Shape> elements;
+    for (const Shape& element : shape.tuple_shapes()) {
+      elements.push_back(LocalShape(element, leaves));
+      leaves.remove_prefix(element.NumLeaves());
+    }
+    return Shape::Tuple(std::move(elements));
+  }
+  return shape.IsArray() ? WithLayoutOf(b_->ShardShape(shape, targets_[leaves[0]]), shape) : shape;
+}
+
+namespace {
+
+void AppendLeafShapes(const Shape& shape, std::vector<const Shape*>* leaves) {
+  if (!shape.IsTuple()) leaves->push_back(&shape);
+  for (const Shape& element : shape.tuple_shapes()) AppendLeafShapes(element, leaves);
+}
+
+}  // namespace
+
 absl::Status ComputationPartitioner::EntryOutputs(const Computation& computation) {
   const Instruction& root = *computation.root();
   const auto leaves = graph_.Leaves(root);
+  const xla::ProgramShapeProto& program = module_.proto().host_program_shape();
+  const Shape result = InEntryLayout(root.shape(), program.has_result() ? &program.result() : nullptr);
+  std::vector<const Shape*> shapes;
+  AppendLeafShapes(result, &shapes);
   std::vector<Instruction*> locals;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = graph_.outputs()[i];
@@ -92,9 +118,11 @@ absl::Status ComputationPartitioner::EntryOutputs(const Computation& computation
       b_->Serve(&root, "device order");
       local = b_->ToDeviceOrder(local, annotations_.tensor[output]->foreign->order(), wanted);
     }
+    b_->Serve(&root);
+    // The caller reads results in the layouts that the entry states.
+    if (shapes[i]->IsArray()) local = b_->ToLayout(local, *shapes[i]);
     locals.push_back(local);
   }
-  b_->Serve(&root);
   b_->computation()->set_root(b_->PutTogether(root.shape(), locals));
   return absl::OkStatus();
 }

@@ -4,26 +4,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/reducer.h"
+#include "partitioner/reduction_points.h"
 
 namespace toroid {
 namespace {
-
-bool IsCall(const Instruction& instruction, absl::string_view target) {
-  return instruction.opcode() == Opcode::kCustomCall && instruction.custom_call_target() == target;
-}
-
-// One that passes its operand on; under another shape it is an op like any other.
-bool IsAnnotation(const Instruction& instruction) {
-  if (instruction.num_operands() != 1 || !instruction.shape().Compatible(instruction.operand(0)->shape())) {
-    return false;
-  }
-  return IsCall(instruction, "Sharding") || IsCall(instruction, "xla.sdy.FuncResultSharding") ||
-         IsCall(instruction, "xla.sdy.PropagationBarrier") || IsCall(instruction, "ShardBarrierFrom") ||
-         IsCall(instruction, "ShardBarrierTo");
-}
 
 // True if the operand is a constant zero, perhaps broadcast: it may count as partial.
 bool IsZero(const Instruction* instruction) {
@@ -62,58 +50,10 @@ ComputationPartitioner::ComputationPartitioner(const Module& module, const FlowG
 
 absl::Status ComputationPartitioner::Run() {
   ReportOverruled();
-  ComputeReductionPoints();
+  must_reduce_ = MustReduce(graph_, targets_, mesh_);
   ASSIGN_OR_RETURN(Computation * entry, PartitionComputation(*module_.entry(), /*is_entry=*/true));
   out_->set_entry(entry);
   return absl::OkStatus();
-}
-
-void ComputationPartitioner::ComputeReductionPoints() {
-  const int n = graph_.num_tensors();
-  reduction_bytes_.assign(n, 0);
-  must_reduce_.assign(n, false);
-  std::vector<double> through(n, 0);
-  std::vector<bool> used(n, false);
-  const auto local_bytes = [&](int t) {
-    const Dims dims = mesh_.ShardDims(graph_.shape(t).dims(), targets_[t]);
-    double bytes = static_cast<double>(ByteWidth(graph_.shape(t).element_type()));
-    for (const int64_t size : dims) bytes *= static_cast<double>(size);
-    return bytes;
-  };
-  // Ops stand in an order in which operands come first, so users are met first from the end.
-  const auto& ops = graph_.ops();
-  std::vector<bool> done(n, false);
-  const auto finish = [&](int t) {
-    if (done[t]) return;
-    done[t] = true;
-    const double own = local_bytes(t);
-    reduction_bytes_[t] = must_reduce_[t] || !used[t] ? own : std::min(own, through[t]);
-    if (used[t] && through[t] > own) must_reduce_[t] = true;
-  };
-  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
-    for (const int result : op->results) finish(result);
-    for (size_t i = 0; i < op->operands.size(); ++i) {
-      const int t = op->operands[i];
-      bool linear = false;
-      double share = 1;
-      if (op->instruction != nullptr && op->results.size() == 1) {
-        for (const Linearity& linearity : op->rule->linear) {
-          if (!(linearity.together >> i & 1)) continue;
-          linear = true;
-          share = __builtin_popcount(linearity.together);
-        }
-      }
-      used[t] = true;
-      if (linear && !done[op->results[0]]) linear = false;
-      if (linear) {
-        through[t] += reduction_bytes_[op->results[0]] / share;
-      } else {
-        must_reduce_[t] = true;
-      }
-    }
-  }
-  for (int t = 0; t < n; ++t) finish(t);
-  for (const int output : graph_.outputs()) must_reduce_[output] = true;
 }
 
 Computation* ComputationPartitioner::CopyComputation(const Computation* computation) {
@@ -123,7 +63,7 @@ Computation* ComputationPartitioner::CopyComputation(const Computation* computat
   std::vector<Instruction*> map(computation->size());
   for (const auto& instruction : computation->instructions()) {
     // Annotations mean nothing inside: look through them.
-    if (IsAnnotation(*instruction)) {
+    if (IsShardingAnnotation(*instruction)) {
       map[instruction->index()] = map[instruction->operand(0)->index()];
       continue;
     }
@@ -213,6 +153,45 @@ Assignment ComputationPartitioner::Assign(const Instruction& instruction, const 
   return ChooseAssignment(problem, planner_, mesh_);
 }
 
+ComputationPartitioner::Decision ComputationPartitioner::Decide(const Instruction& instruction,
+                                                              const FlowOp& op) {
+  Decision decision;
+  decision.passed_on = PartialToPassOn(instruction, op, &decision.partial);
+  decision.assignment = Assign(instruction, op, decision.passed_on, decision.partial);
+  if (decision.passed_on == 0) return decision;
+  const Sharding& partial = decision.partial;
+  Assignment reduced = Assign(instruction, op, 0, partial);
+  const AxisSet own_partial = PartialAxes(instruction, *op.rule, decision.assignment.factor_axes);
+  // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
+  bool reduce_first = own_partial != 0 && partial.reducer != op.rule->reducer;
+  if (!reduce_first) {
+    // Reducing first may be cheaper: the reduced value may be wanted cut over the very axes it is partial
+    // over.
+    const Dims dims = mesh_.ShardDims(graph_.shape(op.results[0]).dims(), targets_[op.results[0]]);
+    int64_t bytes = ByteWidth(graph_.shape(op.results[0]).element_type());
+    for (const int64_t size : dims) bytes *= size;
+    const int64_t later = decision.assignment.sent_bytes +
+                          SentBytes(MoveKind::kAllReduce, bytes, mesh_.Product(partial.partial));
+    reduce_first = reduced.sent_bytes < later;
+  }
+  if (reduce_first) {
+    decision.passed_on = 0;
+    decision.assignment = std::move(reduced);
+  }
+  return decision;
+}
+
+Sharding ComputationPartitioner::OperandSharding(const FlowOp& op, size_t operand,
+                                                 const Decision& decision) const {
+  Sharding needed = ShardingUnder(mesh_, *op.rule, op.rule->operands[operand], decision.assignment.factor_axes);
+  needed.manual = annotations_.manual[op.operands[operand]];
+  if (decision.passed_on >> operand & 1) {
+    needed.partial = decision.partial.partial;
+    needed.reducer = decision.partial.reducer;
+  }
+  return needed;
+}
+
 absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction, const FlowOp& op) {
   const Opcode opcode = instruction.opcode();
   if (opcode == Opcode::kConstant && !instruction.shape().IsArray()) return PartitionWhole(instruction);
@@ -222,60 +201,58 @@ absl::Status ComputationPartitioner::PartitionOp(const Instruction& instruction,
     values_[op.results[0]].producer = &instruction;
     return absl::OkStatus();
   }
-  Sharding partial;
-  uint32_t passed_on = PartialToPassOn(instruction, op, &partial);
-  Assignment assignment = Assign(instruction, op, passed_on, partial);
-  const AxisSet own_partial = PartialAxes(instruction, *op.rule, assignment.factor_axes);
-  if (passed_on != 0 && own_partial != 0 && partial.reducer != op.rule->reducer) {
-    // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
-    passed_on = 0;
-    assignment = Assign(instruction, op, 0, partial);
-  }
-  if (passed_on != 0) {
-    // Reducing first may be cheaper: the reduced value may be wanted cut over the very axes it is partial
-    // over.
-    const Dims dims = mesh_.ShardDims(graph_.shape(op.results[0]).dims(), targets_[op.results[0]]);
-    int64_t bytes = ByteWidth(graph_.shape(op.results[0]).element_type());
-    for (const int64_t size : dims) bytes *= size;
-    const int64_t later =
-        assignment.sent_bytes + SentBytes(MoveKind::kAllReduce, bytes, mesh_.Product(partial.partial));
-    Assignment reduced = Assign(instruction, op, 0, partial);
-    if (reduced.sent_bytes < later) {
-      passed_on = 0;
-      assignment = std::move(reduced);
+  return Emit(instruction, op, Decide(instruction, op));
+}
+
+absl::Status ComputationPartitioner::PartitionLeaves(const Instruction& instruction) {
+  const auto from = graph_.Leaves(*instruction.operand(0)), to = graph_.Leaves(instruction);
+  const FlowOp* op = graph_.LeafOps(instruction).data();
+  std::vector<Instruction*> operands;
+  std::vector<Sharding> shardings;
+  for (size_t i = 0; i < to.size(); ++i) {
+    Sharding sharding = Whole(to[i]);
+    if (graph_.shape(to[i]).IsArray()) {
+      sharding = OperandSharding(*op, 0, Decide(instruction, *op));
+      ++op;
     }
+    operands.push_back(Get(from[i], sharding, instruction));
+    shardings.push_back(std::move(sharding));
   }
-  return Emit(instruction, op, assignment, passed_on, partial);
+  b_->Serve(&instruction);
+  Instruction* operand = b_->PutTogether(instruction.shape(), operands);
+  const std::vector<Instruction*> locals =
+      b_->TakeApart(b_->Clone(instruction, operand->shape(), {operand}));
+  for (size_t i = 0; i < to.size(); ++i) {
+    shardings[i].manual = annotations_.manual[to[i]];
+    Define(to[i], shardings[i], locals[i]);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ComputationPartitioner::Emit(const Instruction& instruction, const FlowOp& op,
-                                          const Assignment& assignment, uint32_t passed_on,
-                                          const Sharding& partial) {
+                                          const Decision& decision) {
   const ShardingRule& rule = *op.rule;
+  const Assignment& assignment = decision.assignment;
   OpContext context;
   context.op = &instruction;
   context.rule = &rule;
   context.factor_axes = assignment.factor_axes;
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    const int t = op.operands[i];
-    Sharding needed = ShardingUnder(mesh_, rule, rule.operands[i], assignment.factor_axes);
-    needed.manual = annotations_.manual[t];
-    if (passed_on >> i & 1) {
-      needed.partial = partial.partial;
-      needed.reducer = partial.reducer;
-    }
+    Sharding needed = OperandSharding(op, i, decision);
     gathered_whole_ = 0;
-    context.operands.push_back(Get(t, needed, instruction));
+    context.operands.push_back(Get(op.operands[i], needed, instruction));
     if (gathered_whole_ != 0) ReportGather(instruction, op, static_cast<int>(i), assignment);
     context.operand_shardings.push_back(std::move(needed));
   }
-  AxisSet partial_axes = PartialAxes(instruction, rule, assignment.factor_axes);
+  const AxisSet partial_axes = PartialAxes(instruction, rule, assignment.factor_axes);
+  const AxisSet passed_axes = decision.passed_on != 0 ? decision.partial.partial : 0;
+  TOROID_CHECK(partial_axes == 0 || passed_axes == 0 || decision.partial.reducer == rule.reducer,
+               instruction.name());
   for (size_t i = 0; i < op.results.size(); ++i) {
     Sharding natural = ShardingUnder(mesh_, rule, rule.results[i], assignment.factor_axes);
     natural.manual = annotations_.manual[op.results[i]];
-    natural.partial = partial_axes | (passed_on != 0 ? partial.partial : 0);
-    if (natural.partial != 0) natural.reducer = partial_axes != 0 ? rule.reducer : partial.reducer;
-    TOROID_CHECK(partial_axes == 0 || passed_on == 0 || partial.reducer == rule.reducer, instruction.name());
+    natural.partial = partial_axes | passed_axes;
+    if (natural.partial != 0) natural.reducer = partial_axes != 0 ? rule.reducer : decision.partial.reducer;
     context.results.push_back(std::move(natural));
   }
   context.b = b_;
@@ -311,21 +288,29 @@ absl::Status ComputationPartitioner::PartitionWhole(const Instruction& instructi
                                   absl::StrCat(instruction.opcode_name(), " has no partitioned form")});
   }
   b_->Serve(&instruction);
-  Instruction* clone = b_->Clone(instruction, instruction.shape(), operands);
-  if (!instruction.called().empty()) {
-    std::vector<Computation*> called;
-    for (const Computation* computation : instruction.called())
-      called.push_back(CopyComputation(computation));
-    clone->set_called(called);
-  }
-  const std::vector<Instruction*> locals = b_->TakeApart(clone);
+  const std::vector<Instruction*> locals = CloneWhole(instruction, operands);
   const auto leaves = graph_.Leaves(instruction);
   for (size_t i = 0; i < leaves.size(); ++i) Define(leaves[i], Whole(leaves[i]), locals[i]);
   return absl::OkStatus();
 }
 
+std::vector<Instruction*> ComputationPartitioner::CloneWhole(const Instruction& instruction,
+                                                             absl::Span<Instruction* const> operands) {
+  const auto copy = [this](const Computation* computation) { return CopyComputation(computation); };
+  if (instruction.opcode() == Opcode::kCustomCall) {
+    return EmitCustomCall(*b_, instruction, operands, instruction.shape(), copy);
+  }
+  Instruction* clone = b_->Clone(instruction, instruction.shape(), operands);
+  if (!instruction.called().empty()) {
+    std::vector<Computation*> called;
+    for (const Computation* computation : instruction.called()) called.push_back(copy(computation));
+    clone->set_called(called);
+  }
+  return b_->TakeApart(clone);
+}
+
 bool ComputationPartitioner::PassThroughAnnotation(const Instruction& instruction) {
-  if (!IsAnnotation(instruction)) return false;
+  if (!IsShardingAnnotation(instruction)) return false;
   const auto operands = graph_.Leaves(*instruction.operand(0)), results = graph_.Leaves(instruction);
   for (size_t i = 0; i < results.size(); ++i) {
     const int from = operands[i], to = results[i];
@@ -385,8 +370,15 @@ absl::Status ComputationPartitioner::PartitionInstruction(const Instruction& ins
   }
   const auto boundary = annotations_.boundaries.find(&instruction);
   if (boundary != annotations_.boundaries.end()) return PartitionBoundary(instruction, boundary->second);
-  if (IsCall(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
+  if (IsCallTo(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
+  const auto device = annotations_.device.find(&instruction);
+  if (device != annotations_.device.end() && mesh_.num_devices() > 1) {
+    return PartitionOnDevice(instruction, device->second);
+  }
+  const auto fed = annotations_.fed.find(&instruction);
+  if (fed != annotations_.fed.end()) return PartitionOutfeed(instruction, fed->second);
   if (PassThroughAnnotation(instruction)) return absl::OkStatus();
+  if (!graph_.LeafOps(instruction).empty()) return PartitionLeaves(instruction);
   const FlowOp* op = graph_.OpOf(instruction);
   return op == nullptr ? PartitionWhole(instruction) : PartitionOp(instruction, *op);
 }

@@ -20,7 +20,8 @@
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
 
-// BUILD: srcs += "computation_control_flow.cc", "computation_reports.cc", "computation_values.cc"
+// BUILD: srcs += "computation_control_flow.cc", "computation_reports.cc"
+// BUILD: srcs += "computation_side_effects.cc", "computation_values.cc"
 
 namespace toroid {
 
@@ -47,27 +48,46 @@ class ComputationPartitioner {
     absl::InlinedVector<Version, 2> versions;
     const Instruction* producer = nullptr;  // Of the global program, if it can be made anew in any sharding.
   };
+  // How an op is computed, and which of its operands stay partial.
+  struct Decision {
+    Assignment assignment;
+    uint32_t passed_on = 0;  // Bit i: operand i enters partial over the axes of `partial`.
+    Sharding partial;
+  };
 
   absl::StatusOr<Computation*> PartitionComputation(const Computation& computation, bool is_entry);
   // A body, condition or branch, which ends in the shardings `results`, one per leaf.
   absl::StatusOr<Computation*> PartitionCallee(const Computation& callee, absl::Span<const Sharding> results);
   absl::Status PartitionInstruction(const Instruction& instruction);
   absl::Status PartitionOp(const Instruction& instruction, const FlowOp& op);
+  // An op that hands its operand's leaves on: each in the sharding that suits it, all by one op.
+  absl::Status PartitionLeaves(const Instruction& instruction);
   absl::Status PartitionWhole(const Instruction& instruction);
+  // An op with a side effect that belongs to one device.
+  absl::Status PartitionOnDevice(const Instruction& instruction, int64_t device);
+  // An outfeed whose data lie in the shardings `data`, one per leaf.
+  absl::Status PartitionOutfeed(const Instruction& instruction, absl::Span<const Sharding> data);
+  // The instruction on whole operands; its result leaf by leaf.
+  std::vector<Instruction*> CloneWhole(const Instruction& instruction,
+                                       absl::Span<Instruction* const> operands);
   absl::Status PartitionWhile(const Instruction& instruction);
   absl::Status PartitionConditional(const Instruction& instruction);
   absl::Status PartitionBoundary(const Instruction& instruction, const ManualBoundary& boundary);
   bool PassThroughAnnotation(const Instruction& instruction);
   absl::Status EntryParameters(const Computation& computation);
   absl::Status EntryOutputs(const Computation& computation);
+  // The shape of a value whose leaves lie in the shardings of the tensors `leaves`, in the layouts of `shape`.
+  Shape LocalShape(const Shape& shape, absl::Span<const int> leaves) const;
 
   // Which operands to leave partial: those of the first linearity whose operands are partial alike; 0 for
   // none.
   uint32_t PartialToPassOn(const Instruction& instruction, const FlowOp& op, Sharding* partial);
   Assignment Assign(const Instruction& instruction, const FlowOp& op, uint32_t passed_on,
                     const Sharding& partial);
-  absl::Status Emit(const Instruction& instruction, const FlowOp& op, const Assignment& assignment,
-                    uint32_t passed_on, const Sharding& partial);
+  Decision Decide(const Instruction& instruction, const FlowOp& op);
+  // Where an op so computed needs an operand.
+  Sharding OperandSharding(const FlowOp& op, size_t operand, const Decision& decision) const;
+  absl::Status Emit(const Instruction& instruction, const FlowOp& op, const Decision& decision);
 
   void Define(int tensor, const Sharding& sharding, Instruction* local);
   // The tensor in a sharding, brought there if need be.
@@ -87,8 +107,6 @@ class ComputationPartitioner {
   // Cuts that were asked for of arrays whose size is known only when running.
   void ReportOverruled();
   void ReportReplication(const Instruction& instruction, const FlowOp& op, const Assignment& assignment);
-  // Bytes at which a partial value is best reduced, itself or after the linear ops that use it.
-  void ComputeReductionPoints();
 
   const Module& module_;
   const FlowGraph& graph_;
@@ -100,8 +118,7 @@ class ComputationPartitioner {
   Module* out_;
   SpmdModule shared_;
   std::vector<Value> values_;            // By tensor.
-  std::vector<double> reduction_bytes_;  // By tensor.
-  std::vector<bool> must_reduce_;        // By tensor: some user needs the reduced value.
+  std::vector<bool> must_reduce_;        // By tensor; see reduction_points.h.
   SpmdBuilder* b_ = nullptr;             // Of the computation being written.
   absl::flat_hash_map<const Computation*, Computation*> copied_;
   std::vector<FullReplication> full_replications_;

@@ -1,5 +1,6 @@
 #include "partitioner/given_shardings.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -7,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
+#include "hlo/base/suggestion.h"
 #include "hlo/io/sharding_text.h"
 
 namespace toroid {
@@ -39,22 +41,35 @@ bool TakeNumber(absl::string_view name, absl::string_view prefix, absl::string_v
          absl::SimpleAtoi(name, number);
 }
 
-void Give(Module* module, const xla::OpSharding* sharding, Instruction* instruction) {
+bool IsManual(const xla::OpSharding& sharding) {
+  for (const xla::OpSharding& element : sharding.tuple_shardings()) {
+    if (IsManual(element)) return true;
+  }
+  return sharding.type() == xla::OpSharding::MANUAL;
+}
+
+absl::Status Give(Module* module, const xla::OpSharding* sharding, Instruction* instruction) {
+  if (instruction->sharding() != nullptr && IsManual(*instruction->sharding())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", instruction->name(),
+                     "' is manual, local to each device already; shard a value outside the manual region"));
+  }
   instruction->set_sharding(sharding);
   auto* attributes = module->New<xla::FrontendAttributes>();
   if (instruction->frontend_attributes() != nullptr) *attributes = *instruction->frontend_attributes();
   (*attributes->mutable_map())[kGivenSharding] = "true";
   instruction->set_frontend_attributes(attributes);
+  return absl::OkStatus();
 }
 
 // An identity behind `value` that carries the sharding.
-Instruction* Annotate(Module* module, const xla::OpSharding* sharding, Instruction* value) {
+absl::StatusOr<Instruction*> Annotate(Module* module, const xla::OpSharding* sharding, Instruction* value) {
   xla::HloInstructionProto* attrs;
   Instruction* call =
       module->entry()->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs, value->name());
   attrs->set_custom_call_target("Sharding");
   call->set_metadata(value->metadata());
-  Give(module, sharding, call);
+  RETURN_IF_ERROR(Give(module, sharding, call));
   return call;
 }
 
@@ -63,7 +78,8 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
   Instruction* root = entry->root();
   if (!root->shape().IsTuple()) {
     if (index != 0) return absl::NotFoundError("the module has one output, output{0}");
-    entry->set_root(Annotate(module, sharding, root));
+    ASSIGN_OR_RETURN(Instruction * annotated, Annotate(module, sharding, root));
+    entry->set_root(annotated);
     return absl::OkStatus();
   }
   const auto elements = root->shape().tuple_shapes();
@@ -82,7 +98,7 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
     attrs->set_tuple_index(static_cast<int64_t>(i));
   }
   if (!values[index]->shape().IsArray()) return absl::InvalidArgumentError("that output is no array");
-  values[index] = Annotate(module, sharding, values[index]);
+  ASSIGN_OR_RETURN(values[index], Annotate(module, sharding, values[index]));
   Instruction* tuple =
       entry->Add(Opcode::kTuple, root->shape(), values, absl::StrCat(root->name(), ".given"));
   if (root->opcode() == Opcode::kTuple) tuple->set_sharding(root->sharding());
@@ -107,6 +123,20 @@ absl::string_view WithoutComment(absl::string_view line) {
   return line;
 }
 
+std::vector<std::string> NamesIn(const Module& module) {
+  std::vector<std::string> names;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    names.push_back(absl::StrCat("parameter(", parameter->parameter_number(), ")"));
+  }
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      names.push_back(instruction->name());
+      if (instruction->metadata() != nullptr) names.push_back(instruction->metadata()->op_name());
+    }
+  }
+  return names;
+}
+
 absl::Status ApplyOne(absl::string_view line, Module* module) {
   const size_t equals = FindEquals(line);
   if (equals == absl::string_view::npos) {
@@ -122,8 +152,7 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
       return absl::NotFoundError(
           absl::StrCat("'", name, "': the module has ", module->entry()->num_parameters(), " parameters"));
     }
-    Give(module, sharding, module->entry()->parameter(static_cast<int>(number)));
-    return absl::OkStatus();
+    return Give(module, sharding, module->entry()->parameter(static_cast<int>(number)));
   }
   if (name == "output{}" && !module->entry()->root()->shape().IsTuple()) {
     return toroid::Annotate(GiveOutput(module, 0, sharding), absl::StrCat("'", name, "'"));
@@ -139,12 +168,13 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
                                !instruction->metadata()->op_name().empty() &&
                                GlobMatches(name, instruction->metadata()->op_name());
       if (!by_name && !by_metadata) continue;
-      Give(module, sharding, instruction.get());
+      RETURN_IF_ERROR(Give(module, sharding, instruction.get()));
       ++matches;
     }
   }
   if (matches == 0) {
-    return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name"));
+    return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name",
+                                            DidYouMean(name, NamesIn(*module))));
   }
   return absl::OkStatus();
 }
@@ -152,7 +182,14 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
 }  // namespace
 
 absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module) {
-  for (const std::string& line : lines) RETURN_IF_ERROR(ApplyOne(line, module));
+  absl::flat_hash_set<std::string> names;
+  for (const std::string& line : lines) {
+    const std::string name(absl::StripAsciiWhitespace(absl::string_view(line).substr(0, FindEquals(line))));
+    if (!names.insert(name).second) {
+      return absl::InvalidArgumentError(absl::StrCat("'", name, "' is given two shardings; give one"));
+    }
+    RETURN_IF_ERROR(ApplyOne(line, module));
+  }
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
+#include "hlo/io/output_name.h"
 #include "partitioner/partition_command.h"
 #include "partitioner/partition_flags.h"
 #include "runtime/run_command.h"
@@ -53,6 +54,11 @@ int main(int argc, char** argv) {
   app.add_flag("--check", check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
   app.add_option("--dump_dir", command.dump_dir, "Write the module after each phase into this folder");
+  app.callback([&] {
+    if (!command.output.empty() && format.empty()) {
+      toroid::CheckOutputName(command.output, "; or give --format");
+    }
+  });
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     if (!format.empty()) command.format = formats.at(format);
     if (!check) return toroid::RunPartitionCommand(command);

@@ -12,6 +12,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
+#include "hlo/passes/run_time_sizes_pass.h"
 #include "partitioner/given_shardings.h"
 #include "partitioner/partition_report.h"
 #include "partitioner/propagation/annotations.h"
@@ -58,6 +59,7 @@ absl::Status GiveShardings(const PartitionCommand& command, Module* module) {
 absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*file.module), NameOf(command.input)));
+  if (command.options.num_partitions != 1) KeepRunTimeSizes(file.module.get());
   RETURN_IF_ERROR(Annotate(GiveShardings(command, file.module.get()), NameOf(command.input)));
   return file;
 }
@@ -98,7 +100,8 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     // A snapshot's arguments and result are those of the global program.
     out.container = file.container == Container::kModule ? Container::kModule : Container::kProto;
     out.module = std::move(partitioned.module);
-    RETURN_IF_ERROR(WriteHloFile(out, command.output, command.format.value_or(FormatOfName(command.output))));
+    RETURN_IF_ERROR(command.format ? WriteHloFile(out, command.output, *command.format)
+                                   : WriteHloFile(out, command.output));
     partitioned.module = std::move(out.module);
   }
   seconds.write = write.Seconds();
@@ -108,6 +111,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
   }
   if (command.explain) std::fputs(ExplainTable(partitioned).c_str(), stdout);
+  PrintWarnings(file);
   return absl::OkStatus();
 }
 

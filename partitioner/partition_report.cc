@@ -26,6 +26,7 @@ std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_
   for (const auto& [opcode, totals] : statistics.collectives) {
     json["collectives"][opcode] = {
         {"count", totals.count}, {"operand_bytes", totals.operand_bytes}, {"sent_bytes", totals.sent_bytes}};
+    if (totals.unknown_groups > 0) json["collectives"][opcode]["unknown_groups"] = totals.unknown_groups;
   }
   json["memory"] = {{"parameters", statistics.parameter_bytes},
                     {"outputs", statistics.output_bytes},

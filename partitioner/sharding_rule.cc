@@ -11,6 +11,12 @@ ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands) {
   return rule;
 }
 
+ShardingRule MovedRule(absl::Span<const int64_t> dims) {
+  ShardingRule rule = PointwiseRule(dims, 1);
+  rule.linear.push_back({0b1, /*any_reducer=*/true});
+  return rule;
+}
+
 void ShardingRule::MarkComposites() {
   const auto mark = [this](const auto& tensors) {
     for (const TensorFactors& tensor : tensors) {

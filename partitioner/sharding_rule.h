@@ -77,6 +77,9 @@ struct ShardingRule {
 // One factor per dimension of `dims`, shared by `operands` operands and one result.
 ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands);
 
+// PointwiseRule of an op that hands its one operand on: partial values of every reducer pass.
+ShardingRule MovedRule(absl::Span<const int64_t> dims);
+
 // Axes of factor `index` within a dimension of factors `dim` that is cut over `axes`; sizes of the major
 // factors must be used up exactly. Empty if none reach it.
 AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim, int index,

@@ -15,6 +15,18 @@ Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) cons
   return local;
 }
 
+Shape WithLayoutOf(Shape shape, const Shape& like) {
+  if (shape.IsTuple()) {
+    std::vector<Shape> elements(shape.tuple_shapes().begin(), shape.tuple_shapes().end());
+    for (size_t i = 0; i < elements.size() && i < like.tuple_shapes().size(); ++i) {
+      elements[i] = WithLayoutOf(std::move(elements[i]), like.tuple_shape(static_cast<int>(i)));
+    }
+    return Shape::Tuple(std::move(elements));
+  }
+  if (like.custom_layout() != nullptr && like.rank() == shape.rank()) shape.set_layout(*like.custom_layout());
+  return shape;
+}
+
 Instruction* SpmdBuilder::Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands) {
   Instruction* instruction = computation_->Add(opcode, shape, operands);
   instruction->set_metadata(metadata_);
@@ -193,10 +205,7 @@ void AppendLeaves(SpmdBuilder& b, Instruction* value, std::vector<Instruction*>*
     return;
   }
   for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
-    xla::HloInstructionProto* attrs;
-    Instruction* element = b.Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
-    attrs->set_tuple_index(i);
-    AppendLeaves(b, element, leaves);
+    AppendLeaves(b, b.Element(value, i), leaves);
   }
 }
 
@@ -216,6 +225,28 @@ Instruction* TakeLeaves(SpmdBuilder& b, const Shape& shape, absl::Span<Instructi
 }
 
 }  // namespace
+
+Instruction* SpmdBuilder::Element(Instruction* tuple, int index) {
+  xla::HloInstructionProto* attrs;
+  Instruction* element = Add(Opcode::kGetTupleElement, tuple->shape().tuple_shape(index), {tuple}, &attrs);
+  attrs->set_tuple_index(index);
+  return element;
+}
+
+Instruction* SpmdBuilder::ToLayout(Instruction* x, const Shape& like) {
+  const Shape wanted = WithLayoutOf(x->shape(), like);
+  if (wanted == x->shape()) return x;
+  if (!x->shape().IsTuple()) return Add(Opcode::kCopy, wanted, {x});
+  std::vector<Instruction*> elements;
+  for (int i = 0; i < static_cast<int>(wanted.tuple_shapes().size()); ++i) {
+    elements.push_back(ToLayout(Element(x, i), wanted.tuple_shape(i)));
+  }
+  return Add(Opcode::kTuple, wanted, elements);
+}
+
+Instruction* SpmdBuilder::ToRowMajor(Instruction* x) {
+  return x->shape().HasRowMajorLayout() ? x : Add(Opcode::kCopy, x->shape().WithRowMajorLayout(), {x});
+}
 
 std::vector<Instruction*> SpmdBuilder::TakeApart(Instruction* value) {
   std::vector<Instruction*> leaves;

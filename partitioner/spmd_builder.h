@@ -17,6 +17,9 @@
 
 namespace toroid {
 
+// `shape` with the layouts of `like`, whose arrays may have other sizes.
+Shape WithLayoutOf(Shape shape, const Shape& like);
+
 // What computations of one output module share.
 struct SpmdModule {
   Module* module = nullptr;
@@ -71,6 +74,11 @@ class SpmdBuilder {
   Instruction* DynamicSlice(Instruction* x, int dim, Instruction* start, int64_t size);
   Instruction* Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dims, Reducer reducer);
 
+  Instruction* Element(Instruction* tuple, int index);
+  // `x`, an array or tuple, in the layouts of `like`, which has its structure: copied where that is another one.
+  Instruction* ToLayout(Instruction* x, const Shape& like);
+  // The array in row-major layout.
+  Instruction* ToRowMajor(Instruction* x);
   // The leaves of a tuple in order, by get-tuple-element; an array is its own leaf.
   std::vector<Instruction*> TakeApart(Instruction* value);
   // Leaves under the structure of `shape`, whose arrays may have other dimensions.

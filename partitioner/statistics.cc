@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/flops.h"
-#include "hlo/ir/replica_groups.h"
 #include "partitioner/reshard/plan.h"
 
 namespace toroid {
@@ -70,27 +70,33 @@ int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& ca
   return peak;
 }
 
-// Members per group; all devices where the collective names no groups.
-int64_t GroupSize(const Instruction& instruction, int64_t num_partitions) {
-  const int64_t n = std::max<int64_t>(1, num_partitions);
-  return std::max<int64_t>(1, DeviceGroupSize(instruction, /*num_replicas=*/1, n).value_or(n));
+// Members of the largest group; 0 where nothing tells.
+int64_t GroupSize(const Instruction& instruction, const DeviceCounts& counts) {
+  if (instruction.opcode() == Opcode::kCollectivePermute ||
+      instruction.opcode() == Opcode::kCollectivePermuteStart) {
+    return std::max<int64_t>(1, counts.partitions.value_or(counts.replicas.value_or(1)));
+  }
+  const std::optional<std::set<int64_t>> sizes = GroupSizesOf(instruction, counts);
+  return sizes && !sizes->empty() ? *sizes->rbegin() : 0;
 }
 
 }  // namespace
 
 ProgramStatistics ComputeStatistics(const Module& module) {
   ProgramStatistics statistics;
+  const DeviceCounts counts = DeviceCountsOf(module);
   std::vector<int64_t> peaks(module.num_computations(), 0);
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
-      statistics.flops += Flops(*instruction);
+      statistics.flops = SaturatingAdd(statistics.flops, Flops(*instruction));
       if (!IsCollective(instruction->opcode())) continue;
       CollectiveTotals& totals = statistics.collectives[std::string(instruction->opcode_name())];
       const int64_t bytes = OperandBytes(*instruction);
-      const int64_t group = GroupSize(*instruction, module.config().num_partitions);
+      const int64_t group = GroupSize(*instruction, counts);
       ++totals.count;
-      totals.operand_bytes += bytes;
-      totals.sent_bytes += Sent(*instruction, bytes, group);
+      totals.unknown_groups += group == 0;
+      totals.operand_bytes = SaturatingAdd(totals.operand_bytes, bytes);
+      totals.sent_bytes = SaturatingAdd(totals.sent_bytes, Sent(*instruction, bytes, std::max<int64_t>(1, group)));
     }
     peaks[computation->index()] =
         PeakBytes(*computation, peaks, /*count_parameters=*/computation.get() == module.entry());
@@ -104,6 +110,7 @@ ProgramStatistics ComputeStatistics(const Module& module) {
 }
 
 std::vector<CollectiveRecord> ListCollectives(const Module& module) {
+  const DeviceCounts counts = DeviceCountsOf(module);
   std::vector<CollectiveRecord> records;
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
@@ -111,7 +118,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       CollectiveRecord record;
       record.opcode = std::string(instruction->opcode_name());
       record.instruction = instruction->name();
-      record.group_size = GroupSize(*instruction, module.config().num_partitions);
+      record.group_size = std::max<int64_t>(1, GroupSize(*instruction, counts));
       record.operand_bytes = OperandBytes(*instruction);
       record.sent_bytes = Sent(*instruction, record.operand_bytes, record.group_size);
       record.cause = module.causes()[instruction->cause()];

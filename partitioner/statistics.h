@@ -18,6 +18,7 @@ struct CollectiveTotals {
   int64_t count = 0;
   int64_t operand_bytes = 0;  // Per device.
   int64_t sent_bytes = 0;     // Per device, under a bandwidth-optimal algorithm.
+  int64_t unknown_groups = 0;  // Of `count`; what these send is not in sent_bytes.
 };
 
 struct ProgramStatistics {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/base/text_table.h"
+#include "hlo/passes/mixed_precision.h"
 #include "runtime/kernels/dynamic_size.h"
 #include "runtime/memory_limit.h"
 #include "runtime/run_plan.h"
@@ -68,8 +69,9 @@ constexpr int64_t kMaxStaticSteps = int64_t{1} << 32;
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module) {
   if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");
-  std::unique_ptr<Executor> executor(new Executor(module));
-  ASSIGN_OR_RETURN(executor->entry_, executor->builder_.Build(*module.entry()));
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> separate, SeparatePrecisions(module));
+  std::unique_ptr<Executor> executor(new Executor(std::move(separate), module));
+  ASSIGN_OR_RETURN(executor->entry_, executor->builder_.Build(*executor->module_.entry()));
   if (StaticSteps(*executor->entry_) > kMaxStaticSteps) {
     return absl::ResourceExhaustedError(
         absl::StrCat(module.entry()->name(), ": calls nest to more than ", kMaxStaticSteps,

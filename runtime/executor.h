@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -55,8 +56,10 @@ class Executor {
   absl::StatusOr<MeshValue> Run(std::vector<MeshValue> arguments, const RunOptions& options);
 
  private:
-  explicit Executor(const Module& module) : module_(module) {}
+  Executor(std::unique_ptr<Module> made, const Module& module)
+      : made_(std::move(made)), module_(made_ != nullptr ? *made_ : module) {}
 
+  const std::unique_ptr<Module> made_;  // The module without mixed precision; null if that is the module given.
   const Module& module_;
   PlanBuilder builder_;
   Plan* entry_ = nullptr;

@@ -9,9 +9,11 @@
 #include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
+#include "hlo/io/output_name.h"
 #include "hlo/ir/spmd_record.h"
 #include "partitioner/partition_flags.h"
 #include "partitioner/spmd_partitioner.h"
+#include "runtime/numpy_arguments.h"
 #include "runtime/run_command.h"
 
 namespace {
@@ -80,6 +82,10 @@ int main(int argc, char** argv) {
       "-o", command.output,
       "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
       "standard output; *.gz: compressed");
+  app.callback([&] {
+    if (command.output.empty() || toroid::IsNumpyName(command.output)) return;
+    toroid::CheckOutputName(command.output, "; or .npz and .npy for NumPy arrays");
+  });
   return toroid::RunCommand(app, argc, argv, [&] {
     command.num_partitions = options.num_partitions;
     return toroid::RunHloCommand(command);

@@ -17,6 +17,7 @@
 #include "hlo/io/literal_text.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
+#include "hlo/passes/run_time_sizes_pass.h"
 #include "runtime/block_pool.h"
 #include "runtime/check_report.h"
 #include "runtime/compare.h"
@@ -196,6 +197,7 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
 absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
+  KeepRunTimeSizes(&module);
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
   const int64_t max_bytes = command.max_bytes > 0 ? command.max_bytes : DefaultMaxBytes();
   ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
@@ -222,7 +224,9 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
 
 absl::Status RunHloCommand(const HloRunCommand& command) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
-  return Annotate(RunFile(command, file), command.input);
+  RETURN_IF_ERROR(Annotate(RunFile(command, file), command.input));
+  PrintWarnings(file);
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

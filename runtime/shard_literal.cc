@@ -267,16 +267,31 @@ struct LeafNumbers {
   size_t any = 0, array = 0;
 };
 
+// Of an array with run-time sizes, which is whole on every device: the valid part, as a static shape.
+absl::StatusOr<Literal> AssembleDynamic(const MeshBuffer& buffer, const Shape& shape, int64_t source,
+                                        int64_t num_devices, int leaf, const AssembleOptions& options) {
+  Literal value = LiteralFromBuffer(buffer, shape, source, num_devices);
+  for (int64_t device = 0; options.check_replicas && device < num_devices; ++device) {
+    if (LiteralFromBuffer(buffer, shape, device, num_devices) == value) continue;
+    return absl::DataLossError(
+        absl::StrCat("devices ", source, " and ", device, " disagree on output ", leaf));
+  }
+  return value;
+}
+
 absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& local, const Shape& global,
                                      const HloSharding& sharding, int64_t num_devices,
                                      const LeafNumbers& leaf, const AssembleOptions& options) {
   if (!global.IsArray()) return Literal(global);
   if (buffer.uniform() && !sharding.IsTiled() && !IsUnreduced(sharding))
     return LiteralFromBuffer(buffer, global, 0, num_devices);
+  const int64_t source = sharding.kind() == HloSharding::Kind::kMaximal ? sharding.maximal_device() : 0;
+  if (global.IsDynamic() && !sharding.IsTiled()) {
+    return AssembleDynamic(buffer, global, source, num_devices, static_cast<int>(leaf.any), options);
+  }
   Literal whole(global);
   char* out = whole.mutable_bytes();
   const int64_t bytes = local.ByteSize();
-  const int64_t source = sharding.kind() == HloSharding::Kind::kMaximal ? sharding.maximal_device() : 0;
   // Where shards are addends, the sums, each in the place of its first addend.
   std::string sums;
   if (IsUnreduced(sharding)) {

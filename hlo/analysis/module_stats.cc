@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/flops.h"
-#include "hlo/ir/replica_groups.h"
 
 namespace toroid {
 namespace {
@@ -42,7 +42,7 @@ struct Leaf {
 
 class Collector {
  public:
-  explicit Collector(const Module& module) : module_(module) {}
+  explicit Collector(const Module& module) : module_(module), counts_(DeviceCountsOf(module)) {}
 
   ModuleStats Collect() {
     stats_.name = module_.name();
@@ -134,10 +134,12 @@ class Collector {
         instruction.opcode() == Opcode::kCollectivePermuteStart) {
       return;  // Has pairs, not groups.
     }
-    const ModuleConfig& config = module_.config();
-    const absl::StatusOr<int64_t> size = DeviceGroupSize(
-        instruction, std::max<int64_t>(1, config.replica_count), std::max<int64_t>(1, config.num_partitions));
-    if (size.ok()) collective.group_sizes.insert(*size);
+    const std::optional<std::set<int64_t>> sizes = GroupSizesOf(instruction, counts_);
+    if (!sizes) {
+      ++collective.unknown_groups;
+      return;
+    }
+    collective.group_sizes.insert(sizes->begin(), sizes->end());
   }
 
   void AddEntry(const Computation& entry) {
@@ -152,6 +154,7 @@ class Collector {
   }
 
   const Module& module_;
+  const DeviceCounts counts_;
   ModuleStats stats_;
   std::vector<Leaf> leaves_;  // The largest so far, largest first.
 };

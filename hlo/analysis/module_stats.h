@@ -43,6 +43,7 @@ struct ModuleStats {
     int64_t count = 0;
     int64_t operand_bytes = 0;
     std::set<int64_t> group_sizes;
+    int64_t unknown_groups = 0;  // Instructions whose group size nothing tells.
   };
 
   std::string name;

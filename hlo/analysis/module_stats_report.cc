@@ -78,12 +78,21 @@ Rows CallRows(const ModuleStats& stats) {
   return rows;
 }
 
+std::string GroupsText(const ModuleStats::Collective& collective) {
+  std::string text;
+  if (!collective.group_sizes.empty()) {
+    text = absl::StrCat("groups of ", absl::StrJoin(collective.group_sizes, ", "));
+  }
+  if (collective.unknown_groups == 0) return text;
+  absl::StrAppend(&text, text.empty() ? "" : "; ", "of unknown size in ", CountText(collective.unknown_groups),
+                  ": the module names no number of devices");
+  return text;
+}
+
 Rows CollectiveRows(const ModuleStats& stats) {
   Rows rows;
   for (const auto& [opcode, collective] : stats.collectives) {
-    const std::string groups = absl::StrJoin(collective.group_sizes, ", ");
-    rows.push_back({opcode, CountText(collective.count), BytesText(collective.operand_bytes),
-                    groups.empty() ? "" : absl::StrCat("groups of ", groups)});
+    rows.push_back({opcode, CountText(collective.count), BytesText(collective.operand_bytes), GroupsText(collective)});
   }
   return rows;
 }
@@ -132,7 +141,8 @@ std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin)
   for (const auto& [opcode, collective] : stats.collectives) {
     json["collectives"][opcode] = {{"count", collective.count},
                                    {"operand_bytes", collective.operand_bytes},
-                                   {"group_sizes", collective.group_sizes}};
+                                   {"group_sizes", collective.group_sizes},
+                                   {"unknown_groups", collective.unknown_groups}};
   }
   json["shardings"] = {{"annotated", stats.shardings.annotated},
                        {"unannotated", stats.shardings.unannotated},

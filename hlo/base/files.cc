@@ -142,6 +142,13 @@ absl::Status WriteOutput(const std::string& path, absl::string_view bytes) {
   return WriteFile(path, *packed);
 }
 
+bool IsStream(const std::string& path) {
+  struct stat info;
+  // A device stays one where the shell put a file behind it.
+  return path == "-" || absl::StartsWith(path, "/dev/") ||
+         (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
 absl::string_view WithoutGz(absl::string_view path) { return absl::StripSuffix(path, ".gz"); }
 
 }  // namespace toroid

@@ -33,6 +33,9 @@ absl::StatusOr<std::string> ReadInput(const std::string& path, size_t limit = kM
 // WriteFile, compressed where the path ends in ".gz".
 absl::Status WriteOutput(const std::string& path, absl::string_view bytes);
 
+// "-", or something that exists and is no regular file: /dev/null, a pipe.
+bool IsStream(const std::string& path);
+
 // The path without a ".gz" at its end: what says which format is inside.
 absl::string_view WithoutGz(absl::string_view path);
 

@@ -22,7 +22,7 @@ enum class AttributeForm {
   kInt,
   kBool,
   kFloat,
-  kIntList,    // {1,2}
+  kIntList,    // {1,2}; one value also as 1
   kBoolList,   // {true,false}
   kOneInt,     // 1, stored as a list of one
   kWord,       // string field, no quotes

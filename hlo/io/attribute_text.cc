@@ -99,7 +99,13 @@ absl::Status ParseField(const Row& row, TextScanner* scanner, Proto* attrs) {
       return absl::OkStatus();
     }
     case Form::kIntList: {
-      ASSIGN_OR_RETURN(const std::vector<int64_t> values, scanner->IntegerList());
+      std::vector<int64_t> values;
+      if (scanner->Peek() == '{') {
+        ASSIGN_OR_RETURN(values, scanner->IntegerList());
+      } else {  // One alone, as older texts have it: fft_length=8.
+        ASSIGN_OR_RETURN(const int64_t value, scanner->Integer());
+        values.push_back(value);
+      }
       for (const int64_t value : values) reflection->AddInt64(message, field, value);
       return absl::OkStatus();
     }

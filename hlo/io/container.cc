@@ -79,6 +79,8 @@ absl::string_view ContainerName(Container container) {
       return "HloSnapshot";
     case Container::kUnoptimizedSnapshot:
       return "HloUnoptimizedSnapshot";
+    case Container::kStreamedSnapshot:
+      return "HloUnoptimizedSnapshot with streamed arguments";
     case Container::kModuleWithConfig:
       return "HloModuleProtoWithConfig";
     case Container::kText:
@@ -94,7 +96,19 @@ std::optional<Container> ContainerOfBytes(absl::string_view bytes) {
     if (IsModule(*inner)) return WrapperOfModule(bytes);
   }
   if (IsModule(bytes)) return Container::kModule;
+  if (SplitStreamedSnapshot(bytes)) return Container::kStreamedSnapshot;
   return std::nullopt;
+}
+
+std::optional<StreamedSnapshot> SplitStreamedSnapshot(absl::string_view bytes) {
+  uint64_t size = 0;
+  if (!TakeVarint(&bytes, &size) || size > bytes.size()) return std::nullopt;
+  const StreamedSnapshot split = {bytes.substr(0, size), bytes.substr(size)};
+  const std::optional<absl::string_view> module = FieldOne(split.message);
+  if (!module || !IsModule(*module) || WrapperOfModule(split.message) == Container::kModuleWithConfig) {
+    return std::nullopt;
+  }
+  return split;
 }
 
 bool LooksLikeText(absl::string_view bytes) {

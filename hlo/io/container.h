@@ -14,6 +14,7 @@ enum class Container {
   kProto,                // HloProto
   kSnapshot,             // HloSnapshot
   kUnoptimizedSnapshot,  // HloUnoptimizedSnapshot
+  kStreamedSnapshot,     // its length, an HloUnoptimizedSnapshot without arguments, and these as a stream
   kModuleWithConfig,     // HloModuleProtoWithConfig
   kText,                 // HLO text; has no wrapper
 };
@@ -21,6 +22,12 @@ absl::string_view ContainerName(Container container);
 
 // The container of binary content, the deepest wrapper first; nullopt if it is none (also for text).
 std::optional<Container> ContainerOfBytes(absl::string_view bytes);
+
+// The message of a streamed snapshot and what follows it, where its length stands first; nullopt if it does not.
+struct StreamedSnapshot {
+  absl::string_view message, literals;
+};
+std::optional<StreamedSnapshot> SplitStreamedSnapshot(absl::string_view bytes);
 
 // True if the content looks like text: no control characters but white space near its start.
 bool LooksLikeText(absl::string_view bytes);

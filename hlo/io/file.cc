@@ -1,5 +1,7 @@
 #include "hlo/io/file.h"
 
+#include <cstdio>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -12,9 +14,11 @@
 #include "google/protobuf/util/type_resolver_util.h"
 #include "hlo/base/files.h"
 #include "hlo/io/container.h"
+#include "hlo/io/foreign_input.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/json_scan.h"
 #include "hlo/io/module_proto.h"
+#include "hlo/io/serialized_literal.h"
 #include "hlo/io/wire_fields.h"
 
 namespace toroid {
@@ -57,6 +61,9 @@ class BinaryReader {
       case Container::kUnoptimizedSnapshot:
         RETURN_IF_ERROR(ReadWrapper(bytes, &file_.unoptimized));
         break;
+      case Container::kStreamedSnapshot:
+        RETURN_IF_ERROR(ReadStreamed(bytes));
+        break;
       case Container::kModuleWithConfig:
         RETURN_IF_ERROR(ReadWrapper(bytes, &file_.with_config));
         ApplyConfig(file_.with_config->config());
@@ -97,6 +104,45 @@ class BinaryReader {
     return Parse(wrapper.others.bytes(), out);
   }
 
+  absl::Status ReadStreamed(absl::string_view bytes) {
+    std::optional<StreamedSnapshot> split = SplitStreamedSnapshot(bytes);
+    if (!split) return Damaged(file_.container);
+    RETURN_IF_ERROR(ReadWrapper(split->message, &file_.unoptimized));
+    auto* snapshot = file_.module->New(*file_.unoptimized);
+    file_.unoptimized = snapshot;
+    for (int p = 0; p < snapshot->partitions_size(); ++p) {
+      xla::HloInputs* inputs = snapshot->mutable_partitions(p);
+      for (int i = 0; i < inputs->arguments_descriptors_size(); ++i) {
+        const absl::Status status =
+            TakeArgument(inputs->arguments_descriptors(i), &split->literals, inputs->add_arguments());
+        if (!status.ok()) return Annotate(status, absl::StrCat("argument ", i, " of partition ", p));
+      }
+      inputs->clear_arguments_descriptors();
+    }
+    if (split->literals.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(split->literals.size(), " bytes follow the last argument of the snapshot"));
+  }
+
+  // `literals` begin with it.
+  static absl::Status TakeArgument(const xla::HloInputs::LiteralDescriptor& descriptor, absl::string_view* literals,
+                                   xla::LiteralProto* out) {
+    const uint64_t size = descriptor.argument_size_bytes();
+    if (size > literals->size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("takes ", size, " bytes by its descriptor, the file has ", literals->size(), " left"));
+    }
+    absl::string_view bytes = literals->substr(0, size);
+    ASSIGN_OR_RETURN(const Literal literal, TakeSerializedLiteral(&bytes));
+    if (!bytes.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("takes ", size - bytes.size(), " bytes, ", size,
+                                                     " by its descriptor"));
+    }
+    literals->remove_prefix(size);
+    literal.ToProto(out);
+    return absl::OkStatus();
+  }
+
   void ApplyConfig(const xla::HloModuleConfigProto& proto) {
     ModuleConfig& config = file_.module->config();
     if (proto.replica_count() > 0) config.replica_count = proto.replica_count();
@@ -118,6 +164,7 @@ std::unique_ptr<google::protobuf::Message> MessageOf(Container container) {
     case Container::kSnapshot:
       return std::make_unique<xla::HloSnapshot>();
     case Container::kUnoptimizedSnapshot:
+    case Container::kStreamedSnapshot:
       return std::make_unique<xla::HloUnoptimizedSnapshot>();
     case Container::kModuleWithConfig:
       return std::make_unique<xla::HloModuleProtoWithConfig>();
@@ -215,7 +262,9 @@ absl::StatusOr<std::optional<Literal>> HloFile::Result() const {
   return std::optional<Literal>(*std::move(literal));
 }
 
-absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
+namespace {
+
+absl::StatusOr<HloFile> ReadKnown(absl::string_view bytes) {
   const google::protobuf::LogSilencer silencer;  // Damage is reported by the status alone.
   if (const std::optional<Container> container = ContainerOfBytes(bytes)) {
     return BinaryReader(*container).Read(bytes);
@@ -233,18 +282,44 @@ absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) {
   if (LooksLikeProtoText(bytes)) return ReadProtoForm(bytes, ParseProtoText);
   HloFile file;
   file.container = Container::kText;
-  ASSIGN_OR_RETURN(file.module, ParseModule(bytes));
+  ASSIGN_OR_RETURN(file.module, ParseModule(bytes, &file.warnings));
   return file;
 }
 
-absl::StatusOr<HloFile> ReadHloFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadInput(path));
-  absl::StatusOr<HloFile> file = ReadHlo(bytes);
+absl::StatusOr<HloFile> ReadHloOf(absl::string_view bytes, const std::string& path) {
+  absl::StatusOr<HloFile> file = ReadKnown(bytes);
   if (file.ok()) return file;
+  if (const std::optional<std::string> foreign = DescribeForeign(bytes, path)) {
+    return absl::InvalidArgumentError(*foreign);
+  }
+  return file;
+}
+
+}  // namespace
+
+absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes) { return ReadHloOf(bytes, "-"); }
+
+absl::StatusOr<HloFile> ReadHloFile(const std::string& path) {
+  if (const std::optional<std::string> folder = DescribeFolder(path)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", *folder));
+  }
+  ASSIGN_OR_RETURN(const std::string bytes, ReadInput(path));
+  absl::StatusOr<HloFile> file = ReadHloOf(bytes, path);
+  if (file.ok()) {
+    for (std::string& warning : file->warnings) warning = absl::StrCat(path, ":", warning);
+    return file;
+  }
   const absl::string_view what = file.status().message();
   // Positions join the path without a blank.
   const bool position = !what.empty() && absl::ascii_isdigit(static_cast<unsigned char>(what[0]));
   return absl::Status(file.status().code(), absl::StrCat(path, position ? ":" : ": ", what));
+}
+
+void PrintWarnings(const HloFile& file) {
+  static auto& printed = *new std::set<std::string>;
+  for (const std::string& warning : file.warnings) {
+    if (printed.insert(warning).second) std::fprintf(stderr, "%s\n", warning.c_str());
+  }
 }
 
 // ---- Writing
@@ -252,11 +327,14 @@ absl::StatusOr<HloFile> ReadHloFile(const std::string& path) {
 
 namespace {
 
+void AppendVarint(uint64_t value, std::string* out) {
+  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
+  out->push_back(static_cast<char>(value));
+}
+
 void AppendField(int number, absl::string_view bytes, std::string* out) {
-  for (uint64_t value : {static_cast<uint64_t>(number) << 3 | 2, static_cast<uint64_t>(bytes.size())}) {
-    for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
-    out->push_back(static_cast<char>(value));
-  }
+  AppendVarint(static_cast<uint64_t>(number) << 3 | 2, out);
+  AppendVarint(bytes.size(), out);
   out->append(bytes.data(), bytes.size());
 }
 
@@ -271,19 +349,81 @@ std::string Wrap(absl::string_view inner, const google::protobuf::Message* rest)
 
 Container ContainerFor(const HloFile& file, Format format) {
   if (format == Format::kSnapshot) return Container::kSnapshot;
+  const bool streamed = file.container == Container::kStreamedSnapshot;
+  if (format == Format::kUnoptimizedSnapshot) {
+    return file.container == Container::kUnoptimizedSnapshot ? file.container : Container::kStreamedSnapshot;
+  }
+  // A stream has no text form.
+  if (streamed && format != Format::kContainer) return Container::kUnoptimizedSnapshot;
   return file.container == Container::kText ? Container::kProto : file.container;
 }
 
-std::string SerializeContainer(const HloFile& file, Container container) {
+// What stands beside the program in a snapshot: its own, or the arguments of an unoptimized one. Null if there is
+// nothing.
+absl::StatusOr<const xla::HloSnapshot*> SnapshotFields(const HloFile& file) {
+  if (file.snapshot != nullptr || file.unoptimized == nullptr || file.unoptimized->partitions_size() == 0) {
+    return file.snapshot;
+  }
+  if (file.unoptimized->partitions_size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the arguments are those of ", file.unoptimized->partitions_size(),
+                     " partitions; an HloSnapshot holds one program's, so write *unoptimized_snapshot.pb or *.pb"));
+  }
+  auto* snapshot = file.module->New<xla::HloSnapshot>();
+  *snapshot->mutable_arguments() = file.unoptimized->partitions(0).arguments();
+  return snapshot;
+}
+
+// The same of an unoptimized snapshot.
+const xla::HloUnoptimizedSnapshot& UnoptimizedFields(const HloFile& file) {
+  if (file.unoptimized != nullptr) return *file.unoptimized;
+  auto* unoptimized = file.module->New<xla::HloUnoptimizedSnapshot>();
+  if (file.snapshot != nullptr && file.snapshot->arguments_size() > 0) {
+    *unoptimized->add_partitions()->mutable_arguments() = file.snapshot->arguments();
+  }
+  return *unoptimized;
+}
+
+absl::StatusOr<std::string> SerializeStreamed(absl::string_view module,
+                                              const xla::HloUnoptimizedSnapshot& snapshot) {
+  constexpr int kVersion = 1;  // Of the message and of each descriptor.
+  xla::HloUnoptimizedSnapshot message = snapshot;
+  message.set_version(kVersion);
+  std::string literals;
+  for (int p = 0; p < snapshot.partitions_size(); ++p) {
+    xla::HloInputs* inputs = message.mutable_partitions(p);
+    inputs->clear_arguments();
+    inputs->clear_arguments_descriptors();
+    for (int i = 0; i < snapshot.partitions(p).arguments_size(); ++i) {
+      const absl::StatusOr<Literal> literal = Literal::FromProto(snapshot.partitions(p).arguments(i));
+      const size_t begin = literals.size();
+      const absl::Status status = literal.ok() ? AppendSerializedLiteral(*literal, &literals) : literal.status();
+      if (!status.ok()) return Annotate(status, absl::StrCat("argument ", i, " of partition ", p));
+      xla::HloInputs::LiteralDescriptor* descriptor = inputs->add_arguments_descriptors();
+      descriptor->set_version(kVersion);
+      descriptor->set_argument_size_bytes(literals.size() - begin);
+    }
+  }
+  const std::string body = Wrap(module, &message);
+  std::string out;
+  AppendVarint(body.size(), &out);
+  return absl::StrCat(out, body, literals);
+}
+
+absl::StatusOr<std::string> SerializeContainer(const HloFile& file, Container container) {
   std::string module;
   AppendModuleProto(*file.module, &module);
   switch (container) {
     case Container::kModule:
       return module;
-    case Container::kSnapshot:
-      return Wrap(Wrap(module, file.proto), file.snapshot);
+    case Container::kSnapshot: {
+      ASSIGN_OR_RETURN(const xla::HloSnapshot* snapshot, SnapshotFields(file));
+      return Wrap(Wrap(module, file.proto), snapshot);
+    }
     case Container::kUnoptimizedSnapshot:
-      return Wrap(module, file.unoptimized);
+      return Wrap(module, &UnoptimizedFields(file));
+    case Container::kStreamedSnapshot:
+      return SerializeStreamed(module, UnoptimizedFields(file));
     case Container::kModuleWithConfig:
       return Wrap(module, file.with_config);
     default:
@@ -313,25 +453,32 @@ absl::Status NotUtf8(const Module& module) {
 
 }  // namespace
 
-Format FormatOfName(absl::string_view path) {
-  path = WithoutGz(path);
-  if (absl::EndsWith(path, "snapshot.pb")) return Format::kSnapshot;
-  if (absl::EndsWith(path, ".hlo") || absl::EndsWith(path, ".txt")) return Format::kHloText;
-  if (absl::EndsWith(path, ".pbtxt")) return Format::kProtoText;
-  if (absl::EndsWith(path, ".json")) return Format::kJson;
-  return Format::kContainer;
+absl::StatusOr<Format> FormatOfName(const std::string& path) {
+  const absl::string_view name = WithoutGz(path);
+  if (absl::EndsWith(name, "unoptimized_snapshot.pb")) return Format::kUnoptimizedSnapshot;
+  if (absl::EndsWith(name, "snapshot.pb")) return Format::kSnapshot;
+  if (absl::EndsWith(name, ".hlo") || absl::EndsWith(name, ".txt")) return Format::kHloText;
+  if (absl::EndsWith(name, ".pbtxt")) return Format::kProtoText;
+  if (absl::EndsWith(name, ".json")) return Format::kJson;
+  if (absl::EndsWith(name, ".pb") || IsStream(path)) return Format::kContainer;
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": the name says no format that can be written; known are .hlo and .txt (HLO text), .pb (binary), "
+            "snapshot.pb (HloSnapshot), .pbtxt and .json, each also with .gz behind it"));
 }
 
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
   const google::protobuf::LogSilencer silencer;
   if (format == Format::kHloText) return PrintModule(*file.module);
   const Container container = ContainerFor(file, format);
-  std::string bytes = SerializeContainer(file, container);
-  const bool binary = format == Format::kContainer || format == Format::kSnapshot;
+  ASSIGN_OR_RETURN(std::string bytes, SerializeContainer(file, container));
+  const bool binary = format == Format::kContainer || format == Format::kSnapshot ||
+                      format == Format::kUnoptimizedSnapshot;
   // What was read from a proto is UTF-8.
   if (binary && file.container != Container::kText) return bytes;
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
-  if (!message->ParseFromString(bytes)) return NotUtf8(*file.module);
+  const absl::string_view checked =
+      container == Container::kStreamedSnapshot ? SplitStreamedSnapshot(bytes)->message : absl::string_view(bytes);
+  if (!message->ParseFromArray(checked.data(), static_cast<int>(checked.size()))) return NotUtf8(*file.module);
   if (binary) return bytes;
   std::string text;
   if (format == Format::kProtoText) {
@@ -350,6 +497,11 @@ absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format f
   absl::StatusOr<std::string> bytes = SerializeHlo(file, format);
   if (!bytes.ok()) return Annotate(bytes.status(), path);
   return WriteOutput(path, *bytes);
+}
+
+absl::Status WriteHloFile(const HloFile& file, const std::string& path) {
+  ASSIGN_OR_RETURN(const Format format, FormatOfName(path));
+  return WriteHloFile(file, path, format);
 }
 
 }  // namespace toroid

@@ -1,7 +1,10 @@
 // HLO files of every format, recognised from their content.
 //
 //   HloModuleProto, HloProto, HloSnapshot, HloUnoptimizedSnapshot, HloModuleProtoWithConfig; each also as
-//   protobuf text and JSON; HLO text.
+//   protobuf text and JSON; HLO text; an HloUnoptimizedSnapshot that streams its arguments:
+//     varint   the size of the message
+//     message  HloUnoptimizedSnapshot; each partition has arguments_descriptors in the place of arguments
+//     stream   the arguments, partition after partition, each of the size in its descriptor (serialized_literal.h)
 // The fields of a wrapper besides the module (buffer assignment, arguments, result, platform, configuration,
 // unknown ones) are kept, and written back.
 #ifndef TOROID_HLO_IO_FILE_H_
@@ -29,8 +32,12 @@ struct HloFile {
   // wrapper; a snapshot has both of the first two.
   const xla::HloProto* proto = nullptr;
   const xla::HloSnapshot* snapshot = nullptr;
+  // Of a streamed snapshot too, the arguments in their places.
   const xla::HloUnoptimizedSnapshot* unoptimized = nullptr;
   const xla::HloModuleProtoWithConfig* with_config = nullptr;
+
+  // What text says against itself without harm, as "FILE:LINE:COL: warning: what".
+  std::vector<std::string> warnings;
 
   bool HasArguments() const;
   // Recorded arguments, one per entry parameter (of partition 0 in an unoptimized snapshot); empty if there
@@ -48,27 +55,34 @@ absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes);
 // Errors: those of ReadHlo and of reading, the path in front: "FILE:LINE:COL: what" or "FILE: what".
 absl::StatusOr<HloFile> ReadHloFile(const std::string& path);
 
+// To standard error, a line each, and each but once however often the file is read. Commands do so once they are done:
+// where they fail, the error stands alone.
+void PrintWarnings(const HloFile& file);
+
 enum class Format {
   kContainer,  // Binary, HloFile::container; text is written as HloProto
   kSnapshot,   // HloSnapshot, binary
+  kUnoptimizedSnapshot,  // binary: as the input if that is one, else with streamed arguments
   kHloText,
   kProtoText,
   kJson,
 };
-// The format that an output name asks for: *snapshot.pb, .hlo, .txt, .pbtxt, .json; all others kContainer. A
-// .gz behind it is not looked at.
-Format FormatOfName(absl::string_view path);
+// The format that an output name asks for: *unoptimized_snapshot.pb, *snapshot.pb, .hlo, .txt, .pbtxt, .json; .pb
+// kContainer. A .gz behind it is not looked at. "-", and what exists and is no regular file (/dev/null, a pipe), have no name to speak of:
+// kContainer.
+// Errors: kInvalidArgument for all other names, with the known ones.
+absl::StatusOr<Format> FormatOfName(const std::string& path);
 
+// A snapshot of one kind gives its arguments to the other.
 // Errors: kInvalidArgument where the format cannot hold the module: strings that are not UTF-8 stay in HLO
-// text.
+// text, arguments of several partitions in an unoptimized snapshot.
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format);
 
 // Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed where the path ends
 // in ".gz".
 absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format format);
-inline absl::Status WriteHloFile(const HloFile& file, const std::string& path) {
-  return WriteHloFile(file, path, FormatOfName(path));
-}
+// In the format that the name asks for.
+absl::Status WriteHloFile(const HloFile& file, const std::string& path);
 
 }  // namespace toroid
 

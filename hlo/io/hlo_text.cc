@@ -134,8 +134,9 @@ class Printer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text) {
-  return HloTextParser(text).Parse();
+absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text,
+                                                    std::vector<std::string>* warnings) {
+  return HloTextParser(text, warnings).Parse();
 }
 
 std::string PrintModule(const Module& module, const PrintOptions& options) {

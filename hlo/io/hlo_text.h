@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -21,7 +22,10 @@ namespace toroid {
 // Errors: kInvalidArgument "LINE:COL: what is wrong" (both count from 1). Operand counts, shapes and
 // attribute values are the verifier's business. Memory and time stay in proportion to the text; nesting is
 // bounded.
-absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text);
+// What contradicts itself without harm is a warning, "LINE:COL: warning: what": a signature or an
+// entry_computation_layout that differs from the body, which counts.
+absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text,
+                                                    std::vector<std::string>* warnings = nullptr);
 
 struct PrintOptions {
   bool percent = false;         // % before names

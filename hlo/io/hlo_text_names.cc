@@ -4,30 +4,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/base/unique_names.h"
 #include "hlo/io/text_scanner.h"
 
 namespace toroid {
-namespace {
-
-class UniqueNames {
- public:
-  // `name` itself if it is new, else with a suffix.
-  std::string Add(std::string name) {
-    if (used_.insert(name).second) return name;
-    std::string candidate;
-    do {
-      candidate = absl::StrCat(name, ".t", ++next_suffix_);
-    } while (!used_.insert(candidate).second);
-    return candidate;
-  }
-
- private:
-  absl::flat_hash_set<std::string> used_;
-  int64_t next_suffix_ = 0;
-};
-
-}  // namespace
-
 std::string SpellableName(absl::string_view name, absl::string_view fallback) {
   std::string out(name.empty() ? fallback : name);
   for (char& c : out) {

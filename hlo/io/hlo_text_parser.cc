@@ -28,6 +28,12 @@ std::optional<std::pair<Opcode, Opcode>> AsyncSugar(absl::string_view name) {
   return std::nullopt;
 }
 
+// One value for more elements than a literal takes of it.
+bool IsLargeSplat(const Shape& shape, TextScanner* scanner) {
+  return shape.IsArray() && !shape.IsDynamic() && shape.NumElements() > kMaxSplatElements &&
+         scanner->Peek() != '{';
+}
+
 }  // namespace
 
 // ---- Module and computations
@@ -51,6 +57,7 @@ absl::Status HloTextParser::ParseHeader() {
   if (scanner_.Peek() != ',') {
     ASSIGN_OR_RETURN(const absl::string_view name, scanner_.Name("the name of the module"));
     module_->set_name(std::string(name));
+    scanner_.Consume(":");
   }
   RETURN_IF_ERROR(ParseModuleAttributes(&scanner_, module_.get()));
   return ParseStackFrames(&scanner_, module_.get());
@@ -91,7 +98,7 @@ absl::Status HloTextParser::ParseTopLevelComputation() {
   Scope scope;
   scope.computation = module_->AddComputation(name);
   RETURN_IF_ERROR(ParseBody(&scope));
-  RETURN_IF_ERROR(CheckSignature(signature, *scope.computation));
+  CheckSignature(signature, *scope.computation);
   if (name.empty()) {
     unnamed_.push_back(scope.computation);
   } else if (!by_name_.emplace(name, scope.computation).second) {
@@ -130,16 +137,21 @@ absl::StatusOr<HloTextParser::Signature> HloTextParser::ParseSignature() {
   return signature;
 }
 
-absl::Status HloTextParser::CheckSignature(const Signature& signature, const Computation& computation) {
-  if (!signature.given) return absl::OkStatus();
+void HloTextParser::CheckSignature(const Signature& signature, const Computation& computation) {
+  if (!signature.given) return;
   bool fits = static_cast<int>(signature.parameters.size()) == computation.num_parameters() &&
               signature.result.Compatible(computation.root()->shape());
   for (int i = 0; fits && i < computation.num_parameters(); ++i) {
     fits = signature.parameters[i].Compatible(computation.parameter(i)->shape());
   }
-  if (fits) return absl::OkStatus();
-  return scanner_.ErrorAt(signature.begin,
-                          "the signature differs from the parameters and the root of the body");
+  if (fits) return;
+  WarnAt(signature.begin, absl::StrCat("the signature of ", computation.name(),
+                                       " differs from the parameters and the root of its body; the body counts"));
+}
+
+void HloTextParser::WarnAt(size_t position, absl::string_view what) {
+  if (warnings_ == nullptr || warnings_->size() >= kMaxWarnings) return;
+  warnings_->push_back(std::string(scanner_.ErrorAt(position, absl::StrCat("warning: ", what)).message()));
 }
 
 absl::Status HloTextParser::ParseBody(Scope* scope) {
@@ -195,11 +207,12 @@ absl::Status HloTextParser::FinishModule() {
     } while (by_name_.contains(name));
     computation->set_name(std::move(name));
   }
-  return CheckEntryLayout();
+  CheckEntryLayout();
+  return absl::OkStatus();
 }
 
-absl::Status HloTextParser::CheckEntryLayout() {
-  if (!module_->proto().has_host_program_shape()) return absl::OkStatus();
+void HloTextParser::CheckEntryLayout() {
+  if (!module_->proto().has_host_program_shape()) return;
   xla::ProgramShapeProto* program_shape = module_->mutable_proto()->mutable_host_program_shape();
   const Computation& entry = *module_->entry();
   const auto fits = [](const xla::ShapeProto& proto, const Shape& shape) {
@@ -212,14 +225,15 @@ absl::Status HloTextParser::CheckEntryLayout() {
     all_fit = fits(program_shape->parameters(i), entry.parameter(i)->shape());
   }
   if (!all_fit) {
-    return scanner_.ErrorAt(0,
-                            "entry_computation_layout differs from the parameters and the root of the entry");
+    WarnAt(0,
+           "entry_computation_layout differs from the parameters and the root of the entry; the entry counts");
+    module_->mutable_proto()->clear_host_program_shape();
+    return;
   }
   // Named as compilers do there.
   for (int i = 0; i < entry.num_parameters(); ++i) {
     program_shape->add_parameter_names(absl::StrCat("p", i));
   }
-  return absl::OkStatus();
 }
 
 // ---- Instructions
@@ -264,17 +278,7 @@ absl::StatusOr<Instruction*> HloTextParser::ParseKnown(const Head& head, Opcode 
   auto* attrs = module_->New<xla::HloInstructionProto>();
   std::vector<Instruction*> operands;
   if (opcode == Opcode::kParameter || opcode == Opcode::kConstant) {
-    if (!head.has_shape)
-      return scanner_.ErrorAt(head.begin, absl::StrCat("a ", head.opcode, " needs its shape"));
-    RETURN_IF_ERROR(scanner_.Expect("("));
-    if (opcode == Opcode::kParameter) {
-      ASSIGN_OR_RETURN(const int64_t number, scanner_.Integer());
-      attrs->set_parameter_number(number);
-    } else {
-      ASSIGN_OR_RETURN(const std::optional<Literal> literal, ParseLiteral(head.shape, &scanner_));
-      if (literal) literal->ToProto(attrs->mutable_literal());
-    }
-    RETURN_IF_ERROR(scanner_.Expect(")"));
+    ASSIGN_OR_RETURN(opcode, ParseLeaf(head, opcode, attrs, &operands, scope));
   } else {
     ASSIGN_OR_RETURN(operands, ParseOperands(scope));
     const std::optional<absl::string_view> direction = RetiredComparisonDirection(head.opcode);
@@ -287,7 +291,9 @@ absl::StatusOr<Instruction*> HloTextParser::ParseKnown(const Head& head, Opcode 
   }
   Instruction* instruction = scope->computation->Add(opcode, head.shape, operands, head.name);
   instruction->set_attrs(attrs);
-  AttributeParser attributes(opcode, &scanner_, attrs, [this] { return ParseComputationReference(); });
+  const bool splat = opcode == Opcode::kBroadcast && head.opcode == "constant";
+  AttributeParser attributes(splat ? Opcode::kConstant : opcode, &scanner_, attrs,
+                             [this] { return ParseComputationReference(); });
   RETURN_IF_ERROR(ParseAttributes(&attributes, instruction, scope));
   if (!RetiredComparisonDirection(head.opcode)) RETURN_IF_ERROR(attributes.Finish());
   instruction->set_called(attributes.called());
@@ -301,6 +307,27 @@ absl::StatusOr<Instruction*> HloTextParser::ParseKnown(const Head& head, Opcode 
   }
   RETURN_IF_ERROR(InferMissingShape(head, instruction));
   return instruction;
+}
+
+absl::StatusOr<Opcode> HloTextParser::ParseLeaf(const Head& head, Opcode opcode, xla::HloInstructionProto* attrs,
+                                                std::vector<Instruction*>* operands, Scope* scope) {
+  if (!head.has_shape)
+    return scanner_.ErrorAt(head.begin, absl::StrCat("a ", head.opcode, " needs its shape"));
+  RETURN_IF_ERROR(scanner_.Expect("("));
+  if (opcode == Opcode::kParameter) {
+    ASSIGN_OR_RETURN(const int64_t number, scanner_.Integer());
+    attrs->set_parameter_number(number);
+  } else if (IsLargeSplat(head.shape, &scanner_)) {
+    const Shape scalar(head.shape.element_type(), {});
+    ASSIGN_OR_RETURN(const std::optional<Literal> literal, ParseLiteral(scalar, &scanner_));
+    operands->push_back(scope->computation->AddConstant(*literal));
+    opcode = Opcode::kBroadcast;
+  } else {
+    ASSIGN_OR_RETURN(const std::optional<Literal> literal, ParseLiteral(head.shape, &scanner_));
+    if (literal) literal->ToProto(attrs->mutable_literal());
+  }
+  RETURN_IF_ERROR(scanner_.Expect(")"));
+  return opcode;
 }
 
 absl::StatusOr<Instruction*> HloTextParser::ParseAsync(const Head& head, Opcode wrapped, Opcode async,
@@ -459,7 +486,12 @@ absl::StatusOr<Instruction*> HloTextParser::ParseNestedInstruction(const Head& h
   const std::optional<Opcode> opcode = OpcodeFromName(head.opcode);
   if (!opcode) return scanner_.ErrorAt(head.begin, absl::StrCat("unknown opcode ", head.opcode));
   if (*opcode == Opcode::kParameter || *opcode == Opcode::kConstant) {
-    return scanner_.ErrorAt(head.begin, absl::StrCat("a ", head.opcode, " cannot stand among operands"));
+    auto* attrs = module_->New<xla::HloInstructionProto>();
+    std::vector<Instruction*> scalars;
+    ASSIGN_OR_RETURN(const Opcode made, ParseLeaf(head, *opcode, attrs, &scalars, scope));
+    Instruction* leaf = scope->computation->Add(made, head.shape, scalars);
+    leaf->set_attrs(attrs);
+    return leaf;
   }
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, ParseOperands(scope));
   Instruction* instruction = scope->computation->Add(*opcode, head.shape, operands);

@@ -18,7 +18,9 @@ namespace toroid {
 
 class HloTextParser {
  public:
-  explicit HloTextParser(absl::string_view text) : scanner_(text) {}
+  // Warnings go to `warnings` unless it is null.
+  explicit HloTextParser(absl::string_view text, std::vector<std::string>* warnings = nullptr)
+      : scanner_(text), warnings_(warnings) {}
 
   // Call once.
   absl::StatusOr<std::unique_ptr<Module>> Parse();
@@ -39,7 +41,9 @@ class HloTextParser {
     absl::string_view opcode;
     size_t begin = 0;
   };
-  // Shapes of a signature, to be checked at the end of the computation.
+  static constexpr size_t kMaxWarnings = 20;
+
+  // Shapes of a signature, compared at the end of the computation.
   struct Signature {
     bool given = false;
     size_t begin = 0;
@@ -51,17 +55,22 @@ class HloTextParser {
   bool AtComputation();
   absl::Status ParseTopLevelComputation();
   absl::StatusOr<Signature> ParseSignature();
-  absl::Status CheckSignature(const Signature& signature, const Computation& computation);
+  void CheckSignature(const Signature& signature, const Computation& computation);
   // Everything between the braces, braces included.
   absl::Status ParseBody(Scope* scope);
   absl::Status ParseLooseInstructions();
   absl::Status Finish(Scope* scope);
   absl::Status FinishModule();
-  absl::Status CheckEntryLayout();
+  void CheckEntryLayout();
+  void WarnAt(size_t position, absl::string_view what);
 
   absl::StatusOr<Instruction*> ParseInstruction(Scope* scope);
   // From the opening parenthesis of the operands on.
   absl::StatusOr<Instruction*> ParseKnown(const Head& head, Opcode opcode, Scope* scope);
+  // The number of a parameter, the value of a constant; returns the opcode. One value for a large array makes
+  // a broadcast of an operand.
+  absl::StatusOr<Opcode> ParseLeaf(const Head& head, Opcode opcode, xla::HloInstructionProto* attrs,
+                                   std::vector<Instruction*>* operands, Scope* scope);
   absl::StatusOr<Instruction*> ParseAsync(const Head& head, Opcode wrapped, Opcode async, Scope* scope);
   absl::Status ParseAttributes(AttributeParser* attributes, Instruction* instruction, Scope* scope);
   absl::StatusOr<bool> ParseCommonAttribute(absl::string_view key, xla::HloInstructionProto* attrs,
@@ -75,6 +84,7 @@ class HloTextParser {
   absl::StatusOr<Computation*> ParseComputationReference();
 
   TextScanner scanner_;
+  std::vector<std::string>* warnings_;
   std::unique_ptr<Module> module_;
   absl::flat_hash_map<std::string, Computation*> by_name_;
   std::vector<Computation*> finished_;  // Callees first.

@@ -107,7 +107,9 @@ class LiteralParser {
     RETURN_IF_ERROR(CheckBounded(shape));
     const int64_t width = ByteWidth(shape.element_type());
     std::string bytes;
-    if (shape.NumElements() == 0) {
+    if (shape.rank() > 0 && scanner_.Peek() != '{') {
+      RETURN_IF_ERROR(ParseSplat(shape, &bytes));
+    } else if (shape.NumElements() == 0) {
       RETURN_IF_ERROR(ParseEmptyBraces());
     } else {
       RETURN_IF_ERROR(VisitArrayType(
@@ -129,6 +131,22 @@ class LiteralParser {
     if (shape.IsBounded()) return absl::OkStatus();
     return scanner_.Error(
         absl::StrCat("a literal of ", shape.ToString(), ", whose size is not known; before this"));
+  }
+
+  // One value for all elements.
+  absl::Status ParseSplat(const Shape& shape, std::string* bytes) {
+    if (shape.NumElements() > kMaxSplatElements) {
+      return scanner_.Error(absl::StrCat("one value for ", shape.NumElements(), " elements; at most ",
+                                         kMaxSplatElements, " here, so broadcast a scalar"));
+    }
+    const Shape scalar(shape.element_type(), {});
+    std::string element;
+    RETURN_IF_ERROR(VisitArrayType(
+        shape.element_type(),
+        [&](auto tag) { return ParseElements<typename decltype(tag)::type>(scalar, 0, &element); },
+        absl::OkStatus()));
+    for (int64_t i = 0; i < shape.NumElements(); ++i) *bytes += element;
+    return absl::OkStatus();
   }
 
   absl::Status ParseEmptyBraces() {
@@ -188,8 +206,11 @@ class LiteralParser {
       return scanner_.Expect(")");
     } else if constexpr (std::is_integral_v<T>) {
       absl::int128 number;
-      RETURN_IF_ERROR(ParseInteger(std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
-                                   TypeName(PrimitiveTypeOf<T>::value), &number));
+      // u64 is also written as the s64 of its bits, -1 for the largest.
+      const bool as_signed = std::is_same_v<T, uint64_t>;
+      RETURN_IF_ERROR(ParseInteger(
+          as_signed ? absl::int128(std::numeric_limits<int64_t>::min()) : std::numeric_limits<T>::min(),
+          std::numeric_limits<T>::max(), TypeName(PrimitiveTypeOf<T>::value), &number));
       *value = static_cast<T>(number);
       return absl::OkStatus();
     } else if constexpr (IsSmallInt<T>::value) {

@@ -1,6 +1,6 @@
 // Literals in HLO text: 7, -nan(0x3), (1, -0.5), { { 1, 2 }, { 3, 4 } }, (1, {2, 3}).
 //
-// Braces list elements in row-major order whatever the layout. Floats print with the fewest digits that read
+// Braces list elements in row-major order whatever the layout; a value without them stands for all elements. Floats print with the fewest digits that read
 // back to the same bits; NaNs keep sign and payload.
 #ifndef TOROID_HLO_IO_LITERAL_TEXT_H_
 #define TOROID_HLO_IO_LITERAL_TEXT_H_
@@ -13,6 +13,9 @@
 #include "hlo/ir/literal.h"
 
 namespace toroid {
+
+// Elements that one value may stand for: memory stays in proportion to the text.
+inline constexpr int64_t kMaxSplatElements = 256;
 
 // Reads a value of `shape`; nullopt for one that was left out, `{...}`. Memory stays in proportion to the
 // text. Errors: kInvalidArgument "LINE:COL: ..." when the number of elements differs from the shape's, an

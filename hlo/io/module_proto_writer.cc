@@ -1,12 +1,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "hlo/base/unique_names.h"
 #include "hlo/io/module_proto.h"
 #include "hlo/ir/schedule.h"
 
@@ -82,8 +83,14 @@ class Writer {
   }
 
   void Write() {
+    UniqueNames names;
+    for (const auto& computation : module_.computations()) {
+      computation_names_.push_back(
+          names.Add(computation->name().empty() ? "computation" : computation->name()));
+    }
     Wire::String(xla::HloModuleProto::kNameFieldNumber, module_.name(), out_);
-    Wire::String(xla::HloModuleProto::kEntryComputationNameFieldNumber, module_.entry()->name(), out_);
+    Wire::String(xla::HloModuleProto::kEntryComputationNameFieldNumber,
+                 computation_names_[module_.entry()->index()], out_);
     Wire::Int(xla::HloModuleProto::kEntryComputationIdFieldNumber, IdOf(module_.entry()), out_);
     for (const auto& computation : module_.computations()) WriteComputation(*computation);
     if (!module_.proto().has_host_program_shape()) {
@@ -151,7 +158,7 @@ class Writer {
   void WriteComputation(const Computation& computation) {
     using Proto = xla::HloComputationProto;
     body_.clear();
-    Wire::String(Proto::kNameFieldNumber, computation.name(), &body_);
+    Wire::String(Proto::kNameFieldNumber, computation_names_[computation.index()], &body_);
     for (const auto& instruction : computation.instructions()) {
       WriteInstruction(*instruction);
       Wire::Bytes(Proto::kInstructionsFieldNumber, instruction_, &body_);
@@ -220,16 +227,10 @@ class Writer {
     Wire::SubMessage(Proto::kShapeFieldNumber, shape_, &instruction_);
   }
 
-  // Names as they are, unless ids were renumbered: then a missing or repeated one gets a suffix.
-  absl::string_view UniqueName(const Instruction& instruction) {
-    if (keep_ids_) return instruction.name();
-    if (!instruction.name().empty() && names_.insert(instruction.name()).second) return instruction.name();
-    const absl::string_view base =
-        instruction.name().empty() ? instruction.opcode_name() : absl::string_view(instruction.name());
-    do {
-      scratch_name_ = absl::StrCat(base, ".t", ++next_suffix_);
-    } while (!names_.insert(scratch_name_).second);
-    return scratch_name_;
+  // Readers want names that differ over the whole module: a missing or repeated one gets a suffix.
+  std::string UniqueName(const Instruction& instruction) {
+    return names_.Add(instruction.name().empty() ? instruction.opcode_name()
+                                                 : absl::string_view(instruction.name()));
   }
 
   static constexpr size_t kLargest = 1 << 10;  // Of what is kept encoded.
@@ -241,9 +242,8 @@ class Writer {
   std::string body_;
   std::string instruction_;
   xla::ShapeProto shape_;
-  absl::flat_hash_set<std::string> names_;
-  std::string scratch_name_;
-  int64_t next_suffix_ = 0;
+  UniqueNames names_;  // Of the instructions.
+  std::vector<std::string> computation_names_;
 };
 
 }  // namespace

@@ -142,7 +142,7 @@ absl::StatusOr<Literal> ReadLiteral(const xla::LiteralProto& proto, int depth);
 
 }  // namespace
 
-Literal::Literal(const Shape& shape) : shape_(shape) {
+Literal::Literal(const Shape& shape) : shape_(shape.WithoutBuffers()) {
   if (shape.IsTuple()) {
     for (const Shape& element : shape.tuple_shapes()) elements_.emplace_back(element);
   } else if (shape.IsArray()) {

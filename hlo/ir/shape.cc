@@ -55,71 +55,104 @@ Shape Shape::Tuple(std::vector<Shape> elements) {
 }
 
 absl::StatusOr<Shape> Shape::FromProto(const xla::ShapeProto& proto) {
-  // Depth is bounded by the parser's own recursion limit, checked here for protos built in memory.
-  struct Reader {
-    static absl::Status Read(const xla::ShapeProto& proto, int depth, Shape* shape) {
-      if (depth > kMaxDepth) return absl::InvalidArgumentError("tuple shapes are nested too deeply");
-      shape->type_ = proto.element_type();
-      if (proto.dimensions_size() > kMaxRank) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("an array of rank ", proto.dimensions_size(), "; at most ", kMaxRank));
-      }
-      int64_t bytes = 16;  // An upper bound of the width, so that byte counts cannot overflow either.
-      shape->dims_.assign(proto.dimensions().begin(), proto.dimensions().end());
-      for (const int64_t size : shape->dims_) {
-        if (size == kUnboundedSize) continue;
-        if (size < 0) return absl::InvalidArgumentError(absl::StrCat("negative dimension size ", size));
-        const std::optional<int64_t> product = CheckedMultiply(bytes, std::max<int64_t>(size, 1));
-        if (!product) return absl::InvalidArgumentError("the number of elements overflows");
-        bytes = *product;
-      }
-      const int flags = proto.is_dynamic_dimension_size();
-      if (flags != 0 && flags != shape->rank()) {
-        return absl::InvalidArgumentError("is_dynamic_dimension does not list every dimension");
-      }
-      shape->has_dynamic_flags_ = flags != 0;
-      for (int i = 0; i < flags; ++i) {
-        if (proto.is_dynamic_dimension(i)) shape->dynamic_ |= uint64_t{1} << i;
-      }
-      bool needs_detail = !proto.GetReflection()->GetUnknownFields(proto).empty();
-      if (proto.has_layout()) {
-        if (IsStandardLayout(proto.layout(), shape->rank())) {
-          shape->layout_ = Layout::kStandard;
-        } else {
-          RETURN_IF_ERROR(CheckLayout(proto.layout(), shape->rank()));
-          shape->layout_ = Layout::kDetail;
-          needs_detail = true;
-        }
-      }
-      if (needs_detail) {
-        auto detail = std::make_shared<xla::ShapeProto>();
-        if (proto.has_layout()) *detail->mutable_layout() = proto.layout();
-        detail->GetReflection()
-            ->MutableUnknownFields(detail.get())
-            ->MergeFrom(proto.GetReflection()->GetUnknownFields(proto));
-        shape->detail_ = std::move(detail);
-      }
-      if (proto.element_type() != xla::TUPLE && proto.element_type() != xla::BUFFER &&
-          proto.tuple_shapes_size() > 0) {
-        return absl::InvalidArgumentError("tuple elements in a shape that is no tuple");
-      }
-      shape->tuple_shapes_.resize(proto.tuple_shapes_size());
-      int64_t total = 0;
-      for (int i = 0; i < proto.tuple_shapes_size(); ++i) {
-        RETURN_IF_ERROR(Read(proto.tuple_shapes(i), depth + 1, &shape->tuple_shapes_[i]));
-        const std::optional<int64_t> sum = CheckedAdd(total, shape->tuple_shapes_[i].ByteSize());
-        if (!sum) return absl::InvalidArgumentError("the bytes of a tuple overflow");
-        total = *sum;
-      }
-      return absl::OkStatus();
-    }
-  };
   Shape shape;
-  RETURN_IF_ERROR(Reader::Read(proto, 0, &shape));
+  RETURN_IF_ERROR(Read(proto, 0, &shape));
   return shape;
 }
 
+// Depth is bounded by the parser's own recursion limit, checked here for protos built in memory.
+absl::Status Shape::Read(const xla::ShapeProto& proto, int depth, Shape* shape) {
+  if (depth > kMaxDepth) return absl::InvalidArgumentError("tuple shapes are nested too deeply");
+  if (proto.element_type() == xla::BUFFER) {
+    const bool one_array = proto.dimensions_size() == 0 && proto.tuple_shapes_size() == 1 &&
+                           IsArrayType(proto.tuple_shapes(0).element_type()) &&
+                           proto.tuple_shapes(0).tuple_shapes_size() == 0;
+    if (!one_array) return absl::InvalidArgumentError("a buffer holds one array, b(f32[2]), and nothing else");
+    RETURN_IF_ERROR(shape->ReadArray(proto.tuple_shapes(0)));
+    shape->buffer_ = true;
+    const auto& unknown = proto.GetReflection()->GetUnknownFields(proto);
+    if (unknown.empty()) return absl::OkStatus();
+    // As fields of an element, which the detail of an array has none of.
+    auto detail = std::make_shared<xla::ShapeProto>();
+    if (shape->detail_ != nullptr) *detail = *shape->detail_;
+    xla::ShapeProto* around = detail->add_tuple_shapes();
+    around->GetReflection()->MutableUnknownFields(around)->MergeFrom(unknown);
+    shape->detail_ = std::move(detail);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(shape->ReadArray(proto));
+  if (proto.element_type() != xla::TUPLE && proto.tuple_shapes_size() > 0) {
+    return absl::InvalidArgumentError("tuple elements in a shape that is no tuple");
+  }
+  shape->tuple_shapes_.resize(proto.tuple_shapes_size());
+  int64_t total = 0;
+  for (int i = 0; i < proto.tuple_shapes_size(); ++i) {
+    RETURN_IF_ERROR(Read(proto.tuple_shapes(i), depth + 1, &shape->tuple_shapes_[i]));
+    const std::optional<int64_t> sum = CheckedAdd(total, shape->tuple_shapes_[i].ByteSize());
+    if (!sum) return absl::InvalidArgumentError("the bytes of a tuple overflow");
+    total = *sum;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Shape::ReadArray(const xla::ShapeProto& proto) {
+  type_ = proto.element_type();
+  if (proto.dimensions_size() > kMaxRank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an array of rank ", proto.dimensions_size(), "; at most ", kMaxRank));
+  }
+  int64_t bytes = 16;  // An upper bound of the width, so that byte counts cannot overflow either.
+  dims_.assign(proto.dimensions().begin(), proto.dimensions().end());
+  for (const int64_t size : dims_) {
+    if (size == kUnboundedSize) continue;
+    if (size < 0) return absl::InvalidArgumentError(absl::StrCat("negative dimension size ", size));
+    const std::optional<int64_t> product = CheckedMultiply(bytes, std::max<int64_t>(size, 1));
+    if (!product) return absl::InvalidArgumentError("the number of elements overflows");
+    bytes = *product;
+  }
+  const int flags = proto.is_dynamic_dimension_size();
+  if (flags != 0 && flags != rank()) {
+    return absl::InvalidArgumentError("is_dynamic_dimension does not list every dimension");
+  }
+  has_dynamic_flags_ = flags != 0;
+  for (int i = 0; i < flags; ++i) {
+    if (proto.is_dynamic_dimension(i)) dynamic_ |= uint64_t{1} << i;
+  }
+  bool needs_detail = !proto.GetReflection()->GetUnknownFields(proto).empty();
+  if (proto.has_layout()) {
+    if (IsStandardLayout(proto.layout(), rank())) {
+      layout_ = Layout::kStandard;
+    } else {
+      RETURN_IF_ERROR(CheckLayout(proto.layout(), rank()));
+      layout_ = Layout::kDetail;
+      needs_detail = true;
+    }
+  }
+  if (!needs_detail) return absl::OkStatus();
+  auto detail = std::make_shared<xla::ShapeProto>();
+  if (proto.has_layout()) *detail->mutable_layout() = proto.layout();
+  detail->GetReflection()
+      ->MutableUnknownFields(detail.get())
+      ->MergeFrom(proto.GetReflection()->GetUnknownFields(proto));
+  detail_ = std::move(detail);
+  return absl::OkStatus();
+}
+
 void Shape::ToProto(xla::ShapeProto* proto) const {
+  if (buffer_) {
+    proto->set_element_type(xla::BUFFER);
+    if (detail_ != nullptr && detail_->tuple_shapes_size() > 0) {
+      const xla::ShapeProto& around = detail_->tuple_shapes(0);
+      proto->GetReflection()->MutableUnknownFields(proto)->MergeFrom(
+          around.GetReflection()->GetUnknownFields(around));
+    }
+    proto = proto->add_tuple_shapes();
+  }
+  WriteArray(proto);
+  for (const Shape& element : tuple_shapes_) element.ToProto(proto->add_tuple_shapes());
+}
+
+void Shape::WriteArray(xla::ShapeProto* proto) const {
   if (detail_ != nullptr) {
     proto->GetReflection()->MutableUnknownFields(proto)->MergeFrom(
         detail_->GetReflection()->GetUnknownFields(*detail_));
@@ -136,7 +169,6 @@ void Shape::ToProto(xla::ShapeProto* proto) const {
   } else if (layout_ == Layout::kDetail) {
     *proto->mutable_layout() = detail_->layout();
   }
-  for (const Shape& element : tuple_shapes_) element.ToProto(proto->add_tuple_shapes());
 }
 
 xla::ShapeProto Shape::ToProto() const {
@@ -222,6 +254,13 @@ Shape Shape::WithRowMajorLayout() const {
   return shape;
 }
 
+Shape Shape::WithoutBuffers() const {
+  Shape shape = *this;
+  shape.buffer_ = false;
+  for (Shape& element : shape.tuple_shapes_) element = element.WithoutBuffers();
+  return shape;
+}
+
 bool Shape::Compatible(const Shape& other) const {
   if (type_ != other.type_ || dims_ != other.dims_ || dynamic_ != other.dynamic_ ||
       tuple_shapes_.size() != other.tuple_shapes_.size()) {
@@ -234,7 +273,7 @@ bool Shape::Compatible(const Shape& other) const {
 }
 
 bool Shape::operator==(const Shape& other) const {
-  if (type_ != other.type_ || dims_ != other.dims_ || dynamic_ != other.dynamic_ ||
+  if (type_ != other.type_ || buffer_ != other.buffer_ || dims_ != other.dims_ || dynamic_ != other.dynamic_ ||
       layout_ != other.layout_ || tuple_shapes_ != other.tuple_shapes_) {
     return false;
   }
@@ -291,9 +330,7 @@ std::string Shape::ToString(bool with_layout) const {
     }
     return out + ")";
   }
-  if (type_ == xla::BUFFER && tuple_shapes_.size() == 1) {
-    return absl::StrCat("b(", tuple_shapes_[0].ToString(with_layout), ")");
-  }
+  if (buffer_) return absl::StrCat("b(", WithoutBuffers().ToString(with_layout), ")");
   std::string out = absl::StrCat(TypeName(type_), "[");
   for (int i = 0; i < rank(); ++i) {
     if (i > 0) out += ",";

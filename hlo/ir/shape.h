@@ -2,6 +2,9 @@
 //
 // A shape remembers the layout it was read with, so that writing gives it back; layouts carry no meaning
 // before layout assignment and never take part in Compatible().
+//
+// A buffer, b(f32[2]) in text, is an array that names the memory it lies in. It answers every question as the
+// array does, element type and sizes too; IsBuffer() tells them apart.
 #ifndef TOROID_HLO_IR_SHAPE_H_
 #define TOROID_HLO_IR_SHAPE_H_
 
@@ -38,7 +41,7 @@ class Shape {
   static Shape Opaque() { return OfKind(xla::OPAQUE_TYPE); }
 
   // Errors: kInvalidArgument for negative or overflowing sizes, too many dimensions or levels, layouts that
-  // are no permutation. An unknown element type is kept.
+  // are no permutation, buffers of anything but one array. An unknown element type is kept.
   static absl::StatusOr<Shape> FromProto(const xla::ShapeProto& proto);
   void ToProto(xla::ShapeProto* proto) const;
   xla::ShapeProto ToProto() const;
@@ -46,6 +49,10 @@ class Shape {
   PrimitiveType element_type() const { return type_; }
   void set_element_type(PrimitiveType type) { type_ = type; }
   bool IsArray() const { return IsArrayType(type_); }
+  // An array type, written b(..). Kept by whatever keeps the shape but changes sizes.
+  bool IsBuffer() const { return buffer_; }
+  // This shape with plain arrays for buffers, in tuples too.
+  Shape WithoutBuffers() const;
   bool IsTuple() const { return type_ == xla::TUPLE; }
   bool IsToken() const { return type_ == xla::TOKEN; }
   bool IsScalar() const { return IsArray() && dims_.empty(); }
@@ -86,7 +93,7 @@ class Shape {
   // This shape with row-major layouts throughout.
   Shape WithRowMajorLayout() const;
 
-  // Equal up to layout. Dynamic dimensions must agree.
+  // Equal up to layout, a buffer to the array it holds. Dynamic dimensions must agree.
   bool Compatible(const Shape& other) const;
   // As Compatible, and element types may differ.
   bool SameDims(const Shape& other) const { return dims_ == other.dims_; }
@@ -104,14 +111,20 @@ class Shape {
   };
 
   static Shape OfKind(PrimitiveType type);
+  static absl::Status Read(const xla::ShapeProto& proto, int depth, Shape* shape);
+  // The sizes, flags and layout.
+  absl::Status ReadArray(const xla::ShapeProto& proto);
+  void WriteArray(xla::ShapeProto* proto) const;
 
   PrimitiveType type_ = xla::PRIMITIVE_TYPE_INVALID;
   Layout layout_ = Layout::kNone;
+  bool buffer_ = false;
   bool has_dynamic_flags_ = false;  // The proto listed them, even if all are false.
   uint64_t dynamic_ = 0;            // Bit i: dimension i is dynamic.
   Dims dims_;
   std::vector<Shape> tuple_shapes_;
-  // Non-standard layout and unknown fields of the proto this was read from; rarely set.
+  // Non-standard layout and unknown fields of the proto this was read from, of a buffer those of the array;
+  // rarely set.
   std::shared_ptr<const xla::ShapeProto> detail_;
 };
 

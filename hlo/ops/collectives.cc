@@ -58,8 +58,18 @@ Shape ShapesOf(absl::Span<Instruction* const> operands) {
 }
 
 absl::Status CheckScalarReducer(absl::string_view constraint, const Instruction& instruction) {
+  // Compilers look at the op of a simple reducer alone, and reduce in the operand's type.
+  const Computation& reducer = *instruction.called(0);
+  if (instruction.num_operands() == 0) return absl::OkStatus();
+  const PrimitiveType first = instruction.operand(0)->shape().element_type();
+  const bool simple = IsSimpleReducer(reducer) && !IsComplex(first);
   for (const Instruction* operand : instruction.operands()) {
-    RETURN_IF_ERROR(CheckReducer(constraint, *instruction.called(0), {operand->shape().element_type()}));
+    const PrimitiveType type = operand->shape().element_type();
+    if (!simple) RETURN_IF_ERROR(CheckReducer(constraint, reducer, {type}));
+    // What a start op gives holds the operands as they are.
+    if (instruction.opcode() == Opcode::kAllReduceStart ? type == first : SameUpToFloats(type, first)) continue;
+    return Violates(constraint, "the types of the operands",
+                    absl::StrCat(TypeName(first), " and ", TypeName(type)), "one");
   }
   return absl::OkStatus();
 }

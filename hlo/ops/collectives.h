@@ -10,7 +10,8 @@
 //      (collective-broadcast: no one else).
 //
 // all-reduce, all-reduce-start: Result: the operands' shapes.
-//   C6 the computation reduces two scalars, of every operand's type.
+//   C6 the computation reduces two scalars, of every operand's type up to floats; one addition,
+//      multiplication, maximum or minimum may be of any type, it is done in the operand's.
 //
 // all-gather, all-gather-start: Result: as given; the start gives the state of C8.
 //   C6 one dimension, in range of every operand.
@@ -23,7 +24,7 @@
 //   C6 one dimension, in range of every operand.
 //   C7 one result per operand, of its sizes but there: the operand's size is the result's times the
 //      group size.
-//   C8 the computation reduces two scalars, of every operand's type.
+//   C8 the computation is as in C6 of all-reduce.
 //
 // all-to-all: Result: the operand's shape; of the tuple form a tuple of the operands' shapes.
 //   C6 array form: one operand, one dimension in its range.

@@ -16,6 +16,27 @@ struct Extent {
   int64_t bytes = 0;
 };
 
+constexpr bool IsRoundingFamily(absl::string_view family) {
+  for (const absl::string_view rounding :
+       {"Unary", "Binary", "Select", "Clamp", "Broadcast", "Reshape", "Transpose", "Reverse", "Concatenate", "Slice",
+        "Pad", "DynamicSlice", "DynamicUpdateSlice", "Gather", "Scatter", "Reduce", "ReduceWindow", "SelectAndScatter",
+        "Map", "Sort", "BatchNormTraining", "BatchNormInference", "BatchNormGrad", "AllReduce", "ReduceScatter"}) {
+    if (family == rounding) return true;
+  }
+  return false;
+}
+
+bool SameShapeUpToFloats(const Shape& a, const Shape& b) {
+  if (!SameUpToFloats(a.element_type(), b.element_type()) || a.IsBuffer() != b.IsBuffer() || !a.SameDims(b) ||
+      a.tuple_shapes().size() != b.tuple_shapes().size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.tuple_shapes().size(); ++i) {
+    if (!SameShapeUpToFloats(a.tuple_shapes()[i], b.tuple_shapes()[i])) return false;
+  }
+  return true;
+}
+
 absl::Status AddExtent(const Shape& shape, int depth, Extent* extent) {
   if (depth > Shape::kMaxDepth) {
     return Violates("A6", "the nesting of a tuple", absl::StrCat("more than ", Shape::kMaxDepth, " levels"),
@@ -104,7 +125,7 @@ absl::Status CheckSortedDimensions(absl::string_view constraint, absl::string_vi
 }
 
 bool SameShape(const Shape& a, const Shape& b) {
-  if (a.element_type() != b.element_type() || !a.SameDims(b) ||
+  if (a.element_type() != b.element_type() || a.IsBuffer() != b.IsBuffer() || !a.SameDims(b) ||
       a.tuple_shapes().size() != b.tuple_shapes().size()) {
     return false;
   }
@@ -174,14 +195,79 @@ absl::Status CheckCallee(absl::string_view constraint, absl::string_view role, c
                     result);
 }
 
+bool SameUpToFloats(PrimitiveType a, PrimitiveType b) { return a == b || (IsFloat(a) && IsFloat(b)); }
+
+PrimitiveType CommonFloat(PrimitiveType a, PrimitiveType b) {
+  if (a == b) return a;
+  if (BitWidth(a) != BitWidth(b)) return BitWidth(a) > BitWidth(b) ? a : b;
+  return xla::F32;
+}
+
+absl::Status CheckShapeUpToFloats(absl::string_view constraint, absl::string_view what, const Shape& found,
+                                  const Shape& expected) {
+  if (SameShapeUpToFloats(found, expected)) return absl::OkStatus();
+  return Violates(constraint, what, found.ToString(), expected.ToString());
+}
+
+bool MayRound(Opcode opcode) {
+  static constexpr bool kRounds[] = {
+#define HLO_OP(enumerator, name, arity, family, attributes) IsRoundingFamily(#family),
+#include "hlo/opcode.inc"
+#undef HLO_OP
+      false};
+  if (opcode == Opcode::kCopy) return true;
+  return opcode != Opcode::kStochasticConvert && kRounds[static_cast<int>(opcode)];
+}
+
+absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_view role, const Computation& callee,
+                                   absl::Span<const Shape> parameters, const Shape& result) {
+  std::vector<Shape> own(parameters.begin(), parameters.end());
+  for (int i = 0; i < std::min<int>(callee.num_parameters(), static_cast<int>(own.size())); ++i) {
+    if (SameShapeUpToFloats(callee.parameter(i)->shape(), own[i])) own[i] = callee.parameter(i)->shape();
+  }
+  return CheckCallee(constraint, role, callee, own, result);
+}
+
+bool IsSimpleReducer(const Computation& reducer) {
+  if (reducer.size() != 3 || reducer.num_parameters() != 2 || reducer.root()->num_operands() != 2) return false;
+  switch (reducer.root()->opcode()) {
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+      return reducer.root()->operand(0)->opcode() == Opcode::kParameter &&
+             reducer.root()->operand(1)->opcode() == Opcode::kParameter;
+    default:
+      return false;
+  }
+}
+
 absl::Status CheckReducer(absl::string_view constraint, const Computation& reducer,
                           absl::Span<const PrimitiveType> types) {
+  const int n = static_cast<int>(types.size());
+  if (reducer.num_parameters() != 2 * n) {
+    return Violates(constraint, absl::StrCat("parameters of reducer ", reducer.name()),
+                    absl::StrCat(reducer.num_parameters()), absl::StrCat(2 * n));
+  }
   std::vector<Shape> accumulators;
   for (const PrimitiveType type : types) accumulators.push_back(Shape(type, {}));
-  std::vector<Shape> parameters = accumulators;
-  parameters.insert(parameters.end(), accumulators.begin(), accumulators.end());
-  const Shape result = accumulators.size() == 1 ? accumulators[0] : Shape::Tuple(accumulators);
-  return CheckCallee(constraint, "reducer", reducer, parameters, result);
+  for (int i = 0; i < 2 * n; ++i) {
+    RETURN_IF_ERROR(CheckShapeUpToFloats(constraint, absl::StrCat("parameter ", i, " of reducer ", reducer.name()),
+                                         reducer.parameter(i)->shape(), accumulators[i % n]));
+  }
+  return CheckShapeUpToFloats(constraint, absl::StrCat("result of reducer ", reducer.name()), reducer.root()->shape(),
+                              n == 1 ? accumulators[0] : Shape::Tuple(accumulators));
+}
+
+std::vector<PrimitiveType> AccumulatorTypes(const Computation& reducer, int n) {
+  std::vector<PrimitiveType> types;
+  for (int i = 0; i < n; ++i) {
+    const Shape& result = reducer.root()->shape();
+    types.push_back(CommonFloat(CommonFloat(reducer.parameter(i)->shape().element_type(),
+                                            reducer.parameter(n + i)->shape().element_type()),
+                                (n == 1 ? result : result.tuple_shape(i)).element_type()));
+  }
+  return types;
 }
 
 std::string ListOf(absl::Span<const int64_t> values) {

@@ -8,8 +8,7 @@
 //   C5 input features = kernel input features * feature_group_count.
 //   C6 kernel output features are divisible by both counts, the input batch by batch_group_count.
 //   C7 operands and result are all complex, or none is.
-//   C8 the product of output sizes, kernel sizes and input features, times 16, fits 64 bits; so do
-//      the bytes of the dilated and padded input.
+//   C8 the bytes of the dilated and padded input fit 64 bits.
 // Result: batch = input batch / batch_group_count, features = kernel output features, spatial sizes of
 // window.h. Result type: as given, else the lhs's.
 #ifndef TOROID_HLO_OPS_CONVOLUTION_H_

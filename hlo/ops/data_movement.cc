@@ -65,7 +65,7 @@ absl::StatusOr<Shape> InferBroadcastShape(const Instruction& instruction) {
                     absl::StrCat(size),
                     absl::StrCat(operand.dim(i), ", as dimension ", i, " of the operand"));
   }
-  if (given.element_type() != operand.element_type()) {
+  if (!SameUpToFloats(given.element_type(), operand.element_type())) {
     return Violates("C3", "the result", given.ToString(),
                     absl::StrCat("type ", TypeName(operand.element_type())));
   }
@@ -81,7 +81,7 @@ absl::StatusOr<Shape> InferReshapeShape(const Instruction& instruction) {
         "C1", "the result", given.ToString(),
         absl::StrCat("an array of ", operand.NumElements(), " elements, as ", operand.ToString()));
   }
-  if (given.element_type() != operand.element_type()) {
+  if (!SameUpToFloats(given.element_type(), operand.element_type())) {
     return Violates("C2", "the result", given.ToString(),
                     absl::StrCat("type ", TypeName(operand.element_type())));
   }
@@ -127,12 +127,14 @@ absl::StatusOr<Shape> InferConcatenateShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckOneDimension("C1", instruction, first.rank()));
   const int64_t dimension = instruction.dimension();
   Dims dims(first.dims().begin(), first.dims().end());
+  PrimitiveType type = first.element_type();
   for (int i = 1; i < instruction.num_operands(); ++i) {
     const Shape& other = instruction.operand(i)->shape();
-    if (other.element_type() != first.element_type()) {
+    if (!SameUpToFloats(other.element_type(), first.element_type())) {
       return Violates("C2", absl::StrCat("operand ", i), other.ToString(),
                       absl::StrCat("type ", TypeName(first.element_type())));
     }
+    type = CommonFloat(type, other.element_type());
     bool fits = other.rank() == first.rank();
     for (int d = 0; fits && d < first.rank(); ++d) fits = d == dimension || other.dim(d) == first.dim(d);
     const std::optional<int64_t> sum =
@@ -143,7 +145,7 @@ absl::StatusOr<Shape> InferConcatenateShape(const Instruction& instruction) {
     }
     dims[dimension] = *sum;
   }
-  return MakeArray(first.element_type(), dims);
+  return MakeArray(type, dims);
 }
 
 absl::StatusOr<Shape> InferSliceShape(const Instruction& instruction) {
@@ -174,13 +176,13 @@ absl::StatusOr<Shape> InferPadShape(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0)->shape();
   const auto& padding = instruction.attrs().padding_config().dimensions();
   RETURN_IF_ERROR(CheckEntries("padding", padding.size(), operand));
-  RETURN_IF_ERROR(CheckShape("C2", "the padding value", instruction.operand(1)->shape(),
-                             Shape(operand.element_type(), {})));
+  const Shape& value = instruction.operand(1)->shape();
+  RETURN_IF_ERROR(CheckShapeUpToFloats("C2", "the padding value", value, Shape(operand.element_type(), {})));
   Dims dims(padding.size());
   for (int i = 0; i < padding.size(); ++i) {
     ASSIGN_OR_RETURN(dims[i], PaddedSize(i, operand.dim(i), padding[i]));
   }
-  return MakeArray(operand.element_type(), dims);
+  return MakeArray(CommonFloat(operand.element_type(), value.element_type()), dims);
 }
 
 absl::StatusOr<Shape> InferIotaShape(const Instruction& instruction) {

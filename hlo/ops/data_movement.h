@@ -1,4 +1,4 @@
-// Ops that move elements without computing on them.
+// Ops that move elements without computing on them. Types are the same up to floats, as elementwise.h says.
 //
 // broadcast: result[.., i_dimensions[k], ..] = x[.., i_k, ..].
 //   C1 one distinct result dimension per operand dimension.

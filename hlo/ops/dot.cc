@@ -80,16 +80,6 @@ Dims DotDims(const Instruction& dot, const xla::DotDimensionNumbers& numbers, in
   return dims;
 }
 
-// A result of these sizes; C4.
-absl::StatusOr<Shape> MakeResult(const Instruction& dot, const xla::DotDimensionNumbers& numbers, Dims dims) {
-  Dims work = dims;
-  for (const int64_t d : numbers.lhs_contracting_dimensions()) {
-    work.push_back(dot.operand(0)->shape().dim(static_cast<int>(d)));
-  }
-  RETURN_IF_ERROR(CheckProduct("C4", "the number of products", work));
-  return MakeArray(ResultType(dot), dims);
-}
-
 // The lhs dimensions whose sizes group_sizes may have before its last one.
 Dims PrefixDimensions(const xla::DotDimensionNumbers& numbers, int lhs_rank, int64_t ragged) {
   Dims prefix;
@@ -116,16 +106,16 @@ absl::StatusOr<int64_t> GroupDimension(const xla::RaggedDotDimensionNumbers& rag
                                        bool is_free) {
   const auto groups = AsSpan(ragged.rhs_group_dimensions());
   if (groups.size() != (is_free ? 1 : 0)) {
-    return Violates("C6", "group dimensions", ListOf(groups),
+    return Violates("C5", "group dimensions", ListOf(groups),
                     is_free ? "exactly one, as the ragged dimension is free"
                             : "none, as the ragged dimension is not free");
   }
   if (!is_free) return -1;
-  RETURN_IF_ERROR(CheckDimension("C6", "group dimension", groups[0], rhs.rank()));
+  RETURN_IF_ERROR(CheckDimension("C5", "group dimension", groups[0], rhs.rank()));
   const xla::DotDimensionNumbers& numbers = ragged.dot_dimension_numbers();
   if (Contains(numbers.rhs_batch_dimensions(), groups[0]) ||
       Contains(numbers.rhs_contracting_dimensions(), groups[0])) {
-    return Violates("C6", "group dimension", absl::StrCat(groups[0], ", a batch or contracting one"),
+    return Violates("C5", "group dimension", absl::StrCat(groups[0], ", a batch or contracting one"),
                     "a free dimension of the rhs");
   }
   return groups[0];
@@ -136,7 +126,7 @@ absl::StatusOr<int64_t> GroupDimension(const xla::RaggedDotDimensionNumbers& rag
 absl::StatusOr<Shape> InferDotShape(const Instruction& instruction) {
   const xla::DotDimensionNumbers& numbers = instruction.attrs().dot_dimension_numbers();
   RETURN_IF_ERROR(CheckDot(instruction, numbers));
-  return MakeResult(instruction, numbers, DotDims(instruction, numbers, /*group=*/-1));
+  return MakeArray(ResultType(instruction), DotDims(instruction, numbers, /*group=*/-1));
 }
 
 absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction) {
@@ -147,10 +137,10 @@ absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction) {
   const Shape& rhs = instruction.operand(1)->shape();
   const Shape& sizes = instruction.operand(2)->shape();
   if (ragged.lhs_ragged_dimensions_size() != 1) {
-    return Violates("C5", "ragged dimensions", ListOf(AsSpan(ragged.lhs_ragged_dimensions())), "exactly one");
+    return Violates("C4", "ragged dimensions", ListOf(AsSpan(ragged.lhs_ragged_dimensions())), "exactly one");
   }
   const int64_t d = ragged.lhs_ragged_dimensions(0);
-  RETURN_IF_ERROR(CheckDimension("C5", "ragged dimension", d, lhs.rank()));
+  RETURN_IF_ERROR(CheckDimension("C4", "ragged dimension", d, lhs.rank()));
   const bool is_contracting = Contains(numbers.lhs_contracting_dimensions(), d);
   const bool is_free = !is_contracting && !Contains(numbers.lhs_batch_dimensions(), d);
   ASSIGN_OR_RETURN(const int64_t group, GroupDimension(ragged, rhs, is_free));
@@ -161,13 +151,13 @@ absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction) {
   bool fits = IsInt(sizes.element_type()) && sizes.rank() >= 1;
   if (fits && sizes.rank() > 1) fits = absl::c_equal(sizes.dims().subspan(0, sizes.rank() - 1), prefix);
   if (!fits || (is_free && sizes.dims().back() != rhs.dim(static_cast<int>(group)))) {
-    return Violates("C7", "group sizes", sizes.ToString(),
+    return Violates("C6", "group sizes", sizes.ToString(),
                     absl::StrCat("integers [g] or [", absl::StrJoin(prefix, ","), ",g]",
                                  is_free ? absl::StrCat(", g = ", rhs.dim(static_cast<int>(group))) : ""));
   }
   Dims dims = DotDims(instruction, numbers, group);
   if (is_contracting) dims.insert(dims.begin(), sizes.dims().back());
-  return MakeResult(instruction, numbers, dims);
+  return MakeArray(ResultType(instruction), dims);
 }
 
 absl::StatusOr<Shape> InferScaledDotShape(const Instruction& instruction) {
@@ -181,11 +171,11 @@ absl::StatusOr<Shape> InferScaledDotShape(const Instruction& instruction) {
       fits = scale.dim(i) > 0 ? operand.dim(i) % scale.dim(i) == 0 : operand.dim(i) == 0;
     }
     if (!fits) {
-      return Violates("C5", absl::StrCat("operand ", 2 + side), scale.ToString(),
+      return Violates("C4", absl::StrCat("operand ", 2 + side), scale.ToString(),
                       absl::StrCat("a scalar, or sizes that divide those of ", operand.ToString()));
     }
   }
-  return MakeResult(instruction, numbers, DotDims(instruction, numbers, /*group=*/-1));
+  return MakeArray(ResultType(instruction), DotDims(instruction, numbers, /*group=*/-1));
 }
 
 }  // namespace toroid

@@ -4,20 +4,19 @@
 //   C1 batch and contracting dimensions of an operand are distinct and in range.
 //   C2 they pair up, in equal numbers and of equal sizes.
 //   C3 operands and result are all complex, or none is.
-//   C4 the product of the sizes of all result and contracting dimensions, times 16, fits 64 bits.
 // Result dimensions of dot: batch (in the order of the list), lhs free, rhs free. Result type of all: as
 // given, else the lhs's.
 //
 // ragged-dot: operands lhs, rhs, group_sizes. Result: with a ragged free dimension as dot without the group
 // dimension; with a ragged contracting one [g, batch, ..]; with a ragged batch one as dot.
-//   C5 exactly one ragged dimension, of the lhs.
-//   C6 one group dimension of the rhs, itself free, if the ragged dimension is free; else none.
-//   C7 group_sizes are integers [g], or [prefix.., g] where the prefix are the lhs batch dimensions
+//   C4 exactly one ragged dimension, of the lhs.
+//   C5 one group dimension of the rhs, itself free, if the ragged dimension is free; else none.
+//   C6 group_sizes are integers [g], or [prefix.., g] where the prefix are the lhs batch dimensions
 //      and the free or contracting dimensions listed before the ragged one; g is the size of the rhs's
 //      group dimension.
 //
 // scaled-dot: operands lhs, rhs, lhs_scale, rhs_scale. Result: as dot.
-//   C5 a scale is a scalar, or has its operand's rank and sizes that divide the operand's.
+//   C4 a scale is a scalar, or has its operand's rank and sizes that divide the operand's.
 #ifndef TOROID_HLO_OPS_DOT_H_
 #define TOROID_HLO_OPS_DOT_H_
 

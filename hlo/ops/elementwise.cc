@@ -91,7 +91,7 @@ absl::Status CheckClass(const Instruction& instruction) {
 }
 
 absl::Status CheckEqualTypes(absl::string_view constraint, const Shape& a, const Shape& b) {
-  if (a.element_type() == b.element_type()) return absl::OkStatus();
+  if (SameUpToFloats(a.element_type(), b.element_type())) return absl::OkStatus();
   return Violates(constraint, "operands", absl::StrCat(a.ToString(), " and ", b.ToString()),
                   "one type; convert one of them");
 }
@@ -150,10 +150,11 @@ absl::StatusOr<Shape> InferBinaryShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckEqualTypes("C1", lhs, rhs));
   if (instruction.opcode() != Opcode::kComplex) {
     RETURN_IF_ERROR(CheckClass(instruction));
-    return lhs.WithRowMajorLayout();
+    return WithType(lhs.WithRowMajorLayout(), CommonFloat(lhs.element_type(), rhs.element_type()));
   }
-  if (lhs.element_type() != xla::F32 && lhs.element_type() != xla::F64) {
-    return Violates("C10", "the parts of complex", lhs.ToString(), "f32 or f64");
+  if ((lhs.element_type() != xla::F32 && lhs.element_type() != xla::F64) ||
+      lhs.element_type() != rhs.element_type()) {
+    return Violates("C10", "the parts of complex", lhs.ToString(), "f32 or f64, both the same");
   }
   return WithType(lhs.WithRowMajorLayout(), lhs.element_type() == xla::F32 ? xla::C64 : xla::C128);
 }
@@ -192,11 +193,15 @@ absl::StatusOr<Shape> InferSelectShape(const Instruction& instruction) {
     return Violates("C1", "the predicate", predicate.ToString(),
                     absl::StrCat("pred of the sizes of ", on_true.ToString(), ", or pred[]"));
   }
-  RETURN_IF_ERROR(CheckShape("C2", "operand 2", on_false, on_true));
   if (!on_true.IsArray() && !on_true.IsTuple()) {
     return Violates("C2", "operand 1", on_true.ToString(), "an array or a tuple");
   }
-  return on_true.WithRowMajorLayout();
+  if (on_true.IsTuple()) {
+    RETURN_IF_ERROR(CheckShape("C2", "operand 2", on_false, on_true));
+    return on_true.WithRowMajorLayout();
+  }
+  RETURN_IF_ERROR(CheckShapeUpToFloats("C2", "operand 2", on_false, on_true));
+  return WithType(on_true.WithRowMajorLayout(), CommonFloat(on_true.element_type(), on_false.element_type()));
 }
 
 absl::StatusOr<Shape> InferClampShape(const Instruction& instruction) {
@@ -205,14 +210,16 @@ absl::StatusOr<Shape> InferClampShape(const Instruction& instruction) {
   if (IsComplex(operand.element_type())) {
     return Violates("C1", "operand 1", operand.ToString(), "a type with an order");
   }
+  PrimitiveType type = operand.element_type();
   for (const int i : {0, 2}) {
     const Shape& bound = instruction.operand(i)->shape();
     RETURN_IF_ERROR(CheckEqualTypes("C2", bound, operand));
+    type = CommonFloat(type, bound.element_type());
     if (bound.IsScalar() || bound.SameDims(operand)) continue;
     return Violates("C3", absl::StrCat("operand ", i), bound.ToString(),
                     absl::StrCat("a scalar, or the sizes of ", operand.ToString()));
   }
-  return operand.WithRowMajorLayout();
+  return WithType(operand.WithRowMajorLayout(), type);
 }
 
 absl::StatusOr<Shape> InferConvertShape(const Instruction& instruction) {

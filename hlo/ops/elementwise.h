@@ -1,4 +1,6 @@
 // Elementwise ops: result[i] = f(operands at i).
+// Where one type is asked for, different floats will do: the op computes in the common one (CommonFloat of
+// constraint.h), and so does every op for a result that is given in another float type (A5).
 //
 // unary:
 //   C1 abs, sign take signed integers, floats or complex numbers.
@@ -22,7 +24,7 @@
 //   C7 maximum, minimum take booleans, integers or floats.
 //   C8 and, or, xor take booleans or integers.
 //   C9 atan2 takes floats or complex numbers.
-//   C10 complex takes f32 or f64.
+//   C10 complex takes f32 or f64, both operands the same.
 // add, multiply are defined on all types. Result: as operand 0; complex of f32 c64, of f64 c128;
 // stochastic-convert as given.
 //

@@ -11,7 +11,7 @@ namespace {
 // Starts are the operands from `first` on, for an array of this rank.
 absl::Status CheckStarts(const Instruction& instruction, int first, int rank) {
   const int count = instruction.num_operands() - first;
-  if (count == 1 && rank != 0 && instruction.operand(first)->shape().rank() == 1) {
+  if (count == 1 && instruction.operand(first)->shape().rank() == 1) {
     const Shape& starts = instruction.operand(first)->shape();
     if (IsInt(starts.element_type()) && starts.dim(0) == rank) return absl::OkStatus();
     return Violates("C1", "the vector of starts", starts.ToString(), absl::StrCat(rank, " integers"));
@@ -172,7 +172,7 @@ absl::StatusOr<Shape> InferDynamicUpdateSliceShape(const Instruction& instructio
   const Shape& operand = instruction.operand(0)->shape();
   const Shape& update = instruction.operand(1)->shape();
   RETURN_IF_ERROR(CheckStarts(instruction, 2, operand.rank()));
-  if (update.rank() != operand.rank() || update.element_type() != operand.element_type()) {
+  if (update.rank() != operand.rank() || !SameUpToFloats(update.element_type(), operand.element_type())) {
     return Violates("C2", "the update", update.ToString(),
                     absl::StrCat("type and rank of ", operand.ToString()));
   }
@@ -181,7 +181,9 @@ absl::StatusOr<Shape> InferDynamicUpdateSliceShape(const Instruction& instructio
     return Violates("C3", "the update", update.ToString(),
                     absl::StrCat("at most ", operand.dim(i), " in dimension ", i));
   }
-  return operand.WithRowMajorLayout();
+  Shape result = operand.WithRowMajorLayout();
+  result.set_element_type(CommonFloat(operand.element_type(), update.element_type()));
+  return result;
 }
 
 absl::StatusOr<Shape> InferGatherShape(const Instruction& instruction) {
@@ -249,7 +251,7 @@ absl::StatusOr<Shape> InferScatterShape(const Instruction& instruction) {
                       absl::StrCat(operand.ToString(), " and ", update.ToString()),
                       absl::StrCat("the sizes of ", w.operand.ToString(), " and ", updates.ToString()));
     }
-    if (operand.element_type() != update.element_type()) {
+    if (!SameUpToFloats(operand.element_type(), update.element_type())) {
       return Violates("C16", absl::StrCat("update ", i), update.ToString(),
                       absl::StrCat("type ", TypeName(operand.element_type())));
     }

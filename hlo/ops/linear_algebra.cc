@@ -14,7 +14,7 @@ absl::StatusOr<Shape> CheckBatchNorm(const Instruction& instruction, int vectors
   RETURN_IF_ERROR(CheckDimension("C2", "feature_index", feature, x.rank()));
   const Shape vector(x.element_type(), {x.dim(static_cast<int>(feature))});
   for (int i = 1; i <= vectors; ++i) {
-    RETURN_IF_ERROR(CheckShape("C3", absl::StrCat("operand ", i), instruction.operand(i)->shape(), vector));
+    RETURN_IF_ERROR(CheckShapeUpToFloats("C3", absl::StrCat("operand ", i), instruction.operand(i)->shape(), vector));
   }
   return vector;
 }
@@ -44,7 +44,7 @@ absl::StatusOr<Shape> InferBatchNormInferenceShape(const Instruction& instructio
 absl::StatusOr<Shape> InferBatchNormGradShape(const Instruction& instruction) {
   ASSIGN_OR_RETURN(const Shape vector, CheckBatchNorm(instruction, 3));
   const Shape& x = instruction.operand(0)->shape();
-  RETURN_IF_ERROR(CheckShape("C4", "dy", instruction.operand(4)->shape(), x));
+  RETURN_IF_ERROR(CheckShapeUpToFloats("C4", "dy", instruction.operand(4)->shape(), x));
   return Shape::Tuple({x.WithRowMajorLayout(), vector, vector});
 }
 
@@ -70,12 +70,13 @@ absl::StatusOr<Shape> InferFftShape(const Instruction& instruction) {
   for (int i = 0; i < n; ++i) {
     const int d = operand.rank() - n + i;
     const bool halved = type == xla::IRFFT && i == n - 1;
+    if (halved && lengths[i] == 0 && dims[d] == 0) continue;
     if (lengths[i] < 0 || dims[d] != (halved ? lengths[i] / 2 + 1 : lengths[i])) {
       return Violates("C3", absl::StrCat("dimension ", d, " of ", operand.ToString()), absl::StrCat(dims[d]),
                       absl::StrCat(halved ? lengths[i] / 2 + 1 : lengths[i], " for length ", lengths[i]));
     }
   }
-  if (type == xla::RFFT) dims.back() = lengths.back() / 2 + 1;
+  if (type == xla::RFFT && lengths.back() > 0) dims.back() = lengths.back() / 2 + 1;
   if (type == xla::IRFFT) dims.back() = lengths.back();
   const PrimitiveType result = type == xla::IRFFT    ? RealTypeOf(element)
                                : !real_input         ? element

@@ -1,4 +1,4 @@
-// Normalization, Fourier transforms, linear algebra.
+// Normalization, Fourier transforms, linear algebra. Types of a normalization are the same up to floats.
 //
 // batch-norm-training, batch-norm-inference, batch-norm-grad: operands x and vectors (scale, offset,
 // mean, variance). Results: training (y, mean, variance); inference y; grad (dx, dscale, doffset).
@@ -8,10 +8,10 @@
 // batch-norm-grad:
 //   C4 dy has x's shape.
 //
-// fft: Result: RFFT's last size is length/2+1, complex; IRFFT's last size length, real.
+// fft: Result: RFFT's last size is length/2+1, complex, 0 for length 0; IRFFT's last size length, real.
 //   C1 1 to 3 lengths, over the trailing dimensions.
 //   C2 FFT, IFFT and IRFFT take complex numbers, RFFT f32 or f64.
-//   C3 the lengths are the sizes; the last size of IRFFT is length/2+1.
+//   C3 the lengths are the sizes; the last size of IRFFT is length/2+1, for length 0 also 0.
 //
 // cholesky:
 //   C1 floats or complex numbers.

@@ -10,7 +10,7 @@
 namespace toroid {
 namespace {
 
-// Checks n arrays and n initial values, and the reducer; returns the arrays' types.
+// Checks n arrays and n initial values, and the reducer; returns the types it computes in.
 absl::StatusOr<std::vector<PrimitiveType>> CheckReduceOperands(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
   const int n = instruction.num_operands() / 2;
@@ -25,12 +25,12 @@ absl::StatusOr<std::vector<PrimitiveType>> CheckReduceOperands(const Instruction
       return Violates("C2", absl::StrCat("operand ", i), array.ToString(),
                       absl::StrCat("the sizes of ", instruction.operand(0)->shape().ToString()));
     }
-    RETURN_IF_ERROR(CheckShape("C3", absl::StrCat("initial value ", i), instruction.operand(n + i)->shape(),
-                               Shape(array.element_type(), {})));
+    RETURN_IF_ERROR(CheckShapeUpToFloats("C3", absl::StrCat("initial value ", i),
+                                         instruction.operand(n + i)->shape(), Shape(array.element_type(), {})));
     types.push_back(array.element_type());
   }
   RETURN_IF_ERROR(CheckReducer("C4", *instruction.called(0), types));
-  return types;
+  return AccumulatorTypes(*instruction.called(0), n);
 }
 
 absl::StatusOr<Shape> ArraysOf(const std::vector<PrimitiveType>& types, const Dims& dims) {
@@ -53,7 +53,7 @@ absl::StatusOr<Dims> WindowedDims(const WindowConstraints& c, const Shape& opera
     return Violates(c.entries, "window dimensions", absl::StrCat(window.dimensions_size()),
                     absl::StrCat("one per dimension of ", operand.ToString()));
   }
-  Dims dims, work, padded;
+  Dims dims, padded;
   for (int i = 0; i < operand.rank(); ++i) {
     const int64_t size = window.dimensions(i).size();
     if (size < 1) {
@@ -63,11 +63,9 @@ absl::StatusOr<Dims> WindowedDims(const WindowConstraints& c, const Shape& opera
     ASSIGN_OR_RETURN(const WindowSizes sizes,
                      SizesUnderWindow(c.sizes, operand.dim(i), window.dimensions(i)));
     dims.push_back(sizes.windows);
-    work.push_back(sizes.windows);
-    work.push_back(size);
+    RETURN_IF_ERROR(CheckProduct(c.work, absl::StrCat("the window size of dimension ", i), {size}));
     padded.push_back(sizes.padded);
   }
-  RETURN_IF_ERROR(CheckProduct(c.work, "the number of elements in all windows", work));
   RETURN_IF_ERROR(CheckProduct(c.work, "the bytes of the padded array", padded));
   return dims;
 }
@@ -103,11 +101,12 @@ absl::StatusOr<Shape> InferSelectAndScatterShape(const Instruction& instruction)
   }
   ASSIGN_OR_RETURN(const Dims dims, WindowedDims({"C1", "C2", "C3"}, operand, instruction.attrs().window()));
   RETURN_IF_ERROR(
-      CheckShape("C4", "the source", instruction.operand(1)->shape(), Shape(operand.element_type(), dims)));
-  RETURN_IF_ERROR(CheckShape("C5", "the initial value", instruction.operand(2)->shape(), scalar));
+      CheckShapeUpToFloats("C4", "the source", instruction.operand(1)->shape(), Shape(operand.element_type(), dims)));
+  RETURN_IF_ERROR(CheckShapeUpToFloats("C5", "the initial value", instruction.operand(2)->shape(), scalar));
+  RETURN_IF_ERROR(CheckReducer("C7", *instruction.called(1), {operand.element_type()}));
+  const Shape computed(AccumulatorTypes(*instruction.called(1), 1)[0], {});
   RETURN_IF_ERROR(
-      CheckCallee("C6", "select", *instruction.called(0), {scalar, scalar}, Shape(xla::PRED, {})));
-  RETURN_IF_ERROR(CheckCallee("C7", "scatter", *instruction.called(1), {scalar, scalar}, scalar));
+      CheckCallee("C6", "select", *instruction.called(0), {computed, computed}, Shape(xla::PRED, {})));
   return operand.WithRowMajorLayout();
 }
 
@@ -125,7 +124,7 @@ absl::StatusOr<Shape> InferMapShape(const Instruction& instruction) {
   if (!result.IsScalar()) {
     return Violates("C2", absl::StrCat("result of ", computation.name()), result.ToString(), "a scalar");
   }
-  RETURN_IF_ERROR(CheckCallee("C2", "computation", computation, scalars, result));
+  RETURN_IF_ERROR(CheckCalleeUpToFloats("C2", "computation", computation, scalars, result));
   const absl::Span<const int64_t> dimensions = instruction.dimensions();
   for (size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] == static_cast<int64_t>(i) && dimensions.size() == static_cast<size_t>(first.rank())) {

@@ -11,7 +11,7 @@ namespace toroid {
 namespace {
 
 bool HasKnownTypes(const Shape& shape) {
-  if (shape.IsTuple() || shape.element_type() == xla::BUFFER) {
+  if (shape.IsTuple()) {
     return std::all_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), HasKnownTypes);
   }
   return shape.IsArray() || shape.IsToken() || shape.element_type() == xla::OPAQUE_TYPE;

@@ -93,9 +93,10 @@ absl::Status VerifyComputation(const Computation& computation, std::vector<int>*
 absl::Status VerifyInstruction(const Instruction& instruction) {
   const absl::StatusOr<Shape> inferred = InferShape(instruction);
   if (!inferred.ok()) return At(instruction, inferred.status());
-  if (absl::Status status = CheckShape("A5", "the shape", instruction.shape(), *inferred); !status.ok()) {
-    return At(instruction, status);
-  }
+  const absl::Status fits = MayRound(instruction.opcode())
+                                ? CheckShapeUpToFloats("A5", "the shape", instruction.shape(), *inferred)
+                                : CheckShape("A5", "the shape", instruction.shape(), *inferred);
+  if (!fits.ok()) return At(instruction, fits);
   if (HasUnknownSize(instruction.shape())) {
     return At(instruction,
               Violates("A7", "the shape", instruction.shape().ToString(), "sizes that are known"));

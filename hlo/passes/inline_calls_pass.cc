@@ -4,15 +4,20 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/base/unique_names.h"
 #include "hlo/ir/literal.h"
 #include "hlo/passes/row_major_bitcast.h"
+#include "hlo/passes/scalar_starts.h"
+#include "hlo/passes/synchronous_op.h"
 
 namespace toroid {
 namespace {
 
 constexpr int64_t kMaxInstructions = 16 << 20;
 
-bool IsInlined(const Instruction& i) { return i.opcode() == Opcode::kCall && i.called().size() == 1; }
+bool IsInlined(const Instruction& i) {
+  return (i.opcode() == Opcode::kCall || i.opcode() == Opcode::kAsyncStart) && i.called().size() == 1;
+}
 
 // Callees that every caller gets a copy of; others, reducers and the like, are shared.
 bool OwnsCallees(const Instruction& i) {
@@ -66,7 +71,7 @@ class Inliner {
 
  private:
   absl::StatusOr<Computation*> Copy(const Computation& computation) {
-    Computation* copy = target_->AddComputation(computation.name());
+    Computation* copy = target_->AddComputation(names_.Add(computation.name()));
     copy->set_is_fusion(computation.is_fusion());
     copy->set_execution_thread(computation.execution_thread());
     ASSIGN_OR_RETURN(Instruction * root, Append(computation, {}, nullptr, copy));
@@ -97,6 +102,7 @@ class Inliner {
                                       const Instruction* call, Computation* to) {
     std::vector<Instruction*> map(from.size());
     std::vector<Instruction*> operands;
+    const std::vector<bool> paired = PairedStarts(from);
     for (const auto& instruction : from.instructions()) {
       Instruction*& copy = map[instruction->index()];
       if (call != nullptr && instruction->opcode() == Opcode::kParameter) {
@@ -111,10 +117,24 @@ class Inliner {
       }
       operands.clear();
       for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
-      if (IsInlined(*instruction)) {
+      if (IsUpdateOrDone(*instruction) && paired[instruction->operand(0)->index()]) {
+        // Of a start that stands as its op.
+        copy = operands[0];
+        continue;
+      }
+      const bool is_pair = paired[instruction->index()];
+      if (is_pair && instruction->opcode() != Opcode::kAsyncStart) {
+        copy = AppendSynchronousOp(*instruction, operands, to);
+        copy->set_name(instruction->name());
+        copy->set_sharding(instruction->sharding());
+        if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, copy));
+        continue;
+      }
+      if (IsInlined(*instruction) && (is_pair || instruction->opcode() == Opcode::kCall)) {
         const std::vector<Instruction*> passed = operands;
         ASSIGN_OR_RETURN(Instruction * root, Append(*instruction->called(0), passed, instruction.get(), to));
-        copy = KeepSharding(*instruction, root, to);
+        // An async-start carries its result among others; shardings of it say nothing of the value alone.
+        copy = is_pair ? root : KeepSharding(*instruction, root, to);
         continue;
       }
       if (instruction->shape().IsTuple() && instruction->opcode() == Opcode::kConstant) {
@@ -131,6 +151,7 @@ class Inliner {
       if (instruction->opcode() == Opcode::kBitcast) {
         ASSIGN_OR_RETURN(copy, AppendRowMajorBitcast(*instruction, operands[0], to));
       } else {
+        if (HasVectorOfStarts(*instruction)) AppendScalarStarts(*instruction, to, &operands);
         copy = to->AddClone(*instruction, instruction->shape(), operands);
       }
       copy->set_name(instruction->name());
@@ -192,6 +213,7 @@ class Inliner {
   Module* target_;
   const bool shardy_;
   std::vector<Computation*> shared_;  // By computation of the source.
+  UniqueNames names_;                 // Of the computations.
 };
 
 }  // namespace

@@ -5,8 +5,10 @@
 // sharding of a call, or of a parameter of its callee, goes to a Sharding annotation behind the value that
 // takes its place.
 // Every loop and conditional gets bodies, conditions and branches of its own, so that each of them is entered
-// from one place: two loops over one body may need it cut in two ways.
-// Bitcasts between layouts become transposes, so that layouts carry no meaning in the copy.
+// from one place: two loops over one body may need it cut in two ways. Copies have names of their own.
+// Asynchronous pairs become the op they carry out, or what their computation holds.
+// Bitcasts between layouts become transposes, so that layouts carry no meaning in the copy; vectors of starts
+// become scalars.
 #ifndef TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
 #define TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
 

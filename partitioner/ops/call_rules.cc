@@ -1,29 +1,13 @@
 // Rules of custom calls with a known meaning and of hand-written collectives.
+#include <optional>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "partitioner/ops/rules.h"
 
 namespace toroid {
 namespace {
-
-// Custom calls whose one result equals their one operand.
-bool IsIdentityTarget(absl::string_view target) {
-  static constexpr absl::string_view kTargets[] = {"Sharding",
-                                                   "xla.sdy.FuncResultSharding",
-                                                   "xla.sdy.PropagationBarrier",
-                                                   "annotate_device_placement",
-                                                   "LayoutConstraint",
-                                                   "MoveToHost",
-                                                   "MoveToDevice",
-                                                   "PinToDevice",
-                                                   "PinToDeviceSram",
-                                                   "InspectSharding",
-                                                   "ShardBarrierFrom",
-                                                   "ShardBarrierTo",
-                                                   "AssumeGatherIndicesInBound"};
-  for (const absl::string_view known : kTargets) {
-    if (target == known) return true;
-  }
-  return false;
-}
 
 // Pointwise per operand, except that the listed dimensions are private to each side.
 ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64_t> whole) {
@@ -43,19 +27,65 @@ ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64
   return rule;
 }
 
+// A tuple of as many arrays as there are operands, each with its operand's sizes.
+bool ResultPerOperand(const Instruction& instruction) {
+  const auto results = instruction.shape().tuple_shapes();
+  if (static_cast<int>(results.size()) != instruction.num_operands()) return false;
+  for (int i = 0; i < instruction.num_operands(); ++i) {
+    if (!results[i].IsArray() || !results[i].SameDims(instruction.operand(i)->shape())) return false;
+  }
+  return true;
+}
+
+// The number of leading dimensions over which a call is a batch of calls, if it says so and all its arrays have
+// them.
+std::optional<int> BatchDims(const Instruction& instruction) {
+  const std::string* text = instruction.FrontendAttribute("num_batch_dims");
+  int batch = 0;
+  if (text == nullptr || !absl::SimpleAtoi(*text, &batch) || batch <= 0 || instruction.num_operands() == 0) {
+    return std::nullopt;
+  }
+  const Shape& model = instruction.operand(0)->shape();
+  if (!model.IsArray() || model.rank() < batch) return std::nullopt;
+  const auto has_batch = [&](const Shape& shape) {
+    return shape.IsArray() && shape.rank() >= batch &&
+           shape.dims().first(batch) == model.dims().first(batch);
+  };
+  for (const Instruction* operand : instruction.operands()) {
+    if (!has_batch(operand->shape())) return std::nullopt;
+  }
+  if (!instruction.shape().IsTuple()) return has_batch(instruction.shape()) ? std::optional<int>(batch) : std::nullopt;
+  for (const Shape& result : instruction.shape().tuple_shapes()) {
+    if (!has_batch(result)) return std::nullopt;
+  }
+  return batch;
+}
+
+// (b i j), (b k) -> (b l): b passes through, all others are the call's own.
+ShardingRule BatchedCallRule(const Instruction& instruction, int batch) {
+  ShardingRule rule;
+  for (int d = 0; d < batch; ++d) rule.AddFactor(instruction.operand(0)->shape().dim(d));
+  const auto factors = [batch](const Shape& shape) {
+    TensorFactors tensor(shape.rank());
+    for (int d = 0; d < batch; ++d) tensor[d] = DimFactors(d);
+    return tensor;
+  };
+  for (const Instruction* operand : instruction.operands()) rule.operands.push_back(factors(operand->shape()));
+  if (!instruction.shape().IsTuple()) rule.results.push_back(factors(instruction.shape()));
+  for (const Shape& result : instruction.shape().tuple_shapes()) rule.results.push_back(factors(result));
+  return rule;
+}
+
 }  // namespace
 
 ShardingRule CustomCallShardingRule(const Instruction& instruction) {
   const absl::string_view target = instruction.custom_call_target();
   const bool one_array = instruction.num_operands() == 1 && instruction.shape().IsArray();
   if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
-    ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
-    if (target == "mhlo.erf") return rule;
-    if (IsIdentityTarget(target)) {
-      rule.linear.push_back({0b1, /*any_reducer=*/true});
-      return rule;
-    }
+    if (target == "mhlo.erf") return PointwiseRule(instruction.shape().dims(), 1);
+    if (IsIdentityTarget(instruction)) return MovedRule(instruction.shape().dims());
   }
+  if (const std::optional<int> batch = BatchDims(instruction)) return BatchedCallRule(instruction, *batch);
   if ((target == "TopK" || target == "mhlo.topk") && instruction.num_operands() == 1 &&
       instruction.operand(0)->shape().rank() > 0) {
     return TopKShardingRule(instruction);
@@ -66,7 +96,22 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction) {
 ShardingRule AllReduceShardingRule(const Instruction& instruction) { return PointwiseBut(instruction, {}); }
 
 ShardingRule CollectivePermuteShardingRule(const Instruction& instruction) {
-  return instruction.num_operands() == 1 ? PointwiseBut(instruction, {}) : OpaqueRule(instruction);
+  // One that writes into its second operand names places within them.
+  const bool in_place = instruction.num_operands() > 1 && !ResultPerOperand(instruction);
+  return in_place ? OpaqueRule(instruction) : PointwiseBut(instruction, {});
+}
+
+ShardingRule CollectiveBroadcastShardingRule(const Instruction& instruction) {
+  const bool plain = instruction.num_operands() == 1 || ResultPerOperand(instruction);
+  return plain ? PointwiseBut(instruction, {}) : OpaqueRule(instruction);
+}
+
+// The value that comes with a token is handed on.
+ShardingRule AddDependencyShardingRule(const Instruction& instruction) {
+  if (!instruction.shape().IsArray()) return OpaqueRule(instruction);
+  ShardingRule rule = MovedRule(instruction.shape().dims());
+  rule.operands.emplace_back(TensorFactors(instruction.operand(1)->shape().rank()));
+  return rule;
 }
 
 ShardingRule AllGatherShardingRule(const Instruction& instruction) {
@@ -78,7 +123,13 @@ ShardingRule ReduceScatterShardingRule(const Instruction& instruction) {
 }
 
 ShardingRule AllToAllShardingRule(const Instruction& instruction) {
-  if (instruction.dimensions().empty()) return OpaqueRule(instruction);
+  if (instruction.dimensions().empty()) {
+    // Of n operands, each goes to another device: what arrives together was cut alike.
+    if (!ResultPerOperand(instruction)) return OpaqueRule(instruction);
+    ShardingRule rule = PointwiseRule(instruction.operand(0)->shape().dims(), instruction.num_operands());
+    rule.results.assign(rule.operands.begin(), rule.operands.end());
+    return rule;
+  }
   return PointwiseBut(instruction, instruction.dimensions());
 }
 

@@ -84,9 +84,7 @@ ShardingRule ConvertShardingRule(const Instruction& instruction) {
 
 ShardingRule IdentityShardingRule(const Instruction& instruction) {
   if (!instruction.shape().IsArray()) return OpaqueRule(instruction);
-  ShardingRule rule = Elementwise(instruction);
-  rule.linear.push_back({0b1, /*any_reducer=*/true});
-  return rule;
+  return MovedRule(instruction.shape().dims());
 }
 
 ShardingRule MapShardingRule(const Instruction& instruction) { return Elementwise(instruction); }

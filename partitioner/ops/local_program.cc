@@ -20,14 +20,7 @@ std::vector<Instruction*> OpContext::CloneLocal(const xla::HloInstructionProto* 
     for (const Computation* computation : op->called()) called.push_back(copy_computation(computation));
     clone->set_called(called);
   }
-  if (!tuple) return {clone};
-  std::vector<Instruction*> leaves;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    xla::HloInstructionProto* element;
-    leaves.push_back(b->Add(Opcode::kGetTupleElement, shapes[i], {clone}, &element));
-    element->set_tuple_index(static_cast<int64_t>(i));
-  }
-  return leaves;
+  return b->TakeApart(clone);
 }
 
 absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
@@ -64,6 +57,8 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
       return PartitionReduceWindow(context);
     case Opcode::kSelectAndScatter:
       return PartitionSelectAndScatter(context);
+    case Opcode::kCustomCall:
+      return PartitionCustomCall(context);
     default:
       return PartitionByRule(context);
   }

@@ -12,7 +12,7 @@
 #include "partitioner/sharding_rule.h"
 #include "partitioner/spmd_builder.h"
 
-// BUILD: srcs += "contraction.cc", "halo_programs.cc", "indexing.cc", "reduction.cc", "window_programs.cc"
+// BUILD: srcs += "contraction.cc", "custom_calls.cc", "halo_programs.cc", "indexing.cc", "reduction.cc", "window_programs.cc"
 namespace toroid {
 
 struct OpContext {
@@ -60,6 +60,14 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
 absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context);
 absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context);
+absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context);
+
+// A custom call on local operands with a local result, one instruction per result leaf. The callee was compiled for
+// the layouts that the call states: operands are copied to them and results from them, so that all around it stays
+// row-major, and the shapes in its operand constraints become those of the local operands.
+std::vector<Instruction*> EmitCustomCall(SpmdBuilder& b, const Instruction& call,
+                                         absl::Span<Instruction* const> operands, const Shape& local_result,
+                                         const std::function<Computation*(const Computation*)>& copy_computation);
 
 }  // namespace toroid
 

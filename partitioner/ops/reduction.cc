@@ -59,8 +59,7 @@ std::vector<Instruction*> EmitReduce(SpmdBuilder& b, absl::Span<Instruction* con
   if (n == 1) return {reduce};
   std::vector<Instruction*> results;
   for (size_t i = 0; i < n; ++i) {
-    results.push_back(b.Add(Opcode::kGetTupleElement, shapes[i], {reduce}, &attrs));
-    attrs->set_tuple_index(static_cast<int64_t>(i));
+    results.push_back(b.Element(reduce, static_cast<int>(i)));
   }
   return results;
 }

@@ -8,8 +8,8 @@ namespace toroid {
   F(Tuple)                                                                                              \
   F(GetTupleElement) F(Parameter) F(RaggedDot) F(ScaledDot) F(Scan) F(BatchNormTraining)                \
       F(BatchNormInference) F(BatchNormGrad) F(Rng) F(RngGetAndUpdateState) F(RngBitGenerator) F(Call)  \
-          F(Fusion) F(While) F(Conditional) F(AfterAll) F(AddDependency) F(DeviceId) F(RaggedAllToAll)  \
-              F(CollectiveBroadcast) F(Infeed) F(Outfeed) F(Send) F(SendDone) F(Recv) F(RecvDone)       \
+          F(Fusion) F(While) F(Conditional) F(AfterAll) F(DeviceId) F(RaggedAllToAll)  \
+              F(Infeed) F(Outfeed) F(Send) F(SendDone) F(Recv) F(RecvDone)       \
                   F(CopyStart) F(CopyDone) F(AllReduceStart) F(AllReduceDone) F(AllGatherStart)         \
                       F(AllGatherDone) F(CollectivePermuteStart) F(CollectivePermuteDone) F(AsyncStart) \
                           F(AsyncUpdate) F(AsyncDone) F(GetDimensionSize) F(SetDimensionSize)           \

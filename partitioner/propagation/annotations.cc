@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
 #include "hlo/io/sdy_sharding.h"
 #include "partitioner/given_shardings.h"
@@ -70,10 +71,6 @@ std::string Where(const Instruction& instruction) {
   return absl::StrCat(instruction.computation()->name(), "/", instruction.name());
 }
 
-bool IsCall(const Instruction& instruction, absl::string_view target) {
-  return instruction.opcode() == Opcode::kCustomCall && instruction.custom_call_target() == target;
-}
-
 const std::string* ModuleAttribute(const Module& module, const std::string& key) {
   const auto& map = module.proto().frontend_attributes().map();
   const auto it = map.find(key);
@@ -96,13 +93,15 @@ class Reader {
     }
     if (!sdy_) RETURN_IF_ERROR(Annotate(CollectOutputs(), Where(*module_.entry()->root())));
     RETURN_IF_ERROR(MakeMesh());
+    RETURN_IF_ERROR(PlaceSideEffects());
     out_.tensor.resize(graph_.num_tensors());
     for (const auto& [tensor, wish] : wishes_) {
       ASSIGN_OR_RETURN(out_.tensor[tensor], ToAnnotation(wish, graph_.shape(tensor).rank()));
     }
     // Ops whose sizes are known only when running run on whole arrays; a tile might hold no valid element.
+    // A buffer is memory that an opaque call names.
     for (int t = 0; t < graph_.num_tensors(); ++t) {
-      if (!graph_.shape(t).IsDynamic()) continue;
+      if (!graph_.shape(t).IsDynamic() && !graph_.shape(t).IsBuffer()) continue;
       std::optional<Annotation>& annotation = out_.tensor[t];
       const bool cut = annotation && annotation->sharding.DimAxes() != 0;
       annotation = Annotation::Whole(graph_.shape(t).rank());
@@ -110,6 +109,7 @@ class Reader {
     }
     RETURN_IF_ERROR(ReadBoundaries());
     SpreadManual();
+    RETURN_IF_ERROR(CheckManual());
     return std::move(out_);
   }
 
@@ -123,7 +123,7 @@ class Reader {
     for (const auto& computation : module_.computations()) {
       for (const auto& instruction : computation->instructions()) {
         // A constraint in the ordinary dialect alone: frontends then fall back to it for the whole module.
-        if (IsCall(*instruction, "Sharding") && instruction->sharding() != nullptr &&
+        if (IsCallTo(*instruction, "Sharding") && instruction->sharding() != nullptr &&
             instruction->FrontendAttribute(kSdySharding) == nullptr &&
             instruction->FrontendAttribute(kGivenSharding) == nullptr) {
           sdy_ = false;
@@ -159,8 +159,17 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Wish> WishOf(const SdySharding& sharding) {
+  absl::StatusOr<Wish> WishOf(const SdySharding& sharding) const {
     Wish wish;
+    if (sharding.mesh.axes.empty() && sharding.mesh.device_ids.size() == 1) {
+      // A mesh without axes over one device is Shardy's maximal sharding.
+      xla::OpSharding maximal;
+      maximal.set_type(xla::OpSharding::MAXIMAL);
+      maximal.add_tile_assignment_dimensions(1);
+      maximal.add_tile_assignment_devices(sharding.mesh.device_ids[0]);
+      ASSIGN_OR_RETURN(wish.sharding, HloSharding::FromProto(maximal));
+      return wish;
+    }
     ASSIGN_OR_RETURN(wish.sharding, HloSharding::FromProto(ToProto(sharding)));
     for (size_t d = 0; d < sharding.dims.size() && d < 64; ++d) {
       if (sharding.dims[d].open) wish.closed &= ~(uint64_t{1} << d);
@@ -175,12 +184,99 @@ class Reader {
     return wish;
   }
 
+  // The shardings that an instruction states, one per leaf of `shape`, in the dialect of the module.
+  absl::StatusOr<std::vector<Wish>> StatedWishes(const Instruction& instruction, const Shape& shape) const {
+    std::vector<Wish> wishes;
+    if (sdy_) {
+      const std::string* text = instruction.FrontendAttribute(kSdySharding);
+      if (text == nullptr) return wishes;
+      ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes_));
+      for (const SdySharding& sharding : shardings) {
+        ASSIGN_OR_RETURN(Wish wish, WishOf(sharding));
+        wishes.push_back(std::move(wish));
+      }
+      return wishes;
+    }
+    if (instruction.sharding() == nullptr) return wishes;
+    std::vector<HloSharding> shardings;
+    if (instruction.sharding()->type() == xla::OpSharding::TUPLE) {
+      for (const xla::OpSharding& entry : instruction.sharding()->tuple_shardings()) {
+        ASSIGN_OR_RETURN(HloSharding sharding, HloSharding::FromProto(entry));
+        shardings.push_back(std::move(sharding));
+      }
+    } else {
+      ASSIGN_OR_RETURN(const HloSharding sharding, HloSharding::FromProto(*instruction.sharding()));
+      shardings.assign(std::max<int64_t>(1, shape.NumLeaves()), sharding);
+    }
+    for (HloSharding& sharding : shardings) {
+      wishes.emplace_back();
+      wishes.back().sharding = std::move(sharding);
+    }
+    return wishes;
+  }
+
+  // What is said of a callback, infeed or outfeed beside its results: the one device that runs it, or how its data
+  // lie. True if that is all there is to it. A call of an unknown target may be a callback, side effect or not.
+  absl::StatusOr<bool> CollectSideEffect(const Instruction& instruction) {
+    const bool is_outfeed = instruction.opcode() == Opcode::kOutfeed;
+    if (!is_outfeed && instruction.opcode() != Opcode::kInfeed &&
+        (instruction.opcode() != Opcode::kCustomCall || IsIdentityTarget(instruction))) {
+      return false;
+    }
+    const Shape& data = is_outfeed ? instruction.operand(0)->shape() : instruction.shape();
+    ASSIGN_OR_RETURN(std::vector<Wish> wishes, StatedWishes(instruction, data));
+    bool one_device = !wishes.empty();
+    for (const Wish& wish : wishes) {
+      one_device &= wish.sharding.kind() == HloSharding::Kind::kMaximal &&
+                    wish.sharding.maximal_device() == wishes[0].sharding.maximal_device();
+    }
+    if (one_device) {
+      out_.device.emplace(&instruction, wishes[0].sharding.maximal_device());
+      return true;
+    }
+    if (!is_outfeed) return false;
+    const auto leaves = graph_.Leaves(*instruction.operand(0));
+    for (size_t i = 0; i < leaves.size() && i < wishes.size(); ++i) {
+      RETURN_IF_ERROR(wishes[i].sharding.Validate(graph_.shape(leaves[i])));
+      RETURN_IF_ERROR(NoteDevices(wishes[i].sharding.NumDevices()));
+    }
+    if (!wishes.empty()) fed_.emplace_back(&instruction, std::move(wishes));
+    return true;
+  }
+
+  // Devices of side effects are there; outfeeds' data lie in shardings of the mesh.
+  absl::Status PlaceSideEffects() {
+    for (const auto& [instruction, device] : out_.device) {
+      if (device >= 0 && device < num_devices_) continue;
+      return absl::InvalidArgumentError(absl::StrCat(Where(*instruction), ": is to run on device ", device,
+                                                     " of ", num_devices_,
+                                                     "; name one of them, or give --num_partitions"));
+    }
+    for (const auto& [instruction, wishes] : fed_) {
+      const auto leaves = graph_.Leaves(*instruction->operand(0));
+      std::vector<Sharding>& data = out_.fed[instruction];
+      for (size_t i = 0; i < leaves.size() && i < wishes.size(); ++i) {
+        const absl::StatusOr<Annotation> annotation = ToAnnotation(wishes[i], graph_.shape(leaves[i]).rank());
+        if (!annotation.ok()) return Annotate(annotation.status(), Where(*instruction));
+        if (annotation->foreign) {
+          return absl::UnimplementedError(absl::StrCat(Where(*instruction), ": the data of an outfeed, ",
+                                                       wishes[i].sharding.ToString(),
+                                                       ", lie on devices in an order of their own"));
+        }
+        data.push_back(annotation->sharding);
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CollectWishes(const Instruction& instruction) {
+    ASSIGN_OR_RETURN(const bool done, CollectSideEffect(instruction));
+    if (done) return absl::OkStatus();
     const auto leaves = graph_.Leaves(instruction);
     const bool given = instruction.FrontendAttribute(kGivenSharding) != nullptr;
     if (sdy_ && !given) {
       const std::string* text = instruction.FrontendAttribute(kSdySharding);
-      if (text == nullptr || IsCall(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
+      if (text == nullptr || IsCallTo(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
       ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes_));
       for (size_t i = 0; i < shardings.size() && i < leaves.size(); ++i) {
         ASSIGN_OR_RETURN(Wish wish, WishOf(shardings[i]));
@@ -266,6 +362,11 @@ class Reader {
     std::vector<int64_t> cuts;
     for (const auto& [tensor, wish] : wishes_) {
       for (const int64_t cut : CutsOf(wish.sharding, order_)) cuts.push_back(cut);
+    }
+    for (const auto& [instruction, wishes] : fed_) {
+      for (const Wish& wish : wishes) {
+        for (const int64_t cut : CutsOf(wish.sharding, order_)) cuts.push_back(cut);
+      }
     }
     for (const auto& [name, mesh] : meshes_) {
       int64_t stride = 1;
@@ -437,39 +538,65 @@ class Reader {
   // A value computed from local values is local.
   void SpreadManual() {
     out_.manual.assign(graph_.num_tensors(), 0);
-    if (out_.boundaries.empty()) {
-      for (int t = 0; t < graph_.num_tensors(); ++t) {
-        if (out_.tensor[t]) out_.manual[t] = out_.tensor[t]->sharding.manual;
-      }
-      return;
+    std::vector<int> changed;
+    const auto add = [&](int tensor, AxisSet axes) {
+      if ((axes & ~out_.manual[tensor]) == 0) return;
+      out_.manual[tensor] |= axes;
+      changed.push_back(tensor);
+    };
+    for (int t = 0; t < graph_.num_tensors(); ++t) {
+      if (out_.tensor[t]) add(t, out_.tensor[t]->sharding.manual);
     }
-    for (int pass = 0; pass < 64; ++pass) {
-      bool changed = false;
-      const auto set = [&](int tensor, AxisSet axes) {
-        changed |= (axes & ~out_.manual[tensor]) != 0;
-        out_.manual[tensor] |= axes;
-      };
-      for (int t = 0; t < graph_.num_tensors(); ++t) {
-        if (pass == 0 && out_.tensor[t]) set(t, out_.tensor[t]->sharding.manual);
-      }
-      for (const auto& [instruction, boundary] : out_.boundaries) {
-        if (!boundary.enters) continue;
-        for (const int leaf : graph_.Leaves(*instruction)) set(leaf, boundary.manual);
-      }
-      for (const FlowOp& op : graph_.ops()) {
-        AxisSet axes = 0;
-        for (const int operand : op.operands) axes |= out_.manual[operand];
-        if (op.instruction != nullptr) {
-          const auto boundary = out_.boundaries.find(op.instruction);
-          if (boundary != out_.boundaries.end()) {
-            if (boundary->second.enters) continue;
-            axes &= ~boundary->second.manual;
-          }
+    for (const auto& [instruction, boundary] : out_.boundaries) {
+      if (!boundary.enters) continue;
+      for (const int leaf : graph_.Leaves(*instruction)) add(leaf, boundary.manual);
+    }
+    if (changed.empty()) return;
+    std::vector<std::vector<int>> users(graph_.num_tensors());
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      for (const int operand : graph_.ops()[i].operands) users[operand].push_back(static_cast<int>(i));
+    }
+    // Sets of axes only grow, so every tensor is met at most once for each axis.
+    while (!changed.empty()) {
+      const int tensor = changed.back();
+      changed.pop_back();
+      for (const int user : users[tensor]) {
+        const FlowOp& op = graph_.ops()[user];
+        AxisSet axes = out_.manual[tensor];
+        const auto boundary = out_.boundaries.find(op.instruction);
+        if (boundary != out_.boundaries.end()) {
+          if (boundary->second.enters) continue;
+          axes &= ~boundary->second.manual;
         }
-        for (const int result : op.results) set(result, axes);
+        for (const int result : op.results) add(result, axes);
       }
-      if (!changed) return;
     }
+  }
+
+  // A local value is not cut over the axes with respect to which it is local.
+  absl::Status CheckManual() const {
+    for (const auto& computation : module_.computations()) {
+      if (!graph_.Reached(*computation)) continue;
+      for (const auto& instruction : computation->instructions()) {
+        for (const int leaf : graph_.Leaves(*instruction)) {
+          RETURN_IF_ERROR(Annotate(CheckManual(leaf), Where(*instruction)));
+        }
+      }
+    }
+    for (const int output : graph_.outputs()) {
+      RETURN_IF_ERROR(Annotate(CheckManual(output), Where(*module_.entry()->root())));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckManual(int tensor) const {
+    if (!out_.tensor[tensor] || (out_.tensor[tensor]->sharding.DimAxes() & out_.manual[tensor]) == 0) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the sharding ", out_.mesh.ToHlo(out_.tensor[tensor]->sharding).ToString(),
+        " cuts a value that is manual, local to each device already; shard it outside the manual region, or "
+        "over axes that are not manual"));
   }
 
   const Module& module_;
@@ -481,6 +608,7 @@ class Reader {
   bool has_order_ = false;
   DeviceOrder order_{1};
   std::vector<std::pair<int, Wish>> wishes_;
+  std::vector<std::pair<const Instruction*, std::vector<Wish>>> fed_;
   Annotations out_;
 };
 

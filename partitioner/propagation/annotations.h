@@ -50,7 +50,14 @@ struct Annotations {
   Mesh mesh;
   std::vector<std::optional<Annotation>> tensor;  // By tensor of the flow graph.
   std::vector<AxisSet> manual;                    // Per tensor: axes with respect to which it is local.
+  // Per tensor: propagation cuts it into equal parts or not at all. Empty: no tensor.
+  std::vector<bool> even;
   absl::flat_hash_map<const Instruction*, ManualBoundary> boundaries;
+  // The device on which an op with a side effect is to run alone: a callback, infeed or outfeed with a maximal
+  // sharding.
+  absl::flat_hash_map<const Instruction*, int64_t> device;
+  // How the data of an outfeed lie, per leaf.
+  absl::flat_hash_map<const Instruction*, std::vector<Sharding>> fed;
 };
 
 // `num_devices`: 0 to take what the shardings name (1 if none does).

@@ -1,5 +1,8 @@
 #include "partitioner/propagation/flow_graph.h"
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
 #include "partitioner/ops/rules.h"
 
@@ -26,6 +29,19 @@ bool MeetsDynamicSizes(const Instruction& instruction) {
     if (IsDynamic(operand->shape())) return true;
   }
   return IsDynamic(instruction.shape());
+}
+
+// Shardings cross a barrier only in the direction that it allows; Shardy's says which: 0 none, 1 forward,
+// 2 backward, 3 both.
+void SetBarrier(const Instruction& instruction, FlowOp* op) {
+  op->forward = !IsCallTo(instruction, "ShardBarrierFrom");
+  op->backward = !IsCallTo(instruction, "ShardBarrierTo");
+  if (!IsCallTo(instruction, "xla.sdy.PropagationBarrier")) return;
+  const std::string* allowed = instruction.FrontendAttribute("xla.sdy.allowed_direction");
+  int direction = 0;
+  if (allowed != nullptr && !absl::SimpleAtoi(allowed->substr(0, allowed->find(' ')), &direction)) return;
+  op->forward = direction & 1;
+  op->backward = direction & 2;
 }
 
 }  // namespace
@@ -86,6 +102,40 @@ void FlowGraph::AddEdge(int from, int to) {
   if (!shape(from).IsArray()) return;
   rules_.push_back(PointwiseRule(shape(to).dims(), 1));
   ops_.push_back({nullptr, &rules_.back(), {from}, {to}});
+}
+
+void FlowGraph::NoteGroup(const Instruction& instruction) {
+  std::string id;
+  absl::Span<const int> members;
+  if (IsCallTo(instruction, "xla.sdy.ShardingGroup") && instruction.num_operands() > 0) {
+    const std::string* text = instruction.FrontendAttribute("xla.sdy.sharding_group_id");
+    if (text == nullptr) return;
+    id = absl::StrCat("sdy ", *text);
+    members = Leaves(*instruction.operand(0));
+  } else if (instruction.sharding() != nullptr && instruction.sharding()->is_shard_group()) {
+    id = absl::StrCat(instruction.sharding()->shard_group_id());
+    members = Leaves(instruction);
+  }
+  if (members.size() != 1 || !shape(members[0]).IsArray()) return;
+  const auto [it, is_new] = group_of_id_.try_emplace(id, static_cast<int>(groups_.size()));
+  if (is_new) groups_.emplace_back();
+  // Values of other sizes have no tiles in common.
+  std::vector<int>& group = groups_[it->second];
+  if (group.empty() || shape(group[0]).SameDims(shape(members[0]))) group.push_back(members[0]);
+}
+
+bool FlowGraph::AddLeafOps(const Instruction& instruction, absl::Span<const int> tensors) {
+  if (!instruction.shape().IsTuple() || !HandsLeavesOn(instruction)) return false;
+  std::vector<int> from;
+  for (const int leaf : Leaves(*instruction.operand(0))) from.push_back(leaf);
+  const int begin = static_cast<int>(ops_.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!shape(tensors[i]).IsArray()) continue;
+    rules_.push_back(MovedRule(shape(tensors[i]).dims()));
+    ops_.push_back({&instruction, &rules_.back(), {from[i]}, {tensors[i]}});
+  }
+  leaf_ops_.emplace(&instruction, std::make_pair(begin, static_cast<int>(ops_.size()) - begin));
+  return true;
 }
 
 void FlowGraph::AddComputation(const Computation& computation) {
@@ -149,10 +199,12 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
   }
   NewTensors(instruction.shape(), &tensors);
   SetLeaves(instruction, tensors);
-  if (instruction.opcode() == Opcode::kParameter) return;
+  NoteGroup(instruction);
+  if (instruction.opcode() == Opcode::kParameter || AddLeafOps(instruction, tensors)) return;
 
   FlowOp op;
   op.instruction = &instruction;
+  SetBarrier(instruction, &op);
   bool arrays = true;
   for (const Instruction* operand : instruction.operands()) {
     const auto leaves = Leaves(*operand);

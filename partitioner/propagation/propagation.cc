@@ -22,6 +22,7 @@ class Propagator {
       Tensor& tensor = state_[t];
       tensor.sharding = Sharding::Replicated(graph.shape(t).rank());
       tensor.blocked = t < static_cast<int>(annotations.manual.size()) ? annotations.manual[t] : 0;
+      tensor.even = t < static_cast<int>(annotations.even.size()) && annotations.even[t];
       if (!annotations.tensor[t]) continue;
       const Annotation& annotation = *annotations.tensor[t];
       tensor.closed = annotation.closed;
@@ -42,6 +43,7 @@ class Propagator {
     }
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const Waiting& a, const Waiting& b) { return a.priority < b.priority; });
+    AddGroups();
     IndexOps();
   }
 
@@ -56,6 +58,7 @@ class Propagator {
         Extend(w.tensor, w.dim, w.axes, /*given=*/true);
       }
     }
+    Align();
     std::vector<Sharding> shardings;
     shardings.reserve(state_.size());
     for (Tensor& tensor : state_) shardings.push_back(std::move(tensor.sharding));
@@ -67,6 +70,7 @@ class Propagator {
     Sharding sharding;
     uint64_t closed = 0;
     AxisSet blocked = 0;
+    bool even = false;
   };
   struct Waiting {
     int priority;
@@ -75,14 +79,51 @@ class Propagator {
     AxisList axes;
   };
 
+  int num_ops() const { return static_cast<int>(graph_.ops().size() + group_ops_.size()); }
+  // The flow graph's, then those of sharding groups.
+  const FlowOp& Op(int i) const {
+    const int flow = static_cast<int>(graph_.ops().size());
+    return i < flow ? graph_.ops()[i] : group_ops_[i - flow];
+  }
+
+  // A sharding group is an op through which the shardings of its members flow.
+  void AddGroups() {
+    group_rules_.reserve(graph_.groups().size());
+    for (const std::vector<int>& group : graph_.groups()) {
+      if (group.size() < 2) continue;
+      group_rules_.push_back(PointwiseRule(graph_.shape(group[0]).dims(), static_cast<int>(group.size()) - 1));
+      FlowOp op;
+      op.rule = &group_rules_.back();
+      op.operands.assign(group.begin(), group.end() - 1);
+      op.results.push_back(group.back());
+      group_ops_.push_back(std::move(op));
+    }
+  }
+
+  // Members of a group that still differ take the sharding of the first that is fixed, or else of the first.
+  void Align() {
+    const auto fixed = [&](int t) { return state_[t].closed != 0 && state_[t].sharding.DimAxes() != 0; };
+    for (const FlowOp& op : group_ops_) {
+      std::vector<int> members(op.operands.begin(), op.operands.end());
+      members.push_back(op.results[0]);
+      const auto first = std::find_if(members.begin(), members.end(), fixed);
+      const Tensor& model = state_[first == members.end() ? members[0] : *first];
+      const absl::InlinedVector<AxisList, 4> dims = model.sharding.dims;
+      for (const int t : members) {
+        if (state_[t].closed == 0 && (model.sharding.DimAxes() & state_[t].blocked) == 0) {
+          state_[t].sharding.dims = dims;
+        }
+      }
+    }
+  }
+
   // Ops by the tensors they touch, as offsets into one array.
   void IndexOps() {
-    const std::vector<FlowOp>& ops = graph_.ops();
     begin_.assign(state_.size() + 1, 0);
     const auto each = [&](const auto& visit) {
-      for (size_t i = 0; i < ops.size(); ++i) {
-        for (const int t : ops[i].operands) visit(t, static_cast<int>(i));
-        for (const int t : ops[i].results) visit(t, static_cast<int>(i));
+      for (int i = 0; i < num_ops(); ++i) {
+        for (const int t : Op(i).operands) visit(t, i);
+        for (const int t : Op(i).results) visit(t, i);
       }
     };
     each([&](int t, int) { ++begin_[t + 1]; });
@@ -90,9 +131,9 @@ class Propagator {
     touching_.resize(begin_.back());
     std::vector<int> next(begin_.begin(), begin_.end() - 1);
     each([&](int t, int op) { touching_[next[t]++] = op; });
-    queued_.assign(ops.size(), false);
-    contested_.assign(ops.size(), false);
-    decided_.assign(ops.size(), false);
+    queued_.assign(num_ops(), false);
+    contested_.assign(num_ops(), false);
+    decided_.assign(num_ops(), false);
   }
 
   static bool MovesOnly(const FlowOp& op) {
@@ -110,7 +151,7 @@ class Propagator {
   void Settle() {
     for (int stage = 0; stage < kNumStages; ++stage) {
       stage_ = static_cast<Stage>(stage);
-      for (size_t i = 0; i < graph_.ops().size(); ++i) Enqueue(static_cast<int>(i));
+      for (int i = 0; i < num_ops(); ++i) Enqueue(i);
       Drain();
     }
     while (DecideConflicts()) {
@@ -118,7 +159,7 @@ class Propagator {
   }
 
   void Enqueue(int op) {
-    if (queued_[op] || (stage_ == kMovesOnly && !MovesOnly(graph_.ops()[op]))) return;
+    if (queued_[op] || (stage_ == kMovesOnly && !MovesOnly(Op(op)))) return;
     queued_[op] = true;
     queue_.push_back(op);
   }
@@ -147,6 +188,8 @@ class Propagator {
       if ((used >> axes[i] & 1) || (!given && tiles > size)) break;
       extended.push_back(axes[i]);
     }
+    // Fewer tiles than the neighbours have would not nest with theirs: the dimension is left as it is.
+    if (tensor.even && !given && size % mesh_.Product(extended) != 0) return;
     if (extended.size() == own.size()) return;
     own = extended;
     for (int i = begin_[t]; i < begin_[t + 1]; ++i) Enqueue(touching_[i]);
@@ -159,7 +202,7 @@ class Propagator {
   }
 
   void Step(int index) {
-    const FlowOp& op = graph_.ops()[index];
+    const FlowOp& op = Op(index);
     const ShardingRule& rule = *op.rule;
     const size_t num_factors = rule.factors.size();
     if (num_factors == 0) return;
@@ -170,7 +213,7 @@ class Propagator {
     const bool hold_broadcast =
         stage_ != kEverything && op.instruction != nullptr && op.instruction->opcode() == Opcode::kBroadcast;
     ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
-      if (hold_broadcast && !is_result) return;
+      if ((hold_broadcast && !is_result) || !(is_result ? op.backward : op.forward)) return;
       const Sharding& sharding = state_[t].sharding;
       for (size_t d = 0; d < tensor.size(); ++d) {
         if (sharding.dims[d].empty()) continue;
@@ -220,7 +263,7 @@ class Propagator {
     const bool hold_broadcast =
         stage_ != kEverything && op.instruction != nullptr && op.instruction->opcode() == Opcode::kBroadcast;
     ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
-      if (hold_broadcast && is_result) return;
+      if ((hold_broadcast && is_result) || !(is_result ? op.forward : op.backward)) return;
       for (size_t d = 0; d < tensor.size(); ++d) {
         if (tensor[d].size == 0) continue;
         const AxisList axes = DimAxes(mesh_, rule, tensor[d], factor_axes);
@@ -232,19 +275,19 @@ class Propagator {
   // Settles the contested ops, most bytes first. False if there were none.
   bool DecideConflicts() {
     std::vector<std::pair<int64_t, int>> order;
-    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+    for (int i = 0; i < num_ops(); ++i) {
       if (!contested_[i] || decided_[i]) continue;
       int64_t bytes = 0;
-      ForEachTensor(graph_.ops()[i],
+      ForEachTensor(Op(i),
                     [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
-      order.emplace_back(-bytes, static_cast<int>(i));
+      order.emplace_back(-bytes, i);
     }
     std::sort(order.begin(), order.end());
     stage_ = kEverything;
     for (const auto& [bytes, index] : order) {
       decided_[index] = true;
       contested_[index] = false;
-      const FlowOp& op = graph_.ops()[index];
+      const FlowOp& op = Op(index);
       if (!HasOpenTensor(op)) continue;
       Apply(op, Decide(op).factor_axes);
       Drain();
@@ -284,6 +327,8 @@ class Propagator {
   const FlowGraph& graph_;
   const Mesh& mesh_;
   ReshardPlanner* planner_;
+  std::vector<ShardingRule> group_rules_;
+  std::vector<FlowOp> group_ops_;
   std::vector<Tensor> state_;
   std::vector<Waiting> waiting_;
   std::vector<int> begin_, touching_;

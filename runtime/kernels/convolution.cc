@@ -146,7 +146,8 @@ absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t bat
   const int64_t out_batch = batch / s.batch_groups, positions = Product(s.out_spatial);
   const int64_t k = s.window_elements(), per_group = s.out_features / s.groups();
   // A block is some images, or some lines of the first spatial dimension of one image.
-  const int64_t image_bytes = std::max<int64_t>(1, positions * k * s.width);
+  const int64_t image_bytes =
+      std::max<int64_t>(1, CheckedMultiply(positions, k * s.width).value_or(INT64_MAX));
   const int64_t lines = s.out_spatial.empty() ? 1 : s.out_spatial[0];
   const int64_t line_positions = positions / std::max<int64_t>(1, lines);
   const int64_t block_images =

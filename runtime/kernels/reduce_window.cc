@@ -105,7 +105,7 @@ absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, i
   std::vector<MeshBuffer> acc;
   int log = 0;
   while ((int64_t{2} << log) <= size) ++log;
-  if (size <= 4 || size * count <= 2 * log * line.length) {
+  if (size <= 4 || CheckedMultiply(size, count).value_or(INT64_MAX) <= 2 * log * line.length) {
     RETURN_IF_ERROR(folder.Take(*x, line, 0, stride, count, &acc));
     for (int64_t j = 1; j < size; ++j)
       RETURN_IF_ERROR(folder.Fold(*x, line, j * dilation, stride, count, &acc));

@@ -101,6 +101,10 @@ TEST(HloPartitionTest, InputsThatCannotBeProcessedAreStatusOne) {
   ExpectFailure(layer + " --num_partitions=8", 1, "--num_partitions=4");
   ExpectFailure(layer + " -o /nonexistent/out.hlo", 1, "/nonexistent/out.hlo");
   ExpectFailure(layer + " --shard 'nobody={replicated}'", 1, "'nobody' names no instruction");
+  ExpectFailure(layer + " --shard 'paramter(1)={replicated}'", 1, "did you mean parameter(1)?");
+  ExpectFailure(layer + " --shard 'jit(f)/layr/dot={replicated}'", 1, "did you mean jit(f)/layer/dot?");
+  ExpectFailure(layer + " --num_partition=4", 2, "there is no flag --num_partition; did you mean --num_partitions?");
+  ExpectFailure(layer + " -o out.unknown", 2, "--format");
   ExpectFailure(layer + " --shard 'w=somehow'", 1, "'w'");
   ExpectFailure(layer + " --shard w", 1, "NAME=SHARDING");
   ExpectFailure(layer + " --shard 'parameter(2)={replicated}'", 1, "2 parameters");

@@ -1,7 +1,8 @@
-// BUILD: data = ["//tests/corpus:hlo_text", "//tests/corpus:jax"]
+// BUILD: data = ["//tests/corpus:forms", "//tests/corpus:hlo_text", "//tests/corpus:jax"]
 #include "tests/fuzz/fuzz_targets.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -30,9 +31,45 @@ namespace {
 constexpr size_t kLargestText = 4000, kLargestBinary = 16000;  // Bytes of a seed.
 constexpr int64_t kRunBytes = 16 << 20, kRunSteps = 2000, kRunPartitions = 8;
 
-// A program for each opcode and each known custom-call, and modules of compilers.
+// Older, nested and contradictory spellings, buffers, vectors of starts, mixed precision.
+constexpr const char* kForms[] = {
+    R"(HloModule forms:
+body { s = (s32[], b(f32[4])) parameter(0) i = s32[] get-tuple-element(s), index=0
+  j = s32[] add(i, s32[] constant(1)) b = b(f32[4]) get-tuple-element(s), index=1
+  ROOT t = (s32[], b(f32[4])) tuple(j, b) }
+cond { s = (s32[], b(f32[4])) parameter(0) i = s32[] get-tuple-element(s), index=0
+  ROOT c = pred[] compare(i, s32[] constant(3)), direction=LT }
+ENTRY e (x: f32[4]) -> f32[4] {
+  x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  b = b(f32[4]) custom-call(x), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}
+  s = (s32[], b(f32[4])) tuple(s32[] constant(0), b)
+  w = (s32[], b(f32[4])) while(s), condition=cond, body=body
+  r = b(f32[4]) get-tuple-element(w), index=1
+  ROOT y = f32[4] custom-call(r), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+})",
+    R"(ENTRY e (x: s32[2]) -> f32[9] {
+  x = s32[4,6] parameter(0), sharding={devices=[2,1]<=[2]}
+  v = s32[2] parameter(1), sharding={devices=[2]<=[2]}
+  d = s32[2,3] dynamic-slice(x, v), dynamic_slice_sizes={2,3}
+  u = s32[4,6] dynamic-update-slice(x, d, v)
+  ROOT m = s32[4,6] add(u, s32[4,6] constant(3))
+})",
+    R"(HloModule mixed, entry_computation_layout={(f32[4])->u64[]}
+add { a = f32[] parameter(0) b = bf16[] parameter(1) c = f32[] convert(b) ROOT s = f32[] add(a, c) }
+ENTRY e {
+  x = bf16[8,4] parameter(0), sharding={devices=[2,1]<=[2]}
+  y = f32[8,4] copy(x)
+  z = f32[8,4] multiply(x, y)
+  r = bf16[4] reduce(z, f16[] constant(0)), dimensions={0}, to_apply=add
+  k = f32[300] constant(2)
+  u = u64[] constant(-1)
+  f = c64[0] fft(c64[0] constant(0)), fft_type=FFT, fft_length=0
+  ROOT t = (bf16[4], f32[300], u64[], c64[0]) tuple(r, k, u, f)
+})"};
+
+// A program for each opcode and each known custom-call, modules of compilers, and special forms.
 std::vector<std::string> Texts() {
-  std::vector<std::string> texts;
+  std::vector<std::string> texts(std::begin(kForms), std::end(kForms));
   for (const auto* programs : {&OpPrograms(), &CustomCallPrograms()}) {
     for (const OpProgram& program : *programs) {
       const std::unique_ptr<Module> module = MakeModule(program.body, program.computations);
@@ -46,9 +83,11 @@ std::vector<std::string> Texts() {
       texts.push_back(PrintModule(*module));
     }
   }
-  for (const std::string& path : CorpusFiles("hlo_text", ".hlo")) {
-    std::string text = ReadCorpusFile(path);
-    if (text.size() <= kLargestText) texts.push_back(std::move(text));
+  for (const char* folder : {"forms", "hlo_text"}) {
+    for (const std::string& path : CorpusFiles(folder, ".hlo")) {
+      std::string text = ReadCorpusFile(path);
+      if (text.size() <= kLargestText) texts.push_back(std::move(text));
+    }
   }
   return texts;
 }
@@ -61,7 +100,8 @@ std::string InContainer(const std::string& text, int index) {
   proto.ParseFromString(As(text, Format::kContainer));
   xla::HloUnoptimizedSnapshot unoptimized;
   xla::HloModuleProtoWithConfig with_config;
-  switch (index % 5) {
+  xla::HloSnapshot snapshot;
+  switch (index % 6) {
     case 0:
       return proto.SerializeAsString();
     case 1:
@@ -72,6 +112,12 @@ std::string InContainer(const std::string& text, int index) {
       *unoptimized.mutable_hlo_module() = proto.hlo_module();
       unoptimized.add_partitions()->add_arguments()->add_f32s(1);
       return unoptimized.SerializeAsString();
+    case 4:
+      *snapshot.mutable_hlo() = proto;
+      Literal::Array<float>({2}, {1, 2}).ToProto(snapshot.add_arguments());
+      Literal::Array<bool>({9}, {true, false, true, false, true, false, true, false, true})
+          .ToProto(snapshot.add_arguments());
+      return As(snapshot.SerializeAsString(), Format::kUnoptimizedSnapshot);  // With streamed arguments.
     default:
       *with_config.mutable_hlo_module() = proto.hlo_module();
       with_config.mutable_config()->set_num_partitions(2);

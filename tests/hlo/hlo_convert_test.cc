@@ -48,8 +48,49 @@ TEST(HloConvertTest, ExitStatusTellsUsageFromInput) {
   EXPECT_EQ(Convert(input + " -o - --format=foo").exit, 2);
   EXPECT_EQ(Convert("/nonexistent -o -").exit, 1);
   EXPECT_EQ(Convert("/dev/null -o -").exit, 1);
-  EXPECT_EQ(Convert(input + " -o /nonexistent/x").exit, 1);
+  EXPECT_EQ(Convert(input + " -o /nonexistent/x.hlo").exit, 1);
   EXPECT_EQ(Convert(input + " -o /dev/null").exit, 0);
+}
+
+TEST(HloConvertTest, UnknownFlagsGetASuggestion) {
+  for (const auto& [flag, suggestion] :
+       {std::pair("--formt=text", "there is no flag --formt; did you mean --format?"),
+        std::pair("--Stats", "there is no flag --Stats; did you mean --stats?"),
+        std::pair("-stats", "did you mean --stats?"),
+        std::pair("--frobnicate=1", "there is no flag --frobnicate (--help explains the flags)")}) {
+    const Outcome outcome = Convert(absl::StrCat("in.hlo -o - ", flag));
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(suggestion));
+    EXPECT_EQ(Lines(outcome.err), "1");
+  }
+}
+
+TEST(HloConvertTest, TheVersionIsOneLine) {
+  const Outcome outcome = Convert("--version");
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("hlo-convert (Toroid) "));
+  EXPECT_EQ(Lines(outcome.out), "1");
+}
+
+TEST(HloConvertTest, AnOutputNameWithoutFormatIsWrongUsage) {
+  const std::string input = CorpusFiles("hlo_text", ".hlo")[0];
+  const std::string path = std::string(::testing::TempDir()) + "/module.bin";
+  const Outcome outcome = Convert(absl::StrCat(input, " -o ", path));
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_EQ(Lines(outcome.err), "1");
+  for (const char* part : {"module.bin", ".pbtxt", "--format"}) EXPECT_THAT(outcome.err, HasSubstr(part));
+  EXPECT_FALSE(ReadFile(path).ok());
+  EXPECT_EQ(Convert(absl::StrCat(input, " -o ", path, " --format=pb")).exit, 0);
+  EXPECT_TRUE(ReadFile(path).ok());
+}
+
+TEST(HloConvertTest, WarningsAreLinesOnStandardError) {
+  const std::string path = std::string(::testing::TempDir()) + "/signature.hlo";
+  std::ofstream(path) << "ENTRY main (x: f32[3]) -> f32[2] {\n  ROOT x = f32[2] parameter(0)\n}\n";
+  const Outcome outcome = Convert(path + " -o -");
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_THAT(outcome.err, HasSubstr(path + ":1:12: warning: the signature of main differs"));
+  EXPECT_EQ(Lines(outcome.err), "1");
 }
 
 TEST(HloConvertTest, ErrorsAreOneLineWithThePlace) {

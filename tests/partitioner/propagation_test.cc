@@ -231,6 +231,90 @@ TEST(PropagationTest, ANumberOfPartitionsThatTheShardingsContradictIsRefused) {
               IsOk());
 }
 
+// The shardings of parameters, then of outputs.
+std::string Boundaries(const std::string& text, int64_t n) {
+  const absl::StatusOr<Partitioned> partitioned = PartitionText(text, n);
+  if (!partitioned.ok()) return std::string(partitioned.status().message());
+  std::string all;
+  for (const xla::OpSharding& sharding : partitioned->module->proto().spmd_parameters_shardings()) {
+    absl::StrAppend(&all, HloSharding::FromProto(sharding)->ToString(), " ");
+  }
+  return absl::StrCat(all, "-> ",
+                      HloSharding::FromProto(partitioned->module->proto().spmd_output_sharding())->ToString());
+}
+
+TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
+  // Nobody asked to cut the bias: every device can slice what it needs of the whole.
+  const std::string bias = R"(ENTRY main {
+  x = f32[8,10] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  b = f32[10] parameter(1)
+  bb = f32[8,10] broadcast(b), dimensions={1}
+  ROOT y = f32[8,10] add(x, bb), sharding={devices=[1,$n]<=[$n]}
+})";
+  EXPECT_EQ(Boundaries(bias, 4), "{devices=[1,4]<=[4]} {replicated} -> {devices=[1,4]<=[4]}");
+  EXPECT_EQ(Boundaries(bias, 2), "{devices=[1,2]<=[2]} {devices=[2]<=[2]} -> {devices=[1,2]<=[2]}");
+  ExpectEquivalent(bias);
+  // An output that would have to be gathered stays as it is computed.
+  const std::string costly = R"(ENTRY main {
+  x = f32[8,10] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  ROOT y = f32[8,10] negate(x)
+})";
+  EXPECT_EQ(Boundaries(costly, 4), "{devices=[1,4]<=[4]} -> {devices=[1,4]<=[4]}");
+  ExpectEquivalent(costly);
+}
+
+TEST(PropagationTest, MembersOfAGroupAreCutAlike) {
+  for (const char* members : {R"(
+  g = () custom-call(a), custom_call_target="xla.sdy.ShardingGroup", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.sharding_group_id="0 : i64"}
+  h = () custom-call(c), custom_call_target="xla.sdy.ShardingGroup", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.sharding_group_id="0 : i64"}
+  d = f32[8,4] negate(c))",
+                              R"(
+  g = f32[8,4] custom-call(a), custom_call_target="Sharding", sharding={unknown shard_as 3}
+  h = f32[8,4] custom-call(c), custom_call_target="Sharding", sharding={unknown shard_as 3}
+  d = f32[8,4] negate(h))"}) {
+    const std::string text = absl::StrCat(R"(ENTRY main {
+  a = f32[8,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  b = f32[8,4] parameter(1)
+  c = f32[8,4] tanh(b))",
+                                          members, R"(
+  ROOT e = (f32[8,4], f32[8,4]) tuple(a, d)
+})");
+    for (const char* name : {"a", "b", "c", "d"})
+      EXPECT_EQ(Propagated(text, name), "{devices=[8,1]<=[8]}") << name;
+    ExpectEquivalent(text, {}, {1, 2, 3, 7}, 1e-6);
+  }
+}
+
+TEST(PropagationTest, BarriersStopShardingsOneWayOrBoth) {
+  struct Case {
+    const char* barrier;
+    bool forward, backward;
+  };
+  for (const Case& c :
+       {Case{"ShardBarrierFrom\"", false, true}, Case{"ShardBarrierTo\"", true, false},
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"0 : i32\"}", false,
+             false},
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"1 : i32\"}", true,
+             false},
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"2 : i32\"}", false,
+             true},
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"3 : i32\"}", true,
+             true}}) {
+    SCOPED_TRACE(c.barrier);
+    const auto text = [&](const char* above, const char* below) {
+      return absl::StrCat("ENTRY main {\n  a = f32[8,4] parameter(0)", above,
+                          "\n  b = f32[8,4] custom-call(a), custom_call_target=\"", c.barrier,
+                          "\n  ROOT c = f32[8,4] negate(b)", below, "\n}");
+    };
+    const char* cut = ", sharding={devices=[8,1]<=[8]}";
+    EXPECT_EQ(Propagated(text(cut, ""), "c") != "{replicated}", c.forward);
+    const std::string behind = absl::StrCat(
+        "ENTRY main {\n  a = f32[8,4] parameter(0)\n  b = f32[8,4] custom-call(a), custom_call_target=\"", c.barrier,
+        "\n  c = f32[8,4] custom-call(b), custom_call_target=\"Sharding\"", cut, "\n  ROOT d = f32[8,4] negate(c)\n}");
+    EXPECT_EQ(Propagated(behind, "a") != "{replicated}", c.backward);
+  }
+}
+
 TEST(PropagationTest, AMaximalShardingIsComputedEverywhere) {
   ExpectEquivalent(R"(ENTRY main {
   a = f32[8] parameter(0), sharding={devices=[$n]<=[$n]}

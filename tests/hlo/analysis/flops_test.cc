@@ -6,8 +6,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "gtest/gtest.h"
+#include "hlo/analysis/module_stats.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ops/verify_module.h"
+#include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
@@ -55,6 +57,17 @@ TEST(FlopsTest, NonsenseAndHugeShapesAreNoOverflow) {
   EXPECT_EQ(RootFlops("x = f32[1000000000,1000000] parameter(0) ROOT d = f32[1000000000,1000000] dot(x, x), "
                       "lhs_contracting_dims={0}"),
             std::numeric_limits<int64_t>::max());
+}
+
+TEST(FlopsTest, ProductsBeyond64BitsSaturateInValidModules) {
+  const auto module = ParseModule(
+      "ENTRY e { l = f32[268435456,268435456] parameter(0) a = f32[268435456,268435456] dot(l, l), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT b = f32[268435456,268435456] dot(a, l), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={0} }");
+  ASSERT_OK(module.status());
+  EXPECT_OK(VerifyModule(**module));
+  EXPECT_EQ(Flops(*(*module)->entry()->root()), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(ComputeModuleStats(**module).flops, std::numeric_limits<int64_t>::max());
 }
 
 TEST(FlopsTest, BytesAreThoseOfOperandsAndResult) {

@@ -295,18 +295,31 @@ TEST(FileTest, WhatIsNoModuleIsAnError) {
 }
 
 TEST(FileTest, FormatsFollowTheOutputName) {
-  EXPECT_EQ(FormatOfName("a/x.snapshot.pb"), Format::kSnapshot);
-  EXPECT_EQ(FormatOfName("x.hlo.pb"), Format::kContainer);
-  EXPECT_EQ(FormatOfName("x.hlo"), Format::kHloText);
-  EXPECT_EQ(FormatOfName("x.txt"), Format::kHloText);
-  EXPECT_EQ(FormatOfName("x.pbtxt"), Format::kProtoText);
-  EXPECT_EQ(FormatOfName("x.json"), Format::kJson);
-  EXPECT_EQ(FormatOfName("/dev/null"), Format::kContainer);
+  EXPECT_THAT(FormatOfName("a/x.snapshot.pb"), IsOkAndHolds(Format::kSnapshot));
+  EXPECT_THAT(FormatOfName("a/x.hlo_unoptimized_snapshot.pb"), IsOkAndHolds(Format::kUnoptimizedSnapshot));
+  EXPECT_THAT(FormatOfName("x.hlo.pb"), IsOkAndHolds(Format::kContainer));
+  EXPECT_THAT(FormatOfName("x.pb"), IsOkAndHolds(Format::kContainer));
+  EXPECT_THAT(FormatOfName("x.hlo"), IsOkAndHolds(Format::kHloText));
+  EXPECT_THAT(FormatOfName("x.txt"), IsOkAndHolds(Format::kHloText));
+  EXPECT_THAT(FormatOfName("x.pbtxt"), IsOkAndHolds(Format::kProtoText));
+  EXPECT_THAT(FormatOfName("x.json"), IsOkAndHolds(Format::kJson));
   // What is inside a compressed file.
-  EXPECT_EQ(FormatOfName("x.snapshot.pb.gz"), Format::kSnapshot);
-  EXPECT_EQ(FormatOfName("x.hlo.gz"), Format::kHloText);
-  EXPECT_EQ(FormatOfName("x.json.gz"), Format::kJson);
-  EXPECT_EQ(FormatOfName("x.gz"), Format::kContainer);
+  EXPECT_THAT(FormatOfName("x.snapshot.pb.gz"), IsOkAndHolds(Format::kSnapshot));
+  EXPECT_THAT(FormatOfName("x.hlo.gz"), IsOkAndHolds(Format::kHloText));
+  EXPECT_THAT(FormatOfName("x.json.gz"), IsOkAndHolds(Format::kJson));
+}
+
+TEST(FileTest, NamesThatSayNoFormatAreRefused) {
+  for (const char* name : {"x", "x.gz", "x.hlo.p", "x.mlir", "dir.hlo/x", "x.hlo.pb.bz2", "x.HLO"}) {
+    EXPECT_THAT(FormatOfName(name), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(".pbtxt"))) << name;
+  }
+  // What is no regular file needs no name.
+  const std::string pipe = std::string(::testing::TempDir()) + "/pipe_without_suffix";
+  unlink(pipe.c_str());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& name : {std::string("-"), std::string("/dev/null"), std::string("/dev/stdout"), pipe}) {
+    EXPECT_THAT(FormatOfName(name), IsOkAndHolds(Format::kContainer)) << name;
+  }
 }
 
 TEST(FileTest, EveryFormatIsReadAndWrittenCompressed) {

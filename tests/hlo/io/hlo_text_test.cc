@@ -14,6 +14,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // What section 15 of the format's description shows: the long form.
@@ -306,9 +307,6 @@ TEST(HloTextTest, ErrorsNameLineAndColumn) {
        "1:38: the result of iota: found no shape"},
       {"ENTRY main { x = f32[2] parameter(0) r = f32[2] negate(f32[3] x) }",
        "operand x is f32[2], not f32[3]"},
-      {"ENTRY main (x: f32[3]) -> f32[2] { x = f32[2] parameter(0) }", "the signature differs"},
-      {"HloModule m, entry_computation_layout={()->f32[]}\nENTRY main { x = f32[2] parameter(0) }",
-       "entry_computation_layout differs"},
       {"ENTRY a { x = f32[] parameter(0) } ENTRY b { x = f32[] parameter(0) }", "another ENTRY"},
       {"ENTRY main { }", "without instructions"},
       {"ENTRY main { x = f32[2] parameter(0), metadata={op_name=\"abc }", "the string does not end"},
@@ -319,6 +317,31 @@ TEST(HloTextTest, ErrorsNameLineAndColumn) {
     SCOPED_TRACE(text);
     EXPECT_THAT(ParseModule(text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
   }
+}
+
+TEST(HloTextTest, TheBodyCountsWhereSignaturesOrLayoutsDiffer) {
+  const std::pair<const char*, const char*> kWarnings[] = {
+      {"ENTRY main (x: f32[3]) -> f32[2] { x = f32[2] parameter(0) }",
+       "1:12: warning: the signature of main differs"},
+      {"ENTRY main (x: f32[2], y: f32[2]) -> f32[2] { x = f32[2] parameter(0) }", "the signature of main"},
+      {"ENTRY main (x: f32[2]) -> f32[7] { x = f32[2] parameter(0) }", "the signature of main"},
+      {"HloModule m, entry_computation_layout={()->f32[]}\nENTRY main { x = f32[2] parameter(0) }",
+       "1:1: warning: entry_computation_layout differs"},
+      {"HloModule m, entry_computation_layout={(f32[2])->(f32[2])}\nENTRY main { x = f32[2] parameter(0) }",
+       "entry_computation_layout differs"},
+  };
+  for (const auto& [text, warning] : kWarnings) {
+    SCOPED_TRACE(text);
+    std::vector<std::string> warnings;
+    ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(text, &warnings));
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr(warning)));
+    EXPECT_THAT(PrintModule(*module), HasSubstr("entry_computation_layout={(f32[2]{0})->f32[2]{0}}"));
+  }
+  std::vector<std::string> warnings;
+  EXPECT_OK(ParseModule("HloModule m, entry_computation_layout={(f32[2]{0})->f32[2]}\n"
+                        "ENTRY main (x: f32[2]) -> f32[2] { x = f32[2] parameter(0) }",
+                        &warnings));
+  EXPECT_THAT(warnings, ElementsAre());
 }
 
 TEST(HloTextTest, DeepNestingIsAnErrorNotAStackOverflow) {

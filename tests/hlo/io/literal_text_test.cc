@@ -102,7 +102,7 @@ TEST(LiteralTextTest, ErrorsNameThePlace) {
       {"s32[2]", "{1}", "1:1: dimension 0 of the literal has 1 elements where s32[2] has 2"},
       {"s32[2]", "{1,2,3}", "has more elements"},
       {"s32[2,2]", "{{1,2},\n{3}}", "2:1: dimension 1"},
-      {"s32[2]", "1", "expected '{'"},
+      {"s32[2]", "x", "expected an integer"},
       {"(s32[])", "{1}", "expected '('"},
   };
   for (const auto& [shape, text, message] : kErrors) {
@@ -136,6 +136,36 @@ TEST(LiteralTextTest, RandomFloatBitsSurvive) {
     ASSERT_OK_AND_ASSIGN(const std::optional<Literal> back, ParseLiteral(literal.shape(), &whole));
     ASSERT_TRUE(back.has_value());
     EXPECT_EQ(*back, literal);
+  }
+}
+
+TEST(LiteralTextTest, OneValueStandsForAllElements) {
+  const std::tuple<const char*, const char*, const char*> kSplats[] = {
+      {"f32[3]", "1.5", "{1.5, 1.5, 1.5}"},
+      {"pred[2]", "true", "{1, 1}"},
+      {"bf16[2,1]", "-inf", "{ {-inf}, {-inf} }"},
+      {"c64[2]", "(1, 2)", "{(1, 2), (1, 2)}"},
+      {"u8[0,3]", "1", "{}"},
+      {"(s32[2], f32[])", "(4, 5)", "( {4, 4}, 5 )"},
+  };
+  for (const auto& [shape, text, printed] : kSplats) {
+    SCOPED_TRACE(text);
+    ASSERT_OK_AND_ASSIGN(const Literal literal, Parse(shape, text));
+    EXPECT_EQ(Print(literal), printed);
+  }
+  EXPECT_THAT(Parse("f32[1000000,1000000]", "1"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at most 256 here")));
+  EXPECT_THAT(Parse("f32[2,2]", "{1, 2}"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(LiteralTextTest, TheLargestU64IsAlsoMinusOne) {
+  ASSERT_OK_AND_ASSIGN(const Literal one, Parse("u64[]", "-1"));
+  EXPECT_EQ(Print(one), "18446744073709551615");
+  ASSERT_OK_AND_ASSIGN(const Literal least, Parse("u64[]", "-9223372036854775808"));
+  EXPECT_EQ(Print(least), "9223372036854775808");
+  for (const auto& [shape, text] : {std::pair("u64[]", "-9223372036854775809"), std::pair("u32[]", "-1"),
+                                    std::pair("u8[]", "-1"), std::pair("s64[]", "9223372036854775808")}) {
+    EXPECT_THAT(Parse(shape, text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("outside"))) << text;
   }
 }
 

@@ -56,6 +56,48 @@ TEST(TextGrammarTest, NamesMayLookLikeOtherTokens) {
   }
 }
 
+TEST(TextGrammarTest, ANameOfAModuleMayEndInAColon) {
+  EXPECT_EQ(RespelledModule("HloModule module:\nENTRY e { ROOT a = f32[] parameter(0) }"), kOne);
+  EXPECT_EQ(RespelledModule("HloModule module: , is_scheduled=false\nENTRY e { ROOT a = f32[] parameter(0) }"),
+            kOne);
+}
+
+// The entry's instructions as they are printed, one a line.
+std::string RespelledBody(absl::string_view body) {
+  const std::string printed = RespelledModule(absl::StrCat("ENTRY e {\n", body, "\n}\n"));
+  const size_t begin = printed.find("ENTRY e {\n");
+  if (begin == std::string::npos) return printed;
+  return absl::StrReplaceAll(printed.substr(begin + 9, printed.rfind("\n}") - begin - 9), {{"\n  ", "\n"}});
+}
+
+TEST(TextGrammarTest, ParametersAndConstantsStandAmongOperands) {
+  EXPECT_EQ(RespelledBody("ROOT c = f32[2] add(f32[2] parameter(0), f32[2] constant({1, 2}))"),
+            "\nparameter = f32[2]{0} parameter(0)\nconstant = f32[2]{0} constant({1, 2})\n"
+            "ROOT c = f32[2]{0} add(parameter, constant)");
+  EXPECT_EQ(RespelledBody("p = f32[] parameter(1) ROOT c = f32[] add(f32[] negate(f32[] parameter(0)), p)"),
+            "\np = f32[] parameter(1)\nparameter = f32[] parameter(0)\nnegate = f32[] negate(parameter)\n"
+            "ROOT c = f32[] add(negate, p)");
+  EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(parameter(0))"), HasSubstr("a parameter needs its shape"));
+  EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(f32[2] constant({1}))"), HasSubstr("dimension 0"));
+  EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(f32[2] parameter(1))"), HasSubstr("no parameter number 0"));
+}
+
+TEST(TextGrammarTest, OneValueStandsForAllElements) {
+  EXPECT_EQ(RespelledBody("ROOT c = s32[2,2] constant(7)"), "\nROOT c = s32[2,2]{1,0} constant({ { 7, 7 }, { 7, 7 } })");
+  // A large one is a broadcast, so that a line of text takes no memory.
+  EXPECT_EQ(RespelledBody("ROOT c = f32[100000,100000] constant(-inf), metadata={op_name=\"n\"}"),
+            "\nconstant = f32[] constant(-inf)\n"
+            "ROOT c = f32[100000,100000]{1,0} broadcast(constant), dimensions={}, metadata={op_name=\"n\"}");
+  EXPECT_EQ(RespelledBody("ROOT c = f32[300] negate(f32[300] constant(1))"),
+            "\nconstant = f32[] constant(1)\nbroadcast = f32[300]{0} broadcast(constant), dimensions={}\n"
+            "ROOT c = f32[300]{0} negate(broadcast)");
+}
+
+TEST(TextGrammarTest, ALengthAloneIsAListOfOne) {
+  EXPECT_EQ(RespelledBody("p = c64[0] parameter(0) ROOT c = c64[0] fft(p), fft_type=FFT, fft_length=0"),
+            "\np = c64[0]{0} parameter(0)\nROOT c = c64[0]{0} fft(p), fft_type=FFT, fft_length={0}");
+}
+
 TEST(TextGrammarTest, StringsHaveBothQuotesEscapesAndLines) {
   ExpectSpellings(
       std::vector<TextSpelling>{{R"(f32[8]{0} negate(v), metadata={op_name='single "q" \x41\101'})",

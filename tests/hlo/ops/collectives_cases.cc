@@ -86,10 +86,10 @@ std::vector<ViolatingCase> ReductionCases() {
   const std::string scatter = "f32[4,4] reduce-scatter(x), replica_groups={{0,1}}, ";
   const std::string start = " all-gather-start(x), replica_groups={{0,1}}, dimensions={0}";
   return {
-      {"C6", "f32[8,4] all-reduce(x), replica_groups={}, to_apply=add_s32",
-       "parameter 0 of reducer add_s32: found s32[], expected f32[]"},
+      {"C6", "s32[8,4] all-reduce(n), replica_groups={}, to_apply=ge",
+       "parameter 0 of reducer ge: found f32[], expected s32[]"},
       {"C6", "(f32[8,4], s32[8,4]) all-reduce(x, n), replica_groups={}, to_apply=add",
-       "parameter 0 of reducer add: found f32[], expected s32[]"},
+       "the types of the operands: found f32 and s32"},
       {"C6", "f32[8,4] all-reduce-start(x), replica_groups={}, to_apply=ge",
        "result of reducer ge: found pred[]"},
       {"C6", "f32[16,4] all-gather(x), replica_groups={{0,1}}, dimensions={2}", "dimension: found 2"},

@@ -56,5 +56,37 @@ ENTRY main {
   EXPECT_GT(runs, 1000);
 }
 
+TEST(CustomCallTest, BuffersStayWholeAndKeepTheirType) {
+  const std::string text = R"(
+cond { s = (s32[], b(f32[6])) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT }
+body { s = (s32[], b(f32[6])) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  b = b(f32[6]) get-tuple-element(s), index=1, sharding={devices=[$n]<=[$n]}
+  a = f32[6] custom-call(b), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+  d = f32[6] add(a, a), sharding={devices=[$n]<=[$n]}
+  p = b(f32[6]) custom-call(d), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}
+  ROOT t = (s32[], b(f32[6])) tuple(j, p) }
+ENTRY main {
+  x = f32[6] parameter(0), sharding={devices=[$n]<=[$n]}
+  b = b(f32[6]) custom-call(x), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}
+  z = s32[] constant(0)
+  s = (s32[], b(f32[6])) tuple(z, b)
+  w = (s32[], b(f32[6])) while(s), condition=cond, body=body
+  r = b(f32[6]) get-tuple-element(w), index=1
+  ROOT y = f32[6] custom-call(r), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+})";
+  ExpectEquivalent(text);
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(text, 2), PartitionOptions()));
+  const std::string printed = PrintModule(*partitioned.module);
+  EXPECT_THAT(printed, testing::HasSubstr("b(f32[6]{0}) custom-call("));
+  ASSERT_OK_AND_ASSIGN(const auto again, ParseModule(printed));
+  EXPECT_OK(VerifyModule(*again));
+}
+
 }  // namespace
 }  // namespace toroid

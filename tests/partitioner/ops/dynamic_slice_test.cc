@@ -49,6 +49,21 @@ TEST(DynamicSliceTest, OneRowOfACutArraySendsOneRow) {
               ElementsAre("all-reduce 8"));
 }
 
+TEST(DynamicSliceTest, AVectorOfStartsIsCutAsScalarsAre) {
+  for (const char* sharding : {"", ", sharding={devices=[$n,1]<=[$n]}", ", sharding={replicated}"}) {
+    for (const char* vector : {"", ", sharding={devices=[$n]<=[$n]}"}) {
+      SCOPED_TRACE(absl::StrCat(sharding, vector));
+      const std::string text = absl::StrCat(
+          "ENTRY main {\n  x = f32[13,3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  v = s32[2] parameter(1)",
+          vector, "\n  ROOT y = f32[5,2] dynamic-slice(x, v), dynamic_slice_sizes={5,2}", sharding, "\n}\n");
+      for (const int32_t start : {-1, 4, 8, 9, 13}) {
+          const Literal starts = Literal::Array<int32_t>({2}, {start, 1});
+        ExpectEquivalent(text, {Integers(Shape(xla::F32, {13, 3})), starts}, {1, 2, 3, 16});
+      }
+    }
+  }
+}
+
 // The maximum over columns is partial over one axis, the slice over the other: no sum of maxima.
 TEST(DynamicSliceTest, PartialMaximaAreNotSummed) {
   for (const char* reducer : {"maximum", "minimum", "multiply"}) {

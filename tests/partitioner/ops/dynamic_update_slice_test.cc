@@ -46,6 +46,21 @@ TEST(DynamicUpdateSliceTest, IndexTypesNeitherWrapNorNarrow) {
   ExpectEquivalentAt<uint32_t>(8, 3, {0, 4, 4294967295});
 }
 
+TEST(DynamicUpdateSliceTest, AVectorOfStartsIsCutAsScalarsAre) {
+  for (const char* vector : {"", ", sharding={devices=[$n]<=[$n]}"}) {
+    const std::string text = absl::StrCat(
+        "ENTRY main {\n  x = s32[13,6] parameter(0), sharding={devices=[$n,1]<=[$n]}\n",
+        "  u = s32[4,1] parameter(1)\n  v = s64[2] parameter(2)", vector,
+        "\n  ROOT y = s32[13,6] dynamic-update-slice(x, u, v)\n}\n");
+    for (const int64_t start : {-1, 0, 5, 9, 100}) {
+      SCOPED_TRACE(absl::StrCat(vector, " start ", start));
+      const Literal starts = Literal::Array<int64_t>({2}, {start, 5});
+      ExpectEquivalent(text, {Integers(Shape(xla::S32, {13, 6})), Integers(Shape(xla::S32, {4, 1}), 2), starts},
+                       {1, 2, 3, 16});
+    }
+  }
+}
+
 TEST(DynamicUpdateSliceTest, OneRowIntoACutCacheMovesNothing) {
   EXPECT_THAT(Collectives(Update("s32", 16, 1, ", sharding={replicated}"), 4), IsEmpty());
 }

@@ -1,0 +1,14 @@
+#include "hlo/io/output_name.h"
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "hlo/io/file.h"
+
+namespace toroid {
+
+void CheckOutputName(const std::string& path, absl::string_view advice) {
+  const absl::Status status = FormatOfName(path).status();
+  if (!status.ok()) throw CLI::ValidationError("-o", absl::StrCat(status.message(), advice));
+}
+
+}  // namespace toroid

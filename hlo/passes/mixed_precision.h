@@ -1,0 +1,26 @@
+// Ops of mixed precision, said with converts.
+//
+// Compilers let the float types of an op's operands and of its result differ. Such an op computes in the common type
+// of its operands (CommonFloat of hlo/ops/constraint.h), a reduction in that of its computation, and rounds the
+// result to the type given.
+// Before: c = bf16[2] copy(f32[2] a)           After: t = f32[2] copy(a)
+//         d = f32[2] add(bf16[2] c, f32[2] a)         c = bf16[2] convert(t)
+//                                                     u = f32[2] convert(c)
+//                                                     d = f32[2] add(u, a)
+// all-reduce, reduce-scatter: what travels keeps its type, and the computation is rewritten for it.
+#ifndef TOROID_HLO_PASSES_MIXED_PRECISION_H_
+#define TOROID_HLO_PASSES_MIXED_PRECISION_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// A copy of the verified `module` in which no op mixes floats; null if none does.
+absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_PASSES_MIXED_PRECISION_H_

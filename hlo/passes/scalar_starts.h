@@ -1,0 +1,25 @@
+// The starts of dynamic-slice and dynamic-update-slice, one scalar for each dimension.
+//
+// Before: y = f32[1,6] dynamic-slice(x, v)       v s32[2], the old form
+// After:  a = s32[1] slice(v), slice={[0:1]}
+//         i = s32[] reshape(a)                   and alike for dimension 1
+//         y = f32[1,6] dynamic-slice(x, i, j)
+#ifndef TOROID_HLO_PASSES_SCALAR_STARTS_H_
+#define TOROID_HLO_PASSES_SCALAR_STARTS_H_
+
+#include <vector>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// True for the old form: one vector holds the starts.
+bool HasVectorOfStarts(const Instruction& instruction);
+
+// Appends the starts of `instruction`, which has the old form, to `to` and puts them in the place of the vector,
+// the last of `operands`.
+void AppendScalarStarts(const Instruction& instruction, Computation* to, std::vector<Instruction*>* operands);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_PASSES_SCALAR_STARTS_H_

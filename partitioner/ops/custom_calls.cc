@@ -1,0 +1,47 @@
+// Local programs of custom calls.
+//
+// Example: y = f32[8,4,4]{1,2,0} custom-call(x), operand_layout_constraints={f32[8,4,4]{1,2,0}}, num_batch_dims="1"
+// over 2 devices, cut along dimension 0:
+//   a = f32[4,4,4]{1,2,0} copy(x)
+//   b = f32[4,4,4]{1,2,0} custom-call(a), operand_layout_constraints={f32[4,4,4]{1,2,0}}
+//   y = f32[4,4,4]{2,1,0} copy(b)
+#include "partitioner/ops/local_program.h"
+
+namespace toroid {
+
+std::vector<Instruction*> EmitCustomCall(
+    SpmdBuilder& b, const Instruction& call, absl::Span<Instruction* const> operands, const Shape& local_result,
+    const std::function<Computation*(const Computation*)>& copy_computation) {
+  const bool constrained = call.attrs().constrain_layout();
+  const auto& constraints = call.attrs().operand_shapes_with_layout();
+  std::vector<Instruction*> inside(operands.begin(), operands.end());
+  for (size_t i = 0; constrained && i < inside.size() && i < static_cast<size_t>(constraints.size()); ++i) {
+    const absl::StatusOr<Shape> wanted = Shape::FromProto(constraints.Get(static_cast<int>(i)));
+    if (!wanted.ok()) continue;  // Of an element type that is not known here.
+    inside[i] = b.ToLayout(inside[i], *wanted);
+  }
+  Instruction* clone = b.Clone(call, WithLayoutOf(local_result, call.shape()), inside);
+  if (constrained) {
+    xla::HloInstructionProto* attrs = clone->MutableAttrs();
+    for (int i = 0; i < attrs->operand_shapes_with_layout_size() && i < clone->num_operands(); ++i) {
+      *attrs->mutable_operand_shapes_with_layout(i) = clone->operand(i)->shape().ToProto();
+    }
+  }
+  if (!call.called().empty()) {
+    std::vector<Computation*> called;
+    for (const Computation* computation : call.called()) called.push_back(copy_computation(computation));
+    clone->set_called(called);
+  }
+  std::vector<Instruction*> leaves = b.TakeApart(clone);
+  for (Instruction*& leaf : leaves) leaf = b.ToRowMajor(leaf);
+  return leaves;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context) {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < context.results.size(); ++i) shapes.push_back(context.ResultShape(static_cast<int>(i)));
+  const Shape local = context.op->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0];
+  return EmitCustomCall(*context.b, *context.op, context.operands, local, context.copy_computation);
+}
+
+}  // namespace toroid

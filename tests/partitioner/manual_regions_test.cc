@@ -1,0 +1,104 @@
+// Manual shardings without a boundary to global values: the whole module is the program of one device.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "partitioner/given_shardings.h"
+#include "runtime/run_partitioned.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Every device runs the module as it stands, so the result is that of one device.
+void ExpectRunsAsItStands(const std::string& text) {
+  for (const int64_t n : {2, 4}) {
+    const std::unique_ptr<Module> module = ProgramFor(text, n);
+    PartitionOptions options;
+    options.num_partitions = n;
+    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, options));
+    const std::vector<Literal> arguments = IntegerArguments(*module);
+    ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, arguments));
+    ASSERT_OK_AND_ASSIGN(const Literal actual,
+                         RunPartitioned(*partitioned.module, arguments, expected.shape()));
+    EXPECT_EQ(actual, expected) << text;
+  }
+}
+
+TEST(ManualRegionsTest, ControlFlowAtTheRootIsManualAllThrough) {
+  ExpectRunsAsItStands(R"(
+T { x = f32[4] parameter(0), sharding={manual}  ROOT n = f32[4] negate(x), sharding={manual} }
+F { y = f32[4] parameter(0), sharding={manual}  ROOT c = f32[4] copy(y) }
+ENTRY main {
+  p = pred[] parameter(0), sharding={manual}
+  a = f32[4] parameter(1), sharding={manual}
+  ROOT r = f32[4] conditional(p, a, a), true_computation=T, false_computation=F, sharding={manual}
+})");
+  ExpectRunsAsItStands(R"(
+body {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[4] add(x, x)
+  ROOT t = (s32[], f32[4]) tuple(j, y)
+}
+cond {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  a = f32[4] parameter(0), sharding={manual}
+  z = s32[] constant(0)
+  s = (s32[], f32[4]) tuple(z, a)
+  ROOT w = (s32[], f32[4]) while(s), condition=cond, body=body
+})");
+}
+
+TEST(ManualRegionsTest, ChainsOfAnyLengthStayManual) {
+  // Loops in loops, each entered with the value that the one before gives, hand the axes on step by step.
+  std::string text = "ENTRY main {\n  v0 = f32[4] parameter(0), sharding={manual}\n  p = pred[] parameter(1)\n";
+  std::string branches;
+  const int kDepth = 150;
+  for (int i = 0; i < kDepth; ++i) {
+    absl::StrAppend(&branches, "T", i, " { x = f32[4] parameter(0)  ROOT n = f32[4] negate(x) }\nF", i,
+                    " { y = f32[4] parameter(0)  ROOT c = f32[4] copy(y) }\n");
+    absl::StrAppend(&text, "  v", i + 1, " = f32[4] conditional(p, v", i, ", v", i, "), true_computation=T", i,
+                    ", false_computation=F", i, "\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[4] copy(v", kDepth, ")\n}");
+  ExpectRunsAsItStands(absl::StrCat(branches, text));
+}
+
+TEST(ManualRegionsTest, AManualValueIsNotShardedFromOutside) {
+  const std::string text = R"(
+ENTRY main {
+  x = f32[4] parameter(0), sharding={manual}
+  y = f32[4] negate(x)
+  ROOT z = f32[4] negate(y)
+})";
+  for (const char* name : {"parameter(0)", "y", "output{0}"}) {
+    SCOPED_TRACE(name);
+    const std::unique_ptr<Module> module = ProgramFor(text, 2);
+    absl::Status status = ApplyGivenShardings({absl::StrCat(name, "={devices=[2]<=[2]}")}, module.get());
+    if (status.ok()) status = PartitionModule(*module, PartitionOptions()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("outside the manual region"));
+  }
+}
+
+TEST(ManualRegionsTest, OneValueIsGivenOneSharding) {
+  const std::unique_ptr<Module> module = ProgramFor("ENTRY main { ROOT x = f32[4] parameter(0) }", 2);
+  const absl::Status status =
+      ApplyGivenShardings({"x={devices=[2]<=[2]}", " x = {replicated}"}, module.get());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'x' is given two shardings"));
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,69 @@
+// Partial sums with several users.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "tests/partitioner/equivalence.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A weight gradient g, partial over the batch, and the weights after `update` of it.
+std::string Step(const std::string& update) {
+  return absl::StrCat(R"(
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[16,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  dy = f32[16,6] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  w = f32[8,6] parameter(2), sharding={replicated}
+  g = f32[8,6] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  z = f32[] constant(0)
+  h = f32[] constant(0.5)
+  half = f32[8,6] broadcast(h), dimensions={}
+)",
+                      update, "}");
+}
+
+// A square, or any product of two values that come from one sum, is linear in neither.
+TEST(PartialSumsTest, AValueAndItsSquareShareOneReduction) {
+  for (const char* product : {"sq = f32[8,6] multiply(g, g)", "k = f32[8,6] negate(g)  sq = f32[8,6] multiply(g, k)",
+                              "k = f32[8,6] multiply(g, half)  sq = f32[8,6] multiply(k, k)",
+                              "k = f32[8,6] multiply(half, g)  sq = f32[8,6] multiply(k, g)"}) {
+    SCOPED_TRACE(product);
+    const std::string text = Step(absl::StrCat("  step = f32[8,6] multiply(g, half)\n  ", product, R"(
+  n = f32[] reduce(sq, z), dimensions={0,1}, to_apply=add
+  nb = f32[8,6] broadcast(n), dimensions={}
+  scaled = f32[8,6] multiply(step, nb)
+  ROOT y = f32[8,6] subtract(w, scaled), sharding={replicated}
+)"));
+    ExpectEquivalent(text);
+    EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 192"));
+  }
+}
+
+TEST(PartialSumsTest, AnInnerProductWithItselfReducesTheVector) {
+  const std::string text = Step(R"(
+  k = f32[8,6] multiply(g, half)
+  q = f32[] dot(g, k), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
+  qb = f32[8,6] broadcast(q), dimensions={}
+  ROOT y = f32[8,6] add(w, qb), sharding={replicated}
+)");
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 192"));
+}
+
+// Without another user the sum stays partial until little is left of it.
+TEST(PartialSumsTest, AValueThatShrinksIsReducedBehind) {
+  const std::string text = Step(R"(
+  step = f32[8,6] multiply(g, half)
+  s = f32[8] reduce(step, z), dimensions={1}, to_apply=add
+  ROOT y = f32[8] negate(s), sharding={replicated}
+)");
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 32"));
+}
+
+}  // namespace
+}  // namespace toroid
