@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "runtime/compare.h"
 #include "runtime/promote.h"
 
@@ -18,9 +19,7 @@ void AppendLeafTypes(const Shape& shape, std::vector<PrimitiveType>* types) {
 
 }  // namespace
 
-void CheckReport::Add(const Literal& actual, const Literal& expected, std::optional<double> tolerance,
-                      absl::string_view what) {
-  const Comparison comparison = Compare(actual, expected, tolerance);
+void CheckReport::Add(const Comparison& comparison, absl::string_view what) {
   equal &= comparison.equal;
   outputs = static_cast<int>(comparison.outputs.size());
   max_abs_error = std::max(max_abs_error, comparison.max_abs_error);
@@ -33,10 +32,22 @@ void CheckReport::Add(const Literal& actual, const Literal& expected, std::optio
 
 double JsonNumber(double value) { return std::isfinite(value) ? value : 1e308; }
 
+std::string NonfiniteWarning(absl::Span<const double> shares) {
+  size_t outputs = 0, worst = 0;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    outputs += shares[i] > 0;
+    if (shares[i] > shares[worst]) worst = i;
+  }
+  if (outputs == 0) return "";
+  return absl::StrCat("warning: ", outputs, outputs == 1 ? " output has" : " outputs have",
+                      " NaN or infinite elements, output ", worst,
+                      " the most: ", absl::StrFormat("%.3g", 100 * shares[worst]),
+                      " %; such elements show little, give others with --args");
+}
+
 nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promoted, const Literal& expected,
-                                      std::optional<double> tolerance) {
-  const Literal wide = PromotedLiteral(expected);
-  const Comparison from_plain = Compare(PromotedLiteral(plain), wide),
+                                      const Literal& wide, absl::Span<const double> tolerances) {
+  const Comparison from_plain = Compare(PromotedLiteral(plain), PromotedLiteral(expected)),
                    from_promoted = Compare(promoted, wide);
   // Infinities and NaNs that do not match are no small error; where they match, a tolerance decides.
   const Comparison kinds = Compare(promoted, wide, 1e300);
@@ -45,7 +56,8 @@ nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promo
   auto report = nlohmann::ordered_json::array();
   for (size_t i = 0; i < types.size() && i < from_plain.outputs.size() && i < from_promoted.outputs.size();
        ++i) {
-    const double allowed = tolerance.value_or(Tolerance(types[i]));
+    const size_t leaf = tolerances.size() == 1 ? 0 : i;
+    const double allowed = leaf < tolerances.size() ? tolerances[leaf] : Tolerance(types[i]);
     const double plain_error = from_plain.outputs[i].max_rel_error,
                  error = from_promoted.outputs[i].max_rel_error;
     const bool equal = from_plain.outputs[i].equal && plain_error == 0;

@@ -2,12 +2,13 @@
 #ifndef TOROID_RUNTIME_CHECK_REPORT_H_
 #define TOROID_RUNTIME_CHECK_REPORT_H_
 
-#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "nlohmann/json.hpp"
+#include "runtime/compare.h"
 
 namespace toroid {
 
@@ -18,20 +19,24 @@ struct CheckReport {
   double max_abs_error = 0, max_rel_error = 0;
   std::string difference;  // "output 2 differs from WHAT at [0,1]: 1.5 instead of 1.25": the first one.
 
-  // `tolerance` replaces those of the types; see compare.h.
-  void Add(const Literal& actual, const Literal& expected, std::optional<double> tolerance,
-           absl::string_view what);
+  // `what` is what the result was compared with.
+  void Add(const Comparison& comparison, absl::string_view what);
 };
 
 // JSON has no infinity and no NaN: 1e308 stands for them.
 double JsonNumber(double value);
 
+// A line that warns of results which say little because so much of them is NaN or infinite; empty if none is.
+// `shares` as NonfiniteShares gives them.
+std::string NonfiniteWarning(absl::Span<const double> shares);
+
 // Of each output how far the plain and the promoted result (promote.h) are from the expected one, relative to
-// its largest element. What comes within the rounding of its type in f64 is a matter of rounding; what does
-// not is something else:
+// its largest element: the plain one from `expected`, the promoted one from `wide`, the expected one
+// promoted. What comes within the tolerance in f64 (for each array leaf, or one for all) is a matter of
+// rounding; what does not is something else:
 //   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
 nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promoted, const Literal& expected,
-                                      std::optional<double> tolerance);
+                                      const Literal& wide, absl::Span<const double> tolerances);
 
 }  // namespace toroid
 

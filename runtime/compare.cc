@@ -123,12 +123,13 @@ ArrayComparison CompareArrays(const Literal& actual, const Literal& expected,
   return result;
 }
 
-void CompareInto(const Literal& actual, const Literal& expected, std::optional<double> tolerance,
+// `tolerances`: one for all leaves, or one for each; the types say where there is none.
+void CompareInto(const Literal& actual, const Literal& expected, absl::Span<const double> tolerances,
                  Comparison* comparison) {
   const bool tuples = actual.shape().IsTuple() && expected.shape().IsTuple();
   if (tuples && actual.elements().size() == expected.elements().size()) {
     for (size_t i = 0; i < expected.elements().size(); ++i) {
-      CompareInto(actual.element(i), expected.element(i), tolerance, comparison);
+      CompareInto(actual.element(i), expected.element(i), tolerances, comparison);
     }
     return;
   }
@@ -138,7 +139,9 @@ void CompareInto(const Literal& actual, const Literal& expected, std::optional<d
     array.difference =
         absl::StrCat("shape ", actual.shape().ToString(), " instead of ", expected.shape().ToString());
   } else if (expected.shape().IsArray()) {
-    array = CompareArrays(actual, expected, tolerance);
+    const size_t leaf = tolerances.size() == 1 ? 0 : comparison->outputs.size();
+    array = CompareArrays(actual, expected,
+                          leaf < tolerances.size() ? std::optional<double>(tolerances[leaf]) : std::nullopt);
   } else {
     return;
   }
@@ -146,6 +149,38 @@ void CompareInto(const Literal& actual, const Literal& expected, std::optional<d
   comparison->max_abs_error = std::max(comparison->max_abs_error, array.max_abs_error);
   comparison->max_rel_error = std::max(comparison->max_rel_error, array.max_rel_error);
   comparison->outputs.push_back(std::move(array));
+}
+
+template <typename T>
+int64_t CountNonfinite(absl::Span<const T> values) {
+  int64_t count = 0;
+  for (const T& value : values) {
+    const auto parts = Components(value);
+    count += !std::isfinite(parts[0]) || !std::isfinite(parts[1]);
+  }
+  return count;
+}
+
+void AppendShares(const Literal& literal, std::vector<double>* shares) {
+  for (const Literal& element : literal.elements()) AppendShares(element, shares);
+  const Shape& shape = literal.shape();
+  if (!shape.IsArray()) return;
+  int64_t count = 0;
+  if (IsFloat(shape.element_type()) || IsComplex(shape.element_type())) {
+    count = VisitArrayType(
+        shape.element_type(),
+        [&](auto tag) -> int64_t {
+          using T = typename decltype(tag)::type;
+          if constexpr (std::is_integral_v<T>) {
+            return 0;
+          } else {
+            return CountNonfinite(literal.data<T>());
+          }
+        },
+        int64_t{0});
+  }
+  shares->push_back(static_cast<double>(count) /
+                    static_cast<double>(std::max<int64_t>(1, shape.NumElements())));
 }
 
 }  // namespace
@@ -185,9 +220,20 @@ double Tolerance(PrimitiveType type) {
 }
 
 Comparison Compare(const Literal& actual, const Literal& expected, std::optional<double> tolerance) {
+  const double given = tolerance.value_or(0);
+  return Compare(actual, expected, absl::MakeConstSpan(&given, tolerance.has_value() ? 1 : 0));
+}
+
+Comparison Compare(const Literal& actual, const Literal& expected, absl::Span<const double> tolerances) {
   Comparison comparison;
-  CompareInto(actual, expected, tolerance, &comparison);
+  CompareInto(actual, expected, tolerances, &comparison);
   return comparison;
+}
+
+std::vector<double> NonfiniteShares(const Literal& literal) {
+  std::vector<double> shares;
+  AppendShares(literal, &shares);
+  return shares;
 }
 
 }  // namespace toroid

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 
 namespace toroid {
@@ -38,6 +39,12 @@ double Tolerance(PrimitiveType type);
 // Different shapes are a difference.
 Comparison Compare(const Literal& actual, const Literal& expected,
                    std::optional<double> tolerance = std::nullopt);
+// The same with a tolerance for each array leaf, in pre-order; integers and booleans must be equal all the
+// same.
+Comparison Compare(const Literal& actual, const Literal& expected, absl::Span<const double> tolerances);
+
+// Of each array leaf, in pre-order, the share of its elements that are NaN or infinite: 0 to 1.
+std::vector<double> NonfiniteShares(const Literal& literal);
 
 }  // namespace toroid
 

@@ -112,6 +112,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   }
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
+  state.progress = options.progress;
   state.infeed.assign(options.infeed.rbegin(), options.infeed.rend());
   MeshBuffer result;
   RETURN_IF_ERROR(RunPlan(*entry_, absl::MakeSpan(buffers), mesh, &result));

@@ -34,7 +34,9 @@ struct RunOptions {
   int64_t max_steps = 0;
   // What infeed ops take, in order, and where outfeeds go; see kernels/host_transfer.h.
   std::vector<NpyArray> infeed;
-  std::vector<Literal>* outfeed = nullptr;
+  Outfeed* outfeed = nullptr;
+  // Where to tell how far the run is.
+  Progress* progress = nullptr;
   // Threads of the kernels; 0: those of the machine. Applies to the process.
   int threads = 0;
 
@@ -67,8 +69,8 @@ class Executor {
 absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,
                                     const RunOptions& options);
 
-// Runs a module on devices that all get these arguments, on one unless `options` say otherwise; the result is that of
-// the first.
+// Runs a module on devices that all get these arguments, on one unless `options` say otherwise; the result is
+// that of the first.
 absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments,
                                   const RunOptions& options = {});
 

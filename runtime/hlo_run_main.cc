@@ -48,6 +48,9 @@ int main(int argc, char** argv) {
   };
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
   toroid::AddPartitionFlags(app, &options);
+  app.add_option("--replicas", command.num_replicas,
+                 "Number of replicas; default: what the module says, else what its collectives name")
+      ->check(CLI::PositiveNumber);
   app.add_option("--args", command.args,
                  "Arguments: an HloSnapshot, or NumPy arrays as .npz or (one) .npy; default: those in IN, "
                  "else generated");

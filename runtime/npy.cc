@@ -182,11 +182,28 @@ absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes) {
   return array;
 }
 
+namespace {
+
+// What to write in Python to get elements of the type; nothing for types that no array has.
+std::string AdviceFor(PrimitiveType type) {
+  constexpr std::pair<PrimitiveType, const char*> kNames[] = {
+      {xla::PRED, "bool_"},    {xla::S8, "int8"},        {xla::S16, "int16"},   {xla::S32, "int32"},
+      {xla::S64, "int64"},     {xla::U8, "uint8"},       {xla::U16, "uint16"},  {xla::U32, "uint32"},
+      {xla::U64, "uint64"},    {xla::F16, "float16"},    {xla::F32, "float32"}, {xla::F64, "float64"},
+      {xla::C64, "complex64"}, {xla::C128, "complex128"}};
+  for (const auto& [known, name] : kNames) {
+    if (known == type) return absl::StrCat("; give the array as .astype(numpy.", name, ")");
+  }
+  return type == xla::BF16 ? "; give the array as .astype(ml_dtypes.bfloat16)" : "";
+}
+
+}  // namespace
+
 absl::Status CheckType(PrimitiveType given, absl::string_view untyped, PrimitiveType type) {
   if (untyped.empty()) {
     if (given == type) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("holds ", TypeName(given), " elements, ", TypeName(type), " are needed"));
+    return absl::InvalidArgumentError(absl::StrCat("holds ", TypeName(given), " elements, ", TypeName(type),
+                                                   " are needed", AdviceFor(type)));
   }
   const bool named = std::any_of(std::begin(kTypes), std::end(kTypes),
                                  [&](const auto& known) { return known.second == type; });

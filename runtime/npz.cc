@@ -170,7 +170,7 @@ absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes, int64_t 
   return members;
 }
 
-absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays) {
+absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays, absl::Span<const std::string> names) {
   // An archive without members is one record of 22 bytes; libzip would write none.
   if (arrays.empty()) return absl::StrCat("PK\5\6", std::string(18, '\0'));
   std::vector<std::string> contents;  // The archive points into them until it is closed.
@@ -186,9 +186,9 @@ absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays) {
   }
   for (size_t i = 0; i < contents.size(); ++i) {
     zip_source_t* member = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
+    const std::string file_name = absl::StrCat(names.empty() ? absl::StrCat("arr_", i) : names[i], ".npy");
     const zip_int64_t index =
-        member == nullptr ? -1
-                          : zip_file_add(archive.get(), absl::StrCat("arr_", i, ".npy").c_str(), member, 0);
+        member == nullptr ? -1 : zip_file_add(archive.get(), file_name.c_str(), member, 0);
     if (index < 0) zip_source_free(member);
     // 1980-01-01, the earliest there is.
     if (index < 0 ||

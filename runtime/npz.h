@@ -59,9 +59,10 @@ struct NpzMember {
 absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes,
                                                int64_t max_bytes = NpzReader::kMaxBytes);
 
-// The archive that numpy.savez(path, *arrays) makes: members arr_0, arr_1, ..., not compressed. The same
-// bytes for the same arrays.
-absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays);
+// The archive that numpy.savez(path, *arrays) makes: members arr_0, arr_1, ..., or of other names, not
+// compressed. The same bytes for the same arrays.
+absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays,
+                                     absl::Span<const std::string> names = {});
 
 }  // namespace toroid
 

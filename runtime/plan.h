@@ -20,10 +20,12 @@
 #include "hlo/ir/module.h"
 #include "runtime/mesh_buffer.h"
 #include "runtime/npy.h"
+#include "runtime/outfeed.h"
 
 namespace toroid {
 
 class OpCall;
+class Progress;
 using Kernel = absl::Status (*)(OpCall& call);
 
 // State of one run of a module, shared by all its computations.
@@ -38,10 +40,12 @@ struct RunState {
   uint64_t rng_state[2] = {0, 0};
   // Draws made by rng so far.
   uint64_t rng_draws = 0;
-  // What infeeds still take, in reverse order, and what outfeeds gave; a value for each device, or one for
-  // all.
+  // What infeeds still take, in reverse order, and what outfeeds gave.
   std::vector<NpyArray> infeed;
-  std::vector<Literal> outfeed;
+  Outfeed outfeed;
+  // Where to tell how far the run is, null for nowhere; and the part of the work, 0 to 1, that is being done.
+  Progress* progress = nullptr;
+  double progress_begin = 0, progress_width = 1;
   // Messages of send that no recv-done took yet, by channel and receiving device.
   absl::flat_hash_map<std::pair<int64_t, int64_t>, std::deque<MeshBuffer>> messages;
 };
@@ -79,6 +83,7 @@ struct Step {
   int64_t bytes = 0;
   absl::InlinedVector<int, 3> operands;  // Slots.
   absl::InlinedVector<int, 2> frees;     // Slots not needed after this step.
+  double work = 0;                       // Estimated, called computations included (progress.h).
   std::vector<Plan*> called;
   std::unique_ptr<KernelCache> cache;
 };
@@ -95,6 +100,7 @@ struct Plan {
   bool root_is_constant = false;
   Frame constants;  // A frame that holds the constants alone.
   std::vector<int> constant_slots;
+  double work = 0;               // Of all steps.
   bool has_side_effect = false;  // Must run even if its result is not used.
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };

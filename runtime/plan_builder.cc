@@ -7,6 +7,7 @@
 #include "runtime/dynamic_shapes.h"
 #include "runtime/kernel_table.h"
 #include "runtime/op_call.h"
+#include "runtime/progress.h"
 
 namespace toroid {
 namespace {
@@ -160,6 +161,10 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
       plan.root_is_constant |= i == plan.root;
       continue;
     }
+    step.work = EstimatedWork(*instruction);
+    const double trips = instruction->opcode() == Opcode::kWhile ? EstimatedTrips(*instruction) : 1;
+    for (const Plan* callee : called[i]) step.work += trips * callee->work;
+    plan.work += step.work;
     plan.steps.push_back(std::move(step));
   }
   FindLastUses(plan);

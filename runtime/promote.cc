@@ -171,6 +171,25 @@ Literal PromotedLiteral(const Literal& literal) {
   return promoted;
 }
 
+Literal DemotedLiteral(const Literal& literal, const Shape& shape) {
+  if (!IsPromoted(shape)) return literal;
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (size_t i = 0; i < literal.elements().size(); ++i) {
+      elements.push_back(
+          DemotedLiteral(literal.element(static_cast<int>(i)), shape.tuple_shape(static_cast<int>(i))));
+    }
+    return Literal::Tuple(std::move(elements));
+  }
+  // The sizes are those of the value: a partitioned module does not know its own.
+  Shape narrow = literal.shape();
+  narrow.set_element_type(shape.element_type());
+  Literal demoted(narrow);
+  FindConvertLoop(literal.shape().element_type(), shape.element_type())(
+      literal.bytes(), demoted.mutable_bytes(), narrow.NumElements());
+  return demoted;
+}
+
 absl::StatusOr<std::unique_ptr<Module>> PromoteModule(const Module& module) {
   auto promoted = std::make_unique<Module>(module.name(), module);
   promoted->config() = module.config();

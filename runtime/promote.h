@@ -8,8 +8,8 @@
 // All floats become f64 and complex numbers c128, in every computation. Values are rounded to their declared
 // type only where the program looks at their representation: convert, bitcast-convert, reduce-precision,
 // stochastic-convert, dots that give integers, rng, iota, infeed and outfeed run in the declared types, and
-// their results are widened again.
-// Custom calls run promoted where their meaning is known, but those on bits (X64..).
+// their results are widened again. Custom calls run promoted where their meaning is known, but those on bits
+// (X64..).
 #ifndef TOROID_RUNTIME_PROMOTE_H_
 #define TOROID_RUNTIME_PROMOTE_H_
 
@@ -25,6 +25,8 @@ namespace toroid {
 Shape PromotedShape(const Shape& shape);
 // The value in the promoted shape; exact.
 Literal PromotedLiteral(const Literal& literal);
+// The promoted value rounded to the types of `shape`.
+Literal DemotedLiteral(const Literal& literal, const Shape& shape);
 
 // Shares arenas with `module`. Shardings and the record of a partitioning stay.
 // Errors: kInvalidArgument for constants without a value.

@@ -1,6 +1,7 @@
 #include "runtime/random_arguments.h"
 
 #include <algorithm>
+#include <complex>
 #include <utility>
 
 #include "runtime/kernels/convert_value.h"
@@ -25,33 +26,67 @@ class Generator {
   uint64_t state_;
 };
 
+// A number of [-1, 1) in the domain.
+double InDomain(double number, Domain domain) {
+  const double unit = (number + 1) / 2;
+  if (domain & kBelowOne) return 0.0625 + unit * 0.875;
+  if (domain & kPositive) return 0.0625 + unit * 0.9375;
+  if (domain & kNegative) return -0.0625 - unit * 0.9375;
+  return number;
+}
+
 template <typename T>
-T RandomValue(Generator& generator, int64_t int_bound) {
+T RandomValue(Generator& generator, int64_t int_bound, Domain domain) {
   if constexpr (kIsPred<T>) {
     return (generator.Next() & 1) != 0;
   } else if constexpr (kIsInt<T>) {
-    return T(static_cast<int64_t>(generator.Next() % static_cast<uint64_t>(int_bound)));
+    const int64_t least = domain & (kPositive | kBelowOne) ? 1 : 0;
+    const uint64_t values = static_cast<uint64_t>(std::max<int64_t>(1, int_bound - least));
+    return T(least + static_cast<int64_t>(generator.Next() % values));
   } else if constexpr (IsComplexType<T>::value) {
     const double real = generator.Signed();
     return ConvertValue<T>(complex128(real, generator.Signed()));
   } else {
-    return ConvertValue<T>(generator.Signed());
+    return ConvertValue<T>(InDomain(generator.Signed(), domain));
   }
 }
 
-Literal RandomLiteral(const Shape& shape, int64_t int_bound, Generator& generator) {
+// Makes square matrices in the last two dimensions Hermitian, with a large diagonal.
+template <typename T>
+void MakeDefinite(const Shape& shape, absl::Span<T> values) {
+  const int rank = shape.rank();
+  if (rank < 2 || shape.dim(rank - 1) != shape.dim(rank - 2)) return;
+  const int64_t n = shape.dim(rank - 1);
+  for (size_t matrix = 0; matrix < values.size(); matrix += n * n) {
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        const complex128 small =
+            ConvertValue<complex128>(values[matrix + i * n + j]) / (2.0 * static_cast<double>(n));
+        const complex128 value = i == j ? complex128(1 + std::abs(small)) : small;
+        values[matrix + i * n + j] = ConvertValue<T>(value);
+        values[matrix + j * n + i] = ConvertValue<T>(std::conj(value));
+      }
+    }
+  }
+}
+
+Literal RandomLiteral(const Shape& shape, int64_t int_bound, Generator& generator, const Domain** domain) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     for (const Shape& element : shape.tuple_shapes())
-      elements.push_back(RandomLiteral(element, int_bound, generator));
+      elements.push_back(RandomLiteral(element, int_bound, generator, domain));
     return Literal::Tuple(std::move(elements));
   }
+  const Domain asked = *domain == nullptr ? kAnyValue : *(*domain)++;
   Literal literal(shape);
   VisitArrayType(
       shape.element_type(),
       [&](auto tag) {
         using T = typename decltype(tag)::type;
-        for (T& value : literal.mutable_data<T>()) value = RandomValue<T>(generator, int_bound);
+        for (T& value : literal.mutable_data<T>()) value = RandomValue<T>(generator, int_bound, asked);
+        if constexpr (!kIsPred<T> && !kIsInt<T>) {
+          if (asked & kPositiveDefinite) MakeDefinite<T>(shape, literal.mutable_data<T>());
+        }
         return 0;
       },
       0);
@@ -82,10 +117,14 @@ int64_t IndexBound(const Module& module) {
   return std::max<int64_t>(bound, 1);
 }
 
-std::vector<Literal> RandomLiterals(absl::Span<const Shape> shapes, int64_t int_bound, uint64_t seed) {
+std::vector<Literal> RandomLiterals(absl::Span<const Shape> shapes, int64_t int_bound, uint64_t seed,
+                                    absl::Span<const std::vector<Domain>> domains) {
   Generator generator(seed);
   std::vector<Literal> literals;
-  for (const Shape& shape : shapes) literals.push_back(RandomLiteral(shape, int_bound, generator));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Domain* domain = domains.empty() ? nullptr : domains[i].data();
+    literals.push_back(RandomLiteral(shapes[i], int_bound, generator, &domain));
+  }
   return literals;
 }
 

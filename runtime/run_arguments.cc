@@ -1,7 +1,9 @@
 #include "runtime/run_arguments.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -9,6 +11,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/spmd_record.h"
+#include "runtime/argument_domains.h"
 #include "runtime/npz.h"
 #include "runtime/numpy_arguments.h"
 #include "runtime/random_arguments.h"
@@ -19,6 +22,8 @@ namespace {
 
 // What a file of arguments may hold that is no values: a snapshot's module, headers.
 constexpr int64_t kBesideValues = 16 << 20;
+
+constexpr absl::string_view kDevicesSuffix = "_devices";
 
 absl::StatusOr<RunArguments> RecordedArguments(const HloFile& file) {
   RunArguments arguments;
@@ -84,8 +89,22 @@ absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::strin
   ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(*file.module));
   RETURN_IF_ERROR(CheckArgumentBytes(shapes, max_bytes));
   RunArguments arguments;
-  arguments.values = RandomLiterals(shapes, IndexBound(*file.module), seed);
+  arguments.values = RandomLiterals(shapes, IndexBound(*file.module), seed, ArgumentDomains(*file.module));
   return arguments;
+}
+
+absl::StatusOr<std::string> OutfeedArchive(const Outfeed& outfeed) {
+  std::vector<Literal> arrays;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < outfeed.size(); ++i) {
+    arrays.push_back(outfeed[i].value);
+    names.push_back(absl::StrCat("arr_", i));
+    if (outfeed[i].devices.empty()) continue;
+    arrays.push_back(
+        Literal::Array<int64_t>({static_cast<int64_t>(outfeed[i].devices.size())}, outfeed[i].devices));
+    names.push_back(absl::StrCat("arr_", i, kDevicesSuffix));
+  }
+  return WriteNpz(arrays, names);
 }
 
 absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path, int64_t max_bytes) {
@@ -94,6 +113,12 @@ absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path, int64_
   ASSIGN_OR_RETURN(const std::string bytes, ReadValues(path, max_bytes));
   auto members = ReadNpz(bytes, max_bytes);
   if (!members.ok()) return Annotate(NamingTheFlag(members.status()), path);
+  members->erase(std::remove_if(members->begin(), members->end(),
+                                [](const NpzMember& member) {
+                                  return absl::StartsWith(member.name, "arr_") &&
+                                         absl::EndsWith(member.name, kDevicesSuffix);
+                                }),
+                 members->end());
   const size_t n = members->size();
   std::vector<size_t> places(n);
   std::vector<bool> taken(n, false);

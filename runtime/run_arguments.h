@@ -11,6 +11,7 @@
 #include "hlo/io/file.h"
 #include "hlo/ir/literal.h"
 #include "runtime/npy.h"
+#include "runtime/outfeed.h"
 
 namespace toroid {
 
@@ -21,14 +22,17 @@ struct RunArguments {
 
 // The arguments in the file `args`: an HloSnapshot, .npz or .npy. Without one (""): those recorded with the
 // module, or generated ones, by `seed`. Neither the arguments, nor the file unpacked beyond what is not
-// values, may take more than `max_bytes`.
-// Errors: kInvalidArgument "ARGS: ..." for files that hold none or do not fit; kResourceExhausted for too
-// many bytes.
+// values, may take more than `max_bytes`. Errors: kInvalidArgument "ARGS: ..." for files that hold none or do
+// not fit; kResourceExhausted for too many bytes.
 absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
                                            int64_t max_bytes);
 
+// What `--outfeed` writes: arrays arr_0, arr_1, ..., and beside each one that only some devices fed an array
+// arr_K_devices of their numbers.
+absl::StatusOr<std::string> OutfeedArchive(const Outfeed& outfeed);
+
 // The arrays of an .npz file in the order infeeds take them: arr_0, arr_1, ... by number, others as the
-// archive has them. None for the empty path.
+// archive has them; but for arr_K_devices. None for the empty path.
 // Errors: kResourceExhausted for more than `max_bytes`.
 absl::StatusOr<std::vector<NpyArray>> ReadInfeed(const std::string& path, int64_t max_bytes);
 

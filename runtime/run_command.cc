@@ -1,6 +1,7 @@
 #include "runtime/run_command.h"
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -14,20 +15,20 @@
 #include "hlo/base/text_table.h"
 #include "hlo/io/file.h"
 #include "hlo/io/literal_text.h"
-#include "hlo/ir/device_limit.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/run_time_sizes_pass.h"
-#include "nlohmann/json.hpp"
 #include "runtime/block_pool.h"
 #include "runtime/check_report.h"
-#include "runtime/executor.h"
+#include "runtime/compare.h"
 #include "runtime/memory_limit.h"
-#include "runtime/npz.h"
+#include "runtime/narrowest_float.h"
 #include "runtime/numpy_arguments.h"
+#include "runtime/program_runner.h"
 #include "runtime/promote.h"
+#include "runtime/replicas.h"
 #include "runtime/run_arguments.h"
-#include "runtime/run_partitioned.h"
+#include "runtime/run_check.h"
 
 namespace toroid {
 namespace {
@@ -66,10 +67,8 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
     return absl::InvalidArgumentError(
         absl::StrCat("is written for ", said, " devices; leave --num_partitions out"));
   }
-  const int64_t replicas = ReplicasOf(module);
+  ASSIGN_OR_RETURN(const int64_t replicas, ReplicasToRun(module, command.num_replicas));
   if (replicas > 1) {
-    if (replicas > kMaxDevices)
-      return absl::InvalidArgumentError(absl::StrCat("asks for ", replicas, " replicas"));
     if (IsPartitioned(module) || said > 1 || command.num_partitions > 1) {
       return absl::UnimplementedError(absl::StrCat(
           "runs on ", replicas, " replicas of several partitions; here one of the two must be 1"));
@@ -107,64 +106,12 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
   return program;
 }
 
-// Runs modules on the same arguments, feeds and memory.
-class Runner {
- public:
-  Runner(const std::vector<Literal>& arguments, std::vector<NpyArray> infeed, int64_t num_replicas,
-         int64_t max_bytes, bool check_replicas)
-      : arguments_(arguments), check_replicas_(check_replicas) {
-    options_.num_replicas = num_replicas;
-    options_.max_bytes = max_bytes;
-    // The literals stay beside what a run holds.
-    for (const Literal& argument : arguments) options_.held_bytes += argument.shape().ByteSize();
-    options_.infeed = std::move(infeed);
-  }
+bool IsTerminal() { return isatty(STDERR_FILENO) != 0; }
 
-  // A module on one device, or the program of a partition on all of them with the result, of global shape
-  // `result` (null: what the shards make), put together.
-  absl::StatusOr<Literal> Run(const Module& module, const Shape* result) {
-    return Run(module, arguments_, result);
-  }
-
-  // The same with float arithmetic in f64.
-  absl::StatusOr<Literal> RunPromoted(const Module& module, const Shape* result) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Module> promoted, PromoteModule(module));
-    std::vector<Literal> wide;
-    for (const Literal& argument : arguments_) wide.push_back(PromotedLiteral(argument));
-    Shape shape;
-    if (result != nullptr) shape = PromotedShape(*result);
-    return Run(*promoted, wide, result != nullptr ? &shape : nullptr);
-  }
-
-  // Of the last run.
-  double seconds() const { return seconds_; }
-  const std::vector<Literal>& outfeed() const { return outfeed_; }
-
- private:
-  absl::StatusOr<Literal> Run(const Module& module, const std::vector<Literal>& arguments,
-                              const Shape* result) {
-    outfeed_.clear();
-    options_.outfeed = &outfeed_;
-    if (!IsPartitioned(module)) {
-      const Stopwatch stopwatch;
-      auto output = RunSingle(module, arguments, options_);
-      seconds_ = stopwatch.Seconds();
-      return output;
-    }
-    RunPartitionedOptions options;
-    options.run = options_;
-    options.assemble.check_replicas = check_replicas_;
-    options.result = result;
-    options.seconds = &seconds_;
-    return RunPartitioned(module, arguments, options);
-  }
-
-  const std::vector<Literal>& arguments_;
-  const bool check_replicas_;
-  RunOptions options_;
-  std::vector<Literal> outfeed_;
-  double seconds_ = 0;
-};
+std::vector<double> TolerancesOf(const HloRunCommand& command, const Module& module) {
+  if (command.tolerance.has_value()) return {*command.tolerance};
+  return OutputTolerances(module);
+}
 
 void PrintOutputs(const Literal& literal, std::vector<int>* path) {
   if (literal.shape().IsTuple()) {
@@ -203,38 +150,48 @@ absl::Status WriteResult(HloFile& file, const std::vector<Literal>& arguments, c
   return WriteHloFile(file, path);
 }
 
-// Compares `result` of the program with the unpartitioned run and the recorded result, and prints the JSON
-// line.
-absl::Status Check(const HloRunCommand& command, const Module& module, const Program& program,
-                   const RunArguments& arguments, const Literal& result, const Shape* global,
-                   Runner& runner) {
-  const double run_seconds = runner.seconds();
-  double reference_seconds = 0;
-  CheckReport report;
-  std::optional<Literal> expected;
-  if (program.made != nullptr && !program.manual) {
-    ASSIGN_OR_RETURN(expected, runner.Run(module, nullptr));
-    reference_seconds = runner.seconds();
-    report.Add(result, *expected, command.tolerance, "the unpartitioned run");
+// Runs the program; with --check compares the result, and prints the line.
+absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Program& program,
+                          const RunArguments& arguments, ProgramRunner& runner) {
+  const Module& module = *file.module;
+  const Shape* global = program.made != nullptr        ? &module.entry()->root()->shape()
+                        : arguments.result.has_value() ? &arguments.result->shape()
+                                                       : nullptr;
+  const bool plain = command.check || !command.promote;
+  ASSIGN_OR_RETURN(Literal result, plain ? runner.Run(*program.module, global, "run")
+                                         : runner.RunPromoted(*program.module, global, "run in f64"));
+  if (!command.outfeed.empty()) {
+    ASSIGN_OR_RETURN(const std::string archive, OutfeedArchive(runner.outfeed()));
+    RETURN_IF_ERROR(WriteOutput(command.outfeed, archive));
   }
-  if (arguments.result.has_value()) {
-    expected = arguments.result;
-    report.Add(result, *expected, command.tolerance, "the recorded result");
+  if (!command.output.empty()) {
+    // A snapshot holds what the module declares; arrays may be of any type.
+    const bool narrow = !plain && !IsNumpyName(command.output);
+    RETURN_IF_ERROR(WriteResult(file, arguments.values,
+                                narrow ? DemotedLiteral(result, module.entry()->root()->shape()) : result,
+                                command.output));
   }
-  nlohmann::ordered_json json = {
-      {"equal", report.equal},
-      {"outputs", report.outputs},
-      {"max_abs_error", JsonNumber(report.max_abs_error)},
-      {"max_rel_error", JsonNumber(report.max_rel_error)},
-      {"num_partitions", program.num_partitions},
-      {"seconds",
-       {{"partition", program.partition_seconds}, {"run", run_seconds}, {"reference", reference_seconds}}}};
-  if (command.promote) {
-    ASSIGN_OR_RETURN(const Literal promoted, runner.RunPromoted(*program.module, global));
-    json["promoted"] = PromotedReport(result, promoted, *expected, command.tolerance);
+  if (IsTerminal()) {
+    const std::string warning = NonfiniteWarning(NonfiniteShares(result));
+    if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
   }
-  std::printf("%s\n", json.dump().c_str());
-  return report.equal ? absl::OkStatus() : absl::FailedPreconditionError(report.difference);
+  if (!command.check) {
+    std::vector<int> path;
+    if (command.output.empty()) PrintOutputs(result, &path);
+    return absl::OkStatus();
+  }
+  RunCheck check;
+  check.program = program.module;
+  if (program.made != nullptr && !program.manual) check.reference = &module;
+  if (arguments.result.has_value()) check.recorded = &*arguments.result;
+  check.global = global;
+  check.tolerances = TolerancesOf(command, module);
+  check.promote = command.promote;
+  check.num_partitions = program.num_partitions;
+  check.partition_seconds = program.partition_seconds;
+  ASSIGN_OR_RETURN(const CheckOutcome outcome, CheckRun(check, result, runner));
+  std::printf("%s\n", outcome.json.dump().c_str());
+  return outcome.difference.empty() ? absl::OkStatus() : absl::FailedPreconditionError(outcome.difference);
 }
 
 absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
@@ -242,10 +199,6 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
   RETURN_IF_ERROR(VerifyModule(module));
   KeepRunTimeSizes(&module);
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
-  if (command.promote && !command.check && !(command.output.empty() && command.outfeed.empty())) {
-    return absl::InvalidArgumentError(
-        "--promote prints results, or with --check compares them; leave -o and --outfeed out");
-  }
   const int64_t max_bytes = command.max_bytes > 0 ? command.max_bytes : DefaultMaxBytes();
   ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
   SetBlockLimit(max_bytes);
@@ -257,26 +210,14 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
             : "there is nothing to check against: no recorded result, no global module");
   }
   ASSIGN_OR_RETURN(std::vector<NpyArray> infeed, ReadInfeed(command.infeed, max_bytes));
-  Runner runner(arguments.values, std::move(infeed), program.num_replicas, max_bytes,
-                /*check_replicas=*/command.check);
-  const Shape* global = program.made != nullptr        ? &module.entry()->root()->shape()
-                        : arguments.result.has_value() ? &arguments.result->shape()
-                                                       : nullptr;
-  std::vector<int> path;
-  if (command.promote && !command.check) {
-    ASSIGN_OR_RETURN(const Literal result, runner.RunPromoted(*program.module, global));
-    PrintOutputs(result, &path);
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(const Literal result, runner.Run(*program.module, global));
-  if (!command.output.empty()) RETURN_IF_ERROR(WriteResult(file, arguments.values, result, command.output));
-  if (!command.outfeed.empty()) {
-    ASSIGN_OR_RETURN(const std::string archive, WriteNpz(runner.outfeed()));
-    RETURN_IF_ERROR(WriteOutput(command.outfeed, archive));
-  }
-  if (command.check) return Check(command, module, program, arguments, result, global, runner);
-  if (command.output.empty()) PrintOutputs(result, &path);
-  return absl::OkStatus();
+  ProgramRunner::Options options;
+  options.num_replicas = program.num_replicas;
+  options.max_bytes = max_bytes;
+  options.check_replicas = command.check;
+  if (command.check) options.tolerances = TolerancesOf(command, module);
+  options.show_progress = IsTerminal();
+  ProgramRunner runner(arguments.values, std::move(infeed), options);
+  return RunAndReport(command, file, program, arguments, runner);
 }
 
 }  // namespace

@@ -18,14 +18,15 @@
 
 namespace toroid {
 
-// Partitions a global module for N devices (0: what its shardings name). The result records N and its shardings
-// (spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
+// Partitions a global module for N devices (0: what its shardings name). The result records N and its
+// shardings (spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
 using PartitionFunction =
     std::function<absl::StatusOr<std::unique_ptr<Module>>(const Module& module, int64_t num_partitions)>;
 
 struct HloRunCommand {
   std::string input;
   int64_t num_partitions = 0;  // 0: what the module's shardings name.
+  int64_t num_replicas = 0;    // 0: what the module says, or its collectives name.
   std::string args;            // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
   uint64_t seed = 0;
   bool check = false;
@@ -39,8 +40,9 @@ struct HloRunCommand {
 };
 
 // Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
-//   {"equal", "outputs", "max_abs_error", "max_rel_error", "num_partitions", "seconds": {"partition", "run",
-//    "reference"}}
+//   {"equal", "outputs", "max_abs_error", "max_rel_error", "nonfinite", "devices", "num_partitions",
+//    "seconds": {"partition", "run", "reference"}}
+// Against a recorded result of a module with bf16 also "bf16": {"holds", "rounded", "f32_chains"}.
 // With `check` and `promote` the line also has "promoted", a list with an entry per output:
 //   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
 // Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is

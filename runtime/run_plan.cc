@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "runtime/op_call.h"
+#include "runtime/progress.h"
 
 namespace toroid {
 namespace {
@@ -17,7 +18,17 @@ absl::Status Locate(const absl::Status& status, const Instruction& instruction, 
 
 absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
   MeshBuffer* const slots = frame.data();
+  RunState& run = *mesh.run;
+  const double begin = run.progress_begin, width = run.progress_width;
+  double done = 0;
   for (Step& step : plan.steps) {
+    if (run.progress != nullptr) {
+      // What the step calls moves within its part.
+      run.progress_begin = begin + width * done / plan.work;
+      run.progress_width = width * step.work / plan.work;
+      run.progress->Update(run.progress_begin, step.called.empty() ? step.work * mesh.copies : 0);
+      done += step.work;
+    }
     if (--mesh.run->steps_left < 0) {
       return Locate(absl::ResourceExhaustedError("the limit of executed instructions is reached"),
                     *step.instruction, *mesh.run);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "runtime/compare.h"
 #include "runtime/kernels/convert_value.h"
 #include "runtime/kernels/strided_copy.h"
 #include "runtime/literal_buffer.h"
@@ -21,6 +24,7 @@ absl::Status CheckSharding(const HloSharding& sharding, const Shape& shape, int6
   switch (sharding.kind()) {
     case HloSharding::Kind::kReplicated:
     case HloSharding::Kind::kUnknown:
+    case HloSharding::Kind::kUnreduced:
       return absl::OkStatus();
     case HloSharding::Kind::kMaximal:
       if (sharding.maximal_device() >= num_devices) {
@@ -33,7 +37,7 @@ absl::Status CheckSharding(const HloSharding& sharding, const Shape& shape, int6
       return absl::UnimplementedError(absl::StrCat("values with sharding ", sharding.ToString()));
   }
   for (const HloSharding::Subgroup& group : sharding.subgroups()) {
-    if (group.type != xla::OpSharding::REPLICATED) {
+    if (group.type != xla::OpSharding::REPLICATED && group.type != xla::OpSharding::UNREDUCED) {
       return absl::UnimplementedError(absl::StrCat("values with sharding ", sharding.ToString()));
     }
   }
@@ -69,6 +73,49 @@ void WritePoison(PrimitiveType type, char* element) {
       0);
 }
 
+bool IsUnreduced(const HloSharding& sharding) {
+  return sharding.kind() == HloSharding::Kind::kUnreduced ||
+         std::any_of(sharding.subgroups().begin(), sharding.subgroups().end(),
+                     [](const auto& group) { return group.type == xla::OpSharding::UNREDUCED; });
+}
+
+// The first of the devices whose shards add up to the one that `device` has a part of: itself if nothing is
+// unreduced.
+int64_t FirstAddend(const HloSharding& sharding, int64_t device) {
+  if (sharding.kind() == HloSharding::Kind::kUnreduced) return 0;
+  if (!IsUnreduced(sharding)) return device;
+  int64_t position = sharding.order().PositionOf(device), stride = 1;
+  for (auto group = sharding.subgroups().rbegin(); group != sharding.subgroups().rend(); ++group) {
+    if (group->type == xla::OpSharding::UNREDUCED) position -= position / stride % group->size * stride;
+    stride *= group->size;
+  }
+  return sharding.order().DeviceAt(position);
+}
+
+// sum += addend, elements of an array type.
+void AddArrays(PrimitiveType type, const char* addend, char* sum, int64_t n) {
+  VisitArrayType(
+      type,
+      [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        const T* a = reinterpret_cast<const T*>(addend);
+        T* s = reinterpret_cast<T*>(sum);
+        for (int64_t i = 0; i < n; ++i) {
+          if constexpr (kIsPred<T>) {
+            s[i] = s[i] || a[i];
+          } else if constexpr (kIsInt<T>) {
+            s[i] = ConvertValue<T>(ConvertValue<uint64_t>(s[i]) + ConvertValue<uint64_t>(a[i]));
+          } else if constexpr (IsSmallFloat<T>::value) {
+            s[i] = ConvertValue<T>(ConvertValue<float>(s[i]) + ConvertValue<float>(a[i]));
+          } else {
+            s[i] = s[i] + a[i];
+          }
+        }
+        return 0;
+      },
+      0);
+}
+
 // Calls f(leaf shape, leaf number) over the leaves, in pre-order, and rebuilds the shape of the results.
 template <typename F>
 absl::StatusOr<Shape> MapLeaves(const Shape& shape, int* leaf, F&& f) {
@@ -95,7 +142,7 @@ struct Tile {
 
 Tile TileOf(const HloSharding& sharding, const Shape& global, const Shape& local, int64_t device) {
   Tile tile;
-  tile.offset = sharding.TileOffset(global.dims(), device);
+  tile.offset = sharding.TileOffset(global.dims(), device);  // Zero unless tiled.
   for (int d = 0; d < global.rank(); ++d) {
     tile.size.push_back(std::min(local.dim(d), global.dim(d) - tile.offset[d]));
     tile.full &= tile.size[d] == local.dim(d);
@@ -126,10 +173,12 @@ StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, 
 
 absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t num_devices,
                      MeshBuffer* buffer) {
-  if (!sharding.IsTiled() || !global.shape().IsArray()) return BufferFromLiteral(global, buffer);
+  const bool unreduced = IsUnreduced(sharding);
+  if ((!sharding.IsTiled() && !unreduced) || !global.shape().IsArray())
+    return BufferFromLiteral(global, buffer);
   const Shape& shape = global.shape();
   Shape local = shape;
-  local.set_dims(sharding.ShardDims(shape.dims()));
+  if (sharding.IsTiled()) local.set_dims(sharding.ShardDims(shape.dims()));
   const int64_t bytes = local.ByteSize();
   *buffer = MeshBuffer::Array(CheckedMultiply(bytes, num_devices).value_or(-1), /*uniform=*/false);
   if (buffer->empty()) {
@@ -140,6 +189,11 @@ absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t
   WritePoison(shape.element_type(), poison);
   for (int64_t device = 0; device < num_devices; ++device) {
     char* out = buffer->mutable_data() + device * bytes;
+    // The first addend is the value, the others are zero.
+    if (FirstAddend(sharding, device) != device) {
+      std::memset(out, 0, bytes);
+      continue;
+    }
     const Tile tile = TileOf(sharding, shape, local, device);
     if (!tile.full) Fill(out, poison, ByteWidth(shape.element_type()), local.NumElements());
     int64_t offset;
@@ -160,18 +214,27 @@ absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings,
   return absl::OkStatus();
 }
 
-// True if the valid part of a tile differs from what the global array holds there; finds the first such
-// element.
-bool Differs(const Tile& tile, const Shape& global, const Shape& local, const char* shard,
-             const Literal& whole, Dims* where) {
-  std::string held(shard, local.ByteSize());
+// The shard of a device, and what another one holds in its place: equal beyond the valid part.
+struct Rivals {
+  Literal first, second;
+};
+
+// What the valid part of a tile and the global array hold where they differ; finds the first such element.
+// Nullopt if they are equal.
+std::optional<Rivals> FindDifference(const Tile& tile, const Shape& global, const Shape& local,
+                                     const char* shard, const Literal& whole, Dims* where) {
+  Rivals rivals{Literal(local), Literal(local)};
+  char* held = rivals.first.mutable_bytes();
+  const int64_t size = local.ByteSize();
+  std::memcpy(held, shard, size);
   int64_t offset;
   const StridedLoop loop = TileLoop(tile, global, local, /*to_local=*/true, &offset);
-  StridedCopy(loop, whole.bytes() + offset, held.data());
-  if (std::memcmp(held.data(), shard, held.size()) == 0) return false;
+  StridedCopy(loop, whole.bytes() + offset, held);
+  if (std::memcmp(held, shard, size) == 0) return std::nullopt;
+  std::memcpy(rivals.second.mutable_bytes(), shard, size);
   const int64_t width = ByteWidth(global.element_type());
   for (int64_t i = 0; i < local.NumElements(); ++i) {
-    if (std::memcmp(held.data() + i * width, shard + i * width, width) == 0) continue;
+    if (std::memcmp(held + i * width, shard + i * width, width) == 0) continue;
     where->assign(global.rank(), 0);
     int64_t rest = i;
     for (int d = global.rank() - 1; d >= 0; --d) {
@@ -180,8 +243,29 @@ bool Differs(const Tile& tile, const Shape& global, const Shape& local, const ch
     }
     break;
   }
-  return true;
+  return rivals;
 }
+
+// What to say of two devices that hold other bits of output `leaf`. Ok if it is put down as rounding.
+absl::Status Judge(const Rivals& rivals, absl::Span<const int64_t> where, int64_t first, int64_t second,
+                   int64_t leaf, double tolerance, const AssembleOptions& options) {
+  const Comparison comparison = Compare(rivals.second, rivals.first, tolerance);
+  const std::string place = absl::StrCat("on element [", absl::StrJoin(where, ","), "] of output ", leaf);
+  if (!comparison.equal) {
+    return absl::DataLossError(absl::StrCat("devices ", first, " and ", second, " disagree ", place,
+                                            "; beyond rounding at ", comparison.outputs[0].difference));
+  }
+  std::string text = absl::StrCat("devices ", first, " and ", second, " differ by rounding ", place,
+                                  ": relative error ", comparison.max_rel_error, ", allowed ", tolerance);
+  if (options.rounding == nullptr) return absl::DataLossError(text);
+  options.rounding->push_back(std::move(text));
+  return absl::OkStatus();
+}
+
+// Of an output, among all of them and among the arrays.
+struct LeafNumbers {
+  size_t any = 0, array = 0;
+};
 
 // Of an array with run-time sizes, which is whole on every device: the valid part, as a static shape.
 absl::StatusOr<Literal> AssembleDynamic(const MeshBuffer& buffer, const Shape& shape, int64_t source,
@@ -196,17 +280,27 @@ absl::StatusOr<Literal> AssembleDynamic(const MeshBuffer& buffer, const Shape& s
 }
 
 absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& local, const Shape& global,
-                                     const HloSharding& sharding, int64_t num_devices, int leaf,
-                                     const AssembleOptions& options) {
+                                     const HloSharding& sharding, int64_t num_devices,
+                                     const LeafNumbers& leaf, const AssembleOptions& options) {
   if (!global.IsArray()) return Literal(global);
-  if (buffer.uniform() && !sharding.IsTiled()) return LiteralFromBuffer(buffer, global, 0, num_devices);
+  if (buffer.uniform() && !sharding.IsTiled() && !IsUnreduced(sharding))
+    return LiteralFromBuffer(buffer, global, 0, num_devices);
   const int64_t source = sharding.kind() == HloSharding::Kind::kMaximal ? sharding.maximal_device() : 0;
   if (global.IsDynamic() && !sharding.IsTiled()) {
-    return AssembleDynamic(buffer, global, source, num_devices, leaf, options);
+    return AssembleDynamic(buffer, global, source, num_devices, static_cast<int>(leaf.any), options);
   }
   Literal whole(global);
   char* out = whole.mutable_bytes();
   const int64_t bytes = local.ByteSize();
+  // Where shards are addends, the sums, each in the place of its first addend.
+  std::string sums;
+  if (IsUnreduced(sharding)) {
+    sums.resize(static_cast<size_t>(num_devices * bytes));
+    for (int64_t device = 0; device < num_devices; ++device) {
+      AddArrays(local.element_type(), buffer.data() + (buffer.uniform() ? 0 : device * bytes),
+                sums.data() + FirstAddend(sharding, device) * bytes, local.NumElements());
+    }
+  }
   // Device that gave each tile.
   std::vector<int64_t> giver(num_devices, -1);
   const auto tile_number = [&](int64_t device) -> int64_t {
@@ -216,9 +310,12 @@ absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& loca
     for (int d = 0; d < global.rank(); ++d) number = number * sharding.tiles()[d] + index[d];
     return number;
   };
+  bool rounded = false;
   for (int64_t step = 0; step < num_devices; ++step) {
     const int64_t device = (source + step) % num_devices;
-    const char* shard = buffer.data() + (buffer.uniform() ? 0 : device * bytes);
+    if (FirstAddend(sharding, device) != device) continue;
+    const char* shard =
+        sums.empty() ? buffer.data() + (buffer.uniform() ? 0 : device * bytes) : sums.data() + device * bytes;
     Tile tile;
     if (sharding.IsTiled()) {
       tile = TileOf(sharding, global, local, device);
@@ -236,20 +333,28 @@ absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& loca
     }
     if (!options.check_replicas || sharding.kind() == HloSharding::Kind::kMaximal) continue;
     Dims where;
-    if (Differs(tile, global, local, shard, whole, &where)) {
-      return absl::DataLossError(absl::StrCat("devices ", first, " and ", device, " disagree on element [",
-                                              absl::StrJoin(where, ","), "] of output ", leaf));
-    }
+    const std::optional<Rivals> rivals = FindDifference(tile, global, local, shard, whole, &where);
+    if (!rivals.has_value()) continue;
+    const size_t said = options.rounding == nullptr ? 0 : options.rounding->size();
+    const size_t given = options.tolerances.size() == 1 ? 0 : leaf.array;
+    const double tolerance =
+        given < options.tolerances.size() ? options.tolerances[given] : Tolerance(local.element_type());
+    RETURN_IF_ERROR(Judge(*rivals, where, first, device, leaf.any, tolerance, options));
+    // One line for an output.
+    if (rounded) options.rounding->resize(said);
+    rounded = true;
   }
   return whole;
 }
 
 absl::StatusOr<Literal> Assemble(const MeshBuffer& buffer, const Shape& local, const Shape& global,
-                                 absl::Span<const HloSharding> shardings, int* leaf, int64_t num_devices,
-                                 const AssembleOptions& options) {
+                                 absl::Span<const HloSharding> shardings, LeafNumbers* leaf,
+                                 int64_t num_devices, const AssembleOptions& options) {
   if (!global.IsTuple()) {
-    const int number = (*leaf)++;
-    return AssembleLeaf(buffer, local, global, shardings[number], num_devices, number, options);
+    const LeafNumbers number = *leaf;
+    ++leaf->any;
+    leaf->array += global.IsArray();
+    return AssembleLeaf(buffer, local, global, shardings[number.any], num_devices, number, options);
   }
   std::vector<Literal> elements;
   for (int i = 0; i < static_cast<int>(global.tuple_shapes().size()); ++i) {
@@ -311,7 +416,7 @@ absl::StatusOr<Literal> AssembleLiteral(const MeshValue& shards, const Shape& gl
     return absl::InvalidArgumentError(absl::StrCat("shards are ", shards.shape().ToString(), ", those of ",
                                                    global.ToString(), " are ", local.ToString()));
   }
-  int leaf = 0;
+  LeafNumbers leaf;
   return Assemble(shards.buffer(), local, global, shardings, &leaf, shards.num_devices(), options);
 }
 

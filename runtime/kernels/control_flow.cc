@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "hlo/base/status.h"
 #include "runtime/mesh_rows.h"
+#include "runtime/progress.h"
 #include "runtime/run_plan.h"
 
 namespace toroid {
@@ -82,7 +83,14 @@ absl::Status ExecuteWhile(OpCall& call) {
   Plan& body = call.called(0);
   Plan& condition = call.called(1);
   MeshBuffer state = call.TakeOperand(0);
-  while (true) {
+  RunState& run = *call.mesh().run;
+  const double begin = run.progress_begin, width = run.progress_width;
+  const double trips = run.progress != nullptr ? EstimatedTrips(call.instruction()) : 1;
+  for (int64_t trip = 0;; ++trip) {
+    if (run.progress != nullptr) {
+      run.progress_begin = begin + width * std::min(1.0, static_cast<double>(trip) / trips);
+      run.progress_width = static_cast<double>(trip) < trips ? width / trips : 0;
+    }
     MeshBuffer argument = state, again;
     RETURN_IF_ERROR(RunPlan(condition, absl::MakeSpan(&argument, 1), call.mesh(), &again));
     const bool* go = reinterpret_cast<const bool*>(again.data());

@@ -11,6 +11,7 @@
 #include "runtime/kernels/custom_halo.h"
 #include "runtime/kernels/decompositions.h"
 #include "runtime/kernels/dynamic_size.h"
+#include "runtime/kernels/lapack.h"
 #include "runtime/kernels/topk.h"
 
 namespace toroid {
@@ -92,22 +93,44 @@ Registry& GetRegistry() {
   return *registry;
 }
 
+// What a user can do about a target that cannot run.
+std::string UnknownTargetText(absl::string_view target) {
+  const std::string what = absl::StrCat("custom-call target \"", target, "\" ");
+  if (absl::StrContains(target, "callback")) {
+    return absl::StrCat(what,
+                        "calls Python of the program that made the module, which cannot run here; leave "
+                        "the callback or debug print out, or dump the function without it");
+  }
+  if (absl::StrContains(target, "lapack") || absl::StrContains(target, "blas")) {
+    return absl::StrCat(what,
+                        "is a routine of linear algebra that cannot run here; docs/commands.md lists those "
+                        "that can");
+  }
+  if (absl::StrContains(target, "triton") || absl::StrContains(target, "mosaic") ||
+      target == "tpu_custom_call") {
+    return absl::StrCat(what,
+                        "is a kernel written for another machine; dump the function without it, for "
+                        "example with its reference implementation");
+  }
+  return absl::StrCat(what,
+                      "cannot run here; dump the function without it. In C++ a kernel can be given with "
+                      "RegisterCustomCall (runtime/kernels/custom_call.h)");
+}
+
 }  // namespace
 
 absl::Status ExecuteCustomCall(OpCall& call) {
   const absl::string_view target = call.instruction().custom_call_target();
   const auto it = GetRegistry().find(target);
   if (it != GetRegistry().end()) return it->second(call);
+  if (const Kernel kernel = FindLapackKernel(target); kernel != nullptr) return kernel(call);
   if (target == "xla.sdy.ShardingGroup") {
     // It relates shardings, and gives nothing.
     call.result() = MeshBuffer::Tuple(0);
     return absl::OkStatus();
   }
   if (absl::StartsWith(target, "xla.sdy.")) return Identity(call);
-  return absl::UnimplementedError(
-      absl::StrCat("custom-call target \"", target,
-                   "\" is not known; give it a kernel with RegisterCustomCall, or a line in "
-                   "the table of runtime/kernels/custom_call.cc"));
+  return absl::UnimplementedError(UnknownTargetText(target));
 }
 
 void RegisterCustomCall(absl::string_view target, Kernel kernel) {

@@ -8,122 +8,28 @@
 #include <vector>
 
 #include "Eigen/Cholesky"
-#include "Eigen/Core"
 #include "Eigen/Eigenvalues"
 #include "Eigen/Householder"
 #include "Eigen/QR"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/convert.h"
 #include "runtime/kernels/custom_config.h"
+#include "runtime/kernels/matrix_batches.h"
 
 namespace toroid {
 namespace {
 
 template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = DenseMatrix<T>;
 template <typename T>
-using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-
-Dims Last(const Shape& shape, int n) { return Dims(shape.dims().end() - n, shape.dims().end()); }
-
-// The operands and results of a call, one matrix (or vector) at a time.
-class Batches {
- public:
-  explicit Batches(OpCall& call) : call_(call) {}
-
-  // Operand 0 is an array of matrices of floats or complex numbers. Sets count, m, n.
-  absl::Status ReadShape() {
-    const bool known =
-        call_.num_operands() >= 1 && call_.operand_shape(0).rank() >= 2 &&
-        (IsFloat(call_.operand_shape(0).element_type()) || IsComplex(call_.operand_shape(0).element_type()));
-    if (!known)
-      return absl::InvalidArgumentError("operand 0 is no array of matrices of floats or complex numbers");
-    const Shape& shape = call_.operand_shape(0);
-    m = shape.dim(shape.rank() - 2);
-    n = shape.dim(shape.rank() - 1);
-    per_row_ = 1;
-    for (int d = 0; d < shape.rank() - 2; ++d) per_row_ *= shape.dim(d);
-    count = per_row_ * (call_.AllUniform() ? 1 : call_.copies());
-    // A matrix, its factors, and what Eigen holds beside them.
-    return call_.CheckMemory(8 * m * n * static_cast<int64_t>(sizeof(complex128)));
-  }
-
-  // Makes result number `number` of `type` and these last dimensions; others are those of operand 0.
-  absl::Status AddResult(PrimitiveType type, absl::Span<const int64_t> last) {
-    const int number = static_cast<int>(results_.size());
-    const bool tuple = call_.shape().IsTuple();
-    const bool exists = tuple ? number < static_cast<int>(call_.shape().tuple_shapes().size()) : number == 0;
-    Dims dims(call_.operand_shape(0).dims().begin(), call_.operand_shape(0).dims().end() - 2);
-    dims.insert(dims.end(), last.begin(), last.end());
-    const Shape expected(type, dims);
-    if (!exists || !(tuple ? call_.shape().tuple_shape(number) : call_.shape()).Compatible(expected)) {
-      return absl::InvalidArgumentError(absl::StrCat("result ", number, " is ", expected.ToString(),
-                                                     ", not in ", call_.shape().ToString()));
-    }
-    Result result{expected, MeshBuffer()};
-    RETURN_IF_ERROR(call_.New(expected.ByteSize(), call_.AllUniform(), &result.buffer));
-    results_.push_back(std::move(result));
-    return absl::OkStatus();
-  }
-
-  template <typename T>
-  void Read(int operand, int64_t index, T* out, int64_t size) const {
-    const Shape& shape = call_.operand_shape(operand);
-    const int64_t at = (call_.uniform(operand) ? index % per_row_ : index) * size;
-    FindConvertLoop(shape.element_type(), PrimitiveTypeOf<T>::value)(
-        call_.data(operand) + at * ByteWidth(shape.element_type()), out, size);
-  }
-  template <typename T>
-  void Write(int number, int64_t index, const T* values, int64_t size) {
-    const PrimitiveType type = results_[number].shape.element_type();
-    FindConvertLoop(PrimitiveTypeOf<T>::value, type)(
-        values, results_[number].buffer.mutable_data() + index * size * ByteWidth(type), size);
-  }
-  absl::Status Finish() {
-    if (!call_.shape().IsTuple()) {
-      call_.result() = std::move(results_[0].buffer);
-      return absl::OkStatus();
-    }
-    if (results_.size() != call_.shape().tuple_shapes().size()) {
-      return absl::InvalidArgumentError(absl::StrCat("gives ", results_.size(), " results"));
-    }
-    MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(results_.size()));
-    for (size_t i = 0; i < results_.size(); ++i)
-      tuple.mutable_element(static_cast<int>(i)) = std::move(results_[i].buffer);
-    call_.result() = std::move(tuple);
-    return absl::OkStatus();
-  }
-
-  int64_t count = 0, m = 0, n = 0;
-
- private:
-  struct Result {
-    Shape shape;
-    MeshBuffer buffer;
-  };
-  OpCall& call_;
-  int64_t per_row_ = 1;
-  std::vector<Result> results_;
-};
-
-// Calls f with the type to compute in.
-template <typename F>
-absl::Status WithWideType(PrimitiveType type, F&& f) {
-  return IsComplex(type) ? f(complex128()) : f(double());
-}
+using Vector = DenseVector<T>;
+using Batches = MatrixBatches;
 
 // Operand 1 has a vector for each matrix of operand 0.
 bool SameBatches(const OpCall& call) {
   const auto matrices = call.operand_shape(0).dims(), vectors = call.operand_shape(1).dims();
   return matrices.first(matrices.size() - 2) == vectors.first(vectors.size() - 1);
-}
-
-absl::Status CheckSquare(const Batches& batches) {
-  if (batches.m == batches.n) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("matrices of ", batches.m, " x ", batches.n, "; give square ones"));
 }
 
 // Gaussian elimination with the largest pivot of each column.

@@ -2,27 +2,17 @@
 #include "runtime/kernels/gemm.h"
 
 #include <algorithm>
-#include <complex>
-#include <cstring>
 #include <type_traits>
 
-#include "Eigen/Core"
+#include "runtime/kernels/blocked_gemm.h"
 #include "runtime/thread_pool.h"
 
 namespace toroid {
 namespace {
 
 constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many multiplications.
-constexpr int64_t kRowBlock = 256;         // Rows of a large product that one task computes.
-// Below this sum of sizes Eigen computes the coefficients one by one, in an order that depends on the alignment
-// of the data: devices with the same operands would have different results.
-constexpr int64_t kSmallSizes = EIGEN_GEMM_TO_COEFFBASED_THRESHOLD;
-
-template <typename T, int kOrder>
-using Matrix =
-    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, kOrder>, 0, Eigen::OuterStride<>>;
-template <typename T>
-using Result = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+constexpr int64_t kTaskRows = 128;         // Of a large product, at least, so that packing is a small part.
+constexpr int64_t kTinyFlops = 64;         // Below, a row takes no packing.
 
 // Integers, booleans and small products: lines of the result accumulate lines of rhs.
 template <typename T>
@@ -57,33 +47,16 @@ void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_
   }
 }
 
-template <typename T, int kLhs, int kRhs>
-void EigenProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
-  if (rows + g.n + g.k < kSmallSizes) return PlainProduct(g, lhs, rhs, out, row, rows);
-  const T* first = kLhs == Eigen::RowMajor ? lhs + row * g.k : lhs + row;
-  const Matrix<T, kLhs> a(first, rows, g.k, Eigen::OuterStride<>(kLhs == Eigen::RowMajor ? g.k : g.m));
-  const Matrix<T, kRhs> b(rhs, g.k, g.n, Eigen::OuterStride<>(kRhs == Eigen::RowMajor ? g.n : g.k));
-  Result<T> c(out + row * g.n, rows, g.n);
-  // A view that is a vector at compile time takes Eigen's matrix-vector path.
-  if (g.n == 1) {
-    c.col(0).noalias() = a * b.col(0);
-  } else if (rows == 1 && g.m == 1) {
-    c.row(0).noalias() = a.row(0) * b;
-  } else {
-    c.noalias() = a * b;
-  }
-}
-
-// Rows [row, row + rows) of one product of the batch.
+// Rows [row, row + rows) of one product of the batch. Which way is taken depends on the shared matrix alone,
+// so that equal rows give equal bits.
 template <typename T>
 void Product(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
+  if (g.n * g.k <= kTinyFlops) return PlainProduct(g, lhs, rhs, out, row, rows);
   const bool lhs_rows = g.lhs_order == MatrixOrder::kRowMajor,
              rhs_rows = g.rhs_order == MatrixOrder::kRowMajor;
-  if (lhs_rows && rhs_rows)
-    return EigenProduct<T, Eigen::RowMajor, Eigen::RowMajor>(g, lhs, rhs, out, row, rows);
-  if (lhs_rows) return EigenProduct<T, Eigen::RowMajor, Eigen::ColMajor>(g, lhs, rhs, out, row, rows);
-  if (rhs_rows) return EigenProduct<T, Eigen::ColMajor, Eigen::RowMajor>(g, lhs, rhs, out, row, rows);
-  EigenProduct<T, Eigen::ColMajor, Eigen::ColMajor>(g, lhs, rhs, out, row, rows);
+  BlockedGemm<T>({lhs + row * (lhs_rows ? g.k : 1), rows, g.k, lhs_rows ? g.k : 1, lhs_rows ? 1 : g.m},
+                 {rhs, g.k, g.n, rhs_rows ? g.n : 1, rhs_rows ? 1 : g.k},
+                 {out + row * g.n, rows, g.n, g.n, 1});
 }
 
 template <typename T, void (*kProduct)(const GemmBatch&, const T*, const T*, T*, int64_t, int64_t)>
@@ -96,9 +69,10 @@ void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, vo
     std::fill(out, out + g.batch * g.m * g.n, T{});
     return;
   }
-  // Tasks are blocks of rows of one product; their borders depend on the sizes alone.
+  // Tasks are blocks of rows of one product. Their borders change no value.
   const int64_t row_flops = std::max<int64_t>(1, g.n * g.k);
-  const int64_t blocks = g.m * row_flops < 16 * kSmallFlops ? 1 : (g.m + kRowBlock - 1) / kRowBlock;
+  const int64_t blocks = std::clamp<int64_t>(
+      std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)), 1, 2 * NumThreads());
   const int64_t block_rows = (g.m + blocks - 1) / blocks;
   const int64_t grain = std::max<int64_t>(1, kSmallFlops / (block_rows * row_flops));
   ParallelFor(g.batch * blocks, grain, [&](int64_t begin, int64_t end) {

@@ -23,8 +23,9 @@ struct GemmBatch {
 // C64, C128.
 PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result);
 
-// Multiplies matrices of GemmType elements, on several threads; the result does not depend on their number.
-// Requires: `type` is one that GemmType returns.
+// Multiplies matrices of GemmType elements, on several threads. A row of the result depends on its row of lhs
+// and on rhs alone: equal rows give equal bits wherever they stand, however many others there are, on any
+// number of threads. Requires: `type` is one that GemmType returns.
 void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs, void* out);
 
 }  // namespace toroid

@@ -75,16 +75,20 @@ void GiveValue(OpCall& call, const MeshBuffer& value, const Shape& shape) {
     return;
   }
   if (!shape.IsArray()) return;
-  std::vector<Literal>& outfeed = call.mesh().run->outfeed;
+  Outfeed& outfeed = call.mesh().run->outfeed;
+  std::vector<int64_t> devices;
+  if (call.copies() < call.mesh().num_devices()) {
+    for (int64_t row = 0; row < call.copies(); ++row) devices.push_back(call.mesh().DeviceOfRow(row));
+  }
   if (value.uniform() || call.copies() == 1 || shape.IsDynamic()) {
-    outfeed.push_back(LiteralFromBuffer(value, shape, 0, call.copies()));
+    outfeed.push_back({LiteralFromBuffer(value, shape, 0, call.copies()), std::move(devices)});
     return;
   }
   Dims stacked = {call.copies()};
   stacked.insert(stacked.end(), shape.dims().begin(), shape.dims().end());
   Literal literal(Shape(shape.element_type(), stacked));
   std::memcpy(literal.mutable_bytes(), value.data(), value.bytes());
-  outfeed.push_back(std::move(literal));
+  outfeed.push_back({std::move(literal), std::move(devices)});
 }
 
 // The device that each device sends to (-1: none) or, for `receivers`, whether it is sent something.

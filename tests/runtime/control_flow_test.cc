@@ -161,7 +161,7 @@ TEST(CallTest, ErrorsNameTheInstructionThatFailed) {
       Evaluate(
           "x = s32[] constant(1) ROOT y = s32[] call(x), to_apply=f",
           "f { x = s32[] parameter(0) ROOT bad = s32[] custom-call(x), custom_call_target=\"mystery\" }"),
-      HasSubstr("f/bad: custom-call target \"mystery\" is not known"));
+      HasSubstr("f/bad: custom-call target \"mystery\" cannot run here"));
 }
 
 TEST(ArgumentTest, MustMatchTheParameters) {

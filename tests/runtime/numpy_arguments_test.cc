@@ -90,9 +90,11 @@ TEST(NumpyArgumentsTest, HeadersAreCheckedBeforeValuesAreUnpacked) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("parameter p: holds f32[100000], which does not fit f32[2]")));
   const auto integers = MakeModule("p = s32[100000] parameter(0) ROOT n = s32[100000] negate(p)");
-  EXPECT_THAT(NumpyArguments(file, *integers->entry()),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("arr_0 for parameter p: holds f32 elements, s32 are needed")));
+  EXPECT_THAT(
+      NumpyArguments(file, *integers->entry()),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("arr_0 for parameter p: holds f32 elements, s32 are needed; give the array as "
+                         ".astype(numpy.int32)")));
   const auto fits = MakeModule("p = f32[100000] parameter(0) ROOT n = f32[100000] negate(p)");
   EXPECT_THAT(NumpyArguments(file, *fits->entry(), {}, 399999),
               StatusIs(absl::StatusCode::kResourceExhausted,

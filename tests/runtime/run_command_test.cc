@@ -135,9 +135,105 @@ TEST(RunCommandTest, PromotedResultsArePrintedInFull) {
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "output{} = f64[] 257\n");
-  command.output = TempPath("p.snapshot.pb");
-  EXPECT_THAT(RunHloCommand(command),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("leave -o and --outfeed out")));
+}
+
+TEST(RunCommandTest, PromotedResultsAreWrittenInF64OrAsTheModuleDeclaresThem) {
+  HloRunCommand command;
+  command.input = WriteText(
+      "w.hlo",
+      "a = bf16[] constant(256) b = bf16[] constant(1) c = bf16[] add(a, b) ROOT d = bf16[] add(c, b)");
+  command.promote = true;
+  command.output = TempPath("w.npz");
+  ASSERT_OK(RunHloCommand(command));
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, ReadInput(command.output));
+  ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(bytes));
+  EXPECT_EQ(members[0].array.values.data<double>()[0], 258);
+  // A snapshot's result has the types of its module: 258, rounded once, where the plain run gives 256.
+  command.output = TempPath("w.snapshot.pb");
+  ASSERT_OK(RunHloCommand(command));
+  ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.output));
+  ASSERT_OK_AND_ASSIGN(const auto result, file.Result());
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->shape().ToString(), "bf16[]");
+  EXPECT_EQ(static_cast<float>(result->data<bfloat16>()[0]), 258);
+}
+
+// y = (x + 1) + 1 in bf16 for x = 256, recorded as HLO says (256) and as XLA computes it (258), given as f32.
+TEST(RunCommandTest, RecordedResultsAreComparedUnderBothReadingsOfBf16) {
+  const std::string body =
+      "x = f32[2] parameter(0) b = bf16[2] convert(x) one = bf16[] constant(1) "
+      "o = bf16[2] broadcast(one), dimensions={} c = bf16[2] add(b, o) d = bf16[2] add(c, o) "
+      "ROOT y = f32[2] convert(d)";
+  HloRunCommand command;
+  command.input = WriteText("bf16.hlo", body);
+  command.output = TempPath("bf16.snapshot.pb");
+  ASSERT_OK(RunHloCommand(command));
+  ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.output));
+  command.input = std::exchange(command.output, "");
+  command.check = true;
+  command.tolerance = 1e-4;
+  const auto check = [&](float result) -> std::string {
+    xla::HloSnapshot* changed = file.module->New<xla::HloSnapshot>();
+    *changed = *file.snapshot;
+    for (int i = 0; i < 2; ++i) {
+      changed->mutable_arguments(0)->set_f32s(i, 256);
+      changed->mutable_result()->set_f32s(i, result);
+    }
+    file.snapshot = changed;
+    EXPECT_OK(WriteHloFile(file, command.input));
+    testing::internal::CaptureStdout();
+    const absl::Status status = RunHloCommand(command);
+    const std::string printed = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(status.ok(), printed.find("\"equal\":true,\"outputs\"") != std::string::npos) << status;
+    return printed.substr(printed.find("\"bf16\":"), 30);
+  };
+  EXPECT_THAT(check(256), HasSubstr("\"holds\":\"rounded\""));
+  EXPECT_THAT(check(258), HasSubstr("\"holds\":\"f32_chains\""));
+  EXPECT_THAT(check(250), HasSubstr("\"holds\":\"neither\""));
+  // By default the tolerance is that of bf16, though the output is f32.
+  command.tolerance.reset();
+  EXPECT_THAT(check(257), HasSubstr("\"holds\":\"both\""));
+}
+
+TEST(RunCommandTest, TheCheckTellsWhichShareOfAnOutputIsNotFinite) {
+  HloRunCommand command;
+  command.input = WriteText("nan.hlo",
+                            "x = f32[4] parameter(0) c = f32[4] constant({1, nan, inf, 2}) "
+                            "y = f32[4] multiply(x, c) ROOT t = (f32[4], f32[4]) tuple(x, y)");
+  command.output = TempPath("nan.snapshot.pb");
+  ASSERT_OK(RunHloCommand(command));
+  command.input = std::exchange(command.output, "");
+  command.check = true;
+  testing::internal::CaptureStdout();
+  EXPECT_OK(RunHloCommand(command));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"nonfinite\":[0.0,0.5]"));
+}
+
+TEST(RunCommandTest, OutfeedsOfSomeDevicesSayWhich) {
+  HloRunCommand command;
+  command.input = TempPath("some.hlo");
+  ASSERT_OK(WriteFile(
+      command.input,
+      "HloModule m, replica_count=3\n"
+      "feed { x = s32[2] parameter(0) t = token[] after-all() ROOT o = token[] outfeed(x, t), "
+      "outfeed_shape=s32[2] }\n"
+      "skip { x = s32[2] parameter(0) ROOT t = token[] after-all() }\n"
+      "ENTRY e { x = s32[2] constant({7, 8}) t = token[] after-all() o = token[] outfeed(x, t), "
+      "outfeed_shape=s32[2] i = u32[] replica-id() one = u32[] constant(1) "
+      "p = pred[] compare(i, one), direction=GE c = token[] conditional(p, x, x), true_computation=feed, "
+      "false_computation=skip ROOT r = s32[2] add-dependency(x, c) }"));
+  command.outfeed = TempPath("some.npz");
+  testing::internal::CaptureStdout();
+  ASSERT_OK(RunHloCommand(command));
+  testing::internal::GetCapturedStdout();
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, ReadInput(command.outfeed));
+  ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(bytes));
+  // What all devices fed has no companion; what was fed by devices 1 and 2 has their numbers beside it.
+  ASSERT_EQ(members.size(), 3);
+  EXPECT_EQ(members[0].name, "arr_0");
+  EXPECT_EQ(members[1].name, "arr_1");
+  EXPECT_EQ(members[2].name, "arr_1_devices");
+  EXPECT_THAT(members[2].array.values.data<int64_t>(), testing::ElementsAre(1, 2));
 }
 
 TEST(RunCommandTest, MemoryIsBounded) {
@@ -285,6 +381,26 @@ TEST(RunCommandTest, ReplicasRunTogether) {
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "output{} = f32[] 6\n");
+}
+
+TEST(RunCommandTest, ReplicasThatNoHeaderCountsAreInferredOrGiven) {
+  const auto run = [](const std::string& groups, int64_t replicas) -> std::string {
+    HloRunCommand command;
+    command.input = TempPath("uncounted.hlo");
+    TOROID_CHECK(
+        WriteFile(
+            command.input,
+            "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+            "ENTRY e { f = f32[] constant(3) ROOT s = f32[] all-reduce(f), replica_groups=" +
+                groups + ", to_apply=add }")
+            .ok());
+    command.num_replicas = replicas;
+    testing::internal::CaptureStdout();
+    EXPECT_OK(RunHloCommand(command));
+    return testing::internal::GetCapturedStdout();
+  };
+  EXPECT_EQ(run("{{0,1,2,3}}", 0), "output{} = f32[] 12\n");
+  EXPECT_EQ(run("{}", 5), "output{} = f32[] 15\n");
 }
 
 TEST(RunCommandTest, ModulesThatNameNoDevicesRunAsTheyAre) {

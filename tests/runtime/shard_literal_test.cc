@@ -82,6 +82,59 @@ TEST(AssembleLiteralTest, ReplicasMustAgreeWhenAsked) {
                        HasSubstr("devices 0 and 1 disagree on element [1] of output 0")));
 }
 
+TEST(AssembleLiteralTest, DifferencesByRoundingAreToldFromOthers) {
+  const std::vector<Literal> values = {Value("f32[2] {1, 2}"), Value("f32[2] {1, 2.000001}"),
+                                       Value("f32[2] {1, 2.000001}")};
+  ASSERT_OK_AND_ASSIGN(const MeshValue value, MeshValue::PerDevice(values));
+  AssembleOptions options;
+  options.check_replicas = true;
+  EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("devices 0 and 1 differ by rounding on element [1] of output 0")));
+  std::vector<std::string> rounding;
+  options.rounding = &rounding;
+  EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options), IsOkAndHolds(values[0]));
+  ASSERT_EQ(rounding.size(), 1);  // A line for the output, not for each device.
+  const double exact[] = {0};
+  options.tolerances = exact;
+  EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("devices 0 and 1 disagree on element [1] of output 0; beyond rounding at")));
+}
+
+// Subgroups: `size` devices hold addends of each tile.
+HloSharding Unreduced(std::vector<int64_t> tiles, int64_t size, std::vector<int64_t> devices) {
+  return HloSharding::Tiled(tiles, {{xla::OpSharding::UNREDUCED, size}},
+                            *DeviceOrder::Explicit(std::move(devices)));
+}
+
+TEST(CutLiteralTest, UnreducedValuesAddUpOverTheirDevices) {
+  const Literal global = Value("s32[4] {1, 2, 3, 4}");
+  const HloSharding sharding = Unreduced({2}, 2, {2, 0, 1, 3});
+  ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(global, {sharding}, 4));
+  EXPECT_EQ(ToText(shards.ToLiteral(2)), "{1, 2}");
+  EXPECT_EQ(ToText(shards.ToLiteral(0)), "{0, 0}");
+  EXPECT_EQ(ToText(shards.ToLiteral(1)), "{3, 4}");
+  EXPECT_EQ(ToText(shards.ToLiteral(3)), "{0, 0}");
+  EXPECT_THAT(AssembleLiteral(shards, global.shape(), {sharding}), IsOkAndHolds(global));
+  ASSERT_OK_AND_ASSIGN(const MeshValue parts,
+                       MeshValue::PerDevice({Value("s32[2] {1, 1}"), Value("s32[2] {2, 0}"),
+                                             Value("s32[2] {5, 5}"), Value("s32[2] {7, 9}")}));
+  EXPECT_THAT(AssembleLiteral(parts, global.shape(), {sharding}), IsOkAndHolds(Value("s32[4] {6, 6, 9, 9}")));
+}
+
+TEST(CutLiteralTest, AWholeUnreducedValueIsOnTheFirstDevice) {
+  const HloSharding sharding = HloSharding::OfKind(HloSharding::Kind::kUnreduced);
+  const Literal global = Value("f32[2] {1.5, 2}");
+  ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(global, {sharding}, 3));
+  EXPECT_EQ(ToText(shards.ToLiteral(0)), "{1.5, 2}");
+  EXPECT_EQ(ToText(shards.ToLiteral(2)), "{0, 0}");
+  EXPECT_THAT(AssembleLiteral(shards, global.shape(), {sharding}), IsOkAndHolds(global));
+  // What is the same on all devices is added up as well.
+  ASSERT_OK_AND_ASSIGN(const MeshValue uniform, MeshValue::Uniform(global, 3));
+  EXPECT_THAT(AssembleLiteral(uniform, global.shape(), {sharding}), IsOkAndHolds(Value("f32[2] {4.5, 6}")));
+}
+
 TEST(AssembleLiteralTest, TuplesByLeaf) {
   const Literal tuple = Literal::Tuple({Value("s32[4] {1, 2, 3, 4}"), Value("s32[] 7")});
   const std::vector<HloSharding> shardings = {Tiled({2}, {1, 0}), HloSharding()};

@@ -151,7 +151,8 @@ TEST(StructureRandomTest, FeedsCarryValuesInOrder) {
     const int n = 1 + static_cast<int>(random() % 4);
     std::string body = "t0 = token[] after-all() ";
     RunOptions options;
-    std::vector<Literal> fed, out;
+    std::vector<Literal> fed;
+    Outfeed out;
     for (int i = 0; i < n; ++i) {
       const int64_t size = 1 + random() % 5;
       std::vector<int32_t> values(size);
@@ -169,7 +170,7 @@ TEST(StructureRandomTest, FeedsCarryValuesInOrder) {
     ASSERT_OK(RunModule(*MakeModule(body), {}, options));
     ASSERT_EQ(static_cast<int>(out.size()), n);
     for (int i = 0; i < n; ++i) {
-      const Literal& given = out[i].shape().IsTuple() ? out[i].element(0) : out[i];
+      const Literal& given = out[i].value;
       ASSERT_EQ(given.shape().NumElements(), fed[i].shape().NumElements());
       for (int64_t k = 0; k < given.shape().NumElements(); ++k) {
         EXPECT_EQ(given.data<int32_t>()[k], -fed[i].data<int32_t>()[k]);

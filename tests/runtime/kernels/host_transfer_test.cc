@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 absl::StatusOr<std::vector<std::string>> RunWithFeed(const std::string& body, std::vector<Literal> infeed,
-                                                     int devices, std::vector<Literal>* outfeed = nullptr) {
+                                                     int devices, Outfeed* outfeed = nullptr) {
   const auto module = MakeModule(body);
   RunOptions options;
   options.num_partitions = devices;
@@ -66,16 +66,16 @@ TEST(InfeedTest, MissingAndOtherValuesAreErrors) {
 }
 
 TEST(OutfeedTest, GathersArraysAndStacksWhatDiffers) {
-  std::vector<Literal> outfeed;
+  Outfeed outfeed;
   ASSERT_OK(
       RunWithFeed("t = token[] after-all() i = u32[] partition-id() x = s32[2] constant({1, 2}) "
                   "d = (u32[], s32[2]) tuple(i, x) a = token[] outfeed(d, t), outfeed_shape=(u32[], s32[2]) "
                   "b = token[] outfeed(x, a), outfeed_shape=s32[2] ROOT r = u32[] add-dependency(i, b)",
                   {}, 3, &outfeed));
   ASSERT_EQ(outfeed.size(), 3);
-  EXPECT_EQ(ToText(outfeed[0]), "{0, 1, 2}");
-  EXPECT_EQ(ToText(outfeed[1]), "{1, 2}");
-  EXPECT_EQ(outfeed[2].shape().ToString(), "s32[2]");
+  EXPECT_EQ(ToText(outfeed[0].value), "{0, 1, 2}");
+  EXPECT_EQ(ToText(outfeed[1].value), "{1, 2}");
+  EXPECT_EQ(outfeed[2].value.shape().ToString(), "s32[2]");
 }
 
 std::string Exchange(const std::string& pairs) {
@@ -133,7 +133,7 @@ TEST(SendRecvTest, WaitingForWhatIsNeverSentIsAnError) {
 }
 
 TEST(SendRecvTest, HostTransfersUseTheFeeds) {
-  std::vector<Literal> outfeed;
+  Outfeed outfeed;
   ASSERT_OK_AND_ASSIGN(
       const auto texts,
       RunWithFeed("t = token[] after-all() x = s32[] constant(5) "
@@ -145,7 +145,7 @@ TEST(SendRecvTest, HostTransfersUseTheFeeds) {
                   {Value("s32[] 8")}, 1, &outfeed));
   EXPECT_THAT(texts, ElementsAre("8"));
   ASSERT_EQ(outfeed.size(), 1);
-  EXPECT_EQ(ToText(outfeed[0]), "5");
+  EXPECT_EQ(ToText(outfeed[0].value), "5");
 }
 
 }  // namespace

@@ -1,0 +1,70 @@
+#include "runtime/program_runner.h"
+
+#include <optional>
+#include <utility>
+
+#include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
+#include "hlo/ir/spmd_record.h"
+#include "runtime/float_chains.h"
+#include "runtime/progress.h"
+#include "runtime/promote.h"
+#include "runtime/run_partitioned.h"
+
+namespace toroid {
+
+ProgramRunner::ProgramRunner(const std::vector<Literal>& arguments, std::vector<NpyArray> infeed,
+                             Options options)
+    : arguments_(arguments), options_(std::move(options)) {
+  run_.num_replicas = options_.num_replicas;
+  run_.max_bytes = options_.max_bytes;
+  // The literals stay beside what a run holds.
+  for (const Literal& argument : arguments) run_.held_bytes += argument.shape().ByteSize();
+  run_.infeed = std::move(infeed);
+}
+
+absl::StatusOr<Literal> ProgramRunner::Run(const Module& module, const Shape* result,
+                                           absl::string_view what) {
+  return Run(module, arguments_, result, what);
+}
+
+absl::StatusOr<Literal> ProgramRunner::RunPromoted(const Module& module, const Shape* result,
+                                                   absl::string_view what) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> promoted, PromoteModule(module));
+  std::vector<Literal> wide;
+  for (const Literal& argument : arguments_) wide.push_back(PromotedLiteral(argument));
+  Shape shape;
+  if (result != nullptr) shape = PromotedShape(*result);
+  return Run(*promoted, wide, result != nullptr ? &shape : nullptr, what);
+}
+
+absl::StatusOr<Literal> ProgramRunner::RunChainsInF32(const Module& module, const Shape* result,
+                                                      absl::string_view what) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> kept, KeepChainsInF32(module));
+  return Run(*kept, arguments_, result, what);
+}
+
+absl::StatusOr<Literal> ProgramRunner::Run(const Module& module, const std::vector<Literal>& arguments,
+                                           const Shape* result, absl::string_view what) {
+  outfeed_.clear();
+  run_.outfeed = &outfeed_;
+  std::optional<Progress> progress;
+  if (options_.show_progress) run_.progress = &progress.emplace(std::string(what));
+  if (!IsPartitioned(module)) {
+    const Stopwatch stopwatch;
+    auto output = RunSingle(module, arguments, run_);
+    seconds_ = stopwatch.Seconds();
+    return output;
+  }
+  rounding_.clear();
+  RunPartitionedOptions options;
+  options.run = run_;
+  options.assemble.check_replicas = options_.check_replicas;
+  options.assemble.tolerances = options_.tolerances;
+  options.assemble.rounding = &rounding_;
+  options.result = result;
+  options.seconds = &seconds_;
+  return RunPartitioned(module, arguments, options);
+}
+
+}  // namespace toroid
