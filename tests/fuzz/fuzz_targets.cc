@@ -63,7 +63,7 @@ ENTRY e {
   r = bf16[4] reduce(z, f16[] constant(0)), dimensions={0}, to_apply=add
   k = f32[300] constant(2)
   u = u64[] constant(-1)
-  f = c64[0] fft(c64[0] constant(0)), fft_type=FFT, fft_length=0
+  f = c64[0] fft(c64[0] constant({})), fft_type=FFT, fft_length=0
   ROOT t = (bf16[4], f32[300], u64[], c64[0]) tuple(r, k, u, f)
 })"};
 
