@@ -39,11 +39,26 @@ absl::StatusOr<Computation*> ComputationPartitioner::PartitionComputation(const 
   return local;
 }
 
+namespace {
+
+// `shape`, of a parameter or the result of the entry, in the layouts that the module states for it: those count
+// before the ones of the instruction, which may be defaults.
+Shape InEntryLayout(const Shape& shape, const xla::ShapeProto* stated) {
+  if (stated == nullptr) return shape;
+  const absl::StatusOr<Shape> layout = Shape::FromProto(*stated);
+  return layout.ok() && layout->Compatible(shape) ? WithLayoutOf(shape.WithRowMajorLayout(), *layout) : shape;
+}
+
+}  // namespace
+
 absl::Status ComputationPartitioner::EntryParameters(const Computation& computation) {
+  const xla::ProgramShapeProto& program = module_.proto().host_program_shape();
   for (const Instruction* parameter : computation.parameters()) {
     const auto leaves = graph_.Leaves(*parameter);
-    Instruction* local =
-        b_->computation()->AddParameter(LocalShape(parameter->shape(), leaves), parameter->name());
+    const int number = static_cast<int>(parameter->parameter_number());
+    const Shape shape = InEntryLayout(
+        parameter->shape(), number < program.parameters_size() ? &program.parameters(number) : nullptr);
+    Instruction* local = b_->computation()->AddParameter(LocalShape(shape, leaves), parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());
     const std::vector<Instruction*> locals = b_->TakeApart(local);
@@ -89,8 +104,10 @@ void AppendLeafShapes(const Shape& shape, std::vector<const Shape*>* leaves) {
 absl::Status ComputationPartitioner::EntryOutputs(const Computation& computation) {
   const Instruction& root = *computation.root();
   const auto leaves = graph_.Leaves(root);
+  const xla::ProgramShapeProto& program = module_.proto().host_program_shape();
+  const Shape result = InEntryLayout(root.shape(), program.has_result() ? &program.result() : nullptr);
   std::vector<const Shape*> shapes;
-  AppendLeafShapes(root.shape(), &shapes);
+  AppendLeafShapes(result, &shapes);
   std::vector<Instruction*> locals;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = graph_.outputs()[i];

@@ -12,6 +12,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
+#include "hlo/passes/run_time_sizes_pass.h"
 #include "partitioner/given_shardings.h"
 #include "partitioner/partition_report.h"
 #include "partitioner/propagation/annotations.h"
@@ -58,6 +59,7 @@ absl::Status GiveShardings(const PartitionCommand& command, Module* module) {
 absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*file.module), NameOf(command.input)));
+  if (command.options.num_partitions != 1) KeepRunTimeSizes(file.module.get());
   RETURN_IF_ERROR(Annotate(GiveShardings(command, file.module.get()), NameOf(command.input)));
   return file;
 }

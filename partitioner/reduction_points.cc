@@ -33,7 +33,20 @@ class Analysis {
   // Marks the results that a cut reduction, or a linear op over partial operands, leaves partial.
   void NotePartial(const FlowOp& op) {
     if (op.instruction == nullptr || op.results.size() != 1) return;
+    bool partial = LeavesPartial(op);
+    const uint32_t operands = PartialOperands(op);
+    for (const Linearity& linearity : op.rule->linear) partial |= (operands & linearity.together) != 0;
+    may_be_partial_[op.results[0]] = partial;
+  }
+
+  // True if the op reduces or looks up along a dimension that is cut where its operands lie.
+  bool LeavesPartial(const FlowOp& op) const {
     const ShardingRule& rule = *op.rule;
+    bool reduces = false;
+    for (const Factor& factor : rule.factors) {
+      reduces |= factor.kind == FactorKind::kReduction || factor.kind == FactorKind::kIndexed;
+    }
+    if (!reduces) return false;
     absl::InlinedVector<AxisList, 6> factor_axes(rule.factors.size());
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const TensorFactors& tensor = rule.operands[i];
@@ -45,9 +58,7 @@ class Analysis {
         }
       }
     }
-    bool partial = PartialAxes(*op.instruction, rule, factor_axes) != 0;
-    for (const Linearity& linearity : rule.linear) partial |= (PartialOperands(op) & linearity.together) != 0;
-    may_be_partial_[op.results[0]] = partial;
+    return PartialAxes(*op.instruction, rule, factor_axes) != 0;
   }
 
   uint32_t PartialOperands(const FlowOp& op) const {

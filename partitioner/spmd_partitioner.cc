@@ -1,8 +1,10 @@
 #include "partitioner/spmd_partitioner.h"
 
 #include <numeric>
+#include <optional>
 #include <random>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
@@ -16,6 +18,7 @@
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/propagation/propagation.h"
+#include "partitioner/statistics.h"
 
 namespace toroid {
 namespace {
@@ -140,10 +143,143 @@ void WriteCauses(Module* module) {
   }
 }
 
+// Tensors of the entry's parameters.
+std::vector<int> ParameterLeaves(const Module& module, const FlowGraph& graph) {
+  std::vector<int> leaves;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    for (const int leaf : graph.Leaves(*parameter)) leaves.push_back(leaf);
+  }
+  return leaves;
+}
+
+// Tensors that the caller sees: parameters and outputs.
+std::vector<int> BoundaryTensors(const Module& module, const FlowGraph& graph) {
+  std::vector<int> tensors = ParameterLeaves(module, graph);
+  tensors.insert(tensors.end(), graph.outputs().begin(), graph.outputs().end());
+  return tensors;
+}
+
+// From annotations on: propagation and the phases behind it. `propagated`, if given, takes the shardings found.
+absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& annotations,
+                                    const PartitionOptions& options, ReshardPlanner* planner, Module* flat,
+                                    std::vector<Sharding>* propagated) {
+  Partitioned result;
+  const Stopwatch start;
+  const auto report = [&](absl::string_view phase, const Module& after) {
+    return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
+  };
+  std::vector<Sharding> targets = PropagateShardings(graph, annotations, planner);
+  // What arrives as partial sums is still to be reduced.
+  for (const int leaf : ParameterLeaves(*flat, graph)) {
+    if (!annotations.tensor[leaf]) continue;
+    targets[leaf].partial = annotations.tensor[leaf]->sharding.partial;
+    targets[leaf].reducer = annotations.tensor[leaf]->sharding.reducer;
+  }
+  if (options.replicate_everything) {
+    std::vector<bool> keep(graph.num_tensors(), false);
+    for (const int t : BoundaryTensors(*flat, graph)) keep[t] = true;
+    for (int t = 0; t < graph.num_tensors(); ++t) {
+      if (!keep[t]) targets[t] = Sharding::Replicated(graph.shape(t).rank());
+    }
+  }
+  result.propagate_seconds = start.Seconds();
+  if (options.after_phase) {
+    ShowShardings(graph, annotations.mesh, targets, flat);
+    RETURN_IF_ERROR(report("propagate", *flat));
+  }
+
+  const Stopwatch middle;
+  result.module = std::make_unique<Module>(flat->name(), *flat);
+  ComputationPartitioner partitioner(*flat, graph, annotations, targets, annotations.mesh, options, planner,
+                                     result.module.get());
+  RETURN_IF_ERROR(partitioner.Run());
+  result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
+  Finish(*flat, graph, annotations, targets, result.module.get());
+  result.num_partitions = annotations.mesh.num_devices();
+  result.full_replications = partitioner.full_replications();
+  result.partition_seconds = middle.Seconds();
+  RETURN_IF_ERROR(report("partition", *result.module));
+
+  const Stopwatch end;
+  EliminateDeadCode(result.module.get());
+  WriteCauses(result.module.get());
+  result.optimize_seconds = end.Seconds();
+  RETURN_IF_ERROR(report("optimize", *result.module));
+  if (propagated != nullptr) *propagated = std::move(targets);
+  return result;
+}
+
+// Parameters and outputs of which nobody said how they lie, and that propagation cuts into unequal parts.
+std::vector<int> UnevenByChance(const Module& flat, const FlowGraph& graph, const Annotations& annotations,
+                                const std::vector<Sharding>& targets) {
+  std::vector<int> uneven;
+  for (const int t : BoundaryTensors(flat, graph)) {
+    const Shape& shape = graph.shape(t);
+    const std::optional<Annotation>& asked = annotations.tensor[t];
+    for (int d = 0; d < shape.rank(); ++d) {
+      if (shape.dim(d) % annotations.mesh.Product(targets[t].dims[d]) == 0) continue;
+      if (asked && asked->sharding.dims[d] == targets[t].dims[d]) continue;
+      uneven.push_back(t);
+      break;
+    }
+  }
+  return uneven;
+}
+
+// True if `a` neither sends nor computes more than `b` on a device.
+bool CostsNoMore(const Partitioned& a, const Partitioned& b) {
+  const auto sent = [](const ProgramStatistics& statistics) {
+    int64_t bytes = 0;
+    for (const auto& [opcode, totals] : statistics.collectives) bytes += totals.sent_bytes;
+    return bytes;
+  };
+  const ProgramStatistics x = ComputeStatistics(*a.module), y = ComputeStatistics(*b.module);
+  return x.flops <= y.flops && sent(x) <= sent(y);
+}
+
+// Callers cannot always take arrays in unequal parts: where propagation would cut one so that nobody asked to
+// cut, the program is partitioned again with even cuts alone there, and that one counts if it costs no more: for
+// all such arrays, or else for outputs or parameters alone.
+absl::StatusOr<Partitioned> RewriteEvenly(const FlowGraph& graph, const PartitionOptions& options,
+                                          ReshardPlanner* planner, Annotations* annotations, Module* flat) {
+  const Stopwatch start;
+  PartitionOptions silent = options;
+  silent.after_phase = nullptr;
+  std::vector<Sharding> targets;
+  ASSIGN_OR_RETURN(Partitioned result, Rewrite(graph, *annotations, silent, planner, flat, &targets));
+  const std::vector<int> uneven = UnevenByChance(*flat, graph, *annotations, targets);
+  if (!uneven.empty() && !options.replicate_everything) {
+    const absl::flat_hash_set<int> outputs(graph.outputs().begin(), graph.outputs().end());
+    const auto is_output = [&](int t) { return outputs.contains(t); };
+    enum Which { kAll, kOutputs, kParameters, kNone };
+    for (const Which which : {kAll, kOutputs, kParameters, kNone}) {
+      annotations->even.assign(graph.num_tensors(), false);
+      bool any = false;
+      for (const int t : uneven) {
+        const bool chosen = which == kAll || (which == kOutputs && is_output(t)) ||
+                            (which == kParameters && !is_output(t));
+        annotations->even[t] = chosen;
+        any |= chosen;
+      }
+      if (!any) continue;
+      ASSIGN_OR_RETURN(Partitioned even, Rewrite(graph, *annotations, silent, planner, flat, nullptr));
+      if (!CostsNoMore(even, result)) continue;
+      result = std::move(even);
+      break;
+    }
+  }
+  if (options.after_phase) {
+    ASSIGN_OR_RETURN(result, Rewrite(graph, *annotations, options, planner, flat, nullptr));
+  }
+  // What was tried and not taken took time as well.
+  result.partition_seconds += start.Seconds() - result.propagate_seconds - result.partition_seconds -
+                              result.optimize_seconds;
+  return result;
+}
+
 }  // namespace
 
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options) {
-  Partitioned result;
   const Stopwatch start;
   const auto report = [&](absl::string_view phase, const Module& after) {
     return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
@@ -167,48 +303,9 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     }
   }
   ReshardPlanner planner(&annotations.mesh);
-  std::vector<Sharding> targets = PropagateShardings(graph, annotations, &planner);
-  // What arrives as partial sums is still to be reduced.
-  for (const Instruction* parameter : flat->entry()->parameters()) {
-    for (const int leaf : graph.Leaves(*parameter)) {
-      if (!annotations.tensor[leaf]) continue;
-      targets[leaf].partial = annotations.tensor[leaf]->sharding.partial;
-      targets[leaf].reducer = annotations.tensor[leaf]->sharding.reducer;
-    }
-  }
-  if (options.replicate_everything) {
-    std::vector<bool> keep(graph.num_tensors(), false);
-    for (const int output : graph.outputs()) keep[output] = true;
-    for (const Instruction* parameter : flat->entry()->parameters()) {
-      for (const int leaf : graph.Leaves(*parameter)) keep[leaf] = true;
-    }
-    for (int t = 0; t < graph.num_tensors(); ++t) {
-      if (!keep[t]) targets[t] = Sharding::Replicated(graph.shape(t).rank());
-    }
-  }
-  result.propagate_seconds = start.Seconds();
-  if (options.after_phase) {
-    ShowShardings(graph, annotations.mesh, targets, flat.get());
-    RETURN_IF_ERROR(report("propagate", *flat));
-  }
-
-  const Stopwatch middle;
-  result.module = std::make_unique<Module>(module.name(), *flat);
-  ComputationPartitioner partitioner(*flat, graph, annotations, targets, annotations.mesh, options, &planner,
-                                     result.module.get());
-  RETURN_IF_ERROR(partitioner.Run());
-  result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
-  Finish(*flat, graph, annotations, targets, result.module.get());
-  result.num_partitions = annotations.mesh.num_devices();
-  result.full_replications = partitioner.full_replications();
-  result.partition_seconds = middle.Seconds();
-  RETURN_IF_ERROR(report("partition", *result.module));
-
-  const Stopwatch end;
-  EliminateDeadCode(result.module.get());
-  WriteCauses(result.module.get());
-  result.optimize_seconds = end.Seconds();
-  RETURN_IF_ERROR(report("optimize", *result.module));
+  const double before = start.Seconds();
+  ASSIGN_OR_RETURN(Partitioned result, RewriteEvenly(graph, options, &planner, &annotations, flat.get()));
+  result.propagate_seconds += before;
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include "hlo/ir/device_limit.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
+#include "hlo/passes/run_time_sizes_pass.h"
 #include "nlohmann/json.hpp"
 #include "runtime/block_pool.h"
 #include "runtime/check_report.h"
@@ -239,6 +240,7 @@ absl::Status Check(const HloRunCommand& command, const Module& module, const Pro
 absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
+  KeepRunTimeSizes(&module);
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
   if (command.promote && !command.check && !(command.output.empty() && command.outfeed.empty())) {
     return absl::InvalidArgumentError(

@@ -216,11 +216,11 @@ class Reader {
   }
 
   // What is said of a callback, infeed or outfeed beside its results: the one device that runs it, or how its data
-  // lie. True if that is all there is to it.
+  // lie. True if that is all there is to it. A call of an unknown target may be a callback, side effect or not.
   absl::StatusOr<bool> CollectSideEffect(const Instruction& instruction) {
     const bool is_outfeed = instruction.opcode() == Opcode::kOutfeed;
     if (!is_outfeed && instruction.opcode() != Opcode::kInfeed &&
-        !(instruction.opcode() == Opcode::kCustomCall && instruction.attrs().custom_call_has_side_effect())) {
+        (instruction.opcode() != Opcode::kCustomCall || IsIdentityTarget(instruction))) {
       return false;
     }
     const Shape& data = is_outfeed ? instruction.operand(0)->shape() : instruction.shape();
@@ -538,10 +538,6 @@ class Reader {
   // A value computed from local values is local.
   void SpreadManual() {
     out_.manual.assign(graph_.num_tensors(), 0);
-    std::vector<std::vector<int>> users(graph_.num_tensors());
-    for (size_t i = 0; i < graph_.ops().size(); ++i) {
-      for (const int operand : graph_.ops()[i].operands) users[operand].push_back(static_cast<int>(i));
-    }
     std::vector<int> changed;
     const auto add = [&](int tensor, AxisSet axes) {
       if ((axes & ~out_.manual[tensor]) == 0) return;
@@ -554,6 +550,11 @@ class Reader {
     for (const auto& [instruction, boundary] : out_.boundaries) {
       if (!boundary.enters) continue;
       for (const int leaf : graph_.Leaves(*instruction)) add(leaf, boundary.manual);
+    }
+    if (changed.empty()) return;
+    std::vector<std::vector<int>> users(graph_.num_tensors());
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      for (const int operand : graph_.ops()[i].operands) users[operand].push_back(static_cast<int>(i));
     }
     // Sets of axes only grow, so every tensor is met at most once for each axis.
     while (!changed.empty()) {

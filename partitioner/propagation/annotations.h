@@ -50,6 +50,8 @@ struct Annotations {
   Mesh mesh;
   std::vector<std::optional<Annotation>> tensor;  // By tensor of the flow graph.
   std::vector<AxisSet> manual;                    // Per tensor: axes with respect to which it is local.
+  // Per tensor: propagation cuts it into equal parts or not at all. Empty: no tensor.
+  std::vector<bool> even;
   absl::flat_hash_map<const Instruction*, ManualBoundary> boundaries;
   // The device on which an op with a side effect is to run alone: a callback, infeed or outfeed with a maximal
   // sharding.

@@ -22,6 +22,7 @@ class Propagator {
       Tensor& tensor = state_[t];
       tensor.sharding = Sharding::Replicated(graph.shape(t).rank());
       tensor.blocked = t < static_cast<int>(annotations.manual.size()) ? annotations.manual[t] : 0;
+      tensor.even = t < static_cast<int>(annotations.even.size()) && annotations.even[t];
       if (!annotations.tensor[t]) continue;
       const Annotation& annotation = *annotations.tensor[t];
       tensor.closed = annotation.closed;
@@ -69,6 +70,7 @@ class Propagator {
     Sharding sharding;
     uint64_t closed = 0;
     AxisSet blocked = 0;
+    bool even = false;
   };
   struct Waiting {
     int priority;
@@ -186,6 +188,8 @@ class Propagator {
       if ((used >> axes[i] & 1) || (!given && tiles > size)) break;
       extended.push_back(axes[i]);
     }
+    // Fewer tiles than the neighbours have would not nest with theirs: the dimension is left as it is.
+    if (tensor.even && !given && size % mesh_.Product(extended) != 0) return;
     if (extended.size() == own.size()) return;
     own = extended;
     for (int i = begin_[t]; i < begin_[t + 1]; ++i) Enqueue(touching_[i]);

@@ -1,4 +1,4 @@
-// BUILD: data = ["//tests/corpus:hlo_text", "//tests/corpus:jax"]
+// BUILD: data = ["//tests/corpus:forms", "//tests/corpus:hlo_text", "//tests/corpus:jax"]
 #include "tests/fuzz/fuzz_targets.h"
 
 #include <algorithm>
@@ -83,9 +83,11 @@ std::vector<std::string> Texts() {
       texts.push_back(PrintModule(*module));
     }
   }
-  for (const std::string& path : CorpusFiles("hlo_text", ".hlo")) {
-    std::string text = ReadCorpusFile(path);
-    if (text.size() <= kLargestText) texts.push_back(std::move(text));
+  for (const char* folder : {"forms", "hlo_text"}) {
+    for (const std::string& path : CorpusFiles(folder, ".hlo")) {
+      std::string text = ReadCorpusFile(path);
+      if (text.size() <= kLargestText) texts.push_back(std::move(text));
+    }
   }
   return texts;
 }

@@ -1,5 +1,5 @@
 // A short run of every fuzz target; long ones are run by hand (README.md).
-// BUILD: data = ["//tests/corpus:hlo_text", "//tests/corpus:jax"]
+// BUILD: data = ["//tests/corpus:forms", "//tests/corpus:hlo_text", "//tests/corpus:jax"]
 #include "gtest/gtest.h"
 #include "tests/fuzz/fuzz_targets.h"
 

@@ -77,6 +77,18 @@ ENTRY main {
   ExpectEquivalent(text);
 }
 
+TEST(LayoutsTest, TheLayoutsOfTheEntryCountBeforeThoseOfItsInstructions) {
+  const std::string written = PartitionedText(R"(
+HloModule m, entry_computation_layout={(f32[4,6]{0,1})->f32[4,6]{0,1}}
+ENTRY main {
+  x = f32[4,6] parameter(0), sharding={devices=[2,1]<=[2]}
+  ROOT y = f32[4,6] negate(x)
+})",
+                                              2);
+  EXPECT_THAT(written, HasSubstr("entry_computation_layout={(f32[2,6]{0,1})->f32[2,6]{0,1}}"));
+  EXPECT_THAT(written, HasSubstr("= f32[2,6]{1,0} negate("));
+}
+
 TEST(LayoutsTest, TupleParametersAreCutLeafByLeaf) {
   const std::string text = R"(
 ENTRY main {

@@ -231,6 +231,38 @@ TEST(PropagationTest, ANumberOfPartitionsThatTheShardingsContradictIsRefused) {
               IsOk());
 }
 
+// The shardings of parameters, then of outputs.
+std::string Boundaries(const std::string& text, int64_t n) {
+  const absl::StatusOr<Partitioned> partitioned = PartitionText(text, n);
+  if (!partitioned.ok()) return std::string(partitioned.status().message());
+  std::string all;
+  for (const xla::OpSharding& sharding : partitioned->module->proto().spmd_parameters_shardings()) {
+    absl::StrAppend(&all, HloSharding::FromProto(sharding)->ToString(), " ");
+  }
+  return absl::StrCat(all, "-> ",
+                      HloSharding::FromProto(partitioned->module->proto().spmd_output_sharding())->ToString());
+}
+
+TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
+  // Nobody asked to cut the bias: every device can slice what it needs of the whole.
+  const std::string bias = R"(ENTRY main {
+  x = f32[8,10] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  b = f32[10] parameter(1)
+  bb = f32[8,10] broadcast(b), dimensions={1}
+  ROOT y = f32[8,10] add(x, bb), sharding={devices=[1,$n]<=[$n]}
+})";
+  EXPECT_EQ(Boundaries(bias, 4), "{devices=[1,4]<=[4]} {replicated} -> {devices=[1,4]<=[4]}");
+  EXPECT_EQ(Boundaries(bias, 2), "{devices=[1,2]<=[2]} {devices=[2]<=[2]} -> {devices=[1,2]<=[2]}");
+  ExpectEquivalent(bias);
+  // An output that would have to be gathered stays as it is computed.
+  const std::string costly = R"(ENTRY main {
+  x = f32[8,10] parameter(0), sharding={devices=[1,$n]<=[$n]}
+  ROOT y = f32[8,10] negate(x)
+})";
+  EXPECT_EQ(Boundaries(costly, 4), "{devices=[1,4]<=[4]} -> {devices=[1,4]<=[4]}");
+  ExpectEquivalent(costly);
+}
+
 TEST(PropagationTest, MembersOfAGroupAreCutAlike) {
   for (const char* members : {R"(
   g = () custom-call(a), custom_call_target="xla.sdy.ShardingGroup", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.sharding_group_id="0 : i64"}

@@ -1,5 +1,7 @@
 // Ops with side effects that belong to one device, and outfeeds of cut data.
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -83,38 +85,79 @@ ENTRY main {
   EXPECT_FALSE(outfeed.empty());
 }
 
+// A call of target "log" with this result, with or without a side effect, placed on device 1 in either dialect.
+std::string Callback(const std::string& shape, bool side_effect, bool shardy) {
+  return absl::StrCat(
+      "HloModule m",
+      shardy ? ", frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"x\\\"=2]>, one = "
+               "#sdy.mesh<[], device_ids=[1]>}\"}"
+             : "",
+      "\nENTRY main {\n  x = f32[8] parameter(0)",
+      shardy ? ", frontend_attributes={xla.sdy.sharding=\"#sdy.sharding<@mesh, [{\\\"x\\\"}]>\"}"
+             : ", sharding={devices=[2]<=[2]}",
+      "\n  c = ", shape, " custom-call(x), custom_call_target=\"log\"",
+      side_effect ? ", custom_call_has_side_effect=true" : "",
+      shardy ? ", frontend_attributes={xla.sdy.sharding=\"#sdy.sharding_per_value<[<@one, []>]>\"}"
+             : ", sharding={{maximal device=1}}",
+      "\n  ROOT r = f32[8] ", shape == "()" ? "negate(x)" : "add(x, c)", "\n}");
+}
+
 TEST(SideEffectsTest, ACallbackOfOneDeviceIsPlacedInBothDialects) {
-  for (const char* sharding :
-       {"sharding={{maximal device=1}}",
-        "frontend_attributes={xla.sdy.sharding=\"#sdy.sharding_per_value<[<@one, []>]>\"}"}) {
-    const bool shardy = std::string(sharding).find("sdy") != std::string::npos;
-    const std::string text = absl::StrCat(
-        "HloModule m",
-        shardy ? ", frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"x\\\"=2]>, one = "
-                 "#sdy.mesh<[], device_ids=[1]>}\"}"
-               : "",
-        R"(
-ENTRY main {
-  x = f32[8] parameter(0))",
-        shardy ? ", frontend_attributes={xla.sdy.sharding=\"#sdy.sharding<@mesh, [{\\\"x\\\"}]>\"}"
-               : ", sharding={devices=[2]<=[2]}",
-        R"(
-  c = () custom-call(x), custom_call_target="log_to_disk", custom_call_has_side_effect=true, )",
-        sharding, R"(
-  ROOT r = f32[8] negate(x)
-})");
-    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned,
-                         PartitionModule(*ProgramFor(text, 2), PartitionOptions()));
-    int calls = 0;
-    for (const auto& computation : partitioned.module->computations()) {
-      for (const auto& instruction : computation->instructions()) {
-        if (instruction->opcode() != Opcode::kCustomCall) continue;
-        ++calls;
-        EXPECT_NE(computation.get(), partitioned.module->entry()) << PrintModule(*partitioned.module);
+  for (const bool shardy : {false, true}) {
+    for (const auto& [shape, side_effect] :
+         {std::make_pair("()", true), std::make_pair("f32[8]", true), std::make_pair("f32[8]", false)}) {
+      const std::string text = Callback(shape, side_effect, shardy);
+      SCOPED_TRACE(text);
+      ASSERT_OK_AND_ASSIGN(const Partitioned partitioned,
+                           PartitionModule(*ProgramFor(text, 2), PartitionOptions()));
+      int calls = 0;
+      for (const auto& computation : partitioned.module->computations()) {
+        for (const auto& instruction : computation->instructions()) {
+          if (instruction->opcode() != Opcode::kCustomCall) continue;
+          ++calls;
+          EXPECT_NE(computation.get(), partitioned.module->entry()) << PrintModule(*partitioned.module);
+        }
       }
+      EXPECT_EQ(calls, 1);
     }
-    EXPECT_EQ(calls, 1);
   }
+}
+
+TEST(SideEffectsTest, ALoopIsFedOnOneDevice) {
+  const std::string text = R"(
+body {
+  s = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[8] get-tuple-element(s), index=1
+  k = token[] after-all()
+  d = (f32[8], token[]) infeed(k), sharding={{maximal device=0}, {maximal device=0}}
+  y = f32[8] get-tuple-element(d), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  z = f32[8] subtract(y, x)
+  ROOT t = (s32[], f32[8]) tuple(j, z)
+}
+cond {
+  s = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  x = f32[8] parameter(0), sharding={devices=[$n]<=[$n]}
+  zero = s32[] constant(0)
+  s = (s32[], f32[8]) tuple(zero, x)
+  w = (s32[], f32[8]) while(s), condition=cond, body=body
+  ROOT r = f32[8] get-tuple-element(w), index=1
+})";
+  std::vector<NpyArray> infeed;
+  for (int i = 0; i < 3; ++i) infeed.push_back({Integers(Shape(xla::F32, {8}), 10 + i), ""});
+  RunOptions options;
+  options.infeed = infeed;
+  const std::unique_ptr<Module> module = ProgramFor(text, 4);
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, IntegerArguments(*module), options));
+  std::vector<Literal> outfeed;
+  EXPECT_THAT(RunFed(text, 4, infeed, &outfeed), IsOkAndHolds(expected));
 }
 
 TEST(SideEffectsTest, ADeviceThatIsNotThereIsRefused) {

@@ -188,6 +188,10 @@ class Generator {
   void SharedWhile();
   void CalledWhile();
   void Conditional();
+  void HandedOn();
+  void TupleArgument();
+  void SharedSum();
+  void GroupedShardings();
   void Tail();
 
  private:

@@ -54,6 +54,10 @@ const std::vector<std::pair<std::string, void (Generator::*)()>>& Kinds() {
       {"shared-while", &Generator::SharedWhile},
       {"called-while", &Generator::CalledWhile},
       {"conditional", &Generator::Conditional},
+      {"handed-on", &Generator::HandedOn},
+      {"tuple-argument", &Generator::TupleArgument},
+      {"shared-sum", &Generator::SharedSum},
+      {"grouped-shardings", &Generator::GroupedShardings},
   };
   return *kinds;
 }

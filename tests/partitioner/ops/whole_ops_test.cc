@@ -113,6 +113,18 @@ ENTRY main {
   }
 }
 
+TEST(DynamicSizesTest, ASizeOfWhatWasGatheredReachesTheResult) {
+  const std::string text = R"(ENTRY main {
+  i = s32[8,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  n = s32[] parameter(1)
+  ROOT d = s32[<=8,4] set-dimension-size(i, n), dimensions={0}
+})";
+  for (const int32_t size : {0, 3, 8}) {
+    const std::unique_ptr<Module> module = ProgramFor(text, 1);
+    ExpectEquivalent(text, {Integers(module->entry()->parameter(0)->shape()), Literal::Scalar<int32_t>(size)});
+  }
+}
+
 TEST(DynamicSizesTest, CutsThatAreNotMadeAreReported) {
   const auto partitioned = PartitionModule(*ProgramFor(R"(
 ENTRY main {
