@@ -120,7 +120,9 @@ std::string InContainer(const std::string& text, int index) {
       return As(snapshot.SerializeAsString(), Format::kUnoptimizedSnapshot);  // With streamed arguments.
     default:
       *with_config.mutable_hlo_module() = proto.hlo_module();
-      with_config.mutable_config()->set_num_partitions(2);
+      // Both places name one number.
+      with_config.mutable_config()->set_num_partitions(
+          proto.hlo_module().has_device_assignment() ? proto.hlo_module().device_assignment().computation_count() : 2);
       return with_config.SerializeAsString();
   }
 }
