@@ -10,9 +10,8 @@
 namespace toroid {
 
 Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) const {
-  const Dims dims = ShardDims(shape.dims(), sharding);
-  if (absl::MakeConstSpan(dims) == shape.dims()) return shape.WithRowMajorLayout();  // Buffers stay buffers.
-  Shape local(shape.element_type(), dims);
+  Shape local = shape;  // A buffer stays one.
+  local.set_dims(ShardDims(shape.dims(), sharding));
   for (int d = 0; d < shape.rank(); ++d) local.set_dynamic(d, shape.IsDynamic(d));
   return local;
 }

@@ -36,8 +36,8 @@ std::string Python(absl::string_view statements) { return absl::StrCat("python3 
 
 // `module`: an expression for MLIR text or bytes.
 std::string FromMlir(absl::string_view imports, absl::string_view module, absl::string_view path) {
-  return Python(absl::StrCat(imports, "from jax._src.lib import _jax; open('", ResultPath(path),
-                             "', 'wb').write(_jax.mlir.mlir_module_to_xla_computation(", module,
+  return Python(absl::StrCat(imports, "from jaxlib import xla_client; open('", ResultPath(path),
+                             "', 'wb').write(xla_client._xla.mlir.mlir_module_to_xla_computation(", module,
                              ", use_tuple_args=False, return_tuple=False).as_serialized_hlo_module_proto())"));
 }
 
@@ -50,9 +50,10 @@ std::string MlirAdvice(absl::string_view what, absl::string_view path) {
 std::string SavedModelAdvice(absl::string_view folder) {
   return absl::StrCat(
       "a TensorFlow saved model, which is not read; make HLO of a function of it, its inputs in the place of ...: ",
-      Python(absl::StrCat("import tensorflow as tf; f = tf.saved_model.load('", folder,
-                          "').signatures['serving_default']; open('model.hlo.pb', 'wb').write(tf.function(f, "
-                          "jit_compile=True).experimental_get_compiler_ir(...)(stage='hlo_serialized'))")));
+      Python(absl::StrCat("import tensorflow as tf; m = tf.saved_model.load('", folder,
+                          "'); f = m.signatures['serving_default']; open('model.hlo.pb', 'wb').write(tf.function("
+                          "lambda **x: f(**x), jit_compile=True).experimental_get_compiler_ir(...)"
+                          "(stage='hlo_serialized'))")));
 }
 
 // Text of MLIR after comments, aliases (#loc = .., !type = ..) and blank lines.

@@ -31,6 +31,15 @@ bool HasCallee(Opcode opcode) {
          opcode == Opcode::kSelectAndScatter || IsReducingCollective(opcode);
 }
 
+// Operands and results of a map may be of any types, as long as they are those of its computation.
+bool TakesOperandsAsTheyAre(const Instruction& map) {
+  const Computation& callee = *map.called(0);
+  for (int i = 0; i < map.num_operands(); ++i) {
+    if (callee.parameter(i)->shape().element_type() != map.operand(i)->shape().element_type()) return false;
+  }
+  return callee.root()->shape().element_type() == map.shape().element_type();
+}
+
 // Different floats meet in the op. Whether that takes converts, shapes will tell.
 bool MeetsFloats(const Instruction& instruction) {
   const Opcode opcode = instruction.opcode();
@@ -38,6 +47,7 @@ bool MeetsFloats(const Instruction& instruction) {
   PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;
   bool same = SameFloats(instruction.shape(), &type);
   for (const Instruction* operand : instruction.operands()) same = same && SameFloats(operand->shape(), &type);
+  if (opcode == Opcode::kMap) return !TakesOperandsAsTheyAre(instruction);
   if (!same || !HasCallee(opcode)) return !same;
   if (IsReducingCollective(opcode)) {
     return instruction.called(0)->parameter(0)->shape().element_type() !=
@@ -45,7 +55,7 @@ bool MeetsFloats(const Instruction& instruction) {
   }
   for (const Computation* callee : instruction.called()) {
     for (const Instruction* parameter : callee->parameters()) same = same && SameFloats(parameter->shape(), &type);
-    if (opcode != Opcode::kMap) same = same && SameFloats(callee->root()->shape(), &type);
+    same = same && SameFloats(callee->root()->shape(), &type);
   }
   return !same;
 }

@@ -63,7 +63,7 @@ ENTRY e {
   r = bf16[4] reduce(z, f16[] constant(0)), dimensions={0}, to_apply=add
   k = f32[300] constant(2)
   u = u64[] constant(-1)
-  f = c64[0] fft(c64[0] constant(0)), fft_type=FFT, fft_length=0
+  f = c64[0] fft(c64[0] constant({})), fft_type=FFT, fft_length=0
   ROOT t = (bf16[4], f32[300], u64[], c64[0]) tuple(r, k, u, f)
 })"};
 
@@ -120,7 +120,9 @@ std::string InContainer(const std::string& text, int index) {
       return As(snapshot.SerializeAsString(), Format::kUnoptimizedSnapshot);  // With streamed arguments.
     default:
       *with_config.mutable_hlo_module() = proto.hlo_module();
-      with_config.mutable_config()->set_num_partitions(2);
+      // Both places name one number.
+      with_config.mutable_config()->set_num_partitions(
+          proto.hlo_module().has_device_assignment() ? proto.hlo_module().device_assignment().computation_count() : 2);
       return with_config.SerializeAsString();
   }
 }
