@@ -5,6 +5,8 @@
 
 #include "hlo/analysis/flops.h"
 #include "hlo/ir/replica_groups.h"
+#include "hlo/ir/spmd_record.h"
+#include "partitioner/program_names.h"
 #include "partitioner/reshard/plan.h"
 
 namespace toroid {
@@ -70,6 +72,16 @@ int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& ca
   return peak;
 }
 
+// Why a collective is there: as noted when it was made, in this program or before it was written.
+std::string CauseOf(const Instruction& collective) {
+  if (collective.cause() != 0) return collective.module()->causes()[collective.cause()];
+  if (const std::string* written = collective.FrontendAttribute(kCauseAttribute)) return *written;
+  const std::string name = NameFromMetadata(collective);
+  return name.empty() ? collective.name() : name;
+}
+
+int64_t Devices(const Module& module) { return PartitionsOf(module).value_or(module.config().num_partitions); }
+
 // Members per group; all devices where the collective names no groups.
 int64_t GroupSize(const Instruction& instruction, int64_t num_partitions) {
   const int64_t n = std::max<int64_t>(1, num_partitions);
@@ -80,6 +92,7 @@ int64_t GroupSize(const Instruction& instruction, int64_t num_partitions) {
 
 ProgramStatistics ComputeStatistics(const Module& module) {
   ProgramStatistics statistics;
+  const int64_t devices = Devices(module);
   std::vector<int64_t> peaks(module.num_computations(), 0);
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
@@ -87,7 +100,7 @@ ProgramStatistics ComputeStatistics(const Module& module) {
       if (!IsCollective(instruction->opcode())) continue;
       CollectiveTotals& totals = statistics.collectives[std::string(instruction->opcode_name())];
       const int64_t bytes = OperandBytes(*instruction);
-      const int64_t group = GroupSize(*instruction, module.config().num_partitions);
+      const int64_t group = GroupSize(*instruction, devices);
       ++totals.count;
       totals.operand_bytes += bytes;
       totals.sent_bytes += Sent(*instruction, bytes, group);
@@ -105,16 +118,19 @@ ProgramStatistics ComputeStatistics(const Module& module) {
 
 std::vector<CollectiveRecord> ListCollectives(const Module& module) {
   std::vector<CollectiveRecord> records;
+  const int64_t devices = Devices(module);
+  const std::vector<Executions> executions = CountExecutions(module);
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       if (!IsCollective(instruction->opcode())) continue;
       CollectiveRecord record;
       record.opcode = std::string(instruction->opcode_name());
       record.instruction = instruction->name();
-      record.group_size = GroupSize(*instruction, module.config().num_partitions);
+      record.group_size = GroupSize(*instruction, devices);
       record.operand_bytes = OperandBytes(*instruction);
       record.sent_bytes = Sent(*instruction, record.operand_bytes, record.group_size);
-      record.cause = module.causes()[instruction->cause()];
+      record.executions = executions[computation->index()];
+      record.cause = CauseOf(*instruction);
       record.source = SourceLine(module, instruction->metadata());
       records.push_back(std::move(record));
     }
