@@ -121,7 +121,8 @@ std::vector<Row> MergedRows(std::vector<Row> rows) {
   for (Row& row : rows) {
     const auto [it, is_new] =
         place.try_emplace({row.opcode, row.group, row.count, row.operand_bytes, row.sent_bytes,
-                           ExecutionsKey(row.executions), AtNumbers(row.text.name).first, row.text.step, row.text.source},
+                           ExecutionsKey(row.executions), AtNumbers(row.text.name).first, row.text.step,
+                           row.text.source},
                           merged.size());
     if (is_new) {
       merged.push_back(std::move(row));
