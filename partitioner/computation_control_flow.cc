@@ -113,9 +113,10 @@ absl::Status ComputationPartitioner::EntryOutputs(const Computation& computation
     const int output = graph_.outputs()[i];
     Sharding wanted = targets_[output];
     wanted.manual = annotations_.manual[leaves[i]];
-    Instruction* local = Get(leaves[i], wanted, root);
+    const std::string name = names_.OutputName(static_cast<int>(i));
+    Instruction* local = Get(leaves[i], wanted, root, name);
     if (annotations_.tensor[output] && annotations_.tensor[output]->foreign && !options_.replicate_outputs) {
-      b_->Serve(&root, "device order");
+      b_->Serve(&root, "device order", name);
       local = b_->ToDeviceOrder(local, annotations_.tensor[output]->foreign->order(), wanted);
     }
     b_->Serve(&root);

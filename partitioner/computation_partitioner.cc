@@ -38,9 +38,11 @@ ComputationPartitioner::ComputationPartitioner(const Module& module, const FlowG
       options_(options),
       planner_(planner),
       out_(out),
+      names_(module, graph, annotations, options.device_order_seed.has_value()),
       values_(graph.num_tensors()) {
   shared_.module = out;
   shared_.mesh = &mesh_;
+  shared_.name_of = [this](const Instruction& instruction) { return names_.NameOf(instruction); };
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       shared_.channel = std::max(shared_.channel, instruction->attrs().channel_id());

@@ -17,6 +17,7 @@
 #include "partitioner/assignment.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/partition_options.h"
+#include "partitioner/program_names.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
 
@@ -37,6 +38,7 @@ class ComputationPartitioner {
   absl::Status Run();
 
   const std::vector<FullReplication>& full_replications() const { return full_replications_; }
+  const ProgramNames& names() const { return names_; }
 
  private:
   // A value in one sharding.
@@ -90,8 +92,8 @@ class ComputationPartitioner {
   absl::Status Emit(const Instruction& instruction, const FlowOp& op, const Decision& decision);
 
   void Define(int tensor, const Sharding& sharding, Instruction* local);
-  // The tensor in a sharding, brought there if need be.
-  Instruction* Get(int tensor, const Sharding& wanted, const Instruction& consumer);
+  // The tensor in a sharding, brought there if need be; `name`: of the consumer, in reports.
+  Instruction* Get(int tensor, const Sharding& wanted, const Instruction& consumer, const std::string& name = "");
   // Constants, iotas and broadcasts of what every device has: made in any sharding without communication.
   bool IsFree(int tensor) const;
   Instruction* Materialize(int tensor, const Sharding& wanted);
@@ -116,6 +118,7 @@ class ComputationPartitioner {
   const PartitionOptions& options_;
   ReshardPlanner* planner_;
   Module* out_;
+  const ProgramNames names_;
   SpmdModule shared_;
   std::vector<Value> values_;            // By tensor.
   std::vector<bool> must_reduce_;        // By tensor; see reduction_points.h.

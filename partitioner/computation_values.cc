@@ -74,7 +74,8 @@ Instruction* ComputationPartitioner::Materialize(int tensor, const Sharding& wan
   }
 }
 
-Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, const Instruction& consumer) {
+Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, const Instruction& consumer,
+                                         const std::string& name) {
   Value& value = values_[tensor];
   const Shape& shape = graph_.shape(tensor);
   if (!shape.IsArray()) {
@@ -113,7 +114,14 @@ Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, con
     }
   }
   TOROID_CHECK(best != nullptr, consumer.name(), " wants ", mesh_.ToString(wanted));
-  b_->Serve(&consumer, best->sent_bytes == 0 ? "" : StepText(from.sharding, wanted));
+  if (best->sent_bytes == 0) {
+    b_->Serve(&consumer);
+  } else {
+    std::string served = name.empty() ? names_.NameOf(consumer) : name;
+    const std::string parameter = names_.ParameterBehind(tensor);
+    if (!parameter.empty() && parameter != served) absl::StrAppend(&served, " of ", parameter);
+    b_->Serve(&consumer, StepText(from.sharding, wanted), std::move(served));
+  }
   Instruction* local = Reshard(*b_, from.local, shape.dims(), from.sharding, *best);
   if (best->exceeds_bound) {
     full_replications_.push_back(
@@ -164,11 +172,7 @@ Instruction* ComputationPartitioner::Poison(Instruction* x, absl::Span<const int
 }
 
 std::string ComputationPartitioner::StepText(const Sharding& from, const Sharding& to) const {
-  const bool iota = mesh_.order().is_iota() && mesh_.order().reshape().size() == 1;
-  const auto text = [&](const Sharding& sharding) {
-    return iota ? mesh_.ToHlo(sharding).ToString() : mesh_.ToString(sharding);
-  };
-  return absl::StrCat(text(from), " -> ", text(to));
+  return absl::StrCat(names_.Text(from), " -> ", names_.Text(to));
 }
 
 }  // namespace toroid

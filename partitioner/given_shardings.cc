@@ -1,10 +1,12 @@
 #include "partitioner/given_shardings.h"
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
@@ -123,18 +125,64 @@ absl::string_view WithoutComment(absl::string_view line) {
   return line;
 }
 
-std::vector<std::string> NamesIn(const Module& module) {
-  std::vector<std::string> names;
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    names.push_back(absl::StrCat("parameter(", parameter->parameter_number(), ")"));
+// How many instructions each name means.
+using NameCounts = absl::flat_hash_map<absl::string_view, int>;
+
+NameCounts CountNames(const Module& module) {
+  NameCounts counts;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      ++counts[instruction->name()];
+      if (instruction->metadata() == nullptr || !instruction->shape().IsArray()) continue;
+      const std::string& op_name = instruction->metadata()->op_name();
+      if (op_name != instruction->name()) ++counts[op_name];
+    }
   }
+  return counts;
+}
+
+std::string UniqueName(const Instruction& parameter, const NameCounts& counts) {
+  const auto is_unique = [&](const std::string& name) {
+    const auto it = counts.find(name);
+    // A name with wildcards may mean others too.
+    return !name.empty() && name.find_first_of("*?") == std::string::npos && it != counts.end() && it->second == 1;
+  };
+  if (parameter.metadata() != nullptr && is_unique(parameter.metadata()->op_name())) {
+    return parameter.metadata()->op_name();
+  }
+  if (is_unique(parameter.name())) return parameter.name();
+  return absl::StrCat("parameter(", parameter.parameter_number(), ")");
+}
+
+// What may have been meant by a name that matches nothing: the nearest name, a parameter whose name holds it, or all
+// parameters where they are few.
+std::string NamesInstead(absl::string_view name, const Module& module) {
+  std::vector<std::string> parameters, names;
+  const NameCounts counts = CountNames(module);
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    parameters.push_back(UniqueName(*parameter, counts));
+  }
+  names = parameters;
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       names.push_back(instruction->name());
-      if (instruction->metadata() != nullptr) names.push_back(instruction->metadata()->op_name());
+      if (instruction->metadata() == nullptr || !instruction->shape().IsArray()) continue;
+      const std::string& op_name = instruction->metadata()->op_name();
+      if (op_name != names[names.size() - 2]) names.push_back(op_name);
     }
   }
-  return names;
+  const std::string meant = DidYouMean(name, names);
+  if (!meant.empty()) return meant;
+  for (const std::string& parameter : parameters) {
+    if (!name.empty() && absl::StrContains(parameter, name)) {
+      return absl::StrCat("; did you mean ", parameter, "?");
+    }
+  }
+  constexpr size_t kFew = 8;
+  if (parameters.empty()) return "";
+  const bool few = parameters.size() <= kFew;
+  if (!few) parameters.resize(kFew);
+  return absl::StrCat("; the parameters are ", absl::StrJoin(parameters, ", "), few ? "" : ", ...");
 }
 
 absl::Status ApplyOne(absl::string_view line, Module* module) {
@@ -173,8 +221,8 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
     }
   }
   if (matches == 0) {
-    return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name",
-                                            DidYouMean(name, NamesIn(*module))));
+    return absl::NotFoundError(
+        absl::StrCat("'", name, "' names no instruction and matches no op_name", NamesInstead(name, *module)));
   }
   return absl::OkStatus();
 }
@@ -191,6 +239,10 @@ absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* 
     RETURN_IF_ERROR(ApplyOne(line, module));
   }
   return absl::OkStatus();
+}
+
+std::string GivenNameOf(const Instruction& parameter) {
+  return UniqueName(parameter, CountNames(*parameter.module()));
 }
 
 std::vector<std::string> GivenShardingLines(absl::string_view text) {

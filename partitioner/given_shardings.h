@@ -19,8 +19,12 @@ inline constexpr char kGivenSharding[] = "toroid.given_sharding";
 
 // Puts the shardings on the module's instructions.
 // Errors: kInvalidArgument for a line without '=', a sharding that does not parse, and kNotFound for a name
-// that matches nothing.
+// that matches nothing, with the nearest one that does.
 absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module);
+
+// The name by which a line gives a sharding to this entry parameter and to nothing else: its op_name, its own name,
+// or parameter(K).
+std::string GivenNameOf(const Instruction& parameter);
 
 // The lines of an annotations file, without blank lines and comments: `#` at the begin of a line or behind a
 // blank.

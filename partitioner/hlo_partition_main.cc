@@ -29,7 +29,7 @@ propagated to every value; then every op is rewritten for one partition, with th
 int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-partition");
   toroid::PartitionCommand command;
-  std::string format;
+  std::string format, explain;
   bool check = false;
   const std::map<std::string, toroid::Format> formats = {{"text", toroid::Format::kHloText},
                                                          {"pb", toroid::Format::kContainer},
@@ -50,7 +50,11 @@ int main(int argc, char** argv) {
                "Give every device all results whole");
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
-  app.add_flag("--explain", command.explain, "Print which instruction and source line needs each collective");
+  CLI::Option* explain_option =
+      app.add_flag("--explain{grouped}", explain,
+                   "Print which instruction and source line needs each collective; rows that differ by a layer's "
+                   "number alone are one, with --explain=full none are; also for modules partitioned already")
+          ->check(CLI::IsMember({"grouped", "full"}));
   app.add_flag("--check", check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
   app.add_option("--dump_dir", command.dump_dir, "Write the module after each phase into this folder");
@@ -61,6 +65,9 @@ int main(int argc, char** argv) {
   });
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     if (!format.empty()) command.format = formats.at(format);
+    if (*explain_option) {
+      command.explain = explain == "full" ? toroid::Explain::kFull : toroid::Explain::kGrouped;
+    }
     if (!check) return toroid::RunPartitionCommand(command);
     if (command.input == "-") {
       return absl::InvalidArgumentError("hlo-partition: --check reads the module twice; give it as a file");

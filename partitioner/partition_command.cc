@@ -1,21 +1,27 @@
 #include "partitioner/partition_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
+#include "hlo/base/terminal.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/run_time_sizes_pass.h"
+#include "partitioner/explain_table.h"
 #include "partitioner/given_shardings.h"
+#include "partitioner/nothing_sharded.h"
 #include "partitioner/partition_report.h"
 #include "partitioner/propagation/annotations.h"
+#include "partitioner/statistics.h"
 
 namespace toroid {
 namespace {
@@ -33,7 +39,9 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module) {
   RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
   if (IsPartitioned(module)) {
-    return absl::InvalidArgumentError("the module is partitioned already (it has spmd_output_sharding)");
+    return absl::InvalidArgumentError(
+        "the module is partitioned already (it has spmd_output_sharding); give the module before partitioning, in "
+        "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
   }
   PartitionOptions options = command.options;
   int number = 0;
@@ -52,6 +60,42 @@ absl::Status GiveShardings(const PartitionCommand& command, Module* module) {
     for (std::string& line : GivenShardingLines(text)) lines.push_back(std::move(line));
   }
   return ApplyGivenShardings(lines, module);
+}
+
+void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned) {
+  if (command.explain == Explain::kNothing) return;
+  ExplainOptions options;
+  options.full = command.explain == Explain::kFull;
+  options.width = OutputWidth();
+  const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
+  std::fputs(ExplainTable(collectives, partitioned.full_replications, options).c_str(), stdout);
+  const bool names_axes = std::any_of(collectives.begin(), collectives.end(), [](const CollectiveRecord& record) {
+    return absl::StrContains(record.cause, " -> ");
+  });
+  if (names_axes && !partitioned.made_up_axes.empty()) {
+    std::printf("axes %s: a letter and a size each; the module names none\n", partitioned.made_up_axes.c_str());
+  }
+}
+
+// True if the module is the program of one partition and is asked for nothing but a report.
+bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
+  return command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
+         command.dump_dir.empty() && (command.explain != Explain::kNothing || !command.stats.empty()) &&
+         (IsPartitioned(module) || LooksPartitioned(module));
+}
+
+absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
+  Partitioned partitioned;
+  ASSIGN_OR_RETURN(partitioned.num_partitions, PartitionsOf(*module));
+  partitioned.module = std::move(module);
+  return partitioned;
+}
+
+// Says how to begin with a module in which nothing is sharded.
+void HintIfNothingIsSharded(const PartitionCommand& command, const Module& module, const Partitioned& partitioned) {
+  if (command.options.num_partitions == 1 || !IsNothingCut(*partitioned.module)) return;
+  std::fprintf(stderr, "%s: %s\n", NameOf(command.input).c_str(),
+               NothingShardedText(module, command.options.num_partitions).c_str());
 }
 
 }  // namespace
@@ -79,7 +123,11 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   const int64_t before = file.module->NumInstructions();
 
   Partitioned partitioned;
-  if (command.options.num_partitions == 1) {
+  if (IsToBeReportedOnly(command, *file.module)) {
+    absl::StatusOr<Partitioned> result = AsItIs(std::move(file.module));
+    if (!result.ok()) return Annotate(result.status(), NameOf(command.input));
+    partitioned = *std::move(result);
+  } else if (command.options.num_partitions == 1) {
     if (HasManualRegions(*file.module)) {
       return absl::InvalidArgumentError(absl::StrCat(
           NameOf(command.input), ": manual regions cannot run on one device; leave out --num_partitions=1"));
@@ -89,6 +137,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     absl::StatusOr<Partitioned> result = Partition(command, *file.module);
     if (!result.ok()) return Annotate(result.status(), NameOf(command.input));
     partitioned = *std::move(result);
+    HintIfNothingIsSharded(command, *file.module, partitioned);
   }
   seconds.propagate = partitioned.propagate_seconds;
   seconds.partition = partitioned.partition_seconds;
@@ -110,7 +159,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   if (!command.stats.empty()) {
     RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
   }
-  if (command.explain) std::fputs(ExplainTable(partitioned).c_str(), stdout);
+  PrintExplanation(command, partitioned);
   PrintWarnings(file);
   return absl::OkStatus();
 }

@@ -12,6 +12,9 @@
 
 namespace toroid {
 
+// What --explain prints: nothing, rows that differ by numbers as one, or a row for every collective.
+enum class Explain { kNothing, kGrouped, kFull };
+
 struct PartitionCommand {
   std::string input;
   std::string output;  // Empty: write no module.
@@ -19,12 +22,13 @@ struct PartitionCommand {
   std::vector<std::string> shardings;  // NAME=SHARDING
   std::string annotations;             // File of such lines; empty: none.
   std::string stats;                   // File for the statistics, "-" standard output; empty: none.
-  bool explain = false;
+  Explain explain = Explain::kNothing;
   std::string dump_dir;  // Folder for the module after each phase; empty: none.
   PartitionOptions options;
 };
 
-// Reads, partitions and writes. Errors carry the file's name.
+// Reads, partitions and writes. Of a module that is partitioned already, by whichever partitioner, it only
+// reports. Errors carry the file's name.
 absl::Status RunPartitionCommand(const PartitionCommand& command);
 
 // Reads and verifies a module, and puts the given shardings on it.

@@ -1,4 +1,4 @@
-// What `hlo-partition` tells about a partitioned program: `--stats` as JSON, `--explain` as a table.
+// What `hlo-partition --stats` tells about a partitioned program.
 #ifndef TOROID_PARTITIONER_PARTITION_REPORT_H_
 #define TOROID_PARTITIONER_PARTITION_REPORT_H_
 
@@ -20,10 +20,6 @@ struct PhaseSeconds {
 // One line of JSON; its keys are documented in docs/commands.md and stable.
 std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before,
                            const PhaseSeconds& seconds);
-
-// A table of the collectives: kind, group, bytes, the instruction each serves and its source line, largest
-// first; then what was replicated.
-std::string ExplainTable(const Partitioned& partitioned);
 
 }  // namespace toroid
 

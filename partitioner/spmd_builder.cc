@@ -43,8 +43,9 @@ Instruction* SpmdBuilder::Add(Opcode opcode, const Shape& shape, absl::Span<Inst
 
 int SpmdBuilder::Cause() {
   if (cause_ == 0 && serving_ != nullptr) {
-    const std::string name =
-        serving_->name().empty() ? std::string(serving_->opcode_name()) : serving_->name();
+    std::string name = name_;
+    if (name.empty()) name = shared_->name_of ? shared_->name_of(*serving_) : serving_->name();
+    if (name.empty()) name = std::string(serving_->opcode_name());
     cause_ = module()->AddCause(step_.empty() ? name : absl::StrCat(name, ": ", step_));
   }
   return cause_;

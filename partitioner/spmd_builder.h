@@ -5,6 +5,7 @@
 #ifndef TOROID_PARTITIONER_SPMD_BUILDER_H_
 #define TOROID_PARTITIONER_SPMD_BUILDER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct SpmdModule {
   const Mesh* mesh = nullptr;
   // (reducer, type) -> computation of two scalars.
   absl::flat_hash_map<std::pair<int, int>, Computation*> reducers;
+  // What the program's author calls an instruction of the global program; unset: its name.
+  std::function<std::string(const Instruction&)> name_of;
   // The last channel given to a collective; those of the input are below.
   int64_t channel = 0;
   // Attributes of collectives but for the channel, by kind, axes and dimension: groups are spelled out once
@@ -42,11 +45,12 @@ class SpmdBuilder {
   const Mesh& mesh() const { return *shared_->mesh; }
 
   // Instructions added from here on serve `instruction` of the global program; `step` says what is done for
-  // it and becomes, with its name, the cause of the collectives.
-  void Serve(const Instruction* instruction, std::string step = "") {
+  // it and becomes, with `name` (or what its author calls it), the cause of the collectives: "NAME: STEP".
+  void Serve(const Instruction* instruction, std::string step = "", std::string name = "") {
     metadata_ = instruction->metadata();
     serving_ = instruction;
     step_ = std::move(step);
+    name_ = std::move(name);
     cause_ = 0;
   }
 
@@ -148,6 +152,7 @@ class SpmdBuilder {
   const xla::OpMetadata* metadata_ = nullptr;
   const Instruction* serving_ = nullptr;
   std::string step_;
+  std::string name_;
   int cause_ = 0;  // Of serving_ and step_, once a collective needed it.
   Instruction* position_ = nullptr;
   absl::flat_hash_map<AxisList, Instruction*> coordinates_;

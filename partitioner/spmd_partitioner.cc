@@ -137,7 +137,7 @@ void WriteCauses(Module* module) {
     for (const auto& instruction : computation->instructions()) {
       if (instruction->cause() == 0) continue;
       auto* attributes = module->New<xla::FrontendAttributes>();
-      (*attributes->mutable_map())["toroid.cause"] = module->causes()[instruction->cause()];
+      (*attributes->mutable_map())[kCauseAttribute] = module->causes()[instruction->cause()];
       instruction->set_frontend_attributes(attributes);
     }
   }
@@ -197,6 +197,7 @@ absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& a
   Finish(*flat, graph, annotations, targets, result.module.get());
   result.num_partitions = annotations.mesh.num_devices();
   result.full_replications = partitioner.full_replications();
+  result.made_up_axes = partitioner.names().MadeUpAxes();
   result.partition_seconds = middle.Seconds();
   RETURN_IF_ERROR(report("partition", *result.module));
 

@@ -26,6 +26,7 @@ struct Partitioned {
   std::unique_ptr<Module> module;
   int64_t num_partitions = 1;
   std::vector<FullReplication> full_replications;
+  std::string made_up_axes;  // Of a module that names none: those of the causes.
   double propagate_seconds = 0;
   double partition_seconds = 0;
   double optimize_seconds = 0;

@@ -5,6 +5,7 @@
 
 #include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/flops.h"
+#include "partitioner/program_names.h"
 #include "partitioner/reshard/plan.h"
 
 namespace toroid {
@@ -70,6 +71,14 @@ int64_t PeakBytes(const Computation& computation, const std::vector<int64_t>& ca
   return peak;
 }
 
+// Why a collective is there: as noted when it was made, in this program or before it was written.
+std::string CauseOf(const Instruction& collective) {
+  if (collective.cause() != 0) return collective.module()->causes()[collective.cause()];
+  if (const std::string* written = collective.FrontendAttribute(kCauseAttribute)) return *written;
+  const std::string name = NameFromMetadata(collective);
+  return name.empty() ? collective.name() : name;
+}
+
 // Members of the largest group; 0 where nothing tells.
 int64_t GroupSize(const Instruction& instruction, const DeviceCounts& counts) {
   if (instruction.opcode() == Opcode::kCollectivePermute ||
@@ -112,6 +121,7 @@ ProgramStatistics ComputeStatistics(const Module& module) {
 std::vector<CollectiveRecord> ListCollectives(const Module& module) {
   const DeviceCounts counts = DeviceCountsOf(module);
   std::vector<CollectiveRecord> records;
+  const std::vector<Executions> executions = CountExecutions(module);
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       if (!IsCollective(instruction->opcode())) continue;
@@ -121,7 +131,8 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       record.group_size = std::max<int64_t>(1, GroupSize(*instruction, counts));
       record.operand_bytes = OperandBytes(*instruction);
       record.sent_bytes = Sent(*instruction, record.operand_bytes, record.group_size);
-      record.cause = module.causes()[instruction->cause()];
+      record.executions = executions[computation->index()];
+      record.cause = CauseOf(*instruction);
       record.source = SourceLine(module, instruction->metadata());
       records.push_back(std::move(record));
     }

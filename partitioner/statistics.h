@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "hlo/analysis/trip_count.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -37,8 +38,11 @@ struct CollectiveRecord {
   std::string opcode;
   std::string instruction;
   int64_t group_size = 1;
-  int64_t operand_bytes = 0;
+  int64_t operand_bytes = 0;  // Of one execution.
   int64_t sent_bytes = 0;
+  Executions executions;  // How often it runs.
+  // "NAME: STEP", as this program's partitioner notes it; of collectives by others what the op_name says, else
+  // their own name.
   std::string cause;
   std::string source;
 };

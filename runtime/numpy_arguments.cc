@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "hlo/base/files.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
@@ -19,13 +20,17 @@ namespace {
 
 // A place for one array: a parameter or a leaf of one.
 struct Slot {
-  std::string name;  // Of the parameter; empty for leaves.
+  std::string name;   // Of the parameter; empty for leaves.
+  std::string label;  // As its author calls it.
   const Shape* shape;
 };
 
-void AppendSlots(const Shape& shape, const std::string& name, std::vector<Slot>* slots) {
-  if (shape.IsArray()) slots->push_back({name, &shape});
-  for (const Shape& element : shape.tuple_shapes()) AppendSlots(element, "", slots);
+void AppendSlots(const Shape& shape, const std::string& name, const std::string& label, std::vector<Slot>* slots) {
+  if (shape.IsArray()) slots->push_back({name, label, &shape});
+  int i = 0;
+  for (const Shape& element : shape.tuple_shapes()) {
+    AppendSlots(element, "", absl::StrCat(label, "{", i++, "}"), slots);
+  }
 }
 
 // Puts the arrays of a parameter together again.
@@ -51,6 +56,40 @@ std::vector<size_t> MatchMembers(const std::vector<std::string>& names, const st
     member_of[s] = m;
   }
   return member_of;
+}
+
+// Which parameters lack an array, or how there may be too many.
+absl::Status WrongNumberOfArrays(const Computation& entry, const std::vector<Slot>& slots,
+                                 const std::vector<std::string>& names) {
+  std::string text =
+      absl::StrCat(entry.name(), " takes ", slots.size(), " arrays as arguments, got ", names.size());
+  if (names.size() > slots.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        text, "; jax.jit drops arguments that are not used unless it is given keep_unused=True: leave those out, "
+              "or lower the function with it"));
+  }
+  // By name where the file's names are those of parameters, else the last ones.
+  std::vector<bool> has_array(slots.size(), false);
+  size_t matched = 0;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    for (const std::string& name : names) {
+      has_array[s] = has_array[s] || name == absl::StrCat("arr_", s) || name == absl::StrCat(s) ||
+                     (!slots[s].name.empty() && name == slots[s].name);
+    }
+    matched += has_array[s];
+  }
+  if (matched < names.size()) {
+    for (size_t s = 0; s < slots.size(); ++s) has_array[s] = s < names.size();
+  }
+  constexpr size_t kMostNamed = 8;
+  std::vector<std::string> missing;
+  size_t lacking = 0;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    if (has_array[s] || ++lacking > kMostNamed) continue;
+    missing.push_back(absl::StrCat(slots[s].label, " ", slots[s].shape->ToString()));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(text, "; missing: ", absl::StrJoin(missing, ", "),
+                                                 lacking > kMostNamed ? ", ..." : ""));
 }
 
 void AppendArrays(const Literal& literal, std::vector<Literal>* arrays) {
@@ -135,12 +174,11 @@ absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, con
   };
   std::vector<Slot> slots;
   for (int i = 0; i < entry.num_parameters(); ++i) {
-    AppendSlots(shape_of(i), std::string(entry.parameter(i)->name()), &slots);
+    const Instruction& parameter = *entry.parameter(i);
+    const bool named = parameter.metadata() != nullptr && !parameter.metadata()->op_name().empty();
+    AppendSlots(shape_of(i), parameter.name(), named ? parameter.metadata()->op_name() : parameter.name(), &slots);
   }
-  if (file.names().size() != slots.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(entry.name(), " takes ", slots.size(),
-                                                   " arrays as arguments, got ", file.names().size()));
-  }
+  if (file.names().size() != slots.size()) return WrongNumberOfArrays(entry, slots, file.names());
   const std::vector<size_t> member_of = MatchMembers(file.names(), slots);
   std::vector<Shape> given;
   for (size_t s = 0; s < slots.size(); ++s) {

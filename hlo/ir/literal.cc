@@ -201,7 +201,9 @@ namespace {
 
 absl::StatusOr<Literal> ReadLiteral(const xla::LiteralProto& proto, int depth) {
   if (depth > Shape::kMaxDepth) return absl::InvalidArgumentError("tuple literals are nested too deeply");
-  if (!proto.has_shape()) return absl::InvalidArgumentError("literal without a value");
+  if (!proto.has_shape()) return absl::InvalidArgumentError(
+        "literal without a value: HLO text prints large ones as {...}; give the .hlo.pb, or make the text with "
+        "XLA_FLAGS=--xla_dump_large_constants");
   ASSIGN_OR_RETURN(const Shape shape, Shape::FromProto(proto.shape()));
   if (shape.IsTuple()) {
     if (proto.tuple_literals_size() != static_cast<int>(shape.tuple_shapes().size())) {

@@ -80,8 +80,8 @@ absl::Status CheckPartitioningIsRecorded(const Module& module) {
   if (!LooksPartitioned(module)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "seems to be partitioned already (it has collectives and sharded parameters, but no manual regions), "
-      "and does "
-      "not record how; give the proto, or the module before partitioning");
+      "and does not record how; give the proto, or the module before partitioning, in a dump of XLA the file with "
+      "before_optimizations in its name");
 }
 
 bool HasManualRegions(const Module& module) {

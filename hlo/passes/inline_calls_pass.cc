@@ -1,7 +1,10 @@
 #include "hlo/passes/inline_calls_pass.h"
 
+#include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/unique_names.h"
@@ -14,6 +17,9 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kMaxInstructions = 16 << 20;
+// What metadata put together may take.
+constexpr int64_t kMostComposed = 1 << 18;
+constexpr size_t kMostCharacters = 512;
 
 bool IsInlined(const Instruction& i) {
   return (i.opcode() == Opcode::kCall || i.opcode() == Opcode::kAsyncStart) && i.called().size() == 1;
@@ -63,31 +69,32 @@ class Inliner {
 
   absl::Status Run() {
     shared_.assign(source_.num_computations(), nullptr);
-    ASSIGN_OR_RETURN(Computation * entry, Copy(*source_.entry()));
+    ASSIGN_OR_RETURN(Computation * entry, Copy(*source_.entry(), nullptr));
     target_->set_entry(entry);
     target_->RemoveUnreachableComputations();  // Puts callees before their callers.
     return absl::OkStatus();
   }
 
  private:
-  absl::StatusOr<Computation*> Copy(const Computation& computation) {
+  // `outer`: metadata of the call inside of which the copy stands; null for none.
+  absl::StatusOr<Computation*> Copy(const Computation& computation, const xla::OpMetadata* outer) {
     Computation* copy = target_->AddComputation(names_.Add(computation.name()));
     copy->set_is_fusion(computation.is_fusion());
     copy->set_execution_thread(computation.execution_thread());
-    ASSIGN_OR_RETURN(Instruction * root, Append(computation, {}, nullptr, copy));
+    ASSIGN_OR_RETURN(Instruction * root, Append(computation, {}, nullptr, outer, copy));
     copy->set_root(root);
     RETURN_IF_ERROR(copy->CollectParameters());
     return copy;
   }
 
   // What an instruction calls: bodies, conditions and branches are its own, reducers and the like are shared.
-  absl::Status CopyCalled(const Instruction& instruction, Instruction* copy) {
+  absl::Status CopyCalled(const Instruction& instruction, const xla::OpMetadata* outer, Instruction* copy) {
     const bool own = OwnsCallees(instruction);
     std::vector<Computation*> called;
     for (const Computation* callee : instruction.called()) {
       Computation* known = own ? nullptr : shared_[callee->index()];
       if (known == nullptr) {
-        ASSIGN_OR_RETURN(known, Copy(*callee));
+        ASSIGN_OR_RETURN(known, Copy(*callee, own ? outer : nullptr));
         if (!own) shared_[callee->index()] = known;
       }
       called.push_back(known);
@@ -99,7 +106,8 @@ class Inliner {
   // Appends copies of all instructions and returns the root's; for an inlined callee the parameters are
   // `arguments`.
   absl::StatusOr<Instruction*> Append(const Computation& from, absl::Span<Instruction* const> arguments,
-                                      const Instruction* call, Computation* to) {
+                                      const Instruction* call, const xla::OpMetadata* outer,
+                                      Computation* to) {
     std::vector<Instruction*> map(from.size());
     std::vector<Instruction*> operands;
     const std::vector<bool> paired = PairedStarts(from);
@@ -127,12 +135,13 @@ class Inliner {
         copy = AppendSynchronousOp(*instruction, operands, to);
         copy->set_name(instruction->name());
         copy->set_sharding(instruction->sharding());
-        if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, copy));
+        if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, outer, copy));
         continue;
       }
       if (IsInlined(*instruction) && (is_pair || instruction->opcode() == Opcode::kCall)) {
         const std::vector<Instruction*> passed = operands;
-        ASSIGN_OR_RETURN(Instruction * root, Append(*instruction->called(0), passed, instruction.get(), to));
+        ASSIGN_OR_RETURN(Instruction * root, Append(*instruction->called(0), passed, instruction.get(),
+                                                    Inside(outer, instruction->metadata()), to));
         // An async-start carries its result among others; shardings of it say nothing of the value alone.
         copy = is_pair ? root : KeepSharding(*instruction, root, to);
         continue;
@@ -156,10 +165,34 @@ class Inliner {
       }
       copy->set_name(instruction->name());
       copy->set_sharding(instruction->sharding());
-      if (call != nullptr && copy->metadata() == nullptr) copy->set_metadata(call->metadata());
-      if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, copy));
+      copy->set_metadata(Inside(outer, copy->metadata()));
+      if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, outer, copy));
     }
     return map[from.root()->index()];
+  }
+
+  // The metadata of an instruction inside of a call: its source line is the call's where it has none, and its
+  // op_name stands behind the call's where that is one of JAX, which names what it calls relative to the call.
+  const xla::OpMetadata* Inside(const xla::OpMetadata* call, const xla::OpMetadata* own) {
+    if (call == nullptr || own == nullptr) return own == nullptr ? call : own;
+    const bool lacks_source = own->stack_frame_id() == 0 && own->source_file().empty() &&
+                              (call->stack_frame_id() != 0 || !call->source_file().empty()) &&
+                              call->source_file().size() <= kMostCharacters;
+    const std::string& outer = call->op_name();
+    const bool is_relative = absl::StartsWith(outer, "jit(") && !own->op_name().empty() &&
+                             !absl::StartsWith(own->op_name(), outer.substr(0, outer.find('/')) + "/") &&
+                             outer.size() + own->op_name().size() <= kMostCharacters;
+    if ((!lacks_source && !is_relative) || composed_ >= kMostComposed) return own;
+    if (own->ByteSizeLong() > 2 * kMostCharacters) return own;
+    ++composed_;
+    auto* both = target_->New<xla::OpMetadata>(*own);
+    if (lacks_source) {
+      both->set_stack_frame_id(call->stack_frame_id());
+      both->set_source_file(call->source_file());
+      both->set_source_line(call->source_line());
+    }
+    if (is_relative) both->set_op_name(absl::StrCat(outer, "/", own->op_name()));
+    return both;
   }
 
   // A tuple of constants, one per array.
@@ -212,6 +245,7 @@ class Inliner {
   const Module& source_;
   Module* target_;
   const bool shardy_;
+  int64_t composed_ = 0;              // Messages that Inside() made.
   std::vector<Computation*> shared_;  // By computation of the source.
   UniqueNames names_;                 // Of the computations.
 };

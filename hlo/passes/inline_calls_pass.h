@@ -1,7 +1,8 @@
 // Inlines every `call`, so that a computation is entered only by control flow and by reductions.
 //
 // Before: r = call(a, b), to_apply=f     After: the instructions of f over a and b
-// Shardings, metadata and attributes stay; an inlined instruction without metadata takes the call's. The
+// Shardings, metadata and attributes stay; an inlined instruction takes the source line that it lacks from the
+// call, and under JAX its op_name stands behind the call's. The
 // sharding of a call, or of a parameter of its callee, goes to a Sharding annotation behind the value that
 // takes its place.
 // Every loop and conditional gets bodies, conditions and branches of its own, so that each of them is entered

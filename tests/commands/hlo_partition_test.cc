@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "hlo/base/files.h"
+#include "hlo/base/terminal.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "nlohmann/json.hpp"
@@ -129,6 +130,92 @@ TEST(HloPartitionTest, APartitionedModuleIsNotPartitionedAgain) {
   ExpectFailure(TempPath("once.hlo"), 1, "partitioned already");
 }
 
+TEST(HloPartitionTest, APartitionedModuleIsReportedOn) {
+  const std::string once = TempPath("explained.hlo.pb");
+  const Outcome first = RunShell(absl::StrCat(kPartition, kModel, " --explain -o ", once));
+  ASSERT_EQ(first.exit, 0) << first.err;
+  for (const std::string name : {"explained.hlo.pb", "explained.hlo"}) {
+    SCOPED_TRACE(name);
+    ASSERT_EQ(RunShell(absl::StrCat(kPartition, kModel, " -o ", TempPath(name))).exit, 0);
+    const Outcome outcome = RunShell(absl::StrCat(kPartition, TempPath(name), " --explain --stats=-"));
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"num_partitions\":8"), HasSubstr("all-to-all"), HasSubstr(".py:")));
+    // The same table: the file keeps why each collective is there.
+    const std::string table = outcome.out.substr(outcome.out.find('\n') + 1);
+    EXPECT_EQ(table, first.out.substr(0, table.size()));
+  }
+  ExpectFailure(once + " --explain -o " + TempPath("twice.hlo"), 1, "before_optimizations");
+}
+
+TEST(HloPartitionTest, ModulesThatXlaPartitionedAreReportedOn) {
+  const std::string xla = TempFile("xla.hlo", R"(HloModule jit_f, num_partitions=8
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[4,8] parameter(0), sharding={devices=[2,4]<=[8]}
+  ROOT all-reduce.7 = f32[4,8] all-reduce(x), channel_id=1, replica_groups=[2,4]<=[8], use_global_device_ids=true, to_apply=add, metadata={op_name="jit(f)/jvp()/mlp/reduce_sum" source_file="model.py" source_line=12}
+}
+)");
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, xla, " --explain"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("all-reduce              1      4      128 B      192 B  "
+                                     "mlp/reduce_sum (model.py:12)\n"));
+  ExpectFailure(xla, 1, "before_optimizations");
+}
+
+TEST(HloPartitionTest, WhereNothingIsShardedItSaysHowToBegin) {
+  const std::string plain = TempFile("plain.hlo", kPlain);
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, plain, " --explain"));
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_THAT(outcome.out, StartsWith("no collectives\n"));
+  EXPECT_EQ(outcome.err, plain + ": nothing is sharded, so every device does all of it; give a sharding, for example "
+                                 "--num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'\n");
+  // The example works, and then there is nothing to say.
+  const Outcome example =
+      RunShell(absl::StrCat(kPartition, plain, " --explain --num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'"));
+  EXPECT_EQ(example.exit, 0);
+  EXPECT_EQ(example.err, "");
+  EXPECT_EQ(RunShell(absl::StrCat(kPartition, plain, " --num_partitions=1")).err, "");
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, plain, " --num_partitions=4")).err, HasSubstr("--num_partitions=4 "));
+  const std::string optimized = TempFile("optimized.hlo", R"(HloModule m, is_scheduled=true
+ENTRY main {
+  x = f32[8,6] parameter(0)
+  ROOT y = f32[8,6] negate(x)
+}
+)");
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, optimized)).err, HasSubstr("before_optimizations"));
+}
+
+TEST(HloPartitionTest, NamesThatMatchNothingGetASuggestion) {
+  std::string text = kPlain;
+  text.replace(text.find("parameter(1)"), 12, "parameter(1), metadata={op_name=\"params['kernel']\"}");
+  const std::string plain = TempFile("named.hlo", text);
+  ExpectFailure(plain + " --shard \"params['kernle']={replicated}\"", 1, "did you mean params['kernel']?");
+  ExpectFailure(plain + " --shard kernel={replicated}", 1, "did you mean params['kernel']?");
+  ExpectFailure(plain + " --shard 'jit(f)/layr/dot={replicated}'", 1, "did you mean jit(f)/layer/dot?");
+  ExpectFailure(plain + " --shard nosuchname={replicated}", 1, "; the parameters are x, params['kernel']");
+}
+
+TEST(HloPartitionTest, ExplainFitsTheWidthAndListsAllWhenAsked) {
+  const auto lines = [](const std::string& flags, const std::string& columns) {
+    const Outcome outcome = RunShell(absl::StrCat("COLUMNS=", columns, " ", kPartition,
+                                                  "tests/corpus/jax/lm_fsdp_tensor_parallel.shardy.hlo.pb ", flags));
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    return std::vector<std::string>(absl::StrSplit(outcome.out, '\n', absl::SkipEmpty()));
+  };
+  for (const auto& [columns, width] : std::vector<std::pair<std::string, int>>{{"80", 80}, {"160", 160}}) {
+    for (const std::string flags : {"--explain", "--explain=full"}) {
+      for (const std::string& line : lines(flags, columns)) EXPECT_LE(TextWidth(line), width) << line;
+    }
+  }
+  const std::vector<std::string> grouped = lines("--explain", "200"), full = lines("--explain=full", "200");
+  EXPECT_LT(grouped.size(), full.size());
+  EXPECT_EQ(grouped.back(), full.back());  // The same total.
+  ExpectFailure(std::string(kModel) + " --explain=some", 2, "explain");
+}
+
 TEST(HloPartitionTest, OutputNamesChooseTheFormat) {
   for (const char* name : {"o.hlo", "o.txt", "o.pbtxt", "o.json", "o.hlo.pb", "o.snapshot.pb"}) {
     SCOPED_TRACE(name);
@@ -183,7 +270,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
 }
 
 TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {
-  const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --explain"));
+  const Outcome outcome = RunShell(absl::StrCat("COLUMNS=200 ", kPartition, kModel, " --explain"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("all-to-all"), HasSubstr("needed by"), HasSubstr(".py:"),
                                  HasSubstr("sent per device in all")));

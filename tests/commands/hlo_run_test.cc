@@ -140,6 +140,18 @@ TEST(HloRunTest, AConvertedModuleGivesTheSameResult) {
   }
 }
 
+TEST(HloRunTest, ConstantsThatTextLeavesOutAreSaidToBeSuch) {
+  const std::string elided = TempFile("elided.hlo", R"(ENTRY main {
+  x = f32[4] parameter(0)
+  c = f32[4] constant({...})
+  ROOT y = f32[4] add(x, c)
+}
+)");
+  ExpectFailure(elided, 1, "main/c: literal without a value");
+  ExpectFailure(elided, 1, "--xla_dump_large_constants");
+  ExpectFailure(elided, 1, ".hlo.pb");
+}
+
 TEST(HloRunTest, NumpyArraysGoInAndOut) {
   const std::string sum = TempFile("numpy_sum.hlo", kSum), folder = ::testing::TempDir();
   const std::string npz = folder + "/numpy_sum.npz";

@@ -1,5 +1,6 @@
 // Calls: shardings on them and inside of what they call.
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -16,6 +17,37 @@ using ::testing::HasSubstr;
 int64_t Partitions(const std::string& text) {
   const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, 2), PartitionOptions());
   return partitioned.ok() ? partitioned->num_partitions : -1;
+}
+
+TEST(CallsTest, InlinedInstructionsTakeTheLineAndTheScopesOfTheCall) {
+  const auto module = ParseModule(R"hlo(HloModule m
+cond { i = s32[] parameter(0) ROOT c = pred[] compare(i, i), direction=LT }
+body { i = s32[] parameter(0) ROOT d = s32[] add(i, i), metadata={op_name="while/body/add"} }
+inner { q = f32[8] parameter(0) ROOT n = f32[8] negate(q), metadata={op_name="neg"} }
+f {
+  q = f32[8] parameter(0)
+  k = s32[] constant(0)
+  w = s32[] while(k), condition=cond, body=body, metadata={op_name="while"}
+  own = f32[8] tanh(q), metadata={op_name="jit(g)/mlp/tanh" source_file="own.py" source_line=3}
+  ROOT n = f32[8] call(own), to_apply=inner, metadata={op_name="jit(inner)"}
+}
+ENTRY main {
+  a = f32[8] parameter(0)
+  ROOT r = f32[8] call(a), to_apply=f, metadata={op_name="jit(g)/mlp/jit(f)" source_file="model.py" source_line=12}
+})hlo");
+  ASSERT_OK(module);
+  ASSERT_OK_AND_ASSIGN(const auto flat, InlineCalls(**module));
+  std::vector<std::string> found;
+  for (const auto& computation : flat->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->metadata() == nullptr) continue;
+      found.push_back(absl::StrCat(instruction->name(), " ", instruction->metadata()->op_name(), " ",
+                                   SourceLine(*flat, instruction->metadata())));
+    }
+  }
+  EXPECT_THAT(found, ::testing::IsSupersetOf({"d jit(g)/mlp/jit(f)/while/body/add model.py:12",
+                                              "own jit(g)/mlp/tanh own.py:3",
+                                              "n jit(g)/mlp/jit(f)/jit(inner)/neg model.py:12"}));
 }
 
 TEST(CallsTest, TheShardingOfACallCutsItsResult) {

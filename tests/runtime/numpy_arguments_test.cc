@@ -50,7 +50,18 @@ TEST(NumpyArgumentsTest, MembersAreMatchedByNameWhereAllCanBe) {
   const auto three = MakeModule("a = f32[] parameter(0) ROOT n = f32[] negate(a)");
   EXPECT_THAT(
       NumpyArguments(file, *three->entry()),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("main takes 1 arrays as arguments, got 2")));
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("main takes 1 arrays as arguments, got 2; jax.jit drops arguments that are not used")));
+}
+
+TEST(NumpyArgumentsTest, ParametersWithoutAnArrayAreNamed) {
+  const auto module = MakeModule(
+      "a = f32[] parameter(0), metadata={op_name=\"params['a']\"} b = s32[2] parameter(1), "
+      "metadata={op_name=\"params['b']\"} c = f32[3] parameter(2) ROOT n = f32[] negate(a)");
+  ASSERT_OK_AND_ASSIGN(const std::string one, WriteNpz({Value("f32[] 1")}));
+  EXPECT_THAT(NumpyArguments(one, *module->entry()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("main takes 3 arrays as arguments, got 1; missing: params['b'] s32[2], c f32[3]")));
 }
 
 TEST(NumpyArgumentsTest, ResultsServeAsTupleArguments) {

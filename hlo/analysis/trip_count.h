@@ -1,0 +1,34 @@
+// How often the computations of a module run: loops that count to a known number.
+//
+// A loop counts if its condition compares a variable of its state with a bound, its body adds a constant to
+// that variable, and first value, step and bound are constants, there or handed on unchanged by the body. Its
+// trips are those of  for (i = first; i < bound; i += step)  for each direction of comparison. A backend_config
+// with known_trip_count is believed.
+// Example: first 0, step 2, condition i < 5: 3 trips.
+#ifndef TOROID_HLO_ANALYSIS_TRIP_COUNT_H_
+#define TOROID_HLO_ANALYSIS_TRIP_COUNT_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// Trips of a `while`; nullopt if the program does not show them, or if it never ends.
+std::optional<int64_t> TripCount(const Instruction& loop);
+
+// How often a computation runs when the entry runs once. Saturates.
+struct Executions {
+  int64_t times = 0;    // A loop of unknown length counts one trip.
+  bool in_loop = false;
+  bool known = true;    // False inside a loop of unknown length.
+};
+
+// By the computation's index. Each branch of a conditional counts as if it were the one taken.
+std::vector<Executions> CountExecutions(const Module& module);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_ANALYSIS_TRIP_COUNT_H_
