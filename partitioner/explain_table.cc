@@ -158,7 +158,7 @@ std::string TripsText(const Executions& executions) {
 std::vector<std::string> NumberColumns(const std::vector<Row>& rows) {
   std::vector<std::vector<std::string>> cells = {{"collective", "count", "", "group", "operands", "sent"}};
   for (const Row& row : rows) {
-    cells.push_back({row.opcode, CountText(row.count), TripsText(row.executions), CountText(row.group),
+    cells.push_back({row.opcode, CountText(row.count), TripsText(row.executions), row.group == 0 ? "?" : CountText(row.group),
                      BytesText(row.operand_bytes), BytesText(row.sent_bytes)});
   }
   std::vector<int> widths = {18, 5, 0, 5, 9, 9};
@@ -246,7 +246,7 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
 
   std::string out;
   int64_t total = 0;
-  bool all_known = true;
+  bool all_known = true, all_groups_known = true;
   if (rows.empty()) {
     out = "no collectives\n";
   } else {
@@ -261,9 +261,11 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
     }
     total = SaturatingAdd(total, rows[i].sent_bytes);
     all_known &= rows[i].executions.known;
+    all_groups_known &= rows[i].group != 0;
   }
   absl::StrAppend(&out, "sent per device in all: ", BytesText(total),
-                  all_known ? "" : ", loops of unknown length counted once", "\n");
+                  all_known ? "" : ", loops of unknown length counted once",
+                  all_groups_known ? "" : ", groups of unknown size as of one device", "\n");
   return out + ReplicationLines(replications, options);
 }
 

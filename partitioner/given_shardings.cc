@@ -163,12 +163,17 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
     parameters.push_back(UniqueName(*parameter, counts));
   }
   names = parameters;
+  absl::string_view last;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    names.push_back(absl::StrCat("parameter(", parameter->parameter_number(), ")"));
+  }
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       names.push_back(instruction->name());
       if (instruction->metadata() == nullptr || !instruction->shape().IsArray()) continue;
       const std::string& op_name = instruction->metadata()->op_name();
-      if (op_name != names[names.size() - 2]) names.push_back(op_name);
+      if (op_name != last) names.push_back(op_name);  // Neighbors often share one.
+      last = op_name;
     }
   }
   const std::string meant = DidYouMean(name, names);

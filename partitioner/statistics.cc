@@ -128,9 +128,9 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       CollectiveRecord record;
       record.opcode = std::string(instruction->opcode_name());
       record.instruction = instruction->name();
-      record.group_size = std::max<int64_t>(1, GroupSize(*instruction, counts));
+      record.group_size = GroupSize(*instruction, counts);
       record.operand_bytes = OperandBytes(*instruction);
-      record.sent_bytes = Sent(*instruction, record.operand_bytes, record.group_size);
+      record.sent_bytes = Sent(*instruction, record.operand_bytes, std::max<int64_t>(1, record.group_size));
       record.executions = executions[computation->index()];
       record.cause = CauseOf(*instruction);
       record.source = SourceLine(module, instruction->metadata());

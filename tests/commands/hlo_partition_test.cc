@@ -195,6 +195,10 @@ TEST(HloPartitionTest, NamesThatMatchNothingGetASuggestion) {
   ExpectFailure(plain + " --shard \"params['kernle']={replicated}\"", 1, "did you mean params['kernel']?");
   ExpectFailure(plain + " --shard kernel={replicated}", 1, "did you mean params['kernel']?");
   ExpectFailure(plain + " --shard 'jit(f)/layr/dot={replicated}'", 1, "did you mean jit(f)/layer/dot?");
+  const std::string constant = TempFile(
+      "constant.hlo", "ENTRY main {\n  ROOT c = f32[2] constant({1, 2}), metadata={op_name=\"layer/bias\"}\n}\n");
+  ExpectFailure(constant + " --shard layer/bais={replicated}", 1, "did you mean layer/bias?");
+  ExpectFailure(constant + " --shard nosuchname={replicated}", 1, "matches no op_name");
   ExpectFailure(plain + " --shard nosuchname={replicated}", 1, "; the parameters are x, params['kernel']");
 }
 

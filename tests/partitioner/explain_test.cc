@@ -162,6 +162,16 @@ TEST(ExplainTest, LoopsOfUnknownLengthAreSaidToBeSuch) {
   EXPECT_THAT(text, HasSubstr("sent per device in all: 512 B, loops of unknown length counted once\n"));
 }
 
+TEST(ExplainTest, GroupsOfUnknownSizeAreSaidToBeSuch) {
+  CollectiveRecord record = Record("y");
+  record.group_size = 0;
+  record.sent_bytes = 0;
+  EXPECT_EQ(ExplainTable({record}, {}, {}),
+            "collective          count  group   operands       sent  needed by\n"
+            "all-gather              1      ?     1.0 kB        0 B  y\n"
+            "sent per device in all: 0 B, groups of unknown size as of one device\n");
+}
+
 TEST(ExplainTest, PartialSumsAndMadeUpAxesAreSpelledOut) {
   const std::string text = Explained(R"(HloModule m
 ENTRY e {
