@@ -1,5 +1,6 @@
 #include "partitioner/given_shardings.h"
 
+#include <algorithm>
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
@@ -176,6 +177,8 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
       last = op_name;
     }
   }
+  // What is called so is no array.
+  names.erase(std::remove(names.begin(), names.end(), name), names.end());
   const std::string meant = DidYouMean(name, names);
   if (!meant.empty()) return meant;
   for (const std::string& parameter : parameters) {

@@ -47,7 +47,7 @@ std::string Nearest(absl::string_view word, const std::vector<std::string>& cand
   size_t limit = std::max<size_t>(1, word.size() / 3);
   std::string best;
   for (size_t i = 0; i < std::min(candidates.size(), kMostCandidates); ++i) {
-    if (candidates[i].empty() || candidates[i] == word) continue;
+    if (candidates[i].empty()) continue;
     const size_t distance = Distance(folded, Folded(candidates[i]), limit);
     if (distance > limit || (!best.empty() && distance == limit)) continue;
     best = candidates[i];

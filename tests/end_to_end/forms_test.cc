@@ -57,7 +57,8 @@ TEST(FormsTest, EachGivesWhatItGivesOnOneDevice) {
     const std::string text = ReadCorpusFile(path);
     const absl::StatusOr<HloFile> file = ReadHloFile(path);
     ASSERT_OK(file.status());
-    if (IsOpaque(text) || absl::StrContains(text, "(f32[8,5], (f32[8], s32[])) parameter")) continue;
+    // One device knows no manual regions.
+    if (IsOpaque(text) || absl::StrContains(text, "SPMDFullToShardShape")) continue;
     ++runs;
     const std::vector<Literal> arguments = IntegerArguments(*file->module);
     const absl::StatusOr<Literal> expected = RunSingle(*file->module, arguments);

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 // The result of the partitioned program with these infeeds, and what its outfeeds gave.
 absl::StatusOr<Literal> RunFed(const std::string& text, int64_t n, const std::vector<NpyArray>& infeed,
-                               std::vector<Literal>* outfeed,
+                               Outfeed* outfeed,
                                std::optional<uint64_t> device_order = std::nullopt) {
   const std::unique_ptr<Module> module = ProgramFor(text, n);
   PartitionOptions options;
@@ -55,7 +55,7 @@ TEST(SideEffectsTest, WhatOneDeviceIsFedReachesAll) {
                                         {Literal::Scalar<bool>(true), ""}};
   for (const int64_t n : {2, 4, 8}) {
     for (const std::optional<uint64_t> order : {std::optional<uint64_t>(), std::optional<uint64_t>(3)}) {
-      std::vector<Literal> outfeed;
+      Outfeed outfeed;
       ASSERT_OK_AND_ASSIGN(const Literal actual, RunFed(kInfeed, n, infeed, &outfeed, order));
       const std::unique_ptr<Module> module = ProgramFor(kInfeed, n);
       RunOptions options;
@@ -80,9 +80,10 @@ ENTRY main {
     EXPECT_NE(instruction->opcode(), Opcode::kOutfeed);
   }
   EXPECT_THAT(PrintModule(*partitioned.module), HasSubstr("conditional("));
-  std::vector<Literal> outfeed;
+  Outfeed outfeed;
   ASSERT_OK(RunFed(text, 2, {}, &outfeed).status());
-  EXPECT_FALSE(outfeed.empty());
+  ASSERT_EQ(outfeed.size(), 1);
+  EXPECT_THAT(outfeed[0].devices, ElementsAre(1));
 }
 
 // A call of target "log" with this result, with or without a side effect, placed on device 1 in either dialect.
@@ -156,7 +157,7 @@ ENTRY main {
   options.infeed = infeed;
   const std::unique_ptr<Module> module = ProgramFor(text, 4);
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, IntegerArguments(*module), options));
-  std::vector<Literal> outfeed;
+  Outfeed outfeed;
   EXPECT_THAT(RunFed(text, 4, infeed, &outfeed), IsOkAndHolds(expected));
 }
 
@@ -180,12 +181,12 @@ ENTRY main {
   ROOT r = f32[8] negate(x)
 })";
   EXPECT_THAT(Collectives(text, 4), IsEmpty());
-  std::vector<Literal> outfeed;
+  Outfeed outfeed;
   ASSERT_OK(RunFed(text, 4, {}, &outfeed).status());
   ASSERT_EQ(outfeed.size(), 1);
   const Literal x = IntegerArguments(*ProgramFor(text, 4))[0];
-  EXPECT_THAT(outfeed[0].shape().dims(), ElementsAre(4, 2));  // A row for each device.
-  EXPECT_EQ(std::string(outfeed[0].bytes(), 32), std::string(x.bytes(), 32));
+  EXPECT_THAT(outfeed[0].value.shape().dims(), ElementsAre(4, 2));  // A row for each device.
+  EXPECT_EQ(std::string(outfeed[0].value.bytes(), 32), std::string(x.bytes(), 32));
 }
 
 }  // namespace
