@@ -45,6 +45,20 @@ bool Drops(const Instruction& instruction) {
          instruction.shape().SameDims(instruction.operand(0)->shape()) && Kept(instruction) != instruction.shape();
 }
 
+// Loops and the like hand their operands to parameters of computations.
+bool TakesDeclaredShapes(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kAsyncStart:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool DropsRunTimeSizes(const Module& module) {
@@ -58,12 +72,14 @@ bool DropsRunTimeSizes(const Module& module) {
 
 bool KeepRunTimeSizes(Module* module) {
   std::vector<std::pair<Instruction*, Shape>> before;
+  bool enters = false;  // A computation whose parameters have the declared shapes.
   for (const auto& computation : module->computations()) {
     std::vector<bool> changed(computation->size(), false);
     for (const auto& instruction : computation->instructions()) {
       Shape shape = instruction->shape();
       bool touched = false;
       for (const Instruction* operand : instruction->operands()) touched |= changed[operand->index()];
+      enters |= touched && TakesDeclaredShapes(*instruction);
       if (Drops(*instruction)) {
         shape = Kept(*instruction);
       } else if (touched) {
@@ -77,8 +93,8 @@ bool KeepRunTimeSizes(Module* module) {
     }
   }
   if (before.empty()) return false;
-  if (VerifyModule(*module).ok()) return true;
-  // Some op further on, a loop say, takes static shapes alone: the declared ones hold.
+  if (!enters && VerifyModule(*module).ok()) return true;
+  // A loop, or some other op further on, takes static shapes alone: the declared ones hold.
   for (auto& [instruction, shape] : before) instruction->mutable_shape() = std::move(shape);
   return false;
 }

@@ -43,6 +43,7 @@ class Propagator {
     }
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const Waiting& a, const Waiting& b) { return a.priority < b.priority; });
+    FindFree();
     AddGroups();
     IndexOps();
   }
@@ -71,6 +72,7 @@ class Propagator {
     uint64_t closed = 0;
     AxisSet blocked = 0;
     bool even = false;
+    bool free = false;
   };
   struct Waiting {
     int priority;
@@ -84,6 +86,21 @@ class Propagator {
   const FlowOp& Op(int i) const {
     const int flow = static_cast<int>(graph_.ops().size());
     return i < flow ? graph_.ops()[i] : group_ops_[i - flow];
+  }
+
+  // Values that every device makes for itself in any sharding: constants, iotas, broadcasts of them or of scalars. One
+  // such value often serves unrelated arrays of its shape, so it takes shardings and hands none on, unless it was
+  // given one itself.
+  void FindFree() {
+    for (const FlowOp& op : graph_.ops()) {
+      if (op.instruction == nullptr || op.results.size() != 1) continue;
+      Tensor& result = state_[op.results[0]];
+      if (result.closed != 0) continue;
+      const Opcode opcode = op.instruction->opcode();
+      result.free = opcode == Opcode::kConstant || opcode == Opcode::kIota ||
+                    (opcode == Opcode::kBroadcast &&
+                     (graph_.shape(op.operands[0]).rank() == 0 || state_[op.operands[0]].free));
+    }
   }
 
   // A sharding group is an op through which the shardings of its members flow.
@@ -214,6 +231,7 @@ class Propagator {
         stage_ != kEverything && op.instruction != nullptr && op.instruction->opcode() == Opcode::kBroadcast;
     ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
       if ((hold_broadcast && !is_result) || !(is_result ? op.backward : op.forward)) return;
+      if (state_[t].free) return;
       const Sharding& sharding = state_[t].sharding;
       for (size_t d = 0; d < tensor.size(); ++d) {
         if (sharding.dims[d].empty()) continue;
@@ -314,6 +332,7 @@ class Propagator {
       TensorView v;
       v.dims = graph_.shape(t).dims();
       v.width = ByteWidth(graph_.shape(t).element_type());
+      v.free = state_[t].free;
       const Sharding& sharding = state_[t].sharding;
       // A tensor that nothing cuts yet goes where the op likes it.
       if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) v.places.push_back(sharding);

@@ -263,6 +263,26 @@ TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
   ExpectEquivalent(costly);
 }
 
+TEST(PropagationTest, ASharedConstantTiesNothingTogether) {
+  // The halves of Adam's decay serve two weights of one shape, cut in two ways.
+  const std::string text = R"(ENTRY main {
+  v = f32[8,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  w = f32[8,8] parameter(1), sharding={devices=[1,$n]<=[$n]}
+  m = f32[8,8] parameter(2)
+  h = f32[] constant(0.5)
+  b = f32[8,8] broadcast(h), dimensions={}
+  x = f32[8,8] multiply(v, b)
+  y = f32[8,8] multiply(w, b)
+  z = f32[8,8] multiply(m, b)
+  ROOT r = (f32[8,8], f32[8,8], f32[8,8]) tuple(x, y, z)
+})";
+  EXPECT_EQ(Propagated(text, "x"), "{devices=[8,1]<=[8]}");
+  EXPECT_EQ(Propagated(text, "y"), "{devices=[1,8]<=[8]}");
+  EXPECT_EQ(Propagated(text, "z"), "{replicated}");
+  EXPECT_TRUE(Collectives(text, 8).empty());
+  ExpectEquivalent(text);
+}
+
 TEST(PropagationTest, MembersOfAGroupAreCutAlike) {
   for (const char* members : {R"(
   g = () custom-call(a), custom_call_target="xla.sdy.ShardingGroup", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.sharding_group_id="0 : i64"}

@@ -22,11 +22,13 @@ void Generator::HandedOn() {
   const std::string shape = nested ? absl::StrCat("(", inner, ", ", out, ")")
                                    : absl::StrCat("(", out, ", ", in, ", s32[], ", out, ")");
   Line("seven = s32[] constant(7)");
+  Line("token = token[] after-all()");
+  Line(absl::StrCat("late = ", out, " add-dependency(", x, ", token)"));
   if (nested) {
     Line(absl::StrCat("inner = ", inner, " tuple(dot, ", a, ", seven)"));
-    Line(absl::StrCat("t = ", shape, " tuple(inner, ", x, ")"));
+    Line(absl::StrCat("t = ", shape, " tuple(inner, late)"));
   } else {
-    Line(absl::StrCat("t = ", shape, " tuple(dot, ", a, ", seven, ", x, ")"));
+    Line(absl::StrCat("t = ", shape, " tuple(dot, ", a, ", seven, late)"));
   }
   const std::string op = Of({"opt-barrier(t)", "copy(t)", "custom-call(t), custom_call_target=\"MoveToDevice\"",
                              "custom-call(t), custom_call_target=\"Sharding\""});

@@ -23,6 +23,10 @@ std::vector<OpProgram> Annotations() {
         "LayoutConstraint", "InspectSharding", "AssumeGatherIndicesInBound", "xla.sdy.FuncResultSharding"}) {
     programs.push_back(Call(target, "x = s32[2] constant({4, 5})", "s32[2]", "x", "{4, 5}"));
   }
+  const std::string x = "x = s32[2] constant({4, 5})";
+  programs.push_back(Call("Pin", x, "b(s32[2])", "x", "{4, 5}"));
+  programs.push_back(Call("Unpin", x + " p = b(s32[2]) custom-call(x), custom_call_target=\"Pin\"", "s32[2]", "p",
+                          "{4, 5}"));
   return programs;
 }
 
