@@ -17,6 +17,7 @@ namespace toroid {
 namespace {
 
 constexpr int kIndent = 4;           // Of the lines of a row that hold no numbers.
+constexpr int64_t kInFull = 1000000;  // Totals from here on are given to the byte too: two digits hide what a change saves.
 constexpr int kEnoughOfAName = 24;   // Columns of a name or source line that need not be whole.
 
 // What a row says beside its numbers.
@@ -264,6 +265,7 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
     all_groups_known &= rows[i].group != 0;
   }
   absl::StrAppend(&out, "sent per device in all: ", BytesText(total),
+                  total < kInFull ? "" : absl::StrCat(" (", CountText(total), " bytes)"),
                   all_known ? "" : ", loops of unknown length counted once",
                   all_groups_known ? "" : ", groups of unknown size as of one device", "\n");
   return out + ReplicationLines(replications, options);

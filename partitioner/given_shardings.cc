@@ -8,10 +8,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
 #include "hlo/base/suggestion.h"
+#include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
 
 namespace toroid {
@@ -110,10 +112,11 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
 }
 
 // The '=' between name and sharding: names may hold others, and so do shardings, but only theirs stands
-// before '{'.
+// before '{' or '['.
 size_t FindEquals(absl::string_view line) {
   for (size_t at = line.find('='); at != absl::string_view::npos; at = line.find('=', at + 1)) {
-    if (absl::StartsWith(absl::StripLeadingAsciiWhitespace(line.substr(at + 1)), "{")) return at;
+    const absl::string_view behind = absl::StripLeadingAsciiWhitespace(line.substr(at + 1));
+    if (absl::StartsWith(behind, "{") || absl::StartsWith(behind, "[")) return at;
   }
   return line.find('=');
 }
@@ -193,13 +196,43 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
   return absl::StrCat("; the parameters are ", absl::StrJoin(parameters, ", "), few ? "" : ", ...");
 }
 
+// A sharding as --explain prints it, [{"model"}, {}], said in full: over the one mesh that the module has.
+absl::StatusOr<std::string> OverTheMesh(absl::string_view dims, const Module& module) {
+  const auto& attributes = module.proto().frontend_attributes().map();
+  const auto it = attributes.find("xla.sdy.meshes");
+  SdyMeshes meshes;
+  if (it != attributes.end()) {
+    ASSIGN_OR_RETURN(meshes, ParseSdyMeshes(it->second));
+  }
+  const SdyMesh* only = nullptr;
+  int count = 0;
+  for (const auto& [name, mesh] : meshes) {
+    if (mesh.NumDevices() <= 1) continue;
+    only = &mesh;
+    ++count;
+  }
+  if (count != 1) {
+    return absl::InvalidArgumentError(absl::StrCat("the module has ", count == 0 ? "no mesh" : "several meshes",
+                                                   "; name the axes, as in {mesh['x'=2,'y'=4], [{'x'}, {}]}"));
+  }
+  std::vector<std::string> axes;
+  for (const SdyMesh::Axis& axis : only->axes) axes.push_back(absl::StrCat("'", axis.name, "'=", axis.size));
+  return absl::StrCat("{mesh[", absl::StrJoin(axes, ","), "], ", absl::StrReplaceAll(dims, {{"\"", "'"}}), "}");
+}
+
 absl::Status ApplyOne(absl::string_view line, Module* module) {
   const size_t equals = FindEquals(line);
   if (equals == absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat("'", line, "': expected NAME=SHARDING"));
   }
   const absl::string_view name = absl::StripAsciiWhitespace(line.substr(0, equals));
-  absl::StatusOr<xla::OpSharding> parsed = ParseSharding(absl::StripAsciiWhitespace(line.substr(equals + 1)));
+  std::string text(absl::StripAsciiWhitespace(line.substr(equals + 1)));
+  if (absl::StartsWith(text, "[")) {
+    absl::StatusOr<std::string> full = OverTheMesh(text, *module);
+    if (!full.ok()) return toroid::Annotate(full.status(), absl::StrCat("sharding of '", name, "'"));
+    text = *std::move(full);
+  }
+  absl::StatusOr<xla::OpSharding> parsed = ParseSharding(text);
   if (!parsed.ok()) return toroid::Annotate(parsed.status(), absl::StrCat("sharding of '", name, "'"));
   const xla::OpSharding* sharding = module->New(*parsed);
   int64_t number;

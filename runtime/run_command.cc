@@ -207,7 +207,8 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
     return absl::InvalidArgumentError(
         program.num_partitions == 1
             ? "there is nothing to check against: one device and no recorded result; give --num_partitions=N"
-            : "there is nothing to check against: no recorded result, no global module");
+            : "there is nothing to check against: no recorded result, no global module; check the module that this "
+              "one was made from, with hlo-run IN --check or hlo-partition IN --shard ... --check");
   }
   ASSIGN_OR_RETURN(std::vector<NpyArray> infeed, ReadInfeed(command.infeed, max_bytes));
   ProgramRunner::Options options;

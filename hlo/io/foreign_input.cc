@@ -36,12 +36,17 @@ std::string Python(absl::string_view statements) { return absl::StrCat("python3 
 
 // `module`: an expression for MLIR text or bytes.
 std::string FromMlir(absl::string_view imports, absl::string_view module, absl::string_view path) {
-  return Python(absl::StrCat(imports, "from jaxlib import xla_client; open('", ResultPath(path),
-                             "', 'wb').write(xla_client._xla.mlir.mlir_module_to_xla_computation(", module,
+  // write_bytes, unlike write, leaves no empty file behind what fails.
+  const bool packed = absl::EndsWith(path, ".gz");
+  return Python(absl::StrCat(packed ? "import gzip; " : "", imports,
+                             "from pathlib import Path; from jaxlib import xla_client; Path('", ResultPath(path),
+                             "').write_bytes(xla_client._xla.mlir.mlir_module_to_xla_computation(", module,
                              ", use_tuple_args=False, return_tuple=False).as_serialized_hlo_module_proto())"));
 }
 
-std::string Opened(absl::string_view path) { return absl::StrCat("open('", path, "', 'rb').read()"); }
+std::string Opened(absl::string_view path) {
+  return absl::StrCat(absl::EndsWith(path, ".gz") ? "gzip." : "", "open('", path, "', 'rb').read()");
+}
 
 std::string MlirAdvice(absl::string_view what, absl::string_view path) {
   return absl::StrCat(what, ", which is not read; make HLO of it: ", FromMlir("", Opened(path), path));

@@ -7,6 +7,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/module_proto.h"
 #include "hlo/io/sharding_text.h"
+#include "partitioner/given_shardings.h"
 #include "partitioner/spmd_partitioner.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
@@ -261,6 +262,19 @@ TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
 })";
   EXPECT_EQ(Boundaries(costly, 4), "{devices=[1,4]<=[4]} -> {devices=[1,4]<=[4]}");
   ExpectEquivalent(costly);
+}
+
+TEST(PropagationTest, AxesMayBeGivenAsTheyArePrinted) {
+  const std::string body = "ENTRY main {\n  x = f32[8,4] parameter(0)\n  ROOT y = f32[8,4] negate(x)\n}";
+  const std::string one = absl::StrCat(
+      "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n", body);
+  const std::unique_ptr<Module> module = ProgramFor(one, 8);
+  ASSERT_OK(ApplyGivenShardings({R"(x=[{"b"}, {"a"}])"}, module.get()));
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+  EXPECT_EQ(HloSharding::FromProto(partitioned.module->proto().spmd_parameters_shardings(0))->ToString(),
+            "{devices=[4,2]<=[2,4]T(1,0)}");
+  EXPECT_THAT(ApplyGivenShardings({R"(x=[{"b"}, {}])"}, ProgramFor(body, 8).get()),
+              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(IsOneLine(), HasSubstr("the module has no mesh"))));
 }
 
 TEST(PropagationTest, ASharedConstantTiesNothingTogether) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/base/gzip.h"
 #include "hlo/io/file.h"
 #include "tests/status_matchers.h"
 
@@ -42,7 +43,9 @@ TEST(ForeignInputTest, MlirIsAnsweredWithTheLineThatConvertsIt) {
   const std::string text = WrittenAs("step.mlir", kStableHlo);
   ExpectError(text, "StableHLO text, which is not read",
               absl::StrCat("mlir_module_to_xla_computation(open('", text, "', 'rb').read()"));
-  ExpectError(text, "StableHLO text", absl::StrCat("open('", ::testing::TempDir(), "/step.hlo.pb', 'wb')"));
+  ExpectError(text, "StableHLO text", absl::StrCat("Path('", ::testing::TempDir(), "/step.hlo.pb').write_bytes("));
+  const std::string packed = WrittenAs("step.mlir.gz", *Gzip(kStableHlo));
+  ExpectError(packed, "StableHLO text", absl::StrCat("computation(gzip.open('", packed, "', 'rb').read()"));
   ExpectError(WrittenAs("plain.mlir", "module {\n  func.func @main() { return }\n}\n"), "StableHLO text", "python3 -c");
   ExpectError(WrittenAs("mhlo.mlir", "module @m {\n func.func @f() {\n  %0 = mhlo.constant dense<1> : tensor<i32>\n}}"),
               "MHLO text", "python3 -c");
