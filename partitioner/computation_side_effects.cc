@@ -33,6 +33,11 @@ Literal Absent(PrimitiveType type) {
 // The devices agree on the operands, one of them runs the op, and what it gives is partial over all of them:
 //   conditional(partition-id = device, operands, operands), true: the op; false: absent results
 absl::Status ComputationPartitioner::PartitionOnDevice(const Instruction& instruction, int64_t device) {
+  for (const int t : graph_.Leaves(instruction)) {
+    if (graph_.shape(t).IsArray() || graph_.shape(t).IsToken()) continue;
+    return absl::UnimplementedError(absl::StrCat("device ", device, " alone gives a ", graph_.shape(t).ToString(),
+                                                 ", of which the others can hold nothing; leave out the sharding"));
+  }
   std::vector<Instruction*> operands;
   for (const Instruction* operand : instruction.operands()) {
     std::vector<Instruction*> leaves;

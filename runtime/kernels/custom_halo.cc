@@ -37,13 +37,13 @@ absl::StatusOr<Options> ReadOptions(const OpCall& call) {
   return options;
 }
 
-// A result of shape `shape` whose dimension d holds x[source[i]] at i (nothing for -1), the whole of the
-// others.
+// A result of shape `shape` whose dimension d holds x[source[i]] at i (nothing for -1), then nothing in `beyond` more
+// places, and the whole of the others.
 absl::Status TakeAlong(OpCall& call, const Shape& shape, int d, absl::Span<const int64_t> source,
-                       const char* filling, MeshBuffer* result) {
+                       const char* filling, MeshBuffer* result, int64_t beyond = 0) {
   const Shape& x = call.operand_shape(0);
   Shape expected(x.element_type(), x.dims());
-  expected.set_dim(d, static_cast<int64_t>(source.size()));
+  expected.set_dim(d, static_cast<int64_t>(source.size()) + beyond);
   if (!shape.IsArray() || !shape.SameDims(expected) || shape.element_type() != x.element_type()) {
     return absl::InvalidArgumentError(
         absl::StrCat("gives ", expected.ToString(), ", not ", shape.ToString()));
@@ -63,6 +63,8 @@ absl::Status TakeAlong(OpCall& call, const Shape& shape, int d, absl::Span<const
       }
       out += inner;
     }
+    if (beyond > 0) Fill(out, filling, width, beyond * (inner / width));
+    out += beyond * inner;
   }
   return absl::OkStatus();
 }
@@ -180,10 +182,10 @@ absl::Status MultiPad(OpCall& call) {
       return absl::InvalidArgumentError(
           absl::StrCat(shape.ToString(), " has no room for ", n, " + ", k, " elements"));
     }
-    std::vector<int64_t> source(shape.dim(options.dimension), -1);
+    std::vector<int64_t> source(n + k, -1);
     for (int64_t i = 0; i < n; ++i) source[k + i] = i;
     RETURN_IF_ERROR(TakeAlong(call, shape, options.dimension, source, has_value ? call.data(1) : zeros,
-                              &tuple.mutable_element(k)));
+                              &tuple.mutable_element(k), shape.dim(options.dimension) - n - k));
   }
   call.result() = std::move(tuple);
   return absl::OkStatus();

@@ -161,6 +161,17 @@ ENTRY main {
   EXPECT_THAT(RunFed(text, 4, infeed, &outfeed), IsOkAndHolds(expected));
 }
 
+TEST(SideEffectsTest, AResultThatOthersCannotLackIsRefused) {
+  const std::string text = R"(
+ENTRY main {
+  x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+  c = opaque[] custom-call(x), custom_call_target="open", custom_call_has_side_effect=true, sharding={maximal device=0}
+  ROOT r = f32[8] negate(x)
+})";
+  EXPECT_THAT(PartitionModule(*ProgramFor(text, 2), PartitionOptions()).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("main/c: device 0 alone gives a opaque[]")));
+}
+
 TEST(SideEffectsTest, ADeviceThatIsNotThereIsRefused) {
   const std::string text = R"(
 ENTRY main {

@@ -360,5 +360,15 @@ TEST(DecompositionErrorTest, OtherShapesAreRefused) {
       HasSubstr("floats or complex numbers"));
 }
 
+// The places that a pad fills take no memory of their own to say so.
+TEST(CustomCallTest, PadsFarBeyondTheirDataAreCountedBeforeTheyAreMade) {
+  const std::unique_ptr<Module> module = MakeModule(
+      "x = s32[4] constant({1, 5, 3, 2}) ROOT y = (s32[5], s32[2147483648]) custom-call(x), "
+      "custom_call_target=\"_SPMDInternalOp_MultiPad\", backend_config=\"dimension=0,amt=1\"");
+  RunOptions options;
+  options.max_bytes = 16 << 20;
+  EXPECT_THAT(std::string(RunSingle(*module, {}, options).status().message()), HasSubstr("8.6 GB"));
+}
+
 }  // namespace
 }  // namespace toroid
