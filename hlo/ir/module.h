@@ -180,7 +180,8 @@ class UserMap {
   std::vector<Instruction*> users_;
 };
 
-// "file:line" of the innermost frame that caused an instruction; "" if unknown.
+// "file:line" of the innermost frame that caused an instruction, of the innermost in the author's own files
+// where frames inside libraries (site-packages, jax/_src, flax/linen, ...) stand below it; "" if unknown.
 std::string SourceLine(const Module& module, const xla::OpMetadata* metadata);
 
 }  // namespace toroid
