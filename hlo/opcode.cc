@@ -18,13 +18,14 @@ struct Row {
   int arity;
   absl::string_view family;
   uint64_t attributes;
+  uint32_t traits;
 };
 
 constexpr std::array<Row, kNumOpcodes + 1> kRows = {{
-#define HLO_OP(enumerator, name, arity, family, attributes) {name, arity, #family, attributes},
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) {name, arity, #family, attributes, traits},
 #include "hlo/opcode.inc"
 #undef HLO_OP
-    {"unknown", kVariadic, "", kNoAttribute},
+    {"unknown", kVariadic, "", kNoAttribute, kSideEffect},
 }};
 
 const Row& RowOf(Opcode opcode) { return kRows[static_cast<int>(opcode)]; }
@@ -59,26 +60,10 @@ int OpcodeArity(Opcode opcode) { return RowOf(opcode).arity; }
 
 uint64_t OpcodeAttributes(Opcode opcode) { return RowOf(opcode).attributes; }
 
+uint32_t OpcodeTraits(Opcode opcode) { return RowOf(opcode).traits; }
+
 bool IsElementwise(Opcode opcode) {
   return opcode != Opcode::kDomain && IsElementwiseFamily(RowOf(opcode).family);
-}
-
-bool IsCollective(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAllReduce:
-    case Opcode::kAllGather:
-    case Opcode::kReduceScatter:
-    case Opcode::kAllToAll:
-    case Opcode::kRaggedAllToAll:
-    case Opcode::kCollectiveBroadcast:
-    case Opcode::kCollectivePermute:
-    case Opcode::kAllReduceStart:
-    case Opcode::kAllGatherStart:
-    case Opcode::kCollectivePermuteStart:
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace toroid

@@ -71,8 +71,28 @@ enum Attribute : uint64_t {
   kAsyncOptions = 1ull << 54,  // calls=, async_execution_thread=
 };
 
+// What analyses ask of an opcode. Custom calls say more by their targets and flags.
+enum Trait : uint32_t {
+  kNoTrait = 0,
+  // Acts beyond its result and is never dropped: takes and gives messages, draws from a hidden state.
+  kSideEffect = 1u << 0,
+  // Makes no array of its own: a parameter, or its operands' storage under another name or shape.
+  kNoStorage = 1u << 1,
+  // Elements of the result are elements of the operands, bit for bit.
+  kDataMovement = 1u << 2,
+  // A result leaf may be written over the operand leaf of the same number, whole or in part.
+  kInPlace = 1u << 3,
+  // Computed by a unit for transcendental functions where there is one.
+  kTranscendental = 1u << 4,
+  // Runs computations over values in memory: call, while, conditional, async-start. (What fusions and reducers run
+  // stays in registers.)
+  kRunsBody = 1u << 5,
+  // Exchanges data between devices; asynchronous starts included, what waits for them not.
+  kExchangesData = 1u << 6,
+};
+
 enum class Opcode : uint8_t {
-#define HLO_OP(enumerator, name, arity, family, attributes) enumerator,
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) enumerator,
 #include "hlo/opcode.inc"
 #undef HLO_OP
   kUnknown,  // An opcode this table lacks; the instruction keeps its wire name.
@@ -98,12 +118,16 @@ inline bool HasAttribute(Opcode opcode, Attribute attribute) {
   return (OpcodeAttributes(opcode) & attribute) != 0;
 }
 
+// OR of Trait bits; of kUnknown kSideEffect.
+uint32_t OpcodeTraits(Opcode opcode);
+inline bool HasTrait(Opcode opcode, Trait trait) { return (OpcodeTraits(opcode) & trait) != 0; }
+
 // True for ops whose result element at an index depends only on the operands' elements at that index:
 // the Unary and Binary families, compare, select, clamp, convert and the identities (copy, opt-barrier).
 bool IsElementwise(Opcode opcode);
 
 // True for ops that exchange data between devices, asynchronous starts included.
-bool IsCollective(Opcode opcode);
+inline bool IsCollective(Opcode opcode) { return HasTrait(opcode, kExchangesData); }
 
 }  // namespace toroid
 

@@ -12,8 +12,7 @@
 namespace toroid {
 namespace {
 
-// Bytes a link carries in the time memory moves one byte: 70 GB/s over 450 GB/s per core.
-constexpr double kBytesPerMemoryByte = 70.0 / 450.0;
+const ReshardPlan kNothing;
 
 using FactorAxesList = absl::InlinedVector<AxisList, 6>;
 
@@ -192,6 +191,7 @@ class Chooser {
 
   void Evaluate(Assignment* candidate) {
     double cost = 0;
+    double time = 0;
     int64_t sent = 0;
     AxisSet used = 0;
     for (const AxisList& axes : candidate->factor_axes) used |= axes.Set();
@@ -200,18 +200,20 @@ class Chooser {
       const TensorView& view = problem_.operands[i];
       if (view.free || view.places.empty()) continue;
       Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate->factor_axes);
-      int64_t cheapest = std::numeric_limits<int64_t>::max();
+      const ReshardPlan* cheapest = nullptr;
       for (const Sharding& place : view.places) {
         needed.manual = place.manual;
         if (place == needed) {
-          cheapest = 0;
+          cheapest = &kNothing;
           break;
         }
-        cheapest = std::min(cheapest, planner_->Plan(view.dims, view.width, place, needed).sent_bytes);
+        const ReshardPlan& plan = planner_->Plan(view.dims, view.width, place, needed);
+        if (cheapest == nullptr || plan.time < cheapest->time) cheapest = &plan;
       }
-      sent += cheapest;
-      cost += LocalBytes(view, needed) * kBytesPerMemoryByte;
-      if (cheapest > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
+      time += cheapest->time;
+      sent += cheapest->sent_bytes;
+      cost += planner_->cost().MemoryTime(LocalBytes(view, needed));
+      if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
         // Weights split over an axis that now cuts something else of the op are meant to be gathered.
         for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
       }
@@ -222,7 +224,7 @@ class Chooser {
       const TensorView& view = problem_.results[i];
       Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
       natural.partial = partial;
-      cost += LocalBytes(view, natural) * kBytesPerMemoryByte;
+      cost += planner_->cost().MemoryTime(LocalBytes(view, natural));
       Sharding wanted = natural;
       wanted.partial = 0;
       if (!view.places.empty()) wanted = view.places[0];
@@ -230,16 +232,19 @@ class Chooser {
       natural.manual = wanted.manual;
       natural.reducer = wanted.reducer = Reducer::kAdd;
       if (natural == wanted) continue;
-      sent += planner_->Plan(view.dims, view.width, natural, wanted).sent_bytes;
+      const ReshardPlan& plan = planner_->Plan(view.dims, view.width, natural, wanted);
+      time += plan.time;
+      sent += plan.sent_bytes;
     }
-    AddExchanges(*candidate, &sent, &cost);
+    AddExchanges(*candidate, &sent, &time, &cost);
     candidate->flops = Flops(*candidate);
     candidate->sent_bytes = sent;
-    candidate->cost = static_cast<double>(sent) + cost;
+    candidate->time = time;
+    candidate->cost = time + cost;
   }
 
   // What the local program exchanges by itself: halos.
-  void AddExchanges(const Assignment& candidate, int64_t* sent, double* cost) const {
+  void AddExchanges(const Assignment& candidate, int64_t* sent, double* time, double* cost) const {
     if (problem_.op == nullptr || rule_.results.empty()) return;
     std::vector<double> operand_bytes;
     for (size_t d = 0; d < rule_.results[0].size(); ++d) {
@@ -252,9 +257,10 @@ class Chooser {
         operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));
       }
       const ExchangeCost exchange =
-          CostOfExchanges(*problem_.op, static_cast<int>(d), mesh_, axes, operand_bytes);
+          CostOfExchanges(*problem_.op, static_cast<int>(d), mesh_, planner_->cost(), axes, operand_bytes);
       *sent += exchange.sent_bytes;
-      *cost += exchange.delay_bytes;
+      *time += planner_->cost().CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, 1);
+      *cost += exchange.delay;
     }
   }
 

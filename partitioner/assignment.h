@@ -27,10 +27,11 @@ struct TensorView {
 struct Assignment {
   absl::InlinedVector<AxisList, 6> factor_axes;
   int64_t sent_bytes = 0;
+  double time = 0;   // Of what is sent, by the cost model.
   double flops = 0;  // Of a contraction, per device.
   bool replicates =
       false;        // Some cut operand would have to be gathered whole although the op can run on parts.
-  double cost = 0;  // Bytes sent, and local memory traffic in bytes of link time.
+  double cost = 0;  // That, what its own exchanges delay, and local memory traffic.
 };
 
 struct AssignmentProblem {

@@ -42,6 +42,7 @@ ComputationPartitioner::ComputationPartitioner(const Module& module, const FlowG
       values_(graph.num_tensors()) {
   shared_.module = out;
   shared_.mesh = &mesh_;
+  shared_.cost = &planner->cost();
   shared_.name_of = [this](const Instruction& instruction) { return names_.NameOf(instruction); };
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
@@ -172,9 +173,10 @@ ComputationPartitioner::Decision ComputationPartitioner::Decide(const Instructio
     const Dims dims = mesh_.ShardDims(graph_.shape(op.results[0]).dims(), targets_[op.results[0]]);
     int64_t bytes = ByteWidth(graph_.shape(op.results[0]).element_type());
     for (const int64_t size : dims) bytes *= size;
-    const int64_t later = decision.assignment.sent_bytes +
-                          SentBytes(MoveKind::kAllReduce, bytes, mesh_.Product(partial.partial));
-    reduce_first = reduced.sent_bytes < later;
+    const double later = decision.assignment.time +
+                         planner_->cost().CollectiveTime(CollectiveKind::kAllReduce, bytes,
+                                                         mesh_.Product(partial.partial));
+    reduce_first = reduced.time < later;
   }
   if (reduce_first) {
     decision.passed_on = 0;

@@ -108,7 +108,7 @@ Instruction* ComputationPartitioner::Get(int tensor, const Sharding& wanted, con
       version.sharding.manual = wanted.manual;
     }
     const ReshardPlan& plan = planner_->Plan(shape.dims(), width, version.sharding, wanted);
-    if (best == nullptr || plan.sent_bytes < best->sent_bytes) {
+    if (best == nullptr || plan.time < best->time) {
       best = &plan;
       from = version;
     }

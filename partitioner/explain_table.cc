@@ -9,7 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "hlo/analysis/flops.h"
+#include "hlo/base/math.h"
 #include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
 

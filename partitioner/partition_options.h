@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "hlo/cost/cost_model.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -21,6 +22,8 @@ struct PartitionOptions {
   bool poison_padding = false;
   // Computes every op on whole arrays. The slowest correct partitioning; a reference for tests.
   bool replicate_everything = false;
+  // By which resharding, assignment and halo exchanges are chosen; outlives the call.
+  const CostModel* cost = &DefaultCostModel();
   // Called with the name of a phase and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
 };

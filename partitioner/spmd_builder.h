@@ -25,6 +25,7 @@ Shape WithLayoutOf(Shape shape, const Shape& like);
 struct SpmdModule {
   Module* module = nullptr;
   const Mesh* mesh = nullptr;
+  const CostModel* cost = &DefaultCostModel();
   // (reducer, type) -> computation of two scalars.
   absl::flat_hash_map<std::pair<int, int>, Computation*> reducers;
   // What the program's author calls an instruction of the global program; unset: its name.
@@ -43,6 +44,7 @@ class SpmdBuilder {
   Computation* computation() const { return computation_; }
   Module* module() const { return shared_->module; }
   const Mesh& mesh() const { return *shared_->mesh; }
+  const CostModel& cost() const { return *shared_->cost; }
 
   // Instructions added from here on serve `instruction` of the global program; `step` says what is done for
   // it and becomes, with `name` (or what its author calls it), the cause of the collectives: "NAME: STEP".

@@ -303,7 +303,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
       annotations.tensor[output] = Annotation::Whole(graph.shape(output).rank());
     }
   }
-  ReshardPlanner planner(&annotations.mesh);
+  ReshardPlanner planner(&annotations.mesh, options.cost);
   const double before = start.Seconds();
   ASSIGN_OR_RETURN(Partitioned result, RewriteEvenly(graph, options, &planner, &annotations, flat.get()));
   result.propagate_seconds += before;

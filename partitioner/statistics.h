@@ -1,8 +1,4 @@
-// What a partitioned program costs per device: collectives, flops, memory.
-//
-// A collective on v local bytes over groups of g sends, under a bandwidth-optimal algorithm:
-//   all-gather v (g - 1); all-reduce 2 v (g - 1) / g; reduce-scatter, all-to-all v (g - 1) / g; collective-permute v
-// Example: an all-gather of f32[8] over 4 devices: v = 32, 96 bytes.
+// What a partitioned program costs per device: collectives (hlo/analysis/collective.h), flops, memory.
 #ifndef TOROID_PARTITIONER_STATISTICS_H_
 #define TOROID_PARTITIONER_STATISTICS_H_
 
@@ -24,10 +20,10 @@ struct CollectiveTotals {
 
 struct ProgramStatistics {
   std::map<std::string, CollectiveTotals> collectives;  // By opcode.
-  int64_t flops = 0;  // Dots: 2 x result x contracted; convolutions: 2 x result x kernel per feature.
+  int64_t flops = 0;                                    // Matrix flops (hlo/analysis/work.h).
   int64_t parameter_bytes = 0;  // Of the entry.
   int64_t output_bytes = 0;
-  int64_t peak_bytes = 0;  // Live bytes in written order, parameters included, loops' bodies on top.
+  int64_t peak_bytes = 0;  // hlo/analysis/peak_memory.h
 };
 
 // Every instruction of every computation counts once.

@@ -39,7 +39,7 @@ namespace toroid {
 
 Kernel KernelOf(Opcode opcode) {
   switch (opcode) {
-#define HLO_OP(enumerator, name, arity, family, attributes) \
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) \
   case Opcode::enumerator:                                  \
     return Execute##family;
 #include "hlo/opcode.inc"

@@ -66,27 +66,13 @@ int64_t AvailableInGroups() {
   return least;
 }
 
-// The result is made of operands, or of what a called computation gives.
+// The result is made of operands, or of what a called computation gives, or comes from elsewhere.
 bool HandsOnStorage(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kCopy:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kDomain:
-    case Opcode::kAddDependency:
-    case Opcode::kCall:
-    case Opcode::kFusion:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
-    case Opcode::kCustomCall:
-      return true;
-    default:
-      return IsCollective(opcode) || (opcode >= Opcode::kInfeed && opcode <= Opcode::kAsyncDone);
-  }
+  return HasTrait(opcode, kNoStorage) || HasTrait(opcode, kRunsBody) || HasTrait(opcode, kExchangesData) ||
+         opcode == Opcode::kInfeed || opcode == Opcode::kSend || opcode == Opcode::kRecv ||
+         opcode == Opcode::kCopy || opcode == Opcode::kCopyStart || opcode == Opcode::kFusion ||
+         opcode == Opcode::kCustomCall;
 }
-
-int64_t Plus(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); }
 
 class Estimator {
  public:
@@ -102,7 +88,7 @@ class Estimator {
       uniform[slot] = i >= uniform_arguments.size() || uniform_arguments[i];
       if (!plan.parameter_used[i] || !count_parameters) continue;
       bytes[slot] = Rows(plan.computation->instruction(slot)->shape().ByteSize(), uniform[slot]);
-      live = Plus(live, bytes[slot]);
+      live = SaturatingAdd(live, bytes[slot]);
     }
     PeakEstimate peak{live, nullptr};
     for (const Step& step : plan.steps) {
@@ -115,17 +101,17 @@ class Estimator {
       for (size_t i = 0; i < step.operands.size() && i < 64; ++i) {
         if ((step.dying >> i) & 1) outside -= bytes[step.operands[i]];
       }
-      if (inside.bytes > 0) Raise(Plus(outside, inside.bytes), inside.instruction, &peak);
+      if (inside.bytes > 0) Raise(SaturatingAdd(outside, inside.bytes), inside.instruction, &peak);
       for (const int slot : step.frees) {
         live -= bytes[slot];
         bytes[slot] = 0;
       }
       const int64_t result = ResultBytes(step, bytes, uniform[step.result]);
-      Raise(Plus(live, result), &instruction, &peak);
+      Raise(SaturatingAdd(live, result), &instruction, &peak);
       const bool unused = std::find(step.frees.begin(), step.frees.end(), step.result) != step.frees.end();
       if (unused) continue;
       bytes[step.result] = result;
-      live = Plus(live, result);
+      live = SaturatingAdd(live, result);
     }
     return peak;
   }
@@ -180,7 +166,7 @@ class Estimator {
   }
 
   int64_t Rows(int64_t bytes, bool uniform) const {
-    return uniform ? bytes : CheckedMultiply(bytes, copies_).value_or(INT64_MAX);
+    return uniform ? bytes : SaturatingMultiply(bytes, copies_);
   }
   static void Raise(int64_t bytes, const Instruction* where, PeakEstimate* peak) {
     if (bytes > peak->bytes) *peak = {bytes, where};
@@ -199,11 +185,11 @@ int64_t CountSteps(const Plan& plan, std::unordered_map<const Plan*, int64_t>* k
     int64_t all = 0, least = INT64_MAX;
     for (const Plan* callee : step.called) {
       const int64_t one = CountSteps(*callee, known);
-      all = Plus(all, one);
+      all = SaturatingAdd(all, one);
       least = std::min(least, one);
     }
     const int64_t inside = step.instruction->opcode() == Opcode::kConditional ? least : all;
-    steps = Plus(steps, Plus(1, inside));
+    steps = SaturatingAdd(steps, SaturatingAdd(1, inside));
   }
   return (*known)[&plan] = steps;
 }

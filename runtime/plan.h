@@ -101,7 +101,6 @@ struct Plan {
   Frame constants;  // A frame that holds the constants alone.
   std::vector<int> constant_slots;
   double work = 0;               // Of all steps.
-  bool has_side_effect = false;  // Must run even if its result is not used.
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/liveness.h"
 #include "hlo/base/status.h"
 #include "runtime/dynamic_shapes.h"
 #include "runtime/kernel_table.h"
@@ -15,58 +16,21 @@ namespace {
 // Calls inside calls; a deeper module would exhaust the stack when run.
 constexpr int kMaxPlanDepth = 512;
 
-bool OpcodeHasSideEffect(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kInfeed:
-    case Opcode::kOutfeed:
-    case Opcode::kSend:
-    case Opcode::kRecv:
-    case Opcode::kRecvDone:
-    case Opcode::kRng:
-    case Opcode::kRngGetAndUpdateState:
-      return true;
-    case Opcode::kCustomCall:
-      return instruction.attrs().custom_call_has_side_effect();
-    default:
-      return IsCollective(instruction.opcode());
-  }
-}
-
 std::string Place(const Instruction& instruction) {
   return absl::StrCat(
       instruction.computation()->name(), "/",
       instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name());
 }
 
-// Marks what the root and side effects need, walking backwards.
-std::vector<bool> FindLive(const Computation& computation, const std::vector<std::vector<Plan*>>& called) {
-  std::vector<bool> live(computation.size(), false);
-  live[computation.root()->index()] = true;
-  for (int i = computation.size() - 1; i >= 0; --i) {
-    const Instruction& instruction = *computation.instruction(i);
-    if (!live[i]) {
-      bool side_effect = OpcodeHasSideEffect(instruction);
-      for (const Plan* plan : called[i]) side_effect |= plan->has_side_effect;
-      if (!side_effect) continue;
-      live[i] = true;
-    }
-    for (const Instruction* operand : instruction.operands()) live[operand->index()] = true;
-    for (const Instruction* before : instruction.control_predecessors()) live[before->index()] = true;
-  }
-  return live;
-}
-
 // Fills in where values die. A tuple read by get-tuple-element alone gives up each element at its last
 // reading.
-void FindLastUses(Plan& plan) {
+void FindLastUses(Plan& plan, const std::vector<bool>& needed) {
   const int n = plan.computation->size();
-  std::vector<int> last_step(n, -1);
+  const std::vector<int> last_use = LastUses(*plan.computation, needed);
   std::vector<bool> only_elements(n, true);
-  for (int s = 0; s < static_cast<int>(plan.steps.size()); ++s) {
-    for (const int slot : plan.steps[s].operands) {
-      last_step[slot] = s;
-      if (plan.steps[s].instruction->opcode() != Opcode::kGetTupleElement) only_elements[slot] = false;
-    }
+  for (const Step& step : plan.steps) {
+    if (step.instruction->opcode() == Opcode::kGetTupleElement) continue;
+    for (const int slot : step.operands) only_elements[slot] = false;
   }
   std::vector<bool> keep(n, false);
   keep[plan.root] = true;
@@ -77,7 +41,7 @@ void FindLastUses(Plan& plan) {
     Step& step = plan.steps[s];
     for (size_t i = 0; i < step.operands.size(); ++i) {
       const int slot = step.operands[i];
-      if (keep[slot] || last_step[slot] != s) continue;
+      if (keep[slot] || last_use[slot] != step.result) continue;
       int uses = 0;
       for (const int other : step.operands) uses += other == slot;
       if (uses == 1 && i < 64) step.dying |= uint64_t{1} << i;
@@ -85,7 +49,7 @@ void FindLastUses(Plan& plan) {
       for (const int other : step.frees) listed |= other == slot;
       if (!listed) step.frees.push_back(slot);
     }
-    if (last_step[step.result] < 0 && !keep[step.result]) step.frees.push_back(step.result);
+    if (last_use[step.result] < 0 && !keep[step.result]) step.frees.push_back(step.result);
     if (step.instruction->opcode() != Opcode::kGetTupleElement) continue;
     const int tuple = step.operands[0];
     const size_t element = step.instruction->tuple_index();
@@ -95,7 +59,7 @@ void FindLastUses(Plan& plan) {
     seen[tuple][element] = true;
   }
   for (size_t i = 0; i < plan.parameters.size(); ++i) {
-    plan.parameter_used.push_back(last_step[plan.parameters[i]] >= 0 || plan.parameters[i] == plan.root);
+    plan.parameter_used.push_back(last_use[plan.parameters[i]] >= 0 || plan.parameters[i] == plan.root);
   }
 }
 
@@ -133,19 +97,18 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
   plan.constants.resize(computation.size());
   for (const Instruction* parameter : computation.parameters()) plan.parameters.push_back(parameter->index());
 
-  const std::vector<bool> live = FindLive(computation, called);
+  if (side_effects_ == nullptr) side_effects_ = std::make_unique<SideEffects>(*computation.module());
+  const std::vector<bool> needed = NeededInstructions(computation, *side_effects_);
   RunState state;
   MeshContext single;
   single.run = &state;
   for (const auto& instruction : computation.instructions()) {
     const int i = instruction->index();
-    if (!live[i] || instruction->opcode() == Opcode::kParameter) continue;
+    if (!needed[i] || instruction->opcode() == Opcode::kParameter) continue;
     if (instruction->opcode() == Opcode::kUnknown) {
       return absl::InvalidArgumentError(
           absl::StrCat(Place(*instruction), ": unknown opcode ", instruction->opcode_name()));
     }
-    plan.has_side_effect |= OpcodeHasSideEffect(*instruction);
-    for (const Plan* callee : called[i]) plan.has_side_effect |= callee->has_side_effect;
     Step step;
     step.kernel = ComputesOnValidParts(*instruction) ? ExecuteOnValidParts : KernelOf(instruction->opcode());
     step.instruction = instruction.get();
@@ -167,7 +130,7 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
     plan.work += step.work;
     plan.steps.push_back(std::move(step));
   }
-  FindLastUses(plan);
+  FindLastUses(plan, needed);
   return absl::OkStatus();
 }
 

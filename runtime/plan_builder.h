@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hlo/analysis/side_effects.h"
 #include "hlo/ir/module.h"
 #include "runtime/plan.h"
 
@@ -23,6 +24,7 @@ class PlanBuilder {
   absl::Status AddSteps(const Computation& computation, int depth, Plan& plan);
 
   std::vector<std::unique_ptr<Plan>> plans_;  // By computation index.
+  std::unique_ptr<SideEffects> side_effects_;  // Of the module.
 };
 
 }  // namespace toroid

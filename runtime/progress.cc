@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "hlo/analysis/flops.h"
+#include "hlo/analysis/work.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 
@@ -33,9 +33,9 @@ std::string ProgressText(absl::string_view what, double share, double seconds) {
 }
 
 double EstimatedWork(const Instruction& instruction) {
-  const BytesMoved moved = MovedBytes(instruction);
-  return kStepNanoseconds + static_cast<double>(Flops(instruction)) / kFlopsPerNanosecond +
-         (static_cast<double>(moved.read) + static_cast<double>(moved.written)) / kBytesPerNanosecond;
+  const Work work = WorkOf(instruction);
+  return kStepNanoseconds + static_cast<double>(work.matrix_flops) / kFlopsPerNanosecond +
+         (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written)) / kBytesPerNanosecond;
 }
 
 double EstimatedTrips(const Instruction& loop) {

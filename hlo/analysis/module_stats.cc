@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/device_groups.h"
-#include "hlo/analysis/flops.h"
+#include "hlo/analysis/work.h"
+#include "hlo/base/math.h"
 
 namespace toroid {
 namespace {
@@ -64,13 +65,13 @@ class Collector {
  private:
   void Add(const Instruction& instruction, bool moves_bytes) {
     ++stats_.opcodes[std::string(instruction.opcode_name())];
-    stats_.flops = SaturatingAdd(stats_.flops, Flops(instruction));
+    stats_.flops = SaturatingAdd(stats_.flops, MatrixFlops(instruction));
     if (moves_bytes) {
-      const BytesMoved moved = MovedBytes(instruction);
-      stats_.bytes_read = SaturatingAdd(stats_.bytes_read, moved.read);
-      stats_.bytes_written = SaturatingAdd(stats_.bytes_written, moved.written);
+      const Work work = WorkOf(instruction);
+      stats_.bytes_read = SaturatingAdd(stats_.bytes_read, work.bytes_read);
+      stats_.bytes_written = SaturatingAdd(stats_.bytes_written, work.bytes_written);
     }
-    if (!IsView(instruction.opcode()) || instruction.opcode() == Opcode::kParameter) {
+    if (!HasTrait(instruction.opcode(), kNoStorage) || instruction.opcode() == Opcode::kParameter) {
       std::vector<int> path;
       AddArrays(instruction, instruction.shape(), &path);
     }

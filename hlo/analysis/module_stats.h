@@ -50,7 +50,7 @@ struct ModuleStats {
   int64_t computations = 0;
   int64_t instructions = 0;
   std::map<std::string, int64_t> opcodes;
-  // By element type: the arrays that instructions make, parameters included, views not (see IsView).
+  // By element type: the arrays that instructions make, parameters included, those without storage of their own (kNoStorage) not.
   std::map<std::string, Arrays> element_types;
   // Over all computations, the body of a loop once.
   int64_t flops = 0;

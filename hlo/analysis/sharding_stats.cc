@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "hlo/analysis/flops.h"
+#include "hlo/base/math.h"
 #include "hlo/io/mesh_text.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"

@@ -7,7 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
-#include "hlo/analysis/flops.h"
+#include "hlo/base/math.h"
 
 namespace toroid {
 namespace {

@@ -53,6 +53,9 @@ class Instruction {
   void AddControlPredecessor(Instruction* instruction) { control_predecessors_.push_back(instruction); }
   void clear_control_predecessors() { control_predecessors_.clear(); }
 
+  // "computation/name", by which errors locate it; the opcode stands for a name that is missing.
+  std::string Path() const;
+
   // Position in the computation's list; dense, so that passes keep side tables in vectors.
   int index() const { return index_; }
   Computation* computation() const { return computation_; }

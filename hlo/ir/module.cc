@@ -12,6 +12,10 @@ absl::string_view Instruction::opcode_name() const {
   return opcode_ == Opcode::kUnknown ? absl::string_view(attrs_->opcode()) : OpcodeName(opcode_);
 }
 
+std::string Instruction::Path() const {
+  return absl::StrCat(computation_->name(), "/", name_.empty() ? opcode_name() : absl::string_view(name_));
+}
+
 Module* Instruction::module() const { return computation_->module(); }
 
 xla::HloInstructionProto* Instruction::MutableAttrs() {
@@ -82,6 +86,14 @@ void Computation::Keep(const std::vector<bool>& keep) {
     ++kept;
   }
   instructions_.resize(kept);
+}
+
+void Computation::Reorder(absl::Span<Instruction* const> order) {
+  std::vector<std::unique_ptr<Instruction>> sorted;
+  sorted.reserve(order.size());
+  for (const Instruction* instruction : order) sorted.push_back(std::move(instructions_[instruction->index()]));
+  instructions_ = std::move(sorted);
+  for (int i = 0; i < size(); ++i) instructions_[i]->index_ = i;
 }
 
 absl::Status Computation::CollectParameters() {

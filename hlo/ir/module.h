@@ -60,6 +60,8 @@ class Computation {
 
   // Drops instructions for which keep[index] is false; none kept may use them.
   void Keep(const std::vector<bool>& keep);
+  // Puts the instructions in `order`, a permutation of them in which operands stand before their users.
+  void Reorder(absl::Span<Instruction* const> order);
   // Parameters by number, after parameter instructions were added by hand.
   // Errors: kInvalidArgument if numbers are not 0..n-1, each once.
   absl::Status CollectParameters();

@@ -211,7 +211,7 @@ absl::Status CheckShapeUpToFloats(absl::string_view constraint, absl::string_vie
 
 bool MayRound(Opcode opcode) {
   static constexpr bool kRounds[] = {
-#define HLO_OP(enumerator, name, arity, family, attributes) IsRoundingFamily(#family),
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) IsRoundingFamily(#family),
 #include "hlo/opcode.inc"
 #undef HLO_OP
       false};

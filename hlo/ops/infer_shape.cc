@@ -18,7 +18,7 @@
 namespace toroid {
 
 // Every family has its function; one that lacks it is a link error that names it.
-#define HLO_OP(enumerator, name, arity, family, attributes) \
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) \
   absl::StatusOr<Shape> Infer##family##Shape(const Instruction& instruction);
 #include "hlo/opcode.inc"
 #undef HLO_OP
@@ -28,7 +28,7 @@ namespace {
 using InferFunction = absl::StatusOr<Shape> (*)(const Instruction&);
 
 constexpr InferFunction kInfer[] = {
-#define HLO_OP(enumerator, name, arity, family, attributes) Infer##family##Shape,
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) Infer##family##Shape,
 #include "hlo/opcode.inc"
 #undef HLO_OP
 };

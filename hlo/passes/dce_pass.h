@@ -2,17 +2,22 @@
 #ifndef TOROID_HLO_PASSES_DCE_PASS_H_
 #define TOROID_HLO_PASSES_DCE_PASS_H_
 
+#include <memory>
+
 #include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
 
 namespace toroid {
 
-// True if the instruction must stay although nothing uses its result: transfers, random state, custom calls
-// marked so, and control flow that holds one of them.
-bool HasSideEffect(const Instruction& instruction);
-
-// Drops dead instructions of every computation, then unreachable computations. Parameters stay. Returns
-// whether anything was dropped.
+// Drops instructions that no root and no side effect needs (hlo/analysis/liveness.h), then unreachable
+// computations. Parameters stay. Returns whether anything was dropped.
 bool EliminateDeadCode(Module* module);
+
+class DcePass : public Pass {
+ public:
+  absl::string_view name() const override { return "dead_code"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override { return EliminateDeadCode(module->get()); }
+};
 
 }  // namespace toroid
 

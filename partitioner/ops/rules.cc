@@ -31,7 +31,7 @@ void AddLeaves(const Shape& shape, ShardingRule* rule) {
 
 ShardingRule Dispatch(const Instruction& instruction) {
   switch (instruction.opcode()) {
-#define HLO_OP(enumerator, name, arity, family, attributes) \
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) \
   case Opcode::enumerator:                                  \
     return family##ShardingRule(instruction);
 #include "hlo/opcode.inc"

@@ -18,7 +18,7 @@ namespace toroid {
 ShardingRule ShardingRuleOf(const Instruction& instruction);
 
 // ShardingRule <Family>ShardingRule(const Instruction&), for every family of the table.
-#define HLO_OP(enumerator, name, arity, family, attributes) \
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) \
   ShardingRule family##ShardingRule(const Instruction& instruction);
 #include "hlo/opcode.inc"
 #undef HLO_OP

@@ -96,8 +96,8 @@ std::vector<OperandWindows> ReadsOfTiles(const Instruction& op, int dim, int64_t
   return reads;
 }
 
-ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, const AxisList& axes,
-                             absl::Span<const double> operand_bytes) {
+ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, const CostModel& model,
+                             const AxisList& axes, absl::Span<const double> operand_bytes) {
   ExchangeCost cost;
   const int64_t tiles = mesh.Product(axes);
   for (const OperandWindows& read : ReadsOfTiles(op, dim, tiles)) {
@@ -107,9 +107,9 @@ ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, c
     const int64_t tile = CeilOfRatio(n, tiles);
     if (tile == 0) continue;
     const int64_t row_bytes = static_cast<int64_t>(operand_bytes[read.operand]) / tile;
-    const HaloPlan plan = PlanHalo(mesh, n, tile, axes, axes, read.windows, row_bytes);
+    const HaloPlan plan = PlanHalo(mesh, model, n, tile, axes, axes, read.windows, row_bytes);
     cost.sent_bytes += plan.sent_rows * row_bytes;
-    cost.delay_bytes += HaloCost(plan, row_bytes) - static_cast<double>(plan.sent_rows * row_bytes);
+    cost.delay += model.PermuteDelay(plan.permutes);
   }
   // The result goes the way back.
   if (op.opcode() == Opcode::kSelectAndScatter) cost.sent_bytes *= 2;

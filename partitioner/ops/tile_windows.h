@@ -43,10 +43,10 @@ int CumulativeDirection(const Instruction& op, int dim);
 // and what many small messages cost beyond their bytes. operand_bytes[k]: local bytes of operand k.
 struct ExchangeCost {
   int64_t sent_bytes = 0;
-  double delay_bytes = 0;
+  double delay = 0;  // In link bytes (hlo/cost/cost_model.h).
 };
-ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, const AxisList& axes,
-                             absl::Span<const double> operand_bytes);
+ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, const CostModel& model,
+                             const AxisList& axes, absl::Span<const double> operand_bytes);
 
 }  // namespace toroid
 

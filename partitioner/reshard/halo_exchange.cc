@@ -162,7 +162,7 @@ Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, con
                          const AxisList& to, const TileWindows& windows) {
   const int64_t rows = x->shape().dim(dim);
   const int64_t row_bytes = rows == 0 ? 0 : x->shape().ByteSize() / rows;
-  const HaloPlan plan = PlanHalo(b.mesh(), n, rows, from, to, windows, row_bytes);
+  const HaloPlan plan = PlanHalo(b.mesh(), b.cost(), n, rows, from, to, windows, row_bytes);
   AxisList cut = from.Prefix(from.size() - plan.gathered);
   if (plan.gathered > 0) x = b.AllGather(x, from.Suffix(cut.size()), dim);
   for (const HaloStep& step : plan.steps) {

@@ -13,9 +13,8 @@ namespace {
 constexpr int64_t kCounted = 1024;
 // Plans of more permutes are not considered.
 constexpr int64_t kMaxPermutes = 64;
-// So many permutes overlap with other work; each beyond them delays it as sending kPermuteBytes does.
-constexpr int64_t kFreePermutes = 8;
-constexpr double kPermuteBytes = 65536;
+// Where more windows than that begin in one tile, exchanges make the tiles smaller first, by as much each.
+constexpr int64_t kFewPermutes = 8;
 
 // The part of a window that exists.
 struct Span {
@@ -120,13 +119,14 @@ Totals Sum(const HaloStep& step) {
   return totals;
 }
 
-double Cost(int64_t rows, int64_t permutes, int64_t row_bytes) {
-  return static_cast<double>(rows) * static_cast<double>(row_bytes) +
-         kPermuteBytes * static_cast<double>(std::max<int64_t>(0, permutes - kFreePermutes));
+double Cost(const CostModel& cost, int64_t rows, int64_t permutes, int64_t row_bytes) {
+  // The permutes of an exchange count as one of all their rows.
+  return cost.CollectiveTime(CollectiveKind::kPermute, SaturatingMultiply(rows, row_bytes), 1) +
+         cost.PermuteDelay(permutes);
 }
 
 // The cheaper scheme; nullopt if both take too many permutes.
-std::optional<HaloStep> PlanStep(HaloStep step, int64_t row_bytes) {
+std::optional<HaloStep> PlanStep(const CostModel& model, HaloStep step, int64_t row_bytes) {
   if (step.tile <= 0 || step.windows.length <= 0) return step;
   const bool count = step.places <= kCounted;
   const int64_t tiles = step.places / step.share;
@@ -148,7 +148,7 @@ std::optional<HaloStep> PlanStep(HaloStep step, int64_t row_bytes) {
   double best_cost = std::numeric_limits<double>::infinity();
   const auto consider = [&](HaloStep candidate) {
     const Totals totals = Sum(candidate);
-    const double cost = Cost(totals.rows, totals.permutes, row_bytes);
+    const double cost = Cost(model, totals.rows, totals.permutes, row_bytes);
     if (totals.permutes > kMaxPermutes || cost >= best_cost) return;
     best = std::move(candidate);
     best_cost = cost;
@@ -175,24 +175,24 @@ std::optional<HaloStep> PlanStep(HaloStep step, int64_t row_bytes) {
 
 // One exchange; or several, each of which makes tiles an eighth as large, while more than eight windows begin
 // in one.
-std::optional<std::vector<HaloStep>> PlanSteps(HaloStep step, int64_t row_bytes) {
+std::optional<std::vector<HaloStep>> PlanSteps(const CostModel& model, HaloStep step, int64_t row_bytes) {
   std::vector<HaloStep> steps;
   for (;;) {
-    const int64_t smaller = CeilOfRatio(step.tile, kFreePermutes);
+    const int64_t smaller = CeilOfRatio(step.tile, kFewPermutes);
     if (step.share > 1 || smaller >= step.tile || step.windows.length > smaller ||
-        step.windows.scale * kFreePermutes >= step.windows.divisor * step.tile) {
+        step.windows.scale * kFewPermutes >= step.windows.divisor * step.tile) {
       break;
     }
     HaloStep first = step;
     first.windows = {smaller, step.windows.Start(0), smaller, 1};
-    std::optional<HaloStep> planned = PlanStep(first, row_bytes);
+    std::optional<HaloStep> planned = PlanStep(model, first, row_bytes);
     if (!planned) return std::nullopt;
     steps.push_back(*std::move(planned));
     step.rows -= first.windows.shift;
     step.windows.shift -= first.windows.shift * step.windows.divisor;
     step.tile = smaller;
   }
-  std::optional<HaloStep> last = PlanStep(step, row_bytes);
+  std::optional<HaloStep> last = PlanStep(model, step, row_bytes);
   if (!last) return std::nullopt;
   steps.push_back(*std::move(last));
   return steps;
@@ -206,11 +206,11 @@ int64_t HaloStep::LaneOf(int64_t place) const {
   return (at - FloorOfRatio(at, period) * period) / (windows.scale * share);
 }
 
-double HaloCost(const HaloPlan& plan, int64_t row_bytes) {
-  return Cost(plan.sent_rows, plan.permutes, row_bytes);
+double HaloCost(const CostModel& cost, const HaloPlan& plan, int64_t row_bytes) {
+  return Cost(cost, plan.sent_rows, plan.permutes, row_bytes);
 }
 
-HaloPlan PlanHalo(const Mesh& mesh, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
+HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
                   const TileWindows& windows, int64_t row_bytes) {
   HaloPlan best;
   double best_cost = std::numeric_limits<double>::infinity();
@@ -222,7 +222,7 @@ HaloPlan PlanHalo(const Mesh& mesh, int64_t n, int64_t tile, const AxisList& fro
     const int64_t group = mesh.Product(from.Suffix(from.size() - gathered));
     step.tile = tile * group;
     step.share = step.places / mesh.Product(from.Prefix(from.size() - gathered));
-    std::optional<std::vector<HaloStep>> steps = PlanSteps(step, row_bytes);
+    std::optional<std::vector<HaloStep>> steps = PlanSteps(model, step, row_bytes);
     if (!steps) continue;
     HaloPlan plan;
     plan.gathered = gathered;
@@ -233,13 +233,13 @@ HaloPlan PlanHalo(const Mesh& mesh, int64_t n, int64_t tile, const AxisList& fro
       plan.permutes += totals.permutes;
     }
     plan.steps = *std::move(steps);
-    const double cost = HaloCost(plan, row_bytes);
+    const double cost = HaloCost(model, plan, row_bytes);
     if (cost < best_cost) {
       best = std::move(plan);
       best_cost = cost;
     }
     // Larger tiles only save permutes.
-    if (best.permutes <= kFreePermutes) break;
+    if (best.permutes <= kFewPermutes) break;
   }
   return best;
 }

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "hlo/base/math.h"
+#include "hlo/cost/cost_model.h"
 #include "hlo/ir/mesh.h"
 
 namespace toroid {
@@ -80,11 +81,11 @@ struct HaloPlan {
 // `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut; one is a prefix of
 // the other.
 // `row_bytes`: local bytes of one row, to weigh rows against permutes.
-HaloPlan PlanHalo(const Mesh& mesh, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
+HaloPlan PlanHalo(const Mesh& mesh, const CostModel& cost, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
                   const TileWindows& windows, int64_t row_bytes);
 
-// Bytes that weigh as much as all the plan sends and the permutes beyond a few.
-double HaloCost(const HaloPlan& plan, int64_t row_bytes);
+// Time of all that the plan sends and of its permutes, in link bytes.
+double HaloCost(const CostModel& cost, const HaloPlan& plan, int64_t row_bytes);
 
 // The windows that turn another cut of n rows into the one over `tiles`.
 TileWindows RealignWindows(int64_t n, int64_t tiles);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "hlo/analysis/collective.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/reshard/halo_plan.h"
@@ -15,12 +16,32 @@ namespace {
 // Most states a search expands before it settles for gathering whole dimensions.
 constexpr int kMaxExpansions = 4000;
 
+CollectiveKind CollectiveOf(MoveKind kind) {
+  switch (kind) {
+    case MoveKind::kAllGather:
+      return CollectiveKind::kAllGather;
+    case MoveKind::kAllToAll:
+      return CollectiveKind::kAllToAll;
+    case MoveKind::kReduceScatter:
+      return CollectiveKind::kReduceScatter;
+    case MoveKind::kAllReduce:
+      return CollectiveKind::kAllReduce;
+    default:
+      return CollectiveKind::kPermute;
+  }
+}
+
+double TimeOf(const CostModel& cost, MoveKind kind, int64_t v, int64_t g) {
+  return kind == MoveKind::kSlice ? 0 : cost.CollectiveTime(CollectiveOf(kind), v, g);
+}
+
 struct Weight {
+  double time = 0;
   int64_t sent = 0;
   int64_t peak = 0;
   int moves = 0;
   bool operator<(const Weight& o) const {
-    return std::tie(sent, peak, moves) < std::tie(o.sent, o.peak, o.moves);
+    return std::tie(time, sent, peak, moves) < std::tie(o.time, o.sent, o.peak, o.moves);
   }
   bool operator>(const Weight& o) const { return o < *this; }
 };
@@ -74,9 +95,9 @@ class Units {
 
 class Search {
  public:
-  Search(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
+  Search(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
          const Sharding& to, bool bounded)
-      : mesh_(mesh), dims_(dims), width_(width), to_(to), units_(mesh, from, to) {
+      : mesh_(mesh), cost_(cost), dims_(dims), width_(width), to_(to), units_(mesh, from, to) {
     bound_ = bounded ? PaddedBound(from) : INT64_MAX;
   }
 
@@ -94,6 +115,7 @@ class Search {
       if (nodes_[at].state == to_) {
         for (int i = at; nodes_[i].parent >= 0; i = nodes_[i].parent) plan->moves.push_back(nodes_[i].move);
         std::reverse(plan->moves.begin(), plan->moves.end());
+        plan->time = weight.time;
         plan->sent_bytes = weight.sent;
         plan->peak_bytes = weight.peak;
         return true;
@@ -229,7 +251,7 @@ class Search {
     const int64_t rows = CeilOfRatio(n, mesh_.Product(state.dims[d]));
     if (rows == 0) return;
     const HaloPlan halo =
-        PlanHalo(mesh_, n, rows, state.dims[d], axes, RealignWindows(n, mesh_.Product(axes)), v / rows);
+        PlanHalo(mesh_, cost_, n, rows, state.dims[d], axes, RealignWindows(n, mesh_.Product(axes)), v / rows);
     Move move{MoveKind::kRealign, AxisList(), d, d, state};
     move.result.dims[d] = axes;
     Relax(at, v / rows * halo.sent_rows, std::move(move));
@@ -247,6 +269,7 @@ class Search {
     const int64_t bytes = LocalBytes(move.result);
     if (bytes > bound_) return;
     Weight weight = nodes_[at].weight;
+    weight.time += TimeOf(cost_, move.kind, v, mesh_.Product(move.axes));
     weight.sent += SentBytes(move.kind, v, mesh_.Product(move.axes));
     weight.peak = std::max({weight.peak, v, bytes});
     ++weight.moves;
@@ -265,6 +288,7 @@ class Search {
   }
 
   const Mesh& mesh_;
+  const CostModel& cost_;
   absl::Span<const int64_t> dims_;
   int64_t width_;
   const Sharding& to_;
@@ -277,7 +301,7 @@ class Search {
 };
 
 // Gather every dimension that differs, reduce, then cut: always possible.
-ReshardPlan GatherAndCut(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width,
+ReshardPlan GatherAndCut(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width,
                          const Sharding& from, const Sharding& to) {
   ReshardPlan plan;
   plan.exceeds_bound = true;
@@ -288,6 +312,7 @@ ReshardPlan GatherAndCut(const Mesh& mesh, absl::Span<const int64_t> dims, int64
     return b;
   };
   const auto apply = [&](Move move) {
+    plan.time += TimeOf(cost, move.kind, bytes(), mesh.Product(move.axes));
     plan.sent_bytes += SentBytes(move.kind, bytes(), mesh.Product(move.axes));
     plan.peak_bytes = std::max(plan.peak_bytes, bytes());
     state = move.result;
@@ -318,21 +343,7 @@ ReshardPlan GatherAndCut(const Mesh& mesh, absl::Span<const int64_t> dims, int64
 }  // namespace
 
 int64_t SentBytes(MoveKind kind, int64_t v, int64_t g) {
-  switch (kind) {
-    case MoveKind::kAllGather:
-      return v * (g - 1);
-    case MoveKind::kSlice:
-      return 0;
-    case MoveKind::kAllToAll:
-    case MoveKind::kReduceScatter:
-      return v * (g - 1) / g;
-    case MoveKind::kAllReduce:
-      return 2 * v * (g - 1) / g;
-    case MoveKind::kPermute:
-    case MoveKind::kRealign:
-      return v;
-  }
-  return 0;
+  return kind == MoveKind::kSlice ? 0 : SentBytes(CollectiveOf(kind), v, g);
 }
 
 bool TilesNest(int64_t n, int64_t t, int64_t g) {
@@ -353,12 +364,12 @@ ReshardPlan ReshardPlanner::Search(absl::Span<const int64_t> dims, int64_t width
   ReshardPlan plan;
   if (from == to) return plan;
   TOROID_CHECK((to.partial & ~from.partial) == 0 && from.manual == to.manual);
-  if (toroid::Search(*mesh_, dims, width, from, to, bounded).Run(from, &plan)) {
+  if (toroid::Search(*mesh_, *cost_, dims, width, from, to, bounded).Run(from, &plan)) {
     plan.exceeds_bound = !bounded;
     return plan;
   }
   if (bounded) return Search(dims, width, from, to, /*bounded=*/false);
-  return GatherAndCut(*mesh_, dims, width, from, to);
+  return GatherAndCut(*mesh_, *cost_, dims, width, from, to);
 }
 
 }  // namespace toroid

@@ -14,7 +14,7 @@
 //   collective-permute  any reordering of equal tile counts                   v
 //   realign             a halo exchange between cuts that do not nest         the rows that travel
 //
-// Weight: bytes sent, then the largest intermediate, then the number of moves. No intermediate is larger than
+// Weight: time by the cost model, then bytes sent, then the largest intermediate, then the number of moves. No intermediate is larger than
 // the larger end. On uneven sizes collectives move only between tiles whose boundaries nest: gathering or
 // cutting between t and t * g tiles needs g * ceil(n / (t g)) = ceil(n / t), unless t = 1; elsewhere a halo
 // exchange realigns.
@@ -29,6 +29,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "hlo/cost/cost_model.h"
 #include "hlo/ir/mesh.h"
 
 namespace toroid {
@@ -54,6 +55,7 @@ struct Move {
 
 struct ReshardPlan {
   std::vector<Move> moves;
+  double time = 0;  // By the cost model.
   int64_t sent_bytes = 0;
   int64_t peak_bytes = 0;
   // No path kept to the memory bound: some intermediate is larger than both ends.
@@ -62,7 +64,10 @@ struct ReshardPlan {
 
 class ReshardPlanner {
  public:
-  explicit ReshardPlanner(const Mesh* mesh) : mesh_(mesh) {}
+  explicit ReshardPlanner(const Mesh* mesh, const CostModel* cost = &DefaultCostModel())
+      : mesh_(mesh), cost_(cost) {}
+
+  const CostModel& cost() const { return *cost_; }
 
   // The cheapest plan for an array of global dimensions `dims` and elements of `width` bytes. The target may
   // be partial only over axes over which the source is. Memoized; the reference stays valid.
@@ -87,11 +92,11 @@ class ReshardPlanner {
                      bool bounded) const;
 
   const Mesh* mesh_;
+  const CostModel* cost_;
   absl::flat_hash_map<Key, std::unique_ptr<ReshardPlan>> memo_;
 };
 
-// Bytes one device sends for a collective over groups of g on v local bytes, under a bandwidth-optimal
-// algorithm.
+// Bytes one device sends for a move over groups of g on v local bytes (hlo/analysis/collective.h).
 int64_t SentBytes(MoveKind kind, int64_t v, int64_t g);
 
 // True if tiles of a dimension of n elements cut t ways are unions of g tiles of it cut t * g ways.

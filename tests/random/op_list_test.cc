@@ -23,7 +23,7 @@ struct Row {
 };
 
 const Row kTable[] = {
-#define HLO_OP(enumerator, name, arity, family, attributes) {Opcode::enumerator, name, arity},
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) {Opcode::enumerator, name, arity},
 #include "hlo/opcode.inc"
 #undef HLO_OP
 };

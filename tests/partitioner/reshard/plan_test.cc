@@ -45,6 +45,34 @@ class PlanTest : public testing::Test {
   ReshardPlanner planner_{&mesh_};
 };
 
+// All as the default, but for the price of one kind of collective.
+class Dear : public CostModel {
+ public:
+  Dear(CollectiveKind kind, double times) : kind_(kind), times_(times) {}
+  double CollectiveTime(CollectiveKind kind, int64_t bytes, int64_t group) const override {
+    return DefaultCostModel().CollectiveTime(kind, bytes, group) * (kind == kind_ ? times_ : 1);
+  }
+  double PermuteDelay(int64_t count) const override { return DefaultCostModel().PermuteDelay(count); }
+  double MemoryTime(double bytes) const override { return DefaultCostModel().MemoryTime(bytes); }
+  double OpTime(const Work& work) const override { return DefaultCostModel().OpTime(work); }
+  double SecondsPerLinkByte() const override { return DefaultCostModel().SecondsPerLinkByte(); }
+
+ private:
+  const CollectiveKind kind_;
+  const double times_;
+};
+
+TEST_F(PlanTest, AnotherCostModelChoosesAnotherPlan) {
+  const Sharding from = Dimensions({{0, 1}, {}}), to = Dimensions({{}, {0, 1}});
+  EXPECT_THAT(Kinds(Plan({8, 16}, from, to)), ElementsAre(MoveKind::kAllToAll));
+  const Dear dear(CollectiveKind::kAllToAll, 100);
+  ReshardPlanner planner(&mesh_, &dear);
+  const int64_t dims[] = {8, 16};
+  const ReshardPlan& plan = planner.Plan(dims, 4, from, to);
+  EXPECT_THAT(Kinds(plan), testing::Not(testing::Contains(MoveKind::kAllToAll)));
+  EXPECT_GT(plan.sent_bytes, Plan({8, 16}, from, to).sent_bytes);
+}
+
 TEST_F(PlanTest, EqualShardingsNeedNoMove) {
   const Sharding x = Dimensions({{0, 1}, {}});
   EXPECT_TRUE(Plan({8, 16}, x, x).moves.empty());

@@ -1,0 +1,109 @@
+#include "hlo/analysis/buffers.h"
+
+#include <algorithm>
+
+#include "hlo/analysis/custom_call_targets.h"
+
+namespace toroid {
+namespace {
+
+// The leaf at which element `element` of a tuple begins.
+size_t BeginOf(const Shape& tuple, int64_t element) {
+  size_t begin = 0;
+  for (int64_t i = 0; i < element; ++i) begin += tuple.tuple_shape(static_cast<int>(i)).NumLeaves();
+  return begin;
+}
+
+}  // namespace
+
+Buffers::Buffers(const Computation& computation) : leaves_(computation.size()) {
+  for (const auto& instruction : computation.instructions()) {
+    std::vector<int>& leaves = leaves_[instruction->index()];
+    const size_t count = instruction->shape().NumLeaves();
+    const bool names_operand =
+        instruction->opcode() != Opcode::kParameter &&
+        (HasTrait(instruction->opcode(), kNoStorage) || IsIdentityTarget(*instruction));
+    if (instruction->opcode() == Opcode::kTuple) {
+      for (const Instruction* operand : instruction->operands()) {
+        const auto& own = leaves_[operand->index()];
+        leaves.insert(leaves.end(), own.begin(), own.end());
+      }
+    } else if (instruction->opcode() == Opcode::kGetTupleElement && instruction->num_operands() == 1 &&
+               instruction->operand(0)->shape().IsTuple()) {
+      const Shape& tuple = instruction->operand(0)->shape();
+      const int64_t element = instruction->tuple_index();
+      if (element >= 0 && element < static_cast<int64_t>(tuple.tuple_shapes().size())) {
+        const auto& own = leaves_[instruction->operand(0)->index()];
+        const size_t begin = BeginOf(tuple, element);
+        for (size_t i = begin; i < begin + count && i < own.size(); ++i) leaves.push_back(own[i]);
+      }
+    } else if (names_operand && instruction->num_operands() > 0) {
+      leaves = leaves_[instruction->operand(0)->index()];
+      if (leaves.size() != count) leaves = LeavesAwaited(*instruction);
+    }
+    // New ones; also where a module contradicts itself.
+    if (leaves.size() == count) continue;
+    leaves.clear();
+    Make(*instruction, instruction->shape());
+    ShareOperands(*instruction);
+  }
+}
+
+void Buffers::Make(const Instruction& instruction, const Shape& shape) {
+  if (shape.IsTuple()) {
+    for (const Shape& element : shape.tuple_shapes()) Make(instruction, element);
+    return;
+  }
+  std::vector<int>& leaves = leaves_[instruction.index()];
+  leaves.push_back(size());
+  buffers_.push_back({&instruction, static_cast<int>(leaves.size()) - 1, shape.IsArray() ? shape.ByteSize() : 0});
+}
+
+std::vector<int> Buffers::LeavesAwaited(const Instruction& done) const {
+  const Shape& start = done.operand(0)->shape();
+  if (!start.IsTuple()) return {};
+  const auto& own = leaves_[done.operand(0)->index()];
+  // Of (operands, results, ..) the results; of (copy, source, ..) the copy.
+  static constexpr int kOrder[] = {1, 0};
+  for (const int element : kOrder) {
+    if (element >= static_cast<int>(start.tuple_shapes().size())) continue;
+    if (done.opcode() == Opcode::kCopyDone && element == 1) continue;
+    if (!start.tuple_shape(element).Compatible(done.shape())) continue;
+    const auto begin = own.begin() + static_cast<int64_t>(BeginOf(start, element));
+    return std::vector<int>(begin, begin + done.shape().NumLeaves());
+  }
+  return {};
+}
+
+void Buffers::ShareOperands(const Instruction& start) {
+  int element = 0;
+  switch (start.opcode()) {
+    case Opcode::kAllGatherStart:
+    case Opcode::kCollectivePermuteStart:
+    case Opcode::kAsyncStart:
+    case Opcode::kSend:
+      break;
+    case Opcode::kCopyStart:
+      element = 1;
+      break;
+    default:
+      return;
+  }
+  const Shape& shape = start.shape();
+  if (!shape.IsTuple() || element >= static_cast<int>(shape.tuple_shapes().size())) return;
+  std::vector<int> operands;
+  for (const Instruction* operand : start.operands()) {
+    if (start.opcode() == Opcode::kSend && operand->shape().IsToken()) continue;
+    const auto& own = leaves_[operand->index()];
+    operands.insert(operands.end(), own.begin(), own.end());
+  }
+  if (operands.size() != static_cast<size_t>(shape.tuple_shape(element).NumLeaves())) return;
+  std::vector<int>& leaves = leaves_[start.index()];
+  const size_t begin = BeginOf(shape, element);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    buffers_[leaves[begin + i]].bytes = 0;  // Nothing lies there.
+    leaves[begin + i] = operands[i];
+  }
+}
+
+}  // namespace toroid

@@ -1,0 +1,44 @@
+// What a collective does, whatever its opcode: kind, bytes, group.
+#ifndef TOROID_HLO_ANALYSIS_COLLECTIVE_H_
+#define TOROID_HLO_ANALYSIS_COLLECTIVE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "hlo/analysis/device_groups.h"
+#include "hlo/ir/instruction.h"
+
+namespace toroid {
+
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,  // ragged-all-to-all too, as if all of its operand went elsewhere evenly
+  kPermute,
+  kBroadcast
+};
+
+// "all-reduce", ...
+absl::string_view CollectiveKindName(CollectiveKind kind);
+
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  int64_t operand_bytes = 0;  // Of one device, over all operands. Saturates.
+  int64_t group_size = 1;     // Members of the largest group, of a permute all devices; 0 where nothing tells.
+  // Groups of replicas (a partition stands for all), not of partitions: no channel, no global ids.
+  bool across_replicas = false;
+};
+
+// Nullopt for an op that is no collective. The instruction need not be valid.
+std::optional<Collective> CollectiveOf(const Instruction& instruction, const DeviceCounts& counts);
+
+// Bytes that each device sends under a bandwidth-optimal algorithm, v local bytes over groups of g:
+//   all-gather v (g - 1); all-reduce 2 v (g - 1) / g; reduce-scatter, all-to-all v (g - 1) / g; permute, broadcast v
+// Example: an all-gather of f32[8] over 4 devices: v = 32, 96 bytes. Saturates.
+int64_t SentBytes(CollectiveKind kind, int64_t v, int64_t g);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_ANALYSIS_COLLECTIVE_H_

@@ -1,0 +1,20 @@
+// What a computation needs, and until when, in the order in which its instructions stand.
+#ifndef TOROID_HLO_ANALYSIS_LIVENESS_H_
+#define TOROID_HLO_ANALYSIS_LIVENESS_H_
+
+#include <vector>
+
+#include "hlo/analysis/side_effects.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// By index: instructions that the root or a side effect follows from, control dependencies included.
+std::vector<bool> NeededInstructions(const Computation& computation, const SideEffects& side_effects);
+
+// By index: the last needed instruction that has this one as an operand; -1 if there is none.
+std::vector<int> LastUses(const Computation& computation, const std::vector<bool>& needed);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_ANALYSIS_LIVENESS_H_

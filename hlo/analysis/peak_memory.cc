@@ -1,0 +1,211 @@
+#include "hlo/analysis/peak_memory.h"
+
+#include <algorithm>
+
+#include "hlo/analysis/buffers.h"
+#include "hlo/base/math.h"
+
+namespace toroid {
+namespace {
+
+// Buffers of one computation as its instructions run.
+class Walk {
+ public:
+  // `peaks`: of the computations before this one.
+  Walk(const Computation& computation, const std::vector<int64_t>& peaks)
+      : computation_(computation), peaks_(peaks), buffers_(computation), held_(buffers_.size(), 0),
+        passed_(buffers_.size(), false) {
+    FindLastUses();
+  }
+
+  // To the end; sets peak(), at() and is_inside().
+  void Run() { Run(-1, false); }
+  // Until the peak that was found: instruction `stop`, while its body runs or with its results.
+  void Run(int stop, bool inside) {
+    const int n = computation_.size();
+    for (const Instruction* parameter : computation_.parameters()) {
+      if (IsEntry()) Take(*parameter);
+    }
+    Raise(0, nullptr);
+    std::vector<std::vector<int>> dies(n + 1);
+    for (int b = 0; b < buffers_.size(); ++b) dies[std::min(until_[b], n)].push_back(b);
+    for (int i = 0; i < n; ++i) {
+      const Instruction& instruction = *computation_.instruction(i);
+      if (instruction.opcode() == Opcode::kParameter) {
+        // Held since the begin.
+      } else if (instruction.opcode() != Opcode::kWhile && HasTrait(instruction.opcode(), kRunsBody)) {
+        // Its body makes the results.
+        Raise(Inside(instruction), &instruction);
+        if (i == stop && inside) return;
+        Take(instruction);
+        Raise(0, &instruction);
+      } else {
+        TakePlacesOfOperands(instruction);
+        Take(instruction);
+        Raise(Inside(instruction), &instruction);
+      }
+      if (i == stop) return;
+      for (const int b : dies[i]) Free(b);
+    }
+  }
+
+  int64_t peak() const { return peak_; }
+  const Instruction* at() const { return at_; }
+  // True if the peak is reached inside of a computation that at() runs.
+  bool is_inside() const { return is_inside_; }
+
+  void AppendHeld(std::vector<PeakMemory::Value>* values) const {
+    for (int b = 0; b < buffers_.size(); ++b) {
+      if (held_[b] > 0) values->push_back({buffers_[b].maker, buffers_[b].leaf, held_[b]});
+    }
+  }
+
+  // The callee of `instruction` that holds most.
+  const Computation* Largest(const Instruction& instruction) const {
+    const Computation* largest = nullptr;
+    for (const Computation* callee : instruction.called()) {
+      if (largest == nullptr || peaks_[callee->index()] > peaks_[largest->index()]) largest = callee;
+    }
+    return largest;
+  }
+
+ private:
+  bool IsEntry() const { return &computation_ == computation_.module()->entry(); }
+
+  void FindLastUses() {
+    const int n = computation_.size();
+    until_.assign(buffers_.size(), -1);
+    stays_.assign(buffers_.size(), false);
+    for (int i = 0; i < n; ++i) {
+      const Instruction& instruction = *computation_.instruction(i);
+      for (const int b : buffers_.Of(instruction)) {
+        if (buffers_[b].maker == &instruction) until_[b] = i;
+      }
+      if (HasTrait(instruction.opcode(), kNoStorage)) continue;  // A name is no use.
+      for (const Instruction* operand : instruction.operands()) {
+        for (const int b : buffers_.Of(*operand)) until_[b] = i;
+      }
+    }
+    if (computation_.root() != nullptr) {
+      for (const int b : buffers_.Of(*computation_.root())) until_[b] = n;
+    }
+    if (!IsEntry()) return;
+    std::vector<bool> donated(computation_.num_parameters(), false);
+    const auto donate = [&](int64_t parameter) {
+      if (parameter >= 0 && parameter < computation_.num_parameters()) donated[parameter] = true;
+    };
+    for (const auto& alias : computation_.module()->proto().input_output_alias().entries()) {
+      donate(alias.parameter_number());
+    }
+    for (const auto& donor : computation_.module()->proto().buffer_donor().entries()) donate(donor.parameter_number());
+    for (int p = 0; p < computation_.num_parameters(); ++p) {
+      if (donated[p]) continue;
+      for (const int b : buffers_.Of(*computation_.parameter(p))) {
+        until_[b] = n;
+        stays_[b] = true;
+      }
+    }
+  }
+
+  bool Dies(int buffer, int at) const { return until_[buffer] == at && !stays_[buffer]; }
+
+  // Results that are written where an operand lay: what that held passes on.
+  void TakePlacesOfOperands(const Instruction& instruction) {
+    const auto results = buffers_.Of(instruction);
+    const int i = instruction.index();
+    if (HasTrait(instruction.opcode(), kInPlace)) {
+      std::vector<int> operands;
+      for (const Instruction* operand : instruction.operands()) {
+        const auto own = buffers_.Of(*operand);
+        operands.insert(operands.end(), own.begin(), own.end());
+      }
+      for (size_t leaf = 0; leaf < results.size() && leaf < operands.size(); ++leaf) {
+        PassOn(operands[leaf], results[leaf], i);
+      }
+    } else if (IsElementwise(instruction.opcode()) && results.size() == 1) {
+      for (const Instruction* operand : instruction.operands()) {
+        const auto own = buffers_.Of(*operand);
+        if (own.size() == 1 && PassOn(own[0], results[0], i)) return;
+      }
+    }
+  }
+
+  bool PassOn(int from, int to, int at) {
+    if (passed_[to] || !Dies(from, at) || buffers_[from].bytes != buffers_[to].bytes) return false;
+    held_[to] = held_[from];
+    held_[from] = 0;
+    until_[from] = -1;  // Once.
+    passed_[to] = true;
+    return true;
+  }
+
+  // Memory for the buffers that an instruction makes and that took no other's place.
+  void Take(const Instruction& instruction) {
+    for (const int b : buffers_.Of(instruction)) {
+      if (buffers_[b].maker != &instruction || passed_[b]) continue;
+      held_[b] = buffers_[b].bytes;
+      live_ = SaturatingAdd(live_, held_[b]);
+    }
+  }
+  void Free(int buffer) {
+    live_ -= held_[buffer];
+    held_[buffer] = 0;
+  }
+
+  int64_t Inside(const Instruction& instruction) const {
+    if (!HasTrait(instruction.opcode(), kRunsBody)) return 0;
+    const Computation* callee = Largest(instruction);
+    return callee == nullptr ? 0 : peaks_[callee->index()];
+  }
+
+  void Raise(int64_t inside, const Instruction* at) {
+    const int64_t bytes = SaturatingAdd(live_, inside);
+    if (bytes <= peak_ && at_ != nullptr) return;
+    peak_ = bytes;
+    at_ = at != nullptr ? at : computation_.size() > 0 ? computation_.instruction(0) : nullptr;
+    is_inside_ = inside > 0;
+  }
+
+  const Computation& computation_;
+  const std::vector<int64_t>& peaks_;
+  const Buffers buffers_;
+  std::vector<int64_t> held_;  // By buffer.
+  std::vector<bool> passed_;   // Took an operand's place.
+  std::vector<int> until_;     // The last instruction that needs it; the computation's size for its results.
+  std::vector<bool> stays_;    // The caller's to the end.
+  int64_t live_ = 0, peak_ = 0;
+  const Instruction* at_ = nullptr;
+  bool is_inside_ = false;
+};
+
+}  // namespace
+
+PeakMemory ComputePeakMemory(const Module& module) {
+  std::vector<int64_t> peaks(module.num_computations(), 0);
+  std::vector<const Instruction*> at(module.num_computations(), nullptr);
+  std::vector<bool> inside(module.num_computations(), false);
+  for (const auto& computation : module.computations()) {
+    Walk walk(*computation, peaks);
+    walk.Run();
+    peaks[computation->index()] = walk.peak();
+    at[computation->index()] = walk.at();
+    inside[computation->index()] = walk.is_inside();
+  }
+  PeakMemory peak;
+  const Computation* computation = module.entry();
+  if (computation == nullptr) return peak;
+  peak.bytes = peaks[computation->index()];
+  // Into the body that holds most, as long as one does.
+  while (computation != nullptr && at[computation->index()] != nullptr) {
+    peak.at = at[computation->index()];
+    Walk walk(*computation, peaks);
+    walk.Run(peak.at->index(), inside[computation->index()]);
+    walk.AppendHeld(&peak.live);
+    computation = inside[computation->index()] ? walk.Largest(*peak.at) : nullptr;
+  }
+  std::stable_sort(peak.live.begin(), peak.live.end(),
+                   [](const PeakMemory::Value& a, const PeakMemory::Value& b) { return a.bytes > b.bytes; });
+  return peak;
+}
+
+}  // namespace toroid

@@ -1,0 +1,35 @@
+// Most memory that a program holds at a time, in the order in which its instructions stand, and what holds it.
+//
+// A buffer (buffers.h) is taken when its maker runs and free after the last instruction that needs it. Parameters of
+// the entry stay, those that the module donates (input_output_alias, buffer_donor) until their last use. A result
+// takes the place of an operand that dies there: of the operand of its number where the op updates in place
+// (dynamic-update-slice, scatter, the state of a loop), of any of its size where the op is elementwise. While a call,
+// loop or branch runs, what its body holds counts beside what is alive around it; the arguments of a body belong to
+// its caller. What fusions and reducers hold inside stays in registers.
+// Example: x = f32[1000] parameter(0), y = negate(x), ROOT z = sine(y): 8 kB, for z takes y's place.
+#ifndef TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
+#define TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct PeakMemory {
+  struct Value {
+    const Instruction* maker;
+    int leaf;  // Of the maker's shape.
+    int64_t bytes;
+  };
+  int64_t bytes = 0;               // Saturates.
+  const Instruction* at = nullptr;  // Innermost; null for a module without instructions.
+  std::vector<Value> live;         // What is held there, largest first; those of equal size in program order.
+};
+
+PeakMemory ComputePeakMemory(const Module& module);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_

@@ -1,0 +1,37 @@
+// BUILD: size = "small"
+// Costs in one unit.
+#include "hlo/cost/cost_model.h"
+
+#include "gmock/gmock.h"
+
+namespace toroid {
+namespace {
+
+TEST(CostModelTest, CollectivesCostWhatTheySend) {
+  const CostModel& cost = DefaultCostModel();
+  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kAllGather, 32, 4), 96);
+  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kAllReduce, 32, 4), 48);
+  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kReduceScatter, 32, 4), 24);
+  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kAllToAll, 32, 4), 24);
+  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kPermute, 32, 4), 32);
+  EXPECT_EQ(SentBytes(CollectiveKind::kAllReduce, int64_t{1} << 62, 4), INT64_MAX / 4) << "saturates";
+}
+
+TEST(CostModelTest, AnOpTakesAsLongAsItsBusiestUnit) {
+  const CostModel& cost = DefaultCostModel();
+  Work work;
+  work.bytes_read = 300;
+  work.bytes_written = 150;
+  EXPECT_DOUBLE_EQ(cost.OpTime(work), cost.MemoryTime(450));
+  EXPECT_NEAR(cost.MemoryTime(450), 70, 1e-9);
+  work.matrix_flops = 61'500'000'000'000;
+  EXPECT_NEAR(cost.OpTime(work) * cost.SecondsPerLinkByte(), 1, 1e-9);
+}
+
+TEST(CostModelTest, FewPermutesAreFree) {
+  EXPECT_EQ(DefaultCostModel().PermuteDelay(8), 0);
+  EXPECT_EQ(DefaultCostModel().PermuteDelay(10), 2 * 65536);
+}
+
+}  // namespace
+}  // namespace toroid

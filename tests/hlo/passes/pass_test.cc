@@ -1,0 +1,83 @@
+// BUILD: size = "small"
+// Pipelines: order, reports, the verifier between passes.
+#include "hlo/passes/pass.h"
+
+#include "gmock/gmock.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/passes/dce_pass.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::unique_ptr<Module> Program() {
+  auto module = ParseModule("ENTRY main { x = f32[4] parameter(0) d = f32[4] negate(x) ROOT y = f32[4] sine(x) }");
+  EXPECT_OK(module.status());
+  return *std::move(module);
+}
+
+// Makes the root's shape wrong.
+class BreakingPass : public Pass {
+ public:
+  absl::string_view name() const override { return "breaking"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override {
+    (*module)->entry()->root()->mutable_shape().set_dims({5});
+    return true;
+  }
+};
+
+class ReplacingPass : public Pass {
+ public:
+  absl::string_view name() const override { return "replacing"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override {
+    *module = Program();
+    (*module)->set_name("other");
+    return true;
+  }
+};
+
+TEST(PassTest, PassesRunInOrderAndSayWhetherTheyChangedAnything) {
+  std::unique_ptr<Module> module = Program();
+  PassPipeline pipeline;
+  pipeline.Add<DcePass>().Add<DcePass>().Add<ReplacingPass>();
+  std::vector<std::string> seen;
+  PipelineOptions options;
+  options.after_pass = [&](absl::string_view pass, const Module& after) {
+    seen.push_back(absl::StrCat(pass, " ", after.NumInstructions()));
+    return absl::OkStatus();
+  };
+  ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports, pipeline.Run(&module, options));
+  EXPECT_THAT(seen, ElementsAre("dead_code 2", "dead_code 2", "replacing 3"));
+  ASSERT_EQ(reports.size(), 3);
+  EXPECT_TRUE(reports[0].changed);
+  EXPECT_FALSE(reports[1].changed);
+  EXPECT_EQ(module->name(), "other");
+}
+
+TEST(PassTest, TheVerifierNamesThePassThatBrokeTheModule) {
+  std::unique_ptr<Module> module = Program();
+  PassPipeline pipeline;
+  pipeline.Add<DcePass>().Add<BreakingPass>();
+  PipelineOptions options;
+  options.verify = true;
+  EXPECT_THAT(pipeline.Run(&module, options).status(),
+              StatusIs(absl::StatusCode::kInternal, AllOf(HasSubstr("breaking: "), HasSubstr("main/y"))));
+  module = Program();
+  EXPECT_OK(pipeline.Run(&module).status()) << "nobody asked";
+}
+
+TEST(PassTest, ErrorsOfWhoeverLooksEndThePipeline) {
+  std::unique_ptr<Module> module = Program();
+  PassPipeline pipeline;
+  pipeline.Add<DcePass>();
+  PipelineOptions options;
+  options.after_pass = [](absl::string_view, const Module&) { return absl::UnavailableError("disk full"); };
+  EXPECT_THAT(pipeline.Run(&module, options).status(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("disk full")));
+}
+
+}  // namespace
+}  // namespace toroid
