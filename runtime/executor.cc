@@ -35,9 +35,12 @@ absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* a
   return absl::OkStatus();
 }
 
-std::string BesideText(const RunState& state) {
-  return state.held_bytes == 0 ? ""
-                               : absl::StrCat(" beside the ", BytesText(state.held_bytes), " of arguments");
+std::string BesideText(int64_t held_bytes) {
+  return held_bytes == 0 ? "" : absl::StrCat(" beside the ", BytesText(held_bytes), " of arguments");
+}
+
+int64_t MaxBytes(const RunOptions& options) {
+  return options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
 }
 
 absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments,
@@ -80,6 +83,17 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module)
   return executor;
 }
 
+absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const {
+  const int64_t max_bytes = MaxBytes(options);
+  const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, options.num_devices());
+  if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
+  const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
+                   ": the values alive here take ", BytesText(peak.bytes), BesideText(options.held_bytes),
+                   ", the limit is ", BytesText(max_bytes), "; raise it with --max_bytes"));
+}
+
 absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const RunOptions& options) {
   if (options.num_replicas < 1 || options.num_partitions < 1) {
     return absl::InvalidArgumentError(absl::StrCat("a mesh of ", options.num_replicas, " replicas and ",
@@ -92,7 +106,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   RETURN_IF_ERROR(CheckArguments(*module_.entry(), arguments, num_devices));
   if (options.threads > 0) SetNumThreads(options.threads);
   RunState state;
-  state.max_bytes = options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
+  state.max_bytes = MaxBytes(options);
   state.held_bytes = options.held_bytes;
   if (options.max_steps > 0) state.steps_left = options.max_steps;
   MeshContext mesh;
@@ -102,14 +116,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   mesh.run = &state;
   std::vector<bool> uniform;
   for (const MeshValue& argument : arguments) uniform.push_back(argument.uniform());
-  const PeakEstimate peak = EstimatePeak(*entry_, uniform, num_devices);
-  if (peak.bytes > state.max_bytes - state.held_bytes) {
-    const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
-    return absl::ResourceExhaustedError(absl::StrCat(
-        where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
-        ": the values alive here take ", BytesText(peak.bytes), BesideText(state), ", the limit is ",
-        BytesText(state.max_bytes), "; raise it with --max_bytes"));
-  }
+  RETURN_IF_ERROR(CheckMemory(uniform, options));
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
   state.progress = options.progress;

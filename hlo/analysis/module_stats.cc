@@ -8,15 +8,10 @@
 #include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
+#include "hlo/ir/parameter_name.h"
 
 namespace toroid {
 namespace {
-
-// Whether the computations that an op names run as programs of their own rather than inside the op.
-bool RunsCallees(Opcode opcode) {
-  return opcode == Opcode::kCall || opcode == Opcode::kWhile || opcode == Opcode::kConditional ||
-         opcode == Opcode::kAsyncStart;
-}
 
 // Which computations move bytes, by index: callees stand before their callers.
 std::vector<bool> FindPrograms(const Module& module) {
@@ -25,7 +20,7 @@ std::vector<bool> FindPrograms(const Module& module) {
   for (auto it = module.computations().rbegin(); it != module.computations().rend(); ++it) {
     if (!program[static_cast<size_t>((*it)->index())]) continue;
     for (const auto& instruction : (*it)->instructions()) {
-      if (!RunsCallees(instruction->opcode())) continue;
+      if (!HasTrait(instruction->opcode(), kRunsBody)) continue;
       for (const Computation* callee : instruction->called())
         program[static_cast<size_t>(callee->index())] = true;
     }
@@ -147,7 +142,7 @@ class Collector {
     for (const Instruction* parameter : entry.parameters()) {
       const int64_t bytes = ArrayBytes(parameter->shape());
       stats_.parameters.push_back(
-          {parameter->name(), parameter->shape().ToString(), bytes, ShardingText(*parameter)});
+          {parameter->name(), ParameterName(*parameter), parameter->shape().ToString(), bytes, ShardingText(*parameter)});
       stats_.parameter_bytes = SaturatingAdd(stats_.parameter_bytes, bytes);
     }
     stats_.result_shape = entry.root()->shape().ToString();
