@@ -1,8 +1,6 @@
 #include "partitioner/spmd_partitioner.h"
 
-#include <numeric>
 #include <optional>
-#include <random>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
@@ -11,42 +9,14 @@
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/passes/dce_pass.h"
-#include "hlo/passes/inline_calls_pass.h"
-#include "hlo/passes/mixed_precision.h"
+#include "hlo/passes/pass.h"
 #include "partitioner/computation_partitioner.h"
 #include "partitioner/given_shardings.h"
-#include "partitioner/propagation/annotations.h"
-#include "partitioner/propagation/flow_graph.h"
-#include "partitioner/propagation/propagation.h"
+#include "partitioner/prepared_program.h"
 #include "partitioner/statistics.h"
 
 namespace toroid {
 namespace {
-
-// A permutation of 0..n-1 that depends on the seed alone.
-std::vector<int64_t> RandomPermutation(int64_t n, uint64_t seed) {
-  std::vector<int64_t> permutation(n);
-  std::iota(permutation.begin(), permutation.end(), 0);
-  std::mt19937_64 random(seed);
-  for (int64_t i = n - 1; i > 0; --i) std::swap(permutation[i], permutation[random() % (i + 1)]);
-  return permutation;
-}
-
-absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annotations) {
-  for (auto& [instruction, device] : annotations->device) device = permutation[device];
-  ASSIGN_OR_RETURN(annotations->mesh, annotations->mesh.Relabeled(permutation));
-  for (auto& annotation : annotations->tensor) {
-    if (!annotation || !annotation->foreign) continue;
-    const HloSharding& old = *annotation->foreign;
-    std::vector<int64_t> devices(old.order().size());
-    for (int64_t i = 0; i < old.order().size(); ++i) devices[i] = permutation[old.order().DeviceAt(i)];
-    ASSIGN_OR_RETURN(DeviceOrder order, DeviceOrder::Explicit(std::move(devices)));
-    annotation->foreign =
-        HloSharding::Tiled({old.tiles().begin(), old.tiles().end()},
-                           {old.subgroups().begin(), old.subgroups().end()}, std::move(order));
-  }
-  return absl::OkStatus();
-}
 
 // The record of how arguments are cut and results put together, and the shapes of the local program.
 void Finish(const Module& global, const FlowGraph& graph, const Annotations& annotations,
@@ -132,16 +102,23 @@ void ShowShardings(const FlowGraph& graph, const Mesh& mesh, const std::vector<S
 }
 
 // Collectives carry why they are there as a frontend attribute.
-void WriteCauses(Module* module) {
-  for (const auto& computation : module->computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (instruction->cause() == 0) continue;
-      auto* attributes = module->New<xla::FrontendAttributes>();
-      (*attributes->mutable_map())[kCauseAttribute] = module->causes()[instruction->cause()];
-      instruction->set_frontend_attributes(attributes);
+class CausesPass : public Pass {
+ public:
+  absl::string_view name() const override { return "causes"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override {
+    bool changed = false;
+    for (const auto& computation : (*module)->computations()) {
+      for (const auto& instruction : computation->instructions()) {
+        if (instruction->cause() == 0) continue;
+        auto* attributes = (*module)->New<xla::FrontendAttributes>();
+        (*attributes->mutable_map())[kCauseAttribute] = (*module)->causes()[instruction->cause()];
+        instruction->set_frontend_attributes(attributes);
+        changed = true;
+      }
     }
+    return changed;
   }
-}
+};
 
 // Tensors of the entry's parameters.
 std::vector<int> ParameterLeaves(const Module& module, const FlowGraph& graph) {
@@ -159,22 +136,18 @@ std::vector<int> BoundaryTensors(const Module& module, const FlowGraph& graph) {
   return tensors;
 }
 
-// From annotations on: propagation and the phases behind it. `propagated`, if given, takes the shardings found.
-absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& annotations,
-                                    const PartitionOptions& options, ReshardPlanner* planner, Module* flat,
-                                    std::vector<Sharding>* propagated) {
+// Propagation and the phases behind it. `propagated`, if given, takes the shardings found.
+absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const PartitionOptions& options,
+                                    ShardingPlan* propagated) {
+  Module* flat = program.flat.get();
+  const FlowGraph& graph = *program.graph;
+  const Annotations& annotations = program.annotations;
   Partitioned result;
   const Stopwatch start;
   const auto report = [&](absl::string_view phase, const Module& after) {
     return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
   };
-  std::vector<Sharding> targets = PropagateShardings(graph, annotations, planner);
-  // What arrives as partial sums is still to be reduced.
-  for (const int leaf : ParameterLeaves(*flat, graph)) {
-    if (!annotations.tensor[leaf]) continue;
-    targets[leaf].partial = annotations.tensor[leaf]->sharding.partial;
-    targets[leaf].reducer = annotations.tensor[leaf]->sharding.reducer;
-  }
+  ShardingPlan targets = ProposeShardings(program);
   if (options.replicate_everything) {
     std::vector<bool> keep(graph.num_tensors(), false);
     for (const int t : BoundaryTensors(*flat, graph)) keep[t] = true;
@@ -190,8 +163,8 @@ absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& a
 
   const Stopwatch middle;
   result.module = std::make_unique<Module>(flat->name(), *flat);
-  ComputationPartitioner partitioner(*flat, graph, annotations, targets, annotations.mesh, options, planner,
-                                     result.module.get());
+  ComputationPartitioner partitioner(*flat, graph, annotations, targets, annotations.mesh, options,
+                                     program.planner.get(), result.module.get());
   RETURN_IF_ERROR(partitioner.Run());
   result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
   Finish(*flat, graph, annotations, targets, result.module.get());
@@ -202,8 +175,9 @@ absl::StatusOr<Partitioned> Rewrite(const FlowGraph& graph, const Annotations& a
   RETURN_IF_ERROR(report("partition", *result.module));
 
   const Stopwatch end;
-  EliminateDeadCode(result.module.get());
-  WriteCauses(result.module.get());
+  PassPipeline pipeline;
+  pipeline.Add<DcePass>().Add<CausesPass>();
+  RETURN_IF_ERROR(pipeline.Run(&result.module).status());
   result.optimize_seconds = end.Seconds();
   RETURN_IF_ERROR(report("optimize", *result.module));
   if (propagated != nullptr) *propagated = std::move(targets);
@@ -241,13 +215,15 @@ bool CostsNoMore(const Partitioned& a, const Partitioned& b) {
 // Callers cannot always take arrays in unequal parts: where propagation would cut one so that nobody asked to
 // cut, the program is partitioned again with even cuts alone there, and that one counts if it costs no more: for
 // all such arrays, or else for outputs or parameters alone.
-absl::StatusOr<Partitioned> RewriteEvenly(const FlowGraph& graph, const PartitionOptions& options,
-                                          ReshardPlanner* planner, Annotations* annotations, Module* flat) {
+absl::StatusOr<Partitioned> RewriteEvenly(const PartitionOptions& options, PreparedProgram* program) {
+  Module* flat = program->flat.get();
+  const FlowGraph& graph = *program->graph;
+  Annotations* annotations = &program->annotations;
   const Stopwatch start;
   PartitionOptions silent = options;
   silent.after_phase = nullptr;
-  std::vector<Sharding> targets;
-  ASSIGN_OR_RETURN(Partitioned result, Rewrite(graph, *annotations, silent, planner, flat, &targets));
+  ShardingPlan targets;
+  ASSIGN_OR_RETURN(Partitioned result, Rewrite(*program, silent, &targets));
   const std::vector<int> uneven = UnevenByChance(*flat, graph, *annotations, targets);
   if (!uneven.empty() && !options.replicate_everything) {
     const absl::flat_hash_set<int> outputs(graph.outputs().begin(), graph.outputs().end());
@@ -263,14 +239,14 @@ absl::StatusOr<Partitioned> RewriteEvenly(const FlowGraph& graph, const Partitio
         any |= chosen;
       }
       if (!any) continue;
-      ASSIGN_OR_RETURN(Partitioned even, Rewrite(graph, *annotations, silent, planner, flat, nullptr));
+      ASSIGN_OR_RETURN(Partitioned even, Rewrite(*program, silent, nullptr));
       if (!CostsNoMore(even, result)) continue;
       result = std::move(even);
       break;
     }
   }
   if (options.after_phase) {
-    ASSIGN_OR_RETURN(result, Rewrite(graph, *annotations, options, planner, flat, nullptr));
+    ASSIGN_OR_RETURN(result, Rewrite(*program, options, nullptr));
   }
   // What was tried and not taken took time as well.
   result.partition_seconds += start.Seconds() - result.propagate_seconds - result.partition_seconds -
@@ -282,30 +258,9 @@ absl::StatusOr<Partitioned> RewriteEvenly(const FlowGraph& graph, const Partitio
 
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options) {
   const Stopwatch start;
-  const auto report = [&](absl::string_view phase, const Module& after) {
-    return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
-  };
-  if (options.device_order_seed && HasManualRegions(module)) {
-    return absl::UnimplementedError(
-        "a device order cannot be changed under manual regions, which name devices");
-  }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> separate, SeparatePrecisions(module));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> flat, InlineCalls(separate ? *separate : module));
-  RETURN_IF_ERROR(report("inline", *flat));
-  const FlowGraph graph(*flat);
-  ASSIGN_OR_RETURN(Annotations annotations, ReadAnnotations(*flat, graph, options.num_partitions));
-  if (options.device_order_seed) {
-    const int64_t n = annotations.mesh.num_devices();
-    RETURN_IF_ERROR(Relabel(RandomPermutation(n, *options.device_order_seed), &annotations));
-  }
-  if (options.replicate_outputs) {
-    for (const int output : graph.outputs()) {
-      annotations.tensor[output] = Annotation::Whole(graph.shape(output).rank());
-    }
-  }
-  ReshardPlanner planner(&annotations.mesh, options.cost);
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options));
   const double before = start.Seconds();
-  ASSIGN_OR_RETURN(Partitioned result, RewriteEvenly(graph, options, &planner, &annotations, flat.get()));
+  ASSIGN_OR_RETURN(Partitioned result, RewriteEvenly(options, program.get()));
   result.propagate_seconds += before;
   return result;
 }

@@ -89,8 +89,7 @@ absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, c
   if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
   const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
   return absl::ResourceExhaustedError(
-      absl::StrCat(where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
-                   ": the values alive here take ", BytesText(peak.bytes), BesideText(options.held_bytes),
+      absl::StrCat(where.Path(), ": the values alive here take ", BytesText(peak.bytes), BesideText(options.held_bytes),
                    ", the limit is ", BytesText(max_bytes), "; raise it with --max_bytes"));
 }
 

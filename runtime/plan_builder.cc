@@ -16,12 +16,6 @@ namespace {
 // Calls inside calls; a deeper module would exhaust the stack when run.
 constexpr int kMaxPlanDepth = 512;
 
-std::string Place(const Instruction& instruction) {
-  return absl::StrCat(
-      instruction.computation()->name(), "/",
-      instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name());
-}
-
 // Fills in where values die. A tuple read by get-tuple-element alone gives up each element at its last
 // reading.
 void FindLastUses(Plan& plan, const std::vector<bool>& needed) {
@@ -107,7 +101,7 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
     if (!needed[i] || instruction->opcode() == Opcode::kParameter) continue;
     if (instruction->opcode() == Opcode::kUnknown) {
       return absl::InvalidArgumentError(
-          absl::StrCat(Place(*instruction), ": unknown opcode ", instruction->opcode_name()));
+          absl::StrCat(instruction->Path(), ": unknown opcode ", instruction->opcode_name()));
     }
     Step step;
     step.kernel = ComputesOnValidParts(*instruction) ? ExecuteOnValidParts : KernelOf(instruction->opcode());
@@ -119,7 +113,7 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
     step.called = called[i];
     if (instruction->opcode() == Opcode::kConstant) {
       OpCall call(step, plan.constants.data(), single);
-      RETURN_IF_ERROR(Annotate(step.kernel(call), Place(*instruction)));
+      RETURN_IF_ERROR(Annotate(step.kernel(call), instruction->Path()));
       plan.constant_slots.push_back(i);
       plan.root_is_constant |= i == plan.root;
       continue;

@@ -10,14 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "hlo/ir/types.h"
-#include "hlo/opcode.h"
 #include "runtime/plan.h"
 
 namespace toroid {
-
-// Writes the neutral element of an op on elements of `type`; false if there is none.
-bool NeutralElement(Opcode opcode, PrimitiveType type, char* identity);
 
 // body(a_0 ... a_{n-1}, b_0 ... b_{n-1}) -> n values, on arrays of `count` elements each; an argument may be
 // uniform (one element for all). Results have `count` elements.
