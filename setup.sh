@@ -21,8 +21,10 @@ build_packages=(
   protobuf-compiler libprotobuf-dev
   libabsl-dev libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzip-dev
 )
+# Not part of the key below: Bazel sees their headers.
+mpi_packages=(libopenmpi-dev openmpi-bin)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
-packages=("${build_packages[@]}")
+packages=("${build_packages[@]}" "${mpi_packages[@]}")
 
 for argument in "$@"; do
   case "$argument" in

@@ -61,7 +61,8 @@ void Dot(benchmark::State& state) {
       ROOT c = f32[$0,$0] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     })",
                                    n));
-  SetNumThreads(static_cast<int>(state.range(1)));
+  ThreadPool pool(static_cast<int>(state.range(1)));
+  const ScopedThreads threads(pool);
   for (auto _ : state) benchmark::DoNotOptimize(program.Run());
   state.counters["GFLOP/s"] =
       benchmark::Counter(2e-9 * n * n * n * state.iterations(), benchmark::Counter::kIsRate);
@@ -85,7 +86,8 @@ BENCHMARK(EigenProduct)->Arg(1024)->UseRealTime();
 
 // Reads one array and writes another, on `range(0)` threads.
 void MemorySweep(benchmark::State& state) {
-  SetNumThreads(static_cast<int>(state.range(0)));
+  ThreadPool pool(static_cast<int>(state.range(0)));
+  const ScopedThreads threads(pool);
   std::vector<float> in(kBytes / sizeof(float), 1), out(kBytes / sizeof(float));
   for (auto _ : state) {
     ParallelFor(static_cast<int64_t>(in.size()), 16 << 10, [&](int64_t begin, int64_t end) {
@@ -113,7 +115,8 @@ void RunArrays(benchmark::State& state, const std::string& body, int64_t bytes) 
     ENTRY main { x = f32[4096,4096] parameter(0)
     )",
                                body, "}"));
-  SetNumThreads(static_cast<int>(state.range(0)));
+  ThreadPool pool(static_cast<int>(state.range(0)));
+  const ScopedThreads threads(pool);
   for (auto _ : state) benchmark::DoNotOptimize(program.Run());
   state.SetBytesProcessed(bytes * state.iterations());
 }

@@ -6,6 +6,18 @@
 #include <mutex>
 
 namespace toroid {
+
+// Lives as long as its thread and its blocks.
+struct BlockAccount {
+  std::atomic<int64_t> live_bytes{0};
+  std::atomic<int64_t> holders{1};  // The thread, and every block.
+  int64_t limit = INT64_MAX;        // Of the thread's own business.
+
+  void Leave() {
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
 namespace {
 
 constexpr int64_t kAlignment = 64;
@@ -13,9 +25,6 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kPooledBytes = 128 << 10;
 // Idle memory that the pool keeps at most.
 constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
-
-std::atomic<int64_t> live_bytes{0};
-std::atomic<int64_t> block_limit{INT64_MAX};
 
 // Sizes are rounded up to one of eight steps per power of two: a block fits every request of its step.
 int64_t RoundUp(int64_t bytes) {
@@ -66,31 +75,47 @@ Pool& GetPool() {
   return *pool;
 }
 
+// Buffers with static lifetime may die after the account of their thread was left; they hold it themselves.
+struct OwnAccount {
+  BlockAccount* account = new BlockAccount;
+  ~OwnAccount() { account->Leave(); }
+};
+
+BlockAccount& Mine() {
+  static thread_local OwnAccount mine;
+  return *mine.account;
+}
+
 }  // namespace
 
-char* AllocateBlock(int64_t bytes) {
+char* AllocateBlock(int64_t bytes, BlockAccount** account) {
   if (bytes < 0 || bytes > (int64_t{1} << 62)) return nullptr;
+  BlockAccount& mine = Mine();
   const int64_t size = RoundUp(bytes);
-  if (size > kPooledBytes && size > block_limit.load(std::memory_order_relaxed) - LiveBlockBytes())
-    return nullptr;
+  if (size > kPooledBytes && size > mine.limit - mine.live_bytes.load(std::memory_order_relaxed)) return nullptr;
   char* block = size >= kPooledBytes ? GetPool().Take(size) : nullptr;
   if (block == nullptr) block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
   if (block == nullptr) {
     GetPool().Clear();
     block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
   }
-  if (block != nullptr) live_bytes.fetch_add(size, std::memory_order_relaxed);
+  if (block == nullptr) return nullptr;
+  mine.live_bytes.fetch_add(size, std::memory_order_relaxed);
+  mine.holders.fetch_add(1, std::memory_order_relaxed);
+  *account = &mine;
   return block;
 }
 
-void FreeBlock(char* block, int64_t bytes) {
+void FreeBlock(char* block, int64_t bytes, BlockAccount* account) {
   const int64_t size = RoundUp(bytes);
-  live_bytes.fetch_sub(size, std::memory_order_relaxed);
+  account->live_bytes.fetch_sub(size, std::memory_order_relaxed);
+  account->Leave();
   if (size < kPooledBytes || !GetPool().Put(block, size)) std::free(block);
 }
 
-void SetBlockLimit(int64_t bytes) { block_limit.store(bytes, std::memory_order_relaxed); }
+ScopedBlockLimit::ScopedBlockLimit(int64_t bytes) : outer_(Mine().limit) { Mine().limit = bytes; }
+ScopedBlockLimit::~ScopedBlockLimit() { Mine().limit = outer_; }
 
-int64_t LiveBlockBytes() { return live_bytes.load(std::memory_order_relaxed); }
+int64_t LiveBlockBytes() { return Mine().live_bytes.load(std::memory_order_relaxed); }
 
 }  // namespace toroid

@@ -7,17 +7,29 @@
 
 namespace toroid {
 
-// `bytes` uninitialized bytes aligned to 64; null if there is no memory. Thread-safe, as all functions here.
-char* AllocateBlock(int64_t bytes);
+// What counts the bytes of the blocks that a thread took and that are not given back yet, by whomever.
+struct BlockAccount;
+
+// `bytes` uninitialized bytes aligned to 64; null if there is no memory, or above the limit of this thread. Gives the
+// account that counts them. Thread-safe, as all functions here.
+char* AllocateBlock(int64_t bytes, BlockAccount** account);
 
 // Gives back a block of AllocateBlock(bytes).
-void FreeBlock(char* block, int64_t bytes);
+void FreeBlock(char* block, int64_t bytes, BlockAccount* account);
 
-// Blocks that would bring the live bytes above the limit are refused (null); INT64_MAX, the default, for
-// none.
-void SetBlockLimit(int64_t bytes);
+// While it lives, blocks that would bring the live bytes of this thread above the limit are refused.
+class ScopedBlockLimit {
+ public:
+  explicit ScopedBlockLimit(int64_t bytes);
+  ~ScopedBlockLimit();
+  ScopedBlockLimit(const ScopedBlockLimit&) = delete;
+  ScopedBlockLimit& operator=(const ScopedBlockLimit&) = delete;
 
-// Bytes handed out and not yet given back.
+ private:
+  int64_t outer_;
+};
+
+// Bytes handed out to this thread and not yet given back.
 int64_t LiveBlockBytes();
 
 }  // namespace toroid

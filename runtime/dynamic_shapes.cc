@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/module.h"
+#include "runtime/active_devices.h"
 #include "runtime/dynamic_inference.h"
 #include "runtime/kernel_table.h"
 #include "runtime/kernels/dynamic_size.h"
@@ -101,19 +102,34 @@ absl::Status RunGroup(OpCall& call, std::vector<MeshBuffer> operands, std::vecto
   return PadResults(slots.back(), op->step.instruction->shape(), call.shape(), mesh.copies, result);
 }
 
-bool RowsAgree(const MeshBuffer& sizes, int64_t copies) {
-  if (sizes.uniform() || copies == 1) return true;
-  const int64_t bytes = sizes.bytes() / copies;
-  return std::memcmp(sizes.data(), sizes.data() + bytes, (copies - 1) * bytes) == 0;
+bool SizesAgree(const MeshBuffer& sizes, int64_t copies) {
+  return sizes.uniform() || copies == 0 || RowsAgree(sizes.data(), copies, sizes.bytes() / copies);
+}
+
+// That an array has one run-time size on every device, wherever it is.
+absl::StatusOr<bool> SizesAgreeEverywhere(const MeshContext& mesh, const MeshBuffer& array, int rank) {
+  const int64_t bytes = rank * static_cast<int64_t>(sizeof(int32_t));
+  if (array.sizes() != nullptr && array.sizes()->uniform()) return true;
+  std::vector<char> mine(static_cast<size_t>(mesh.copies * bytes) + 1, -1), storage;
+  if (array.sizes() != nullptr && array.sizes()->bytes() == mesh.copies * bytes) {
+    std::copy_n(array.sizes()->data(), mesh.copies * bytes, mine.data());
+  }
+  ASSIGN_OR_RETURN(const char* all, EveryRow(mesh, mine.data(), bytes, &storage));
+  return RowsAgree(all, mesh.num_active, bytes);
 }
 
 // Collectives run on the bound; every device must have the same part of it valid.
 absl::Status RunCollective(OpCall& call) {
   std::vector<MeshBuffer> sizes(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) {
-    if (call.operand(i).is_tuple() || call.operand(i).sizes() == nullptr) continue;
-    sizes[i] = *call.operand(i).sizes();
-    if (!RowsAgree(sizes[i], call.copies())) {
+    if (call.operand(i).is_tuple()) continue;
+    if (call.operand(i).sizes() != nullptr) sizes[i] = *call.operand(i).sizes();
+    bool agree = sizes[i].empty() || SizesAgree(sizes[i], call.copies());
+    if (call.mesh().shared() && call.operand_shape(i).IsDynamic()) {
+      ASSIGN_OR_RETURN(agree,
+                       SizesAgreeEverywhere(call.mesh(), call.operand(i), call.operand_shape(i).rank()));
+    }
+    if (!agree) {
       return absl::InvalidArgumentError(
           absl::StrCat("the run-time sizes of operand ", i, " differ between devices"));
     }
@@ -197,7 +213,8 @@ absl::Status ExecuteOnValidParts(OpCall& call) {
     const MeshBuffer* sizes = call.operand(i).sizes();
     if (sizes == nullptr || !call.operand_shape(i).IsDynamic()) continue;
     known = true;
-    agree &= RowsAgree(*sizes, call.copies());
+    // Where ranks share the devices, all of them go the same way.
+    agree &= sizes->uniform() || (!call.mesh().shared() && SizesAgree(*sizes, call.copies()));
   }
   if (!known) return KernelOf(call.opcode())(call);
   const auto shapes_of = [&](int64_t row) {
@@ -221,18 +238,16 @@ absl::Status ExecuteOnValidParts(OpCall& call) {
     groups[key].push_back(row);
   }
   for (const auto& [key, rows] : groups) {
-    std::vector<int64_t> devices;
-    for (const int64_t row : rows) devices.push_back(call.mesh().DeviceOfRow(row));
-    MeshContext mesh = call.mesh();
-    mesh.copies = static_cast<int64_t>(rows.size());
-    mesh.devices = &devices;
+    std::vector<int64_t> places;
+    for (const int64_t row : rows) places.push_back(call.mesh().first_here + row);
+    const SubMesh mesh(call.mesh(), places);
     std::vector<MeshBuffer> gathered(call.num_operands());
     for (int i = 0; i < call.num_operands(); ++i) {
       RETURN_IF_ERROR(GatherRows(operands[i], call.copies(), rows, &gathered[i]));
     }
     MeshBuffer part;
-    RETURN_IF_ERROR(RunGroup(call, std::move(gathered), shapes_of(rows[0]), mesh, &part));
-    RETURN_IF_ERROR(MergeRows(part, rows, call.copies(), &result));
+    RETURN_IF_ERROR(RunGroup(call, std::move(gathered), shapes_of(rows[0]), mesh.context, &part));
+    RETURN_IF_ERROR(MergeRows(part, rows, call.copies(), &result, KeepUniform(call.mesh())));
   }
   call.result() = std::move(result);
   return absl::OkStatus();

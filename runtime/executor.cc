@@ -1,6 +1,7 @@
 #include "runtime/executor.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "runtime/memory_limit.h"
 #include "runtime/run_plan.h"
 #include "runtime/thread_pool.h"
+#include "runtime/transport/transport.h"
 
 namespace toroid {
 namespace {
@@ -37,6 +39,12 @@ absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* a
 
 std::string BesideText(int64_t held_bytes) {
   return held_bytes == 0 ? "" : absl::StrCat(" beside the ", BytesText(held_bytes), " of arguments");
+}
+
+// The devices whose rows this process holds: [first, end).
+std::pair<int64_t, int64_t> DevicesHere(const RunOptions& options) {
+  if (options.transport == nullptr) return {0, options.num_devices()};
+  return options.transport->ShareOf(options.transport->rank(), options.num_devices());
 }
 
 int64_t MaxBytes(const RunOptions& options) {
@@ -85,7 +93,8 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module)
 
 absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const {
   const int64_t max_bytes = MaxBytes(options);
-  const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, options.num_devices());
+  const auto [first_here, end_here] = DevicesHere(options);
+  const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end_here - first_here);
   if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
   const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
   return absl::ResourceExhaustedError(
@@ -98,20 +107,30 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
     return absl::InvalidArgumentError(absl::StrCat("a mesh of ", options.num_replicas, " replicas and ",
                                                    options.num_partitions, " partitions"));
   }
-  const int64_t num_devices = options.num_devices();
+  const auto [first_here, end_here] = DevicesHere(options);
+  const int64_t here = end_here - first_here;
   for (int i = 0; i < std::min<int>(arguments.size(), module_.entry()->num_parameters()); ++i) {
-    RETURN_IF_ERROR(FitToBound(module_.entry()->parameter(i)->shape(), num_devices, &arguments[i]));
+    RETURN_IF_ERROR(FitToBound(module_.entry()->parameter(i)->shape(), here, &arguments[i]));
   }
-  RETURN_IF_ERROR(CheckArguments(*module_.entry(), arguments, num_devices));
-  if (options.threads > 0) SetNumThreads(options.threads);
+  RETURN_IF_ERROR(CheckArguments(*module_.entry(), arguments, here));
+  std::optional<ScopedThreads> threads;
+  if (options.threads > 0 || !ScopedThreads::Any()) {
+    if (threads_ == nullptr || (options.threads > 0 && threads_->threads() != options.threads)) {
+      threads_ = std::make_unique<ThreadPool>(options.threads);
+    }
+    threads.emplace(*threads_);
+  }
   RunState state;
   state.max_bytes = MaxBytes(options);
   state.held_bytes = options.held_bytes;
+  state.transport = options.transport;
   if (options.max_steps > 0) state.steps_left = options.max_steps;
   MeshContext mesh;
   mesh.num_replicas = options.num_replicas;
   mesh.num_partitions = options.num_partitions;
-  mesh.copies = num_devices;
+  mesh.num_active = options.num_devices();
+  mesh.first_here = first_here;
+  mesh.copies = here;
   mesh.run = &state;
   std::vector<bool> uniform;
   for (const MeshValue& argument : arguments) uniform.push_back(argument.uniform());
@@ -123,7 +142,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   MeshBuffer result;
   RETURN_IF_ERROR(RunPlan(*entry_, absl::MakeSpan(buffers), mesh, &result));
   if (options.outfeed != nullptr) *options.outfeed = std::move(state.outfeed);
-  return MeshValue(module_.entry()->root()->shape(), num_devices, std::move(result));
+  return MeshValue(module_.entry()->root()->shape(), here, std::move(result));
 }
 
 absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,

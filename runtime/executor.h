@@ -18,8 +18,11 @@
 #include "runtime/mesh_value.h"
 #include "runtime/npy.h"
 #include "runtime/plan_builder.h"
+#include "runtime/thread_pool.h"
 
 namespace toroid {
+
+class Transport;
 
 struct RunOptions {
   // Device r * num_partitions + p runs replica r, partition p.
@@ -37,8 +40,12 @@ struct RunOptions {
   Outfeed* outfeed = nullptr;
   // Where to tell how far the run is.
   Progress* progress = nullptr;
-  // Threads of the kernels; 0: those of the machine. Applies to the process.
+  // Threads of the kernels; 0: those that the caller has (ScopedThreads), else those of the machine.
   int threads = 0;
+  // What connects the ranks that share the devices, of which each has Transport::ShareOf(rank): the arguments and the
+  // result are the rows of these alone. All ranks run the same module with the same options, but for max_bytes, which
+  // each has for itself; rank 0 has the infeed, and gets what outfeeds give. Null: all devices are here.
+  Transport* transport = nullptr;
 
   int64_t num_devices() const { return num_replicas * num_partitions; }
 };
@@ -66,6 +73,7 @@ class Executor {
 
   const std::unique_ptr<Module> made_;  // The module without mixed precision; null if that is the module given.
   const Module& module_;
+  std::unique_ptr<ThreadPool> threads_;
   PlanBuilder builder_;
   Plan* entry_ = nullptr;
 };

@@ -1,5 +1,6 @@
 // hlo-run: runs an HLO module with real values on a simulated mesh.
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,7 +28,8 @@ on its devices. Global arguments are cut, and results put together, by the recor
   hlo-run layer.snapshot.pb --check               compare partitioned, unpartitioned and recorded results
   hlo-run layer.hlo --num_partitions=1            print the result for generated arguments
   hlo-run layer.hlo --args=in.npz -o out.npz      NumPy arrays in and out
-  hlo-run layer.hlo --args=in.npz -o out.snapshot.pb)";
+  hlo-run layer.hlo --args=in.npz -o out.snapshot.pb
+  mpirun -n 4 hlo-run layer.hlo --transport=mpi   a quarter of the devices on each of 4 ranks)";
 
 }  // namespace
 
@@ -75,6 +77,13 @@ int main(int argc, char** argv) {
                  "Most memory for values, such as 4GiB; default: four fifths of what is available")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
       ->check(CLI::PositiveNumber);
+  app.add_option("--transport", command.transport,
+                 "local: all devices in this process; mpi: an equal share of them on each rank of mpirun")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, toroid::TransportKind>{{"local", toroid::TransportKind::kLocal},
+                                                       {"mpi", toroid::TransportKind::kMpi}},
+          CLI::ignore_case))
+      ->option_text("local|mpi");
   app.add_option("--infeed", command.infeed, ".npz file whose arrays the infeeds take, in order");
   app.add_option("--outfeed", command.outfeed,
                  ".npz file to write, with the arrays the outfeeds give, in order");
@@ -88,6 +97,7 @@ int main(int argc, char** argv) {
   });
   return toroid::RunCommand(app, argc, argv, [&] {
     command.num_partitions = options.num_partitions;
+    for (int i = 1; i < argc; ++i) command.command_line += std::string(i > 1 ? " " : "") + argv[i];
     return toroid::RunHloCommand(command);
   });
 }

@@ -38,7 +38,7 @@ MeshBuffer MeshBuffer::Array(int64_t bytes, bool uniform) {
   node->data = node->inline_data;
   MeshBuffer buffer(node);
   if (bytes > kInlineBytes) {
-    node->data = AllocateBlock(bytes);
+    node->data = AllocateBlock(bytes, &node->account);
     if (node->data == nullptr) {
       node->data = node->inline_data;
       node->bytes = 0;
@@ -71,7 +71,7 @@ MeshBuffer MeshBuffer::Tuple(std::vector<MeshBuffer> elements) {
 }
 
 void MeshBuffer::Release(Node* node) {
-  if (!node->is_tuple && node->data != node->inline_data) FreeBlock(node->data, node->bytes);
+  if (!node->is_tuple && node->data != node->inline_data) FreeBlock(node->data, node->bytes, node->account);
   if (!node->elements.empty()) node->elements.clear();
   if (FreeList::closed) {
     delete node;

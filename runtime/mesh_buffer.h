@@ -18,6 +18,8 @@
 
 namespace toroid {
 
+struct BlockAccount;
+
 class MeshBuffer {
  public:
   // Empty: refers to nothing.
@@ -75,7 +77,7 @@ class MeshBuffer {
   }
   void set_sizes(MeshBuffer sizes);
 
-  // Bytes of arrays alive in the process, small ones not counted.
+  // Bytes of arrays that this thread made and that are alive, small ones not counted.
   static int64_t LiveBytes();
 
  private:
@@ -87,6 +89,7 @@ class MeshBuffer {
     bool is_tuple;
     int64_t bytes;
     char* data;
+    BlockAccount* account;  // Of `data`, if that is a block.
     Node* next_free;
     std::vector<MeshBuffer> elements;
     alignas(16) char inline_data[kInlineBytes];

@@ -34,7 +34,7 @@ absl::Status GatherRows(const MeshBuffer& buffer, int64_t copies, absl::Span<con
     *result = buffer;
     return absl::OkStatus();
   }
-  const int64_t row_bytes = buffer.bytes() / copies;
+  const int64_t row_bytes = copies == 0 ? 0 : buffer.bytes() / copies;
   RETURN_IF_ERROR(Allocate(row_bytes, positions.size(), false, result));
   for (size_t i = 0; i < positions.size(); ++i) {
     std::memcpy(result->mutable_data() + i * row_bytes, buffer.data() + positions[i] * row_bytes, row_bytes);
@@ -48,8 +48,9 @@ absl::Status GatherRows(const MeshBuffer& buffer, int64_t copies, absl::Span<con
 }
 
 absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> positions, int64_t copies,
-                       MeshBuffer* target) {
-  if (positions.empty()) return absl::OkStatus();
+                       MeshBuffer* target, Uniformity uniformity) {
+  const bool keep = uniformity == Uniformity::kKept;
+  if (positions.empty() && keep) return absl::OkStatus();
   if (source.is_tuple()) {
     const int size = static_cast<int>(source.elements().size());
     if (target->empty() || !target->unique()) {
@@ -58,11 +59,20 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
       *target = std::move(tuple);
     }
     for (int i = 0; i < size; ++i) {
-      RETURN_IF_ERROR(MergeRows(source.element(i), positions, copies, &target->mutable_element(i)));
+      RETURN_IF_ERROR(
+          MergeRows(source.element(i), positions, copies, &target->mutable_element(i), uniformity));
     }
     return absl::OkStatus();
   }
-  if (static_cast<int64_t>(positions.size()) == copies && source.uniform()) {
+  if (positions.empty()) {
+    // None of the rows here; those that are get theirs from other sources.
+    if (!target->empty()) return SpreadRows(copies, target);
+    if (copies > 0) return absl::OkStatus();
+    RETURN_IF_ERROR(Allocate(0, 0, false, target));
+    if (source.sizes() != nullptr) target->set_sizes(MeshBuffer::Array(0, /*uniform=*/false));
+    return absl::OkStatus();
+  }
+  if (keep && static_cast<int64_t>(positions.size()) == copies && source.uniform()) {
     *target = source;
     return absl::OkStatus();
   }
@@ -71,7 +81,7 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
   if (target->empty()) {
     RETURN_IF_ERROR(Allocate(row_bytes, copies, false, target));
     std::memset(target->mutable_data(), 0, target->bytes());
-  } else if (target->uniform() && source.uniform() && source.sizes() == nullptr &&
+  } else if (keep && target->uniform() && source.uniform() && source.sizes() == nullptr &&
              target->sizes() == nullptr && std::memcmp(target->data(), source.data(), row_bytes) == 0) {
     return absl::OkStatus();
   } else {
@@ -88,7 +98,7 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
   if (source.sizes() != nullptr) {
     MeshBuffer sizes;
     if (target->sizes() != nullptr) sizes = *target->sizes();
-    RETURN_IF_ERROR(MergeRows(*source.sizes(), positions, copies, &sizes));
+    RETURN_IF_ERROR(MergeRows(*source.sizes(), positions, copies, &sizes, uniformity));
     target->set_sizes(std::move(sizes));
   }
   for (size_t i = 0; i < positions.size(); ++i) {

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "runtime/mesh_buffer.h"
+#include "runtime/plan.h"
 
 namespace toroid {
 
@@ -16,11 +17,18 @@ namespace toroid {
 absl::Status GatherRows(const MeshBuffer& buffer, int64_t copies, absl::Span<const int64_t> positions,
                         MeshBuffer* result);
 
+// Whether arrays that are uniform may stay so when rows are merged. Where ranks share the devices they may not: which
+// arrays are uniform must not depend on rows that one rank alone sees.
+enum class Uniformity { kKept, kDropped };
+inline Uniformity KeepUniform(const MeshContext& mesh) {
+  return mesh.shared() ? Uniformity::kDropped : Uniformity::kKept;
+}
+
 // Overwrites the rows at `positions` of `target`, which has `copies` rows, by those of `source`. Arrays that
-// are uniform in both and hold the same bytes stay uniform; an empty target becomes an array with the other
-// rows zero. Errors: kResourceExhausted.
+// are uniform in both and hold the same bytes stay uniform, if they may; an empty target becomes an array with the
+// other rows zero. Errors: kResourceExhausted.
 absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> positions, int64_t copies,
-                       MeshBuffer* target);
+                       MeshBuffer* target, Uniformity uniformity = Uniformity::kKept);
 
 // Gives every array of the buffer one row per device.
 // Errors: kResourceExhausted.

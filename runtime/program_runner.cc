@@ -11,6 +11,7 @@
 #include "runtime/float_chains.h"
 #include "runtime/progress.h"
 #include "runtime/promote.h"
+#include "runtime/ranks_run.h"
 #include "runtime/run_partitioned.h"
 
 namespace toroid {
@@ -83,7 +84,14 @@ absl::StatusOr<Literal> ProgramRunner::Run(const Module& module, const std::vect
   run_.outfeed = &outfeed_;
   std::optional<Progress> progress;
   if (options_.show_progress) run_.progress = &progress.emplace(std::string(what));
-  if (!IsPartitioned(module)) {
+  const bool partitioned = IsPartitioned(module);
+  run_.transport = partitioned || run_.num_replicas > 1 ? options_.transport : nullptr;
+  if (!partitioned && run_.transport != nullptr) {
+    const auto same = [&](int i, int64_t begin, int64_t end) { return MeshValue::Uniform(arguments[i], end - begin); };
+    ASSIGN_OR_RETURN(const MeshValue output, RunOnRanks(module, same, run_, /*whole=*/false, &seconds_));
+    return output.ToLiteral(0);
+  }
+  if (!partitioned) {
     const Stopwatch stopwatch;
     auto output = RunSingle(module, arguments, run_);
     seconds_ = stopwatch.Seconds();

@@ -30,6 +30,9 @@ class ProgramRunner {
     bool check_replicas = false;
     std::vector<double> tolerances;
     bool show_progress = false;  // On standard error (progress.h).
+    // Connects rank 0, which this is, to the others (ranks_run.h); null: all devices are here. Modules of one device
+    // run here in any case.
+    Transport* transport = nullptr;
   };
 
   // `arguments` must outlive the runner.

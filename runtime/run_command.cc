@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,9 +28,12 @@
 #include "runtime/numpy_arguments.h"
 #include "runtime/program_runner.h"
 #include "runtime/promote.h"
+#include "runtime/ranks_command.h"
+#include "runtime/ranks_run.h"
 #include "runtime/replicas.h"
 #include "runtime/run_arguments.h"
 #include "runtime/run_check.h"
+#include "runtime/thread_pool.h"
 
 namespace toroid {
 namespace {
@@ -205,17 +210,29 @@ absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, co
   return CheckRunMemory(module, shapes, 1, max_bytes);
 }
 
-absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
+// Most bytes of values of this process, of `neighbors` that share the machine.
+int64_t MaxBytes(const HloRunCommand& command, int neighbors) {
+  return command.max_bytes > 0 ? command.max_bytes : DefaultMaxBytes() / neighbors;
+}
+
+// The ranks that the devices are spread over, if they are.
+struct RanksHere {
+  Transport* transport = nullptr;
+  int neighbors = 1;  // On this machine.
+};
+
+absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHere& ranks) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
   KeepRunTimeSizes(&module);
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
-  const int64_t max_bytes = command.max_bytes > 0 ? command.max_bytes : DefaultMaxBytes();
+  const int64_t max_bytes = MaxBytes(command, ranks.neighbors);
   ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
-  if (AreArgumentsGenerated(file, command.args)) {
+  // Ranks hold a share each; what is too much for one of them shows when it is made.
+  if (ranks.transport == nullptr && AreArgumentsGenerated(file, command.args)) {
     RETURN_IF_ERROR(CheckRunsFit(command, module, program, max_bytes));
   }
-  SetBlockLimit(max_bytes);
+  const ScopedBlockLimit limit(max_bytes);
   ASSIGN_OR_RETURN(const RunArguments arguments, FindArguments(file, command.args, command.seed, max_bytes));
   if (command.check && !arguments.result.has_value() && (program.made == nullptr || program.manual)) {
     return absl::InvalidArgumentError(
@@ -231,17 +248,42 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file) {
   options.check_replicas = command.check;
   if (command.check) options.tolerances = TolerancesOf(command, module);
   options.show_progress = IsTerminal();
+  options.transport = ranks.transport;
   ProgramRunner runner(arguments.values, std::move(infeed), options);
   return RunAndReport(command, file, program, arguments, runner);
+}
+
+absl::Status RunHere(const HloRunCommand& command, const RanksHere& ranks) {
+  ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
+  RETURN_IF_ERROR(Annotate(RunFile(command, file, ranks), command.input));
+  PrintWarnings(file);
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status RunHloCommand(const HloRunCommand& command) {
-  ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
-  RETURN_IF_ERROR(Annotate(RunFile(command, file), command.input));
-  PrintWarnings(file);
-  return absl::OkStatus();
+  if (command.transport == TransportKind::kLocal) return RunHere(command, {});
+  const auto threads = [](int neighbors) {
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / neighbors);
+  };
+  return RunOnMpi(
+      command.command_line, {command.input, command.args, command.infeed},
+      [&](Transport& transport, int neighbors) -> absl::Status {
+        ThreadPool pool(threads(neighbors));
+        const ScopedThreads scope(pool);
+        RETURN_IF_ERROR(RunHere(command, {transport.size() > 1 ? &transport : nullptr, neighbors}));
+        return EndRuns(transport);
+      },
+      [&](Transport& transport, int neighbors) -> absl::Status {
+        ThreadPool pool(threads(neighbors));
+        const ScopedThreads scope(pool);
+        RunOptions options;
+        options.max_bytes = MaxBytes(command, neighbors);
+        options.transport = &transport;
+        const ScopedBlockLimit limit(options.max_bytes);
+        return ServeRuns(options);
+      });
 }
 
 }  // namespace toroid

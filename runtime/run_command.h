@@ -23,6 +23,9 @@ namespace toroid {
 using PartitionFunction =
     std::function<absl::StatusOr<std::unique_ptr<Module>>(const Module& module, int64_t num_partitions)>;
 
+// How the devices are spread: all in this process, or an equal share on each rank that mpirun started.
+enum class TransportKind { kLocal, kMpi };
+
 struct HloRunCommand {
   std::string input;
   int64_t num_partitions = 0;  // 0: what the module's shardings name.
@@ -37,6 +40,8 @@ struct HloRunCommand {
   std::string outfeed;    // .npz to write, of what outfeeds give.
   std::string output;  // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
   PartitionFunction partition;
+  TransportKind transport = TransportKind::kLocal;
+  std::string command_line;  // What all ranks must have in common.
 };
 
 // Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
@@ -46,7 +51,8 @@ struct HloRunCommand {
 // With `check` and `promote` the line also has "promoted", a list with an entry per output:
 //   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
 // Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is
-// nothing to check against; kFailedPrecondition if the check finds a difference.
+// nothing to check against; kFailedPrecondition if the check finds a difference. With ranks rank 0 alone reads, prints
+// and writes, and the process ends here where a rank fails (ranks_command.h).
 absl::Status RunHloCommand(const HloRunCommand& command);
 
 }  // namespace toroid

@@ -7,6 +7,7 @@
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/spmd_record.h"
+#include "runtime/ranks_run.h"
 
 namespace toroid {
 
@@ -19,17 +20,25 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
     return absl::InvalidArgumentError(
         absl::StrCat(entry.name(), ": takes ", entry.num_parameters(), " arguments, got ", arguments.size()));
   }
-  std::vector<MeshValue> values;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
-                     ParameterShardings(partitioned, static_cast<int>(i)));
-    absl::StatusOr<MeshValue> value = CutLiteral(arguments[i], shardings, run.num_partitions);
+  const auto cut = [&](int i, int64_t begin, int64_t end) -> absl::StatusOr<MeshValue> {
+    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterShardings(partitioned, i));
+    absl::StatusOr<MeshValue> value = CutLiteral(arguments[i], shardings, run.num_partitions, begin, end);
     if (!value.ok()) return Annotate(value.status(), absl::StrCat("argument ", i));
-    values.push_back(*std::move(value));
+    return value;
+  };
+  MeshValue output;
+  if (run.transport != nullptr) {
+    ASSIGN_OR_RETURN(output, RunOnRanks(partitioned, cut, run, /*whole=*/true, options.seconds));
+  } else {
+    std::vector<MeshValue> values;
+    for (int i = 0; i < entry.num_parameters(); ++i) {
+      ASSIGN_OR_RETURN(MeshValue value, cut(i, 0, run.num_partitions));
+      values.push_back(std::move(value));
+    }
+    const Stopwatch stopwatch;
+    ASSIGN_OR_RETURN(output, RunModule(partitioned, std::move(values), run));
+    if (options.seconds != nullptr) *options.seconds = stopwatch.Seconds();
   }
-  const Stopwatch stopwatch;
-  ASSIGN_OR_RETURN(const MeshValue output, RunModule(partitioned, std::move(values), run));
-  if (options.seconds != nullptr) *options.seconds = stopwatch.Seconds();
   ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, OutputShardings(partitioned));
   if (options.result != nullptr) return AssembleLiteral(output, *options.result, shardings, options.assemble);
   ASSIGN_OR_RETURN(const Shape global, GlobalShape(output.shape(), shardings, run.num_partitions));

@@ -21,7 +21,7 @@ struct RunPartitionedOptions {
 };
 
 // Cuts global arguments by the shardings the module records (spmd_record.h), runs it on its devices and puts
-// the result together.
+// the result together. With a transport this is rank 0, and the others serve (ranks_run.h).
 // Errors: those of PartitionsOf, CutLiteral, RunModule and AssembleLiteral.
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
                                        const RunPartitionedOptions& options);

@@ -4,6 +4,7 @@
 #include "hlo/base/status.h"
 #include "runtime/op_call.h"
 #include "runtime/progress.h"
+#include "runtime/rowless.h"
 
 namespace toroid {
 namespace {
@@ -20,6 +21,7 @@ absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
   MeshBuffer* const slots = frame.data();
   RunState& run = *mesh.run;
   const double begin = run.progress_begin, width = run.progress_width;
+  const bool rowless = mesh.copies == 0 && !mesh.lifted;
   double done = 0;
   for (Step& step : plan.steps) {
     if (run.progress != nullptr) {
@@ -34,7 +36,8 @@ absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
                     *step.instruction, *mesh.run);
     }
     OpCall call(step, slots, mesh);
-    if (absl::Status status = step.kernel(call); !status.ok()) {
+    const absl::Status status = rowless ? ExecuteWithoutRows(step.kernel, call) : step.kernel(call);
+    if (!status.ok()) {
       return Locate(status, *step.instruction, *mesh.run);
     }
     for (const int slot : step.frees) slots[slot].Reset();
@@ -70,6 +73,7 @@ absl::Status RunLifted(Plan& plan, absl::Span<MeshBuffer> arguments, int64_t n, 
                        MeshBuffer* result) {
   MeshContext lifted;
   lifted.copies = n;
+  lifted.num_active = n;
   lifted.lifted = true;
   lifted.run = mesh.run;
   return RunPlan(plan, arguments, lifted, result);

@@ -171,8 +171,11 @@ StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, 
   return loop;
 }
 
-absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t num_devices,
-                     MeshBuffer* buffer) {
+struct Devices {
+  int64_t begin, end;
+};
+
+absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, Devices devices, MeshBuffer* buffer) {
   const bool unreduced = IsUnreduced(sharding);
   if ((!sharding.IsTiled() && !unreduced) || !global.shape().IsArray())
     return BufferFromLiteral(global, buffer);
@@ -180,15 +183,16 @@ absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t
   Shape local = shape;
   if (sharding.IsTiled()) local.set_dims(sharding.ShardDims(shape.dims()));
   const int64_t bytes = local.ByteSize();
-  *buffer = MeshBuffer::Array(CheckedMultiply(bytes, num_devices).value_or(-1), /*uniform=*/false);
+  *buffer = MeshBuffer::Array(CheckedMultiply(bytes, devices.end - devices.begin).value_or(-1),
+                              /*uniform=*/false);
   if (buffer->empty()) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("out of memory for ", local.ToString(), " on ", num_devices, " devices"));
+        absl::StrCat("out of memory for ", local.ToString(), " on ", devices.end - devices.begin, " devices"));
   }
   alignas(16) char poison[16];
   WritePoison(shape.element_type(), poison);
-  for (int64_t device = 0; device < num_devices; ++device) {
-    char* out = buffer->mutable_data() + device * bytes;
+  for (int64_t device = devices.begin; device < devices.end; ++device) {
+    char* out = buffer->mutable_data() + (device - devices.begin) * bytes;
     // The first addend is the value, the others are zero.
     if (FirstAddend(sharding, device) != device) {
       std::memset(out, 0, bytes);
@@ -203,13 +207,13 @@ absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, int64_t
   return absl::OkStatus();
 }
 
-absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings, int* leaf,
-                 int64_t num_devices, MeshBuffer* buffer) {
-  if (!global.shape().IsTuple()) return CutLeaf(global, shardings[(*leaf)++], num_devices, buffer);
+absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings, int* leaf, Devices devices,
+                 MeshBuffer* buffer) {
+  if (!global.shape().IsTuple()) return CutLeaf(global, shardings[(*leaf)++], devices, buffer);
   const int size = static_cast<int>(global.elements().size());
   *buffer = MeshBuffer::Tuple(size);
   for (int i = 0; i < size; ++i) {
-    RETURN_IF_ERROR(Cut(global.element(i), shardings, leaf, num_devices, &buffer->mutable_element(i)));
+    RETURN_IF_ERROR(Cut(global.element(i), shardings, leaf, devices, &buffer->mutable_element(i)));
   }
   return absl::OkStatus();
 }
@@ -401,11 +405,16 @@ absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloShardi
 
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
                                      int64_t num_devices) {
+  return CutLiteral(global, shardings, num_devices, 0, num_devices);
+}
+
+absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
+                                     int64_t num_devices, int64_t begin, int64_t end) {
   ASSIGN_OR_RETURN(const Shape local, ShardShape(global.shape(), shardings, num_devices));
   MeshBuffer buffer;
   int leaf = 0;
-  RETURN_IF_ERROR(Cut(global, shardings, &leaf, num_devices, &buffer));
-  return MeshValue(local, num_devices, std::move(buffer));
+  RETURN_IF_ERROR(Cut(global, shardings, &leaf, {begin, end}, &buffer));
+  return MeshValue(local, end - begin, std::move(buffer));
 }
 
 absl::StatusOr<Literal> AssembleLiteral(const MeshValue& shards, const Shape& global,

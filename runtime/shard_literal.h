@@ -35,6 +35,9 @@ absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloShardi
 // Errors: as ShardShape, kResourceExhausted.
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
                                      int64_t num_devices);
+// What devices [begin, end) of them hold.
+absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
+                                     int64_t num_devices, int64_t begin, int64_t end);
 
 struct AssembleOptions {
   // Devices that hold the same tile must hold the same bits; else the first device's are taken.

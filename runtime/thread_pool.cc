@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace toroid {
 namespace {
@@ -32,17 +33,32 @@ struct Loop {
 };
 
 thread_local bool inside_loop = false;
+thread_local ThreadPool* current = nullptr;
 
-class Pool {
+int ThreadsOf(int wanted) {
+  if (wanted <= 0) wanted = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(wanted, 1, kMaxThreads);
+}
+
+}  // namespace
+
+class ThreadPool::Workers {
  public:
-  // False if another caller is using the workers.
-  bool Run(Loop& loop, int threads) {
+  ~Workers() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      if (loop_ != nullptr) return false;
-      while (started_ < threads - 1) {
-        std::thread([this, i = started_] { Worker(i); }).detach();
-        ++started_;
+      ended_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  // Called by one thread at a time.
+  void Run(Loop& loop, int threads) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      while (static_cast<int>(threads_.size()) < threads - 1) {
+        threads_.emplace_back([this, index = static_cast<int>(threads_.size())] { Work(index); });
       }
       loop_ = &loop;
       helpers_ = threads - 1;
@@ -55,16 +71,17 @@ class Pool {
     std::unique_lock<std::mutex> lock(mutex_);
     loop_ = nullptr;
     done_.wait(lock, [&] { return loop.running == 0; });
-    return true;
   }
 
  private:
-  void Worker(int index) {
+  void Work(int index) {
     inside_loop = true;
     int64_t seen = 0;
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
-      wake_.wait(lock, [&] { return loop_ != nullptr && generation_ != seen && index < helpers_; });
+      wake_.wait(lock,
+                 [&] { return ended_ || (loop_ != nullptr && generation_ != seen && index < helpers_); });
+      if (ended_) return;
       seen = generation_;
       Loop* loop = loop_;
       ++loop->running;
@@ -81,40 +98,32 @@ class Pool {
   Loop* loop_ = nullptr;
   int64_t generation_ = 0;
   int helpers_ = 0;
-  int started_ = 0;
+  bool ended_ = false;
+  std::vector<std::thread> threads_;
 };
 
-Pool& GetPool() {
-  static Pool* const pool = new Pool;  // Workers are detached, so it lives as long as the process.
-  return *pool;
-}
+ThreadPool::ThreadPool(int threads) : threads_(ThreadsOf(threads)), workers_(new Workers) {}
+ThreadPool::~ThreadPool() = default;
 
-std::atomic<int> num_threads{0};
+ScopedThreads::ScopedThreads(ThreadPool& pool) : outer_(current) { current = &pool; }
+ScopedThreads::~ScopedThreads() { current = outer_; }
+bool ScopedThreads::Any() { return current != nullptr; }
 
-}  // namespace
-
-int NumThreads() {
-  const int threads = num_threads.load(std::memory_order_relaxed);
-  if (threads > 0) return threads;
-  static const int processors =
-      std::clamp<int>(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
-  return processors;
-}
-
-void SetNumThreads(int threads) { num_threads.store(std::clamp(threads, 1, kMaxThreads)); }
+int NumThreads() { return current == nullptr ? 1 : current->threads(); }
 
 void ParallelFor(int64_t n, int64_t grain, Body body) {
   if (n <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   const int64_t grains = (n + grain - 1) / grain;
   const int threads = static_cast<int>(std::min<int64_t>(NumThreads(), grains));
-  if (threads > 1 && !inside_loop) {
-    // A few chunks per thread even out their speeds.
-    const int64_t chunk = std::max<int64_t>(1, grains / (4 * threads)) * grain;
-    Loop loop(n, chunk, body);
-    if (GetPool().Run(loop, threads)) return;
+  if (threads <= 1 || inside_loop) {
+    body(0, n);
+    return;
   }
-  body(0, n);
+  // A few chunks per thread even out their speeds.
+  const int64_t chunk = std::max<int64_t>(1, grains / (4 * threads)) * grain;
+  Loop loop(n, chunk, body);
+  current->workers_->Run(loop, threads);
 }
 
 }  // namespace toroid

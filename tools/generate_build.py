@@ -38,6 +38,7 @@ EXTERNAL = [
     ('nlohmann/', '@nlohmann_json//:json'),
     ('zlib.h', '@zlib//:zlib'),
     ('zip.h', '@libzip//:zip'),
+    ('mpi.h', '@openmpi//:mpi'),
 ]
 PROTOS = {'hlo/proto/hlo.pb.h': '//hlo/proto:hlo_cc_proto', 'hlo/proto/xla_data.pb.h': '//hlo/proto:xla_data_cc_proto'}
 INCLUDE = re.compile(r'^\s*#include\s+["<]([^">]+)[">]', re.M)

@@ -1,47 +1,33 @@
 #include "runtime/collectives/all_gather.h"
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/collectives/group_rows.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/collectives/exchange.h"
+#include "runtime/collectives/group_places.h"
 
 namespace toroid {
 namespace {
 
 // `shape`: the result, of one operand an array or a tuple, of several a tuple.
 absl::Status Gather(OpCall& call, const Shape& shape, std::vector<MeshBuffer>* results) {
-  const GroupRows* rows;
-  RETURN_IF_ERROR(FindGroupRows(call, /*all_take_part=*/true, &rows));
-  const int64_t d = call.instruction().dimension(), size = rows->common_size;
+  const GroupPlaces* places;
+  RETURN_IF_ERROR(FindGroups(call, /*all_take_part=*/true, &places));
+  const int64_t d = call.instruction().dimension(), size = places->common_size;
   if (size == 0) return absl::InvalidArgumentError("device groups of different sizes");
   results->resize(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) {
     const Shape& result = shape.IsTuple() ? shape.tuple_shape(i) : shape;
     RETURN_IF_ERROR(CheckGroupSize(call.operand_shape(i), result, d, size));
     const PieceLayout layout(call.operand_shape(i), d);
-    const int64_t piece = layout.count * layout.inner, row_bytes = layout.outer * piece,
-                  bytes = row_bytes * size;
-    const bool uniform = rows->one_group || call.uniform(i);
-    RETURN_IF_ERROR(call.New(bytes, uniform, &(*results)[i]));
-    if (bytes == 0) continue;
-    char* out = (*results)[i].mutable_data();
-    for (const std::vector<int64_t>& group : rows->groups) {
-      char* first = out + (uniform ? 0 : group[0] * bytes);
-      for (int64_t member = 0; member < size; ++member) {
-        StridedLoop loop;
-        loop.width = 1;
-        loop.Add(layout.outer, piece, piece * size);
-        loop.Add(piece, 1, 1);
-        ParallelStridedCopy(std::move(loop), call.data(i) + (call.uniform(i) ? 0 : group[member] * row_bytes),
-                            first + member * piece);
-      }
-      if (uniform) break;
-      for (int64_t member = 1; member < size; ++member)
-        std::memcpy(out + group[member] * bytes, first, bytes);
-    }
+    const int64_t piece = layout.count * layout.inner, row_bytes = layout.outer * piece;
+    RETURN_IF_ERROR(call.New(row_bytes * size, places->one_group || call.uniform(i), &(*results)[i]));
+    Exchange exchange{places->groups};
+    exchange.outer = layout.outer, exchange.run = piece;
+    exchange.in_bytes = row_bytes, exchange.in_stride = piece;
+    exchange.out_bytes = row_bytes * size, exchange.out_stride = piece * size, exchange.out_step = piece;
+    RETURN_IF_ERROR(CarryOut(call, exchange, call.operand(i), &(*results)[i]));
   }
   return absl::OkStatus();
 }

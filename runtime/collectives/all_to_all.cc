@@ -6,16 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/collectives/group_rows.h"
+#include "runtime/active_devices.h"
+#include "runtime/collectives/exchange.h"
+#include "runtime/collectives/group_places.h"
 #include "runtime/kernels/index_values.h"
-#include "runtime/kernels/strided_copy.h"
-#include "runtime/thread_pool.h"
 
 namespace toroid {
 namespace {
 
-absl::Status ArrayForm(OpCall& call, const GroupRows& rows) {
-  const int64_t d = call.instruction().dimension(), size = rows.common_size;
+absl::Status ArrayForm(OpCall& call, const GroupPlaces& places) {
+  const int64_t d = call.instruction().dimension(), size = places.common_size;
   const PieceLayout layout(call.shape(), d);
   if (layout.count % size != 0) {
     return absl::InvalidArgumentError(
@@ -25,71 +25,77 @@ absl::Status ArrayForm(OpCall& call, const GroupRows& rows) {
     call.result() = call.TakeOperand(0);
     return absl::OkStatus();
   }
-  const char* in = call.data(0);
-  const int64_t bytes = call.result_bytes(), in_row = call.uniform(0) ? 0 : bytes;
-  RETURN_IF_ERROR(call.NewResult(/*uniform=*/false));
-  if (bytes == 0) return absl::OkStatus();
-  char* out = call.result().mutable_data();
-  const int64_t block = layout.count / size * layout.inner;
-  StridedLoop loop;
-  loop.width = 1;
-  loop.Add(layout.outer, block * size, block * size);
-  loop.Add(block, 1, 1);
-  loop.Simplify();
-  for (const std::vector<int64_t>& group : rows.groups) {
-    ParallelFor(size, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t to = begin; to < end; ++to) {
-        for (int64_t from = 0; from < size; ++from) {
-          StridedCopy(loop, in + group[from] * in_row + to * block, out + group[to] * bytes + from * block);
-        }
-      }
-    });
-  }
+  const int64_t bytes = call.result_bytes(), block = layout.count / size * layout.inner;
+  MeshBuffer result;
+  RETURN_IF_ERROR(call.New(bytes, /*uniform=*/false, &result));
+  Exchange exchange{places.groups};
+  exchange.outer = layout.outer, exchange.run = block;
+  exchange.in_bytes = exchange.out_bytes = bytes;
+  exchange.in_stride = exchange.out_stride = block * size;
+  exchange.in_step = exchange.out_step = block;
+  RETURN_IF_ERROR(CarryOut(call, exchange, call.operand(0), &result));
+  call.result() = std::move(result);
   return absl::OkStatus();
 }
 
-absl::Status TupleForm(OpCall& call, const GroupRows& rows) {
-  const int64_t size = rows.common_size;
+absl::Status TupleForm(OpCall& call, const GroupPlaces& places) {
+  const int64_t size = places.common_size;
   if (call.num_operands() != size) {
     return absl::InvalidArgumentError(absl::StrCat(call.num_operands(), " operands for groups of ", size));
   }
   const int64_t bytes = call.operand_shape(0).ByteSize();
+  const MeshContext& mesh = call.mesh();
+  const Ranks ranks(mesh);
+  const StridedLoop loop = OneRun(bytes);
   std::vector<MeshBuffer> results(size);
-  for (int64_t from = 0; from < size; ++from) {
-    RETURN_IF_ERROR(call.New(bytes, /*uniform=*/false, &results[from]));
-    for (const std::vector<int64_t>& group : rows.groups) {
-      for (int64_t to = 0; to < size; ++to) {
-        const char* in = call.data(static_cast<int>(to));
-        std::memcpy(results[from].mutable_data() + group[to] * bytes,
-                    in + (call.uniform(static_cast<int>(to)) ? 0 : group[from] * bytes), bytes);
+  for (MeshBuffer& result : results) RETURN_IF_ERROR(call.New(bytes, /*uniform=*/false, &result));
+  RETURN_IF_ERROR(MovePieces(call, [&](auto visit) {
+    for (int64_t from = 0; from < size && bytes > 0; ++from) {
+      for (const std::vector<int64_t>& group : places.groups) {
+        for (int to = 0; to < size; ++to) {
+          Piece piece{ranks.Of(group[from]), ranks.Of(group[to]), &loop};
+          if (call.uniform(to)) piece.source = piece.target;
+          if (piece.source == ranks.mine()) {
+            piece.read = call.data(to) + (call.uniform(to) ? 0 : (group[from] - mesh.first_here) * bytes);
+          }
+          if (piece.target == ranks.mine())
+            piece.write = results[from].mutable_data() + (group[to] - mesh.first_here) * bytes;
+          visit(piece);
+        }
       }
     }
-  }
+  }));
   SetResults(call, std::move(results));
   return absl::OkStatus();
 }
 
+// The run of rows that one member sends to another.
+struct RaggedPiece {
+  int64_t source, count, target;
+};
+
 }  // namespace
 
 absl::Status ExecuteAllToAll(OpCall& call) {
-  const GroupRows* rows;
-  RETURN_IF_ERROR(FindGroupRows(call, /*all_take_part=*/true, &rows));
-  if (rows->common_size == 0) return absl::InvalidArgumentError("device groups of different sizes");
-  if (call.shape().IsTuple()) return TupleForm(call, *rows);
+  const GroupPlaces* places;
+  RETURN_IF_ERROR(FindGroups(call, /*all_take_part=*/true, &places));
+  if (places->common_size == 0) return absl::InvalidArgumentError("device groups of different sizes");
+  if (call.shape().IsTuple()) return TupleForm(call, *places);
   if (call.instruction().dimensions().empty()) {
-    if (call.num_operands() == 1 && rows->common_size == 1) return ArrayForm(call, *rows);
+    if (call.num_operands() == 1 && places->common_size == 1) return ArrayForm(call, *places);
     return absl::InvalidArgumentError("an array is split along a dimension");
   }
-  return ArrayForm(call, *rows);
+  return ArrayForm(call, *places);
 }
 
 absl::Status ExecuteRaggedAllToAll(OpCall& call) {
-  const GroupRows* rows;
-  RETURN_IF_ERROR(FindGroupRows(call, /*all_take_part=*/true, &rows));
+  const GroupPlaces* places;
+  RETURN_IF_ERROR(FindGroups(call, /*all_take_part=*/true, &places));
   const Shape& input = call.operand_shape(0);
   const Shape& output = call.shape();
   const Shape& index_shape = call.operand_shape(2);
-  const int64_t size = rows->common_size, members = index_shape.rank() > 0 ? index_shape.dim(0) : 0;
+  const MeshContext& mesh = call.mesh();
+  const int64_t size = places->common_size, members = index_shape.rank() > 0 ? index_shape.dim(0) : 0;
   if (size == 0 || members != size || input.rank() == 0) {
     return absl::InvalidArgumentError(absl::StrCat("offsets for ", members, " members, groups of ", size));
   }
@@ -101,31 +107,63 @@ absl::Status ExecuteRaggedAllToAll(OpCall& call) {
     std::memcpy(result.mutable_data() + row * call.result_bytes(),
                 call.data(1) + (call.uniform(1) ? 0 : row * call.result_bytes()), call.result_bytes());
   }
-  const auto index = [&](int operand, int64_t row, int64_t at) {
-    return IndexValue(call.operand_shape(operand).element_type(), call.data(operand),
-                      (call.uniform(operand) ? 0 : row * index_shape.NumElements()) + at);
+  // Every rank knows the offsets and sizes of all devices.
+  const char* indices[5] = {};
+  std::vector<char> storage[5];
+  for (int i = 2; i < 5; ++i) {
+    indices[i] = call.data(i);
+    if (call.uniform(i)) continue;
+    ASSIGN_OR_RETURN(indices[i], EveryRow(mesh, call.data(i), call.operand_shape(i).ByteSize(), &storage[i]));
+  }
+  const auto index = [&](int operand, int64_t place, int64_t at) {
+    return IndexValue(call.operand_shape(operand).element_type(), indices[operand],
+                      (call.uniform(operand) ? 0 : place * index_shape.NumElements()) + at);
   };
-  for (const std::vector<int64_t>& group : rows->groups) {
+  const auto piece_of = [&](int64_t place, int64_t at) {
+    return RaggedPiece{index(2, place, at), index(3, place, at), index(4, place, at)};
+  };
+  for (const std::vector<int64_t>& group : places->groups) {
     for (const int64_t from : group) {
-      for (int64_t j = 0; j < size; ++j) {
-        for (int64_t u = 0; u < updates; ++u) {
-          const int64_t at = j * updates + u;
-          const int64_t source = index(2, from, at), count = index(3, from, at), target = index(4, from, at);
-          if (count == 0) continue;
-          if (source < 0 || count < 0 || target < 0 || source > input.dim(0) - count ||
-              target > output.dim(0) - count) {
-            return absl::InvalidArgumentError(
-                absl::StrCat("device ", call.mesh().DeviceOfRow(from), " sends rows ", source, " + ", count,
-                             " of ", input.dim(0), " to row ", target, " of ", output.dim(0), " on device ",
-                             call.mesh().DeviceOfRow(group[j])));
-          }
-          std::memcpy(result.mutable_data() + group[j] * call.result_bytes() + target * line,
-                      call.data(0) + (call.uniform(0) ? 0 : from * input.ByteSize()) + source * line,
-                      count * line);
+      for (int64_t at = 0; at < size * updates; ++at) {
+        const RaggedPiece piece = piece_of(from, at);
+        if (piece.count == 0 || (piece.source >= 0 && piece.count > 0 && piece.target >= 0 &&
+                                 piece.source <= input.dim(0) - piece.count &&
+                                 piece.target <= output.dim(0) - piece.count)) {
+          continue;
         }
+        return absl::InvalidArgumentError(
+            absl::StrCat("device ", mesh.DeviceAt(from), " sends rows ", piece.source, " + ", piece.count, " of ",
+                         input.dim(0), " to row ", piece.target, " of ", output.dim(0), " on device ",
+                         mesh.DeviceAt(group[at / updates])));
       }
     }
   }
+  const Ranks ranks(mesh);
+  char* const out = result.mutable_data();
+  RETURN_IF_ERROR(MovePieces(
+      call,
+      [&](auto visit) {
+        for (const std::vector<int64_t>& group : places->groups) {
+          for (const int64_t from : group) {
+            for (int64_t at = 0; at < size * updates; ++at) {
+              const RaggedPiece run = piece_of(from, at);
+              const int64_t to = group[at / updates];
+              const StridedLoop loop = OneRun(run.count * line);
+              Piece piece{ranks.Of(from), ranks.Of(to), &loop};
+              if (call.uniform(0)) piece.source = piece.target;
+              if (run.count == 0 || line == 0) continue;
+              if (piece.source == ranks.mine()) {
+                piece.read = call.data(0) + run.source * line +
+                             (call.uniform(0) ? 0 : (from - mesh.first_here) * input.ByteSize());
+              }
+              if (piece.target == ranks.mine())
+                piece.write = out + (to - mesh.first_here) * call.result_bytes() + run.target * line;
+              visit(piece);
+            }
+          }
+        }
+      },
+      /*overlapping=*/true));
   call.result() = std::move(result);
   return absl::OkStatus();
 }

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/collectives/group_rows.h"
+#include "runtime/collectives/exchange.h"
+#include "runtime/collectives/group_places.h"
 #include "runtime/kernels/index_values.h"
 #include "runtime/kernels/strided_copy.h"
 #include "runtime/mesh_rows.h"
@@ -17,23 +19,46 @@ namespace {
 
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
+// One piece for each pair: `read` and `write` say where the loop starts, by rows that are here. What is on every rank
+// need not be sent.
+absl::Status MovePairs(const OpCall& call, const Pairs& pairs, const StridedLoop& loop, bool everywhere,
+                       absl::FunctionRef<const char*(int64_t row)> read,
+                       absl::FunctionRef<char*(int64_t row)> write) {
+  const int64_t first = call.mesh().first_here;
+  const Ranks ranks(call.mesh());
+  return MovePieces(call, [&](auto visit) {
+    for (const auto& [source, target] : pairs) {
+      Piece piece{ranks.Of(source), ranks.Of(target), &loop};
+      if (everywhere) piece.source = piece.target;
+      if (piece.source == ranks.mine()) piece.read = read(source - first);
+      if (piece.target == ranks.mine()) piece.write = write(target - first);
+      visit(piece);
+    }
+  });
+}
+
 absl::Status Move(OpCall& call, int i, const Pairs& pairs, MeshBuffer* result) {
   const int64_t bytes = call.operand_shape(i).ByteSize();
-  if (call.uniform(i) && static_cast<int64_t>(pairs.size()) == call.copies()) {
+  const MeshContext& mesh = call.mesh();
+  if (call.uniform(i) && static_cast<int64_t>(pairs.size()) == mesh.num_active) {
     *result = call.operand(i);
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(call.New(bytes, /*uniform=*/false, result));
+  if (bytes == 0) return absl::OkStatus();
   char* out = result->mutable_data();
   std::vector<bool> received(call.copies(), false);
   for (const auto& [source, target] : pairs) {
-    std::memcpy(out + target * bytes, call.data(i) + (call.uniform(i) ? 0 : source * bytes), bytes);
-    received[target] = true;
+    if (mesh.IsHere(target)) received[target - mesh.first_here] = true;
   }
   for (int64_t row = 0; row < call.copies(); ++row) {
     if (!received[row]) std::memset(out + row * bytes, 0, bytes);
   }
-  return absl::OkStatus();
+  const bool uniform = call.uniform(i);
+  const char* const in = call.data(i);
+  return MovePairs(
+      call, pairs, OneRun(bytes), uniform, [&](int64_t row) { return in + (uniform ? 0 : row * bytes); },
+      [&](int64_t row) { return out + row * bytes; });
 }
 
 // Byte offset of the block that a tuple of scalar starts names on one row; starts are clamped as in
@@ -142,14 +167,16 @@ class BlockMover {
       loop.Add(sizes[d], source_strides[d], strides[d]);
     }
     loop.Optimize();
-    for (const auto& [source, target] : pairs_) {
-      StridedCopy(loop,
-                  from.data() + (from.uniform() ? 0 : source * input.ByteSize()) +
-                      BlockOffset(input_starts, input_values, input, sizes, source),
-                  result->mutable_data() + target * output.ByteSize() +
-                      BlockOffset(output_starts, output_values, output, sizes, target));
-    }
-    return absl::OkStatus();
+    return MovePairs(
+        call_, pairs_, loop, /*everywhere=*/false,
+        [&](int64_t row) {
+          return from.data() + (from.uniform() ? 0 : row * input.ByteSize()) +
+                 BlockOffset(input_starts, input_values, input, sizes, row);
+        },
+        [&](int64_t row) {
+          return result->mutable_data() + row * output.ByteSize() +
+                 BlockOffset(output_starts, output_values, output, sizes, row);
+        });
   }
 
   OpCall& call_;
@@ -160,7 +187,7 @@ class BlockMover {
 
 absl::Status MoveAll(OpCall& call, std::vector<MeshBuffer>* results) {
   Pairs pairs;
-  RETURN_IF_ERROR(FindPairRows(call, &pairs));
+  RETURN_IF_ERROR(FindPairs(call, &pairs));
   if (call.attrs().dynamic_slice_sizes_size() > 0 && call.num_operands() == 4) {
     MeshBuffer moved;
     RETURN_IF_ERROR(BlockMover(call, pairs).Run(&moved));
@@ -208,11 +235,11 @@ absl::Status ExecuteCollectivePermuteDone(OpCall& call) {
 }
 
 absl::Status ExecuteCollectiveBroadcast(OpCall& call) {
-  const GroupRows* rows;
-  RETURN_IF_ERROR(FindGroupRows(call, /*all_take_part=*/false, &rows));
+  const GroupPlaces* places;
+  RETURN_IF_ERROR(FindGroups(call, /*all_take_part=*/false, &places));
   Pairs pairs;
-  for (const std::vector<int64_t>& group : rows->groups) {
-    for (const int64_t row : group) pairs.emplace_back(group[0], row);
+  for (const std::vector<int64_t>& group : places->groups) {
+    for (const int64_t place : group) pairs.emplace_back(group[0], place);
   }
   std::vector<MeshBuffer> results(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) RETURN_IF_ERROR(Move(call, i, pairs, &results[i]));

@@ -2,93 +2,227 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 #include "hlo/base/status.h"
-#include "runtime/kernels/binary.h"
-#include "runtime/kernels/block_convert.h"
-#include "runtime/kernels/reducer.h"
-#include "runtime/scalar_body.h"
-#include "runtime/thread_pool.h"
+#include "runtime/collectives/exchange.h"
+#include "runtime/collectives/fold.h"
+#include "runtime/transport/transport.h"
 
 namespace toroid {
 namespace {
 
-constexpr int64_t kGrain = 4 << 10;
+using Groups = std::vector<std::vector<int64_t>>;
 
-struct Rows {
-  const char* data;
-  int64_t stride;  // Bytes; 0 for a uniform operand.
-  const char* row(int64_t i) const { return data + i * stride; }
+// What a rank passes on at a time: large enough to be cheap, small enough that all ranks of a chain are busy.
+constexpr int64_t kChunkBytes = 256 << 10;
+
+class Reduction {
+ public:
+  Reduction(OpCall& call, int i, const Groups& groups, const ScatteredBlocks* blocks, MeshBuffer* result)
+      : call_(call), mesh_(call.mesh()), ranks_(call.mesh()), in_(call.operand(i)), fold_(call, i), groups_(groups),
+        blocks_(blocks), result_(*result), row_bytes_(call.operand_shape(i).ByteSize()) {}
+
+  // Every row of every group is here, or the same everywhere.
+  absl::Status RunHere() {
+    MeshBuffer total;
+    RETURN_IF_ERROR(call_.New(row_bytes_, /*uniform=*/true, &total));
+    std::vector<const char*> rows;
+    for (const std::vector<int64_t>& group : groups_) {
+      if (!result_.uniform() && std::none_of(group.begin(), group.end(), [&](int64_t p) { return mesh_.IsHere(p); }))
+        continue;
+      rows.clear();
+      for (const int64_t place : group) rows.push_back(Row(place));
+      RETURN_IF_ERROR(fold_.Total(rows, total.mutable_data()));
+      Deliver(group, total.data());
+      if (result_.uniform()) break;
+    }
+    return absl::OkStatus();
+  }
+
+  // What is folded up to some member goes to the rank of the next one, in chunks, so that the ranks of a group work
+  // at the same time; the rank of the last member has the total.
+  absl::Status RunAcrossRanks() {
+    Transport& transport = *mesh_.run->transport;
+    if (fold_.one_op() && transport.CanReduce(fold_.type(), fold_.opcode()) && !AnyRankWithout()) {
+      return RunByTransport(transport);
+    }
+    const int64_t partial_bytes = fold_.elements() * fold_.partial_width();
+    std::vector<int64_t> slots(groups_.size(), -1);
+    int64_t used = 0;
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      if (Meets(groups_[g])) slots[g] = used++;
+    }
+    MeshBuffer partials;
+    RETURN_IF_ERROR(call_.New(used * partial_bytes, /*uniform=*/true, &partials));
+    std::vector<Transport::Ticket> sends;
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      if (slots[g] < 0) continue;
+      char* partial = partials.mutable_data() + slots[g] * partial_bytes;
+      RETURN_IF_ERROR(FoldChain(transport, groups_[g], partial, &sends));
+      if (ranks_.Of(groups_[g].back()) == ranks_.mine()) fold_.Round(partial);
+    }
+    RETURN_IF_ERROR(WaitAll(transport, sends));
+    return Spread([&](size_t g) { return slots[g] < 0 ? nullptr : partials.data() + slots[g] * partial_bytes; });
+  }
+
+ private:
+  const char* Row(int64_t place) const {
+    return in_.data() + (in_.uniform() ? 0 : (place - mesh_.first_here) * row_bytes_);
+  }
+  bool Meets(const std::vector<int64_t>& group) const {
+    return std::any_of(group.begin(), group.end(), [&](int64_t place) { return mesh_.IsHere(place); });
+  }
+  char* ResultRow(int64_t place) {
+    const int64_t bytes = blocks_ != nullptr ? blocks_->bytes : row_bytes_;
+    return result_.mutable_data() + (result_.uniform() ? 0 : (place - mesh_.first_here) * bytes);
+  }
+
+  // Members that are here get what is theirs of a total.
+  void Deliver(const std::vector<int64_t>& group, const char* total) {
+    for (size_t j = 0; j < group.size(); ++j) {
+      if (!result_.uniform() && !mesh_.IsHere(group[j])) continue;
+      if (blocks_ != nullptr) {
+        ParallelStridedCopy(blocks_->loop, total + static_cast<int64_t>(j) * blocks_->step, ResultRow(group[j]));
+      } else {
+        std::memcpy(ResultRow(group[j]), total, row_bytes_);
+      }
+      if (result_.uniform()) return;
+    }
+  }
+
+  // A rank that must get a uniform result has no member in the group.
+  bool AnyRankWithout() const {
+    if (!result_.uniform()) return false;
+    std::vector<bool> has(ranks_.size(), false);
+    for (const int64_t place : groups_[0]) has[ranks_.Of(place)] = true;
+    return std::find(has.begin(), has.end(), false) != has.end();
+  }
+
+  // The order does not matter to the bits: the transport knows best.
+  absl::Status RunByTransport(Transport& transport) {
+    MeshBuffer total;
+    RETURN_IF_ERROR(call_.New(row_bytes_, /*uniform=*/true, &total));
+    std::vector<const char*> rows;
+    std::vector<int> ranks;
+    for (const std::vector<int64_t>& group : groups_) {
+      if (!Meets(group)) continue;
+      rows.clear(), ranks.clear();
+      for (const int64_t place : group) {
+        if (mesh_.IsHere(place)) rows.push_back(Row(place));
+        ranks.push_back(ranks_.Of(place));
+      }
+      std::sort(ranks.begin(), ranks.end());
+      ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+      RETURN_IF_ERROR(fold_.Total(rows, total.mutable_data()));
+      if (ranks.size() > 1) {
+        RETURN_IF_ERROR(
+            transport.AllReduce(ranks, fold_.type(), fold_.opcode(), fold_.elements(), total.mutable_data()));
+      }
+      Deliver(group, total.data());
+    }
+    return absl::OkStatus();
+  }
+
+  // Members one after another on one rank.
+  struct Stretch {
+    int rank;
+    std::vector<const char*> rows;  // Of this rank.
+  };
+
+  absl::Status FoldChain(Transport& transport, const std::vector<int64_t>& group, char* partial,
+                         std::vector<Transport::Ticket>* sends) {
+    std::vector<Stretch> chain;
+    for (const int64_t place : group) {
+      const int rank = ranks_.Of(place);
+      if (chain.empty() || chain.back().rank != rank) chain.push_back({rank, {}});
+      if (rank == ranks_.mine()) chain.back().rows.push_back(Row(place));
+    }
+    const int64_t n = fold_.elements(), width = fold_.partial_width();
+    const int64_t chunk = std::max<int64_t>(1, kChunkBytes / width), chunks = (n + chunk - 1) / chunk;
+    const int64_t stretches = static_cast<int64_t>(chain.size());
+    // By chunk, the message that still reads it.
+    std::vector<Transport::Ticket> reading(chunks, -1);
+    // Stretch s takes chunk c at time s + c: every rank in the same order, so none waits in a circle.
+    for (int64_t time = 0; time < chunks + stretches - 1; ++time) {
+      for (int64_t s = std::max<int64_t>(0, time - chunks + 1); s < stretches && s <= time; ++s) {
+        if (chain[s].rank != ranks_.mine()) continue;
+        const int64_t c = time - s, begin = c * chunk, end = std::min(n, begin + chunk);
+        char* data = partial + begin * width;
+        if (s > 0) {
+          if (reading[c] >= 0) RETURN_IF_ERROR(transport.Wait(std::exchange(reading[c], -1)));
+          RETURN_IF_ERROR(transport.Wait(transport.StartReceive(chain[s - 1].rank, data, (end - begin) * width)));
+        }
+        RETURN_IF_ERROR(fold_.Add(chain[s].rows, begin, end, /*first=*/s == 0, data));
+        if (s + 1 < stretches) reading[c] = transport.StartSend(chain[s + 1].rank, data, (end - begin) * width);
+      }
+    }
+    for (const Transport::Ticket ticket : reading) {
+      if (ticket >= 0) sends->push_back(ticket);
+    }
+    return absl::OkStatus();
+  }
+
+  // From the ranks that have the totals to all that need them.
+  absl::Status Spread(absl::FunctionRef<const char*(size_t g)> total) {
+    const StridedLoop whole = OneRun(row_bytes_);
+    RETURN_IF_ERROR(MovePieces(call_, [&](auto visit) {
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        const std::vector<int64_t>& group = groups_[g];
+        const int owner = ranks_.Of(group.back());
+        const auto show = [&](int target, int64_t place, int64_t offset, const StridedLoop& loop) {
+          if (owner != ranks_.mine() && target != ranks_.mine()) return;
+          Piece piece{owner, target, &loop, nullptr, nullptr};
+          if (owner == ranks_.mine()) piece.read = total(g) + offset;
+          if (target == ranks_.mine()) piece.write = ResultRow(place);
+          visit(piece);
+        };
+        if (blocks_ != nullptr) {
+          for (size_t j = 0; j < group.size(); ++j)
+            show(ranks_.Of(group[j]), group[j], static_cast<int64_t>(j) * blocks_->step, blocks_->loop);
+          continue;
+        }
+        // Each rank gets it once.
+        std::vector<bool> served(ranks_.size(), false);
+        for (const int64_t place : group) {
+          const int target = ranks_.Of(place);
+          if (!result_.uniform() && !served[target]) show(target, place, 0, whole);
+          served[target] = true;
+        }
+        for (int target = 0; target < ranks_.size() && result_.uniform(); ++target) show(target, 0, 0, whole);
+      }
+    }));
+    if (blocks_ != nullptr || result_.uniform()) return absl::OkStatus();
+    for (const std::vector<int64_t>& group : groups_) {
+      const char* first = nullptr;
+      for (const int64_t place : group) {
+        if (!mesh_.IsHere(place)) continue;
+        char* row = ResultRow(place);
+        if (first != nullptr) std::memcpy(row, first, row_bytes_);
+        if (first == nullptr) first = row;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  OpCall& call_;
+  const MeshContext& mesh_;
+  const Ranks ranks_;
+  const MeshBuffer& in_;
+  Fold fold_;
+  const Groups& groups_;
+  const ScatteredBlocks* const blocks_;
+  MeshBuffer& result_;
+  const int64_t row_bytes_;
 };
-
-// Elements [begin, end) of the total of one group.
-void FoldPart(PrimitiveType type, BinaryLoop loop, const Rows& rows, const std::vector<int64_t>& group,
-              int64_t begin, int64_t end, char* total) {
-  const int64_t width = ByteWidth(type);
-  if (!IsNarrowFloat(type)) {
-    const int64_t offset = begin * width;
-    std::memcpy(total + offset, rows.row(group[0]) + offset, (end - begin) * width);
-    for (size_t i = 1; i < group.size(); ++i) {
-      loop(total + offset, rows.row(group[i]) + offset, total + offset, end - begin, Repeat::kNone);
-    }
-    return;
-  }
-  float sum[kConvertBlock], next[kConvertBlock];
-  for (int64_t at = begin; at < end; at += kConvertBlock) {
-    const int64_t count = std::min(kConvertBlock, end - at);
-    NarrowToFloat(type, rows.row(group[0]) + at * width, sum, count);
-    for (size_t i = 1; i < group.size(); ++i) {
-      NarrowToFloat(type, rows.row(group[i]) + at * width, next, count);
-      loop(sum, next, sum, count, Repeat::kNone);
-    }
-    FloatToNarrow(type, sum, total + at * width, count);
-  }
-}
-
-absl::Status FoldByBody(OpCall& call, const Rows& rows, const std::vector<int64_t>& group, int64_t n,
-                        int64_t bytes, MeshBuffer* total) {
-  std::vector<MeshBuffer> sum(1), next(1);
-  RETURN_IF_ERROR(call.New(bytes, /*uniform=*/true, &sum[0]));
-  sum[0].set_uniform(false);
-  std::memcpy(sum[0].mutable_data(), rows.row(group[0]), bytes);
-  for (size_t i = 1; i < group.size(); ++i) {
-    RETURN_IF_ERROR(call.New(bytes, /*uniform=*/true, &next[0]));
-    next[0].set_uniform(false);
-    std::memcpy(next[0].mutable_data(), rows.row(group[i]), bytes);
-    RETURN_IF_ERROR(
-        CombineSlices(call.called(0), absl::MakeSpan(sum), absl::MakeSpan(next), n, call.mesh(), &sum));
-  }
-  *total = std::move(sum[0]);
-  return absl::OkStatus();
-}
 
 }  // namespace
 
-absl::Status ReduceGroups(OpCall& call, int i, const std::vector<std::vector<int64_t>>& groups,
-                          absl::FunctionRef<void(int64_t group, const char* total)> deliver) {
-  const Shape& shape = call.operand_shape(i);
-  const PrimitiveType type = shape.element_type();
-  const int64_t n = shape.NumElements(), bytes = shape.ByteSize();
-  const Rows rows{call.data(i), call.uniform(i) ? 0 : bytes};
-  const std::optional<SimpleBody> body = ClassifyBody(*call.instruction().called(0));
-  BinaryLoop loop = nullptr;
-  if (body.has_value() && body->opcode != Opcode::kParameter)
-    loop = FindBinaryLoop(body->opcode, ComputeType(type));
-  MeshBuffer total;
-  if (loop != nullptr) RETURN_IF_ERROR(call.New(bytes, /*uniform=*/true, &total));
-  for (size_t g = 0; g < groups.size(); ++g) {
-    if (loop != nullptr) {
-      char* out = total.mutable_data();
-      ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
-        FoldPart(type, loop, rows, groups[g], begin, end, out);
-      });
-    } else if (n > 0) {
-      RETURN_IF_ERROR(FoldByBody(call, rows, groups[g], n, bytes, &total));
-    }
-    deliver(static_cast<int64_t>(g), total.empty() ? nullptr : total.data());
-  }
-  return absl::OkStatus();
+absl::Status ReduceGroups(OpCall& call, int i, const Groups& groups, const ScatteredBlocks* blocks,
+                          MeshBuffer* result) {
+  if (call.operand_shape(i).ByteSize() == 0) return absl::OkStatus();
+  Reduction reduction(call, i, groups, blocks, result);
+  return call.mesh().shared() && !call.uniform(i) ? reduction.RunAcrossRanks() : reduction.RunHere();
 }
 
 }  // namespace toroid

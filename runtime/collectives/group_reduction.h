@@ -4,18 +4,25 @@
 
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "runtime/kernels/strided_copy.h"
 #include "runtime/op_call.h"
 
 namespace toroid {
 
-// Calls deliver(group number, total) with the element-wise reduction of operand i over the members of each
-// group, in the order of the group: to_apply(to_apply(x_0, x_1), x_2) ...; narrow floats of one-op bodies are
-// summed in f32 and rounded once. `total` has the bytes of one row and is valid during the call. Errors:
-// those of to_apply, kResourceExhausted.
+// Which part of a total each member of a group keeps.
+struct ScatteredBlocks {
+  StridedLoop loop;   // From the member's block of the total to its row of the result.
+  int64_t step = 0;   // Bytes of the total from a member's block to the next member's.
+  int64_t bytes = 0;  // Of a row of the result.
+};
+
+// Fills `result` with the element-wise reduction of operand i over the members of each group, in the order of the
+// group: to_apply(to_apply(x_0, x_1), x_2) ...; narrow floats of one-op bodies are summed in f32 and rounded once.
+// Every member gets the total, or its block of it. A uniform result is that of the first member of the first group.
+// Errors: those of to_apply and of the transport, kResourceExhausted.
 absl::Status ReduceGroups(OpCall& call, int i, const std::vector<std::vector<int64_t>>& groups,
-                          absl::FunctionRef<void(int64_t group, const char* total)> deliver);
+                          const ScatteredBlocks* blocks, MeshBuffer* result);
 
 }  // namespace toroid
 

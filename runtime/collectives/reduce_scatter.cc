@@ -6,15 +6,15 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "runtime/collectives/group_reduction.h"
-#include "runtime/collectives/group_rows.h"
+#include "runtime/collectives/group_places.h"
 #include "runtime/kernels/strided_copy.h"
 
 namespace toroid {
 
 absl::Status ExecuteReduceScatter(OpCall& call) {
-  const GroupRows* rows;
-  RETURN_IF_ERROR(FindGroupRows(call, /*all_take_part=*/true, &rows));
-  const int64_t d = call.instruction().dimension(), size = rows->common_size;
+  const GroupPlaces* places;
+  RETURN_IF_ERROR(FindGroups(call, /*all_take_part=*/true, &places));
+  const int64_t d = call.instruction().dimension(), size = places->common_size;
   std::vector<MeshBuffer> results(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) {
     const Shape& shape = call.operand_shape(i);
@@ -29,18 +29,13 @@ absl::Status ExecuteReduceScatter(OpCall& call) {
     const int64_t block = layout.count / size * layout.inner, bytes = layout.outer * block;
     const bool uniform = size == 1 && call.uniform(i);
     RETURN_IF_ERROR(call.New(bytes, uniform, &results[i]));
-    char* out = results[i].mutable_data();
-    RETURN_IF_ERROR(ReduceGroups(call, i, rows->groups, [&](int64_t g, const char* total) {
-      if (bytes == 0) return;
-      for (int64_t member = 0; member < size; ++member) {
-        StridedLoop loop;
-        loop.width = 1;
-        loop.Add(layout.outer, layout.count * layout.inner, block);
-        loop.Add(block, 1, 1);
-        const int64_t row = uniform ? 0 : rows->groups[g][member];
-        ParallelStridedCopy(std::move(loop), total + member * block, out + row * bytes);
-      }
-    }));
+    StridedLoop loop;
+    loop.width = 1;
+    loop.Add(layout.outer, layout.count * layout.inner, block);
+    loop.Add(block, 1, 1);
+    loop.Simplify();
+    const ScatteredBlocks blocks{loop, block, bytes};
+    RETURN_IF_ERROR(ReduceGroups(call, i, places->groups, &blocks, &results[i]));
   }
   SetResults(call, std::move(results));
   return absl::OkStatus();

@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "hlo/base/status.h"
+#include "runtime/active_devices.h"
 #include "runtime/mesh_rows.h"
 #include "runtime/progress.h"
 #include "runtime/run_plan.h"
@@ -16,51 +17,56 @@ namespace {
 
 using Arguments = absl::InlinedVector<MeshBuffer, 8>;
 
-// The mesh of the devices at some rows of another.
-struct SubMesh {
-  SubMesh(const MeshContext& mesh, absl::Span<const int64_t> rows) : context(mesh) {
-    for (const int64_t row : rows) devices.push_back(mesh.DeviceOfRow(row));
-    context.copies = static_cast<int64_t>(rows.size());
-    context.devices = &devices;
+// What a predicate says on every active device.
+struct Decision {
+  bool agree = true;
+  const bool* go = nullptr;  // By place; one for all where they agree.
+  std::vector<char> storage;
+
+  absl::Status Read(const MeshContext& mesh, const MeshBuffer& pred) {
+    static constexpr bool kNobody = false;
+    if (mesh.num_active == 0) go = &kNobody;
+    if (mesh.num_active == 0) return absl::OkStatus();
+    go = reinterpret_cast<const bool*>(pred.data());
+    if (pred.uniform()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const char* rows, EveryRow(mesh, pred.data(), sizeof(bool), &storage));
+    agree = RowsAgree(rows, mesh.num_active, sizeof(bool));
+    go = reinterpret_cast<const bool*>(rows);
+    return absl::OkStatus();
   }
-  std::vector<int64_t> devices;
-  MeshContext context;
 };
 
-bool RowsAgree(const MeshBuffer& buffer, int64_t copies) {
-  if (buffer.uniform() || copies == 1) return true;
-  const int64_t row_bytes = buffer.bytes() / copies;
-  return std::memcmp(buffer.data(), buffer.data() + row_bytes, (copies - 1) * row_bytes) == 0;
-}
-
-// The loop once devices disagree: `active` are the rows still looping, `state` theirs alone.
+// The loop once devices disagree: `active` are the places still looping, `state` theirs alone.
 absl::Status FinishLoopInGroups(OpCall& call, std::vector<int64_t> active, MeshBuffer state,
                                 MeshBuffer* result) {
   Plan& body = call.called(0);
   Plan& condition = call.called(1);
   while (!active.empty()) {
     const SubMesh mesh(call.mesh(), active);
-    const int64_t copies = mesh.context.copies;
     bool changed = false;
     while (!changed) {
       RETURN_IF_ERROR(RunPlan(body, absl::MakeSpan(&state, 1), mesh.context, &state));
       MeshBuffer argument = state, again;
       RETURN_IF_ERROR(RunPlan(condition, absl::MakeSpan(&argument, 1), mesh.context, &again));
-      const bool* go = reinterpret_cast<const bool*>(again.data());
-      if (RowsAgree(again, copies) && go[0]) continue;
+      Decision decision;
+      RETURN_IF_ERROR(decision.Read(mesh.context, again));
+      if (decision.agree && decision.go[0]) continue;
       changed = true;
-      std::vector<int64_t> stay, leave, stay_rows, leave_rows;
-      for (int64_t i = 0; i < copies; ++i) {
-        const bool stays = go[again.uniform() ? 0 : i];
+      std::vector<int64_t> stay, leave, stay_places;
+      for (int64_t i = 0; i < mesh.context.num_active; ++i) {
+        const bool stays = decision.go[again.uniform() ? 0 : i];
         (stays ? stay : leave).push_back(i);
-        (stays ? stay_rows : leave_rows).push_back(active[i]);
+        if (stays) stay_places.push_back(active[i]);
       }
+      const SubMesh left(mesh.context, leave), staying(mesh.context, stay);
+      std::vector<int64_t> left_rows;
+      for (const int64_t row : left.rows) left_rows.push_back(mesh.rows[row]);
       MeshBuffer finished, rest;
-      RETURN_IF_ERROR(GatherRows(state, copies, leave, &finished));
-      RETURN_IF_ERROR(MergeRows(finished, leave_rows, call.copies(), result));
-      RETURN_IF_ERROR(GatherRows(state, copies, stay, &rest));
+      RETURN_IF_ERROR(GatherRows(state, mesh.context.copies, left.rows, &finished));
+      RETURN_IF_ERROR(MergeRows(finished, left_rows, call.copies(), result, KeepUniform(call.mesh())));
+      RETURN_IF_ERROR(GatherRows(state, mesh.context.copies, staying.rows, &rest));
       state = std::move(rest);
-      active = std::move(stay_rows);
+      active = std::move(stay_places);
     }
   }
   return absl::OkStatus();
@@ -93,19 +99,20 @@ absl::Status ExecuteWhile(OpCall& call) {
     }
     MeshBuffer argument = state, again;
     RETURN_IF_ERROR(RunPlan(condition, absl::MakeSpan(&argument, 1), call.mesh(), &again));
-    const bool* go = reinterpret_cast<const bool*>(again.data());
-    if (!RowsAgree(again, call.copies())) {
+    Decision decision;
+    RETURN_IF_ERROR(decision.Read(call.mesh(), again));
+    if (!decision.agree) {
       std::vector<int64_t> active;
-      for (int64_t row = 0; row < call.copies(); ++row) {
-        if (go[row]) active.push_back(row);
+      for (int64_t place = 0; place < call.mesh().num_active; ++place) {
+        if (decision.go[place]) active.push_back(place);
       }
       MeshBuffer rest, result = std::move(state);
-      RETURN_IF_ERROR(GatherRows(result, call.copies(), active, &rest));
+      RETURN_IF_ERROR(GatherRows(result, call.copies(), SubMesh(call.mesh(), active).rows, &rest));
       RETURN_IF_ERROR(FinishLoopInGroups(call, std::move(active), std::move(rest), &result));
       call.result() = std::move(result);
       return absl::OkStatus();
     }
-    if (!go[0]) break;
+    if (!decision.go[0]) break;
     RETURN_IF_ERROR(RunPlan(body, absl::MakeSpan(&state, 1), call.mesh(), &state));
   }
   call.result() = std::move(state);
@@ -115,15 +122,22 @@ absl::Status ExecuteWhile(OpCall& call) {
 absl::Status ExecuteConditional(OpCall& call) {
   const int branches = call.num_called();
   const bool by_pred = call.operand_shape(0).element_type() == xla::PRED;
-  const auto branch_of = [&](int64_t row) -> int {
-    if (by_pred) return reinterpret_cast<const bool*>(call.data(0))[row] ? 0 : 1;
-    const int32_t index = reinterpret_cast<const int32_t*>(call.data(0))[row];
+  const bool uniform = call.uniform(0);
+  std::vector<char> storage;
+  const char* choice = call.data(0);
+  if (!uniform) {
+    ASSIGN_OR_RETURN(choice, EveryRow(call.mesh(), choice, call.operand_shape(0).ByteSize(), &storage));
+  }
+  const auto branch_of = [&](int64_t place) -> int {
+    if (by_pred) return reinterpret_cast<const bool*>(choice)[place] ? 0 : 1;
+    const int32_t index = reinterpret_cast<const int32_t*>(choice)[place];
     return index < 0 || index >= branches ? branches - 1 : index;
   };
-  std::vector<std::vector<int64_t>> rows(branches);
-  for (int64_t row = 0; row < call.rows(0); ++row) rows[branch_of(row)].push_back(row);
+  const int64_t choices = uniform ? 1 : call.mesh().num_active;
+  std::vector<std::vector<int64_t>> places(branches);
+  for (int64_t place = 0; place < choices; ++place) places[branch_of(place)].push_back(place);
   for (int b = 0; b < branches; ++b) {
-    if (static_cast<int64_t>(rows[b].size()) != call.rows(0)) continue;
+    if (static_cast<int64_t>(places[b].size()) != choices) continue;
     MeshBuffer argument = call.TakeOperand(b + 1), result;
     RETURN_IF_ERROR(RunPlan(call.called(b), absl::MakeSpan(&argument, 1), call.mesh(), &result));
     call.result() = std::move(result);
@@ -131,12 +145,12 @@ absl::Status ExecuteConditional(OpCall& call) {
   }
   MeshBuffer merged;
   for (int b = 0; b < branches; ++b) {
-    if (rows[b].empty()) continue;
-    const SubMesh mesh(call.mesh(), rows[b]);
+    if (places[b].empty()) continue;
+    const SubMesh mesh(call.mesh(), places[b]);
     MeshBuffer argument, result;
-    RETURN_IF_ERROR(GatherRows(call.operand(b + 1), call.copies(), rows[b], &argument));
+    RETURN_IF_ERROR(GatherRows(call.operand(b + 1), call.copies(), mesh.rows, &argument));
     RETURN_IF_ERROR(RunPlan(call.called(b), absl::MakeSpan(&argument, 1), mesh.context, &result));
-    RETURN_IF_ERROR(MergeRows(result, rows[b], call.copies(), &merged));
+    RETURN_IF_ERROR(MergeRows(result, mesh.rows, call.copies(), &merged, KeepUniform(call.mesh())));
   }
   call.result() = std::move(merged);
   return absl::OkStatus();

@@ -72,7 +72,7 @@ absl::Status SelectTuple(OpCall& call, const bool* pred) {
   }
   MeshBuffer chosen;
   RETURN_IF_ERROR(GatherRows(call.operand(1), call.copies(), rows, &chosen));
-  RETURN_IF_ERROR(MergeRows(chosen, rows, call.copies(), &result));
+  RETURN_IF_ERROR(MergeRows(chosen, rows, call.copies(), &result, KeepUniform(call.mesh())));
   call.result() = std::move(result);
   return absl::OkStatus();
 }

@@ -90,7 +90,7 @@ absl::Status ExecuteDeviceId(OpCall& call) {
   if (mesh.lifted) return absl::UnimplementedError("device numbers inside a computation over elements");
   const int64_t partitions = mesh.num_partitions;
   const bool partition = call.opcode() == Opcode::kPartitionId;
-  const bool uniform = (partition ? partitions : mesh.num_replicas) == 1 || mesh.copies == 1;
+  const bool uniform = (partition ? partitions : mesh.num_replicas) == 1 || mesh.num_active == 1;
   RETURN_IF_ERROR(call.NewResult(uniform));
   uint32_t* out = reinterpret_cast<uint32_t*>(call.result().mutable_data());
   for (int64_t row = 0; row < (uniform ? 1 : mesh.copies); ++row) {

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/literal_text.h"
 #include "hlo/ops/verify_module.h"
 #include "runtime/executor.h"
+#include "tests/runtime/ranks/thread_ranks.h"
 
 namespace toroid {
 
@@ -42,12 +44,11 @@ std::string Evaluate(absl::string_view body, absl::string_view computations,
   return result.ok() ? ToText(*result) : result.status().ToString();
 }
 
-absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
+namespace {
+
+absl::StatusOr<std::vector<Literal>> RunInProcess(const Module& module,
                                                   const std::vector<std::vector<Literal>>& arguments,
-                                                  int64_t num_partitions, int64_t num_replicas) {
-  RunOptions options;
-  options.num_partitions = num_partitions;
-  options.num_replicas = num_replicas;
+                                                  const RunOptions& options) {
   std::vector<MeshValue> values;
   for (const std::vector<Literal>& argument : arguments) {
     if (argument.size() == 1) {
@@ -63,6 +64,58 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
   for (int64_t device = 0; device < options.num_devices(); ++device)
     literals.push_back(result.ToLiteral(device));
   return literals;
+}
+
+// What is different over ranks; empty if nothing is.
+std::string DifferenceOverRanks(const absl::StatusOr<std::vector<Literal>>& expected, const Outfeed& outfeed,
+                                const absl::StatusOr<std::vector<Literal>>& actual, const Outfeed& actual_outfeed) {
+  if (!expected.ok()) {
+    if (actual.ok()) return "no error";
+    // Behind the place: names that stand in several computations are others where a module was sent.
+    const absl::string_view what = expected.status().message().substr(expected.status().message().find(": ") + 1);
+    return absl::StrContains(actual.status().message(), what) ? "" : std::string(actual.status().message());
+  }
+  if (!actual.ok()) return std::string(actual.status().message());
+  for (size_t device = 0; device < expected->size(); ++device) {
+    if (!SameBits((*expected)[device], (*actual)[device]))
+      return absl::StrCat("device ", device, " has ", ToText((*actual)[device]), ", not ", ToText((*expected)[device]));
+  }
+  if (outfeed.size() != actual_outfeed.size()) return absl::StrCat(actual_outfeed.size(), " arrays in the outfeed");
+  for (size_t i = 0; i < outfeed.size(); ++i) {
+    if (!SameBits(outfeed[i].value, actual_outfeed[i].value) || outfeed[i].devices != actual_outfeed[i].devices)
+      return absl::StrCat("array ", i, " of the outfeed is ", ToText(actual_outfeed[i].value));
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
+                                                  const std::vector<std::vector<Literal>>& arguments,
+                                                  const RunOptions& options) {
+  Outfeed outfeed;
+  RunOptions here = options;
+  here.outfeed = &outfeed;
+  auto expected = RunInProcess(module, arguments, here);
+  for (const int ranks : {2, 3}) {
+    if (static_cast<int>(arguments.size()) != module.entry()->num_parameters()) break;
+    Outfeed over_ranks;
+    here.outfeed = &over_ranks;
+    const std::string difference = DifferenceOverRanks(
+        expected, outfeed, RunOnThreadRanks(module, arguments, here, ranks), over_ranks);
+    if (!difference.empty()) return absl::InternalError(absl::StrCat("over ", ranks, " ranks: ", difference));
+  }
+  if (options.outfeed != nullptr) *options.outfeed = std::move(outfeed);
+  return expected;
+}
+
+absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
+                                                  const std::vector<std::vector<Literal>>& arguments,
+                                                  int64_t num_partitions, int64_t num_replicas) {
+  RunOptions options;
+  options.num_partitions = num_partitions;
+  options.num_replicas = num_replicas;
+  return RunOnDevices(module, arguments, options);
 }
 
 std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_view computations,

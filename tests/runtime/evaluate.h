@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
+#include "runtime/executor.h"
 
 namespace toroid {
 
@@ -30,8 +31,12 @@ std::string ToText(const Literal& literal);
 std::string Evaluate(absl::string_view body, absl::string_view computations = "",
                      absl::Span<const Literal> arguments = {});
 
-// Results of a mesh of num_partitions devices, one per device. arguments[i] holds one value for all devices,
-// or one per device.
+// Results of the devices of `options`, one per device. arguments[i] holds one value for all devices, or one per
+// device. The run is repeated over two and over three ranks, which must give the same: kInternal if they do not.
+absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
+                                                  const std::vector<std::vector<Literal>>& arguments,
+                                                  const RunOptions& options);
+// The same for a mesh of num_partitions devices.
 absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
                                                   const std::vector<std::vector<Literal>>& arguments,
                                                   int64_t num_partitions, int64_t num_replicas = 1);

@@ -75,16 +75,18 @@ void CheckRows(PrimitiveType type, GemmBatch g, std::mt19937& random) {
     if (row % 7 == 3) continue;
     for (int64_t i = 0; i < g.k; ++i) lhs[LhsPlace(g, row, i)] = line[i];
   }
+  ThreadPool four(4);
+  const ScopedThreads threads(four);
   const std::vector<T> out = Multiply(type, g, lhs, rhs);
   for (int64_t row = 0; row < g.m; ++row) {
     if (row % 7 == 3) continue;
     ASSERT_EQ(std::memcmp(out.data() + row * g.n, expected.data(), g.n * sizeof(T)), 0) << "row " << row;
   }
-  SetNumThreads(1);
+  ThreadPool one(1);
+  const ScopedThreads alone(one);
   std::vector<T> shifted(lhs.size() + 1), shifted_out(out.size() + 3);
   std::copy(lhs.begin(), lhs.end(), shifted.begin() + 1);
   Gemm(type, g, shifted.data() + 1, rhs.data(), shifted_out.data() + 3);
-  SetNumThreads(4);
   ASSERT_EQ(std::memcmp(out.data(), shifted_out.data() + 3, out.size() * sizeof(T)), 0) << "other alignment";
 }
 

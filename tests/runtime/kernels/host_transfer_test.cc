@@ -23,9 +23,9 @@ absl::StatusOr<std::vector<std::string>> RunWithFeed(const std::string& body, st
   options.num_partitions = devices;
   for (Literal& value : infeed) options.infeed.push_back({std::move(value), ""});
   options.outfeed = outfeed;
-  ASSIGN_OR_RETURN(const MeshValue result, RunModule(*module, {}, options));
+  ASSIGN_OR_RETURN(const std::vector<Literal> results, RunOnDevices(*module, {}, options));
   std::vector<std::string> texts;
-  for (int device = 0; device < devices; ++device) texts.push_back(ToText(result.ToLiteral(device)));
+  for (const Literal& result : results) texts.push_back(ToText(result));
   return texts;
 }
 

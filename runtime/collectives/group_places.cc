@@ -1,4 +1,4 @@
-#include "runtime/collectives/group_rows.h"
+#include "runtime/collectives/group_places.h"
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ struct GroupCache : KernelCache {
   int64_t num_replicas = 0, num_partitions = 0;  // What the rest was made for.
   DeviceGroups groups;
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  bool full = false;  // `rows` is that of the full mesh.
-  GroupRows rows;
+  bool full = false;  // `places` is that of the full mesh.
+  GroupPlaces places;
 };
 
 absl::Status CheckNotLifted(const OpCall& call) {
@@ -25,11 +25,11 @@ absl::Status CheckNotLifted(const OpCall& call) {
   return absl::UnimplementedError("a collective inside a computation over elements");
 }
 
-// Row of each active device.
-absl::flat_hash_map<int64_t, int64_t> RowOfDevice(const MeshContext& mesh) {
-  absl::flat_hash_map<int64_t, int64_t> rows;
-  for (int64_t row = 0; row < mesh.copies; ++row) rows[mesh.DeviceOfRow(row)] = row;
-  return rows;
+// Place of each active device.
+absl::flat_hash_map<int64_t, int64_t> PlaceOfDevice(const MeshContext& mesh) {
+  absl::flat_hash_map<int64_t, int64_t> places;
+  for (int64_t place = 0; place < mesh.num_active; ++place) places[mesh.DeviceAt(place)] = place;
+  return places;
 }
 
 absl::Status PartlyHere(absl::string_view what, const std::vector<int64_t>& here,
@@ -41,40 +41,40 @@ absl::Status PartlyHere(absl::string_view what, const std::vector<int64_t>& here
                    away.size() == 1 ? " is not" : " are not"));
 }
 
-absl::Status ToRows(const MeshContext& mesh, const DeviceGroups& groups, bool all_take_part,
-                    GroupRows* result) {
-  const auto row_of = RowOfDevice(mesh);
-  std::vector<bool> covered(mesh.copies, false);
+absl::Status ToPlaces(const MeshContext& mesh, const DeviceGroups& groups, bool all_take_part,
+                      GroupPlaces* result) {
+  const auto place_of = PlaceOfDevice(mesh);
+  std::vector<bool> covered(mesh.num_active, false);
   result->groups.clear();
   for (int64_t g = 0; g < groups.size(); ++g) {
-    std::vector<int64_t> rows, here, away;
+    std::vector<int64_t> places, here, away;
     for (const int64_t device : groups.group(g)) {
-      const auto it = row_of.find(device);
-      (it == row_of.end() ? away : here).push_back(device);
-      if (it == row_of.end()) continue;
-      rows.push_back(it->second);
+      const auto it = place_of.find(device);
+      (it == place_of.end() ? away : here).push_back(device);
+      if (it == place_of.end()) continue;
+      places.push_back(it->second);
       covered[it->second] = true;
     }
     if (!here.empty() && !away.empty()) return PartlyHere("group", here, away, groups.group(g));
-    if (!rows.empty()) result->groups.push_back(std::move(rows));
+    if (!places.empty()) result->groups.push_back(std::move(places));
   }
   int64_t in_groups = 0, size = result->groups.empty() ? 0 : result->groups[0].size();
   for (const auto& group : result->groups) {
     in_groups += group.size();
     if (static_cast<int64_t>(group.size()) != size) size = 0;
   }
-  if (all_take_part && in_groups != mesh.copies) {
-    const int64_t row = std::find(covered.begin(), covered.end(), false) - covered.begin();
-    return absl::InvalidArgumentError(absl::StrCat("device ", mesh.DeviceOfRow(row), " is in no group"));
+  if (all_take_part && in_groups != mesh.num_active) {
+    const int64_t place = std::find(covered.begin(), covered.end(), false) - covered.begin();
+    return absl::InvalidArgumentError(absl::StrCat("device ", mesh.DeviceAt(place), " is in no group"));
   }
-  result->common_size = in_groups == mesh.copies ? size : 0;
-  result->one_group = result->groups.size() == 1 && in_groups == mesh.copies;
+  result->common_size = in_groups == mesh.num_active ? size : 0;
+  result->one_group = result->groups.size() == 1 && in_groups == mesh.num_active;
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status FindGroupRows(OpCall& call, bool all_take_part, const GroupRows** rows) {
+absl::Status FindGroups(OpCall& call, bool all_take_part, const GroupPlaces** groups) {
   RETURN_IF_ERROR(CheckNotLifted(call));
   GroupCache& cache = call.Cache<GroupCache>();
   const MeshContext& mesh = call.mesh();
@@ -85,16 +85,16 @@ absl::Status FindGroupRows(OpCall& call, bool all_take_part, const GroupRows** r
     cache.num_partitions = mesh.num_partitions;
     cache.full = false;
   }
-  if (!cache.full || mesh.devices != nullptr) {
+  if (!cache.full || mesh.active != nullptr) {
     cache.full = false;
-    RETURN_IF_ERROR(ToRows(mesh, cache.groups, all_take_part, &cache.rows));
-    cache.full = mesh.devices == nullptr;
+    RETURN_IF_ERROR(ToPlaces(mesh, cache.groups, all_take_part, &cache.places));
+    cache.full = mesh.active == nullptr;
   }
-  *rows = &cache.rows;
+  *groups = &cache.places;
   return absl::OkStatus();
 }
 
-absl::Status FindPairRows(OpCall& call, std::vector<std::pair<int64_t, int64_t>>* pairs) {
+absl::Status FindPairs(OpCall& call, std::vector<std::pair<int64_t, int64_t>>* pairs) {
   RETURN_IF_ERROR(CheckNotLifted(call));
   GroupCache& cache = call.Cache<GroupCache>();
   const MeshContext& mesh = call.mesh();
@@ -105,16 +105,16 @@ absl::Status FindPairRows(OpCall& call, std::vector<std::pair<int64_t, int64_t>>
     cache.num_partitions = mesh.num_partitions;
   }
   pairs->clear();
-  if (mesh.devices == nullptr) {
+  if (mesh.active == nullptr) {
     *pairs = cache.pairs;
     return absl::OkStatus();
   }
-  const auto row_of = RowOfDevice(mesh);
+  const auto place_of = PlaceOfDevice(mesh);
   for (const auto& [source, target] : cache.pairs) {
-    const auto s = row_of.find(source), t = row_of.find(target);
-    if (s == row_of.end() && t == row_of.end()) continue;
-    if (s == row_of.end()) return PartlyHere("pair", {target}, {source}, {source, target});
-    if (t == row_of.end()) return PartlyHere("pair", {source}, {target}, {source, target});
+    const auto s = place_of.find(source), t = place_of.find(target);
+    if (s == place_of.end() && t == place_of.end()) continue;
+    if (s == place_of.end()) return PartlyHere("pair", {target}, {source}, {source, target});
+    if (t == place_of.end()) return PartlyHere("pair", {source}, {target}, {source, target});
     pairs->emplace_back(s->second, t->second);
   }
   return absl::OkStatus();

@@ -1,0 +1,70 @@
+#include "runtime/rowless.h"
+
+#include "hlo/base/status.h"
+
+namespace toroid {
+namespace {
+
+// Ops that hand values on, call computations, meet other devices or count: their kernels do well without rows.
+bool TakesPart(const OpCall& call) {
+  const Opcode opcode = call.opcode();
+  switch (opcode) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kCopy:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kDomain:
+    case Opcode::kAddDependency:
+    case Opcode::kAfterAll:
+    case Opcode::kPartitionId:
+    case Opcode::kReplicaId:
+    case Opcode::kRng:
+    case Opcode::kRngGetAndUpdateState:
+    case Opcode::kGetDimensionSize:
+    case Opcode::kSetDimensionSize:
+    case Opcode::kScan:
+      return true;
+    case Opcode::kSelect:
+      // May hand on one of its operands.
+      return call.operand_shape(0).rank() == 0 && (call.shape().IsTuple() || call.uniform(0));
+    default:
+      return IsCollective(opcode) || (opcode >= Opcode::kInfeed && opcode <= Opcode::kAsyncDone);
+  }
+}
+
+bool DependsOnRows(const OpCall& call) {
+  for (int i = 0; i < call.num_operands(); ++i) {
+    const MeshBuffer& operand = call.operand(i);
+    if (operand.is_tuple()) return true;
+    if (!operand.uniform() || (operand.sizes() != nullptr && !operand.sizes()->uniform())) return true;
+  }
+  return false;
+}
+
+// No rows of this shape.
+MeshBuffer NoRows(const Shape& shape) {
+  if (!shape.IsTuple()) {
+    MeshBuffer array = MeshBuffer::Array(0, /*uniform=*/!shape.IsArray());
+    if (shape.IsArray() && shape.IsDynamic()) array.set_sizes(MeshBuffer::Array(0, /*uniform=*/false));
+    return array;
+  }
+  std::vector<MeshBuffer> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(NoRows(element));
+  return MeshBuffer::Tuple(std::move(elements));
+}
+
+}  // namespace
+
+absl::Status ExecuteWithoutRows(Kernel kernel, OpCall& call) {
+  if (TakesPart(call) || !DependsOnRows(call)) return kernel(call);
+  call.result() = NoRows(call.shape());
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

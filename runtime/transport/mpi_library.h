@@ -1,0 +1,36 @@
+// Open MPI, loaded when it is asked for: programs start as fast as without it, and run where it is not installed.
+#ifndef TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_
+#define TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_
+
+#include "absl/status/statusor.h"
+#include "mpi.h"
+
+namespace toroid {
+
+// The functions and objects that are used, under their names without MPI_. mpi.h spells objects as addresses in the
+// library, which only the loader knows.
+struct MpiLibrary {
+#define TOROID_MPI_FUNCTIONS(F)                                                                              \
+  F(Init_thread) F(Finalize) F(Abort) F(Comm_rank) F(Comm_size) F(Comm_dup) F(Comm_group) F(Group_incl)      \
+  F(Group_free) F(Comm_create_group) F(Comm_set_errhandler) F(Isend) F(Irecv) F(Recv) F(Test) F(Iprobe)      \
+  F(Get_count) F(Iallgatherv) F(Iallreduce) F(Ibarrier) F(Error_string) F(Barrier) F(Allreduce) F(Allgather) \
+  F(Alltoall) F(Reduce_scatter_block) F(Sendrecv)
+#define TOROID_MPI_MEMBER(name) decltype(&MPI_##name) name = nullptr;
+  TOROID_MPI_FUNCTIONS(TOROID_MPI_MEMBER)
+#undef TOROID_MPI_MEMBER
+  MPI_Comm world = nullptr;
+  MPI_Errhandler errors_return = nullptr;
+  MPI_Datatype byte = nullptr;
+  MPI_Datatype int8 = nullptr, int16 = nullptr, int32 = nullptr, int64 = nullptr;
+  MPI_Datatype uint8 = nullptr, uint16 = nullptr, uint32 = nullptr, uint64 = nullptr;
+  MPI_Datatype float32 = nullptr;
+  MPI_Op sum = nullptr, product = nullptr, maximum = nullptr, minimum = nullptr;
+  MPI_Op bit_and = nullptr, bit_or = nullptr, bit_xor = nullptr;
+};
+
+// Errors: kFailedPrecondition if Open MPI is not installed, or is not the version this was built for.
+absl::StatusOr<const MpiLibrary*> LoadMpi();
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_

@@ -1,0 +1,71 @@
+// Ranks of Open MPI, as mpirun starts them.
+//
+// Messages are MPI_Isend and MPI_Irecv, of at most 1 GiB each; whoever waits also listens for ranks that fail.
+// Integers are reduced by MPI_Iallreduce, whose order of folding gives our bits there; floats are not.
+#ifndef TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
+#define TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/transport/mpi_library.h"
+#include "runtime/transport/peer_watch.h"
+#include "runtime/transport/transport.h"
+
+namespace toroid {
+
+class MpiTransport : public Transport {
+ public:
+  // Joins the other ranks; once in a process. Errors: those of LoadMpi, kUnavailable what MPI says.
+  static absl::StatusOr<std::unique_ptr<MpiTransport>> Open();
+  ~MpiTransport() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  // Ranks on this machine.
+  int neighbors() const { return neighbors_; }
+
+  Ticket StartSend(int to, const char* data, int64_t bytes) override;
+  Ticket StartReceive(int from, char* data, int64_t bytes) override;
+  absl::Status Wait(Ticket ticket) override;
+  void Fail(const absl::Status& status) override;
+
+  bool CanReduce(PrimitiveType type, Opcode opcode) const override;
+  absl::Status AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode, int64_t n,
+                         char* data) override;
+  absl::Status AllGather(absl::Span<const int64_t> bytes, char* all) override;
+
+  // Leaves the other ranks, all together. If this rank or another one has failed, rank 0 calls `report` with what is
+  // wrong (others do, if rank 0 does not answer), and the process ends with status 1.
+  absl::Status Close(const absl::Status& status, const std::function<void(const absl::Status&)>& report);
+
+ private:
+  explicit MpiTransport(const MpiLibrary& mpi) : mpi_(mpi) {}
+  absl::Status Join();
+
+  Ticket Add(std::vector<MPI_Request> requests);
+  absl::Status WaitFor(std::vector<MPI_Request>& requests);
+  absl::Status Check(int code) const;
+  // Takes in what ranks say that fail; the first of them is kept.
+  void Listen();
+  absl::StatusOr<MPI_Comm> CommunicatorOf(absl::Span<const int> ranks);
+
+  const MpiLibrary& mpi_;
+  int rank_ = 0, size_ = 1, neighbors_ = 1;
+  MPI_Comm data_ = nullptr, control_ = nullptr;
+  std::vector<std::vector<MPI_Request>> requests_;  // By ticket; tickets are used again.
+  std::vector<Ticket> free_;
+  std::map<std::vector<int>, MPI_Comm> communicators_;
+  std::unique_ptr<PeerWatch> watch_;
+  std::vector<bool> stopped_;  // Ranks that said they stop.
+  bool said_ = false;          // So did this one.
+  absl::Status failure_;       // What the first of them said.
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_

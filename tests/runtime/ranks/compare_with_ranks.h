@@ -1,0 +1,33 @@
+// The same program in one process and over ranks.
+#ifndef TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_
+#define TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+#include "partitioner/partition_options.h"
+#include "runtime/transport/transport.h"
+
+namespace toroid {
+
+// Partitions the module and runs it in one process and, as rank 0, over the ranks. Empty if both give the same bits,
+// or both fail alike; else what is different.
+std::string CompareWithRanks(Transport& transport, const Module& module, const PartitionOptions& options,
+                             absl::Span<const Literal> arguments);
+
+// Every program of tests/corpus/jax, in both of its forms: how many there are, and the differences.
+struct RanksReport {
+  int programs = 0;
+  std::vector<std::string> differences;
+};
+RanksReport CompareCorpus(Transport& transport);
+
+// Random programs of these seeds.
+RanksReport CompareRandomPrograms(Transport& transport, uint64_t from, uint64_t count);
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_

@@ -1,0 +1,50 @@
+// mpi_ranks: compares runs over the ranks of mpirun with those of one process.
+//
+//   mpirun -n 4 mpi_ranks --corpus            every program of tests/corpus/jax
+//   mpirun -n 3 mpi_ranks --random=2000       so many random programs
+// Prints how many are equal; exit status 1 if one is not.
+#include <cstdio>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "hlo/base/command_line.h"
+#include "hlo/base/status.h"
+#include "runtime/ranks_command.h"
+#include "runtime/ranks_run.h"
+#include "tests/runtime/ranks/compare_with_ranks.h"
+
+namespace {
+
+absl::Status Report(const toroid::RanksReport& report, int ranks) {
+  if (!report.differences.empty()) return absl::FailedPreconditionError(absl::StrJoin(report.differences, "\n"));
+  std::printf("%d programs equal over %d ranks\n", report.programs, ranks);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Compares runs over the ranks of mpirun with those of one process.", "mpi_ranks");
+  bool corpus = false;
+  uint64_t from = 0, random = 0;
+  app.add_flag("--corpus", corpus, "Every program of tests/corpus/jax");
+  app.add_option("--random", random, "So many random programs");
+  app.add_option("--from", from, "First seed");
+  return toroid::RunCommand(app, argc, argv, [&] {
+    return toroid::RunOnMpi(
+        "", {},
+        [&](toroid::Transport& transport, int) -> absl::Status {
+          if (corpus) RETURN_IF_ERROR(Report(toroid::CompareCorpus(transport), transport.size()));
+          if (random > 0)
+            RETURN_IF_ERROR(Report(toroid::CompareRandomPrograms(transport, from, random), transport.size()));
+          return toroid::EndRuns(transport);
+        },
+        [](toroid::Transport& transport, int) {
+          toroid::RunOptions options;
+          options.transport = &transport;
+          options.threads = 1;
+          return toroid::ServeRuns(options);
+        });
+  });
+}
