@@ -8,6 +8,7 @@
 #include "hlo/analysis/module_stats_report.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
+#include "hlo/base/terminal.h"
 #include "hlo/io/file.h"
 #include "hlo/io/output_name.h"
 
@@ -35,7 +36,7 @@ std::string Stats(const HloFile& file, const std::string& form) {
   const toroid::ModuleStats stats = toroid::ComputeModuleStats(*file.module);
   const toroid::StatsOrigin origin = {toroid::ContainerName(file.container), file.HasArguments()};
   return form == "json" ? toroid::ModuleStatsJson(stats, origin) + "\n"
-                        : toroid::ModuleStatsTable(stats, origin);
+                        : toroid::ModuleStatsTable(stats, origin, toroid::OutputWidth());
 }
 
 }  // namespace

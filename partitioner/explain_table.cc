@@ -40,12 +40,21 @@ struct Text {
     if (!source.empty()) absl::StrAppend(&out, " (", CutMiddle(source, fit[1]), ")");
     return out;
   }
-  // The same on lines of their own: one if it fits, else the step on a second.
+  // The step on one line if it fits, else what follows its arrow on a second.
+  std::vector<std::string> StepLines(int width) const {
+    const size_t arrow = step.find(" -> ");
+    if (TextWidth(step) <= width || arrow == std::string::npos) return {CutMiddle(step, width)};
+    return {CutMiddle(absl::string_view(step).substr(0, arrow), width),
+            CutMiddle(absl::string_view(step).substr(arrow + 1), width)};
+  }
+  // The same on lines of their own: one if it fits, else the step on more.
   std::string Lines(int width) const {
     const std::string indent(kIndent, ' ');
     if (LeastWidth() + kIndent <= width) return absl::StrCat(indent, Cut(width - kIndent), "\n");
     const Text head = {name, "", source};
-    return absl::StrCat(indent, head.Cut(width - kIndent), "\n", indent, CutMiddle(step, width - kIndent), "\n");
+    std::string out = absl::StrCat(indent, head.Cut(width - kIndent), "\n");
+    for (const std::string& line : StepLines(width - kIndent)) absl::StrAppend(&out, indent, line, "\n");
+    return out;
   }
 };
 
@@ -269,6 +278,19 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                   all_known ? "" : ", loops of unknown length counted once",
                   all_groups_known ? "" : ", groups of unknown size as of one device", "\n");
   return out + ReplicationLines(replications, options);
+}
+
+std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t num_partitions) {
+  int64_t sent = 0;
+  bool known = true;
+  for (const CollectiveRecord& record : collectives) {
+    sent = SaturatingAdd(sent, SaturatingMultiply(record.sent_bytes, record.executions.times));
+    known &= record.executions.known && record.group_size != 0;
+  }
+  const int64_t count = static_cast<int64_t>(collectives.size());
+  return absl::StrCat("one program for ", CountText(num_partitions), num_partitions == 1 ? " device: " : " devices: ",
+                      CountText(count), count == 1 ? " collective sends " : " collectives send ",
+                      known ? "" : "at least ", BytesText(sent), " per device; --explain says why, -o FILE writes it\n");
 }
 
 }  // namespace toroid

@@ -11,6 +11,7 @@
 #ifndef TOROID_PARTITIONER_EXPLAIN_TABLE_H_
 #define TOROID_PARTITIONER_EXPLAIN_TABLE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct ExplainOptions {
 
 std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                          absl::Span<const FullReplication> replications, const ExplainOptions& options);
+
+// "one program for 8 devices: 24 collectives send 12.3 MB per device; ...", with a line's end.
+std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t num_partitions);
 
 // One name for names that are alike but for their numbers. A number that differs becomes a range where every
 // value of it occurs, * otherwise: layers.0/dot.3, layers.1/dot.9 are "layers.0..1/dot.*".

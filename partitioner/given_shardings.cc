@@ -1,6 +1,7 @@
 #include "partitioner/given_shardings.h"
 
 #include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
@@ -15,6 +16,7 @@
 #include "hlo/base/suggestion.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
+#include "hlo/ir/hlo_sharding.h"
 
 namespace toroid {
 namespace {
@@ -220,7 +222,49 @@ absl::StatusOr<std::string> OverTheMesh(absl::string_view dims, const Module& mo
   return absl::StrCat("{mesh[", absl::StrJoin(axes, ","), "], ", absl::StrReplaceAll(dims, {{"\"", "'"}}), "}");
 }
 
-absl::Status ApplyOne(absl::string_view line, Module* module) {
+absl::Status HasRankOf(const xla::OpSharding& sharding, const Instruction& instruction) {
+  if (!instruction.shape().IsArray() || sharding.type() == xla::OpSharding::TUPLE) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(sharding));
+  return toroid::Annotate(own.Validate(instruction.shape()),
+                          absl::StrCat(instruction.computation()->name(), "/", instruction.name()));
+}
+
+// The instruction of that name, and those whose op_name matches it as a glob; `note` says how many, of a glob.
+absl::Status GiveMatches(absl::string_view name, const xla::OpSharding* sharding, Module* module,
+                         std::string* note) {
+  const bool is_glob = name.find_first_of("*?") != absl::string_view::npos;
+  int given = 0, of_other_rank = 0;
+  absl::Status misfit;
+  for (const auto& computation : module->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const bool by_name = instruction->name() == name;
+      const bool by_metadata = instruction->metadata() != nullptr && instruction->shape().IsArray() &&
+                               !instruction->metadata()->op_name().empty() &&
+                               GlobMatches(name, instruction->metadata()->op_name());
+      if (!by_name && !by_metadata) continue;
+      const absl::Status fits = HasRankOf(*sharding, *instruction);
+      if (!fits.ok() && !is_glob) return fits;
+      if (!fits.ok()) {
+        misfit.Update(fits);
+        ++of_other_rank;
+        continue;
+      }
+      RETURN_IF_ERROR(Give(module, sharding, instruction.get()));
+      ++given;
+    }
+  }
+  if (given == 0 && of_other_rank > 0) return misfit;
+  if (given == 0) {
+    return absl::NotFoundError(
+        absl::StrCat("'", name, "' names no instruction and matches no op_name", NamesInstead(name, *module)));
+  }
+  if (!is_glob) return absl::OkStatus();
+  *note = absl::StrCat("'", name, "' shards ", given, given == 1 ? " value" : " values");
+  if (of_other_rank > 0) absl::StrAppend(note, ", not the ", of_other_rank, " of another rank that it matches");
+  return absl::OkStatus();
+}
+
+absl::Status ApplyOne(absl::string_view line, Module* module, std::string* note) {
   const size_t equals = FindEquals(line);
   if (equals == absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat("'", line, "': expected NAME=SHARDING"));
@@ -241,7 +285,9 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
       return absl::NotFoundError(
           absl::StrCat("'", name, "': the module has ", module->entry()->num_parameters(), " parameters"));
     }
-    return Give(module, sharding, module->entry()->parameter(static_cast<int>(number)));
+    Instruction* parameter = module->entry()->parameter(static_cast<int>(number));
+    RETURN_IF_ERROR(HasRankOf(*sharding, *parameter));
+    return Give(module, sharding, parameter);
   }
   if (name == "output{}" && !module->entry()->root()->shape().IsTuple()) {
     return toroid::Annotate(GiveOutput(module, 0, sharding), absl::StrCat("'", name, "'"));
@@ -249,35 +295,27 @@ absl::Status ApplyOne(absl::string_view line, Module* module) {
   if (TakeNumber(name, "output{", "}", &number)) {
     return toroid::Annotate(GiveOutput(module, number, sharding), absl::StrCat("'", name, "'"));
   }
-  int matches = 0;
-  for (const auto& computation : module->computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      const bool by_name = instruction->name() == name;
-      const bool by_metadata = instruction->metadata() != nullptr && instruction->shape().IsArray() &&
-                               !instruction->metadata()->op_name().empty() &&
-                               GlobMatches(name, instruction->metadata()->op_name());
-      if (!by_name && !by_metadata) continue;
-      RETURN_IF_ERROR(Give(module, sharding, instruction.get()));
-      ++matches;
-    }
-  }
-  if (matches == 0) {
-    return absl::NotFoundError(
-        absl::StrCat("'", name, "' names no instruction and matches no op_name", NamesInstead(name, *module)));
-  }
-  return absl::OkStatus();
+  return GiveMatches(name, sharding, module, note);
 }
 
 }  // namespace
 
-absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module) {
+absl::Status ApplyGivenShardings(const std::vector<GivenSharding>& shardings, Module* module,
+                                 std::vector<std::string>* notes) {
   absl::flat_hash_set<std::string> names;
-  for (const std::string& line : lines) {
+  for (const auto& [line, where] : shardings) {
+    const auto located = [&where = where](const absl::Status& status) {
+      return where.empty() ? status : toroid::Annotate(status, where);
+    };
     const std::string name(absl::StripAsciiWhitespace(absl::string_view(line).substr(0, FindEquals(line))));
     if (!names.insert(name).second) {
-      return absl::InvalidArgumentError(absl::StrCat("'", name, "' is given two shardings; give one"));
+      return located(
+          absl::InvalidArgumentError(absl::StrCat("'", name, "' is given two shardings; give one")));
     }
-    RETURN_IF_ERROR(ApplyOne(line, module));
+    std::string note;
+    RETURN_IF_ERROR(located(ApplyOne(line, module, &note)));
+    if (notes == nullptr || note.empty()) continue;
+    notes->push_back(where.empty() ? note : absl::StrCat(where, ": ", note));
   }
   return absl::OkStatus();
 }
@@ -286,11 +324,13 @@ std::string GivenNameOf(const Instruction& parameter) {
   return UniqueName(parameter, CountNames(*parameter.module()));
 }
 
-std::vector<std::string> GivenShardingLines(absl::string_view text) {
-  std::vector<std::string> lines;
+std::vector<GivenSharding> GivenShardingLines(absl::string_view text, absl::string_view file) {
+  std::vector<GivenSharding> lines;
+  int number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
     line = absl::StripAsciiWhitespace(WithoutComment(line));
-    if (!line.empty()) lines.emplace_back(line);
+    if (!line.empty()) lines.push_back({std::string(line), absl::StrCat(file, ":", number)});
   }
   return lines;
 }

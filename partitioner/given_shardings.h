@@ -17,10 +17,17 @@ namespace toroid {
 // Marks an instruction whose ordinary sharding counts in either dialect.
 inline constexpr char kGivenSharding[] = "toroid.given_sharding";
 
-// Puts the shardings on the module's instructions.
-// Errors: kInvalidArgument for a line without '=', a sharding that does not parse, and kNotFound for a name
-// that matches nothing, with the nearest one that does.
-absl::Status ApplyGivenShardings(const std::vector<std::string>& lines, Module* module);
+struct GivenSharding {
+  std::string line;   // NAME=SHARDING
+  std::string where;  // What errors begin with, "FILE:LINE"; empty: the command line.
+};
+
+// Puts the shardings on the module's instructions. A glob shards the arrays it matches whose rank is the sharding's;
+// how many is said in `notes`, a line for each glob.
+// Errors: kInvalidArgument for a line without '=', a sharding that does not parse or has another rank than what is
+// named, and kNotFound for a name that matches nothing, with the nearest one that does.
+absl::Status ApplyGivenShardings(const std::vector<GivenSharding>& shardings, Module* module,
+                                 std::vector<std::string>* notes = nullptr);
 
 // The name by which a line gives a sharding to this entry parameter and to nothing else: its op_name, its own name,
 // or parameter(K).
@@ -28,7 +35,7 @@ std::string GivenNameOf(const Instruction& parameter);
 
 // The lines of an annotations file, without blank lines and comments: `#` at the begin of a line or behind a
 // blank.
-std::vector<std::string> GivenShardingLines(absl::string_view text);
+std::vector<GivenSharding> GivenShardingLines(absl::string_view text, absl::string_view file);
 
 }  // namespace toroid
 

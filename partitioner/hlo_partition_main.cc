@@ -30,7 +30,6 @@ int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-partition");
   toroid::PartitionCommand command;
   std::string format, explain;
-  bool check = false;
   const std::map<std::string, toroid::Format> formats = {{"text", toroid::Format::kHloText},
                                                          {"pb", toroid::Format::kContainer},
                                                          {"pbtxt", toroid::Format::kProtoText},
@@ -55,7 +54,7 @@ int main(int argc, char** argv) {
                    "Print which instruction and source line needs each collective; rows that differ by a layer's "
                    "number alone are one, with --explain=full none are; also for modules partitioned already")
           ->check(CLI::IsMember({"grouped", "full"}));
-  app.add_flag("--check", check,
+  app.add_flag("--check", command.check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
   app.add_option("--dump_dir", command.dump_dir, "Write the module after each phase into this folder");
   app.callback([&] {
@@ -68,7 +67,7 @@ int main(int argc, char** argv) {
     if (*explain_option) {
       command.explain = explain == "full" ? toroid::Explain::kFull : toroid::Explain::kGrouped;
     }
-    if (!check) return toroid::RunPartitionCommand(command);
+    if (!command.check) return toroid::RunPartitionCommand(command);
     if (command.input == "-") {
       return absl::InvalidArgumentError("hlo-partition: --check reads the module twice; give it as a file");
     }

@@ -53,13 +53,14 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
   return PartitionModule(module, options);
 }
 
-absl::Status GiveShardings(const PartitionCommand& command, Module* module) {
-  std::vector<std::string> lines = command.shardings;
+absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
+  std::vector<GivenSharding> shardings;
+  for (const std::string& line : command.shardings) shardings.push_back({line, ""});
   if (!command.annotations.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
-    for (std::string& line : GivenShardingLines(text)) lines.push_back(std::move(line));
+    for (GivenSharding& line : GivenShardingLines(text, command.annotations)) shardings.push_back(std::move(line));
   }
-  return ApplyGivenShardings(lines, module);
+  return ApplyGivenShardings(shardings, file->module.get(), &file->warnings);
 }
 
 void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned) {
@@ -84,6 +85,11 @@ bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
+bool AsksForNothing(const PartitionCommand& command) {
+  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && !command.check &&
+         command.explain == Explain::kNothing;
+}
+
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
   Partitioned partitioned;
   ASSIGN_OR_RETURN(partitioned.num_partitions, PartitionsOf(*module));
@@ -104,7 +110,7 @@ absl::StatusOr<HloFile> ReadForPartitioning(const PartitionCommand& command) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*file.module), NameOf(command.input)));
   if (command.options.num_partitions != 1) KeepRunTimeSizes(file.module.get());
-  RETURN_IF_ERROR(Annotate(GiveShardings(command, file.module.get()), NameOf(command.input)));
+  RETURN_IF_ERROR(Annotate(GiveShardings(command, &file), NameOf(command.input)));
   return file;
 }
 
@@ -160,6 +166,9 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
   }
   PrintExplanation(command, partitioned);
+  if (AsksForNothing(command)) {
+    std::fputs(SummaryLine(ListCollectives(*partitioned.module), partitioned.num_partitions).c_str(), stdout);
+  }
   PrintWarnings(file);
   return absl::OkStatus();
 }

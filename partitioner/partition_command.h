@@ -23,6 +23,7 @@ struct PartitionCommand {
   std::string annotations;             // File of such lines; empty: none.
   std::string stats;                   // File for the statistics, "-" standard output; empty: none.
   Explain explain = Explain::kNothing;
+  bool check = false;    // Run and compared before, by the caller.
   std::string dump_dir;  // Folder for the module after each phase; empty: none.
   PartitionOptions options;
 };

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/io/sdy_sharding.h"
+#include "hlo/ir/parameter_name.h"
 
 namespace toroid {
 namespace {
@@ -58,11 +60,6 @@ absl::string_view AuthorPart(absl::string_view part) {
 
 std::string OwnName(const Instruction& instruction) {
   return instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name();
-}
-
-std::string ParameterName(const Instruction& parameter) {
-  const bool named = parameter.metadata() != nullptr && !parameter.metadata()->op_name().empty();
-  return named ? parameter.metadata()->op_name() : OwnName(parameter);
 }
 
 // The operand whose elements, no others, an instruction holds.
@@ -119,6 +116,39 @@ std::vector<std::pair<std::string, int64_t>> NamedAxes(const Module& module, int
     }
   }
   return {};
+}
+
+// The entry parameters whose storage outputs take, by output: where the module names the pairs, and where it names
+// donated parameters alone, if one run of outputs has their shapes in their order (the state that a step gives back).
+absl::flat_hash_map<int, const Instruction*> ParametersReplaced(const Module& module) {
+  absl::flat_hash_map<int, const Instruction*> replaced;
+  const Computation& entry = *module.entry();
+  const Shape& result = entry.root()->shape();
+  const auto parameter = [&](int64_t number) -> const Instruction* {
+    return number < 0 || number >= entry.num_parameters() ? nullptr : entry.parameter(static_cast<int>(number));
+  };
+  for (const auto& alias : module.proto().input_output_alias().entries()) {
+    if (alias.output_shape_index_size() != (result.IsTuple() ? 1 : 0)) continue;
+    const int64_t output = result.IsTuple() ? alias.output_shape_index(0) : 0;
+    if (const Instruction* p = parameter(alias.parameter_number())) replaced.emplace(static_cast<int>(output), p);
+  }
+  std::vector<const Instruction*> donors;
+  for (const auto& donor : module.proto().buffer_donor().entries()) {
+    const Instruction* p = parameter(donor.parameter_number());
+    if (p != nullptr && donor.parameter_shape_index_size() == 0) donors.push_back(p);
+  }
+  if (donors.empty() || !replaced.empty() || !result.IsTuple()) return replaced;
+  const auto outputs = result.tuple_shapes();
+  const auto same = [](const Shape& shape, const Instruction* p) { return shape.Compatible(p->shape()); };
+  const auto begin = std::search(outputs.begin(), outputs.end(), donors.begin(), donors.end(), same);
+  if (begin == outputs.end() ||
+      std::search(begin + 1, outputs.end(), donors.begin(), donors.end(), same) != outputs.end()) {
+    return replaced;
+  }
+  for (size_t i = 0; i < donors.size(); ++i) {
+    replaced.emplace(static_cast<int>(begin - outputs.begin() + static_cast<int64_t>(i)), donors[i]);
+  }
+  return replaced;
 }
 
 }  // namespace
@@ -204,6 +234,7 @@ void ProgramNames::NameOutputs(const Module& module) {
   const bool tuple = root.shape().IsTuple();
   const int count = tuple ? static_cast<int>(root.shape().tuple_shapes().size()) : 1;
   if (count != root.shape().NumLeaves()) return;  // Tuples inside: leaves are counted alone.
+  const absl::flat_hash_map<int, const Instruction*> replaced = ParametersReplaced(module);
   for (int i = 0; i < count; ++i) {
     // Behind the identities that say how the output is sharded.
     const Instruction* value = !tuple ? &root : root.opcode() == Opcode::kTuple ? root.operand(i) : nullptr;
@@ -219,15 +250,8 @@ void ProgramNames::NameOutputs(const Module& module) {
     if (!info.empty()) {
       name = info;
     } else {
-      for (const auto& alias : module.proto().input_output_alias().entries()) {
-        const bool this_one = tuple ? alias.output_shape_index_size() == 1 && alias.output_shape_index(0) == i
-                                    : alias.output_shape_index_size() == 0;
-        const int64_t number = alias.parameter_number();
-        if (!this_one || number < 0 || number >= module.entry()->num_parameters()) continue;
-        name = absl::StrCat(name, " in place of ",
-                            ParameterName(*module.entry()->parameter(static_cast<int>(number))));
-        break;
-      }
+      const auto it = replaced.find(i);
+      if (it != replaced.end()) name = absl::StrCat(name, " in place of ", ParameterName(*it->second));
     }
     for (const Instruction* identity : identities) names_.emplace(identity, name);
     if (value != nullptr && value->opcode() != Opcode::kParameter && value != &root) output_of_.emplace(value, name);

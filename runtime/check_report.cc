@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "hlo/base/text_table.h"
 #include "runtime/compare.h"
 #include "runtime/promote.h"
 
@@ -43,6 +46,22 @@ std::string NonfiniteWarning(absl::Span<const double> shares) {
                       " NaN or infinite elements, output ", worst,
                       " the most: ", absl::StrFormat("%.3g", 100 * shares[worst]),
                       " %; such elements show little, give others with --args");
+}
+
+std::string EqualText(const nlohmann::ordered_json& outcome) {
+  const int64_t outputs = outcome["outputs"], devices = outcome["num_partitions"];
+  return absl::StrCat("equal: ", CountText(outputs), outputs == 1 ? " output" : " outputs", " of ", CountText(devices),
+                      devices == 1 ? " device" : " devices", ", largest relative error ",
+                      absl::StrFormat("%.3g", outcome["max_rel_error"].get<double>()));
+}
+
+nlohmann::ordered_json ForReading(nlohmann::ordered_json outcome) {
+  auto some = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < outcome["nonfinite"].size(); ++i) {
+    if (outcome["nonfinite"][i] != 0) some[absl::StrCat("output ", i)] = outcome["nonfinite"][i];
+  }
+  outcome["nonfinite"] = std::move(some);
+  return outcome;
 }
 
 nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promoted, const Literal& expected,

@@ -37,9 +37,18 @@ absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* a
   return absl::OkStatus();
 }
 
-std::string BesideText(const RunState& state) {
-  return state.held_bytes == 0 ? ""
-                               : absl::StrCat(" beside the ", BytesText(state.held_bytes), " of arguments");
+std::string BesideText(int64_t held_bytes) {
+  return held_bytes == 0 ? "" : absl::StrCat(" beside the ", BytesText(held_bytes), " of arguments");
+}
+
+// The devices that are here.
+std::pair<int64_t, int64_t> ShareHere(const RunOptions& options) {
+  if (options.transport == nullptr) return {0, options.num_devices()};
+  return options.transport->ShareOf(options.transport->rank(), options.num_devices());
+}
+
+int64_t MaxBytes(const RunOptions& options) {
+  return options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
 }
 
 absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments,
@@ -82,14 +91,24 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module)
   return executor;
 }
 
+absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const {
+  const int64_t max_bytes = MaxBytes(options);
+  const auto [begin, end] = ShareHere(options);
+  const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end - begin);
+  if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
+  const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
+                   ": the values alive here take ", BytesText(peak.bytes), BesideText(options.held_bytes),
+                   ", the limit is ", BytesText(max_bytes), "; raise it with --max_bytes"));
+}
+
 absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const RunOptions& options) {
   if (options.num_replicas < 1 || options.num_partitions < 1) {
     return absl::InvalidArgumentError(absl::StrCat("a mesh of ", options.num_replicas, " replicas and ",
                                                    options.num_partitions, " partitions"));
   }
-  const auto [first_here, end_here] = options.transport == nullptr
-                                          ? std::make_pair(int64_t{0}, options.num_devices())
-                                          : options.transport->ShareOf(options.transport->rank(), options.num_devices());
+  const auto [first_here, end_here] = ShareHere(options);
   const int64_t here = end_here - first_here;
   for (int i = 0; i < std::min<int>(arguments.size(), module_.entry()->num_parameters()); ++i) {
     RETURN_IF_ERROR(FitToBound(module_.entry()->parameter(i)->shape(), here, &arguments[i]));
@@ -103,7 +122,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
     threads.emplace(*threads_);
   }
   RunState state;
-  state.max_bytes = options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
+  state.max_bytes = MaxBytes(options);
   state.held_bytes = options.held_bytes;
   state.transport = options.transport;
   if (options.max_steps > 0) state.steps_left = options.max_steps;
@@ -116,14 +135,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   mesh.run = &state;
   std::vector<bool> uniform;
   for (const MeshValue& argument : arguments) uniform.push_back(argument.uniform());
-  const PeakEstimate peak = EstimatePeak(*entry_, uniform, here);
-  if (peak.bytes > state.max_bytes - state.held_bytes) {
-    const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
-    return absl::ResourceExhaustedError(absl::StrCat(
-        where.computation()->name(), "/", where.name().empty() ? where.opcode_name() : where.name(),
-        ": the values alive here take ", BytesText(peak.bytes), BesideText(state), ", the limit is ",
-        BytesText(state.max_bytes), "; raise it with --max_bytes"));
-  }
+  RETURN_IF_ERROR(CheckMemory(uniform, options));
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
   state.progress = options.progress;

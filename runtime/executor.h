@@ -62,6 +62,11 @@ class Executor {
   // a collective).
   absl::StatusOr<MeshValue> Run(std::vector<MeshValue> arguments, const RunOptions& options);
 
+  // Refuses a run that cannot do with the memory it may take, as Run does, before its arguments are made:
+  // of each it matters only whether all devices hold the same.
+  // Errors: kResourceExhausted.
+  absl::Status CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const;
+
  private:
   Executor(std::unique_ptr<Module> made, const Module& module)
       : made_(std::move(made)), module_(made_ != nullptr ? *made_ : module) {}

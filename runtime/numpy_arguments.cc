@@ -12,6 +12,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/text_table.h"
+#include "hlo/ir/parameter_name.h"
 #include "runtime/npy.h"
 #include "runtime/npz.h"
 
@@ -175,8 +176,7 @@ absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, con
   std::vector<Slot> slots;
   for (int i = 0; i < entry.num_parameters(); ++i) {
     const Instruction& parameter = *entry.parameter(i);
-    const bool named = parameter.metadata() != nullptr && !parameter.metadata()->op_name().empty();
-    AppendSlots(shape_of(i), parameter.name(), named ? parameter.metadata()->op_name() : parameter.name(), &slots);
+    AppendSlots(shape_of(i), parameter.name(), ParameterName(parameter), &slots);
   }
   if (file.names().size() != slots.size()) return WrongNumberOfArrays(entry, slots, file.names());
   const std::vector<size_t> member_of = MatchMembers(file.names(), slots);

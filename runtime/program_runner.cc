@@ -1,8 +1,10 @@
 #include "runtime/program_runner.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/spmd_record.h"
@@ -13,6 +15,38 @@
 #include "runtime/run_partitioned.h"
 
 namespace toroid {
+namespace {
+
+// A lower bound of what literals of these shapes hold, as ProgramRunner counts it.
+int64_t BytesOf(absl::Span<const Shape> shapes) {
+  int64_t bytes = 0;
+  for (const Shape& shape : shapes) bytes = CheckedAdd(bytes, shape.ByteSize()).value_or(INT64_MAX);
+  return bytes;
+}
+
+bool IsSameOnAll(const HloSharding& sharding) { return sharding.kind() == HloSharding::Kind::kReplicated; }
+
+}  // namespace
+
+absl::Status CheckRunMemory(const Module& module, absl::Span<const Shape> arguments, int64_t num_replicas,
+                            int64_t max_bytes, Transport* transport) {
+  RunOptions options;
+  options.transport = transport;
+  options.num_replicas = num_replicas;
+  options.max_bytes = max_bytes;
+  options.held_bytes = BytesOf(arguments);
+  const int num_parameters = module.entry()->num_parameters();
+  std::vector<bool> uniform(num_parameters, true);
+  if (IsPartitioned(module)) {
+    ASSIGN_OR_RETURN(options.num_partitions, PartitionsOf(module));
+    for (int i = 0; i < num_parameters; ++i) {
+      ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterShardings(module, i));
+      uniform[i] = std::any_of(shardings.begin(), shardings.end(), IsSameOnAll);
+    }
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::Create(module));
+  return executor->CheckMemory(uniform, options);
+}
 
 ProgramRunner::ProgramRunner(const std::vector<Literal>& arguments, std::vector<NpyArray> infeed,
                              Options options)

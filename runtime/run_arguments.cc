@@ -1,6 +1,8 @@
 #include "runtime/run_arguments.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -46,25 +48,13 @@ absl::StatusOr<std::string> ReadValues(const std::string& path, int64_t max_byte
   return bytes;
 }
 
-absl::StatusOr<std::vector<Shape>> GlobalArgumentShapes(const Module& module) {
-  std::vector<Shape> shapes;
-  int64_t num_partitions = 1;
-  if (IsPartitioned(module)) {
-    ASSIGN_OR_RETURN(num_partitions, PartitionsOf(module));
-  }
-  for (int i = 0; i < module.entry()->num_parameters(); ++i) {
-    Shape shape = module.entry()->parameter(i)->shape();
-    if (IsPartitioned(module)) {
-      ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterShardings(module, i));
-      ASSIGN_OR_RETURN(shape, GlobalShape(shape, shardings, num_partitions));
-    }
-    shapes.push_back(std::move(shape));
-  }
-  return shapes;
-}
-
 absl::StatusOr<RunArguments> ArgumentsOfFile(const Module& module, const std::string& path,
                                              int64_t max_bytes) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is a folder; give one file that holds all arguments: .npz, .npy or a snapshot"));
+  }
   ASSIGN_OR_RETURN(const std::string bytes, ReadValues(path, max_bytes));
   if (LooksLikeNumpy(bytes)) {
     ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(module));
@@ -82,10 +72,31 @@ absl::StatusOr<RunArguments> ArgumentsOfFile(const Module& module, const std::st
 
 }  // namespace
 
+bool AreArgumentsGenerated(const HloFile& file, const std::string& args) {
+  return args.empty() && !file.HasArguments() && file.snapshot == nullptr;
+}
+
+absl::StatusOr<std::vector<Shape>> GlobalArgumentShapes(const Module& module) {
+  std::vector<Shape> shapes;
+  int64_t num_partitions = 1;
+  if (IsPartitioned(module)) {
+    ASSIGN_OR_RETURN(num_partitions, PartitionsOf(module));
+  }
+  for (int i = 0; i < module.entry()->num_parameters(); ++i) {
+    Shape shape = module.entry()->parameter(i)->shape();
+    if (IsPartitioned(module)) {
+      ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterShardings(module, i));
+      ASSIGN_OR_RETURN(shape, GlobalShape(shape, shardings, num_partitions));
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
 absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
                                            int64_t max_bytes) {
   if (!args.empty()) return ArgumentsOfFile(*file.module, args, max_bytes);
-  if (file.HasArguments() || file.snapshot != nullptr) return RecordedArguments(file);
+  if (!AreArgumentsGenerated(file, args)) return RecordedArguments(file);
   ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(*file.module));
   RETURN_IF_ERROR(CheckArgumentBytes(shapes, max_bytes));
   RunArguments arguments;

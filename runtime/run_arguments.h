@@ -20,6 +20,12 @@ struct RunArguments {
   std::optional<Literal> result;  // Recorded with them.
 };
 
+// True if FindArguments makes the arguments of a run up.
+bool AreArgumentsGenerated(const HloFile& file, const std::string& args);
+
+// What the entry's parameters are before they are cut.
+absl::StatusOr<std::vector<Shape>> GlobalArgumentShapes(const Module& module);
+
 // The arguments in the file `args`: an HloSnapshot, .npz or .npy. Without one (""): those recorded with the
 // module, or generated ones, by `seed`. Neither the arguments, nor the file unpacked beyond what is not
 // values, may take more than `max_bytes`. Errors: kInvalidArgument "ARGS: ..." for files that hold none or do

@@ -195,7 +195,8 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
   check.num_partitions = program.num_partitions;
   check.partition_seconds = program.partition_seconds;
   ASSIGN_OR_RETURN(const CheckOutcome outcome, CheckRun(check, result, runner));
-  std::printf("%s\n", outcome.json.dump().c_str());
+  std::printf("%s\n", (isatty(STDOUT_FILENO) ? ForReading(outcome.json) : outcome.json).dump().c_str());
+  if (IsTerminal() && outcome.difference.empty()) std::fprintf(stderr, "%s\n", EqualText(outcome.json).c_str());
   return outcome.difference.empty() ? absl::OkStatus() : absl::FailedPreconditionError(outcome.difference);
 }
 
@@ -210,6 +211,17 @@ struct RanksHere {
   int neighbors = 1;  // On this machine.
 };
 
+// Generating arguments takes longer than seeing that the runs they are for cannot hold their values.
+absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, const Program& program,
+                          int64_t max_bytes, const RanksHere& ranks) {
+  ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(module));
+  RETURN_IF_ERROR(CheckArgumentBytes(shapes, max_bytes));
+  RETURN_IF_ERROR(CheckRunMemory(*program.module, shapes, program.num_replicas,
+                                 max_bytes, ranks.transport));
+  if (!command.check || program.made == nullptr || program.manual) return absl::OkStatus();
+  return CheckRunMemory(module, shapes, 1, max_bytes);
+}
+
 absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHere& ranks) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
@@ -217,6 +229,9 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHer
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
   const int64_t max_bytes = MaxBytes(command, ranks.neighbors);
   ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
+  if (AreArgumentsGenerated(file, command.args)) {
+    RETURN_IF_ERROR(CheckRunsFit(command, module, program, max_bytes, ranks));
+  }
   const ScopedBlockLimit limit(max_bytes);
   ASSIGN_OR_RETURN(const RunArguments arguments, FindArguments(file, command.args, command.seed, max_bytes));
   if (command.check && !arguments.result.has_value() && (program.made == nullptr || program.manual)) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/flops.h"
+#include "hlo/ir/parameter_name.h"
 
 namespace toroid {
 namespace {
@@ -146,7 +147,7 @@ class Collector {
     for (const Instruction* parameter : entry.parameters()) {
       const int64_t bytes = ArrayBytes(parameter->shape());
       stats_.parameters.push_back(
-          {parameter->name(), parameter->shape().ToString(), bytes, ShardingText(*parameter)});
+          {parameter->name(), ParameterName(*parameter), parameter->shape().ToString(), bytes, ShardingText(*parameter)});
       stats_.parameter_bytes = SaturatingAdd(stats_.parameter_bytes, bytes);
     }
     stats_.result_shape = entry.root()->shape().ToString();

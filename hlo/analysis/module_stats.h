@@ -20,6 +20,7 @@ struct ModuleStats {
   };
   struct Parameter {
     std::string name;
+    std::string author_name;  // What the program calls it (parameter_name.h).
     std::string shape;
     int64_t bytes = 0;
     std::string sharding;  // Empty if it has none.

@@ -16,20 +16,26 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostRows = 20;
-constexpr size_t kMostCharacters = 60;  // Of a shape or sharding in a table.
 
-std::string Cut(const std::string& text) {
-  return text.size() <= kMostCharacters ? text : absl::StrCat(text.substr(0, kMostCharacters - 3), "...");
-}
+// Headings with rows below them, in at most `width` columns.
+class Tables {
+ public:
+  explicit Tables(int width) : width_(width) {}
 
-// A heading and the rows below it; nothing where there are none.
-void Append(absl::string_view heading, Rows rows, std::string* out) {
-  if (rows.empty()) return;
-  const size_t count = rows.size();
-  if (count > kMostRows) rows.resize(kMostRows);
-  absl::StrAppend(out, "\n", heading, "\n", TableText(rows));
-  if (count > kMostRows) absl::StrAppend(out, "  and ", count - kMostRows, " more\n");
-}
+  // Nothing where there are no rows.
+  void Append(absl::string_view heading, Rows rows) {
+    if (rows.empty()) return;
+    const size_t count = rows.size();
+    if (count > kMostRows) rows.resize(kMostRows);
+    absl::StrAppend(&text_, "\n", heading, "\n", TableText(rows, width_));
+    if (count > kMostRows) absl::StrAppend(&text_, "  and ", count - kMostRows, " more, listed by --stats=json\n");
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const int width_;
+  std::string text_;
+};
 
 // Names and counts, most first.
 Rows ByCount(const std::map<std::string, int64_t>& counts) {
@@ -37,7 +43,7 @@ Rows ByCount(const std::map<std::string, int64_t>& counts) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   Rows rows;
-  for (const auto& [name, count] : sorted) rows.push_back({Cut(name), CountText(count)});
+  for (const auto& [name, count] : sorted) rows.push_back({name, CountText(count)});
   return rows;
 }
 
@@ -56,7 +62,7 @@ Rows ElementTypeRows(const ModuleStats& stats) {
 Rows ParameterRows(const ModuleStats& stats) {
   Rows rows;
   for (const ModuleStats::Parameter& p : stats.parameters) {
-    rows.push_back({p.name, Cut(p.shape), BytesText(p.bytes), Cut(p.sharding)});
+    rows.push_back({p.author_name, p.shape, BytesText(p.bytes), p.sharding});
   }
   return rows;
 }
@@ -120,7 +126,7 @@ std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin)
   json["parameter_list"] = Json::array();
   for (const ModuleStats::Parameter& p : stats.parameters) {
     json["parameter_list"].push_back(
-        {{"name", p.name}, {"shape", p.shape}, {"bytes", p.bytes}, {"sharding", p.sharding}});
+        {{"name", p.name}, {"author_name", p.author_name}, {"shape", p.shape}, {"bytes", p.bytes}, {"sharding", p.sharding}});
   }
   json["largest"] = Json::array();
   for (const ModuleStats::Tensor& t : stats.largest) {
@@ -152,7 +158,7 @@ std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin)
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin) {
+std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin, int width) {
   std::string out =
       absl::StrCat(stats.name, ": ", origin.container, origin.has_arguments ? " with arguments" : "", "\n");
   out += TableText({{"computations", CountText(stats.computations)},
@@ -165,17 +171,19 @@ std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin
                     {"result bytes", BytesText(stats.result_bytes)},
                     {"devices", CountText(stats.shardings.devices)},
                     {"with sharding", CountText(stats.shardings.annotated)},
-                    {"without", CountText(stats.shardings.unannotated)}});
-  Append("opcodes", ByCount(stats.opcodes), &out);
-  Append("element types: arrays, bytes", ElementTypeRows(stats), &out);
-  Append("parameters: shape, bytes, sharding", ParameterRows(stats), &out);
-  Append("largest arrays", LargestRows(stats), &out);
-  Append("calls: caller, opcode, callee, how often", CallRows(stats), &out);
-  Append("custom-call targets", ByCount(stats.custom_calls), &out);
-  Append("collectives: count, operand bytes", CollectiveRows(stats), &out);
-  Append("shardings", ByCount(stats.shardings.distinct), &out);
-  Append("meshes", ByCount(stats.shardings.meshes), &out);
-  return out;
+                    {"without", CountText(stats.shardings.unannotated)}},
+                   width);
+  Tables tables(width);
+  tables.Append("opcodes", ByCount(stats.opcodes));
+  tables.Append("element types: arrays, bytes", ElementTypeRows(stats));
+  tables.Append("parameters: shape, bytes, sharding", ParameterRows(stats));
+  tables.Append("largest arrays", LargestRows(stats));
+  tables.Append("calls: caller, opcode, callee, how often", CallRows(stats));
+  tables.Append("custom-call targets", ByCount(stats.custom_calls));
+  tables.Append("collectives: count, operand bytes", CollectiveRows(stats));
+  tables.Append("shardings", ByCount(stats.shardings.distinct));
+  tables.Append("meshes", ByCount(stats.shardings.meshes));
+  return out + tables.text();
 }
 
 }  // namespace toroid

@@ -18,8 +18,9 @@ struct StatsOrigin {
 // One line; the keys are those of docs/commands.md. Bytes that are not UTF-8 are replaced.
 std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin);
 
-// Lists are cut after their first entries, with a line that says how many follow.
-std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin);
+// Lists are cut after their first entries, with a line that says how many follow; cells so that no line has more
+// than `width` columns.
+std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin, int width);
 
 }  // namespace toroid
 

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "hlo/base/terminal.h"
 
 namespace toroid {
 
@@ -27,19 +28,22 @@ std::string CountText(int64_t count) {
   return text;
 }
 
-std::string TableText(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
+std::string TableText(const std::vector<std::vector<std::string>>& rows, int width) {
+  constexpr int kBetween = 2;  // Blanks before each column.
+  std::vector<int> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], TextWidth(row[c]));
   }
+  widths = FitWidths(widths, width - kBetween * static_cast<int>(widths.size()));
   std::string out;
   for (const auto& row : rows) {
-    std::string line = " ";
+    std::string line;
     for (size_t c = 0; c < row.size(); ++c) {
-      const std::string padding(widths[c] - row[c].size(), ' ');
-      const bool number = !row[c].empty() && absl::ascii_isdigit(static_cast<unsigned char>(row[c][0]));
-      absl::StrAppend(&line, c == 0 ? " " : "  ", number ? padding : "", row[c], number ? "" : padding);
+      const std::string cell = CutMiddle(row[c], widths[c]);
+      const std::string padding(widths[c] - TextWidth(cell), ' ');
+      const bool number = !cell.empty() && absl::ascii_isdigit(static_cast<unsigned char>(cell[0]));
+      absl::StrAppend(&line, std::string(kBetween, ' '), number ? padding : "", cell, number ? "" : padding);
     }
     absl::StripTrailingAsciiWhitespace(&line);
     absl::StrAppend(&out, line, "\n");

@@ -15,8 +15,9 @@ std::string BytesText(int64_t bytes);
 std::string CountText(int64_t count);
 
 // Rows of cells, each column as wide as its widest cell; cells that begin with a digit are set right. Every
-// line is indented by two blanks and has none at its end.
-std::string TableText(const std::vector<std::vector<std::string>>& rows);
+// line is indented by two blanks, has none at its end, and at most `width` columns: of cells that do not fit the
+// middle is left out.
+std::string TableText(const std::vector<std::vector<std::string>>& rows, int width);
 
 }  // namespace toroid
 

@@ -102,7 +102,7 @@ bool IsExportedFunction(absl::string_view bytes) {
 bool IsSavedModel(absl::string_view bytes) { return absl::StartsWith(bytes, absl::string_view("\x08\x01\x12", 3)); }
 
 // How much a file of a dump folder is the one to give: the module before optimizations, as a proto rather than as
-// text. 0 for others.
+// text; least what was written by a partitioner or is meant to be run as it is. 0 for others.
 int Rank(const std::string& name) {
   const bool proto = absl::EndsWith(name, ".hlo.pb") || absl::EndsWith(name, "snapshot.pb");
   const bool text = absl::EndsWith(name, ".hlo") || (absl::EndsWith(name, ".txt") && absl::StartsWith(name, "module_"));
@@ -111,8 +111,9 @@ int Rank(const std::string& name) {
       absl::StrContains(name, "thunk") || absl::StrContains(name, ".ir-")) {
     return 0;
   }
-  const int before = absl::StrContains(name, "before_optimizations") ? 4 : 0;
-  return before + (proto ? 2 : 1);
+  const bool is_late = absl::StrContains(name, "after_") || absl::StrContains(name, "spmd");
+  const int stage = absl::StrContains(name, "before_optimizations") ? 4 : is_late ? 0 : 2;
+  return stage + (proto ? 2 : 1);
 }
 
 }  // namespace

@@ -63,19 +63,14 @@ absl::Status CholeskyCall(OpCall& call) {
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   const auto option = FindOption(call.instruction().backend_config(), "lower");
   const bool lower = !option || option->empty() || (*option)[0] != 0;
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    Matrix<T> a(n, n);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), n * n);
-      if (!lower) a = a.adjoint().eval();
-      Eigen::LLT<Matrix<T>, Eigen::Lower> llt(a);
-      Matrix<T> l = llt.matrixL();
-      if (llt.info() != Eigen::Success) l.fill(T(std::numeric_limits<double>::quiet_NaN()));
-      if (!lower) l = l.adjoint().eval();
-      batches.Write(0, i, l.data(), n * n);
-    }
-    return batches.Finish();
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
+    if (!lower) a = a.adjoint().eval();
+    Eigen::LLT<Matrix<T>, Eigen::Lower> llt(a);
+    Matrix<T> l = llt.matrixL();
+    if (llt.info() != Eigen::Success) l.fill(T(std::numeric_limits<double>::quiet_NaN()));
+    if (!lower) l = l.adjoint().eval();
+    batches.Write(0, i, l.data(), n * n);
   });
 }
 
@@ -88,27 +83,22 @@ absl::Status EighCall(OpCall& call) {
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   RETURN_IF_ERROR(batches.AddResult(RealTypeOf(type), {n}));
   const bool upper = absl::StartsWith(call.instruction().backend_config(), "0");
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    Matrix<T> a(n, n);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), n * n);
-      if (upper) a = a.adjoint().eval();
-      Matrix<T> v(n, n);
-      Vector<double> w(n);
-      if (n > 0) {
-        Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(a);
-        v = solver.eigenvectors();
-        w = solver.eigenvalues();
-        if (solver.info() != Eigen::Success || !a.allFinite()) {
-          v.fill(T(std::numeric_limits<double>::quiet_NaN()));
-          w.fill(std::numeric_limits<double>::quiet_NaN());
-        }
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
+    if (upper) a = a.adjoint().eval();
+    Matrix<T> v(n, n);
+    Vector<double> w(n);
+    if (n > 0) {
+      Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(a);
+      v = solver.eigenvectors();
+      w = solver.eigenvalues();
+      if (solver.info() != Eigen::Success || !a.allFinite()) {
+        v.fill(T(std::numeric_limits<double>::quiet_NaN()));
+        w.fill(std::numeric_limits<double>::quiet_NaN());
       }
-      batches.Write(0, i, v.data(), n * n);
-      batches.Write(1, i, w.data(), n);
     }
-    return batches.Finish();
+    batches.Write(0, i, v.data(), n * n);
+    batches.Write(1, i, w.data(), n);
   });
 }
 
@@ -119,19 +109,15 @@ absl::Status QrCall(OpCall& call) {
   const int64_t m = batches.m, n = batches.n, k = std::min(m, n);
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(type, {k}));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    Matrix<T> a(m, n);
-    for (int64_t i = 0; i < batches.count && k > 0; ++i) {
-      batches.Read(0, i, a.data(), m * n);
-      const Eigen::HouseholderQR<Matrix<T>> qr(a);
-      const Matrix<T> packed = qr.matrixQR();
-      // Its reflectors are those of the adjoint.
-      const Vector<T> taus = qr.hCoeffs().conjugate();
-      batches.Write(0, i, packed.data(), m * n);
-      batches.Write(1, i, taus.data(), k);
-    }
-    return batches.Finish();
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
+    if (k == 0) return;
+    const Eigen::HouseholderQR<Matrix<T>> qr(a);
+    const Matrix<T> packed = qr.matrixQR();
+    // Its reflectors are those of the adjoint.
+    const Vector<T> taus = qr.hCoeffs().conjugate();
+    batches.Write(0, i, packed.data(), m * n);
+    batches.Write(1, i, taus.data(), k);
   });
 }
 
@@ -148,23 +134,18 @@ absl::Status HouseholderProductCall(OpCall& call) {
   const int64_t k = call.operand_shape(1).dims().back();
   if (k > n) return absl::InvalidArgumentError(absl::StrCat(k, " reflectors for ", n, " columns"));
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    Matrix<T> packed(m, n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& packed) {
+    using T = ScalarOf<decltype(packed)>;
     Vector<T> taus(k);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, packed.data(), m * n);
-      batches.Read(1, i, taus.data(), k);
-      Matrix<T> q = Matrix<T>::Identity(m, n);
-      for (int64_t r = k - 1; r >= 0; --r) {
-        Vector<T> v = Vector<T>::Zero(m);
-        v(r) = T(1);
-        for (int64_t row = r + 1; row < m; ++row) v(row) = packed(row, r);
-        q -= taus(r) * v * (v.adjoint() * q);
-      }
-      batches.Write(0, i, q.data(), m * n);
+    batches.Read(1, i, taus.data(), k);
+    Matrix<T> q = Matrix<T>::Identity(m, n);
+    for (int64_t r = k - 1; r >= 0; --r) {
+      Vector<T> v = Vector<T>::Zero(m);
+      v(r) = T(1);
+      for (int64_t row = r + 1; row < m; ++row) v(row) = packed(row, r);
+      q -= taus(r) * v * (v.adjoint() * q);
     }
-    return batches.Finish();
+    batches.Write(0, i, q.data(), m * n);
   });
 }
 
@@ -176,18 +157,12 @@ absl::Status LuCall(OpCall& call) {
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(xla::S32, {k}));
   RETURN_IF_ERROR(batches.AddResult(xla::S32, {m}));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    Matrix<T> a(m, n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
     std::vector<int32_t> pivots(k), permutation(m);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), m * n);
-      Eliminate(a, pivots, permutation);
-      batches.Write(0, i, a.data(), m * n);
-      batches.Write(1, i, pivots.data(), k);
-      batches.Write(2, i, permutation.data(), m);
-    }
-    return batches.Finish();
+    Eliminate(a, pivots, permutation);
+    batches.Write(0, i, a.data(), m * n);
+    batches.Write(1, i, pivots.data(), k);
+    batches.Write(2, i, permutation.data(), m);
   });
 }
 

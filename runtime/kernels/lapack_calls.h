@@ -1,6 +1,6 @@
 // The kernels behind lapack.h, and what they share.
 //
-// BUILD: srcs += "lapack_factors.cc", "lapack_spectra.cc"
+// BUILD: srcs += "lapack_eigenvalues.cc", "lapack_factors.cc", "lapack_reductions.cc", "lapack_svd.cc"
 #ifndef TOROID_RUNTIME_KERNELS_LAPACK_CALLS_H_
 #define TOROID_RUNTIME_KERNELS_LAPACK_CALLS_H_
 
@@ -23,11 +23,13 @@ absl::Status Geqp3Call(OpCall& call);
 absl::Status OrgqrCall(OpCall& call);
 absl::Status OrmqrCall(OpCall& call);
 absl::Status GtsvCall(OpCall& call);
-// Eigenvalues, singular values and the forms on the way, lapack_spectra.cc.
+// Eigenvalues and Schur forms, lapack_eigenvalues.cc.
 absl::Status SyevdCall(OpCall& call);
-absl::Status GesddCall(OpCall& call);
 absl::Status GeevCall(OpCall& call);
 absl::Status GeesCall(OpCall& call);
+// Singular values, lapack_svd.cc.
+absl::Status GesddCall(OpCall& call);
+// Forms on the way to eigenvalues, lapack_reductions.cc.
 absl::Status GehrdCall(OpCall& call);
 absl::Status SytrdCall(OpCall& call);
 

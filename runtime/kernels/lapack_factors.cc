@@ -46,32 +46,27 @@ absl::Status PotrfCall(OpCall& call) {
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   RETURN_IF_ERROR(AddInfo(batches));
   const bool lower = LetterOption(call, "uplo", 'L') == 'L';
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseMatrix<T> a(n, n);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), n * n);
-      DenseMatrix<T> l = lower ? a : DenseMatrix<T>(a.adjoint());
-      int32_t info = 0;
-      for (int64_t j = 0; j < n && info == 0; ++j) {
-        const double pivot = std::real(l(j, j)) - l.row(j).head(j).squaredNorm();
-        if (!(pivot > 0)) {
-          info = static_cast<int32_t>(j + 1);
-          break;
-        }
-        l(j, j) = T(std::sqrt(pivot));
-        for (int64_t r = j + 1; r < n; ++r) {
-          l(r, j) = (l(r, j) - T(l.row(j).head(j).dot(l.row(r).head(j)))) / l(j, j);
-        }
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
+    DenseMatrix<T> l = lower ? a : DenseMatrix<T>(a.adjoint());
+    int32_t info = 0;
+    for (int64_t j = 0; j < n && info == 0; ++j) {
+      const double pivot = std::real(l(j, j)) - l.row(j).head(j).squaredNorm();
+      if (!(pivot > 0)) {
+        info = static_cast<int32_t>(j + 1);
+        break;
       }
-      // The other triangle stays what it was.
-      for (int64_t r = 0; r < n; ++r) {
-        for (int64_t c = 0; c <= r; ++c) (lower ? a(r, c) : a(c, r)) = lower ? l(r, c) : Conj(l(r, c));
+      l(j, j) = T(std::sqrt(pivot));
+      for (int64_t r = j + 1; r < n; ++r) {
+        l(r, j) = (l(r, j) - T(l.row(j).head(j).dot(l.row(r).head(j)))) / l(j, j);
       }
-      batches.Write(0, i, a.data(), n * n);
-      WriteInfo(batches, 1, i, info);
     }
-    return batches.Finish();
+    // The other triangle stays what it was.
+    for (int64_t r = 0; r < n; ++r) {
+      for (int64_t c = 0; c <= r; ++c) (lower ? a(r, c) : a(c, r)) = lower ? l(r, c) : Conj(l(r, c));
+    }
+    batches.Write(0, i, a.data(), n * n);
+    WriteInfo(batches, 1, i, info);
   });
 }
 
@@ -91,34 +86,30 @@ absl::Status TrsmCall(OpCall& call) {
   const int64_t m = dims[dims.size() - 2], n = dims.back();
   RETURN_IF_ERROR(batches.CheckOperand(1, {left ? order : m, left ? n : order}, type));
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseMatrix<T> a(order, order), b(m, n);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), order * order);
-      batches.Read(1, i, b.data(), m * n);
-      // op(a), in which the triangle is the other one if it is transposed; x * op(a) = b is op(a)^T * x^T =
-      // b^T.
-      DenseMatrix<T> op = transpose == 'N'   ? a
-                          : transpose == 'T' ? DenseMatrix<T>(a.transpose())
-                                             : DenseMatrix<T>(a.adjoint());
-      bool is_lower = lower == (transpose == 'N');
-      if (!left) {
-        op.transposeInPlace();
-        b = b.transpose().eval();
-        is_lower = !is_lower;
-      }
-      if (is_lower) {
-        unit ? op.template triangularView<Eigen::UnitLower>().solveInPlace(b)
-             : op.template triangularView<Eigen::Lower>().solveInPlace(b);
-      } else {
-        unit ? op.template triangularView<Eigen::UnitUpper>().solveInPlace(b)
-             : op.template triangularView<Eigen::Upper>().solveInPlace(b);
-      }
-      if (!left) b = b.transpose().eval();
-      batches.Write(0, i, b.data(), m * n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
+    DenseMatrix<T> b(m, n);
+    batches.Read(1, i, b.data(), m * n);
+    // op(a), in which the triangle is the other one if it is transposed; x * op(a) = b is op(a)^T * x^T =
+    // b^T.
+    DenseMatrix<T> op = transpose == 'N'   ? a
+                        : transpose == 'T' ? DenseMatrix<T>(a.transpose())
+                                           : DenseMatrix<T>(a.adjoint());
+    bool is_lower = lower == (transpose == 'N');
+    if (!left) {
+      op.transposeInPlace();
+      b = b.transpose().eval();
+      is_lower = !is_lower;
     }
-    return batches.Finish();
+    if (is_lower) {
+      unit ? op.template triangularView<Eigen::UnitLower>().solveInPlace(b)
+           : op.template triangularView<Eigen::Lower>().solveInPlace(b);
+    } else {
+      unit ? op.template triangularView<Eigen::UnitUpper>().solveInPlace(b)
+           : op.template triangularView<Eigen::Upper>().solveInPlace(b);
+    }
+    if (!left) b = b.transpose().eval();
+    batches.Write(0, i, b.data(), m * n);
   });
 }
 
@@ -130,34 +121,29 @@ absl::Status GetrfCall(OpCall& call) {
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(xla::S32, {k}));
   RETURN_IF_ERROR(AddInfo(batches));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseMatrix<T> a(m, n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
     std::vector<int32_t> pivots(k);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), m * n);
-      int32_t info = 0;
-      for (int64_t j = 0; j < k; ++j) {
-        int64_t pivot = j;
-        for (int64_t r = j + 1; r < m; ++r) {
-          // LAPACK measures complex numbers by |re| + |im|.
-          if (Magnitude(a(r, j)) > Magnitude(a(pivot, j))) pivot = r;
-        }
-        pivots[j] = static_cast<int32_t>(pivot + 1);
-        if (pivot != j) a.row(j).swap(a.row(pivot));
-        if (a(j, j) == T(0)) {
-          if (info == 0) info = static_cast<int32_t>(j + 1);
-          continue;
-        }
-        a.col(j).tail(m - j - 1) /= a(j, j);
-        a.bottomRightCorner(m - j - 1, n - j - 1) -=
-            (a.col(j).tail(m - j - 1) * a.row(j).tail(n - j - 1)).eval();
+    int32_t info = 0;
+    for (int64_t j = 0; j < k; ++j) {
+      int64_t pivot = j;
+      for (int64_t r = j + 1; r < m; ++r) {
+        // LAPACK measures complex numbers by |re| + |im|.
+        if (Magnitude(a(r, j)) > Magnitude(a(pivot, j))) pivot = r;
       }
-      batches.Write(0, i, a.data(), m * n);
-      batches.Write(1, i, pivots.data(), k);
-      WriteInfo(batches, 2, i, info);
+      pivots[j] = static_cast<int32_t>(pivot + 1);
+      if (pivot != j) a.row(j).swap(a.row(pivot));
+      if (a(j, j) == T(0)) {
+        if (info == 0) info = static_cast<int32_t>(j + 1);
+        continue;
+      }
+      a.col(j).tail(m - j - 1) /= a(j, j);
+      a.bottomRightCorner(m - j - 1, n - j - 1) -=
+          (a.col(j).tail(m - j - 1) * a.row(j).tail(n - j - 1)).eval();
     }
-    return batches.Finish();
+    batches.Write(0, i, a.data(), m * n);
+    batches.Write(1, i, pivots.data(), k);
+    WriteInfo(batches, 2, i, info);
   });
 }
 
@@ -169,18 +155,13 @@ absl::Status GeqrfCall(OpCall& call) {
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(type, {k}));
   RETURN_IF_ERROR(AddInfo(batches));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseMatrix<T> a(m, n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
     DenseVector<T> taus(k);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), m * n);
-      for (int64_t j = 0; j < k; ++j) taus(j) = ReduceColumn(a, j);
-      batches.Write(0, i, a.data(), m * n);
-      batches.Write(1, i, taus.data(), k);
-      WriteInfo(batches, 2, i, 0);
-    }
-    return batches.Finish();
+    for (int64_t j = 0; j < k; ++j) taus(j) = ReduceColumn(a, j);
+    batches.Write(0, i, a.data(), m * n);
+    batches.Write(1, i, taus.data(), k);
+    WriteInfo(batches, 2, i, 0);
   });
 }
 
@@ -194,39 +175,34 @@ absl::Status Geqp3Call(OpCall& call) {
   RETURN_IF_ERROR(batches.AddResult(xla::S32, {n}));
   RETURN_IF_ERROR(batches.AddResult(type, {k}));
   RETURN_IF_ERROR(AddInfo(batches));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseMatrix<T> a(m, n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& a) {
+    using T = ScalarOf<decltype(a)>;
     DenseVector<T> taus(k);
     std::vector<int32_t> fixed(n), columns(n);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, a.data(), m * n);
-      batches.Read(1, i, fixed.data(), n);
-      for (int64_t j = 0; j < n; ++j) columns[j] = static_cast<int32_t>(j + 1);
-      // Columns marked with other than 0 stay in front.
-      int64_t first = 0;
-      const auto swap_columns = [&](int64_t to, int64_t from) {
-        if (to == from) return;
-        a.col(to).swap(a.col(from));
-        std::swap(columns[to], columns[from]);
-      };
-      for (int64_t j = 0; j < n; ++j) {
-        if (fixed[j] != 0) swap_columns(first++, j);
-      }
-      for (int64_t j = 0; j < k; ++j) {
-        int64_t longest = j;
-        for (int64_t c = j + 1; j >= first && c < n; ++c) {
-          if (a.col(c).tail(m - j).norm() > a.col(longest).tail(m - j).norm() * (1 + 1e-14)) longest = c;
-        }
-        swap_columns(j, longest);
-        taus(j) = ReduceColumn(a, j);
-      }
-      batches.Write(0, i, a.data(), m * n);
-      batches.Write(1, i, columns.data(), n);
-      batches.Write(2, i, taus.data(), k);
-      WriteInfo(batches, 3, i, 0);
+    batches.Read(1, i, fixed.data(), n);
+    for (int64_t j = 0; j < n; ++j) columns[j] = static_cast<int32_t>(j + 1);
+    // Columns marked with other than 0 stay in front.
+    int64_t first = 0;
+    const auto swap_columns = [&](int64_t to, int64_t from) {
+      if (to == from) return;
+      a.col(to).swap(a.col(from));
+      std::swap(columns[to], columns[from]);
+    };
+    for (int64_t j = 0; j < n; ++j) {
+      if (fixed[j] != 0) swap_columns(first++, j);
     }
-    return batches.Finish();
+    for (int64_t j = 0; j < k; ++j) {
+      int64_t longest = j;
+      for (int64_t c = j + 1; j >= first && c < n; ++c) {
+        if (a.col(c).tail(m - j).norm() > a.col(longest).tail(m - j).norm() * (1 + 1e-14)) longest = c;
+      }
+      swap_columns(j, longest);
+      taus(j) = ReduceColumn(a, j);
+    }
+    batches.Write(0, i, a.data(), m * n);
+    batches.Write(1, i, columns.data(), n);
+    batches.Write(2, i, taus.data(), k);
+    WriteInfo(batches, 3, i, 0);
   });
 }
 
@@ -245,19 +221,14 @@ absl::Status OrgqrCall(OpCall& call) {
   }
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(AddInfo(batches));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseMatrix<T> packed(m, n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& packed) {
+    using T = ScalarOf<decltype(packed)>;
     DenseVector<T> taus(k);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, packed.data(), m * n);
-      batches.Read(1, i, taus.data(), k);
-      DenseMatrix<T> q = DenseMatrix<T>::Identity(m, n);
-      ApplyReflectors(packed, taus, /*adjoint=*/false, &q);
-      batches.Write(0, i, q.data(), m * n);
-      WriteInfo(batches, 1, i, 0);
-    }
-    return batches.Finish();
+    batches.Read(1, i, taus.data(), k);
+    DenseMatrix<T> q = DenseMatrix<T>::Identity(m, n);
+    ApplyReflectors(packed, taus, /*adjoint=*/false, &q);
+    batches.Write(0, i, q.data(), m * n);
+    WriteInfo(batches, 1, i, 0);
   });
 }
 
@@ -283,22 +254,18 @@ absl::Status OrmqrCall(OpCall& call) {
   }
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(AddInfo(batches));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseMatrix<T> packed(order, columns), c(m, n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& packed) {
+    using T = ScalarOf<decltype(packed)>;
+    DenseMatrix<T> c(m, n);
     DenseVector<T> taus(k);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, packed.data(), order * columns);
-      batches.Read(1, i, taus.data(), k);
-      batches.Read(2, i, c.data(), m * n);
-      // c * Q = (Q^H * c^H)^H.
-      DenseMatrix<T> product = left ? c : DenseMatrix<T>(c.adjoint());
-      ApplyReflectors(packed, taus, left ? transpose != 0 : transpose == 0, &product);
-      c = left ? product : DenseMatrix<T>(product.adjoint());
-      batches.Write(0, i, c.data(), m * n);
-      WriteInfo(batches, 1, i, 0);
-    }
-    return batches.Finish();
+    batches.Read(1, i, taus.data(), k);
+    batches.Read(2, i, c.data(), m * n);
+    // c * Q = (Q^H * c^H)^H.
+    DenseMatrix<T> product = left ? c : DenseMatrix<T>(c.adjoint());
+    ApplyReflectors(packed, taus, left ? transpose != 0 : transpose == 0, &product);
+    c = left ? product : DenseMatrix<T>(product.adjoint());
+    batches.Write(0, i, c.data(), m * n);
+    WriteInfo(batches, 1, i, 0);
   });
 }
 
@@ -318,54 +285,50 @@ absl::Status GtsvCall(OpCall& call) {
   for (int i = 0; i < 3; ++i) RETURN_IF_ERROR(batches.AddResult(type, {n}));
   RETURN_IF_ERROR(batches.AddResult(type, {n, columns}));
   RETURN_IF_ERROR(AddInfo(batches));
-  return WithWideType(type, [&](auto tag) -> absl::Status {
-    using T = decltype(tag);
-    DenseVector<T> dl(n), d(n), du(n);
+  return ForEachMatrix(batches, [&](int64_t i, auto& diagonal) {
+    using T = ScalarOf<decltype(diagonal)>;
+    DenseVector<T> dl = diagonal.row(0), d(n), du(n);
     DenseMatrix<T> x(n, columns);
-    for (int64_t i = 0; i < batches.count; ++i) {
-      batches.Read(0, i, dl.data(), n);
-      batches.Read(1, i, d.data(), n);
-      batches.Read(2, i, du.data(), n);
-      batches.Read(3, i, x.data(), n * columns);
-      // dl[r + 1] stands left of d[r + 1]; `fill` is the second diagonal above.
-      DenseVector<T> fill = DenseVector<T>::Zero(n);
-      int32_t info = 0;
-      for (int64_t r = 0; r + 1 < n; ++r) {
-        if (Magnitude(d(r)) >= Magnitude(dl(r + 1))) {
-          if (d(r) == T(0)) {
-            info = static_cast<int32_t>(r + 1);
-            break;
-          }
-          const T factor = dl(r + 1) / d(r);
-          d(r + 1) -= factor * du(r);
-          x.row(r + 1) -= factor * x.row(r);
-        } else {
-          const T factor = d(r) / dl(r + 1), above = du(r);
-          d(r) = dl(r + 1);
-          du(r) = d(r + 1);
-          d(r + 1) = above - factor * d(r + 1);
-          if (r + 2 < n) {
-            fill(r) = du(r + 1);
-            du(r + 1) = -factor * du(r + 1);
-          }
-          const Eigen::Matrix<T, 1, Eigen::Dynamic> row = x.row(r);
-          x.row(r) = x.row(r + 1);
-          x.row(r + 1) = row - factor * x.row(r + 1);
+    batches.Read(1, i, d.data(), n);
+    batches.Read(2, i, du.data(), n);
+    batches.Read(3, i, x.data(), n * columns);
+    // dl[r + 1] stands left of d[r + 1]; `fill` is the second diagonal above.
+    DenseVector<T> fill = DenseVector<T>::Zero(n);
+    int32_t info = 0;
+    for (int64_t r = 0; r + 1 < n; ++r) {
+      if (Magnitude(d(r)) >= Magnitude(dl(r + 1))) {
+        if (d(r) == T(0)) {
+          info = static_cast<int32_t>(r + 1);
+          break;
         }
+        const T factor = dl(r + 1) / d(r);
+        d(r + 1) -= factor * du(r);
+        x.row(r + 1) -= factor * x.row(r);
+      } else {
+        const T factor = d(r) / dl(r + 1), above = du(r);
+        d(r) = dl(r + 1);
+        du(r) = d(r + 1);
+        d(r + 1) = above - factor * d(r + 1);
+        if (r + 2 < n) {
+          fill(r) = du(r + 1);
+          du(r + 1) = -factor * du(r + 1);
+        }
+        const Eigen::Matrix<T, 1, Eigen::Dynamic> row = x.row(r);
+        x.row(r) = x.row(r + 1);
+        x.row(r + 1) = row - factor * x.row(r + 1);
       }
-      if (info == 0 && n > 0 && d(n - 1) == T(0)) info = static_cast<int32_t>(n);
-      for (int64_t r = n - 1; r >= 0 && info == 0; --r) {
-        if (r + 1 < n) x.row(r) -= du(r) * x.row(r + 1);
-        if (r + 2 < n) x.row(r) -= fill(r) * x.row(r + 2);
-        x.row(r) /= d(r);
-      }
-      batches.Write(0, i, fill.data(), n);
-      batches.Write(1, i, d.data(), n);
-      batches.Write(2, i, du.data(), n);
-      batches.Write(3, i, x.data(), n * columns);
-      WriteInfo(batches, 4, i, info);
     }
-    return batches.Finish();
+    if (info == 0 && n > 0 && d(n - 1) == T(0)) info = static_cast<int32_t>(n);
+    for (int64_t r = n - 1; r >= 0 && info == 0; --r) {
+      if (r + 1 < n) x.row(r) -= du(r) * x.row(r + 1);
+      if (r + 2 < n) x.row(r) -= fill(r) * x.row(r + 2);
+      x.row(r) /= d(r);
+    }
+    batches.Write(0, i, fill.data(), n);
+    batches.Write(1, i, d.data(), n);
+    batches.Write(2, i, du.data(), n);
+    batches.Write(3, i, x.data(), n * columns);
+    WriteInfo(batches, 4, i, info);
   });
 }
 

@@ -4,6 +4,7 @@
 #define TOROID_RUNTIME_KERNELS_MATRIX_BATCHES_H_
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,7 @@ class MatrixBatches {
     return absl::OkStatus();
   }
 
+  PrimitiveType type() const { return call_.operand_shape(0).element_type(); }
   int64_t count = 0, m = 0, n = 0;
 
  private:
@@ -128,11 +130,23 @@ class MatrixBatches {
   std::vector<Result> results_;
 };
 
-// Calls f with the type to compute in.
+// Calls f(i, a) for each matrix a of operand 0, in double precision; then hands the results over.
 template <typename F>
-absl::Status WithWideType(PrimitiveType type, F&& f) {
-  return IsComplex(type) ? f(complex128()) : f(double());
+absl::Status ForEachMatrix(MatrixBatches& batches, F&& f) {
+  const auto visit = [&](auto zero) {
+    DenseMatrix<decltype(zero)> a(batches.m, batches.n);
+    for (int64_t i = 0; i < batches.count; ++i) {
+      a.resize(batches.m, batches.n);
+      batches.Read(0, i, a.data(), a.size());
+      f(i, a);
+    }
+  };
+  IsComplex(batches.type()) ? visit(complex128()) : visit(double());
+  return batches.Finish();
 }
+template <typename Matrix>
+using ScalarOf = typename std::decay_t<Matrix>::Scalar;
+
 inline absl::Status CheckSquare(const MatrixBatches& batches) {
   if (batches.m == batches.n) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -299,6 +299,43 @@ TEST(HloPartitionTest, AnnotationsFileIsOneShardingALine) {
   EXPECT_EQ(ParameterShape(absl::StrCat(plain, " --annotations=", file), 1), "f32[6,4]");
 }
 
+TEST(HloPartitionTest, ErrorsOfAnAnnotationsFileNameItsLine) {
+  const std::string layer = TempFile("layer.hlo", kLayer);
+  const std::string file = TempFile("bad.txt", "# all of it\n\nw={replicated}\nx\n");
+  ExpectFailure(absl::StrCat(layer, " --annotations=", file), 1, file + ":4: 'x': expected NAME=SHARDING");
+  const std::string rank = TempFile("rank.txt", "w={devices=[4]<=[4]}\n");
+  ExpectFailure(absl::StrCat(layer, " --annotations=", rank), 1, rank + ":1: main/w: sharding");
+}
+
+TEST(HloPartitionTest, AGlobSaysHowManyValuesItShardsAndLeavesOtherRanksAlone) {
+  const std::string module = TempFile("layers.hlo", R"(HloModule layers
+
+ENTRY main {
+  x = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}, metadata={op_name="x"}
+  a = f32[8,4] negate(x), metadata={op_name="jit(f)/layers_0/mlp"}
+  b = f32[8,4] sine(a), metadata={op_name="jit(f)/layers_1/mlp"}
+  s = f32[32] reshape(b), metadata={op_name="jit(f)/layers_2/mlp"}
+  ROOT r = f32[32] cosine(s)
+})");
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, module, " --shard '*/mlp={devices=[4,1]<=[4]}'"));
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("'*/mlp' shards 2 values, not the 1 of another rank that it matches"));
+  ExpectFailure(module + " --shard '*/mlp={devices=[1,1,4]<=[4]}'", 1, "main/a: sharding");
+}
+
+TEST(HloPartitionTest, AskedForNothingItSaysWhatTheProgramSends) {
+  const std::string module = TempFile("sum.hlo", R"(HloModule sum
+
+ENTRY main {
+  x = f32[8,8] parameter(0), sharding={devices=[1,4]<=[4]}
+  w = f32[8,8] parameter(1), sharding={devices=[4,1]<=[4]}
+  ROOT y = f32[8,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
+})");
+  const Outcome outcome = RunShell(kPartition + module);
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("one program for 4 devices: 1 collective sends 384 B per device"));
+}
+
 TEST(HloPartitionTest, ReplicateOutputsGivesEveryDeviceTheWhole) {
   const std::string layer = TempFile("layer.hlo", kLayer);
   const auto result = [&](const std::string& flags) {

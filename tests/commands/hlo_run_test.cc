@@ -64,6 +64,29 @@ TEST(HloRunTest, ATupleParameterNeedsNoFlagOnOneDevice) {
   EXPECT_EQ(RunShell(absl::StrCat(kRun, file)).exit, 0);
 }
 
+TEST(HloRunTest, WhatCannotFitIsRefusedBeforeArgumentsAreMade) {
+  // The gigabyte of arguments would fit.
+  const std::string big = TempFile("big.hlo", R"(HloModule big
+
+ENTRY main {
+  x = f32[16384,16384] parameter(0)
+  y = f32[16384,16384] negate(x)
+  z = f32[16384,16384] sine(x)
+  ROOT t = (f32[16384,16384], f32[16384,16384]) tuple(y, z)
+})");
+  const Outcome outcome = RunShell(absl::StrCat(kRun, big, " --max_bytes=3000000000"));
+  EXPECT_EQ(outcome.exit, 1) << outcome.out;
+  EXPECT_EQ(outcome.ErrorLines(), 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("the limit is 3.0 GB; raise it with --max_bytes"));
+}
+
+TEST(HloRunTest, AFolderOfArgumentsIsAnsweredWithWhatIsWanted) {
+  const std::string one = TempFile("one.hlo", "ENTRY main { ROOT x = f32[4] parameter(0) }");
+  const Outcome outcome = RunShell(absl::StrCat(kRun, one, " --args=", ::testing::TempDir()));
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("is a folder; give one file that holds all arguments"));
+}
+
 TEST(HloRunTest, OneLinePerOutputAndTheSameForTheSameSeed) {
   const std::string sum = TempFile("sum.hlo", kSum);
   const Outcome first = RunShell(absl::StrCat(kRun, sum, " --seed=1"));

@@ -55,7 +55,7 @@ absl::StatusOr<OpenSample> Open(const Module& sample) {
 // The partitioned result, and whether anything was replicated.
 absl::StatusOr<std::pair<Literal, bool>> RunCut(const OpenSample& open, const std::string& sharding) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(open.text));
-  RETURN_IF_ERROR(ApplyGivenShardings({sharding}, module.get()));
+  RETURN_IF_ERROR(ApplyGivenShardings({{sharding, ""}}, module.get()));
   PartitionOptions options;
   options.num_partitions = 2;
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, options));

@@ -203,6 +203,29 @@ ENTRY e {
                           HasSubstr("output{1} in place of params['w']: [{a8}, {}] -> [{}, {}]")));
 }
 
+TEST(ExplainTest, OutputsOfAStepThatDonatesItsStateAreNamedByIt) {
+  const std::string donors = R"(HloModule m, buffer_donor={ (0, {}), (1, {}) }
+
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY main {
+  w = f32[8,8] parameter(0), sharding={devices=[4,1]<=[4]}, metadata={op_name="state['w']"}
+  v = f32[8] parameter(1), metadata={op_name="state['v']"}
+  x = f32[8,8] parameter(2)
+  y = f32[8,8] add(w, x)
+  z = f32[] constant(0)
+  r = f32[8] reduce(y, z), dimensions={0}, to_apply=sum
+  l = f32[] constant(1)
+  ROOT t = (f32[], f32[8,8], f32[8]) tuple(l, y, r), sharding={{replicated}, {devices=[4,1]<=[4]}, {replicated}}
+})";
+  EXPECT_THAT(Explained(donors), HasSubstr("output{2} in place of state['v']"));
+}
+
+TEST(ExplainTest, WhatFollowsTheArrowOfALongStepHasALineOfItsOwn) {
+  const std::string from = absl::StrCat("[{\"", std::string(30, 'a'), "\"}, {\"", std::string(30, 'b'), "\"}]");
+  const std::string table = ExplainTable({Record(absl::StrCat("dot.1: ", from, " -> [{}, {}] of w"))}, {}, {false, 80});
+  EXPECT_THAT(table, AllOf(HasSubstr(from + "\n"), HasSubstr("    -> [{}, {}] of w\n")));
+}
+
 TEST(ExplainTest, ScopesAreThoseOfTheAuthor) {
   EXPECT_EQ(AuthorScopes("jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"), "model/layers_3");
   EXPECT_EQ(AuthorScopes("jit(f)/transpose(jvp(Net))/checkpoint/rematted_computation/mlp/mul"), "Net/mlp");

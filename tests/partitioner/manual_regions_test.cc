@@ -86,7 +86,7 @@ ENTRY main {
   for (const char* name : {"parameter(0)", "y", "output{0}"}) {
     SCOPED_TRACE(name);
     const std::unique_ptr<Module> module = ProgramFor(text, 2);
-    absl::Status status = ApplyGivenShardings({absl::StrCat(name, "={devices=[2]<=[2]}")}, module.get());
+    absl::Status status = ApplyGivenShardings({{absl::StrCat(name, "={devices=[2]<=[2]}"), ""}}, module.get());
     if (status.ok()) status = PartitionModule(*module, PartitionOptions()).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr("outside the manual region"));
@@ -96,7 +96,7 @@ ENTRY main {
 TEST(ManualRegionsTest, OneValueIsGivenOneSharding) {
   const std::unique_ptr<Module> module = ProgramFor("ENTRY main { ROOT x = f32[4] parameter(0) }", 2);
   const absl::Status status =
-      ApplyGivenShardings({"x={devices=[2]<=[2]}", " x = {replicated}"}, module.get());
+      ApplyGivenShardings({{"x={devices=[2]<=[2]}", ""}, {" x = {replicated}", ""}}, module.get());
   EXPECT_THAT(std::string(status.message()), HasSubstr("'x' is given two shardings"));
 }
 

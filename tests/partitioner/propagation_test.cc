@@ -269,11 +269,11 @@ TEST(PropagationTest, AxesMayBeGivenAsTheyArePrinted) {
   const std::string one = absl::StrCat(
       "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n", body);
   const std::unique_ptr<Module> module = ProgramFor(one, 8);
-  ASSERT_OK(ApplyGivenShardings({R"(x=[{"b"}, {"a"}])"}, module.get()));
+  ASSERT_OK(ApplyGivenShardings({{R"(x=[{"b"}, {"a"}])", ""}}, module.get()));
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   EXPECT_EQ(HloSharding::FromProto(partitioned.module->proto().spmd_parameters_shardings(0))->ToString(),
             "{devices=[4,2]<=[2,4]T(1,0)}");
-  EXPECT_THAT(ApplyGivenShardings({R"(x=[{"b"}, {}])"}, ProgramFor(body, 8).get()),
+  EXPECT_THAT(ApplyGivenShardings({{R"(x=[{"b"}, {}])", ""}}, ProgramFor(body, 8).get()),
               StatusIs(absl::StatusCode::kInvalidArgument, AllOf(IsOneLine(), HasSubstr("the module has no mesh"))));
 }
 

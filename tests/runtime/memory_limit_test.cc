@@ -7,8 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/io/shape_text.h"
 #include "runtime/executor.h"
 #include "runtime/plan_builder.h"
+#include "runtime/program_runner.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 
@@ -82,6 +85,27 @@ TEST(MaxBytesTest, ImpossibleRunsAreRefusedBeforeTheyStart) {
   EXPECT_THAT(RunModule(*module, {}, RunOptions()),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("main/b: the values alive here take 4.0 TB, the limit is")));
+}
+
+TEST(MaxBytesTest, ItNeedsNoArgumentsToRefuse) {
+  const auto module = MakeModule(
+      "x = f32[1000000000] parameter(0) y = f32[1000000000] negate(x) "
+      "ROOT t = (f32[1000000000], f32[1000000000]) tuple(x, y)");
+  const std::vector<Shape> shapes = {module->entry()->parameter(0)->shape()};
+  EXPECT_THAT(CheckRunMemory(*module, shapes, 1, 11'000'000'000),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("main/y: the values alive here take 8.0 GB beside the 4.0 GB of arguments")));
+  EXPECT_OK(CheckRunMemory(*module, shapes, 1, 12'000'000'000));
+  // Of a program of 4 devices every device has a quarter.
+  const auto cut = ParseModule(R"(HloModule cut, num_partitions=4,
+  frontend_attributes={toroid.spmd_output_sharding={devices=[4]<=[4]},
+  toroid.spmd_parameters_shardings={{devices=[4]<=[4]}}}
+
+ENTRY main { x = f32[1000] parameter(0) ROOT y = f32[1000] negate(x) })");
+  ASSERT_OK(cut);
+  const std::vector<Shape> global = {*ParseShape("f32[4000]")};
+  EXPECT_THAT(CheckRunMemory(**cut, global, 1, 30'000), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_OK(CheckRunMemory(**cut, global, 1, 32'000));
 }
 
 TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {

@@ -96,7 +96,7 @@ TEST(DeviceGroupsTest, WhatNothingTellsIsSaidToBeUnknown) {
   EXPECT_THAT(Sizes(*module), ElementsAre("unknown", "unknown"));
   const ModuleStats stats = ComputeModuleStats(*module);
   EXPECT_EQ(stats.collectives.at("all-reduce").unknown_groups, 2);
-  EXPECT_THAT(ModuleStatsTable(stats, {"HloProto", false}),
+  EXPECT_THAT(ModuleStatsTable(stats, {"HloProto", false}, 120),
               HasSubstr("of unknown size in 2: the module names no number of devices"));
   const auto json = nlohmann::json::parse(ModuleStatsJson(stats, {"HloProto", false}));
   EXPECT_EQ(json["collectives"]["all-reduce"]["unknown_groups"], 2);

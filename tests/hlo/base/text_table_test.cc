@@ -23,7 +23,8 @@ TEST(TextTableTest, Counts) {
 }
 
 TEST(TextTableTest, NumbersStandRightAndWordsLeft) {
-  EXPECT_EQ(TableText({{"a", "1", "x"}, {"long", "200", ""}}), "  a       1  x\n  long  200\n");
+  EXPECT_EQ(TableText({{"a", "1", "x"}, {"long", "200", ""}}, 80), "  a       1  x\n  long  200\n");
+  EXPECT_EQ(TableText({{"a", "1", "x"}, {"a_long_name", "200", ""}}, 15), "  a        1  x\n  a_…me  200\n");
 }
 
 }  // namespace
