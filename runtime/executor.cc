@@ -41,8 +41,8 @@ std::string BesideText(int64_t held_bytes) {
   return held_bytes == 0 ? "" : absl::StrCat(" beside the ", BytesText(held_bytes), " of arguments");
 }
 
-// The devices whose rows this process holds: [first, end).
-std::pair<int64_t, int64_t> DevicesHere(const RunOptions& options) {
+// The devices that are here.
+std::pair<int64_t, int64_t> ShareHere(const RunOptions& options) {
   if (options.transport == nullptr) return {0, options.num_devices()};
   return options.transport->ShareOf(options.transport->rank(), options.num_devices());
 }
@@ -93,8 +93,8 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module)
 
 absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const {
   const int64_t max_bytes = MaxBytes(options);
-  const auto [first_here, end_here] = DevicesHere(options);
-  const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end_here - first_here);
+  const auto [begin, end] = ShareHere(options);
+  const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end - begin);
   if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
   const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
   return absl::ResourceExhaustedError(
@@ -107,7 +107,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
     return absl::InvalidArgumentError(absl::StrCat("a mesh of ", options.num_replicas, " replicas and ",
                                                    options.num_partitions, " partitions"));
   }
-  const auto [first_here, end_here] = DevicesHere(options);
+  const auto [first_here, end_here] = ShareHere(options);
   const int64_t here = end_here - first_here;
   for (int i = 0; i < std::min<int>(arguments.size(), module_.entry()->num_parameters()); ++i) {
     RETURN_IF_ERROR(FitToBound(module_.entry()->parameter(i)->shape(), here, &arguments[i]));

@@ -29,8 +29,9 @@ bool IsSameOnAll(const HloSharding& sharding) { return sharding.kind() == HloSha
 }  // namespace
 
 absl::Status CheckRunMemory(const Module& module, absl::Span<const Shape> arguments, int64_t num_replicas,
-                            int64_t max_bytes) {
+                            int64_t max_bytes, Transport* transport) {
   RunOptions options;
+  options.transport = transport;
   options.num_replicas = num_replicas;
   options.max_bytes = max_bytes;
   options.held_bytes = BytesOf(arguments);

@@ -18,7 +18,7 @@ namespace toroid {
 // Refuses a run, with arguments of the global shapes `arguments`, that cannot do with `max_bytes`, before anything
 // is made for it. Errors: kResourceExhausted.
 absl::Status CheckRunMemory(const Module& module, absl::Span<const Shape> arguments, int64_t num_replicas,
-                            int64_t max_bytes);
+                            int64_t max_bytes, Transport* transport = nullptr);
 
 class ProgramRunner {
  public:

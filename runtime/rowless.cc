@@ -34,6 +34,10 @@ bool TakesPart(const OpCall& call) {
       // May hand on one of its operands.
       return call.operand_shape(0).rank() == 0 && (call.shape().IsTuple() || call.uniform(0));
     default:
+      // Ops on tuples hand them on.
+      for (int i = 0; i < call.num_operands(); ++i) {
+        if (call.operand(i).is_tuple()) return true;
+      }
       return IsCollective(opcode) || (opcode >= Opcode::kInfeed && opcode <= Opcode::kAsyncDone);
   }
 }
@@ -41,7 +45,6 @@ bool TakesPart(const OpCall& call) {
 bool DependsOnRows(const OpCall& call) {
   for (int i = 0; i < call.num_operands(); ++i) {
     const MeshBuffer& operand = call.operand(i);
-    if (operand.is_tuple()) return true;
     if (!operand.uniform() || (operand.sizes() != nullptr && !operand.sizes()->uniform())) return true;
   }
   return false;

@@ -200,16 +200,6 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
   return outcome.difference.empty() ? absl::OkStatus() : absl::FailedPreconditionError(outcome.difference);
 }
 
-// Generating arguments takes longer than seeing that the runs they are for cannot hold their values.
-absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, const Program& program,
-                          int64_t max_bytes) {
-  ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(module));
-  RETURN_IF_ERROR(CheckArgumentBytes(shapes, max_bytes));
-  RETURN_IF_ERROR(CheckRunMemory(*program.module, shapes, program.num_replicas, max_bytes));
-  if (!command.check || program.made == nullptr || program.manual) return absl::OkStatus();
-  return CheckRunMemory(module, shapes, 1, max_bytes);
-}
-
 // Most bytes of values of this process, of `neighbors` that share the machine.
 int64_t MaxBytes(const HloRunCommand& command, int neighbors) {
   return command.max_bytes > 0 ? command.max_bytes : DefaultMaxBytes() / neighbors;
@@ -221,6 +211,17 @@ struct RanksHere {
   int neighbors = 1;  // On this machine.
 };
 
+// Generating arguments takes longer than seeing that the runs they are for cannot hold their values.
+absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, const Program& program,
+                          int64_t max_bytes, const RanksHere& ranks) {
+  ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(module));
+  RETURN_IF_ERROR(CheckArgumentBytes(shapes, max_bytes));
+  RETURN_IF_ERROR(CheckRunMemory(*program.module, shapes, program.num_replicas,
+                                 max_bytes, ranks.transport));
+  if (!command.check || program.made == nullptr || program.manual) return absl::OkStatus();
+  return CheckRunMemory(module, shapes, 1, max_bytes);
+}
+
 absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHere& ranks) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
@@ -228,9 +229,8 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHer
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
   const int64_t max_bytes = MaxBytes(command, ranks.neighbors);
   ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
-  // Ranks hold a share each; what is too much for one of them shows when it is made.
-  if (ranks.transport == nullptr && AreArgumentsGenerated(file, command.args)) {
-    RETURN_IF_ERROR(CheckRunsFit(command, module, program, max_bytes));
+  if (AreArgumentsGenerated(file, command.args)) {
+    RETURN_IF_ERROR(CheckRunsFit(command, module, program, max_bytes, ranks));
   }
   const ScopedBlockLimit limit(max_bytes);
   ASSIGN_OR_RETURN(const RunArguments arguments, FindArguments(file, command.args, command.seed, max_bytes));

@@ -10,6 +10,7 @@
 #include "runtime/kernels/dot.h"
 #include "runtime/kernels/index_values.h"
 #include "runtime/kernels/strided_copy.h"
+#include "runtime/mesh_rows.h"
 
 namespace toroid {
 namespace {
@@ -100,7 +101,7 @@ absl::Status MaskOperand(const OpCall& call, int i, const Dims& lhs_dim, const R
   const int64_t width = ByteWidth(shape.element_type()), rows = static_cast<int64_t>(members.size());
   RETURN_IF_ERROR(call.New(rows * shape.ByteSize(), /*uniform=*/true, masked));
   std::memset(masked->mutable_data(), 0, masked->bytes());
-  masked->set_uniform(rows == 1);
+  masked->set_uniform(call.AllUniform());
   for (int64_t row = 0; row < rows; ++row) {
     const char* in = call.data(i) + (call.uniform(i) ? 0 : row * shape.ByteSize());
     char* out = masked->mutable_data() + row * shape.ByteSize();
@@ -131,7 +132,7 @@ absl::Status RaggedContracting(OpCall& call, const RaggedDims& dims, const std::
   one.set_dims(call.shape().dims().subspan(1));
   const int64_t rows = static_cast<int64_t>(members.size());
   MeshBuffer result;
-  RETURN_IF_ERROR(call.New(call.result_bytes(), rows == 1, &result));
+  RETURN_IF_ERROR(call.New(call.result_bytes(), call.AllUniform(), &result));
   for (int64_t g = 0; g < groups; ++g) {
     MeshBuffer lhs, rhs, part;
     RETURN_IF_ERROR(MaskOperand(call, 0, lhs_dim, dims, members, g, &lhs));
@@ -174,7 +175,7 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
   for (int d = 0; d < group_dim; ++d) outer *= rhs.dim(d);
   for (int d = group_dim + 1; d < rhs.rank(); ++d) inner *= rhs.dim(d);
   MeshBuffer result;
-  RETURN_IF_ERROR(call.New(call.result_bytes(), rows == 1, &result));
+  RETURN_IF_ERROR(call.New(call.result_bytes(), call.AllUniform(), &result));
   std::memset(result.mutable_data(), 0, result.bytes());
   for (int64_t g = 0; g < groups; ++g) {
     MeshBuffer weights, part;
@@ -240,8 +241,10 @@ absl::Status ExecuteRaggedDot(OpCall& call) {
     return absl::InvalidArgumentError("needs one ragged dimension");
   const RaggedDims dims(call);
   if (Contains(dims.batch, dims.ragged)) {
-    return Dot(call, dims.numbers, call.operand_shape(0), call.operand(0), call.operand_shape(1),
-               call.operand(1), call.shape(), &call.result());
+    RETURN_IF_ERROR(Dot(call, dims.numbers, call.operand_shape(0), call.operand(0), call.operand_shape(1),
+                        call.operand(1), call.shape(), &call.result()));
+    // Uniform if all operands are, as everywhere.
+    return call.AllUniform() ? absl::OkStatus() : SpreadRows(call.copies(), &call.result());
   }
   const Shape& sizes = call.operand_shape(2);
   if (sizes.rank() < 1) return absl::InvalidArgumentError("group sizes are a list");

@@ -79,6 +79,8 @@ void PeerWatch::EndNaming(const Peer& peer) {
       absl::StrCat("rank ", rank_, ": rank ", peer.rank, " (process ", peer.process,
                    ") is gone; it was killed, crashed, or the machine is out of memory\n");
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  // A launcher that ends all at once may drop what it has not read yet.
+  usleep(1000 * kGraceMilliseconds);
   _exit(1);
 }
 
