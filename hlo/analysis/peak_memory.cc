@@ -28,7 +28,9 @@ class Walk {
     }
     Raise(0, nullptr);
     std::vector<std::vector<int>> dies(n + 1);
-    for (int b = 0; b < buffers_.size(); ++b) dies[std::min(until_[b], n)].push_back(b);
+    for (int b = 0; b < buffers_.size(); ++b) {
+      if (until_[b] >= 0) dies[until_[b]].push_back(b);  // Others are named by nothing.
+    }
     for (int i = 0; i < n; ++i) {
       const Instruction& instruction = *computation_.instruction(i);
       if (instruction.opcode() == Opcode::kParameter) {

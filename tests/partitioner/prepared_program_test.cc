@@ -105,11 +105,11 @@ TEST(PreparedProgramTest, ShardingsThatDoNotFitAreErrors) {
 }
 
 TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
-  // Gathering 8 rows or moving them: the second sends less, unless all-to-alls are dear.
+  // A sum over all devices: reduced at once, unless that is dear, and otherwise in pieces that are gathered.
   class Dear : public CostModel {
    public:
     double CollectiveTime(CollectiveKind kind, int64_t bytes, int64_t group) const override {
-      return DefaultCostModel().CollectiveTime(kind, bytes, group) * (kind == CollectiveKind::kAllToAll ? 1000 : 1);
+      return DefaultCostModel().CollectiveTime(kind, bytes, group) * (kind == CollectiveKind::kAllReduce ? 3 : 1);
     }
     double PermuteDelay(int64_t count) const override { return DefaultCostModel().PermuteDelay(count); }
     double MemoryTime(double bytes) const override { return DefaultCostModel().MemoryTime(bytes); }
@@ -117,8 +117,9 @@ TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
     double SecondsPerLinkByte() const override { return DefaultCostModel().SecondsPerLinkByte(); }
   };
   const auto module = ParseModule(
-      "ENTRY main { x = f32[8,8] parameter(0), sharding={devices=[4,1]<=[4]} "
-      "ROOT y = f32[8,8] negate(x), sharding={devices=[1,4]<=[4]} }");
+      "ENTRY main { x = f32[8,8] parameter(0), sharding={devices=[1,4]<=[4]} "
+      "w = f32[8,8] parameter(1), sharding={devices=[4,1]<=[4]} "
+      "ROOT y = f32[8,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated} }");
   ASSERT_OK(module.status());
   const auto collectives = [&](const CostModel* cost) {
     PartitionOptions options;
@@ -127,9 +128,10 @@ TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
     EXPECT_OK(partitioned.status());
     return ComputeStatistics(*partitioned->module).collectives;
   };
-  EXPECT_EQ(collectives(&DefaultCostModel()).count("all-to-all"), 1);
+  EXPECT_EQ(collectives(&DefaultCostModel()).count("all-reduce"), 1);
   const Dear dear;
-  EXPECT_EQ(collectives(&dear).count("all-to-all"), 0);
+  EXPECT_EQ(collectives(&dear).count("all-reduce"), 0);
+  EXPECT_EQ(collectives(&dear).count("all-gather"), 1);
 }
 
 }  // namespace
