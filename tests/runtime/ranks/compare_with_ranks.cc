@@ -1,8 +1,12 @@
 #include "tests/runtime/ranks/compare_with_ranks.h"
 
+#include <random>
+#include <utility>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "examples/moe_transformer_model.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "partitioner/spmd_partitioner.h"
@@ -43,6 +47,30 @@ RanksReport CompareCorpus(Transport& transport) {
       if (!difference.empty()) report.differences.push_back(absl::StrCat(form, ": ", difference));
     }
   }
+  return report;
+}
+
+RanksReport CompareMoeLayer(Transport& transport, int64_t devices) {
+  MoeTransformerConfig config;
+  config.devices = config.experts = config.groups = devices;
+  config.sequences = 1;
+  config.sequence_length = 16;
+  config.model = 16;
+  config.hidden = 32;
+  RanksReport report{1, {}};
+  const absl::StatusOr<std::unique_ptr<Module>> module = BuildMoeLayer(config);
+  if (!module.ok()) report.differences.emplace_back(module.status().message());
+  if (!module.ok()) return report;
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<float> distribution(-0.5f, 0.5f);
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : (*module)->entry()->parameters()) {
+    Literal literal(parameter->shape());
+    for (float& value : literal.mutable_data<float>()) value = distribution(random);
+    arguments.push_back(std::move(literal));
+  }
+  std::string difference = CompareWithRanks(transport, **module, {}, arguments);
+  if (!difference.empty()) report.differences.push_back(std::move(difference));
   return report;
 }
 

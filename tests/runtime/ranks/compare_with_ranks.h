@@ -25,6 +25,9 @@ struct RanksReport {
 };
 RanksReport CompareCorpus(Transport& transport);
 
+// One MoE layer with an expert on each of so many devices.
+RanksReport CompareMoeLayer(Transport& transport, int64_t devices);
+
 // Random programs of these seeds.
 RanksReport CompareRandomPrograms(Transport& transport, uint64_t from, uint64_t count);
 

@@ -2,6 +2,7 @@
 //
 //   mpirun -n 4 mpi_ranks --corpus            every program of tests/corpus/jax
 //   mpirun -n 3 mpi_ranks --random=2000       so many random programs
+//   mpirun -n 4 mpi_ranks --moe=2048          an MoE layer with so many experts, one on each device
 // Prints how many are equal; exit status 1 if one is not.
 #include <cstdio>
 
@@ -28,14 +29,17 @@ int main(int argc, char** argv) {
   CLI::App app("Compares runs over the ranks of mpirun with those of one process.", "mpi_ranks");
   bool corpus = false;
   uint64_t from = 0, random = 0;
+  int64_t moe = 0;
   app.add_flag("--corpus", corpus, "Every program of tests/corpus/jax");
   app.add_option("--random", random, "So many random programs");
+  app.add_option("--moe", moe, "An MoE layer with so many experts");
   app.add_option("--from", from, "First seed");
   return toroid::RunCommand(app, argc, argv, [&] {
     return toroid::RunOnMpi(
         "", {},
         [&](toroid::Transport& transport, int) -> absl::Status {
           if (corpus) RETURN_IF_ERROR(Report(toroid::CompareCorpus(transport), transport.size()));
+          if (moe > 0) RETURN_IF_ERROR(Report(toroid::CompareMoeLayer(transport, moe), transport.size()));
           if (random > 0)
             RETURN_IF_ERROR(Report(toroid::CompareRandomPrograms(transport, from, random), transport.size()));
           return toroid::EndRuns(transport);
