@@ -195,7 +195,9 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
   check.num_partitions = program.num_partitions;
   check.partition_seconds = program.partition_seconds;
   ASSIGN_OR_RETURN(const CheckOutcome outcome, CheckRun(check, result, runner));
-  std::printf("%s\n", (isatty(STDOUT_FILENO) ? ForReading(outcome.json) : outcome.json).dump().c_str());
+  // What mpirun gives its ranks for standard output looks like a terminal and is none.
+  const bool is_read = command.transport == TransportKind::kLocal && isatty(STDOUT_FILENO) != 0;
+  std::printf("%s\n", (is_read ? ForReading(outcome.json) : outcome.json).dump().c_str());
   if (IsTerminal() && outcome.difference.empty()) std::fprintf(stderr, "%s\n", EqualText(outcome.json).c_str());
   return outcome.difference.empty() ? absl::OkStatus() : absl::FailedPreconditionError(outcome.difference);
 }
