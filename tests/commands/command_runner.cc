@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "hlo/base/status.h"
 
 namespace toroid {
 namespace {
@@ -40,5 +43,24 @@ Outcome RunShell(const std::string& command) {
   outcome.err = Content(err);
   return outcome;
 }
+
+std::string MpiFolder() {
+  // Short: sockets have names of at most 107 characters.
+  static const class Folder {
+   public:
+    Folder() { TOROID_CHECK(mkdtemp(path_) != nullptr, "no folder in /tmp"); }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path_, ignored);
+    }
+    std::string path() const { return path_; }
+
+   private:
+    char path_[32] = "/tmp/ranks.XXXXXX";
+  } folder;
+  return absl::StrCat("TMPDIR=", folder.path(), " OMPI_MCA_btl_vader_backing_directory=", folder.path(), " ");
+}
+
+std::string Mpirun() { return MpiFolder() + "mpirun --oversubscribe --allow-run-as-root "; }
 
 }  // namespace toroid

@@ -16,6 +16,12 @@ struct Outcome {
 // `command`: as typed, with its arguments; standard input is empty unless redirected in it.
 Outcome RunShell(const std::string& command);
 
+// "mpirun ... ", to be followed by "-n 4 COMMAND". Its files lie in a folder of this process: runs in sandboxes count their
+// processes alike, and Open MPI tells runs apart by these numbers.
+std::string Mpirun();
+// What sets that folder for a command that joins Open MPI without mpirun.
+std::string MpiFolder();
+
 // A path in the test's own folder.
 std::string TempPath(const std::string& name);
 // Writes a file there and returns its path.

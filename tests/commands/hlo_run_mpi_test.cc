@@ -1,5 +1,6 @@
 // hlo-run --transport=mpi as its users meet it: the result of one process, and what happens when a rank fails.
 // BUILD: size = "medium"
+// BUILD: tags = ["exclusive"]
 // BUILD: data = ["//runtime:hlo-run", "//tests/corpus:jax"]
 #include <unistd.h>
 
@@ -20,7 +21,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const char kMpi[] = "TMPDIR=/tmp mpirun --oversubscribe --allow-run-as-root ";
 const char kModel[] = "tests/corpus/jax/moe_layer_forward.gspmd.snapshot.pb";
 
 // Adds up over four devices, for ever.
@@ -56,7 +56,7 @@ TEST(HloRunMpiTest, ResultsAreThoseOfOneProcess) {
   for (const int ranks : {1, 3, 4}) {
     const std::string path = TempPath(absl::StrCat("ranks", ranks, ".snapshot.pb"));
     const Outcome outcome = RunShell(
-        absl::StrCat(kMpi, "-n ", ranks, " ", Executable(), kModel, " --transport=mpi -o ", path));
+        absl::StrCat(Mpirun(), "-n ", ranks, " ", Executable(), kModel, " --transport=mpi -o ", path));
     EXPECT_EQ(outcome.exit, 0) << outcome.err;
     ASSERT_OK_AND_ASSIGN(const std::string actual, ReadFile(path));
     EXPECT_TRUE(actual == expected) << ranks << " ranks";
@@ -65,7 +65,7 @@ TEST(HloRunMpiTest, ResultsAreThoseOfOneProcess) {
 
 TEST(HloRunMpiTest, CheckPrintsOneLine) {
   const Outcome outcome =
-      RunShell(absl::StrCat(kMpi, "-n 4 ", Executable(), kModel, " --transport=mpi --check"));
+      RunShell(absl::StrCat(Mpirun(), "-n 4 ", Executable(), kModel, " --transport=mpi --check"));
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
   ASSERT_TRUE(json.is_object()) << outcome.out;
@@ -75,7 +75,7 @@ TEST(HloRunMpiTest, CheckPrintsOneLine) {
 
 TEST(HloRunMpiTest, RanksWithOtherFlagsOrFilesAreToldApart) {
   const std::string module = TempFile("endless.hlo", kEndless);
-  Outcome outcome = RunShell(absl::StrCat(kMpi, "-n 1 ", Executable(), module, " --transport=mpi : -n 1 ",
+  Outcome outcome = RunShell(absl::StrCat(Mpirun(), "-n 1 ", Executable(), module, " --transport=mpi : -n 1 ",
                                           Executable(), module, " --transport=mpi --seed=7"));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("rank 1 was started with other flags"), HasSubstr("--seed=7")));
@@ -83,7 +83,7 @@ TEST(HloRunMpiTest, RanksWithOtherFlagsOrFilesAreToldApart) {
   ASSERT_EQ(RunShell(absl::StrCat("mkdir -p ", TempPath("a"), " ", TempPath("b"))).exit, 0);
   TempFile("a/m.hlo", kEndless);
   TempFile("b/m.hlo", std::string(kEndless).substr(0, 200));
-  outcome = RunShell(absl::StrCat(kMpi, "-n 2 -wdir ", TempPath("a"), " ", Executable(), "m.hlo --transport=mpi : -n 1 -wdir ",
+  outcome = RunShell(absl::StrCat(Mpirun(), "-n 2 -wdir ", TempPath("a"), " ", Executable(), "m.hlo --transport=mpi : -n 1 -wdir ",
                                   TempPath("b"), " ", Executable(), "m.hlo --transport=mpi"));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("m.hlo: rank 2 has another file than rank 0: 200 bytes"),
@@ -94,7 +94,7 @@ TEST(HloRunMpiTest, AKilledRankIsNamedAndNothingStays) {
   const std::string module = TempFile("killed.hlo", kEndless), process = TempPath("process");
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = RunShell(absl::StrCat(
-      "(while [ ! -s ", process, " ]; do sleep 0.1; done; sleep 3; kill -9 $(cat ", process, ")) & ", kMpi, "-n 4 ",
+      "(while [ ! -s ", process, " ]; do sleep 0.1; done; sleep 3; kill -9 $(cat ", process, ")) & ", Mpirun(), "-n 4 ",
       OnlyOnRankTwo(absl::StrCat("echo $$ > ", process), absl::StrCat(module, " --transport=mpi"))));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_NE(outcome.exit, 0);
@@ -111,7 +111,7 @@ ENTRY main { i = u32[] partition-id() f = f32[] convert(i)
              x = f32[20000000] broadcast(f), dimensions={}
              ROOT y = f32[20000000] all-reduce(x), to_apply=add, channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, sharding={replicated} })");
   const Outcome outcome = RunShell(absl::StrCat(
-      kMpi, "-n 4 ", OnlyOnRankTwo("ulimit -d 150000", absl::StrCat(small, " --transport=mpi -o ", TempPath("o.npz")))));
+      Mpirun(), "-n 4 ", OnlyOnRankTwo("ulimit -d 150000", absl::StrCat(small, " --transport=mpi -o ", TempPath("o.npz")))));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("rank 2: "), HasSubstr("out of memory"))) << outcome.err;
   EXPECT_EQ(Running(small), 0);
@@ -119,14 +119,14 @@ ENTRY main { i = u32[] partition-id() f = f32[] convert(i)
 
 TEST(HloRunMpiTest, AFullDiskIsAnErrorOfTheFirstRank) {
   const Outcome outcome =
-      RunShell(absl::StrCat(kMpi, "-n 4 ", Executable(), kModel, " --transport=mpi -o /dev/full"));
+      RunShell(absl::StrCat(Mpirun(), "-n 4 ", Executable(), kModel, " --transport=mpi -o /dev/full"));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, HasSubstr("/dev/full: "));
   EXPECT_EQ(Running(kModel), 0);
 }
 
 TEST(HloRunMpiTest, WithoutMpirunItRunsOnOneRank) {
-  const Outcome outcome = RunShell(absl::StrCat("TMPDIR=/tmp ", Executable(), kModel, " --transport=mpi --check"));
+  const Outcome outcome = RunShell(absl::StrCat(MpiFolder(), Executable(), kModel, " --transport=mpi --check"));
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_EQ(RunShell(absl::StrCat(Executable(), kModel, " --transport=pigeon")).exit, 2);
 }

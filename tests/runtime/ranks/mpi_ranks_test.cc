@@ -1,5 +1,6 @@
 // Runs over the ranks of mpirun give the bits of one process.
 // BUILD: size = "large"
+// BUILD: tags = ["exclusive"]
 // BUILD: data = [":mpi_ranks", "//tests/corpus:jax"]
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -12,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 void ExpectEqual(int ranks, const std::string& flags, const std::string& programs) {
-  const Outcome outcome = RunShell(absl::StrCat("TMPDIR=/tmp mpirun --oversubscribe --allow-run-as-root -n ", ranks,
+  const Outcome outcome = RunShell(absl::StrCat(Mpirun(), "-n ", ranks,
                                                 " tests/runtime/ranks/mpi_ranks ", flags));
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr(absl::StrCat(programs, " programs equal over ", ranks, " ranks")));
