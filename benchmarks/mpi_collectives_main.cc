@@ -38,7 +38,7 @@ constexpr int kFourBytes = 4;
 
 std::vector<Case> Cases() {
   const auto same = [](int64_t n, int) { return n; };
-  const std::string all = "replica_groups={}, channel_id=1, use_global_device_ids=true";
+  const std::string all = "replica_groups={{$3}}, channel_id=1, use_global_device_ids=true";
   return {
       {"all-reduce f32", "f32", absl::StrCat("all-reduce(x), to_apply=add, ", all), same,
        [](const MpiLibrary& mpi, char* in, char* out, int64_t bytes, int, int) {
@@ -59,7 +59,7 @@ std::vector<Case> Cases() {
        [](const MpiLibrary& mpi, char* in, char* out, int64_t bytes, int, int) {
          mpi.Allgather(in, static_cast<int>(bytes), mpi.byte, out, static_cast<int>(bytes), mpi.byte, mpi.world);
        }},
-      {"all-to-all", "f32", "all-to-all(x), dimensions={0}, replica_groups={}, channel_id=1", same,
+      {"all-to-all", "f32", "all-to-all(x), dimensions={0}, replica_groups={{$3}}, channel_id=1", same,
        [](const MpiLibrary& mpi, char* in, char* out, int64_t bytes, int, int ranks) {
          mpi.Alltoall(in, static_cast<int>(bytes / ranks), mpi.byte, out, static_cast<int>(bytes / ranks), mpi.byte,
                       mpi.world);
@@ -76,6 +76,12 @@ std::string RingOf(int ranks) {
   std::string pairs;
   for (int r = 0; r < ranks; ++r) absl::StrAppend(&pairs, r > 0 ? "," : "", "{", r, ",", (r + 1) % ranks, "}");
   return pairs;
+}
+
+std::string AllOf(int ranks) {
+  std::string list;
+  for (int r = 0; r < ranks; ++r) absl::StrAppend(&list, r > 0 ? "," : "", r);
+  return list;
 }
 
 // Seconds of the slowest rank.
@@ -99,7 +105,7 @@ absl::Status Measure(Transport& transport, const Case& one, int64_t bytes) {
   const std::string text = absl::Substitute(
       "HloModule m, num_partitions=$3\nadd { a = $0[] parameter(0) b = $0[] parameter(1) ROOT c = $0[] add(a, b) }\n"
       "ENTRY main { x = $0[$1] parameter(0) ROOT y = $0[$2] $4 }",
-      one.type, n, result, ranks, absl::Substitute(one.body, n, result, RingOf(ranks)));
+      one.type, n, result, ranks, absl::Substitute(one.body, n, result, RingOf(ranks), AllOf(ranks)));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(text));
   ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::Create(*module));
   RunOptions options;
