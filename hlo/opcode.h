@@ -89,6 +89,9 @@ enum Trait : uint32_t {
   kRunsBody = 1u << 5,
   // Exchanges data between devices; asynchronous starts included, what waits for them not.
   kExchangesData = 1u << 6,
+  // Takes its operands as they come, with run-time sizes or without any data here: hands them on, calls computations
+  // with them, or asks nothing of them but their sizes.
+  kTakesAnyBuffer = 1u << 7,
 };
 
 enum class Opcode : uint8_t {

@@ -162,43 +162,10 @@ absl::Status RunCollective(OpCall& call) {
 }  // namespace
 
 bool ComputesOnValidParts(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    // These hand buffers on, sizes and all, or know about sizes.
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kCall:
-    case Opcode::kFusion:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
-    case Opcode::kCopy:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kDomain:
-    case Opcode::kAddDependency:
-    case Opcode::kAfterAll:
-    case Opcode::kCopyStart:
-    case Opcode::kCopyDone:
-    case Opcode::kAsyncStart:
-    case Opcode::kAsyncUpdate:
-    case Opcode::kAsyncDone:
-    case Opcode::kAllReduceDone:
-    case Opcode::kAllGatherDone:
-    case Opcode::kCollectivePermuteDone:
-    case Opcode::kInfeed:
-    case Opcode::kOutfeed:
-    case Opcode::kSend:
-    case Opcode::kSendDone:
-    case Opcode::kRecv:
-    case Opcode::kRecvDone:
-    case Opcode::kGetDimensionSize:
-    case Opcode::kSetDimensionSize:
-    case Opcode::kDynamicReshape:
-    case Opcode::kCustomCall:
-      return false;
-    default:
-      break;
-  }
+  const Opcode opcode = instruction.opcode();
+  if (HasTrait(opcode, kTakesAnyBuffer)) return false;
+  // The kernels of these know about sizes.
+  if (opcode == Opcode::kDynamicReshape || opcode == Opcode::kCustomCall) return false;
   for (const Instruction* operand : instruction.operands()) {
     if (AnyDynamic(operand->shape())) return true;
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -12,33 +13,27 @@
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "runtime/transport/mpi_transport.h"
+#include "zlib.h"
 
 namespace toroid {
 namespace {
 
-// Size and 64 bits of the content of a file, read in parts: other ranks than the first keep none of it.
+// Size and checksum of a file, read in parts: other ranks than the first keep none of it.
 std::string Fingerprint(const std::string& path) {
   if (path.empty() || IsStream(path)) return "";
   std::FILE* const file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return absl::StrCat("cannot be read: ", std::strerror(errno));
-  std::vector<uint64_t> words(128 << 10);
-  uint64_t hash = 0, size = 0;
-  while (true) {
-    std::fill(words.begin(), words.end(), 0);
-    const size_t bytes = std::fread(words.data(), 1, words.size() * sizeof(uint64_t), file);
-    size += bytes;
-    for (size_t i = 0; i * sizeof(uint64_t) < bytes; ++i) {
-      // MurmurHash2, 64 bits (Appleby).
-      uint64_t word = words[i] * 0xc6a4a7935bd1e995;
-      word = (word ^ (word >> 47)) * 0xc6a4a7935bd1e995;
-      hash = (hash ^ word) * 0xc6a4a7935bd1e995;
-    }
-    if (bytes < words.size() * sizeof(uint64_t)) break;
+  std::vector<Bytef> part(1 << 20);
+  uLong checksum = crc32(0, nullptr, 0);
+  int64_t size = 0;
+  while (const size_t bytes = std::fread(part.data(), 1, part.size(), file)) {
+    size += static_cast<int64_t>(bytes);
+    checksum = crc32(checksum, part.data(), static_cast<uInt>(bytes));
   }
   const bool failed = std::ferror(file) != 0;
   std::fclose(file);
   if (failed) return absl::StrCat("cannot be read: ", std::strerror(errno));
-  return absl::StrCat(size, " bytes, fingerprint ", absl::Hex(hash, absl::kZeroPad16));
+  return absl::StrCat(size, " bytes, checksum ", absl::Hex(checksum, absl::kZeroPad8));
 }
 
 void Print(const absl::Status& status) {

@@ -8,38 +8,14 @@ namespace {
 // Ops that hand values on, call computations, meet other devices or count: their kernels do well without rows.
 bool TakesPart(const OpCall& call) {
   const Opcode opcode = call.opcode();
-  switch (opcode) {
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kCall:
-    case Opcode::kFusion:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
-    case Opcode::kCopy:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kDomain:
-    case Opcode::kAddDependency:
-    case Opcode::kAfterAll:
-    case Opcode::kPartitionId:
-    case Opcode::kReplicaId:
-    case Opcode::kRng:
-    case Opcode::kRngGetAndUpdateState:
-    case Opcode::kGetDimensionSize:
-    case Opcode::kSetDimensionSize:
-    case Opcode::kScan:
-      return true;
-    case Opcode::kSelect:
-      // May hand on one of its operands.
-      return call.operand_shape(0).rank() == 0 && (call.shape().IsTuple() || call.uniform(0));
-    default:
-      // Ops on tuples hand them on.
-      for (int i = 0; i < call.num_operands(); ++i) {
-        if (call.operand(i).is_tuple()) return true;
-      }
-      return IsCollective(opcode) || (opcode >= Opcode::kInfeed && opcode <= Opcode::kAsyncDone);
+  if (HasTrait(opcode, kTakesAnyBuffer) || IsCollective(opcode) || opcode == Opcode::kScan) return true;
+  if (opcode == Opcode::kSelect && call.operand_shape(0).rank() == 0 && call.uniform(0)) {
+    return true;  // May hand on one of its operands.
   }
+  for (int i = 0; i < call.num_operands(); ++i) {
+    if (call.operand(i).is_tuple()) return true;
+  }
+  return false;
 }
 
 bool DependsOnRows(const OpCall& call) {

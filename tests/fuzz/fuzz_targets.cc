@@ -9,6 +9,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/json_util.h"
+#include "hlo/analysis/module_stats.h"
 #include "hlo/base/gzip.h"
 #include "hlo/io/container.h"
 #include "hlo/io/file.h"
@@ -16,6 +17,7 @@
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/spmd_partitioner.h"
+#include "partitioner/statistics.h"
 #include "runtime/executor.h"
 #include "runtime/npz.h"
 #include "runtime/random_arguments.h"
@@ -376,7 +378,12 @@ class PartitionTarget : public ModuleTarget {
     RETURN_IF_ERROR(VerifyModule(*file.module));
     ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
     const absl::Status verified = VerifyModule(*partitioned.module);
-    return verified.ok() ? verified : Broken("the partitioned module does not verify", verified);
+    if (!verified.ok()) return Broken("the partitioned module does not verify", verified);
+    for (const Module* module : {file.module.get(), partitioned.module.get()}) {
+      ComputeModuleStats(*module);
+      if (ComputeStatistics(*module).peak_bytes < 0) return Broken("the memory at peak is negative");
+    }
+    return absl::OkStatus();
   }
 };
 
