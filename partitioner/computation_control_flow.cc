@@ -24,7 +24,7 @@ absl::StatusOr<Computation*> ComputationPartitioner::PartitionComputation(const 
     const auto leaves = graph_.Leaves(parameter);
     Instruction* value = local->AddParameter(LocalShape(parameter.shape().WithRowMajorLayout(), leaves),
                                              parameter.name());
-    const std::vector<Instruction*> locals = b_->TakeApart(value);
+    const std::vector<Instruction*> locals = b_->Flatten(value);
     for (size_t i = 0; i < leaves.size(); ++i) {
       values_[leaves[i]] = Value();  // Body and condition of a loop share the tensors of its state.
       Define(leaves[i], Target(leaves[i]), locals[i]);
@@ -61,7 +61,7 @@ absl::Status ComputationPartitioner::EntryParameters(const Computation& computat
     Instruction* local = b_->computation()->AddParameter(LocalShape(shape, leaves), parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());
-    const std::vector<Instruction*> locals = b_->TakeApart(local);
+    const std::vector<Instruction*> locals = b_->Flatten(local);
     for (size_t i = 0; i < leaves.size(); ++i) {
       const int t = leaves[i];
       const Sharding sharding = Target(t);
@@ -124,7 +124,7 @@ absl::Status ComputationPartitioner::EntryOutputs(const Computation& computation
     if (shapes[i]->IsArray()) local = b_->ToLayout(local, *shapes[i]);
     locals.push_back(local);
   }
-  b_->computation()->set_root(b_->PutTogether(root.shape(), locals));
+  b_->computation()->set_root(b_->Unflatten(root.shape(), locals));
   return absl::OkStatus();
 }
 
@@ -139,7 +139,7 @@ absl::StatusOr<Computation*> ComputationPartitioner::PartitionCallee(const Compu
   std::vector<Instruction*> locals;
   for (size_t i = 0; i < leaves.size(); ++i) locals.push_back(Get(leaves[i], results[i], root));
   b_->Serve(&root);
-  local->set_root(b_->PutTogether(root.shape(), locals));
+  local->set_root(b_->Unflatten(root.shape(), locals));
   b_ = outer;
   return local;
 }
@@ -154,7 +154,7 @@ absl::Status ComputationPartitioner::PartitionWhile(const Instruction& instructi
   const auto init_leaves = graph_.Leaves(*instruction.operand(0));
   for (size_t i = 0; i < state.size(); ++i) init.push_back(Get(init_leaves[i], shardings[i], instruction));
   b_->Serve(&instruction);
-  Instruction* operand = b_->PutTogether(instruction.shape(), init);
+  Instruction* operand = b_->Unflatten(instruction.shape(), init);
   // The state goes back in the shardings it came in.
   ASSIGN_OR_RETURN(Computation * local_body, PartitionCallee(body, shardings));
   ASSIGN_OR_RETURN(Computation * local_condition,
@@ -163,7 +163,7 @@ absl::Status ComputationPartitioner::PartitionWhile(const Instruction& instructi
   Instruction* loop = b_->Clone(instruction, operand->shape(), {operand});
   Computation* called[] = {local_body, local_condition};
   loop->set_called(called);
-  const std::vector<Instruction*> results = b_->TakeApart(loop);
+  const std::vector<Instruction*> results = b_->Flatten(loop);
   for (size_t i = 0; i < state.size(); ++i) {
     values_[state[i]] = Value();  // Inside, they were those of the body.
     Define(state[i], shardings[i], results[i]);
@@ -186,14 +186,14 @@ absl::Status ComputationPartitioner::PartitionConditional(const Instruction& ins
     std::vector<Instruction*> leaves;
     for (size_t k = 0; k < from.size(); ++k) leaves.push_back(Get(from[k], Target(to[k]), instruction));
     b_->Serve(&instruction);
-    operands.push_back(b_->PutTogether(operand->shape(), leaves));
+    operands.push_back(b_->Unflatten(operand->shape(), leaves));
     ASSIGN_OR_RETURN(Computation * local, PartitionCallee(branch, shardings));
     branches.push_back(local);
   }
   b_->Serve(&instruction);
   Instruction* conditional = b_->Clone(instruction, branches.back()->root()->shape(), operands);
   conditional->set_called(branches);
-  const std::vector<Instruction*> locals = b_->TakeApart(conditional);
+  const std::vector<Instruction*> locals = b_->Flatten(conditional);
   for (size_t i = 0; i < results.size(); ++i) Define(results[i], shardings[i], locals[i]);
   return absl::OkStatus();
 }

@@ -56,7 +56,7 @@ absl::Status ComputationPartitioner::Run() {
   must_reduce_ = MustReduce(graph_, targets_, mesh_);
   ASSIGN_OR_RETURN(Computation * entry, PartitionComputation(*module_.entry(), /*is_entry=*/true));
   out_->set_entry(entry);
-  return absl::OkStatus();
+  return shared_.status();
 }
 
 Computation* ComputationPartitioner::CopyComputation(const Computation* computation) {
@@ -223,9 +223,9 @@ absl::Status ComputationPartitioner::PartitionLeaves(const Instruction& instruct
     shardings.push_back(std::move(sharding));
   }
   b_->Serve(&instruction);
-  Instruction* operand = b_->PutTogether(instruction.shape(), operands);
+  Instruction* operand = b_->Unflatten(instruction.shape(), operands);
   const std::vector<Instruction*> locals =
-      b_->TakeApart(b_->Clone(instruction, operand->shape(), {operand}));
+      b_->Flatten(b_->Clone(instruction, operand->shape(), {operand}));
   for (size_t i = 0; i < to.size(); ++i) {
     shardings[i].manual = annotations_.manual[to[i]];
     Define(to[i], shardings[i], locals[i]);
@@ -284,7 +284,7 @@ absl::Status ComputationPartitioner::PartitionWhole(const Instruction& instructi
       cut |= graph_.shape(t).IsArray() && !IsFree(t) && values_[t].versions[0].sharding.DimAxes() != 0;
       leaves.push_back(Get(t, Whole(t), instruction));
     }
-    operands.push_back(b_->PutTogether(operand->shape(), leaves));
+    operands.push_back(b_->Unflatten(operand->shape(), leaves));
   }
   if (cut) {
     full_replications_.push_back({instruction.name(), SourceLine(module_, instruction.metadata()),
@@ -310,7 +310,7 @@ std::vector<Instruction*> ComputationPartitioner::CloneWhole(const Instruction& 
     for (const Computation* computation : instruction.called()) called.push_back(copy(computation));
     clone->set_called(called);
   }
-  return b_->TakeApart(clone);
+  return b_->Flatten(clone);
 }
 
 bool ComputationPartitioner::PassThroughAnnotation(const Instruction& instruction) {

@@ -42,12 +42,10 @@ absl::Status ComputationPartitioner::PartitionOnDevice(const Instruction& instru
   for (const Instruction* operand : instruction.operands()) {
     std::vector<Instruction*> leaves;
     for (const int t : graph_.Leaves(*operand)) leaves.push_back(Get(t, Whole(t), instruction));
-    operands.push_back(b_->PutTogether(operand->shape(), leaves));
+    operands.push_back(b_->Unflatten(operand->shape(), leaves));
   }
   b_->Serve(&instruction);
-  std::vector<Shape> shapes;
-  for (const Instruction* operand : operands) shapes.push_back(operand->shape());
-  Instruction* passed = b_->Add(Opcode::kTuple, Shape::Tuple(shapes), operands);
+  Instruction* passed = b_->Tuple(operands);
   SpmdBuilder* const outer = b_;
   Computation* branches[2];
   for (const bool runs : {true, false}) {
@@ -59,26 +57,24 @@ absl::Status ComputationPartitioner::PartitionOnDevice(const Instruction& instru
     Instruction* parameter = branch->AddParameter(passed->shape(), "operands");
     if (runs) {
       std::vector<Instruction*> inside;
-      for (size_t i = 0; i < operands.size(); ++i) inside.push_back(b_->Element(parameter, static_cast<int>(i)));
-      branch->set_root(b_->PutTogether(instruction.shape(), CloneWhole(instruction, inside)));
+      for (size_t i = 0; i < operands.size(); ++i) inside.push_back(b_->GetTupleElement(parameter, static_cast<int>(i)));
+      branch->set_root(b_->Unflatten(instruction.shape(), CloneWhole(instruction, inside)));
     } else {
       std::vector<Instruction*> leaves;
       for (const int t : graph_.Leaves(instruction)) {
         const Shape& shape = graph_.shape(t);
         leaves.push_back(shape.IsArray() ? b_->Broadcast(b_->Constant(Absent(shape.element_type())), shape.dims())
-                                         : b_->Add(Opcode::kAfterAll, Shape::Token(), {}));
+                                         : b_->AfterAll({}));
       }
-      branch->set_root(b_->PutTogether(instruction.shape(), leaves));
+      branch->set_root(b_->Unflatten(instruction.shape(), leaves));
     }
     branches[runs ? 0 : 1] = branch;
     b_ = outer;
   }
-  Instruction* id = b_->Convert(b_->Add(Opcode::kPartitionId, Shape(xla::U32, {}), {}), xla::S32);
+  Instruction* id = b_->Convert(b_->PartitionId(), xla::S32);
   Instruction* here = b_->Compare(id, b_->IntScalar(device), "EQ");
-  Instruction* chosen =
-      b_->Add(Opcode::kConditional, branches[0]->root()->shape(), {here, passed, passed});
-  chosen->set_called(branches);
-  const std::vector<Instruction*> locals = b_->TakeApart(chosen);
+  Instruction* chosen = b_->Conditional(here, {passed, passed}, branches);
+  const std::vector<Instruction*> locals = b_->Flatten(chosen);
   const auto leaves = graph_.Leaves(instruction);
   for (size_t i = 0; i < leaves.size(); ++i) {
     Sharding sharding = Whole(leaves[i]);
@@ -107,7 +103,7 @@ absl::Status ComputationPartitioner::PartitionOutfeed(const Instruction& instruc
     leaves.push_back(Get(tensors[i], wanted, instruction));
   }
   b_->Serve(&instruction);
-  Instruction* operand = b_->PutTogether(instruction.operand(0)->shape(), leaves);
+  Instruction* operand = b_->Unflatten(instruction.operand(0)->shape(), leaves);
   const int token = graph_.Leaves(*instruction.operand(1))[0];
   Instruction* clone = b_->Clone(instruction, instruction.shape(),
                                  {operand, Get(token, Whole(token), instruction)});
