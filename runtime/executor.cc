@@ -47,10 +47,6 @@ std::pair<int64_t, int64_t> ShareHere(const RunOptions& options) {
   return options.transport->ShareOf(options.transport->rank(), options.num_devices());
 }
 
-int64_t MaxBytes(const RunOptions& options) {
-  return options.max_bytes > 0 ? options.max_bytes : DefaultMaxBytes();
-}
-
 absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValue>& arguments,
                             int64_t num_devices) {
   if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
@@ -75,6 +71,7 @@ absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValu
 
 // Hours of work that no loop states: a program of a few lines whose calls nest two by two.
 constexpr int64_t kMaxStaticSteps = int64_t{1} << 32;
+constexpr std::chrono::seconds kDefaultHolds(1);
 
 }  // namespace
 
@@ -91,8 +88,18 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module)
   return executor;
 }
 
-absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const {
-  const int64_t max_bytes = MaxBytes(options);
+int64_t Executor::MaxBytes(const RunOptions& options) const {
+  if (options.max_bytes > 0) return options.max_bytes;
+  const auto now = std::chrono::steady_clock::now();
+  if (default_max_bytes_ == 0 || now - default_read_ > kDefaultHolds) {
+    default_max_bytes_ = DefaultMaxBytes();
+    default_read_ = now;
+  }
+  return default_max_bytes_;
+}
+
+absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options,
+                                   int64_t max_bytes) const {
   const auto [begin, end] = ShareHere(options);
   const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end - begin);
   if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
@@ -134,7 +141,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   mesh.run = &state;
   std::vector<bool> uniform;
   for (const MeshValue& argument : arguments) uniform.push_back(argument.uniform());
-  RETURN_IF_ERROR(CheckMemory(uniform, options));
+  RETURN_IF_ERROR(CheckMemory(uniform, options, state.max_bytes));
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
   state.progress = options.progress;

@@ -6,6 +6,7 @@
 #ifndef TOROID_RUNTIME_EXECUTOR_H_
 #define TOROID_RUNTIME_EXECUTOR_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -65,17 +66,26 @@ class Executor {
   // Refuses a run that cannot do with the memory it may take, as Run does, before its arguments are made:
   // of each it matters only whether all devices hold the same.
   // Errors: kResourceExhausted.
-  absl::Status CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const;
+  absl::Status CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const {
+    return CheckMemory(uniform_arguments, options, MaxBytes(options));
+  }
 
  private:
   Executor(std::unique_ptr<Module> made, const Module& module)
       : made_(std::move(made)), module_(made_ != nullptr ? *made_ : module) {}
+
+  absl::Status CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options,
+                           int64_t max_bytes) const;
+  // Of a run. What the machine has is read at most once a second: short runs would do little else.
+  int64_t MaxBytes(const RunOptions& options) const;
 
   const std::unique_ptr<Module> made_;  // The module without mixed precision; null if that is the module given.
   const Module& module_;
   std::unique_ptr<ThreadPool> threads_;
   PlanBuilder builder_;
   Plan* entry_ = nullptr;
+  mutable int64_t default_max_bytes_ = 0;
+  mutable std::chrono::steady_clock::time_point default_read_;
 };
 
 // Runs a module once.

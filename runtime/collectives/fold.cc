@@ -88,9 +88,9 @@ void Fold::Round(char* partial) const {
   }
 }
 
-absl::Status Fold::Total(absl::Span<const char* const> rows, char* total) {
-  if (!narrow_) return Add(rows, 0, n_, /*first=*/true, total);
-  ParallelFor(n_, kGrain, [&](int64_t begin, int64_t end) {
+absl::Status Fold::Total(absl::Span<const char* const> rows, int64_t elements, char* total) {
+  if (!narrow_) return Add(rows, 0, elements, /*first=*/true, total);
+  ParallelFor(elements, kGrain, [&](int64_t begin, int64_t end) {
     float sum[kConvertBlock], row[kConvertBlock];
     for (int64_t at = begin; at < end; at += kConvertBlock) {
       const int64_t count = std::min(kConvertBlock, end - at);
