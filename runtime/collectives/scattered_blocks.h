@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 
