@@ -11,7 +11,7 @@
 #include "benchmark/benchmark.h"
 #include "examples/moe_transformer_model.h"
 #include "partitioner/spmd_partitioner.h"
-#include "runtime/run_partitioned.h"
+#include "runtime/partitioned/run_partitioned.h"
 
 namespace toroid {
 namespace {

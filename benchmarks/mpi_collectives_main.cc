@@ -17,8 +17,8 @@
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
-#include "runtime/executor.h"
-#include "runtime/ranks_command.h"
+#include "runtime/command/ranks_command.h"
+#include "runtime/engine/executor.h"
 #include "runtime/transport/mpi_library.h"
 
 namespace toroid {

@@ -17,8 +17,8 @@
 #include "benchmark/benchmark.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
-#include "runtime/executor.h"
-#include "runtime/thread_pool.h"
+#include "runtime/engine/executor.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {

@@ -17,9 +17,9 @@
 #include "hlo/base/stopwatch.h"
 #include "partitioner/spmd_partitioner.h"
 #include "partitioner/statistics.h"
-#include "runtime/compare.h"
-#include "runtime/executor.h"
-#include "runtime/run_partitioned.h"
+#include "runtime/engine/executor.h"
+#include "runtime/numerics/compare.h"
+#include "runtime/partitioned/run_partitioned.h"
 
 namespace toroid {
 namespace {

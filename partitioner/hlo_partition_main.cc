@@ -10,7 +10,7 @@
 #include "hlo/io/output_name.h"
 #include "partitioner/partition_command.h"
 #include "partitioner/partition_flags.h"
-#include "runtime/run_command.h"
+#include "runtime/command/run_command.h"
 
 namespace {
 

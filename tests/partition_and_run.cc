@@ -2,7 +2,7 @@
 
 #include "hlo/base/status.h"
 #include "hlo/ops/verify_module.h"
-#include "runtime/run_partitioned.h"
+#include "runtime/partitioned/run_partitioned.h"
 
 namespace toroid {
 

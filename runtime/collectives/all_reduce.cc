@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/collectives/group_reduction.h"
 #include "runtime/collectives/group_places.h"
+#include "runtime/collectives/group_reduction.h"
 
 namespace toroid {
 

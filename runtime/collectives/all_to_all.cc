@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/active_devices.h"
 #include "runtime/collectives/exchange.h"
 #include "runtime/collectives/group_places.h"
-#include "runtime/kernels/index_values.h"
+#include "runtime/loops/index_values.h"
+#include "runtime/mesh/active_devices.h"
 
 namespace toroid {
 namespace {

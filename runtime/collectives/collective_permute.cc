@@ -10,9 +10,9 @@
 #include "hlo/base/status.h"
 #include "runtime/collectives/exchange.h"
 #include "runtime/collectives/group_places.h"
-#include "runtime/kernels/index_values.h"
-#include "runtime/kernels/strided_copy.h"
-#include "runtime/mesh_rows.h"
+#include "runtime/loops/index_values.h"
+#include "runtime/loops/strided_copy.h"
+#include "runtime/mesh/mesh_rows.h"
 
 namespace toroid {
 namespace {

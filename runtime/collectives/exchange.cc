@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "hlo/base/status.h"
-#include "runtime/active_devices.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/thread_pool.h"
+#include "runtime/mesh/active_devices.h"
 #include "runtime/transport/transport.h"
 
 namespace toroid {

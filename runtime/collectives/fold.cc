@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
-#include "runtime/kernels/block_convert.h"
 #include "runtime/kernels/reducer.h"
-#include "runtime/scalar_body.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/block_convert.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {
@@ -88,9 +88,9 @@ void Fold::Round(char* partial) const {
   }
 }
 
-absl::Status Fold::Total(absl::Span<const char* const> rows, char* total) {
-  if (!narrow_) return Add(rows, 0, n_, /*first=*/true, total);
-  ParallelFor(n_, kGrain, [&](int64_t begin, int64_t end) {
+absl::Status Fold::Total(absl::Span<const char* const> rows, int64_t elements, char* total) {
+  if (!narrow_) return Add(rows, 0, elements, /*first=*/true, total);
+  ParallelFor(elements, kGrain, [&](int64_t begin, int64_t end) {
     float sum[kConvertBlock], row[kConvertBlock];
     for (int64_t at = begin; at < end; at += kConvertBlock) {
       const int64_t count = std::min(kConvertBlock, end - at);

@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/kernels/loop_of_two.h"
-#include "runtime/op_call.h"
+#include "runtime/engine/op_call.h"
+#include "runtime/loops/loop_of_two.h"
 
 namespace toroid {
 
@@ -17,6 +17,7 @@ class Fold {
   Fold(OpCall& call, int i);
 
   int64_t elements() const { return n_; }
+  int64_t width() const { return width_; }
   PrimitiveType type() const { return type_; }
   // Of an element of what is folded up to now, which is not rounded yet.
   int64_t partial_width() const { return narrow_ ? sizeof(float) : width_; }
@@ -29,8 +30,8 @@ class Fold {
   absl::Status Add(absl::Span<const char* const> rows, int64_t begin, int64_t end, bool first, char* partial);
   // Rounds all elements to the type, in place.
   void Round(char* partial) const;
-  // Folds whole rows to their total. Same bits as Add and Round.
-  absl::Status Total(absl::Span<const char* const> rows, char* total);
+  // Folds `elements` elements of all rows to their total. Same bits as Add and Round.
+  absl::Status Total(absl::Span<const char* const> rows, int64_t elements, char* total);
 
  private:
   absl::Status AddByBody(absl::Span<const char* const> rows, int64_t begin, int64_t end, bool first, char* partial);

@@ -7,6 +7,7 @@
 #include "hlo/base/status.h"
 #include "runtime/collectives/exchange.h"
 #include "runtime/collectives/fold.h"
+#include "runtime/collectives/sliced_reduction.h"
 #include "runtime/transport/transport.h"
 
 namespace toroid {
@@ -25,28 +26,47 @@ class Reduction {
 
   // Every row of every group is here, or the same everywhere.
   absl::Status RunHere() {
-    MeshBuffer total;
-    RETURN_IF_ERROR(call_.New(row_bytes_, /*uniform=*/true, &total));
+    MeshBuffer block;
     std::vector<const char*> rows;
     for (const std::vector<int64_t>& group : groups_) {
-      if (!result_.uniform() && std::none_of(group.begin(), group.end(), [&](int64_t p) { return mesh_.IsHere(p); }))
-        continue;
+      if (!result_.uniform() && !Meets(group)) continue;
       rows.clear();
       for (const int64_t place : group) rows.push_back(Row(place));
-      RETURN_IF_ERROR(fold_.Total(rows, total.mutable_data()));
-      Deliver(group, total.data());
+      ASSIGN_OR_RETURN(char* const total, PlaceOfTotal(group, &block));
+      RETURN_IF_ERROR(fold_.Total(rows, fold_.elements(), total));
+      Deliver(group, total);
       if (result_.uniform()) break;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunAcrossRanks() {
+    Transport& transport = *mesh_.run->transport;
+    const bool everywhere = !AnyRankWithout();
+    const bool any_order = fold_.one_op() && transport.CanReduce(fold_.type(), fold_.opcode());
+    const bool in_slices = everywhere && OneMemberPerRank(ranks_, groups_);
+    if (any_order && everywhere && (blocks_ == nullptr || !in_slices)) return RunByTransport(transport);
+    return in_slices ? RunInSlices() : RunInChains(transport);
+  }
+
+ private:
+  // One member a rank: each folds a slice.
+  absl::Status RunInSlices() {
+    for (const std::vector<int64_t>& group : groups_) {
+      const auto here = std::find_if(group.begin(), group.end(), [&](int64_t place) { return mesh_.IsHere(place); });
+      if (here == group.end()) continue;
+      if (group.size() > 1) {
+        RETURN_IF_ERROR(ReduceInSlices(call_, ranks_, group, blocks_, Row(*here), &fold_, ResultRow(*here)));
+      } else {
+        Deliver(group, Row(*here));
+      }
     }
     return absl::OkStatus();
   }
 
   // What is folded up to some member goes to the rank of the next one, in chunks, so that the ranks of a group work
   // at the same time; the rank of the last member has the total.
-  absl::Status RunAcrossRanks() {
-    Transport& transport = *mesh_.run->transport;
-    if (fold_.one_op() && transport.CanReduce(fold_.type(), fold_.opcode()) && !AnyRankWithout()) {
-      return RunByTransport(transport);
-    }
+  absl::Status RunInChains(Transport& transport) {
     const int64_t partial_bytes = fold_.elements() * fold_.partial_width();
     std::vector<int64_t> slots(groups_.size(), -1);
     int64_t used = 0;
@@ -66,7 +86,6 @@ class Reduction {
     return Spread([&](size_t g) { return slots[g] < 0 ? nullptr : partials.data() + slots[g] * partial_bytes; });
   }
 
- private:
   const char* Row(int64_t place) const {
     return in_.data() + (in_.uniform() ? 0 : (place - mesh_.first_here) * row_bytes_);
   }
@@ -84,11 +103,22 @@ class Reduction {
       if (!result_.uniform() && !mesh_.IsHere(group[j])) continue;
       if (blocks_ != nullptr) {
         ParallelStridedCopy(blocks_->loop, total + static_cast<int64_t>(j) * blocks_->step, ResultRow(group[j]));
-      } else {
+      } else if (ResultRow(group[j]) != total) {
         std::memcpy(ResultRow(group[j]), total, row_bytes_);
       }
       if (result_.uniform()) return;
     }
+  }
+
+  // Where the total of a group is made: in a row that needs it, or in `block`.
+  absl::StatusOr<char*> PlaceOfTotal(const std::vector<int64_t>& group, MeshBuffer* block) {
+    if (blocks_ == nullptr) {
+      for (const int64_t place : group) {
+        if (result_.uniform() || mesh_.IsHere(place)) return ResultRow(place);
+      }
+    }
+    if (block->empty()) RETURN_IF_ERROR(call_.New(row_bytes_, /*uniform=*/true, block));
+    return block->mutable_data();
   }
 
   // A rank that must get a uniform result has no member in the group.
@@ -101,8 +131,7 @@ class Reduction {
 
   // The order does not matter to the bits: the transport knows best.
   absl::Status RunByTransport(Transport& transport) {
-    MeshBuffer total;
-    RETURN_IF_ERROR(call_.New(row_bytes_, /*uniform=*/true, &total));
+    MeshBuffer block;
     std::vector<const char*> rows;
     std::vector<int> ranks;
     for (const std::vector<int64_t>& group : groups_) {
@@ -114,12 +143,15 @@ class Reduction {
       }
       std::sort(ranks.begin(), ranks.end());
       ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-      RETURN_IF_ERROR(fold_.Total(rows, total.mutable_data()));
-      if (ranks.size() > 1) {
-        RETURN_IF_ERROR(
-            transport.AllReduce(ranks, fold_.type(), fold_.opcode(), fold_.elements(), total.mutable_data()));
+      ASSIGN_OR_RETURN(char* const total, PlaceOfTotal(group, &block));
+      const char* in = rows[0];
+      if (rows.size() > 1 || ranks.size() == 1) {
+        RETURN_IF_ERROR(fold_.Total(rows, fold_.elements(), total));
+        in = total;
       }
-      Deliver(group, total.data());
+      if (ranks.size() > 1)
+        RETURN_IF_ERROR(transport.AllReduce(ranks, fold_.type(), fold_.opcode(), fold_.elements(), in, total));
+      Deliver(group, total);
     }
     return absl::OkStatus();
   }

@@ -5,17 +5,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/kernels/strided_copy.h"
-#include "runtime/op_call.h"
+#include "runtime/collectives/scattered_blocks.h"
+#include "runtime/engine/op_call.h"
 
 namespace toroid {
-
-// Which part of a total each member of a group keeps.
-struct ScatteredBlocks {
-  StridedLoop loop;   // From the member's block of the total to its row of the result.
-  int64_t step = 0;   // Bytes of the total from a member's block to the next member's.
-  int64_t bytes = 0;  // Of a row of the result.
-};
 
 // Fills `result` with the element-wise reduction of operand i over the members of each group, in the order of the
 // group: to_apply(to_apply(x_0, x_1), x_2) ...; narrow floats of one-op bodies are summed in f32 and rounded once.

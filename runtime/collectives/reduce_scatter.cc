@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/collectives/group_reduction.h"
 #include "runtime/collectives/group_places.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/collectives/group_reduction.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 

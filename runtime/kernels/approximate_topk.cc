@@ -10,7 +10,7 @@
 #include "runtime/kernels/custom_config.h"
 #include "runtime/kernels/one_op.h"
 #include "runtime/kernels/sort.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 namespace {

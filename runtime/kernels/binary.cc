@@ -5,11 +5,11 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/block_convert.h"
-#include "runtime/kernels/float_loops.h"
-#include "runtime/kernels/int_loops.h"
 #include "runtime/kernels/stochastic_convert.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/block_convert.h"
+#include "runtime/loops/float_loops.h"
+#include "runtime/loops/int_loops.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "hlo/opcode.h"
-#include "runtime/kernels/loop_of_two.h"
-#include "runtime/op_call.h"
+#include "runtime/engine/op_call.h"
+#include "runtime/loops/loop_of_two.h"
 
 namespace toroid {
 

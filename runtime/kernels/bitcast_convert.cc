@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/passes/row_major_bitcast.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 namespace {

@@ -5,7 +5,7 @@
 #include "absl/strings/string_view.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/binary.h"
-#include "runtime/kernels/total_order.h"
+#include "runtime/loops/total_order.h"
 
 namespace toroid {
 namespace {

@@ -7,10 +7,10 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/convert.h"
-#include "runtime/kernels/gemm.h"
-#include "runtime/kernels/strided_copy.h"
 #include "runtime/kernels/window_padding.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/gemm.h"
+#include "runtime/loops/strided_copy.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {

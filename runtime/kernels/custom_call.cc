@@ -6,12 +6,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/dynamic/dynamic_size.h"
 #include "runtime/kernels/approximate_topk.h"
 #include "runtime/kernels/custom_elementwise.h"
 #include "runtime/kernels/custom_halo.h"
 #include "runtime/kernels/decompositions.h"
-#include "runtime/kernels/dynamic_size.h"
-#include "runtime/kernels/lapack.h"
+#include "runtime/kernels/lapack/lapack.h"
 #include "runtime/kernels/topk.h"
 
 namespace toroid {

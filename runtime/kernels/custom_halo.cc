@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/custom_config.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "hlo/base/status.h"
 #include "runtime/kernels/convert.h"
-#include "runtime/kernels/gemm.h"
-#include "runtime/kernels/strided_copy.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/gemm.h"
+#include "runtime/loops/strided_copy.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {

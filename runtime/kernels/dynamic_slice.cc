@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "hlo/base/status.h"
-#include "runtime/kernels/index_values.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/loops/index_values.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 namespace {

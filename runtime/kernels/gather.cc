@@ -6,8 +6,8 @@
 
 #include "hlo/base/status.h"
 #include "runtime/kernels/gather_window.h"
-#include "runtime/kernels/strided_copy.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/strided_copy.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/kernels/index_values.h"
+#include "runtime/loops/index_values.h"
 
 namespace toroid {
 

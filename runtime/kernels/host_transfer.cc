@@ -11,8 +11,8 @@
 #include "hlo/base/status.h"
 #include "runtime/collectives/exchange.h"
 #include "runtime/kernels/convert.h"
-#include "runtime/literal_buffer.h"
-#include "runtime/mesh_rows.h"
+#include "runtime/mesh/literal_buffer.h"
+#include "runtime/mesh/mesh_rows.h"
 #include "runtime/transport/transport.h"
 
 namespace toroid {
@@ -34,15 +34,11 @@ bool SameKind(PrimitiveType a, PrimitiveType b) {
 // Takes the next value off the infeed; it has the array's sizes, or one for each device.
 absl::StatusOr<Literal> NextOfInfeed(const MeshContext& mesh, const Shape& shape) {
   RunState& run = *mesh.run;
-  if (run.infeed.empty()) {
+  if (run.infeed == nullptr || run.infeed_taken == run.infeed->size()) {
     return absl::InvalidArgumentError(absl::StrCat("nothing is left in the infeed for ", shape.ToString()));
   }
-  NpyArray array = std::move(run.infeed.back());
-  run.infeed.pop_back();
-  if (!array.untyped.empty()) {
-    ASSIGN_OR_RETURN(array.values, AsType(array, shape.element_type()));
-  }
-  const Shape& given = array.values.shape();
+  ASSIGN_OR_RETURN(Literal value, run.infeed->Value(run.infeed_taken++, shape.element_type()));
+  const Shape& given = value.shape();
   Dims stacked = {mesh.num_devices()};
   stacked.insert(stacked.end(), shape.dims().begin(), shape.dims().end());
   if (!SameKind(given.element_type(), shape.element_type()) ||
@@ -51,7 +47,7 @@ absl::StatusOr<Literal> NextOfInfeed(const MeshContext& mesh, const Shape& shape
                                                    mesh.num_devices() > 1 ? "; give that, or one for each device"
                                                                           : ""));
   }
-  return std::move(array.values);
+  return value;
 }
 
 // Rank 0 has the infeed; the others hear whether its next value is one for all, or that it will not do.

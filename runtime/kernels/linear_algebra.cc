@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/convert.h"
-#include "runtime/kernels/convert_value.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/convert_value.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 namespace {

@@ -8,14 +8,14 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
-#include "runtime/kernels/block_convert.h"
 #include "runtime/kernels/reducer.h"
-#include "runtime/kernels/strided_copy.h"
 #include "runtime/kernels/window_padding.h"
-#include "runtime/mesh_rows.h"
-#include "runtime/scalar_body.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/block_convert.h"
+#include "runtime/loops/strided_copy.h"
+#include "runtime/loops/thread_pool.h"
+#include "runtime/mesh/mesh_rows.h"
 
 namespace toroid {
 namespace {

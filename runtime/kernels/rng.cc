@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/convert_value.h"
+#include "runtime/loops/convert_value.h"
 
 namespace toroid {
 namespace {

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/binary.h"
-#include "runtime/kernels/block_convert.h"
-#include "runtime/mesh_rows.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/block_convert.h"
+#include "runtime/loops/thread_pool.h"
+#include "runtime/mesh/mesh_rows.h"
 
 namespace toroid {
 namespace {

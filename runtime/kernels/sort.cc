@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/kernels/strided_copy.h"
-#include "runtime/kernels/total_order.h"
-#include "runtime/mesh_rows.h"
-#include "runtime/run_plan.h"
-#include "runtime/thread_pool.h"
+#include "runtime/engine/run_plan.h"
+#include "runtime/loops/strided_copy.h"
+#include "runtime/loops/thread_pool.h"
+#include "runtime/loops/total_order.h"
+#include "runtime/mesh/mesh_rows.h"
 
 namespace toroid {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "runtime/kernels/convert_value.h"
+#include "runtime/loops/convert_value.h"
 
 namespace toroid {
 namespace {

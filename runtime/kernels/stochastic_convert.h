@@ -3,7 +3,7 @@
 #ifndef TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_
 #define TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_
 
-#include "runtime/kernels/loop_of_two.h"
+#include "runtime/loops/loop_of_two.h"
 
 namespace toroid {
 

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/convert_value.h"
-#include "runtime/kernels/strided_copy.h"
-#include "runtime/literal_buffer.h"
+#include "runtime/loops/convert_value.h"
+#include "runtime/loops/strided_copy.h"
+#include "runtime/mesh/literal_buffer.h"
 
 namespace toroid {
 namespace {

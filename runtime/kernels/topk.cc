@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/total_order.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/thread_pool.h"
+#include "runtime/loops/total_order.h"
 
 namespace toroid {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hlo/base/math.h"
-#include "runtime/kernels/strided_copy.h"
+#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 namespace {

@@ -1,7 +1,7 @@
 // Ranks of Open MPI, as mpirun starts them.
 //
 // Messages are MPI_Isend and MPI_Irecv, of at most 1 GiB each; whoever waits also listens for ranks that fail.
-// Integers are reduced by MPI_Iallreduce, whose order of folding gives our bits there; floats are not.
+// Integers are reduced by MPI_Allreduce, whose order of folding gives our bits there; floats are not.
 #ifndef TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
 #define TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
 
@@ -20,8 +20,12 @@ namespace toroid {
 
 class MpiTransport : public Transport {
  public:
-  // Joins the other ranks; once in a process. Errors: those of LoadMpi, kUnavailable what MPI says.
-  static absl::StatusOr<std::unique_ptr<MpiTransport>> Open();
+  // Counts of MPI are ints: messages are split at 1 GiB.
+  static constexpr int64_t kMaxMessage = int64_t{1} << 30;
+
+  // Joins the other ranks; once in a process. A smaller `max_message` splits more. Errors: those of LoadMpi,
+  // kUnavailable what MPI says.
+  static absl::StatusOr<std::unique_ptr<MpiTransport>> Open(int64_t max_message = kMaxMessage);
   ~MpiTransport() override;
 
   int rank() const override { return rank_; }
@@ -35,8 +39,8 @@ class MpiTransport : public Transport {
   void Fail(const absl::Status& status) override;
 
   bool CanReduce(PrimitiveType type, Opcode opcode) const override;
-  absl::Status AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode, int64_t n,
-                         char* data) override;
+  absl::Status AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode, int64_t n, const char* in,
+                         char* out) override;
   absl::Status AllGather(absl::Span<const int64_t> bytes, char* all) override;
 
   // Leaves the other ranks, all together. If this rank or another one has failed, rank 0 calls `report` with what is
@@ -44,7 +48,7 @@ class MpiTransport : public Transport {
   absl::Status Close(const absl::Status& status, const std::function<void(const absl::Status&)>& report);
 
  private:
-  explicit MpiTransport(const MpiLibrary& mpi) : mpi_(mpi) {}
+  MpiTransport(const MpiLibrary& mpi, int64_t max_message) : mpi_(mpi), max_message_(max_message) {}
   absl::Status Join();
 
   Ticket Add(std::vector<MPI_Request> requests);
@@ -53,8 +57,12 @@ class MpiTransport : public Transport {
   // Takes in what ranks say that fail; the first of them is kept.
   void Listen();
   absl::StatusOr<MPI_Comm> CommunicatorOf(absl::Span<const int> ranks);
+  // Waits until all of these ranks are here, in front of a call that blocks: none of them can fail any more before it
+  // is called. Errors: that of a rank that failed.
+  absl::Status Meet(absl::Span<const int> ranks, MPI_Comm communicator);
 
   const MpiLibrary& mpi_;
+  const int64_t max_message_;
   int rank_ = 0, size_ = 1, neighbors_ = 1;
   MPI_Comm data_ = nullptr, control_ = nullptr;
   std::vector<std::vector<MPI_Request>> requests_;  // By ticket; tickets are used again.

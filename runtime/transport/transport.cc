@@ -12,7 +12,7 @@ absl::Status WaitAll(Transport& transport, absl::Span<const Transport::Ticket> t
   return first;
 }
 
-absl::Status Transport::AllReduce(absl::Span<const int>, PrimitiveType, Opcode, int64_t, char*) {
+absl::Status Transport::AllReduce(absl::Span<const int>, PrimitiveType, Opcode, int64_t, const char*, char*) {
   return absl::UnimplementedError("this transport reduces nothing by itself");
 }
 

@@ -16,7 +16,7 @@
 #include "hlo/io/file.h"
 #include "partitioner/spmd_partitioner.h"
 #include "partitioner/statistics.h"
-#include "runtime/compare.h"
+#include "runtime/numerics/compare.h"
 #include "tests/corpus_files.h"
 #include "tests/partition_and_run.h"
 #include "tests/status_matchers.h"

@@ -10,10 +10,10 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/spmd_partitioner.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/corpus_files.h"
-#include "tests/partitioner/equivalence.h"
 #include "tests/partition_and_run.h"
+#include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {

@@ -18,9 +18,9 @@
 #include "hlo/ops/verify_module.h"
 #include "partitioner/spmd_partitioner.h"
 #include "partitioner/statistics.h"
-#include "runtime/executor.h"
-#include "runtime/npz.h"
-#include "runtime/random_arguments.h"
+#include "runtime/arguments/npz.h"
+#include "runtime/arguments/random_arguments.h"
+#include "runtime/engine/executor.h"
 #include "tests/corpus_files.h"
 #include "tests/fuzz/mutate_message.h"
 #include "tests/fuzz/mutate_text.h"
@@ -364,7 +364,7 @@ class RunTarget : public ModuleTarget {
     options.num_partitions = num_partitions;
     options.max_bytes = kRunBytes;
     const int32_t fed[] = {5, 6};  // What the op's program asks for.
-    options.infeed = {NpyArray{Literal::Array<int32_t>({2}, fed), ""}};
+    options.infeed = std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, fed)});
     options.max_steps = kRunSteps;
     options.threads = 1;
     return RunModule(*file.module, std::move(arguments), options).status();

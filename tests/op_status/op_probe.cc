@@ -20,7 +20,7 @@
 #include "hlo/ops/infer_shape.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/ops/rules.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/hlo/ops/constraint_cases.h"
 #include "tests/op_status/partition_probe.h"
 #include "tests/runtime/evaluate.h"
@@ -101,7 +101,7 @@ absl::Status Execute(const OpProgram& program, Opcode) {
   RunOptions options;
   options.num_partitions = program.devices;
   const int32_t values[] = {5, 6};
-  options.infeed = {NpyArray{Literal::Array<int32_t>({2}, values), ""}};
+  options.infeed = std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, values)});
   ASSIGN_OR_RETURN(const MeshValue result, RunModule(*module, {}, options));
   std::vector<std::string> texts;
   for (int device = 0; device < program.devices; ++device) texts.push_back(ToText(result.ToLiteral(device)));

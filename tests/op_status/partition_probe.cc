@@ -13,7 +13,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/literal.h"
 #include "partitioner/given_shardings.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/partition_and_run.h"
 #include "tests/runtime/evaluate.h"
 

@@ -10,8 +10,8 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/statistics.h"
-#include "runtime/compare.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
+#include "runtime/numerics/compare.h"
 #include "tests/partition_and_run.h"
 
 namespace toroid {

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "partitioner/given_shardings.h"
-#include "runtime/run_partitioned.h"
+#include "runtime/partitioned/run_partitioned.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

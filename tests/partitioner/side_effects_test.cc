@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "hlo/io/hlo_text.h"
-#include "runtime/executor.h"
-#include "runtime/run_partitioned.h"
+#include "runtime/engine/executor.h"
+#include "runtime/partitioned/run_partitioned.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // The result of the partitioned program with these infeeds, and what its outfeeds gave.
-absl::StatusOr<Literal> RunFed(const std::string& text, int64_t n, const std::vector<NpyArray>& infeed,
+absl::StatusOr<Literal> RunFed(const std::string& text, int64_t n, const std::vector<Literal>& infeed,
                                Outfeed* outfeed,
                                std::optional<uint64_t> device_order = std::nullopt) {
   const std::unique_ptr<Module> module = ProgramFor(text, n);
@@ -29,7 +29,7 @@ absl::StatusOr<Literal> RunFed(const std::string& text, int64_t n, const std::ve
   options.device_order_seed = device_order;
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, options));
   RunPartitionedOptions run;
-  run.run.infeed = infeed;
+  run.run.infeed = std::make_shared<LiteralInfeed>(infeed);
   run.run.outfeed = outfeed;
   const Shape result = module->entry()->root()->shape();
   run.result = &result;
@@ -51,15 +51,15 @@ ENTRY main {
 })";
 
 TEST(SideEffectsTest, WhatOneDeviceIsFedReachesAll) {
-  const std::vector<NpyArray> infeed = {{Literal::Array<float>({8}, {1, 2, 3, 4, 5, 6, 7, -0.0f}), ""},
-                                        {Literal::Scalar<bool>(true), ""}};
+  const std::vector<Literal> infeed = {Literal::Array<float>({8}, {1, 2, 3, 4, 5, 6, 7, -0.0f}),
+                                       Literal::Scalar<bool>(true)};
   for (const int64_t n : {2, 4, 8}) {
     for (const std::optional<uint64_t> order : {std::optional<uint64_t>(), std::optional<uint64_t>(3)}) {
       Outfeed outfeed;
       ASSERT_OK_AND_ASSIGN(const Literal actual, RunFed(kInfeed, n, infeed, &outfeed, order));
       const std::unique_ptr<Module> module = ProgramFor(kInfeed, n);
       RunOptions options;
-      options.infeed = infeed;
+      options.infeed = std::make_shared<LiteralInfeed>(infeed);
       ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, IntegerArguments(*module), options));
       EXPECT_EQ(actual, expected);
     }
@@ -151,10 +151,10 @@ ENTRY main {
   w = (s32[], f32[8]) while(s), condition=cond, body=body
   ROOT r = f32[8] get-tuple-element(w), index=1
 })";
-  std::vector<NpyArray> infeed;
-  for (int i = 0; i < 3; ++i) infeed.push_back({Integers(Shape(xla::F32, {8}), 10 + i), ""});
+  std::vector<Literal> infeed;
+  for (int i = 0; i < 3; ++i) infeed.push_back(Integers(Shape(xla::F32, {8}), 10 + i));
   RunOptions options;
-  options.infeed = infeed;
+  options.infeed = std::make_shared<LiteralInfeed>(infeed);
   const std::unique_ptr<Module> module = ProgramFor(text, 4);
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, IntegerArguments(*module), options));
   Outfeed outfeed;

@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
-#include "runtime/compare.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
+#include "runtime/numerics/compare.h"
 #include "tests/partition_and_run.h"
 
 namespace toroid {

@@ -8,7 +8,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/literal_text.h"
 #include "hlo/ops/verify_module.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/runtime/ranks/thread_ranks.h"
 
 namespace toroid {

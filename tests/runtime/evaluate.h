@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 
 namespace toroid {
 

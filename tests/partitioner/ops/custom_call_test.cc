@@ -10,7 +10,7 @@
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/spmd_partitioner.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 #include "hlo/io/hlo_text.h"
-#include "runtime/compare.h"
+#include "runtime/numerics/compare.h"
 #include "tests/partition_and_run.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"

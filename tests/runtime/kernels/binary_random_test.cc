@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "hlo/base/status.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/runtime/kernels/number_format.h"
 

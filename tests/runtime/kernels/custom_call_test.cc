@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "runtime/kernels/custom_config.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/runtime/kernels/number_format.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
-#include "runtime/executor.h"
-#include "runtime/kernels/scalar_ops.h"
+#include "runtime/engine/executor.h"
+#include "runtime/loops/scalar_ops.h"
 #include "tests/runtime/evaluate.h"
 
 namespace toroid {

@@ -1,6 +1,6 @@
 // BUILD: size = "medium"
 // Products of matrices: every row gives the same bits wherever it stands.
-#include "runtime/kernels/gemm.h"
+#include "runtime/loops/gemm.h"
 
 #include <cmath>
 #include <complex>
@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "runtime/thread_pool.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 
@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<std::string>> RunWithFeed(const std::string& body, st
   const auto module = MakeModule(body);
   RunOptions options;
   options.num_partitions = devices;
-  for (Literal& value : infeed) options.infeed.push_back({std::move(value), ""});
+  options.infeed = std::make_shared<LiteralInfeed>(std::move(infeed));
   options.outfeed = outfeed;
   ASSIGN_OR_RETURN(const std::vector<Literal> results, RunOnDevices(*module, {}, options));
   std::vector<std::string> texts;

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // LAPACK calls of JAX on CPU, in all four types: factors put together again give the matrix.
-#include "runtime/kernels/lapack.h"
+#include "runtime/kernels/lapack/lapack.h"
 
 #include <algorithm>
 #include <complex>
@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "runtime/kernels/convert.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"

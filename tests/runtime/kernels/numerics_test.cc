@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "runtime/kernels/rng.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"

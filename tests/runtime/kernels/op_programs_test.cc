@@ -9,7 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "hlo/opcode.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "runtime/kernels/custom_call.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/runtime/kernels/custom_call_programs.h"
@@ -30,7 +30,7 @@ void ExpectResult(const Module& module, const OpProgram& program) {
   RunOptions options;
   options.num_partitions = program.devices;
   const int32_t values[] = {5, 6};
-  options.infeed = {NpyArray{Literal::Array<int32_t>({2}, values), ""}};
+  options.infeed = std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, values)});
   const absl::StatusOr<MeshValue> result = RunModule(module, {}, options);
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   std::vector<std::string> texts;

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/base/status.h"
-#include "runtime/executor.h"
+#include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/runtime/kernels/number_format.h"
 

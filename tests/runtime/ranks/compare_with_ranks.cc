@@ -10,7 +10,7 @@
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "partitioner/spmd_partitioner.h"
-#include "runtime/run_partitioned.h"
+#include "runtime/partitioned/run_partitioned.h"
 #include "tests/corpus_files.h"
 #include "tests/random/random_program.h"
 #include "tests/runtime/ranks/thread_ranks.h"

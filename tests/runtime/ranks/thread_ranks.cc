@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/mesh_rows.h"
-#include "runtime/ranks_run.h"
+#include "runtime/mesh/mesh_rows.h"
+#include "runtime/partitioned/ranks_run.h"
 
 namespace toroid {
 

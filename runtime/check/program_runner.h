@@ -1,0 +1,69 @@
+// Runs a module and its variants on the same arguments, feeds and memory.
+#ifndef TOROID_RUNTIME_CHECK_PROGRAM_RUNNER_H_
+#define TOROID_RUNTIME_CHECK_PROGRAM_RUNNER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+#include "runtime/engine/executor.h"
+
+namespace toroid {
+
+// Refuses a run, with arguments of the global shapes `arguments`, that cannot do with `max_bytes`, before anything
+// is made for it. Errors: kResourceExhausted.
+absl::Status CheckRunMemory(const Module& module, absl::Span<const Shape> arguments, int64_t num_replicas,
+                            int64_t max_bytes, Transport* transport = nullptr);
+
+class ProgramRunner {
+ public:
+  struct Options {
+    int64_t num_replicas = 1;
+    int64_t max_bytes = 0;
+    // Devices that hold the same part of a result must agree, but for rounding within the tolerances: for
+    // each array leaf, or one for all (shard_literal.h).
+    bool check_replicas = false;
+    std::vector<double> tolerances;
+    bool show_progress = false;  // On standard error (progress.h).
+    // Connects rank 0, which this is, to the others (ranks_run.h); null: all devices are here. Modules of one device
+    // run here in any case.
+    Transport* transport = nullptr;
+  };
+
+  // `arguments` must outlive the runner.
+  ProgramRunner(const std::vector<Literal>& arguments, std::shared_ptr<const Infeed> infeed, Options options);
+
+  // A module on one device, or the program of a partition on all of them with the result, of global shape
+  // `result` (null: what the shards make), put together. `what` names the run where progress is shown.
+  absl::StatusOr<Literal> Run(const Module& module, const Shape* result, absl::string_view what);
+  // The same with float arithmetic in f64 (promote.h).
+  absl::StatusOr<Literal> RunPromoted(const Module& module, const Shape* result, absl::string_view what);
+  // The same with chains of bf16 kept in f32 (float_chains.h).
+  absl::StatusOr<Literal> RunChainsInF32(const Module& module, const Shape* result, absl::string_view what);
+
+  // Of the last run.
+  double seconds() const { return seconds_; }
+  const Outfeed& outfeed() const { return outfeed_; }
+  // Where devices differ by rounding, a line for each output.
+  const std::vector<std::string>& rounding() const { return rounding_; }
+
+ private:
+  absl::StatusOr<Literal> Run(const Module& module, const std::vector<Literal>& arguments,
+                              const Shape* result, absl::string_view what);
+
+  const std::vector<Literal>& arguments_;
+  const Options options_;
+  RunOptions run_;
+  Outfeed outfeed_;
+  std::vector<std::string> rounding_;
+  double seconds_ = 0;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_CHECK_PROGRAM_RUNNER_H_

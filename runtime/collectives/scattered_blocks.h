@@ -1,0 +1,19 @@
+// Which part of a total each member of a group keeps.
+#ifndef TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_
+#define TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_
+
+#include <cstdint>
+
+#include "runtime/loops/strided_copy.h"
+
+namespace toroid {
+
+struct ScatteredBlocks {
+  StridedLoop loop;   // From the member's block of the total to its row of the result.
+  int64_t step = 0;   // Bytes of the total from a member's block to the next member's.
+  int64_t bytes = 0;  // Of a row of the result.
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_

@@ -1,0 +1,103 @@
+// hlo-run: runs an HLO module with real values on a simulated mesh.
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
+#include "hlo/analysis/sharding_stats.h"
+#include "hlo/base/command_line.h"
+#include "hlo/base/status.h"
+#include "hlo/io/output_name.h"
+#include "hlo/ir/spmd_record.h"
+#include "partitioner/partition_flags.h"
+#include "partitioner/spmd_partitioner.h"
+#include "runtime/arguments/numpy_arguments.h"
+#include "runtime/command/run_command.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    R"(Runs an HLO module with real values, on one device or on a simulated mesh.
+
+A module with shardings is partitioned first, for the devices that they name; a module that is partitioned already runs
+on its devices. Global arguments are cut, and results put together, by the recorded shardings.
+
+  hlo-run layer.snapshot.pb --check               compare partitioned, unpartitioned and recorded results
+  hlo-run layer.hlo --num_partitions=1            print the result for generated arguments
+  hlo-run layer.hlo --args=in.npz -o out.npz      NumPy arrays in and out
+  hlo-run layer.hlo --args=in.npz -o out.snapshot.pb
+  mpirun -n 4 hlo-run layer.hlo --transport=mpi   a quarter of the devices on each of 4 ranks)";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kHelp, "hlo-run");
+  toroid::HloRunCommand command;
+  toroid::PartitionOptions options;
+  command.partition = [&](const toroid::Module& module,
+                          int64_t num_partitions) -> absl::StatusOr<std::unique_ptr<toroid::Module>> {
+    if (num_partitions == 0 && toroid::ComputeShardingStats(module).devices == 1 &&
+        !toroid::HasManualRegions(module)) {
+      return nullptr;
+    }
+    toroid::PartitionOptions chosen = options;
+    chosen.num_partitions = num_partitions;
+    ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(module, chosen));
+    return std::move(partitioned.module);
+  };
+  app.add_option("IN", command.input, "The module to run, - for standard input")->required();
+  toroid::AddPartitionFlags(app, &options);
+  app.add_option("--replicas", command.num_replicas,
+                 "Number of replicas; default: what the module says, else what its collectives name")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--args", command.args,
+                 "Arguments: an HloSnapshot, or NumPy arrays as .npz or (one) .npy; default: those in IN, "
+                 "else generated");
+  app.add_option("--seed", command.seed, "Seed of the generated arguments");
+  app.add_flag("--check", command.check,
+               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit "
+               "status 1 if they "
+               "differ");
+  app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
+      ->check(CLI::Validator(
+          [](std::string& text) -> std::string {
+            double value;
+            if (absl::SimpleAtod(text, &value) && std::isfinite(value) && value >= 0) return "";
+            return text + " is no finite number of 0 or more";
+          },
+          "NUMBER"));
+  app.add_flag(
+      "--promote", command.promote,
+      "Also compute floats in f64, rounded only where their bits count; with --check: which differences are "
+      "rounding");
+  app.add_option("--max_bytes", command.max_bytes,
+                 "Most memory for values, such as 4GiB; default: four fifths of what is available")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
+      ->check(CLI::PositiveNumber);
+  app.add_option("--transport", command.transport,
+                 "local: all devices in this process; mpi: an equal share of them on each rank of mpirun")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, toroid::TransportKind>{{"local", toroid::TransportKind::kLocal},
+                                                       {"mpi", toroid::TransportKind::kMpi}},
+          CLI::ignore_case))
+      ->option_text("local|mpi");
+  app.add_option("--infeed", command.infeed, ".npz file whose arrays the infeeds take, in order");
+  app.add_option("--outfeed", command.outfeed,
+                 ".npz file to write, with the arrays the outfeeds give, in order");
+  app.add_option(
+      "-o", command.output,
+      "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
+      "standard output; *.gz: compressed");
+  app.callback([&] {
+    if (command.output.empty() || toroid::IsNumpyName(command.output)) return;
+    toroid::CheckOutputName(command.output, "; or .npz and .npy for NumPy arrays");
+  });
+  return toroid::RunCommand(app, argc, argv, [&] {
+    command.num_partitions = options.num_partitions;
+    for (int i = 1; i < argc; ++i) command.command_line += std::string(i > 1 ? " " : "") + argv[i];
+    return toroid::RunHloCommand(command);
+  });
+}

@@ -1,0 +1,60 @@
+// The command hlo-run, as one library call.
+//
+// A module is run on the devices it was partitioned for; a global module is partitioned first, by a function
+// that the binary supplies. Global arguments are cut and results put together by the shardings the module
+// records.
+#ifndef TOROID_RUNTIME_COMMAND_RUN_COMMAND_H_
+#define TOROID_RUNTIME_COMMAND_RUN_COMMAND_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// Partitions a global module for N devices (0: what its shardings name). The result records N and its
+// shardings (spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
+using PartitionFunction =
+    std::function<absl::StatusOr<std::unique_ptr<Module>>(const Module& module, int64_t num_partitions)>;
+
+// How the devices are spread: all in this process, or an equal share on each rank that mpirun started.
+enum class TransportKind { kLocal, kMpi };
+
+struct HloRunCommand {
+  std::string input;
+  int64_t num_partitions = 0;  // 0: what the module's shardings name.
+  int64_t num_replicas = 0;    // 0: what the module says, or its collectives name.
+  std::string args;            // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
+  uint64_t seed = 0;
+  bool check = false;
+  std::optional<double> tolerance;  // None: by element type.
+  bool promote = false;             // Float arithmetic in f64 (promote.h).
+  int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
+  std::string infeed;     // .npz of what infeeds take.
+  std::string outfeed;    // .npz to write, of what outfeeds give.
+  std::string output;  // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
+  PartitionFunction partition;
+  TransportKind transport = TransportKind::kLocal;
+  std::string command_line;  // What all ranks must have in common.
+};
+
+// Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
+//   {"equal", "outputs", "max_abs_error", "max_rel_error", "nonfinite", "devices", "num_partitions",
+//    "seconds": {"partition", "run", "reference"}}
+// Against a recorded result of a module with bf16 also "bf16": {"holds", "rounded", "f32_chains"}.
+// With `check` and `promote` the line also has "promoted", a list with an entry per output:
+//   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
+// Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is
+// nothing to check against; kFailedPrecondition if the check finds a difference. With ranks rank 0 alone reads, prints
+// and writes, and the process ends here where a rank fails (ranks_command.h).
+absl::Status RunHloCommand(const HloRunCommand& command);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_COMMAND_RUN_COMMAND_H_

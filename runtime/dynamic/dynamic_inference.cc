@@ -1,0 +1,215 @@
+#include "runtime/dynamic/dynamic_inference.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "hlo/ops/infer_shape.h"
+
+namespace toroid {
+namespace {
+
+bool IsDynamicIn(const Instruction& instruction, int operand, int d) {
+  const Shape& shape = instruction.operand(operand)->shape();
+  return shape.IsArray() && shape.IsDynamic(d);
+}
+
+// Dimension da of operand a and db of operand b are one dimension of the op.
+absl::Status Pair(const Instruction& instruction, int a, int da, int b, int db, std::vector<Shape>* shapes) {
+  Shape& x = (*shapes)[a];
+  Shape& y = (*shapes)[b];
+  if (x.dim(da) == y.dim(db)) return absl::OkStatus();
+  const bool x_dynamic = IsDynamicIn(instruction, a, da), y_dynamic = IsDynamicIn(instruction, b, db);
+  if (x_dynamic == y_dynamic) {
+    return absl::InvalidArgumentError(absl::StrCat("run-time sizes ", x.dim(da), " and ", y.dim(db),
+                                                   " of dimension ", da, " of operand ", a, " and ", db,
+                                                   " of operand ", b));
+  }
+  if (x_dynamic) {
+    y.set_dim(db, std::min(x.dim(da), y.dim(db)));
+  } else {
+    x.set_dim(da, std::min(x.dim(da), y.dim(db)));
+  }
+  return absl::OkStatus();
+}
+
+// The first `count` operands of the highest rank among them have equal dimensions.
+absl::Status PairAll(const Instruction& instruction, int count, std::vector<Shape>* shapes) {
+  int rank = 0;
+  for (int i = 0; i < count; ++i) rank = std::max(rank, (*shapes)[i].rank());
+  for (int d = 0; d < rank; ++d) {
+    int first = -1;  // An operand that is dynamic in d, else the first.
+    for (int i = 0; i < count; ++i) {
+      if ((*shapes)[i].rank() != rank) continue;
+      if (first < 0 || (!IsDynamicIn(instruction, first, d) && IsDynamicIn(instruction, i, d))) first = i;
+    }
+    for (int i = 0; i < count; ++i) {
+      if (i != first && (*shapes)[i].rank() == rank)
+        RETURN_IF_ERROR(Pair(instruction, first, d, i, d, shapes));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Run-time dimensions of a reshape: both sides are cut into groups of equal products of bounds; in each at
+// most one result dimension is dynamic, and takes what is left.
+absl::StatusOr<Dims> ReshapedDims(const Shape& from_bound, const Shape& from, const Shape& to_bound) {
+  Dims dims(to_bound.dims().begin(), to_bound.dims().end());
+  if (to_bound.NumElements() == 0) return dims;
+  int i = 0, j = 0;
+  while (i < from.rank() || j < to_bound.rank()) {
+    const int first = j;
+    int64_t have = 1, want = 1, elements = 1;
+    do {
+      if (i < from.rank() && (have <= want || j == to_bound.rank())) {
+        have *= from_bound.dim(i);
+        elements *= from.dim(i++);
+      } else {
+        want *= to_bound.dim(j++);
+      }
+    } while (have != want);
+    // Dimensions of 1 behind belong to the group as well.
+    while (j < to_bound.rank() && to_bound.dim(j) == 1) ++j;
+    while (i < from.rank() && from_bound.dim(i) == 1) elements *= from.dim(i++);
+    int dynamic = -1;
+    int64_t others = 1;
+    for (int d = first; d < j; ++d) {
+      if (to_bound.IsDynamic(d) && dynamic >= 0) {
+        return absl::InvalidArgumentError(absl::StrCat("the run-time sizes of dimensions ", dynamic, " and ",
+                                                       d, " of ", to_bound.ToString(), " do not follow from ",
+                                                       from.ToString(), "; use dynamic-reshape"));
+      }
+      if (to_bound.IsDynamic(d)) {
+        dynamic = d;
+      } else {
+        others *= to_bound.dim(d);
+      }
+    }
+    if (dynamic >= 0 && others > 0 && elements % others == 0) {
+      dims[dynamic] = elements / others;
+    } else if (dynamic >= 0 || elements != others) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(from.ToString(), " at run time does not fill ", to_bound.ToString()));
+    }
+  }
+  return dims;
+}
+
+// Fits result shape and attributes of a clone over run-time shapes, where they do not follow by shape
+// inference.
+absl::Status FitToSizes(const Instruction& original, const std::vector<Shape>& shapes, Instruction* clone) {
+  Shape& result = clone->mutable_shape();
+  switch (original.opcode()) {
+    case Opcode::kConvert:
+      result.set_dims(shapes[0].dims());
+      return absl::OkStatus();
+    case Opcode::kBroadcast:
+      for (size_t i = 0; i < original.dimensions().size(); ++i) {
+        result.set_dim(static_cast<int>(original.dimensions()[i]), shapes[0].dim(static_cast<int>(i)));
+      }
+      return absl::OkStatus();
+    case Opcode::kReshape: {
+      ASSIGN_OR_RETURN(const Dims dims,
+                       ReshapedDims(original.operand(0)->shape(), shapes[0], original.shape()));
+      result.set_dims(dims);
+      return absl::OkStatus();
+    }
+    case Opcode::kSlice: {
+      xla::HloInstructionProto* attrs = clone->MutableAttrs();
+      for (int d = 0; d < shapes[0].rank(); ++d) {
+        auto* slice = attrs->mutable_slice_dimensions(d);
+        slice->set_limit(std::min(slice->limit(), shapes[0].dim(d)));
+        slice->set_start(std::min(slice->start(), slice->limit()));
+      }
+      return absl::OkStatus();
+    }
+    case Opcode::kDynamicSlice: {
+      xla::HloInstructionProto* attrs = clone->MutableAttrs();
+      for (int d = 0; d < shapes[0].rank(); ++d) {
+        attrs->set_dynamic_slice_sizes(d, std::min<int64_t>(attrs->dynamic_slice_sizes(d), shapes[0].dim(d)));
+      }
+      return absl::OkStatus();
+    }
+    case Opcode::kGather: {
+      xla::HloInstructionProto* attrs = clone->MutableAttrs();
+      for (int d = 0; d < shapes[0].rank(); ++d) {
+        attrs->set_gather_slice_sizes(d, std::min<int64_t>(attrs->gather_slice_sizes(d), shapes[0].dim(d)));
+      }
+      return absl::OkStatus();
+    }
+    default:
+      return absl::OkStatus();
+  }
+}
+
+}  // namespace
+
+absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>* shapes) {
+  const int n = instruction.num_operands();
+  if (IsElementwise(instruction.opcode())) return PairAll(instruction, n, shapes);
+  switch (instruction.opcode()) {
+    case Opcode::kMap:
+    case Opcode::kSort:
+      return PairAll(instruction, n, shapes);
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+      return PairAll(instruction, n / 2, shapes);
+    case Opcode::kDot: {
+      const xla::DotDimensionNumbers& numbers = instruction.attrs().dot_dimension_numbers();
+      for (int i = 0; i < numbers.lhs_batch_dimensions_size(); ++i) {
+        RETURN_IF_ERROR(Pair(instruction, 0, static_cast<int>(numbers.lhs_batch_dimensions(i)), 1,
+                             static_cast<int>(numbers.rhs_batch_dimensions(i)), shapes));
+      }
+      for (int i = 0; i < numbers.lhs_contracting_dimensions_size(); ++i) {
+        RETURN_IF_ERROR(Pair(instruction, 0, static_cast<int>(numbers.lhs_contracting_dimensions(i)), 1,
+                             static_cast<int>(numbers.rhs_contracting_dimensions(i)), shapes));
+      }
+      return absl::OkStatus();
+    }
+    case Opcode::kConvolution: {
+      // Without groups the feature dimensions are one.
+      if (instruction.attrs().feature_group_count() > 1) return absl::OkStatus();
+      const xla::ConvolutionDimensionNumbers& numbers = instruction.attrs().convolution_dimension_numbers();
+      return Pair(instruction, 0, static_cast<int>(numbers.input_feature_dimension()), 1,
+                  static_cast<int>(numbers.kernel_input_feature_dimension()), shapes);
+    }
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+      for (int d = 0; d < instruction.shape().rank(); ++d) {
+        if (!instruction.shape().IsDynamic(d))
+          (*shapes)[0].set_dim(d, instruction.operand(0)->shape().dim(d));
+      }
+      return absl::OkStatus();
+    case Opcode::kGather:
+      // Only where whole dimensions are taken can the result follow the run-time size.
+      for (int d = 0; d < (*shapes)[0].rank(); ++d) {
+        const int64_t bound = instruction.operand(0)->shape().dim(d);
+        if (instruction.attrs().gather_slice_sizes(d) != bound) (*shapes)[0].set_dim(d, bound);
+      }
+      return absl::OkStatus();
+    default:
+      return absl::OkStatus();
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Module>> MakeStaticOp(const Instruction& instruction,
+                                                     const std::vector<Shape>& shapes) {
+  auto module = std::make_unique<Module>("static");
+  Computation* entry = module->AddComputation("main");
+  std::vector<Instruction*> parameters;
+  for (const Shape& shape : shapes) parameters.push_back(entry->AddParameter(shape));
+  Instruction* clone =
+      entry->AddClone(instruction, Shape(instruction.shape()).WithRowMajorLayout(), parameters);
+  clone->set_called(instruction.called());
+  RETURN_IF_ERROR(FitToSizes(instruction, shapes, clone));
+  auto shape = InferShape(*clone);
+  if (!shape.ok()) return Annotate(shape.status(), "at run-time sizes");
+  // Kernels look at types and sizes alone.
+  clone->mutable_shape() = *std::move(shape);
+  entry->set_root(clone);
+  module->set_entry(entry);
+  return module;
+}
+
+}  // namespace toroid

@@ -1,0 +1,32 @@
+// Builds the plans of a module's computations.
+#ifndef TOROID_RUNTIME_ENGINE_PLAN_BUILDER_H_
+#define TOROID_RUNTIME_ENGINE_PLAN_BUILDER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/analysis/side_effects.h"
+#include "hlo/ir/module.h"
+#include "runtime/engine/plan.h"
+
+namespace toroid {
+
+class PlanBuilder {
+ public:
+  // The plan of `computation` and of all that it calls. Instructions that neither the root nor a side effect
+  // needs have no step. Errors: kInvalidArgument for an opcode this program lacks, a bad constant, calls
+  // nested too deeply.
+  absl::StatusOr<Plan*> Build(const Computation& computation);
+
+ private:
+  absl::StatusOr<Plan*> Build(const Computation& computation, int depth);
+  absl::Status AddSteps(const Computation& computation, int depth, Plan& plan);
+
+  std::vector<std::unique_ptr<Plan>> plans_;  // By computation index.
+  std::unique_ptr<SideEffects> side_effects_;  // Of the module.
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_ENGINE_PLAN_BUILDER_H_

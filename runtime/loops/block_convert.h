@@ -1,0 +1,26 @@
+// Narrow floats are computed in float, block by block, and rounded once per op.
+#ifndef TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_
+#define TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_
+
+#include <cstdint>
+
+#include "hlo/ir/types.h"
+
+namespace toroid {
+
+// Elements that a kernel converts at a time, on the stack.
+inline constexpr int64_t kConvertBlock = 1024;
+
+// A real floating-point type of at most 16 bits.
+bool IsNarrowFloat(PrimitiveType type);
+
+// F32 for narrow floats, the type itself otherwise.
+inline PrimitiveType ComputeType(PrimitiveType type) { return IsNarrowFloat(type) ? xla::F32 : type; }
+
+// Conversions of n elements between a narrow float type and float.
+void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n);
+void FloatToNarrow(PrimitiveType type, const float* in, void* out, int64_t n);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_

@@ -1,0 +1,34 @@
+// The product of two dense matrices, out[i, j] = sum over k of a[i, k] * b[k, j], in which equal rows (and
+// equal columns) give equal bits wherever they stand.
+//
+// Every element is summed in one order, whatever the sizes, the strides, the alignment and the place of the
+// element: each panel of 256 consecutive k from zero upward, then the panels one after another. Tiles at the
+// edges are filled up with zeros, so that each lane of the vector unit does the same arithmetic. (Eigen's
+// products are as fast, but round the last rows and columns in another way than the others.)
+//
+// Source: Goto, van de Geijn, Anatomy of High-Performance Matrix Multiplication, TOMS 2008.
+#ifndef TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_
+#define TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_
+
+#include <cstdint>
+
+namespace toroid {
+
+// A matrix of any strides, in elements.
+template <typename T>
+struct StridedMatrix {
+  T* data;
+  int64_t rows, columns;
+  int64_t row_stride, column_stride;
+
+  StridedMatrix Transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+};
+
+// T: float, double, complex64, complex128. Requires: a.columns = b.rows > 0, out [a.rows, b.columns] that
+// overlaps neither. Holds 1.5 MB of scratch memory per calling thread.
+template <typename T>
+void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatrix<T> out);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_

@@ -1,0 +1,14 @@
+// Loops of binary ops on f32, f64, c64 and c128.
+#ifndef TOROID_RUNTIME_LOOPS_FLOAT_LOOPS_H_
+#define TOROID_RUNTIME_LOOPS_FLOAT_LOOPS_H_
+
+#include "runtime/loops/loop_of_two.h"
+
+namespace toroid {
+
+// Null if the op is not defined on the type.
+BinaryLoop FindFloatLoop(Opcode opcode, PrimitiveType type);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_LOOPS_FLOAT_LOOPS_H_

@@ -1,0 +1,118 @@
+// BUILD: copts = ["-O3"]
+#include "runtime/loops/gemm.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "runtime/loops/blocked_gemm.h"
+#include "runtime/loops/thread_pool.h"
+
+namespace toroid {
+namespace {
+
+constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many multiplications.
+constexpr int64_t kTaskRows = 128;         // Of a large product, at least, so that packing is a small part.
+constexpr int64_t kTinyFlops = 64;         // Below, a row takes no packing.
+
+// Integers, booleans and small products: lines of the result accumulate lines of rhs.
+template <typename T>
+void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
+  const int64_t lhs_m = g.lhs_order == MatrixOrder::kRowMajor ? g.k : 1;
+  const int64_t lhs_k = g.lhs_order == MatrixOrder::kRowMajor ? 1 : g.m;
+  for (int64_t i = row; i < row + rows; ++i) {
+    T* line = out + i * g.n;
+    std::fill(line, line + g.n, T{0});
+    for (int64_t k = 0; k < g.k; ++k) {
+      const T a = lhs[i * lhs_m + k * lhs_k];
+      if constexpr (std::is_integral_v<T>) {
+        if (a == T{0}) continue;
+      }
+      if (g.rhs_order == MatrixOrder::kRowMajor) {
+        const T* b = rhs + k * g.n;
+        if constexpr (std::is_same_v<T, bool>) {
+          for (int64_t j = 0; j < g.n; ++j) line[j] |= b[j];
+        } else {
+          for (int64_t j = 0; j < g.n; ++j) line[j] += a * b[j];
+        }
+      } else {
+        for (int64_t j = 0; j < g.n; ++j) {
+          if constexpr (std::is_same_v<T, bool>) {
+            line[j] |= rhs[j * g.k + k];
+          } else {
+            line[j] += a * rhs[j * g.k + k];
+          }
+        }
+      }
+    }
+  }
+}
+
+// Rows [row, row + rows) of one product of the batch. Which way is taken depends on the shared matrix alone,
+// so that equal rows give equal bits.
+template <typename T>
+void Product(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
+  if (g.n * g.k <= kTinyFlops) return PlainProduct(g, lhs, rhs, out, row, rows);
+  const bool lhs_rows = g.lhs_order == MatrixOrder::kRowMajor,
+             rhs_rows = g.rhs_order == MatrixOrder::kRowMajor;
+  BlockedGemm<T>({lhs + row * (lhs_rows ? g.k : 1), rows, g.k, lhs_rows ? g.k : 1, lhs_rows ? 1 : g.m},
+                 {rhs, g.k, g.n, rhs_rows ? g.n : 1, rhs_rows ? 1 : g.k},
+                 {out + row * g.n, rows, g.n, g.n, 1});
+}
+
+template <typename T, void (*kProduct)(const GemmBatch&, const T*, const T*, T*, int64_t, int64_t)>
+void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, void* out_data) {
+  const T* lhs = static_cast<const T*>(lhs_data);
+  const T* rhs = static_cast<const T*>(rhs_data);
+  T* out = static_cast<T*>(out_data);
+  if (g.batch == 0 || g.m == 0 || g.n == 0) return;
+  if (g.k == 0) {
+    std::fill(out, out + g.batch * g.m * g.n, T{});
+    return;
+  }
+  // Tasks are blocks of rows of one product. Their borders change no value.
+  const int64_t row_flops = std::max<int64_t>(1, g.n * g.k);
+  const int64_t blocks = std::clamp<int64_t>(
+      std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)), 1, 2 * NumThreads());
+  const int64_t block_rows = (g.m + blocks - 1) / blocks;
+  const int64_t grain = std::max<int64_t>(1, kSmallFlops / (block_rows * row_flops));
+  ParallelFor(g.batch * blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t b = task / blocks, row = task % blocks * block_rows;
+      const int64_t rows = std::min(block_rows, g.m - row);
+      if (rows <= 0) continue;
+      kProduct(g, lhs + b * g.lhs_stride, rhs + b * g.rhs_stride, out + b * g.m * g.n, row, rows);
+    }
+  });
+}
+
+}  // namespace
+
+PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result) {
+  if (IsComplex(result)) return result;
+  if (IsComplex(operands)) return operands;
+  if (result == xla::F64 || operands == xla::F64) return xla::F64;
+  if (IsFloat(result) || IsFloat(operands)) return xla::F32;
+  if (result == xla::PRED) return xla::PRED;
+  return BitWidth(result) > 32 ? xla::U64 : xla::U32;
+}
+
+void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs, void* out) {
+  switch (type) {
+    case xla::F32:
+      return RunBatch<float, Product<float>>(gemm, lhs, rhs, out);
+    case xla::F64:
+      return RunBatch<double, Product<double>>(gemm, lhs, rhs, out);
+    case xla::C64:
+      return RunBatch<complex64, Product<complex64>>(gemm, lhs, rhs, out);
+    case xla::C128:
+      return RunBatch<complex128, Product<complex128>>(gemm, lhs, rhs, out);
+    case xla::U64:
+      return RunBatch<uint64_t, PlainProduct<uint64_t>>(gemm, lhs, rhs, out);
+    case xla::PRED:
+      return RunBatch<bool, PlainProduct<bool>>(gemm, lhs, rhs, out);
+    default:
+      return RunBatch<uint32_t, PlainProduct<uint32_t>>(gemm, lhs, rhs, out);
+  }
+}
+
+}  // namespace toroid

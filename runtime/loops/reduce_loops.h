@@ -1,0 +1,43 @@
+// Folding arrays by one associative and commutative op, shared by reduce and the reductions of other kernels.
+#ifndef TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_
+#define TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "hlo/ir/types.h"
+#include "hlo/opcode.h"
+#include "runtime/loops/loop_of_two.h"
+
+namespace toroid {
+
+// One op over elements of one type.
+struct LineReduction {
+  // *out = op over the n >= 1 elements at x. Sums are taken in lanes and fixed chunks, so they are as
+  // accurate as pairwise ones and do not depend on the number of threads.
+  void (*along)(const void* x, int64_t n, void* out) = nullptr;
+  // out[k] = op(out[k], x[0, k], x[1, k], ...) for k < n, in this order; lines are `stride` bytes apart.
+  void (*across)(const void* x, int64_t lines, int64_t stride, int64_t n, void* out) = nullptr;
+};
+
+// Nulls if the op does not reduce the type; narrow floats are not supported (see ComputeType).
+LineReduction FindLineReduction(Opcode opcode, PrimitiveType type);
+
+// A dense array's dimensions, outermost first, each kept or reduced.
+struct ReduceNest {
+  struct Dim {
+    int64_t size;
+    bool kept;
+  };
+  absl::InlinedVector<Dim, 6> dims;
+
+  void Add(int64_t size, bool kept);  // Merges with the dimension before it where possible.
+};
+
+// out[kept] = op(out[kept], x[kept, reduced] over all reduced). Uses several threads.
+void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x,
+                char* out);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_

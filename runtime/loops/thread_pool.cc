@@ -1,0 +1,129 @@
+#include "runtime/loops/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace toroid {
+namespace {
+
+constexpr int kMaxThreads = 16;
+
+using Body = absl::FunctionRef<void(int64_t, int64_t)>;
+
+// One loop being run. Workers and the caller take chunks until none is left.
+struct Loop {
+  Loop(int64_t n, int64_t chunk, Body body) : n(n), chunk(chunk), body(body) {}
+  const int64_t n;
+  const int64_t chunk;
+  const Body body;
+  std::atomic<int64_t> next{0};
+  int running = 0;  // Workers inside, guarded by the pool's mutex.
+
+  void Work() {
+    while (true) {
+      const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (begin >= n) return;
+      body(begin, std::min(n, begin + chunk));
+    }
+  }
+};
+
+thread_local bool inside_loop = false;
+thread_local ThreadPool* current = nullptr;
+
+int ThreadsOf(int wanted) {
+  if (wanted <= 0) wanted = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(wanted, 1, kMaxThreads);
+}
+
+}  // namespace
+
+class ThreadPool::Workers {
+ public:
+  ~Workers() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  // Called by one thread at a time.
+  void Run(Loop& loop, int threads) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      while (static_cast<int>(threads_.size()) < threads - 1) {
+        threads_.emplace_back([this, index = static_cast<int>(threads_.size())] { Work(index); });
+      }
+      loop_ = &loop;
+      helpers_ = threads - 1;
+      ++generation_;
+    }
+    wake_.notify_all();
+    inside_loop = true;
+    loop.Work();
+    inside_loop = false;
+    std::unique_lock<std::mutex> lock(mutex_);
+    loop_ = nullptr;
+    done_.wait(lock, [&] { return loop.running == 0; });
+  }
+
+ private:
+  void Work(int index) {
+    inside_loop = true;
+    int64_t seen = 0;
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      wake_.wait(lock,
+                 [&] { return ended_ || (loop_ != nullptr && generation_ != seen && index < helpers_); });
+      if (ended_) return;
+      seen = generation_;
+      Loop* loop = loop_;
+      ++loop->running;
+      lock.unlock();
+      loop->Work();
+      lock.lock();
+      if (--loop->running == 0) done_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  Loop* loop_ = nullptr;
+  int64_t generation_ = 0;
+  int helpers_ = 0;
+  bool ended_ = false;
+  std::vector<std::thread> threads_;
+};
+
+ThreadPool::ThreadPool(int threads) : threads_(ThreadsOf(threads)), workers_(new Workers) {}
+ThreadPool::~ThreadPool() = default;
+
+ScopedThreads::ScopedThreads(ThreadPool& pool) : outer_(current) { current = &pool; }
+ScopedThreads::~ScopedThreads() { current = outer_; }
+bool ScopedThreads::Any() { return current != nullptr; }
+
+int NumThreads() { return current == nullptr ? 1 : current->threads(); }
+
+void ParallelFor(int64_t n, int64_t grain, Body body) {
+  if (n <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  const int64_t grains = (n + grain - 1) / grain;
+  const int threads = static_cast<int>(std::min<int64_t>(NumThreads(), grains));
+  if (threads <= 1 || inside_loop) {
+    body(0, n);
+    return;
+  }
+  // A few chunks per thread even out their speeds.
+  const int64_t chunk = std::max<int64_t>(1, grains / (4 * threads)) * grain;
+  Loop loop(n, chunk, body);
+  current->workers_->Run(loop, threads);
+}
+
+}  // namespace toroid

@@ -1,0 +1,59 @@
+// Loops on several threads, for kernels. Whether and how a loop is split never changes its result: bodies
+// write disjoint outputs, and partial reductions use fixed chunks.
+//
+// The threads belong to whoever runs kernels: a run has its own, and two runs in one process share nothing.
+#ifndef TOROID_RUNTIME_LOOPS_THREAD_POOL_H_
+#define TOROID_RUNTIME_LOOPS_THREAD_POOL_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+
+namespace toroid {
+
+// Threads that wait for loops, started when the first one comes and ended with the pool.
+class ThreadPool {
+ public:
+  // The caller of a loop included; 0: one for each processor that this process may use, 16 at most.
+  explicit ThreadPool(int threads = 0);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return threads_; }
+
+ private:
+  friend void ParallelFor(int64_t, int64_t, absl::FunctionRef<void(int64_t, int64_t)>);
+  class Workers;
+
+  const int threads_;
+  const std::unique_ptr<Workers> workers_;
+};
+
+// While it lives, loops of this thread run on the pool. They may be nested; the innermost counts.
+class ScopedThreads {
+ public:
+  explicit ScopedThreads(ThreadPool& pool);
+  ~ScopedThreads();
+  ScopedThreads(const ScopedThreads&) = delete;
+  ScopedThreads& operator=(const ScopedThreads&) = delete;
+
+  // Whether this thread has a pool.
+  static bool Any();
+
+ private:
+  ThreadPool* const outer_;
+};
+
+// Threads that ParallelFor may use, the caller included; 1 without a pool.
+int NumThreads();
+
+// Calls body(begin, end) for disjoint ranges that cover [0, n), in any order, possibly at the same time;
+// ranges are multiples of `grain` long but for the last. A loop of one grain, or inside another loop, runs in
+// place.
+void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end)> body);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_LOOPS_THREAD_POOL_H_

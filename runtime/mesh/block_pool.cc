@@ -1,0 +1,121 @@
+#include "runtime/mesh/block_pool.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace toroid {
+
+// Lives as long as its thread and its blocks.
+struct BlockAccount {
+  std::atomic<int64_t> live_bytes{0};
+  std::atomic<int64_t> holders{1};  // The thread, and every block.
+  int64_t limit = INT64_MAX;        // Of the thread's own business.
+
+  void Leave() {
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+// Smaller blocks are the business of malloc.
+constexpr int64_t kPooledBytes = 128 << 10;
+// Idle memory that the pool keeps at most.
+constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
+
+// Sizes are rounded up to one of eight steps per power of two: a block fits every request of its step.
+int64_t RoundUp(int64_t bytes) {
+  int64_t step = kAlignment;
+  if (bytes >= kPooledBytes) {
+    const int log = 63 - __builtin_clzll(static_cast<uint64_t>(bytes));
+    step = int64_t{1} << (log - 3);
+  }
+  return (bytes + step - 1) & ~(step - 1);
+}
+
+class Pool {
+ public:
+  char* Take(int64_t size) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = idle_.find(size);
+    if (it == idle_.end()) return nullptr;
+    char* block = it->second;
+    idle_.erase(it);
+    idle_bytes_ -= size;
+    return block;
+  }
+
+  // False if the pool is full.
+  bool Put(char* block, int64_t size) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_bytes_ + size > kMaxIdleBytes) return false;
+    idle_.emplace(size, block);
+    idle_bytes_ += size;
+    return true;
+  }
+
+  void Clear() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [size, block] : idle_) std::free(block);
+    idle_.clear();
+    idle_bytes_ = 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::multimap<int64_t, char*> idle_;
+  int64_t idle_bytes_ = 0;
+};
+
+Pool& GetPool() {
+  static Pool* const pool = new Pool;
+  return *pool;
+}
+
+// Buffers with static lifetime may die after the account of their thread was left; they hold it themselves.
+struct OwnAccount {
+  BlockAccount* account = new BlockAccount;
+  ~OwnAccount() { account->Leave(); }
+};
+
+BlockAccount& Mine() {
+  static thread_local OwnAccount mine;
+  return *mine.account;
+}
+
+}  // namespace
+
+char* AllocateBlock(int64_t bytes, BlockAccount** account) {
+  if (bytes < 0 || bytes > (int64_t{1} << 62)) return nullptr;
+  BlockAccount& mine = Mine();
+  const int64_t size = RoundUp(bytes);
+  if (size > kPooledBytes && size > mine.limit - mine.live_bytes.load(std::memory_order_relaxed)) return nullptr;
+  char* block = size >= kPooledBytes ? GetPool().Take(size) : nullptr;
+  if (block == nullptr) block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
+  if (block == nullptr) {
+    GetPool().Clear();
+    block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
+  }
+  if (block == nullptr) return nullptr;
+  mine.live_bytes.fetch_add(size, std::memory_order_relaxed);
+  mine.holders.fetch_add(1, std::memory_order_relaxed);
+  *account = &mine;
+  return block;
+}
+
+void FreeBlock(char* block, int64_t bytes, BlockAccount* account) {
+  const int64_t size = RoundUp(bytes);
+  account->live_bytes.fetch_sub(size, std::memory_order_relaxed);
+  account->Leave();
+  if (size < kPooledBytes || !GetPool().Put(block, size)) std::free(block);
+}
+
+ScopedBlockLimit::ScopedBlockLimit(int64_t bytes) : outer_(Mine().limit) { Mine().limit = bytes; }
+ScopedBlockLimit::~ScopedBlockLimit() { Mine().limit = outer_; }
+
+int64_t LiveBlockBytes() { return Mine().live_bytes.load(std::memory_order_relaxed); }
+
+}  // namespace toroid

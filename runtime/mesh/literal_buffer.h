@@ -1,0 +1,21 @@
+// Literals as buffers of a mesh, and back.
+#ifndef TOROID_RUNTIME_MESH_LITERAL_BUFFER_H_
+#define TOROID_RUNTIME_MESH_LITERAL_BUFFER_H_
+
+#include "absl/status/status.h"
+#include "hlo/ir/literal.h"
+#include "runtime/mesh/mesh_buffer.h"
+
+namespace toroid {
+
+// A uniform buffer (for a tuple, of uniform elements) with a copy of the literal's elements.
+// Errors: kResourceExhausted.
+absl::Status BufferFromLiteral(const Literal& literal, MeshBuffer* buffer);
+
+// The value of one row; `copies` is the number of rows of non-uniform arrays. Of arrays with dynamic
+// dimensions the valid part, as a static shape.
+Literal LiteralFromBuffer(const MeshBuffer& buffer, const Shape& shape, int64_t row, int64_t copies);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_MESH_LITERAL_BUFFER_H_

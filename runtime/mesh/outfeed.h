@@ -1,0 +1,22 @@
+// What a run gave to its outfeeds.
+#ifndef TOROID_RUNTIME_MESH_OUTFEED_H_
+#define TOROID_RUNTIME_MESH_OUTFEED_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hlo/ir/literal.h"
+
+namespace toroid {
+
+// One array: one value for all devices that fed it, or with a leading dimension one for each of them.
+struct OutfeedArray {
+  Literal value;
+  // The devices that fed it, ascending; none if it was all of them.
+  std::vector<int64_t> devices;
+};
+using Outfeed = std::vector<OutfeedArray>;
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_MESH_OUTFEED_H_

@@ -1,0 +1,56 @@
+#include "runtime/partitioned/run_partitioned.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
+#include "hlo/ir/spmd_record.h"
+#include "runtime/partitioned/ranks_run.h"
+
+namespace toroid {
+
+absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
+                                       const RunPartitionedOptions& options) {
+  RunOptions run = options.run;
+  ASSIGN_OR_RETURN(run.num_partitions, PartitionsOf(partitioned));
+  const Computation& entry = *partitioned.entry();
+  if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(entry.name(), ": takes ", entry.num_parameters(), " arguments, got ", arguments.size()));
+  }
+  const auto cut = [&](int i, int64_t begin, int64_t end) -> absl::StatusOr<MeshValue> {
+    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterShardings(partitioned, i));
+    absl::StatusOr<MeshValue> value = CutLiteral(arguments[i], shardings, run.num_partitions, begin, end);
+    if (!value.ok()) return Annotate(value.status(), absl::StrCat("argument ", i));
+    return value;
+  };
+  MeshValue output;
+  if (run.transport != nullptr) {
+    ASSIGN_OR_RETURN(output, RunOnRanks(partitioned, cut, run, /*whole=*/true, options.seconds));
+  } else {
+    std::vector<MeshValue> values;
+    for (int i = 0; i < entry.num_parameters(); ++i) {
+      ASSIGN_OR_RETURN(MeshValue value, cut(i, 0, run.num_partitions));
+      values.push_back(std::move(value));
+    }
+    const Stopwatch stopwatch;
+    ASSIGN_OR_RETURN(output, RunModule(partitioned, std::move(values), run));
+    if (options.seconds != nullptr) *options.seconds = stopwatch.Seconds();
+  }
+  ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, OutputShardings(partitioned));
+  if (options.result != nullptr) return AssembleLiteral(output, *options.result, shardings, options.assemble);
+  ASSIGN_OR_RETURN(const Shape global, GlobalShape(output.shape(), shardings, run.num_partitions));
+  return AssembleLiteral(output, global, shardings, options.assemble);
+}
+
+absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
+                                       const Shape& result, const AssembleOptions& assemble) {
+  RunPartitionedOptions options;
+  options.assemble = assemble;
+  options.result = &result;
+  return RunPartitioned(partitioned, arguments, options);
+}
+
+}  // namespace toroid
