@@ -55,7 +55,7 @@ absl::Status ComputationPartitioner::EntryParameters(const Computation& computat
   const xla::ProgramShapeProto& program = module_.proto().host_program_shape();
   for (const Instruction* parameter : computation.parameters()) {
     const auto leaves = graph_.Leaves(*parameter);
-    const int number = static_cast<int>(parameter->parameter_number());
+    const int64_t number = parameter->parameter_number();
     const Shape shape = InEntryLayout(
         parameter->shape(), number < program.parameters_size() ? &program.parameters(number) : nullptr);
     Instruction* local = b_->computation()->AddParameter(LocalShape(shape, leaves), parameter->name());
@@ -179,8 +179,8 @@ absl::Status ComputationPartitioner::PartitionConditional(const Instruction& ins
   std::vector<Instruction*> operands = {Get(index, Whole(index), instruction)};
   std::vector<Computation*> branches;
   for (size_t i = 0; i < instruction.called().size(); ++i) {
-    const Computation& branch = *instruction.called(static_cast<int>(i));
-    const Instruction* operand = instruction.operand(static_cast<int>(i) + 1);
+    const Computation& branch = *instruction.called(i);
+    const Instruction* operand = instruction.operand(i + 1);
     const auto from = graph_.Leaves(*operand);
     const auto to = graph_.Leaves(*branch.parameter(0));
     std::vector<Instruction*> leaves;

@@ -106,7 +106,7 @@ uint32_t ComputationPartitioner::PartialToPassOn(const Instruction& instruction,
     bool complete = true;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       if (!(linearity.together >> i & 1) || present >> i & 1) continue;
-      complete &= first->reducer == Reducer::kAdd && IsZero(instruction.operand(static_cast<int>(i)));
+      complete &= first->reducer == Reducer::kAdd && IsZero(instruction.operand(i));
     }
     if (!complete) continue;
     if (instruction.opcode() == Opcode::kReduce && !IsZero(instruction.operand(1))) continue;

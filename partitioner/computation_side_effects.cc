@@ -95,7 +95,7 @@ absl::Status ComputationPartitioner::PartitionOutfeed(const Instruction& instruc
     wanted.manual = annotations_.manual[tensors[i]];
     for (size_t d = 0; d < wanted.dims.size(); ++d) {
       const int64_t tiles = mesh_.Product(wanted.dims[d]);
-      if (shape.dim(static_cast<int>(d)) % tiles == 0) continue;
+      if (shape.dim(d) % tiles == 0) continue;
       return absl::UnimplementedError(absl::StrCat("an outfeed of ", shape.ToString(), " in ", tiles,
                                                    " parts along dimension ", d,
                                                    ": parts of unequal size; pad the data, or feed it whole"));

@@ -96,7 +96,7 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
   std::vector<Instruction*> values;
   for (size_t i = 0; i < elements.size(); ++i) {
     if (root->opcode() == Opcode::kTuple) {
-      values.push_back(root->operand(static_cast<int>(i)));
+      values.push_back(root->operand(i));
       continue;
     }
     xla::HloInstructionProto* attrs;
@@ -285,7 +285,7 @@ absl::Status ApplyOne(absl::string_view line, Module* module, std::string* note)
       return absl::NotFoundError(
           absl::StrCat("'", name, "': the module has ", module->entry()->num_parameters(), " parameters"));
     }
-    Instruction* parameter = module->entry()->parameter(static_cast<int>(number));
+    Instruction* parameter = module->entry()->parameter(number);
     RETURN_IF_ERROR(HasRankOf(*sharding, *parameter));
     return Give(module, sharding, parameter);
   }

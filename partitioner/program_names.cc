@@ -125,7 +125,7 @@ absl::flat_hash_map<int, const Instruction*> ParametersReplaced(const Module& mo
   const Computation& entry = *module.entry();
   const Shape& result = entry.root()->shape();
   const auto parameter = [&](int64_t number) -> const Instruction* {
-    return number < 0 || number >= entry.num_parameters() ? nullptr : entry.parameter(static_cast<int>(number));
+    return number < 0 || number >= entry.num_parameters() ? nullptr : entry.parameter(number);
   };
   for (const auto& alias : module.proto().input_output_alias().entries()) {
     if (alias.output_shape_index_size() != (result.IsTuple() ? 1 : 0)) continue;

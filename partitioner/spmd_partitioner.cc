@@ -69,12 +69,12 @@ void Finish(const Module& global, const FlowGraph& graph, const Annotations& ann
     const Shape* result = &local->entry()->root()->shape();
     for (const int64_t index : entry.output_shape_index()) {
       const bool inside = index >= 0 && index < static_cast<int64_t>(result->tuple_shapes().size());
-      result = inside ? &result->tuple_shape(static_cast<int>(index)) : nullptr;
+      result = inside ? &result->tuple_shape(index) : nullptr;
       if (result == nullptr) break;
     }
     const int64_t number = entry.parameter_number();
     if (result == nullptr || number < 0 || number >= local->entry()->num_parameters()) continue;
-    if (!result->Compatible(local->entry()->parameter(static_cast<int>(number))->shape())) continue;
+    if (!result->Compatible(local->entry()->parameter(number)->shape())) continue;
     *proto->mutable_input_output_alias()->add_entries() = entry;
   }
   if (global.entry()->root()->shape().IsTuple()) {

@@ -10,7 +10,7 @@ namespace {
 // The leaf at which element `element` of a tuple begins.
 size_t BeginOf(const Shape& tuple, int64_t element) {
   size_t begin = 0;
-  for (int64_t i = 0; i < element; ++i) begin += tuple.tuple_shape(static_cast<int>(i)).NumLeaves();
+  for (int64_t i = 0; i < element; ++i) begin += tuple.tuple_shape(i).NumLeaves();
   return begin;
 }
 

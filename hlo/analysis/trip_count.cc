@@ -70,7 +70,7 @@ const Instruction* Origin(const Instruction* x) {
         x->tuple_index() >= tuple->num_operands()) {
       return x;
     }
-    x = tuple->operand(static_cast<int>(x->tuple_index()));
+    x = tuple->operand(x->tuple_index());
   }
 }
 
@@ -140,7 +140,7 @@ class LoopState {
     }
     if (state->shape().IsArray()) return index == 0 ? Origin(state) : nullptr;
     if (state->opcode() != Opcode::kTuple || index < 0 || index >= state->num_operands()) return nullptr;
-    return Origin(state->operand(static_cast<int>(index)));
+    return Origin(state->operand(index));
   }
 
   static std::optional<int64_t> Constant(const Instruction* state, int64_t index) {

@@ -13,7 +13,7 @@ namespace {
 int64_t Product(int64_t a, int64_t b, int64_t c = 1) { return SaturatingMultiply(SaturatingMultiply(a, b), c); }
 
 int64_t DimOr(const Shape& shape, int64_t d, int64_t otherwise) {
-  return d >= 0 && d < shape.rank() ? shape.dim(static_cast<int>(d)) : otherwise;
+  return d >= 0 && d < shape.rank() ? shape.dim(d) : otherwise;
 }
 
 int64_t DotFlops(const Instruction& dot) {

@@ -509,7 +509,7 @@ absl::StatusOr<Instruction*> HloTextParser::TupleElement(Instruction* tuple, Sco
   }
   xla::HloInstructionProto* attrs;
   Instruction* element = scope->computation->Add(
-      Opcode::kGetTupleElement, tuple->shape().tuple_shape(static_cast<int>(index)), {tuple}, &attrs);
+      Opcode::kGetTupleElement, tuple->shape().tuple_shape(index), {tuple}, &attrs);
   attrs->set_tuple_index(index);
   return element;
 }

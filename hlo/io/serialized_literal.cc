@@ -38,8 +38,8 @@ void ForEachInLayout(const Shape& shape, const Visit& visit) {
     visit(logical);
     for (const int64_t d : order) {
       logical += strides[d];
-      if (++index[d] < shape.dim(static_cast<int>(d))) break;
-      logical -= strides[d] * shape.dim(static_cast<int>(d));
+      if (++index[d] < shape.dim(d)) break;
+      logical -= strides[d] * shape.dim(d);
       index[d] = 0;
     }
   }
@@ -131,7 +131,7 @@ absl::StatusOr<Literal> TakeArray(const Shape& shape, absl::string_view* bytes) 
   RETURN_IF_ERROR(Take(4 * sizes.size(), bytes, &taken));
   if (!sizes.empty()) std::memcpy(sizes.data(), taken.data(), taken.size());
   for (size_t d = 0; d < sizes.size(); ++d) {
-    const int64_t bound = shape.dim(static_cast<int>(d));
+    const int64_t bound = shape.dim(d);
     if (sizes[d] < 0 || sizes[d] > bound) {
       return absl::InvalidArgumentError(absl::StrCat("size ", sizes[d], " of dimension ", d, " of ", shape.ToString()));
     }

@@ -195,7 +195,7 @@ Value Builder::ManualToAuto(Value x, absl::Span<const int64_t> full) {
   int64_t count = 1;
   bool valid = static_cast<int>(full.size()) == x->shape().rank();
   for (size_t d = 0; valid && d < full.size(); ++d) {
-    const int64_t local = x->shape().dim(static_cast<int>(d));
+    const int64_t local = x->shape().dim(d);
     valid = local > 0 ? full[d] >= local : full[d] == 0;
     if (!valid) break;
     tiles.push_back(local > 0 ? CeilOfRatio(full[d], local) : 1);

@@ -36,9 +36,9 @@ class Instruction {
   Shape& mutable_shape() { return shape_; }
 
   int num_operands() const { return static_cast<int>(operands_.size()); }
-  Instruction* operand(int i) const { return operands_[i]; }
+  Instruction* operand(int64_t i) const { return operands_[i]; }
   absl::Span<Instruction* const> operands() const { return operands_; }
-  void set_operand(int i, Instruction* operand) { operands_[i] = operand; }
+  void set_operand(int64_t i, Instruction* operand) { operands_[i] = operand; }
   void set_operands(absl::Span<Instruction* const> operands) {
     operands_.assign(operands.begin(), operands.end());
   }
@@ -46,7 +46,7 @@ class Instruction {
   // Computations this instruction refers to, in wire order: while has [body, condition], conditional its
   // branches, select-and-scatter [select, scatter].
   absl::Span<Computation* const> called() const { return called_; }
-  Computation* called(int i) const { return called_[i]; }
+  Computation* called(int64_t i) const { return called_[i]; }
   void set_called(absl::Span<Computation* const> called) { called_.assign(called.begin(), called.end()); }
 
   absl::Span<Instruction* const> control_predecessors() const { return control_predecessors_; }

@@ -49,7 +49,7 @@ Shape WithLayoutOf(Shape shape, const Shape& like) {
   if (shape.IsTuple()) {
     std::vector<Shape> elements(shape.tuple_shapes().begin(), shape.tuple_shapes().end());
     for (size_t i = 0; i < elements.size() && i < like.tuple_shapes().size(); ++i) {
-      elements[i] = WithLayoutOf(std::move(elements[i]), like.tuple_shape(static_cast<int>(i)));
+      elements[i] = WithLayoutOf(std::move(elements[i]), like.tuple_shape(i));
     }
     return Shape::Tuple(std::move(elements));
   }
@@ -300,7 +300,7 @@ Value InstructionBuilder::DynamicSliceAlong(Value x, int64_t dimension, Value st
                                                           " along dimension ", dimension)),
                   x->shape());
   }
-  if (size == x->shape().dim(static_cast<int>(dimension))) return x;
+  if (size == x->shape().dim(dimension)) return x;
   Dims sizes = AllDims(x->shape());
   sizes[dimension] = size;
   std::vector<Value> starts(x->shape().rank(), start);

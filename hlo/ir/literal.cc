@@ -40,7 +40,7 @@ void Permute(const Shape& shape, const char* from, char* to, bool to_physical) {
   int64_t stride = 1;
   for (const int64_t d : shape.MinorToMajor()) {
     strides[d] = stride;
-    stride *= shape.dim(static_cast<int>(d));
+    stride *= shape.dim(d);
   }
   Dims index(rank, 0);
   int64_t physical = 0;

@@ -32,7 +32,7 @@ class Computation {
   int index() const { return index_; }
 
   int size() const { return static_cast<int>(instructions_.size()); }
-  Instruction* instruction(int i) const { return instructions_[i].get(); }
+  Instruction* instruction(int64_t i) const { return instructions_[i].get(); }
   // In order; elements are std::unique_ptr<Instruction>.
   const std::vector<std::unique_ptr<Instruction>>& instructions() const { return instructions_; }
 
@@ -40,7 +40,7 @@ class Computation {
   void set_root(Instruction* root) { root_ = root; }
   // By parameter number.
   absl::Span<Instruction* const> parameters() const { return parameters_; }
-  Instruction* parameter(int i) const { return parameters_[i]; }
+  Instruction* parameter(int64_t i) const { return parameters_[i]; }
   int num_parameters() const { return static_cast<int>(parameters_.size()); }
 
   // Appends an instruction without attributes. An empty name is made up when the module is written.
@@ -117,7 +117,7 @@ class Module {
 
   // Callees stand before their callers.
   const std::vector<std::unique_ptr<Computation>>& computations() const { return computations_; }
-  Computation* computation(int i) const { return computations_[i].get(); }
+  Computation* computation(int64_t i) const { return computations_[i].get(); }
   int num_computations() const { return static_cast<int>(computations_.size()); }
   Computation* AddComputation(std::string name);
   // Puts the computations in `order`, a permutation of them in which callees stand first.

@@ -184,12 +184,12 @@ void Shape::set_dims(absl::Span<const int64_t> dims) {
   layout_ = Layout::kStandard;
 }
 
-void Shape::set_dim(int i, int64_t size) {
+void Shape::set_dim(int64_t i, int64_t size) {
   dims_[i] = size;
   layout_ = Layout::kStandard;
 }
 
-void Shape::set_dynamic(int i, bool dynamic) {
+void Shape::set_dynamic(int64_t i, bool dynamic) {
   const uint64_t bit = uint64_t{1} << i;
   dynamic_ = dynamic ? dynamic_ | bit : dynamic_ & ~bit;
 }

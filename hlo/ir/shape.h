@@ -60,15 +60,15 @@ class Shape {
   int rank() const { return static_cast<int>(dims_.size()); }
   // Sizes; the upper bound for a dynamic dimension.
   absl::Span<const int64_t> dims() const { return dims_; }
-  int64_t dim(int i) const { return dims_[i]; }
+  int64_t dim(int64_t i) const { return dims_[i]; }
   // Also gives the array a row-major layout.
   void set_dims(absl::Span<const int64_t> dims);
-  void set_dim(int i, int64_t size);
-  bool IsDynamic(int i) const { return (dynamic_ >> i) & 1; }
+  void set_dim(int64_t i, int64_t size);
+  bool IsDynamic(int64_t i) const { return (dynamic_ >> i) & 1; }
   bool IsDynamic() const { return dynamic_ != 0; }
   // Every dimension has a size or an upper bound, unlike that of f32[?].
   bool IsBounded() const;
-  void set_dynamic(int i, bool dynamic);
+  void set_dynamic(int64_t i, bool dynamic);
 
   // Elements of an array; 0 for tuples and tokens.
   int64_t NumElements() const;
@@ -76,7 +76,7 @@ class Shape {
   int64_t ByteSize() const;
 
   absl::Span<const Shape> tuple_shapes() const { return tuple_shapes_; }
-  const Shape& tuple_shape(int i) const { return tuple_shapes_[i]; }
+  const Shape& tuple_shape(int64_t i) const { return tuple_shapes_[i]; }
   // Number of array, token and opaque leaves, in pre-order.
   int64_t NumLeaves() const;
 

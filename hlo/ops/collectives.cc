@@ -90,7 +90,7 @@ bool IsScaled(const Shape& small, const Shape& large, int64_t d, const DeviceGro
   for (int i = 0; i < small.rank(); ++i) {
     if (i != d && small.dim(i) != large.dim(i)) return false;
   }
-  const int64_t from = small.dim(static_cast<int>(d)), to = large.dim(static_cast<int>(d));
+  const int64_t from = small.dim(d), to = large.dim(d);
   if (from == 0) return to == 0;
   return to % from == 0 && to / from >= 1 && (!groups.size || to / from == *groups.size);
 }
@@ -234,7 +234,7 @@ absl::StatusOr<Shape> InferAllToAllShape(const Instruction& instruction) {
     if (n != 1) return Violates("C6", "operands of the array form", absl::StrCat(n), "one");
     RETURN_IF_ERROR(CheckOneDimension("C6", instruction, first.rank()));
     const int64_t d = instruction.dimension();
-    if (groups.size && first.dim(static_cast<int>(d)) % *groups.size != 0) {
+    if (groups.size && first.dim(d) % *groups.size != 0) {
       return Violates("C7", absl::StrCat("dimension ", d), first.ToString(),
                       absl::StrCat("a multiple of the group size ", *groups.size));
     }

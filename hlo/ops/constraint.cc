@@ -189,7 +189,7 @@ absl::Status CheckCallee(absl::string_view constraint, absl::string_view role, c
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     RETURN_IF_ERROR(CheckShape(constraint, absl::StrCat("parameter ", i, " of ", role, " ", callee.name()),
-                               callee.parameter(static_cast<int>(i))->shape(), parameters[i]));
+                               callee.parameter(i)->shape(), parameters[i]));
   }
   return CheckShape(constraint, absl::StrCat("result of ", role, " ", callee.name()), callee.root()->shape(),
                     result);

@@ -18,7 +18,7 @@ absl::Status CheckRoles(absl::string_view array, int rank, int64_t first, int64_
                   absl::StrCat(rank));
 }
 
-int64_t DimOf(const Shape& shape, int64_t d) { return shape.dim(static_cast<int>(d)); }
+int64_t DimOf(const Shape& shape, int64_t d) { return shape.dim(d); }
 
 // C1.
 absl::Status CheckDimensionNumbers(const xla::ConvolutionDimensionNumbers& n, const Shape& lhs,

@@ -59,7 +59,7 @@ absl::StatusOr<Shape> InferBroadcastShape(const Instruction& instruction) {
   const Shape& given = *shape;
   RETURN_IF_ERROR(CheckDistinctDimensions("C1", "dimension of the result", dimensions, given.rank()));
   for (int i = 0; i < operand.rank(); ++i) {
-    const int64_t size = given.dim(static_cast<int>(dimensions[i]));
+    const int64_t size = given.dim(dimensions[i]);
     if (size == operand.dim(i)) continue;
     return Violates("C2", absl::StrCat("dimension ", dimensions[i], " of the result ", given.ToString()),
                     absl::StrCat(size),
@@ -109,7 +109,7 @@ absl::StatusOr<Shape> InferTransposeShape(const Instruction& instruction) {
                     absl::StrCat("a permutation of the dimensions of ", operand.ToString()));
   }
   Dims dims;
-  for (const int64_t d : permutation) dims.push_back(operand.dim(static_cast<int>(d)));
+  for (const int64_t d : permutation) dims.push_back(operand.dim(d));
   return Shape(operand.element_type(), dims);
 }
 
@@ -138,7 +138,7 @@ absl::StatusOr<Shape> InferConcatenateShape(const Instruction& instruction) {
     bool fits = other.rank() == first.rank();
     for (int d = 0; fits && d < first.rank(); ++d) fits = d == dimension || other.dim(d) == first.dim(d);
     const std::optional<int64_t> sum =
-        fits ? CheckedAdd(dims[dimension], other.dim(static_cast<int>(dimension))) : std::nullopt;
+        fits ? CheckedAdd(dims[dimension], other.dim(dimension)) : std::nullopt;
     if (!sum) {
       return Violates("C3", absl::StrCat("operand ", i), other.ToString(),
                       absl::StrCat("the sizes of ", first.ToString(), " but for dimension ", dimension));

@@ -17,7 +17,7 @@ absl::Status CheckPairs(absl::string_view role, const Shape& lhs, const Shape& r
                     "equally many");
   }
   for (size_t i = 0; i < left.size(); ++i) {
-    if (lhs.dim(static_cast<int>(left[i])) == rhs.dim(static_cast<int>(right[i]))) continue;
+    if (lhs.dim(left[i]) == rhs.dim(right[i])) continue;
     return Violates("C2", absl::StrCat(role, " dimensions"),
                     absl::StrCat(left[i], " of ", lhs.ToString(), " and ", right[i], " of ", rhs.ToString()),
                     "equal sizes");
@@ -65,7 +65,7 @@ Dims DotDims(const Instruction& dot, const xla::DotDimensionNumbers& numbers, in
   const Shape& lhs = dot.operand(0)->shape();
   const Shape& rhs = dot.operand(1)->shape();
   Dims dims;
-  for (const int64_t d : numbers.lhs_batch_dimensions()) dims.push_back(lhs.dim(static_cast<int>(d)));
+  for (const int64_t d : numbers.lhs_batch_dimensions()) dims.push_back(lhs.dim(d));
   for (int d = 0; d < lhs.rank(); ++d) {
     if (!Contains(numbers.lhs_batch_dimensions(), d) && !Contains(numbers.lhs_contracting_dimensions(), d)) {
       dims.push_back(lhs.dim(d));
@@ -146,14 +146,14 @@ absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction) {
   ASSIGN_OR_RETURN(const int64_t group, GroupDimension(ragged, rhs, is_free));
   Dims prefix;
   for (const int64_t p : PrefixDimensions(numbers, lhs.rank(), d)) {
-    prefix.push_back(lhs.dim(static_cast<int>(p)));
+    prefix.push_back(lhs.dim(p));
   }
   bool fits = IsInt(sizes.element_type()) && sizes.rank() >= 1;
   if (fits && sizes.rank() > 1) fits = absl::c_equal(sizes.dims().subspan(0, sizes.rank() - 1), prefix);
-  if (!fits || (is_free && sizes.dims().back() != rhs.dim(static_cast<int>(group)))) {
+  if (!fits || (is_free && sizes.dims().back() != rhs.dim(group))) {
     return Violates("C6", "group sizes", sizes.ToString(),
                     absl::StrCat("integers [g] or [", absl::StrJoin(prefix, ","), ",g]",
-                                 is_free ? absl::StrCat(", g = ", rhs.dim(static_cast<int>(group))) : ""));
+                                 is_free ? absl::StrCat(", g = ", rhs.dim(group)) : ""));
   }
   Dims dims = DotDims(instruction, numbers, group);
   if (is_contracting) dims.insert(dims.begin(), sizes.dims().back());

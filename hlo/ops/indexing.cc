@@ -60,7 +60,7 @@ absl::Status CheckDroppedDimensions(const IndexedWindow& w) {
   }
   for (size_t i = 0; i < w.operand_batching.size(); ++i) {
     const int64_t d = w.operand_batching[i], partner = w.indices_batching[i];
-    if (w.operand.dim(static_cast<int>(d)) != w.indices.dim(static_cast<int>(partner))) {
+    if (w.operand.dim(d) != w.indices.dim(partner)) {
       return Violates(
           "C8", "batching dimensions",
           absl::StrCat(d, " of ", w.operand.ToString(), " and ", partner, " of ", w.indices.ToString()),
@@ -82,7 +82,7 @@ absl::Status CheckIndexed(const IndexedWindow& w) {
                     absl::StrCat("0 .. ", indices_rank, ", the rank of the indices"));
   }
   const int64_t components =
-      w.index_vector_dim == indices_rank ? 1 : w.indices.dim(static_cast<int>(w.index_vector_dim));
+      w.index_vector_dim == indices_rank ? 1 : w.indices.dim(w.index_vector_dim);
   if (static_cast<int64_t>(w.start_index_map.size()) != components) {
     return Violates("C3", "indexed operand dimensions", ListOf(w.start_index_map),
                     absl::StrCat(components, ", as index vectors have components"));
@@ -146,7 +146,7 @@ absl::Status CheckUpdates(const IndexedWindow& w, const Shape& updates,
                       absl::StrCat(updates.dim(d)),
                       absl::StrCat(size, ", as in the indices ", w.indices.ToString()));
     }
-    const int64_t size = w.operand.dim(static_cast<int>(window[next_window++]));
+    const int64_t size = w.operand.dim(window[next_window++]);
     if (updates.dim(d) <= size) continue;
     return Violates("C14", absl::StrCat("dimension ", d, " of updates ", updates.ToString()),
                     absl::StrCat(updates.dim(d)), absl::StrCat("at most ", size, ", as in the operand"));

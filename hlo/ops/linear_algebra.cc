@@ -12,7 +12,7 @@ absl::StatusOr<Shape> CheckBatchNorm(const Instruction& instruction, int vectors
   if (!IsFloat(x.element_type())) return Violates("C1", "operand 0", x.ToString(), "floats");
   const int64_t feature = instruction.attrs().feature_index();
   RETURN_IF_ERROR(CheckDimension("C2", "feature_index", feature, x.rank()));
-  const Shape vector(x.element_type(), {x.dim(static_cast<int>(feature))});
+  const Shape vector(x.element_type(), {x.dim(feature)});
   for (int i = 1; i <= vectors; ++i) {
     RETURN_IF_ERROR(CheckShapeUpToFloats("C3", absl::StrCat("operand ", i), instruction.operand(i)->shape(), vector));
   }

@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<Shape>> StepParameters(const Instruction& instruction
       continue;
     }
     RETURN_IF_ERROR(CheckOneDimension("C2", instruction, shape.rank()));
-    const int d = static_cast<int>(instruction.dimension());
+    const int64_t d = instruction.dimension();
     const int64_t steps = instruction.operand(0)->shape().dim(d);
     if (shape.dim(d) != steps) {
       return Violates("C3", absl::StrCat("operand ", i), shape.ToString(),
@@ -173,7 +173,7 @@ absl::StatusOr<Shape> InferScanShape(const Instruction& instruction) {
   const int inputs = instruction.num_operands() - static_cast<int>(carries);
   ASSIGN_OR_RETURN(const std::vector<Shape> parameters, StepParameters(instruction, inputs));
   const int64_t d = instruction.dimension();
-  const int64_t steps = instruction.operand(0)->shape().dim(static_cast<int>(d));
+  const int64_t steps = instruction.operand(0)->shape().dim(d);
   const Computation& body = *instruction.called(0);
   const Shape& step = body.root()->shape();
   if (!step.IsTuple() || static_cast<int64_t>(step.tuple_shapes().size()) < carries) {

@@ -62,7 +62,7 @@ absl::StatusOr<Shape> InferGetTupleElementShape(const Instruction& instruction) 
         "C2", "index", absl::StrCat(index),
         absl::StrCat("one of the ", tuple.tuple_shapes().size(), " elements of ", tuple.ToString()));
   }
-  return tuple.tuple_shape(static_cast<int>(index));
+  return tuple.tuple_shape(index);
 }
 
 absl::StatusOr<Shape> InferAfterAllShape(const Instruction& instruction) {

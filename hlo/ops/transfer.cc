@@ -134,7 +134,7 @@ absl::StatusOr<Shape> InferSetDimensionSizeShape(const Instruction& instruction)
   Shape shape = instruction.operand(0)->shape().WithRowMajorLayout();
   RETURN_IF_ERROR(CheckOneDimension("C1", instruction, shape.rank()));
   RETURN_IF_ERROR(CheckShape("C2", "operand 1", instruction.operand(1)->shape(), Shape(xla::S32, {})));
-  shape.set_dynamic(static_cast<int>(instruction.dimension()), true);
+  shape.set_dynamic(instruction.dimension(), true);
   return shape;
 }
 

@@ -49,7 +49,7 @@ absl::Status CheckParameterNumber(const Instruction& parameter) {
   const Computation& computation = *parameter.computation();
   const int64_t number = parameter.parameter_number();
   if (number >= 0 && number < computation.num_parameters() &&
-      computation.parameter(static_cast<int>(number)) == &parameter) {
+      computation.parameter(number) == &parameter) {
     return absl::OkStatus();
   }
   return Violates("M7", "parameter number", absl::StrCat(number),

@@ -78,7 +78,7 @@ Shape WithTypesOf(const Shape& shape, const Shape& types) {
   }
   std::vector<Shape> elements;
   for (size_t i = 0; i < shape.tuple_shapes().size(); ++i) {
-    elements.push_back(WithTypesOf(shape.tuple_shape(static_cast<int>(i)), types.tuple_shape(static_cast<int>(i))));
+    elements.push_back(WithTypesOf(shape.tuple_shape(i), types.tuple_shape(i)));
   }
   return Shape::Tuple(std::move(elements));
 }
@@ -253,7 +253,7 @@ class Separator {
                                 Computation** out) {
     *out = callee;
     for (size_t i = 0; i < types.size(); ++i) {
-      if (callee->parameter(static_cast<int>(i))->shape().element_type() == types[i]) continue;
+      if (callee->parameter(i)->shape().element_type() == types[i]) continue;
       return CopyWith(callee, types, single, out);
     }
     return absl::OkStatus();

@@ -19,10 +19,10 @@ Shape Physical(const Shape& shape) {
   Shape physical(shape.element_type(), {});
   const Dims order = MajorToMinor(shape);
   Dims dims;
-  for (const int64_t d : order) dims.push_back(shape.dim(static_cast<int>(d)));
+  for (const int64_t d : order) dims.push_back(shape.dim(d));
   physical.set_dims(dims);
   for (size_t i = 0; i < order.size(); ++i) {
-    if (shape.IsDynamic(static_cast<int>(order[i]))) physical.set_dynamic(static_cast<int>(i), true);
+    if (shape.IsDynamic(order[i])) physical.set_dynamic(i, true);
   }
   return physical;
 }

@@ -17,7 +17,7 @@ bool TakeDynamic(const Shape& other, Shape* shape) {
     if (other.tuple_shapes().size() != shape->tuple_shapes().size()) return false;
     std::vector<Shape> elements(shape->tuple_shapes().begin(), shape->tuple_shapes().end());
     for (size_t i = 0; i < elements.size(); ++i) {
-      changed |= TakeDynamic(other.tuple_shape(static_cast<int>(i)), &elements[i]);
+      changed |= TakeDynamic(other.tuple_shape(i), &elements[i]);
     }
     if (changed) *shape = Shape::Tuple(std::move(elements));
     return changed;

@@ -97,7 +97,7 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
 
   const WindowView window(instruction);
   for (int i = 0; i < window.rank(); ++i) {
-    const int64_t size = out_shape.dim(static_cast<int>(numbers.output_spatial()[i]));
+    const int64_t size = out_shape.dim(numbers.output_spatial()[i]);
     const int factor =
         rule.AddFactor(size, window[i].IsTrivial() ? FactorKind::kPassThrough : FactorKind::kPermuting);
     lhs[numbers.input_spatial()[i]] = factor;

@@ -12,7 +12,7 @@
 namespace toroid {
 absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  const int d = static_cast<int>(context.op->dimension());
+  const int64_t d = context.op->dimension();
   const AxisList& axes = context.results[0].dims[d];
   if (axes.empty()) return context.CloneLocal();
   // Counted in wide integers: the element type may not hold offset and index apart as exactly as their sum.
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   // Tiles change places with their mirror images; then every tile is reversed, and where the last tile is
   // short the rows move up by what it lacks.
   for (const int64_t dim : context.op->dimensions()) {
-    const int d = static_cast<int>(dim);
+    const int64_t d = dim;
     if (!context.IsCut(0, d)) continue;
     const AxisList& axes = context.AxesOf(0, d);
     const Mesh& mesh = b.mesh();
@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   }
   result = context.CloneLocal();
   for (const int64_t dim : context.op->dimensions()) {
-    const int d = static_cast<int>(dim);
+    const int64_t d = dim;
     if (!context.IsCut(0, d)) continue;
     const AxisList& axes = context.AxesOf(0, d);
     const int64_t tiles = b.mesh().Product(axes);
@@ -92,7 +92,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
 
 absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  const int d = static_cast<int>(context.op->dimension());
+  const int64_t d = context.op->dimension();
   const AxisList& axes = context.results[0].dims[d];
   if (axes.empty()) return context.CloneLocal();
   const Shape local = context.ResultShape();

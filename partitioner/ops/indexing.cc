@@ -133,7 +133,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
     if (d != vector_dim) batch.push_back(indices->shape().dim(d));
   }
   for (int k = 0; k < static_cast<int>(numbers.start_index_map().size()); ++k) {
-    const int d = static_cast<int>(numbers.start_index_map()[k]);
+    const int64_t d = numbers.start_index_map()[k];
     const bool collapsed = absl::c_linear_search(numbers.collapsed_slice_dims(), d);
     if (!collapsed || !context.IsCut(0, d)) continue;
     const int64_t shard = operand->shape().dim(d);
@@ -195,7 +195,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   }
   // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
   for (int k = 0; k < static_cast<int>(numbers.scatter_dims_to_operand_dims().size()); ++k) {
-    const int d = static_cast<int>(numbers.scatter_dims_to_operand_dims()[k]);
+    const int64_t d = numbers.scatter_dims_to_operand_dims()[k];
     const bool inserted = absl::c_linear_search(numbers.inserted_window_dims(), d);
     if (!inserted || !context.IsCut(0, d)) continue;
     const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));

@@ -32,7 +32,7 @@ AxisList ReducedAxes(const OpContext& context) {
 // `x`, alike operand 0, with the padding of the reduced dimensions replaced.
 Instruction* MaskReduced(const OpContext& context, Instruction* x, Instruction* fill) {
   for (const int64_t d : context.op->dimensions()) {
-    const int dim = static_cast<int>(d);
+    const int64_t dim = d;
     x = context.b->MaskPadding(x, dim, context.GlobalDim(0, dim), context.AxesOf(0, dim), fill);
   }
   return x;

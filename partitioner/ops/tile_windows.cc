@@ -68,7 +68,7 @@ std::vector<OperandWindows> ReadsOfTiles(const Instruction& op, int dim, int64_t
       const ConvolutionView numbers(op);
       for (int i = 0; i < static_cast<int>(numbers.output_spatial().size()); ++i) {
         if (numbers.output_spatial()[i] != dim) continue;
-        const int in = static_cast<int>(numbers.input_spatial()[i]);
+        const int64_t in = numbers.input_spatial()[i];
         reads.push_back({0, in, WindowsOf(WindowView(op)[i], t)});
       }
       break;

@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
   }
   const Shape local = context.ResultShape();
   for (int i = 0; i < static_cast<int>(numbers.input_spatial().size()); ++i) {
-    const int out = static_cast<int>(numbers.output_spatial()[i]);
+    const int64_t out = numbers.output_spatial()[i];
     const AxisList& axes = context.results[0].dims[out];
     if (axes.empty()) continue;
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());

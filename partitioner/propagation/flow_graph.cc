@@ -178,13 +178,13 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
     case Opcode::kConditional: {
       NewTensors(instruction.shape(), &tensors);
       for (size_t b = 0; b < instruction.called().size(); ++b) {
-        const Computation* branch = instruction.called(static_cast<int>(b));
+        const Computation* branch = instruction.called(b);
         if (branch->num_parameters() > 0) {
           std::vector<int> parameter;
           NewTensors(branch->parameter(0)->shape(), &parameter);
           SetLeaves(*branch->parameter(0), parameter);
           AddComputation(*branch);
-          flow(copy(Leaves(*instruction.operand(static_cast<int>(b) + 1))), parameter);
+          flow(copy(Leaves(*instruction.operand(b + 1))), parameter);
         }
         flow(copy(Leaves(*branch->root())), tensors);
       }

@@ -126,7 +126,7 @@ class Analysis {
       }
       case Opcode::kConditional:
         for (size_t b = 0; b < instruction.called().size(); ++b) {
-          Through(instruction, *instruction.called(static_cast<int>(b)), static_cast<int>(b) + 1);
+          Through(instruction, *instruction.called(b), static_cast<int>(b) + 1);
         }
         return;
       default:
@@ -140,7 +140,7 @@ class Analysis {
     const std::vector<Domain> state = states_.of(instruction);
     if (instruction.num_operands() == 1) return AskLeaves(*instruction.operand(0), state);
     for (size_t i = 0; i < state.size() && static_cast<int>(i) < instruction.num_operands(); ++i) {
-      AskLeaf(*instruction.operand(static_cast<int>(i)), 0, state[i]);
+      AskLeaf(*instruction.operand(i), 0, state[i]);
     }
   }
 

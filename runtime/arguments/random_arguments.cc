@@ -102,7 +102,7 @@ int64_t IndexBound(const Module& module) {
       const Opcode opcode = instruction->opcode();
       const auto limit = [&](int64_t d) {
         const Shape& shape = instruction->operand(0)->shape();
-        if (d >= 0 && d < shape.rank()) bound = std::min(bound, shape.dim(static_cast<int>(d)));
+        if (d >= 0 && d < shape.rank()) bound = std::min(bound, shape.dim(d));
       };
       if (opcode == Opcode::kGather) {
         for (const int64_t d : instruction->attrs().gather_dimension_numbers().start_index_map()) limit(d);

@@ -121,7 +121,7 @@ absl::Status FindPairs(OpCall& call, std::vector<std::pair<int64_t, int64_t>>* p
 }
 
 absl::Status CheckGroupSize(const Shape& small, const Shape& large, int64_t d, int64_t size) {
-  const int64_t from = small.dim(static_cast<int>(d)), to = large.dim(static_cast<int>(d));
+  const int64_t from = small.dim(d), to = large.dim(d);
   if (from == 0 ? to == 0 : to % from == 0 && to / from == size) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("groups of ", size, " on this mesh, but dimension ", d,
                                                  " of ", small.ToString(), " and ", large.ToString(),

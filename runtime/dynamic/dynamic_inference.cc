@@ -106,7 +106,7 @@ absl::Status FitToSizes(const Instruction& original, const std::vector<Shape>& s
       return absl::OkStatus();
     case Opcode::kBroadcast:
       for (size_t i = 0; i < original.dimensions().size(); ++i) {
-        result.set_dim(static_cast<int>(original.dimensions()[i]), shapes[0].dim(static_cast<int>(i)));
+        result.set_dim(original.dimensions()[i], shapes[0].dim(i));
       }
       return absl::OkStatus();
     case Opcode::kReshape: {

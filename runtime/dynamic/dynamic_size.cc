@@ -79,7 +79,7 @@ absl::Status CopyArray(const MeshBuffer& buffer, MeshBuffer* copy) {
 }
 
 absl::Status ExecuteGetDimensionSize(OpCall& call) {
-  const int d = static_cast<int>(call.instruction().dimension());
+  const int64_t d = call.instruction().dimension();
   const Shape& bound = call.operand_shape(0);
   const MeshBuffer* sizes = bound.IsDynamic(d) ? call.operand(0).sizes() : nullptr;
   const bool uniform = sizes == nullptr || sizes->uniform();
@@ -95,7 +95,7 @@ absl::Status ExecuteGetDimensionSize(OpCall& call) {
 
 absl::Status ExecuteSetDimensionSize(OpCall& call) {
   const Shape& bound = call.operand_shape(0);
-  const int d = static_cast<int>(call.instruction().dimension());
+  const int64_t d = call.instruction().dimension();
   const bool dynamic = call.shape().IsDynamic(d);
   for (int64_t row = 0; row < call.rows(1); ++row) {
     const int32_t size = Size32(call, 1, row);

@@ -102,7 +102,7 @@ absl::Status MultiRotate(OpCall& call) {
   RETURN_IF_ERROR(CheckCount(call, left + 1 + right));
   MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(left + 1 + right));
   for (int64_t by = -left; by <= right; ++by) {
-    const int i = static_cast<int>(by + left);
+    const int64_t i = by + left;
     RETURN_IF_ERROR(TakeAlong(call, call.shape().tuple_shape(i), options.dimension,
                               Rotated(call.operand_shape(0).dim(options.dimension), by), nullptr,
                               &tuple.mutable_element(i)));

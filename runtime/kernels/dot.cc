@@ -27,9 +27,9 @@ struct Side {
           std::count(batch.begin(), batch.end(), d) + std::count(contracting.begin(), contracting.end(), d);
       if (!used) free.push_back(d);
     }
-    for (const int64_t d : batch) batch_size *= shape.dim(static_cast<int>(d));
-    for (const int64_t d : free) free_size *= shape.dim(static_cast<int>(d));
-    for (const int64_t d : contracting) contracting_size *= shape.dim(static_cast<int>(d));
+    for (const int64_t d : batch) batch_size *= shape.dim(d);
+    for (const int64_t d : free) free_size *= shape.dim(d);
+    for (const int64_t d : contracting) contracting_size *= shape.dim(d);
   }
 };
 
@@ -38,7 +38,7 @@ bool InOrder(const Shape& shape, std::initializer_list<const Dims*> order) {
   int64_t last = -1;
   for (const Dims* dims : order) {
     for (const int64_t d : *dims) {
-      if (shape.dim(static_cast<int>(d)) == 1) continue;
+      if (shape.dim(d) == 1) continue;
       if (d < last) return false;
       last = d;
     }
@@ -54,7 +54,7 @@ absl::Status Permute(const OpCall& call, const Shape& shape, std::initializer_li
   const Dims strides = RowMajorStrides(shape.dims(), width);
   Dims sizes;
   for (const Dims* dims : order) {
-    for (const int64_t d : *dims) sizes.push_back(shape.dim(static_cast<int>(d)));
+    for (const int64_t d : *dims) sizes.push_back(shape.dim(d));
   }
   const Dims target = RowMajorStrides(sizes, width);
   StridedLoop loop;
@@ -63,7 +63,7 @@ absl::Status Permute(const OpCall& call, const Shape& shape, std::initializer_li
   int position = 0;
   for (const Dims* dims : order) {
     for (const int64_t d : *dims) {
-      loop.Add(shape.dim(static_cast<int>(d)), strides[d], target[position]);
+      loop.Add(shape.dim(d), strides[d], target[position]);
       ++position;
     }
   }

@@ -51,7 +51,7 @@ absl::Status ExecuteMap(OpCall& call) {
 }
 
 absl::Status ExecuteScan(OpCall& call) {
-  const int num_carries = static_cast<int>(call.attrs().num_carries());
+  const int64_t num_carries = call.attrs().num_carries();
   const int num_inputs = call.num_operands() - num_carries;
   const int num_results = static_cast<int>(call.shape().tuple_shapes().size());
   const int num_outputs = num_results - num_carries;
@@ -59,7 +59,7 @@ absl::Status ExecuteScan(OpCall& call) {
     return absl::InvalidArgumentError(
         absl::StrCat(num_carries, " carries among ", call.num_operands(), " operands"));
   }
-  const int d = static_cast<int>(call.instruction().dimension());
+  const int64_t d = call.instruction().dimension();
   const int64_t steps = call.operand_shape(0).dim(d);
   const int64_t rows = call.copies();
   MeshBuffer result = MeshBuffer::Tuple(num_results);

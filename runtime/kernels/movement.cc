@@ -61,7 +61,7 @@ absl::Status ExecuteTranspose(OpCall& call) {
   int64_t last = -1;
   bool identity = true;
   for (const int64_t d : permutation) {
-    if (from.dim(static_cast<int>(d)) == 1) continue;
+    if (from.dim(d) == 1) continue;
     identity &= d > last;
     last = d;
   }
@@ -86,7 +86,7 @@ absl::Status ExecuteReverse(OpCall& call) {
   int64_t offset = 0;
   for (const int64_t d : call.instruction().dimensions()) {
     source[d] = -strides[d];
-    offset += strides[d] * (shape.dim(static_cast<int>(d)) - 1);
+    offset += strides[d] * (shape.dim(d) - 1);
   }
   StridedLoop loop = LoopOverRows(call, call.rows(0), call.result_bytes(), call.result_bytes());
   for (int i = 0; i < shape.rank(); ++i) loop.Add(shape.dim(i), source[i], strides[i]);
@@ -97,7 +97,7 @@ absl::Status ExecuteReverse(OpCall& call) {
 absl::Status ExecuteConcatenate(OpCall& call) {
   if (call.num_operands() == 1) return ExecuteIdentity(call);
   const Shape& to = call.shape();
-  const int d = static_cast<int>(call.instruction().dimension());
+  const int64_t d = call.instruction().dimension();
   const bool uniform = call.AllUniform();
   RETURN_IF_ERROR(call.NewResult(uniform));
   const int64_t rows = uniform ? 1 : call.copies(), width = WidthOf(to);

@@ -53,7 +53,7 @@ class Membership {
     std::vector<int64_t> values(sizes.NumElements());
     ReadIndexValues(sizes.element_type(), call.data(2) + (call.uniform(2) ? 0 : row * sizes.ByteSize()),
                     values.size(), values.data());
-    const int64_t size = call.operand_shape(0).dim(static_cast<int>(dims.ragged));
+    const int64_t size = call.operand_shape(0).dim(dims.ragged);
     int64_t end = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       if (i % groups_ == 0) end = 0;
@@ -83,7 +83,7 @@ void ForEachMember(const Shape& shape, const Dims& lhs_dim, const RaggedDims& di
   for (int64_t i = 0; i < shape.NumElements(); ++i) {
     int64_t position = 0, prefix = 0;
     for (const int64_t d : dims.prefix) {
-      prefix = prefix * lhs.dim(static_cast<int>(d)) + index[PositionOf(lhs_dim, d)];
+      prefix = prefix * lhs.dim(d) + index[PositionOf(lhs_dim, d)];
     }
     position = index[PositionOf(lhs_dim, dims.ragged)];
     f(i, members.In(prefix, group, position));
@@ -154,7 +154,7 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
   const auto& ragged = call.attrs().ragged_dot_dimension_numbers();
   if (ragged.rhs_group_dimensions_size() != 1)
     return absl::InvalidArgumentError("needs one group dimension of the rhs");
-  const int group_dim = static_cast<int>(ragged.rhs_group_dimensions(0));
+  const int64_t group_dim = ragged.rhs_group_dimensions(0);
   // The rhs of one group: without the group dimension.
   Dims rhs_dims;
   for (int d = 0; d < rhs.rank(); ++d) {

@@ -40,7 +40,7 @@ struct ScatterCache : KernelCache {
       int64_t size = 1;
       if (!dropped[d]) {
         const int64_t update_dim = numbers.update_window_dims(position++);
-        size = updates.dim(static_cast<int>(update_dim));
+        size = updates.dim(update_dim);
         window.Add(size, update_strides[update_dim], operand_strides[d]);
       }
       limits.push_back(shape.dim(d) - size);

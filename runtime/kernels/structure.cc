@@ -24,7 +24,7 @@ absl::Status ExecuteIota(OpCall& call) {
   const int64_t n = call.result_elements();
   if (n == 0) return absl::OkStatus();
   if (shape.rank() == 0) return absl::InvalidArgumentError("iota of a scalar");
-  const int d = static_cast<int>(call.attrs().dimensions(0));
+  const int64_t d = call.attrs().dimensions(0);
   int64_t inner = 1;
   for (int i = d + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
   const int64_t period = inner * shape.dim(d);

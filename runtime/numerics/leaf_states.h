@@ -32,7 +32,7 @@ class LeafStates {
   // Number of the first leaf of element `index` of a tuple.
   static int64_t FirstLeaf(const Shape& tuple, int64_t index) {
     int64_t leaf = 0;
-    for (int64_t i = 0; i < index; ++i) leaf += tuple.tuple_shape(static_cast<int>(i)).NumLeaves();
+    for (int64_t i = 0; i < index; ++i) leaf += tuple.tuple_shape(i).NumLeaves();
     return leaf;
   }
 

@@ -157,7 +157,7 @@ class Analysis {
         return JoinEvery(instruction, Narrowest(*instruction.called(1)->root()));
       case Opcode::kConditional:
         for (size_t b = 0; b < instruction.called().size(); ++b) {
-          const Computation& branch = *instruction.called(static_cast<int>(b));
+          const Computation& branch = *instruction.called(b);
           Enter(instruction, branch, static_cast<int>(b) + 1);
           JoinLeaves(instruction, *branch.root());
         }

@@ -177,7 +177,7 @@ Literal DemotedLiteral(const Literal& literal, const Shape& shape) {
     std::vector<Literal> elements;
     for (size_t i = 0; i < literal.elements().size(); ++i) {
       elements.push_back(
-          DemotedLiteral(literal.element(static_cast<int>(i)), shape.tuple_shape(static_cast<int>(i))));
+          DemotedLiteral(literal.element(static_cast<int>(i)), shape.tuple_shape(i)));
     }
     return Literal::Tuple(std::move(elements));
   }

@@ -80,7 +80,7 @@ float At(const Literal& literal, const std::string& labels, char first, int64_t 
   int64_t at = 0;
   for (size_t d = 0; d < labels.size(); ++d) {
     const int64_t index = labels[d] == first ? i : labels[d] == second ? j : labels[d] == '0' ? s0 : s1;
-    at = at * literal.shape().dim(static_cast<int>(d)) + index;
+    at = at * literal.shape().dim(d) + index;
   }
   return literal.data<float>()[at];
 }
