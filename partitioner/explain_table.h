@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "partitioner/partition_options.h"
+#include "partitioner/provenance/replication_log.h"
 #include "partitioner/statistics.h"
 
 namespace toroid {

@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "hlo/ir/device_limit.h"
+#include "partitioner/rewrite/poison_padding.h"
 
 namespace toroid {
 
@@ -25,8 +26,9 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          "random:SEED relabels the devices of all shardings by a permutation; results and bytes stay the "
          "same")
       ->type_name("random:SEED");
-  app.add_flag("--poison_padding", options->poison_padding,
-               "Test aid: write garbage beyond the valid part of every uneven shard");
+  app.add_flag_callback(
+      "--poison_padding", [options] { options->on_local_value = PoisonPadding; },
+      "Test aid: write garbage beyond the valid part of every uneven shard");
 }
 
 }  // namespace toroid

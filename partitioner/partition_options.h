@@ -1,15 +1,16 @@
-// What a caller may ask of the partitioner, and what it reports.
+// What a caller may ask of the partitioner.
 #ifndef TOROID_PARTITIONER_PARTITION_OPTIONS_H_
 #define TOROID_PARTITIONER_PARTITION_OPTIONS_H_
 
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "absl/status/status.h"
 #include "hlo/cost/cost_model.h"
 #include "hlo/ir/module.h"
+#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/rewrite/local_value_hook.h"
 
 namespace toroid {
 
@@ -18,22 +19,14 @@ struct PartitionOptions {
   // Relabels the devices of all shardings by a seeded permutation.
   std::optional<uint64_t> device_order_seed;
   bool replicate_outputs = false;
-  // Test aid: writes garbage (NaN, for integers the largest) beyond the valid part of every uneven result.
-  bool poison_padding = false;
-  // Computes every op on whole arrays. The slowest correct partitioning; a reference for tests.
-  bool replicate_everything = false;
+  // How ops are computed; outlives the call.
+  const AssignmentPolicy* policy = &CheapestAssignments();
+  // Called with every local value that is made, for test aids such as PoisonPadding; empty: none.
+  LocalValueHook on_local_value;
   // By which resharding, assignment and halo exchanges are chosen; outlives the call.
   const CostModel* cost = &DefaultCostModel();
   // Called with the name of a phase and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
-};
-
-// An op computed on whole arrays although some operand or its result was cut, or a gather of a whole array.
-struct FullReplication {
-  std::string instruction;
-  std::string source;
-  int64_t bytes = 0;
-  std::string reason;
 };
 
 }  // namespace toroid

@@ -1,6 +1,5 @@
 #include "partitioner/prepared_program.h"
 
-#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -12,7 +11,7 @@
 #include "hlo/ir/spmd_record.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/mixed_precision.h"
-#include "partitioner/assignment.h"
+#include "partitioner/propagation/flow_problem.h"
 #include "partitioner/propagation/propagation.h"
 
 namespace toroid {
@@ -43,27 +42,14 @@ absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annot
   return absl::OkStatus();
 }
 
-TensorView ViewOf(const PreparedProgram& program, const ShardingPlan& plan, int tensor) {
-  TensorView view;
-  view.dims = program.graph->shape(tensor).dims();
-  view.width = std::max<int64_t>(1, ByteWidth(program.graph->shape(tensor).element_type()));
-  view.places.push_back(plan[tensor]);
-  return view;
-}
-
 // An op where the plan has its operands and results; edges only move what flows over them.
 Assignment AssignUnder(const PreparedProgram& program, const ShardingPlan& plan, const FlowOp& op) {
-  AssignmentProblem problem;
-  problem.op = op.instruction;
-  problem.rule = op.rule;
-  for (const int t : op.operands) {
-    problem.operands.push_back(ViewOf(program, plan, t));
-    problem.reserved |= program.annotations.manual[t];
-  }
-  for (const int t : op.results) {
-    problem.results.push_back(ViewOf(program, plan, t));
-    problem.reserved |= program.annotations.manual[t];
-  }
+  const AssignmentProblem problem = ProblemOf(*program.graph, op, [&](int t, bool) {
+    TensorState state;
+    state.places.push_back(plan[t]);
+    state.reserved = program.annotations.manual[t];
+    return state;
+  });
   return ChooseAssignment(problem, program.planner.get(), program.annotations.mesh);
 }
 
@@ -85,6 +71,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   if (options.device_order_seed) {
     const int64_t n = program->annotations.mesh.num_devices();
     RETURN_IF_ERROR(Relabel(RandomPermutation(n, *options.device_order_seed), &program->annotations));
+    program->relabeled = true;
   }
   if (options.replicate_outputs) {
     for (const int output : program->graph->outputs()) {

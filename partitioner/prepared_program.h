@@ -36,6 +36,7 @@ struct PreparedProgram {
   std::unique_ptr<FlowGraph> graph;
   Annotations annotations;
   std::unique_ptr<ReshardPlanner> planner;
+  bool relabeled = false;  // The devices of all shardings were permuted (PartitionOptions::device_order_seed).
 };
 
 // Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for manual

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "partitioner/partition_options.h"
+#include "partitioner/provenance/replication_log.h"
 
 namespace toroid {
 
