@@ -6,8 +6,8 @@
 One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is cc_test NAME_test, NAME_main.cc is
 a cc_binary (hlo_run_main.cc gives hlo-run), NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
 `// BUILD: attribute = value` in a source adds that attribute to its target,
-`// BUILD: srcs += "a.cc"` in a header takes further sources into its target. With --check nothing is written; exit
-status 1 says that a file is out of date.
+`// BUILD: srcs += "a.cc"` in a header takes further sources into its target. The binary of PART/command/NAME_main.cc is
+//PART:NAME. With --check nothing is written; exit status 1 says that a file is out of date.
 """
 import os
 import re
@@ -87,7 +87,9 @@ def string_list(name, values):
     return f'    {name} = [\n' + ''.join(f'        "{v}",\n' for v in values) + '    ],\n'
 
 
-def target(package, stem, files):
+def target(package, stem, files, folder=None):
+    """The target of `files`, which lie in `folder`, by default the package itself."""
+    folder = folder or package
     kind, name = 'cc_library', stem
     if stem.endswith('_test'):
         kind = 'cc_test'
@@ -99,9 +101,9 @@ def target(package, stem, files):
         kind, name = 'cc_binary', stem[:-len('_benchmark')]
     deps, attributes, marked_deps = set(), [], []
     for f in files:
-        taken = {f'{package}/{own}' for own in files}
-        deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{package}/{f}') if h not in taken)))
-        for line in markers(f'{package}/{f}'):
+        taken = {f'{folder}/{own}' for own in files}
+        deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{folder}/{f}') if h not in taken)))
+        for line in markers(f'{folder}/{f}'):
             if line.startswith('deps += '):
                 deps.update(re.findall(r'"([^"]+)"', line))
             elif line.startswith('srcs += '):
@@ -120,7 +122,8 @@ def target(package, stem, files):
                 sys.exit(f'{package}:{name} is a library and must not depend on {dep}')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = f'{kind}(\n    name = "{name}",\n'
-    out += string_list('srcs', [f for f in files if f.endswith('.cc')])
+    place = '' if folder == package else f'//{folder}:'
+    out += string_list('srcs', [place + f for f in files if f.endswith('.cc')])
     if kind == 'cc_library':
         out += string_list('hdrs', [f for f in files if f.endswith('.h')])
         out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')])
@@ -135,7 +138,15 @@ def build_file(package):
         stem, dot, extension = f.rpartition('.')
         if extension in ('h', 'cc', 'inc'):
             stems.setdefault(stem, []).append(f)
-    if not stems:
+    # The commands of a part are built in the part's own package.
+    commands = f'{package}/command'
+    mains = [f for f in sorted(os.listdir(os.path.join(ROOT, commands))) if f.endswith('_main.cc')] if os.path.isdir(
+        os.path.join(ROOT, commands)) else []
+    lent = []
+    if package.endswith('/command'):
+        lent = [f'{stem}.cc' for stem in sorted(stems) if stem.endswith('_main')]
+        stems = {stem: files for stem, files in stems.items() if not stem.endswith('_main')}
+    if not stems and not mains and not lent:
         return None
     # `// BUILD: srcs += "a.cc", "b.cc"` in a header takes those sources into its target.
     for stem in list(stems):
@@ -149,6 +160,10 @@ def build_file(package):
     top = package.split('/')[0]
     users = [f'//{folder}:__subpackages__' for folder in sorted([top] + USERS[top])]
     out += 'package(default_visibility = [\n' + ''.join(f'    "{user}",\n' for user in users) + '])\n'
+    if lent:
+        out += '\n' + 'exports_files([' + ', '.join(f'"{f}"' for f in lent) + '])\n'
+    for f in mains:
+        out += '\n' + target(package, f[:-len('.cc')], [f], commands)
     for stem in sorted(stems):
         out += '\n' + target(package, stem, stems[stem])
     return out

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "partitioner/assignment.h"
+#include "partitioner/assign/assignment.h"
 
 namespace toroid {
 

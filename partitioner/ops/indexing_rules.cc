@@ -1,6 +1,6 @@
 // Rules of ops that address an operand by computed indices.
 #include "partitioner/ops/rules.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "partitioner/sharding_rule.h"
-#include "partitioner/spmd_builder.h"
+#include "partitioner/ops/sharding_rule.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 // BUILD: srcs += "contraction.cc", "custom_calls.cc", "halo_programs.cc", "indexing.cc", "reduction.cc", "window_programs.cc"
 namespace toroid {

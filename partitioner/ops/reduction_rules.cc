@@ -1,6 +1,6 @@
 // Rules of reductions, windows, sorting and linear algebra.
 #include "partitioner/ops/rules.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hlo/base/math.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

@@ -6,7 +6,7 @@
 #define TOROID_PARTITIONER_PROPAGATION_FLOW_PROBLEM_H_
 
 #include "absl/functional/function_ref.h"
-#include "partitioner/assignment.h"
+#include "partitioner/assign/assignment.h"
 #include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {

@@ -1,6 +1,6 @@
 #include "partitioner/provenance/causes_pass.h"
 
-#include "partitioner/program_names.h"
+#include "partitioner/provenance/program_names.h"
 
 namespace toroid {
 

@@ -25,21 +25,18 @@ Instruction* ControlFlowRewriter::Collect(SpmdBuilder& b, const Instruction& val
 absl::StatusOr<Computation*> ControlFlowRewriter::RewriteCallee(const Computation& callee,
                                                                 absl::Span<const Sharding> results) {
   Computation* local = state_.out->AddComputation(callee.name());
-  {
-    SpmdBuilder b(&state_.spmd, local);
-    // One parameter: the state of a loop or the operand of a branch.
-    const Instruction& parameter = *callee.parameter(0);
-    const auto leaves = state_.graph.Leaves(parameter);
-    Instruction* value = local->AddParameter(
-        PlannedLocalShape(state_, b, parameter.shape().WithRowMajorLayout(), leaves), parameter.name());
-    const std::vector<Instruction*> locals = b.TakeApart(value);
-    for (size_t i = 0; i < leaves.size(); ++i) {
-      state_.values.Forget(leaves[i]);  // Body and condition of a loop share the tensors of its state.
-      state_.values.Add(leaves[i], state_.values.Planned(leaves[i]), locals[i]);
-    }
-    RETURN_IF_ERROR(rewrite_instructions_(b, callee));
-  }
   SpmdBuilder b(&state_.spmd, local);
+  // One parameter: the state of a loop or the operand of a branch.
+  const Instruction& parameter = *callee.parameter(0);
+  const auto leaves = state_.graph.Leaves(parameter);
+  Instruction* value = local->AddParameter(
+      PlannedLocalShape(state_, b, parameter.shape().WithRowMajorLayout(), leaves), parameter.name());
+  const std::vector<Instruction*> locals = b.TakeApart(value);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    state_.values.Forget(leaves[i]);  // Body and condition of a loop share the tensors of its state.
+    state_.values.Add(leaves[i], state_.values.Planned(leaves[i]), locals[i]);
+  }
+  RETURN_IF_ERROR(rewrite_instructions_(b, callee));
   local->set_root(Collect(b, *callee.root(), results, *callee.root()));
   return local;
 }

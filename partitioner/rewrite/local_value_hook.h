@@ -6,7 +6,7 @@
 
 #include "absl/types/span.h"
 #include "hlo/ir/mesh.h"
-#include "partitioner/spmd_builder.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
 

@@ -3,7 +3,7 @@
 #define TOROID_PARTITIONER_REWRITE_OP_DECISION_H_
 
 #include "partitioner/assign/assignment_policy.h"
-#include "partitioner/prepared_program.h"
+#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/rewrite/partial_sums.h"
 #include "partitioner/rewrite/sharded_values.h"
 

@@ -1,6 +1,6 @@
 #include "partitioner/rewrite/partial_sums.h"
 
-#include "partitioner/reduction_points.h"
+#include "partitioner/rewrite/reduction_points.h"
 
 namespace toroid {
 namespace {

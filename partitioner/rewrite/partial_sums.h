@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "partitioner/prepared_program.h"
+#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/rewrite/sharded_values.h"
 
 namespace toroid {

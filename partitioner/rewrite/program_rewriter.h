@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "partitioner/assign/assignment_policy.h"
-#include "partitioner/prepared_program.h"
+#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/replication_log.h"
 #include "partitioner/rewrite/local_value_hook.h"
 

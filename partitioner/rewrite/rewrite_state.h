@@ -6,15 +6,15 @@
 #include <memory>
 
 #include "partitioner/assign/assignment_policy.h"
-#include "partitioner/prepared_program.h"
-#include "partitioner/program_names.h"
+#include "partitioner/prepare/prepared_program.h"
+#include "partitioner/provenance/program_names.h"
 #include "partitioner/provenance/replication_log.h"
 #include "partitioner/rewrite/computation_copies.h"
 #include "partitioner/rewrite/local_value_hook.h"
 #include "partitioner/rewrite/op_decision.h"
 #include "partitioner/rewrite/partial_sums.h"
 #include "partitioner/rewrite/sharded_values.h"
-#include "partitioner/spmd_builder.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
 

@@ -15,11 +15,11 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "partitioner/prepared_program.h"
-#include "partitioner/program_names.h"
+#include "partitioner/prepare/prepared_program.h"
+#include "partitioner/provenance/program_names.h"
 #include "partitioner/provenance/replication_log.h"
 #include "partitioner/rewrite/local_value_hook.h"
-#include "partitioner/spmd_builder.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
 
