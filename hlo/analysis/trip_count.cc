@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/math.h"
+#include "hlo/ir/attribute_views.h"
 
 namespace toroid {
 namespace {
@@ -18,7 +19,7 @@ std::optional<int64_t> IntegerOf(const Instruction& constant) {
       constant.shape().NumElements() != 1) {
     return std::nullopt;
   }
-  const absl::StatusOr<Literal> value = Literal::FromProto(constant.attrs().literal());
+  const absl::StatusOr<Literal> value = LiteralOf(constant);
   if (!value.ok() || !value->shape().IsArray() || value->shape().NumElements() != 1) return std::nullopt;
   return VisitArrayType(
       value->shape().element_type(),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hlo/base/math.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -19,7 +20,7 @@ int64_t DotFlops(const Instruction& dot) {
   if (dot.num_operands() < 1) return 0;
   const Shape& lhs = dot.operand(0)->shape();
   int64_t flops = SaturatingMultiply(2, dot.shape().NumElements());
-  for (const int64_t d : dot.attrs().dot_dimension_numbers().lhs_contracting_dimensions()) {
+  for (const int64_t d : DotView(dot).lhs_contracting()) {
     flops = SaturatingMultiply(flops, DimOr(lhs, d, 0));
   }
   return flops;
@@ -47,7 +48,7 @@ int64_t ConvolutionFlops(const Instruction& convolution) {
   if (convolution.num_operands() < 2) return 0;
   const Shape& kernel = convolution.operand(1)->shape();
   const int64_t features =
-      DimOr(kernel, convolution.attrs().convolution_dimension_numbers().kernel_output_feature_dimension(), 0);
+      DimOr(kernel, ConvolutionView(convolution).kernel_output_feature(), 0);
   if (features <= 0) return 0;
   return Product(2, convolution.shape().NumElements(), kernel.NumElements() / features);
 }
@@ -85,8 +86,9 @@ void AddApplied(const Computation& computation, int64_t times, Work* work) {
 
 int64_t WindowElements(const Instruction& instruction) {
   int64_t elements = 1;
-  for (const auto& dim : instruction.attrs().window().dimensions()) {
-    elements = SaturatingMultiply(elements, std::max<int64_t>(dim.size(), 0));
+  const WindowView window(instruction);
+  for (int i = 0; i < window.rank(); ++i) {
+    elements = SaturatingMultiply(elements, std::max<int64_t>(window[i].size, 0));
   }
   return elements;
 }
@@ -185,7 +187,7 @@ void AddBytesAndRows(const Instruction& instruction, Work* work) {
     case Opcode::kGather: {
       work->bytes_read = SaturatingAdd(result, OperandBytes(instruction, 1));
       int64_t slice = 1;
-      for (const int64_t size : instruction.attrs().gather_slice_sizes()) {
+      for (const int64_t size : GatherView(instruction).slice_sizes()) {
         slice = SaturatingMultiply(slice, std::max<int64_t>(size, 0));
       }
       work->rows = slice == 0 ? 0 : ElementsOf(instruction.shape()) / slice;
@@ -207,7 +209,7 @@ void AddBytesAndRows(const Instruction& instruction, Work* work) {
       work->bytes_written = updates;
       const Shape& update = instruction.operand(n - 1)->shape();
       int64_t window = 1;
-      for (const int64_t d : instruction.attrs().scatter_dimension_numbers().update_window_dims()) {
+      for (const int64_t d : ScatterView(instruction).update_window_dims()) {
         window = SaturatingMultiply(window, DimOr(update, d, 1));
       }
       work->rows = window == 0 ? 0 : ElementsOf(update) / window;

@@ -3,32 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/neutral_element.h"
-#include "hlo/ops/infer_shape.h"
 
 namespace toroid {
 namespace {
-
-Literal ScalarOf(PrimitiveType type, double value) {
-  Literal literal(Shape(type, {}));
-  VisitArrayType(
-      type,
-      [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        literal.mutable_data<T>()[0] = static_cast<T>(value);
-        return 0;
-      },
-      0);
-  return literal;
-}
 
 Dims AllDims(const Shape& shape) { return Dims(shape.dims().begin(), shape.dims().end()); }
 
@@ -68,346 +50,49 @@ xla::OpSharding SplitSharding(int rank, int64_t dimension, int64_t n, int64_t nu
   return IotaSharding(tiles, {num_devices / n, n}, {1, 0}, /*replicate_last=*/true);
 }
 
-// ---- Frame
-// ----------------------------------------------------------------------------------------------------
-
 Builder::Builder(std::string name, int64_t num_devices)
-    : module_(std::make_unique<Module>(std::move(name))),
-      entry_(module_->AddComputation("main")),
-      failed_(std::make_unique<Computation>(module_.get(), "failed")),
-      num_devices_(num_devices) {
+    : Builder(std::make_unique<Module>(std::move(name)), num_devices) {}
+
+Builder::Builder(std::unique_ptr<Module> module, int64_t num_devices)
+    : InstructionBuilder(module->AddComputation("main")), module_(std::move(module)), num_devices_(num_devices) {
   if (num_devices < 1) Fail(absl::InvalidArgumentError(absl::StrCat(num_devices, " devices; at least 1")));
 }
 
-Builder::~Builder() = default;
-
 absl::StatusOr<std::unique_ptr<Module>> Builder::Build(Value root) {
-  RETURN_IF_ERROR(status_);
-  entry_->set_root(root);
-  // Reducers were added after the entry, which calls them.
+  RETURN_IF_ERROR(status());
+  Computation* const entry = Finish(root);
+  // What the entry calls was added after it.
   std::vector<Computation*> order;
   for (const auto& computation : module_->computations()) {
-    if (computation.get() != entry_) order.push_back(computation.get());
+    if (computation.get() != entry) order.push_back(computation.get());
   }
-  order.push_back(entry_);
+  order.push_back(entry);
   module_->ReorderComputations(order);
-  module_->set_entry(entry_);
+  module_->set_entry(entry);
   return std::move(module_);
 }
 
 Builder::Scope::Scope(Builder* builder, absl::string_view name, std::source_location where)
-    : builder_(builder), outer_(builder->metadata_) {
-  auto* metadata = builder->module_->New<xla::OpMetadata>();
+    : builder_(builder), outer_(builder->metadata()) {
+  auto* metadata = builder->module()->New<xla::OpMetadata>();
   metadata->set_op_name(outer_ == nullptr ? std::string(name) : absl::StrCat(outer_->op_name(), "/", name));
   metadata->set_source_file(where.file_name());
   metadata->set_source_line(static_cast<int32_t>(where.line()));
-  builder->metadata_ = metadata;
+  builder->set_metadata(metadata);
 }
 
-Builder::Scope::~Scope() { builder_->metadata_ = outer_; }
+Builder::Scope::~Scope() { builder_->set_metadata(outer_); }
 
-void Builder::Fail(const absl::Status& status) {
-  if (!status_.ok() || status.ok()) return;
-  status_ = metadata_ == nullptr
-                ? status
-                : toroid::Annotate(status, absl::StrCat(metadata_->op_name(), " (", metadata_->source_file(),
-                                                        ":", metadata_->source_line(), ")"));
-}
-
-Value Builder::Failed(const absl::Status& status, const Shape& shape) {
-  Fail(status);
-  return failed_->Add(Opcode::kParameter, shape);
-}
-
-Value Builder::Infer(Opcode opcode, const Shape& hint, absl::Span<const Value> operands,
-                     xla::HloInstructionProto* attrs, absl::Span<Computation* const> called) {
-  if (!status_.ok()) return Failed(status_, hint);
-  Instruction* instruction = entry_->Add(opcode, hint, operands);
-  if (attrs != nullptr) instruction->set_attrs(attrs);
-  instruction->set_called(called);
-  instruction->set_metadata(metadata_);
-  absl::StatusOr<Shape> shape = InferShape(*instruction);
-  if (!shape.ok()) return Failed(toroid::Annotate(shape.status(), OpcodeName(opcode)), hint);
-  instruction->mutable_shape() = *std::move(shape);
-  return instruction;
-}
-
-Value Builder::Op(Opcode opcode, const Shape& shape, absl::Span<const Value> operands,
-                  const xla::HloInstructionProto& attrs, absl::Span<Computation* const> called) {
-  return Infer(opcode, shape, operands, module_->New(attrs), called);
-}
-
-// ---- Values
-// ---------------------------------------------------------------------------------------------------
-
-Value Builder::Parameter(const Shape& shape, std::string name) {
-  Value parameter = entry_->AddParameter(shape, std::move(name));
-  parameter->set_metadata(metadata_);
-  return parameter;
-}
-
-Value Builder::Constant(const Literal& value) {
-  Value constant = entry_->AddConstant(value);
-  constant->set_metadata(metadata_);
-  return constant;
-}
-
-Value Builder::Full(PrimitiveType type, absl::Span<const int64_t> dims, double value) {
-  return Broadcast(Constant(ScalarOf(type, value)), dims, {});
-}
-
-Value Builder::FullLike(Value like, double value) {
-  return Full(like->shape().element_type(), like->shape().dims(), value);
-}
-
-Value Builder::Iota(PrimitiveType type, absl::Span<const int64_t> dims, int64_t dimension) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->add_dimensions(dimension);
-  return Infer(Opcode::kIota, Shape(type, dims), {}, attrs);
-}
-
-// ---- Elementwise
-// ----------------------------------------------------------------------------------------------
-
-Value Builder::Unary(Opcode opcode, Value x) { return Simple(opcode, x->shape(), {x}); }
-
-Value Builder::Binary(Opcode opcode, Value a, Value b) { return Simple(opcode, a->shape(), {a, b}); }
-
-Value Builder::Compare(Value a, Value b, absl::string_view direction) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->set_comparison_direction(std::string(direction));
-  return Infer(Opcode::kCompare, Shape(xla::PRED, a->shape().dims()), {a, b}, attrs);
-}
-
-Value Builder::Select(Value predicate, Value on_true, Value on_false) {
-  return Simple(Opcode::kSelect, on_true->shape(), {predicate, on_true, on_false});
-}
-
-Value Builder::Clamp(Value low, Value x, Value high) {
-  return Simple(Opcode::kClamp, x->shape(), {low, x, high});
-}
-
-Value Builder::Convert(Value x, PrimitiveType type) {
-  return Simple(Opcode::kConvert, Shape(type, x->shape().dims()), {x});
-}
-
-// ---- Data movement
-// --------------------------------------------------------------------------------------------
-
-Value Builder::Broadcast(Value x, absl::Span<const int64_t> dims, absl::Span<const int64_t> dimensions) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->mutable_dimensions()->Add(dimensions.begin(), dimensions.end());
-  return Infer(Opcode::kBroadcast, Shape(x->shape().element_type(), dims), {x}, attrs);
-}
-
-Value Builder::Reshape(Value x, absl::Span<const int64_t> dims) {
-  return Simple(Opcode::kReshape, Shape(x->shape().element_type(), dims), {x});
-}
-
-Value Builder::Transpose(Value x, absl::Span<const int64_t> permutation) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->mutable_dimensions()->Add(permutation.begin(), permutation.end());
-  return Infer(Opcode::kTranspose, x->shape(), {x}, attrs);
-}
-
-Value Builder::Reverse(Value x, absl::Span<const int64_t> dimensions) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->mutable_dimensions()->Add(dimensions.begin(), dimensions.end());
-  return Infer(Opcode::kReverse, x->shape(), {x}, attrs);
-}
-
-Value Builder::Concatenate(absl::Span<const Value> operands, int64_t dimension) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->add_dimensions(dimension);
-  return Infer(Opcode::kConcatenate, operands.empty() ? Shape() : operands[0]->shape(), operands, attrs);
-}
-
-Value Builder::Slice(Value x, absl::Span<const int64_t> starts, absl::Span<const int64_t> limits,
-                     absl::Span<const int64_t> strides) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  if (limits.size() != starts.size() || (!strides.empty() && strides.size() != starts.size())) {
-    return Failed(absl::InvalidArgumentError("slice: starts, limits and strides differ in number"),
-                  x->shape());
-  }
-  for (size_t i = 0; i < starts.size(); ++i) {
-    auto* slice = attrs->add_slice_dimensions();
-    slice->set_start(starts[i]);
-    slice->set_limit(limits[i]);
-    slice->set_stride(strides.empty() ? 1 : strides[i]);
-  }
-  return Infer(Opcode::kSlice, x->shape(), {x}, attrs);
-}
-
-Value Builder::Pad(Value x, Value padding, absl::Span<const int64_t> low, absl::Span<const int64_t> high) {
-  if (low.size() != high.size()) {
-    return Failed(absl::InvalidArgumentError("pad: low and high differ in number"), x->shape());
-  }
-  xla::HloInstructionProto* attrs = NewAttrs();
-  for (size_t i = 0; i < low.size(); ++i) {
-    auto* dimension = attrs->mutable_padding_config()->add_dimensions();
-    dimension->set_edge_padding_low(low[i]);
-    dimension->set_edge_padding_high(high[i]);
-  }
-  return Infer(Opcode::kPad, x->shape(), {x, padding}, attrs);
-}
-
-Value Builder::GatherRows(Value table, Value indices) {
-  if (table->shape().rank() != 2) {
-    return Failed(absl::InvalidArgumentError(absl::StrCat("rows of ", table->shape().ToString())),
-                  table->shape());
-  }
-  const int64_t width = table->shape().dim(1);
-  const int rank = indices->shape().rank();
-  xla::HloInstructionProto* attrs = NewAttrs();
-  xla::GatherDimensionNumbers* numbers = attrs->mutable_gather_dimension_numbers();
-  numbers->add_offset_dims(rank);
-  numbers->add_collapsed_slice_dims(0);
-  numbers->add_start_index_map(0);
-  numbers->set_index_vector_dim(rank);
-  attrs->add_gather_slice_sizes(1);
-  attrs->add_gather_slice_sizes(width);
-  Dims dims = AllDims(indices->shape());
-  dims.push_back(width);
-  return Infer(Opcode::kGather, Shape(table->shape().element_type(), dims), {table, indices}, attrs);
-}
-
-// ---- Contraction and reduction
-// --------------------------------------------------------------------------------
-
-Value Builder::Dot(Value lhs, Value rhs, const xla::DotDimensionNumbers& numbers) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  *attrs->mutable_dot_dimension_numbers() = numbers;
-  return Infer(Opcode::kDot, Shape(), {lhs, rhs}, attrs);
-}
-
-Value Builder::Einsum(absl::string_view equation, Value lhs, Value rhs) {
-  const std::vector<absl::string_view> sides = absl::StrSplit(equation, "->");
-  const std::vector<absl::string_view> inputs = absl::StrSplit(sides[0], ',');
-  const auto fail = [&](absl::string_view why) {
-    return Failed(absl::InvalidArgumentError(absl::StrCat("einsum ", equation, ": ", why)), lhs->shape());
-  };
-  if (sides.size() != 2 || inputs.size() != 2) return fail("not of the form AB,BC->AC");
-  const absl::string_view left = inputs[0], right = inputs[1], result = sides[1];
-  const auto distinct = [](absl::string_view letters) {
-    for (size_t i = 0; i < letters.size(); ++i) {
-      if (letters.find(letters[i], i + 1) != absl::string_view::npos) return false;
-    }
-    return true;
-  };
-  if (!distinct(left) || !distinct(right) || !distinct(result)) return fail("a letter occurs twice");
-  if (static_cast<int>(left.size()) != lhs->shape().rank() ||
-      static_cast<int>(right.size()) != rhs->shape().rank()) {
-    return fail(absl::StrCat("the operands are ", lhs->shape().ToString(), " and ", rhs->shape().ToString()));
-  }
-  xla::DotDimensionNumbers numbers;
-  std::string produced;  // Letters of the dot's result.
-  // Batch dimensions in the order of the result, so that transposes stay rare.
-  for (const char c : result) {
-    if (!absl::StrContains(left, c) && !absl::StrContains(right, c))
-      return fail("the result has an unknown letter");
-    if (!absl::StrContains(left, c) || !absl::StrContains(right, c)) continue;
-    numbers.add_lhs_batch_dimensions(static_cast<int64_t>(left.find(c)));
-    numbers.add_rhs_batch_dimensions(static_cast<int64_t>(right.find(c)));
-    produced.push_back(c);
-  }
-  for (const char c : left) {
-    if (absl::StrContains(result, c)) {
-      if (!absl::StrContains(right, c)) produced.push_back(c);
-    } else if (absl::StrContains(right, c)) {
-      numbers.add_lhs_contracting_dimensions(static_cast<int64_t>(left.find(c)));
-      numbers.add_rhs_contracting_dimensions(static_cast<int64_t>(right.find(c)));
-    } else {
-      return fail("a letter stands in one operand only; reduce it first");
-    }
-  }
-  for (const char c : right) {
-    if (absl::StrContains(left, c)) continue;
-    if (!absl::StrContains(result, c)) return fail("a letter stands in one operand only; reduce it first");
-    produced.push_back(c);
-  }
-  Value dot = Dot(lhs, rhs, numbers);
-  if (produced == result || !status_.ok()) return dot;
-  std::vector<int64_t> permutation;
-  for (const char c : result) permutation.push_back(static_cast<int64_t>(produced.find(c)));
-  return Transpose(dot, permutation);
-}
-
-Computation* Builder::ReducerComputation(Opcode reducer, PrimitiveType type) {
-  Computation*& computation = reducers_[{static_cast<int>(reducer), static_cast<int>(type)}];
-  if (computation != nullptr) return computation;
-  computation = module_->AddComputation(absl::StrCat(OpcodeName(reducer), "_", TypeName(type)));
-  const Shape scalar(type, {});
-  Instruction* a = computation->AddParameter(scalar, "a");
-  Instruction* b = computation->AddParameter(scalar, "b");
-  computation->set_root(computation->Add(reducer, scalar, {a, b}, "result"));
-  return computation;
-}
-
-Value Builder::Reduce(Opcode reducer, Value x, absl::Span<const int64_t> dimensions) {
-  const PrimitiveType type = x->shape().element_type();
-  const std::optional<Literal> neutral = NeutralElement(reducer, type);
-  if (!neutral) {
-    return Failed(absl::InvalidArgumentError(
-                      absl::StrCat("no reduction of ", TypeName(type), " with ", OpcodeName(reducer))),
-                  x->shape());
-  }
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->mutable_dimensions()->Add(dimensions.begin(), dimensions.end());
-  return Infer(Opcode::kReduce, x->shape(), {x, Constant(*neutral)}, attrs,
-               {ReducerComputation(reducer, type)});
-}
-
-Value Builder::CumulativeReduce(Opcode reducer, Value x, int64_t dimension) {
-  const PrimitiveType type = x->shape().element_type();
-  const std::optional<Literal> neutral = NeutralElement(reducer, type);
-  if (!neutral || dimension < 0 || dimension >= x->shape().rank()) {
-    return Failed(absl::InvalidArgumentError(absl::StrCat("no cumulative ", OpcodeName(reducer), " of ",
-                                                          x->shape().ToString(), " along ", dimension)),
-                  x->shape());
-  }
-  xla::HloInstructionProto* attrs = NewAttrs();
-  for (int d = 0; d < x->shape().rank(); ++d) {
-    xla::WindowDimension* window = attrs->mutable_window()->add_dimensions();
-    const bool along = d == dimension && x->shape().dim(d) > 0;
-    window->set_size(along ? x->shape().dim(d) : 1);
-    window->set_padding_low(along ? x->shape().dim(d) - 1 : 0);
-    window->set_stride(1);
-    window->set_base_dilation(1);
-    window->set_window_dilation(1);
-  }
-  return Infer(Opcode::kReduceWindow, x->shape(), {x, Constant(*neutral)}, attrs,
-               {ReducerComputation(reducer, type)});
-}
-
-// ---- Structure
-// ------------------------------------------------------------------------------------------------
-
-Value Builder::Tuple(absl::Span<const Value> elements) { return Simple(Opcode::kTuple, Shape(), elements); }
-
-Value Builder::GetTupleElement(Value tuple, int64_t index) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->set_tuple_index(index);
-  return Infer(Opcode::kGetTupleElement, Shape(), {tuple}, attrs);
-}
-
-// ---- Sharding annotations
-// -------------------------------------------------------------------------------------
-
-Value Builder::CustomCall(absl::string_view target, const Shape& shape, Value operand,
-                          const xla::OpSharding& sharding) {
-  xla::HloInstructionProto* attrs = NewAttrs();
-  attrs->set_custom_call_target(std::string(target));
-  attrs->set_custom_call_api_version(xla::API_VERSION_ORIGINAL);
-  attrs->set_feature_group_count(1);
-  attrs->set_batch_group_count(1);
-  Value call = Infer(Opcode::kCustomCall, shape, {operand}, attrs);
-  call->set_sharding(module_->New(sharding));
+Value Builder::AnnotatedCall(absl::string_view target, const Shape& shape, Value operand,
+                             const xla::OpSharding& sharding) {
+  Value call = CustomCall(target, shape, {operand});
+  call->set_sharding(module()->New(sharding));
   return call;
 }
 
 Value Builder::Annotate(Value x, const xla::OpSharding& sharding) {
-  if (x->opcode() != Opcode::kParameter) return CustomCall("Sharding", x->shape(), x, sharding);
-  x->set_sharding(module_->New(sharding));
+  if (x->opcode() != Opcode::kParameter) return AnnotatedCall("Sharding", x->shape(), x, sharding);
+  x->set_sharding(module()->New(sharding));
   return x;
 }
 
@@ -501,8 +186,8 @@ Value Builder::AutoToManual(Value x) {
     dims[d] = CeilOfRatio(dims[d], x->sharding()->tile_assignment_dimensions(static_cast<int>(d)));
   }
   Value annotated =
-      x->opcode() == Opcode::kParameter ? CustomCall("Sharding", x->shape(), x, *x->sharding()) : x;
-  return CustomCall("SPMDFullToShardShape", Shape(x->shape().element_type(), dims), annotated, Manual());
+      x->opcode() == Opcode::kParameter ? AnnotatedCall("Sharding", x->shape(), x, *x->sharding()) : x;
+  return AnnotatedCall("SPMDFullToShardShape", Shape(x->shape().element_type(), dims), annotated, Manual());
 }
 
 Value Builder::ManualToAuto(Value x, absl::Span<const int64_t> full) {
@@ -531,8 +216,8 @@ Value Builder::ManualToAuto(Value x, absl::Span<const int64_t> full) {
 }
 
 Value Builder::ManualToAuto(Value x, absl::Span<const int64_t> full, const xla::OpSharding& sharding) {
-  Value manual = CustomCall("Sharding", x->shape(), x, Manual());
-  return CustomCall("SPMDShardToFullShape", Shape(x->shape().element_type(), full), manual, sharding);
+  Value manual = AnnotatedCall("Sharding", x->shape(), x, Manual());
+  return AnnotatedCall("SPMDShardToFullShape", Shape(x->shape().element_type(), full), manual, sharding);
 }
 
 }  // namespace toroid

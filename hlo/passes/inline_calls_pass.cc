@@ -9,6 +9,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/unique_names.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
 #include "hlo/passes/row_major_bitcast.h"
 #include "hlo/passes/scalar_starts.h"
@@ -151,7 +152,7 @@ class Inliner {
         continue;
       }
       if (instruction->shape().IsTuple() && instruction->opcode() == Opcode::kConstant) {
-        ASSIGN_OR_RETURN(const Literal value, Literal::FromProto(instruction->attrs().literal()));
+        ASSIGN_OR_RETURN(const Literal value, LiteralOf(*instruction));
         copy = Constants(value, to);
         continue;
       }

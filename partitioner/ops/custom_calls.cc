@@ -32,7 +32,7 @@ std::vector<Instruction*> EmitCustomCall(
     for (const Computation* computation : call.called()) called.push_back(copy_computation(computation));
     clone->set_called(called);
   }
-  std::vector<Instruction*> leaves = b.TakeApart(clone);
+  std::vector<Instruction*> leaves = b.Flatten(clone);
   for (Instruction*& leaf : leaves) leaf = b.ToRowMajor(leaf);
   return leaves;
 }

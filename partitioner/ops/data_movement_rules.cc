@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/rules.h"
 
 namespace toroid {
@@ -120,9 +121,9 @@ ShardingRule ConcatenateShardingRule(const Instruction& instruction) {
 ShardingRule SliceShardingRule(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
   for (int d = 0; d < instruction.shape().rank(); ++d) {
-    const auto& slice = instruction.attrs().slice_dimensions(d);
+    const SliceBounds slice = SliceView(instruction)[d];
     const int64_t size = instruction.operand(0)->shape().dim(d);
-    if (slice.start() != 0 || slice.limit() != size || slice.stride() != 1) {
+    if (slice.start != 0 || slice.limit != size || slice.stride != 1) {
       rule.factors[d].kind = FactorKind::kPermuting;
     }
   }
@@ -134,9 +135,9 @@ ShardingRule PadShardingRule(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
   rule.operands.emplace_back();  // The padding value, a scalar.
   for (int d = 0; d < instruction.shape().rank(); ++d) {
-    const auto& padding = instruction.attrs().padding_config().dimensions(d);
-    if (padding.edge_padding_low() != 0 || padding.edge_padding_high() != 0 ||
-        (padding.interior_padding() != 0 && instruction.operand(0)->shape().dim(d) > 1)) {
+    const EdgePadding padding = PadView(instruction)[d];
+    if (padding.low != 0 || padding.high != 0 ||
+        (padding.interior != 0 && instruction.operand(0)->shape().dim(d) > 1)) {
       rule.factors[d].kind = FactorKind::kPermuting;
     }
   }

@@ -4,6 +4,7 @@
 // are, and a halo exchange fetches them.
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
 #include "partitioner/reshard/halo_exchange.h"
@@ -27,18 +28,15 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context) {
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   const Shape local = context.ResultShape();
   for (int d = 0; d < local.rank(); ++d) {
-    auto* bounds = attrs->mutable_slice_dimensions(d);
+    const SliceBounds bounds = SliceView(*context.op)[d];
     const int64_t n = context.GlobalDim(0, d);
-    const int64_t stride = std::max<int64_t>(1, bounds->stride());
     if (!context.IsCut(0, d)) continue;
-    if (bounds->start() != 0 || bounds->limit() != n || stride != 1) {
+    if (bounds.start != 0 || bounds.limit != n || bounds.stride != 1) {
       const AxisList& axes = context.AxesOf(0, d);
       const TileWindows windows = ReadsOfTiles(*context.op, d, b.mesh().Product(axes))[0].windows;
       context.operands[0] = FetchWindow(b, context.operands[0], d, n, axes, axes, windows);
     }
-    bounds->set_start(0);
-    bounds->set_limit(context.operands[0]->shape().dim(d));
-    bounds->set_stride(stride);
+    SliceView::Set(attrs, d, {0, context.operands[0]->shape().dim(d), bounds.stride});
   }
   return context.CloneLocal(attrs);
 }
@@ -48,7 +46,6 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   const Shape local = context.ResultShape();
   for (int d = 0; d < local.rank(); ++d) {
-    auto* padding = attrs->mutable_padding_config()->mutable_dimensions(d);
     if (!context.IsCut(0, d) ||
         context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) {
       continue;
@@ -57,7 +54,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
     const TileWindows windows = ReadsOfTiles(*context.op, d, b.mesh().Product(axes))[0].windows;
     context.operands[0] = FetchSpreadWindow(b, context.operands[0], d, context.GlobalDim(0, d), axes, windows,
                                             local.dim(d), context.operands[1]);
-    padding->Clear();
+    PadView::Set(attrs, d, EdgePadding());
   }
   return context.CloneLocal(attrs);
 }
@@ -110,7 +107,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& contex
     if (result == nullptr) {
       result = piece;
     } else {
-      Instruction* from = b.Linear(axes, -read.windows.scale, -read.windows.shift, type);
+      Instruction* from = b.AffineOffset(axes, -read.windows.scale, -read.windows.shift, type);
       result = b.Select(b.InRange(local.dims(), d, from, nullptr), piece, result);
     }
   }

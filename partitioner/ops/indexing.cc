@@ -5,8 +5,10 @@
 // up.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/local_program.h"
 
 namespace toroid {
@@ -56,7 +58,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
     Instruction* clamped = ClampedStart(b, start, from.dim(d), k);
     Instruction* here =
         b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));  // In the shard.
-    x = b.Pad(x, d, k, k);
+    x = b.PadAlong(x, d, k, k);
     start = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
     start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
     start = b.Binary(Opcode::kMinimum, start, b.IntScalar(shard + k, xla::S64));
@@ -101,44 +103,42 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
     Instruction* in = b.InRange(local, d, here, hi);
     mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
     // The update placed at `here`: a window of the update padded by a shard on both sides.
-    Instruction* padded = b.Pad(update, d, shard, shard);
+    Instruction* padded = b.PadAlong(update, d, shard, shard);
     Instruction* start = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);
     start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
     start = b.Binary(Opcode::kMinimum, start, b.IntScalar(shard + k, xla::S64));
-    update = b.DynamicSlice(padded, d, start, shard);
+    update = b.DynamicSliceAlong(padded, d, start, shard);
   }
   return std::vector<Instruction*>{b.Select(mask, update, x)};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  const auto& numbers = context.op->attrs().gather_dimension_numbers();
+  const GatherView numbers(*context.op);
   const Shape& from = context.op->operand(0)->shape();
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   Instruction* operand = context.operands[0];
   Instruction*& indices = context.operands[1];
   // Windows that take a dimension whole take the local dimension whole.
   for (int d = 0; d < from.rank(); ++d) {
-    if (attrs->gather_slice_sizes(d) == from.dim(d) && from.dim(d) != 1) {
-      attrs->set_gather_slice_sizes(d, operand->shape().dim(d));
+    if (numbers.slice_sizes()[d] == from.dim(d) && from.dim(d) != 1) {
+      GatherView::SetSliceSize(attrs, d, operand->shape().dim(d));
     }
   }
   Instruction* mask = nullptr;  // Over the indices without the index vector: who holds the element.
-  const int vector_dim = static_cast<int>(numbers.index_vector_dim());
+  const int vector_dim = numbers.index_vector_dim();
   const bool scalar_indices = vector_dim == indices->shape().rank();
   Dims batch;
   for (int d = 0; d < indices->shape().rank(); ++d) {
     if (d != vector_dim) batch.push_back(indices->shape().dim(d));
   }
-  for (int k = 0; k < numbers.start_index_map_size(); ++k) {
-    const int d = static_cast<int>(numbers.start_index_map(k));
-    const bool collapsed =
-        std::find(numbers.collapsed_slice_dims().begin(), numbers.collapsed_slice_dims().end(), d) !=
-        numbers.collapsed_slice_dims().end();
+  for (int k = 0; k < static_cast<int>(numbers.start_index_map().size()); ++k) {
+    const int d = static_cast<int>(numbers.start_index_map()[k]);
+    const bool collapsed = absl::c_linear_search(numbers.collapsed_slice_dims(), d);
     if (!collapsed || !context.IsCut(0, d)) continue;
     const int64_t shard = operand->shape().dim(d);
     Instruction* component = indices;
-    if (!scalar_indices) component = b.Slice(component, vector_dim, k, k + 1);
+    if (!scalar_indices) component = b.SliceAlong(component, vector_dim, k, k + 1);
     Instruction* clamped = ClampedStart(b, component, from.dim(d), 1);
     const auto dims = component->shape().dims();
     Instruction* local = b.Binary(Opcode::kSubtract, clamped,
@@ -154,10 +154,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
       indices = local;
     } else {
       std::vector<Instruction*> pieces;
-      if (k > 0) pieces.push_back(b.Slice(wide, vector_dim, 0, k));
+      if (k > 0) pieces.push_back(b.SliceAlong(wide, vector_dim, 0, k));
       pieces.push_back(local);
-      if (k + 1 < numbers.start_index_map_size()) {
-        pieces.push_back(b.Slice(wide, vector_dim, k + 1, numbers.start_index_map_size()));
+      if (k + 1 < static_cast<int>(numbers.start_index_map().size())) {
+        pieces.push_back(b.SliceAlong(wide, vector_dim, k + 1, static_cast<int>(numbers.start_index_map().size())));
       }
       indices = b.Concatenate(pieces, vector_dim);
     }
@@ -166,32 +166,24 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
   if (mask == nullptr) return result;
   // Batch dimensions of the result are those not in offset_dims, in order.
   const Dims out(result[0]->shape().dims().begin(), result[0]->shape().dims().end());
-  xla::HloInstructionProto* broadcast_attrs;
-  Instruction* wide_mask = b.Add(Opcode::kBroadcast, Shape(xla::PRED, out), {mask}, &broadcast_attrs);
-  for (int d = 0; d < static_cast<int>(out.size()); ++d) {
-    if (std::find(numbers.offset_dims().begin(), numbers.offset_dims().end(), d) ==
-        numbers.offset_dims().end()) {
-      broadcast_attrs->add_dimensions(d);
-    }
-  }
+  Instruction* wide_mask = b.BroadcastOver(mask, out, numbers.offset_dims());
   result[0] = b.Select(wide_mask, result[0], b.Broadcast(b.Zero(result[0]->shape().element_type()), out));
   return result;
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  const auto& numbers = context.op->attrs().scatter_dimension_numbers();
+  const ScatterView numbers(*context.op);
   const int n = context.op->num_operands() / 2;
   const Shape& to = context.op->operand(0)->shape();
   Instruction*& indices = context.operands[n];
-  const int vector_dim = static_cast<int>(numbers.index_vector_dim());
+  const int vector_dim = numbers.index_vector_dim();
   const bool scalar_indices = vector_dim == indices->shape().rank();
   // Padding of cut batch dimensions adds zeros, wherever its indices point.
   bool partial = false;
   const Shape& updates_shape = context.op->operand(n + 1)->shape();
   for (int d = 0; d < updates_shape.rank(); ++d) {
-    const bool window = std::find(numbers.update_window_dims().begin(), numbers.update_window_dims().end(),
-                                  d) != numbers.update_window_dims().end();
+    const bool window = absl::c_linear_search(numbers.update_window_dims(), d);
     const FactorKind kind = window || !context.IsCut(n + 1, d)
                                 ? FactorKind::kPassThrough
                                 : context.rule->factors[context.rule->operands[n + 1][d].factor[0]].kind;
@@ -202,15 +194,13 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
                             b.Zero(updates->shape().element_type()));
   }
   // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
-  for (int k = 0; k < numbers.scatter_dims_to_operand_dims_size(); ++k) {
-    const int d = static_cast<int>(numbers.scatter_dims_to_operand_dims(k));
-    const bool inserted =
-        std::find(numbers.inserted_window_dims().begin(), numbers.inserted_window_dims().end(), d) !=
-        numbers.inserted_window_dims().end();
+  for (int k = 0; k < static_cast<int>(numbers.scatter_dims_to_operand_dims().size()); ++k) {
+    const int d = static_cast<int>(numbers.scatter_dims_to_operand_dims()[k]);
+    const bool inserted = absl::c_linear_search(numbers.inserted_window_dims(), d);
     if (!inserted || !context.IsCut(0, d)) continue;
     const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));
     Instruction* wide = ToS64(b, indices);
-    Instruction* component = scalar_indices ? wide : b.Slice(wide, vector_dim, k, k + 1);
+    Instruction* component = scalar_indices ? wide : b.SliceAlong(wide, vector_dim, k, k + 1);
     const auto dims = component->shape().dims();
     Instruction* offset = b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims);
     Instruction* local = b.Binary(Opcode::kSubtract, component, offset);
@@ -219,10 +209,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
       indices = local;
     } else {
       std::vector<Instruction*> pieces;
-      const int components = numbers.scatter_dims_to_operand_dims_size();
-      if (k > 0) pieces.push_back(b.Slice(wide, vector_dim, 0, k));
+      const int components = static_cast<int>(numbers.scatter_dims_to_operand_dims().size());
+      if (k > 0) pieces.push_back(b.SliceAlong(wide, vector_dim, 0, k));
       pieces.push_back(local);
-      if (k + 1 < components) pieces.push_back(b.Slice(wide, vector_dim, k + 1, components));
+      if (k + 1 < components) pieces.push_back(b.SliceAlong(wide, vector_dim, k + 1, components));
       indices = b.Concatenate(pieces, vector_dim);
     }
   }

@@ -1,18 +1,19 @@
 // Rules of ops that address an operand by computed indices.
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/rules.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {
 
-bool Contains(const google::protobuf::RepeatedField<int64_t>& list, int64_t value) {
+bool Contains(absl::Span<const int64_t> list, int64_t value) {
   for (const int64_t v : list) {
     if (v == value) return true;
   }
   return false;
 }
 
-int IndexOf(const google::protobuf::RepeatedField<int64_t>& list, int64_t value) {
+int IndexOf(absl::Span<const int64_t> list, int64_t value) {
   for (int i = 0; i < list.size(); ++i) {
     if (list[i] == value) return i;
   }
@@ -67,7 +68,7 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
 // rest of the result; batching dimensions in all three; an operand dimension from which single elements are
 // picked is indexed.
 ShardingRule GatherShardingRule(const Instruction& instruction) {
-  const xla::GatherDimensionNumbers& numbers = instruction.attrs().gather_dimension_numbers();
+  const GatherView numbers(instruction);
   const Shape& from = instruction.operand(0)->shape();
   const Shape& indices_shape = instruction.operand(1)->shape();
   ShardingRule rule;
@@ -88,14 +89,14 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
   for (int d = 0; d < instruction.shape().rank(); ++d) {
     if (Contains(numbers.offset_dims(), d)) {
       const int from_dim = window_dims[next_offset++];
-      if (instruction.attrs().gather_slice_sizes(from_dim) == from.dim(from_dim)) {
+      if (numbers.slice_sizes()[from_dim] == from.dim(from_dim)) {
         operand[from_dim] = result[d] = rule.AddFactor(from.dim(from_dim));
       }
     } else {
       const int batch = batch_dims[next_batch++];
       indices[batch] = result[d] = rule.AddFactor(indices_shape.dim(batch));
       const int pair = IndexOf(numbers.start_indices_batching_dims(), batch);
-      if (pair >= 0) operand[numbers.operand_batching_dims(pair)] = result[d];
+      if (pair >= 0) operand[numbers.operand_batching_dims()[pair]] = result[d];
     }
   }
   // A collapsed dimension that no index addresses is read at 0: it stays whole.
@@ -112,7 +113,7 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
 // n operands, indices, n updates. Windows taken whole pass through; batch dimensions of indices and updates
 // are reduced if the update computation is a plain reducer; inserted dimensions are indexed.
 ShardingRule ScatterShardingRule(const Instruction& instruction) {
-  const xla::ScatterDimensionNumbers& numbers = instruction.attrs().scatter_dimension_numbers();
+  const ScatterView numbers(instruction);
   const int n = instruction.num_operands() / 2;
   const Shape& to = instruction.operand(0)->shape();
   const Shape& indices_shape = instruction.operand(n)->shape();
@@ -128,7 +129,7 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
     if (d != numbers.index_vector_dim()) batch_dims.push_back(d);
   }
   for (int d = 0; d < to.rank(); ++d) {
-    if (!Contains(numbers.inserted_window_dims(), d) && !Contains(numbers.input_batching_dims(), d)) {
+    if (!Contains(numbers.inserted_window_dims(), d) && !Contains(numbers.operand_batching_dims(), d)) {
       window_dims.push_back(d);
     }
   }
@@ -141,10 +142,10 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
       }
     } else {
       const int batch = batch_dims[next_batch++];
-      const int pair = IndexOf(numbers.scatter_indices_batching_dims(), batch);
+      const int pair = IndexOf(numbers.indices_batching_dims(), batch);
       indices[batch] = updates[d] =
           rule.AddFactor(indices_shape.dim(batch), pair >= 0 ? FactorKind::kPassThrough : batch_kind);
-      if (pair >= 0) operand[numbers.input_batching_dims(pair)] = updates[d];
+      if (pair >= 0) operand[numbers.operand_batching_dims()[pair]] = updates[d];
     }
   }
   for (const int64_t d : numbers.inserted_window_dims()) {

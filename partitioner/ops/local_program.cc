@@ -20,7 +20,7 @@ std::vector<Instruction*> OpContext::CloneLocal(const xla::HloInstructionProto* 
     for (const Computation* computation : op->called()) called.push_back(copy_computation(computation));
     clone->set_called(called);
   }
-  return b->TakeApart(clone);
+  return b->Flatten(clone);
 }
 
 absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {

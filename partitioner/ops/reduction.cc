@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/spmd/reducer.h"
 
@@ -41,27 +42,7 @@ Instruction* MaskReduced(const OpContext& context, Instruction* x, Instruction* 
 std::vector<Instruction*> EmitReduce(SpmdBuilder& b, absl::Span<Instruction* const> operands,
                                      absl::Span<const int64_t> dimensions, Computation* reducer) {
   const size_t n = operands.size() / 2;
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < n; ++i) {
-    Dims kept;
-    for (int d = 0; d < operands[i]->shape().rank(); ++d) {
-      if (std::find(dimensions.begin(), dimensions.end(), d) == dimensions.end()) {
-        kept.push_back(operands[i]->shape().dim(d));
-      }
-    }
-    shapes.push_back(Shape(operands[i]->shape().element_type(), kept));
-  }
-  xla::HloInstructionProto* attrs;
-  Instruction* reduce = b.Add(Opcode::kReduce, n == 1 ? shapes[0] : Shape::Tuple(shapes), operands, &attrs);
-  attrs->mutable_dimensions()->Add(dimensions.begin(), dimensions.end());
-  Computation* called[] = {reducer};
-  reduce->set_called(called);
-  if (n == 1) return {reduce};
-  std::vector<Instruction*> results;
-  for (size_t i = 0; i < n; ++i) {
-    results.push_back(b.Element(reduce, static_cast<int>(i)));
-  }
-  return results;
+  return b.Flatten(b.Reduce(operands.first(n), operands.last(n), dimensions, reducer));
 }
 
 // One row per partition of the group.
@@ -88,50 +69,31 @@ std::vector<Instruction*> ReduceChoices(const OpContext& context, const AxisList
 Computation* CountingReducer(const OpContext& context) {
   const Computation& reducer = *context.op->called(0);
   const int n = reducer.num_parameters() / 2;
-  Computation* counting = context.b->module()->AddComputation(absl::StrCat(reducer.name(), ".counting"));
+  InstructionBuilder b = context.b->InNewComputation(absl::StrCat(reducer.name(), ".counting"));
   const Shape flag(xla::PRED, {});
-  std::vector<Instruction*> parameters;
+  std::vector<Instruction*> parameters, arguments;
   for (int i = 0; i < 2 * n + 2; ++i) {
     const int of = i < n ? i : i - 1;  // Parameters n and 2 n + 1 are flags.
     const bool is_flag = i == n || i == 2 * n + 1;
-    parameters.push_back(counting->AddParameter(is_flag ? flag : reducer.parameter(of)->shape()));
+    parameters.push_back(b.Parameter(is_flag ? flag : reducer.parameter(of)->shape(), ""));
+    if (!is_flag) arguments.push_back(parameters.back());
   }
-  std::vector<Instruction*> map(reducer.size());
-  for (const auto& instruction : reducer.instructions()) {
-    Instruction*& copy = map[instruction->index()];
-    if (instruction->opcode() == Opcode::kParameter) {
-      const int number = static_cast<int>(instruction->parameter_number());
-      copy = parameters[number < n ? number : number + 1];
-      continue;
-    }
-    std::vector<Instruction*> operands;
-    for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
-    copy = counting->AddClone(*instruction, instruction->shape(), operands);
+  const std::vector<Instruction*> copies = CloneInstructions(reducer, arguments, b.computation());
+  for (Instruction* copy : copies) {
     std::vector<Computation*> called;
-    for (const Computation* callee : instruction->called())
-      called.push_back(context.copy_computation(callee));
+    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
     copy->set_called(called);
   }
   Instruction* const left = parameters[n];
   Instruction* const right = parameters[2 * n + 1];
+  const std::vector<Instruction*> both = b.Flatten(copies[reducer.root()->index()]);
   std::vector<Instruction*> outputs;
-  std::vector<Shape> shapes;
   for (int i = 0; i < n; ++i) {
-    const Shape& shape = reducer.parameter(i)->shape();
-    Instruction* both = map[reducer.root()->index()];
-    if (both->shape().IsTuple()) {
-      xla::HloInstructionProto* attrs;
-      both = counting->Add(Opcode::kGetTupleElement, shape, {both}, &attrs);
-      attrs->set_tuple_index(i);
-    }
-    Instruction* from_left = counting->Add(Opcode::kSelect, shape, {right, both, parameters[i]});
-    outputs.push_back(counting->Add(Opcode::kSelect, shape, {left, from_left, parameters[n + 1 + i]}));
-    shapes.push_back(shape);
+    Instruction* from_left = b.Select(right, both[i], parameters[i]);
+    outputs.push_back(b.Select(left, from_left, parameters[n + 1 + i]));
   }
-  outputs.push_back(counting->Add(Opcode::kOr, flag, {left, right}));
-  shapes.push_back(flag);
-  counting->set_root(counting->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
-  return counting;
+  outputs.push_back(b.Or(left, right));
+  return b.Finish(b.Tuple(outputs));
 }
 
 // Parts start from nothing; the init values enter where the parts are combined.

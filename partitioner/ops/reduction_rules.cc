@@ -1,4 +1,5 @@
 // Rules of reductions, windows, sorting and linear algebra.
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/rules.h"
 #include "partitioner/spmd/reducer.h"
 
@@ -54,7 +55,7 @@ ShardingRule ReduceWindowShardingRule(const Instruction& instruction) {
   const Shape& result =
       instruction.shape().IsTuple() ? instruction.shape().tuple_shape(0) : instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
-    const bool trivial = IsTrivial(instruction.attrs().window().dimensions(d));
+    const bool trivial = WindowView(instruction)[d].IsTrivial();
     factors.push_back(
         rule.AddFactor(result.dim(d), trivial ? FactorKind::kPassThrough : FactorKind::kPermuting));
   }
@@ -70,13 +71,12 @@ ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
   TensorFactors factors;
   const Shape& shape = instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
-    const auto& window = instruction.attrs().window().dimensions(d);
-    const bool apart = window.size() <= window.stride() && window.padding_low() == 0 &&
-                       window.padding_high() == 0 && window.base_dilation() <= 1 &&
-                       window.window_dilation() <= 1;
-    const FactorKind kind = IsTrivial(window) ? FactorKind::kPassThrough
-                            : apart           ? FactorKind::kPermuting
-                                              : FactorKind::kWhole;
+    const WindowDim window = WindowView(instruction)[d];
+    const bool apart = window.size <= window.stride && window.padding_low == 0 && window.padding_high == 0 &&
+                       window.base_dilation == 1 && window.window_dilation == 1;
+    const FactorKind kind = window.IsTrivial() ? FactorKind::kPassThrough
+                            : apart            ? FactorKind::kPermuting
+                                               : FactorKind::kWhole;
     factors.push_back(rule.AddFactor(shape.dim(d), kind));
   }
   rule.operands = {factors, factors, TensorFactors()};

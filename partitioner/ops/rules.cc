@@ -53,11 +53,6 @@ ShardingRule OpaqueRule(const Instruction& instruction) {
   return rule;
 }
 
-bool IsTrivial(const xla::WindowDimension& window) {
-  return window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 &&
-         window.padding_high() == 0 && window.base_dilation() <= 1;
-}
-
 ShardingRule ShardingRuleOf(const Instruction& instruction) {
   ShardingRule rule = Dispatch(instruction);
   rule.MarkComposites();

@@ -26,9 +26,6 @@ ShardingRule ShardingRuleOf(const Instruction& instruction);
 // Every dimension uncut: the op runs on whole arrays.
 ShardingRule OpaqueRule(const Instruction& instruction);
 
-// A window that is one row of the base, in order.
-bool IsTrivial(const xla::WindowDimension& window);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_RULES_H_

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/base/math.h"
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
@@ -15,26 +16,22 @@ const Shape& ResultShape(const Instruction& op) {
 // As many rows as `span` positions touch that are `step` apart.
 int64_t RowsSpanning(int64_t span, int64_t step) { return CeilOfRatio(span + step - 1, step); }
 
-TileWindows WindowsOf(const xla::WindowDimension& window, int64_t t) {
-  const int64_t stride = std::max<int64_t>(1, window.stride());
-  const int64_t dilation = std::max<int64_t>(1, window.window_dilation());
-  const int64_t step = std::max<int64_t>(1, window.base_dilation());
-  const int64_t span = (t - 1) * stride + (window.size() - 1) * dilation + 1;
-  return {t * stride, -window.padding_low(), RowsSpanning(span, step), step};
+TileWindows WindowsOf(const WindowDim& window, int64_t t) {
+  const int64_t span = (t - 1) * window.stride + window.Extent();
+  return {t * window.stride, -window.padding_low, RowsSpanning(span, window.base_dilation), window.base_dilation};
 }
 
 }  // namespace
 
 int CumulativeDirection(const Instruction& op, int dim) {
   if (op.opcode() != Opcode::kReduceWindow || op.num_operands() != 2) return 0;
-  const auto& window = op.attrs().window().dimensions(dim);
+  const WindowDim window = WindowView(op)[dim];
   const int64_t n = op.operand(0)->shape().dim(dim);
-  if (n < 2 || window.size() != n || window.stride() > 1 || window.window_dilation() > 1 ||
-      window.base_dilation() > 1) {
+  if (n < 2 || window.size != n || window.stride > 1 || window.window_dilation > 1 || window.base_dilation > 1) {
     return 0;
   }
-  const bool forward = window.padding_low() == n - 1 && window.padding_high() == 0;
-  const bool backward = window.padding_low() == 0 && window.padding_high() == n - 1;
+  const bool forward = window.padding_low == n - 1 && window.padding_high == 0;
+  const bool backward = window.padding_low == 0 && window.padding_high == n - 1;
   if ((!forward && !backward) || !StartsNeutral(op)) return 0;
   return forward ? 1 : -1;
 }
@@ -46,15 +43,14 @@ std::vector<OperandWindows> ReadsOfTiles(const Instruction& op, int dim, int64_t
   if (t == 0) return reads;
   switch (op.opcode()) {
     case Opcode::kSlice: {
-      const auto& bounds = op.attrs().slice_dimensions(dim);
-      const int64_t stride = std::max<int64_t>(1, bounds.stride());
-      reads.push_back({0, dim, {t * stride, bounds.start(), (t - 1) * stride + 1}});
+      const SliceBounds bounds = SliceView(op)[dim];
+      reads.push_back({0, dim, {t * bounds.stride, bounds.start, (t - 1) * bounds.stride + 1}});
       break;
     }
     case Opcode::kPad: {
-      const auto& padding = op.attrs().padding_config().dimensions(dim);
-      const int64_t step = padding.interior_padding() + 1;
-      reads.push_back({0, dim, {t, -padding.edge_padding_low(), RowsSpanning(t, step), step}});
+      const EdgePadding padding = PadView(op)[dim];
+      const int64_t step = padding.interior + 1;
+      reads.push_back({0, dim, {t, -padding.low, RowsSpanning(t, step), step}});
       break;
     }
     case Opcode::kConcatenate: {
@@ -69,17 +65,17 @@ std::vector<OperandWindows> ReadsOfTiles(const Instruction& op, int dim, int64_t
       if (t * tiles != size) reads.push_back({0, dim, {t, t * tiles - size, t}});
       break;
     case Opcode::kConvolution: {
-      const auto& numbers = op.attrs().convolution_dimension_numbers();
-      for (int i = 0; i < numbers.output_spatial_dimensions_size(); ++i) {
-        if (numbers.output_spatial_dimensions(i) != dim) continue;
-        const int in = static_cast<int>(numbers.input_spatial_dimensions(i));
-        reads.push_back({0, in, WindowsOf(op.attrs().window().dimensions(i), t)});
+      const ConvolutionView numbers(op);
+      for (int i = 0; i < static_cast<int>(numbers.output_spatial().size()); ++i) {
+        if (numbers.output_spatial()[i] != dim) continue;
+        const int in = static_cast<int>(numbers.input_spatial()[i]);
+        reads.push_back({0, in, WindowsOf(WindowView(op)[i], t)});
       }
       break;
     }
     case Opcode::kSelectAndScatter: {
       // The rows of as many windows as the tile has of the source.
-      const int64_t stride = op.attrs().window().dimensions(dim).stride();
+      const int64_t stride = WindowView(op)[dim].stride;
       const int64_t rows = CeilOfRatio(op.operand(1)->shape().dim(dim), tiles) * stride;
       reads.push_back({0, dim, {rows, 0, rows}});
       break;
@@ -87,7 +83,7 @@ std::vector<OperandWindows> ReadsOfTiles(const Instruction& op, int dim, int64_t
     case Opcode::kReduceWindow:
       if (CumulativeDirection(op, dim) != 0) break;
       for (int k = 0; k < op.num_operands() / 2; ++k) {
-        reads.push_back({k, dim, WindowsOf(op.attrs().window().dimensions(dim), t)});
+        reads.push_back({k, dim, WindowsOf(WindowView(op)[dim], t)});
       }
       break;
     default:

@@ -12,6 +12,7 @@
 // Source: GShard, arXiv:2006.16668, A.4.
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
 #include "partitioner/reshard/halo_exchange.h"
@@ -20,16 +21,17 @@
 namespace toroid {
 namespace {
 
-// The positions that the w local windows read; `window` is made to fit them.
+// The positions that the w local windows read.
 Instruction* FetchBase(SpmdBuilder& b, Instruction* x, int64_t n, const AxisList& axes, int64_t w,
-                       const OperandWindows& read, xla::WindowDimension* window, Instruction* fill) {
-  const int64_t stride = std::max<int64_t>(1, window->stride());
-  const int64_t dilation = std::max<int64_t>(1, window->window_dilation());
-  const int64_t length = (w - 1) * stride + (window->size() - 1) * dilation + 1;
-  window->set_base_dilation(1);
-  window->set_padding_low(0);
-  window->set_padding_high(0);
-  return FetchSpreadWindow(b, x, read.dim, n, axes, read.windows, length, fill);
+                       const OperandWindows& read, const WindowDim& window, Instruction* fill) {
+  return FetchSpreadWindow(b, x, read.dim, n, axes, read.windows, (w - 1) * window.stride + window.Extent(), fill);
+}
+
+// The window as it runs over what FetchBase gives.
+WindowDim OnFetchedBase(WindowDim window) {
+  window.base_dilation = 1;
+  window.padding_low = window.padding_high = 0;
+  return window;
 }
 
 // `x`, whose every tile along `dim` is cumulated by itself, combined with the totals of the tiles before
@@ -39,31 +41,25 @@ Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& 
   const PrimitiveType type = x->shape().element_type();
   Instruction* neutral = b.Constant(NeutralElement(reducer, type));
   const int64_t last = forward ? x->shape().dim(dim) - 1 : 0;
-  Instruction* totals = b.AllGather(b.Slice(x, dim, last, last + 1), axes, dim);
+  Instruction* totals = b.AllGather(b.SliceAlong(x, dim, last, last + 1), axes, dim);
   Instruction* self = b.Coordinate(axes);
   Instruction* others =
       forward ? b.InRange(totals->shape().dims(), dim, nullptr, self)
               : b.InRange(totals->shape().dims(), dim, b.Binary(Opcode::kAdd, self, b.IntScalar(1)), nullptr);
   totals = b.Select(others, totals, b.Broadcast(neutral, totals->shape().dims()));
-  const int64_t dims[] = {dim};
-  Instruction* sum = b.Reduce(totals, neutral, dims, reducer);
-  xla::HloInstructionProto* attrs;
-  Instruction* wide = b.Add(Opcode::kBroadcast, x->shape(), {sum}, &attrs);
-  for (int d = 0; d < x->shape().rank(); ++d) {
-    if (d != dim) attrs->add_dimensions(d);
-  }
-  return b.Binary(ReducerOpcode(reducer), wide, x);
+  Instruction* sum =
+      b.Reduce({totals}, {neutral}, {dim}, b.ReducerComputation(ReducerOpcode(reducer), type));
+  return b.Binary(ReducerOpcode(reducer), b.BroadcastOver(sum, x->shape().dims(), {dim}), x);
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  const auto& numbers = context.op->attrs().convolution_dimension_numbers();
+  const ConvolutionView numbers(*context.op);
   xla::HloInstructionProto* attrs = nullptr;
   // A cut feature contraction: padding is zeroed on both sides.
-  const int in_dims[2] = {static_cast<int>(numbers.input_feature_dimension()),
-                          static_cast<int>(numbers.kernel_input_feature_dimension())};
+  const int64_t in_dims[2] = {numbers.input_feature(), numbers.kernel_input_feature()};
   for (int side = 0; side < 2; ++side) {
     Instruction*& operand = context.operands[side];
     const int d = in_dims[side];
@@ -71,15 +67,17 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
                             b.Zero(operand->shape().element_type()));
   }
   const Shape local = context.ResultShape();
-  for (int i = 0; i < numbers.input_spatial_dimensions_size(); ++i) {
-    const int out = static_cast<int>(numbers.output_spatial_dimensions(i));
+  for (int i = 0; i < static_cast<int>(numbers.input_spatial().size()); ++i) {
+    const int out = static_cast<int>(numbers.output_spatial()[i]);
     const AxisList& axes = context.results[0].dims[out];
     if (axes.empty()) continue;
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
     const OperandWindows read = ReadsOfTiles(*context.op, out, b.mesh().Product(axes))[0];
+    const WindowDim window = WindowView(*context.op)[i];
     Instruction*& x = context.operands[0];
-    x = FetchBase(b, x, context.GlobalDim(0, read.dim), axes, local.dim(out), read,
-                  attrs->mutable_window()->mutable_dimensions(i), b.Zero(x->shape().element_type()));
+    x = FetchBase(b, x, context.GlobalDim(0, read.dim), axes, local.dim(out), read, window,
+                  b.Zero(x->shape().element_type()));
+    WindowView::Set(attrs, i, OnFetchedBase(window));
   }
   return context.CloneLocal(attrs);
 }
@@ -95,24 +93,23 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
     const FactorKind kind = context.rule->factors[context.rule->results[0][d].factor[0]].kind;
     if (axes.empty() || kind != FactorKind::kPermuting) continue;
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
-    const xla::WindowDimension window = attrs->window().dimensions(d);
+    WindowDim window = WindowView(*context.op)[d];
     if (const int direction = CumulativeDirection(*context.op, d); direction != 0) {
       context.operands[0] =
           b.MaskPadding(context.operands[0], d, context.GlobalDim(0, d), axes, context.operands[1]);
-      xla::WindowDimension* changed = attrs->mutable_window()->mutable_dimensions(d);
-      changed->set_size(local.dim(d));
-      changed->set_padding_low(direction > 0 ? local.dim(d) - 1 : 0);
-      changed->set_padding_high(direction > 0 ? 0 : local.dim(d) - 1);
+      window.size = local.dim(d);
+      window.padding_low = direction > 0 ? local.dim(d) - 1 : 0;
+      window.padding_high = direction > 0 ? 0 : local.dim(d) - 1;
+      WindowView::Set(attrs, d, window);
       cumulated.push_back(d);
       continue;
     }
     for (const OperandWindows& read : ReadsOfTiles(*context.op, d, b.mesh().Product(axes))) {
-      xla::WindowDimension* changed = attrs->mutable_window()->mutable_dimensions(d);
-      *changed = window;
       context.operands[read.operand] =
           FetchBase(b, context.operands[read.operand], context.GlobalDim(read.operand, d), axes, local.dim(d),
-                    read, changed, context.operands[n + read.operand]);
+                    read, window, context.operands[n + read.operand]);
     }
+    WindowView::Set(attrs, d, OnFetchedBase(window));
   }
   std::vector<Instruction*> results = context.CloneLocal(attrs);
   for (const int d : cumulated) {
@@ -148,9 +145,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
   for (const int d : cut) {
     const AxisList& axes = context.results[0].dims[d];
     const int64_t tiles = b.mesh().Product(axes), rows = result->shape().dim(d);
-    const int64_t windows = context.GlobalDim(1, d) * context.op->attrs().window().dimensions(d).stride();
+    const int64_t windows = context.GlobalDim(1, d) * WindowView(*context.op)[d].stride;
     if (rows * tiles != windows) {
-      Instruction* end = b.Linear(axes, -rows, windows, SpmdBuilder::IndexType(rows * tiles));
+      Instruction* end = b.AffineOffset(axes, -rows, windows, SpmdBuilder::IndexType(rows * tiles));
       const auto dims = result->shape().dims();
       result = b.Select(b.InRange(dims, d, nullptr, end), result, b.Broadcast(init, dims));
     }

@@ -18,25 +18,25 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
         break;
       case MoveKind::kAllGather:
         x = b.AllGather(x, move.axes, move.from_dim);
-        x = b.Slice(x, move.from_dim, 0, local[move.from_dim]);
+        x = b.SliceAlong(x, move.from_dim, 0, local[move.from_dim]);
         break;
       case MoveKind::kSlice: {
         const int d = move.to_dim;
-        x = b.Pad(x, d, 0, g * local[d] - x->shape().dim(d));
-        x = b.DynamicSlice(x, d, b.Offset(move.axes, local[d], SpmdBuilder::IndexType(g * local[d])),
+        x = b.PadAlong(x, d, 0, g * local[d] - x->shape().dim(d));
+        x = b.DynamicSliceAlong(x, d, b.Offset(move.axes, local[d], SpmdBuilder::IndexType(g * local[d])),
                            local[d]);
         break;
       }
       case MoveKind::kReduceScatter: {
         const int d = move.to_dim;
-        x = b.Pad(x, d, 0, g * local[d] - x->shape().dim(d));
+        x = b.PadAlong(x, d, 0, g * local[d] - x->shape().dim(d));
         x = b.ReduceScatter(x, move.axes, d, state.reducer);
         break;
       }
       case MoveKind::kAllToAll: {
         // [.., D, .., E, ..] -> [.., D, .., g, E/g, ..]; exchange over g; g becomes the major part of D.
         const int d = move.from_dim, e = move.to_dim;
-        x = b.Pad(x, e, 0, g * local[e] - x->shape().dim(e));
+        x = b.PadAlong(x, e, 0, g * local[e] - x->shape().dim(e));
         Dims split(x->shape().dims().begin(), x->shape().dims().end());
         split[e] /= g;
         split.insert(split.begin() + e, g);
@@ -51,7 +51,7 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
         x = b.Transpose(x, permutation);
         Dims merged(local.begin(), local.end());
         merged[d] = split[d < e ? d : d + 1] * g;
-        x = b.Slice(b.Reshape(x, merged), d, 0, local[d]);
+        x = b.SliceAlong(b.Reshape(x, merged), d, 0, local[d]);
         break;
       }
       case MoveKind::kRealign: {

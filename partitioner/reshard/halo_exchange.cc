@@ -27,16 +27,16 @@ Instruction* Phase(SpmdBuilder& b, const AxisList& axes, const TileWindows& wind
                    PrimitiveType type) {
   const int64_t shift = windows.shift + Periods(windows, period) * period;
   if (windows.scale % period == 0) return b.IntScalar(shift % period, type);
-  return b.Binary(Opcode::kRemainder, b.Linear(axes, windows.scale, shift, type), b.IntScalar(period, type));
+  return b.Binary(Opcode::kRemainder, b.AffineOffset(axes, windows.scale, shift, type), b.IntScalar(period, type));
 }
 
 // Where the window of a tile begins.
 Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& windows, PrimitiveType type) {
   const int64_t d = windows.divisor;
-  if (windows.scale % d == 0) return b.Linear(axes, windows.scale / d, FloorOfRatio(windows.shift, d), type);
+  if (windows.scale % d == 0) return b.AffineOffset(axes, windows.scale / d, FloorOfRatio(windows.shift, d), type);
   const int64_t periods = Periods(windows, d);
   Instruction* start =
-      b.Binary(Opcode::kDivide, b.Linear(axes, windows.scale, windows.shift + periods * d, type),
+      b.Binary(Opcode::kDivide, b.AffineOffset(axes, windows.scale, windows.shift + periods * d, type),
                b.IntScalar(d, type));
   return periods == 0 ? start : b.Binary(Opcode::kSubtract, start, b.IntScalar(periods, type));
 }
@@ -81,19 +81,19 @@ class Exchange {
     int64_t at = lane.lo;  // Next row of the buffer, counted from the origin tile's first row.
     for (size_t i = 0; i < lane.hops.size(); ++i) {
       const HaloStep::Hop& hop = lane.hops[i];
-      Instruction* piece = b_.Slice(x, dim_, hop.lo, hop.hi);
+      Instruction* piece = b_.SliceAlong(x, dim_, hop.lo, hop.hi);
       if (!hop.stays) {
         piece =
             b_.CollectivePermute(piece, Key(number, i), [&]() -> const Pairs& { return PairsOf(number, i); });
       }
       const int64_t begin = hop.distance * step_.tile + hop.lo, end = hop.distance * step_.tile + hop.hi;
       const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
-      pieces.push_back(b_.Pad(piece, dim_, begin - at, rest));
+      pieces.push_back(b_.PadAlong(piece, dim_, begin - at, rest));
       at = end;
     }
     Instruction* buffer = b_.Concatenate(pieces, dim_);
     if (lane.lo == lane.hi) return buffer;
-    return b_.DynamicSlice(buffer, dim_, Offset(phase, lane.lo), step_.windows.length);
+    return b_.DynamicSliceAlong(buffer, dim_, Offset(phase, lane.lo), step_.windows.length);
   }
 
   // Where the window begins, behind row `first` of the origin tile.
@@ -104,7 +104,7 @@ class Exchange {
       offset = windows.divisor == 1 ? phase
                                     : b_.Binary(Opcode::kDivide, phase, b_.IntScalar(windows.divisor, type_));
     } else if (windows.scale % windows.divisor == 0 && step_.share == 1) {
-      return b_.Linear(to_, windows.scale / windows.divisor - step_.tile,
+      return b_.AffineOffset(to_, windows.scale / windows.divisor - step_.tile,
                        FloorOfRatio(windows.shift, windows.divisor) - first, type_);
     } else {
       offset =
@@ -194,18 +194,13 @@ Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
   x = FetchMaskedWindow(b, x, dim, n, axes, windows, fill);
   const int64_t step = windows.divisor;
   if (step == 1) return x;
-  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-  dims[dim] = (windows.length - 1) * step + 1 + step;
-  xla::HloInstructionProto* attrs;
-  Instruction* wide = b.Add(Opcode::kPad, Shape(x->shape().element_type(), dims), {x, fill}, &attrs);
-  for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
-    auto* padding = attrs->mutable_padding_config()->add_dimensions();
-    if (d != dim) continue;
-    padding->set_interior_padding(step - 1);
-    padding->set_edge_padding_high(step);
-  }
+  const Dims none(x->shape().rank(), 0);
+  Dims behind = none, between = none;
+  behind[dim] = step;
+  between[dim] = step - 1;
+  Instruction* wide = b.Pad(x, fill, none, behind, between);
   const PrimitiveType type = RowType(b.mesh().Product(axes), n, x->shape().dim(dim), windows);
-  return b.DynamicSlice(wide, dim, Phase(b, axes, windows, step, type), length);
+  return b.DynamicSliceAlong(wide, dim, Phase(b, axes, windows, step, type), length);
 }
 
 }  // namespace toroid

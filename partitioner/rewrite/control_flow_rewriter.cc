@@ -19,7 +19,7 @@ Instruction* ControlFlowRewriter::Collect(SpmdBuilder& b, const Instruction& val
     leaves.push_back(state_.values.Get(b, tensors[i], shardings[i], consumer));
   }
   b.Serve(&consumer);
-  return b.PutTogether(value.shape(), leaves);
+  return b.Unflatten(value.shape(), leaves);
 }
 
 absl::StatusOr<Computation*> ControlFlowRewriter::RewriteCallee(const Computation& callee,
@@ -31,7 +31,7 @@ absl::StatusOr<Computation*> ControlFlowRewriter::RewriteCallee(const Computatio
   const auto leaves = state_.graph.Leaves(parameter);
   Instruction* value = local->AddParameter(
       PlannedLocalShape(state_, b, parameter.shape().WithRowMajorLayout(), leaves), parameter.name());
-  const std::vector<Instruction*> locals = b.TakeApart(value);
+  const std::vector<Instruction*> locals = b.Flatten(value);
   for (size_t i = 0; i < leaves.size(); ++i) {
     state_.values.Forget(leaves[i]);  // Body and condition of a loop share the tensors of its state.
     state_.values.Add(leaves[i], state_.values.Planned(leaves[i]), locals[i]);
@@ -55,7 +55,7 @@ absl::Status ControlFlowRewriter::RewriteWhile(SpmdBuilder& b, const Instruction
   Instruction* local = b.Clone(loop, init->shape(), {init});
   Computation* called[] = {local_body, local_condition};
   local->set_called(called);
-  const std::vector<Instruction*> results = b.TakeApart(local);
+  const std::vector<Instruction*> results = b.Flatten(local);
   for (size_t i = 0; i < state.size(); ++i) {
     state_.values.Forget(state[i]);  // Inside, they were those of the body.
     state_.values.Add(state[i], shardings[i], results[i]);
@@ -80,7 +80,7 @@ absl::Status ControlFlowRewriter::RewriteConditional(SpmdBuilder& b, const Instr
   b.Serve(&conditional);
   Instruction* local = b.Clone(conditional, branches.back()->root()->shape(), operands);
   local->set_called(branches);
-  const std::vector<Instruction*> locals = b.TakeApart(local);
+  const std::vector<Instruction*> locals = b.Flatten(local);
   for (size_t i = 0; i < results.size(); ++i) state_.values.Add(results[i], shardings[i], locals[i]);
   return absl::OkStatus();
 }

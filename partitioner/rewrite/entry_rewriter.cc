@@ -52,7 +52,7 @@ void EntryRewriter::RewriteParameters(SpmdBuilder& b, const Computation& entry) 
         b.computation()->AddParameter(PlannedLocalShape(state_, b, shape, leaves), parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());
-    const std::vector<Instruction*> locals = b.TakeApart(local);
+    const std::vector<Instruction*> locals = b.Flatten(local);
     for (size_t i = 0; i < leaves.size(); ++i) {
       const int t = leaves[i];
       const Sharding sharding = state_.values.Planned(t);
@@ -90,7 +90,7 @@ void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
     if (shapes[i]->IsArray()) local = b.ToLayout(local, *shapes[i]);
     locals.push_back(local);
   }
-  b.computation()->set_root(b.PutTogether(root.shape(), locals));
+  b.computation()->set_root(b.Unflatten(root.shape(), locals));
 }
 
 }  // namespace toroid

@@ -77,8 +77,8 @@ void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
     shardings.push_back(std::move(sharding));
   }
   b.Serve(&instruction);
-  Instruction* operand = b.PutTogether(instruction.shape(), operands);
-  const std::vector<Instruction*> locals = b.TakeApart(b.Clone(instruction, operand->shape(), {operand}));
+  Instruction* operand = b.Unflatten(instruction.shape(), operands);
+  const std::vector<Instruction*> locals = b.Flatten(b.Clone(instruction, operand->shape(), {operand}));
   for (size_t i = 0; i < to.size(); ++i) {
     shardings[i].manual = state_.annotations.manual[to[i]];
     state_.values.Add(to[i], shardings[i], locals[i]);
@@ -129,7 +129,7 @@ void OpRewriter::RewriteReplicated(SpmdBuilder& b, const Instruction& instructio
              state_.values.versions(t)[0].sharding.DimAxes() != 0;
       leaves.push_back(state_.values.Get(b, t, state_.values.Replicated(t), instruction));
     }
-    operands.push_back(b.PutTogether(operand->shape(), leaves));
+    operands.push_back(b.Unflatten(operand->shape(), leaves));
   }
   if (cut) {
     state_.replications.Add(instruction, instruction.shape().ByteSize(),
@@ -152,7 +152,7 @@ std::vector<Instruction*> OpRewriter::CloneReplicated(SpmdBuilder& b, const Inst
   std::vector<Computation*> called;
   for (const Computation* computation : instruction.called()) called.push_back(state_.copies.CopyOf(computation));
   clone->set_called(called);
-  return b.TakeApart(clone);
+  return b.Flatten(clone);
 }
 
 }  // namespace toroid

@@ -33,7 +33,7 @@ class ProgramRewriter {
     RETURN_IF_ERROR(RewriteInstructions(b, entry));
     ends.RewriteResults(b, entry);
     state_.out->set_entry(local);
-    return absl::OkStatus();
+    return state_.spmd.status();
   }
 
  private:

@@ -39,24 +39,21 @@ absl::Status SideEffectRewriter::RewriteOnDevice(SpmdBuilder& b, const Instructi
                                                  ", of which the others can hold nothing; leave out the sharding"));
   }
   std::vector<Instruction*> operands;
-  std::vector<Shape> shapes;
   for (const Instruction* operand : instruction.operands()) {
     std::vector<Instruction*> leaves;
     for (const int t : state_.graph.Leaves(*operand)) {
       leaves.push_back(state_.values.Get(b, t, state_.values.Replicated(t), instruction));
     }
-    operands.push_back(b.PutTogether(operand->shape(), leaves));
-    shapes.push_back(operands.back()->shape());
+    operands.push_back(b.Unflatten(operand->shape(), leaves));
   }
   b.Serve(&instruction);
-  Instruction* passed = b.Add(Opcode::kTuple, Shape::Tuple(shapes), operands);
+  Instruction* passed = b.Tuple(operands);
   Computation* branches[] = {BranchOnDevice(instruction, passed->shape()),
                              BranchElsewhere(instruction, passed->shape())};
-  Instruction* id = b.Convert(b.Add(Opcode::kPartitionId, Shape(xla::U32, {}), {}), xla::S32);
+  Instruction* id = b.Convert(b.PartitionId(), xla::S32);
   Instruction* here = b.Compare(id, b.IntScalar(device), "EQ");
-  Instruction* chosen = b.Add(Opcode::kConditional, branches[0]->root()->shape(), {here, passed, passed});
-  chosen->set_called(branches);
-  const std::vector<Instruction*> locals = b.TakeApart(chosen);
+  Instruction* chosen = b.Conditional(here, {passed, passed}, branches);
+  const std::vector<Instruction*> locals = b.Flatten(chosen);
   for (size_t i = 0; i < results.size(); ++i) {
     Sharding sharding = state_.values.Replicated(results[i]);
     if (state_.graph.shape(results[i]).IsArray()) sharding.partial = state_.mesh.AllAxes() & ~sharding.manual;
@@ -71,8 +68,8 @@ Computation* SideEffectRewriter::BranchOnDevice(const Instruction& instruction, 
   b.Serve(&instruction);
   Instruction* parameter = branch->AddParameter(operands, "operands");
   std::vector<Instruction*> inside;
-  for (int i = 0; i < instruction.num_operands(); ++i) inside.push_back(b.Element(parameter, i));
-  branch->set_root(b.PutTogether(instruction.shape(), ops_.CloneReplicated(b, instruction, inside)));
+  for (int i = 0; i < instruction.num_operands(); ++i) inside.push_back(b.GetTupleElement(parameter, i));
+  branch->set_root(b.Unflatten(instruction.shape(), ops_.CloneReplicated(b, instruction, inside)));
   return branch;
 }
 
@@ -85,9 +82,9 @@ Computation* SideEffectRewriter::BranchElsewhere(const Instruction& instruction,
   for (const int t : state_.graph.Leaves(instruction)) {
     const Shape& shape = state_.graph.shape(t);
     leaves.push_back(shape.IsArray() ? b.Broadcast(b.Constant(Absent(shape.element_type())), shape.dims())
-                                     : b.Add(Opcode::kAfterAll, Shape::Token(), {}));
+                                     : b.AfterAll({}));
   }
-  branch->set_root(b.PutTogether(instruction.shape(), leaves));
+  branch->set_root(b.Unflatten(instruction.shape(), leaves));
   return branch;
 }
 
@@ -109,7 +106,7 @@ absl::Status SideEffectRewriter::RewriteOutfeed(SpmdBuilder& b, const Instructio
     leaves.push_back(state_.values.Get(b, tensors[i], wanted, instruction));
   }
   b.Serve(&instruction);
-  Instruction* operand = b.PutTogether(instruction.operand(0)->shape(), leaves);
+  Instruction* operand = b.Unflatten(instruction.operand(0)->shape(), leaves);
   const int token = state_.graph.Leaves(*instruction.operand(1))[0];
   Instruction* clone =
       b.Clone(instruction, instruction.shape(),

@@ -16,30 +16,11 @@ Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) cons
   return local;
 }
 
-Shape WithLayoutOf(Shape shape, const Shape& like) {
-  if (shape.IsTuple()) {
-    std::vector<Shape> elements(shape.tuple_shapes().begin(), shape.tuple_shapes().end());
-    for (size_t i = 0; i < elements.size() && i < like.tuple_shapes().size(); ++i) {
-      elements[i] = WithLayoutOf(std::move(elements[i]), like.tuple_shape(static_cast<int>(i)));
-    }
-    return Shape::Tuple(std::move(elements));
-  }
-  if (like.custom_layout() != nullptr && like.rank() == shape.rank()) shape.set_layout(*like.custom_layout());
-  return shape;
-}
-
-Instruction* SpmdBuilder::Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands) {
-  Instruction* instruction = computation_->Add(opcode, shape, operands);
-  instruction->set_metadata(metadata_);
-  return instruction;
-}
-
-Instruction* SpmdBuilder::Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands,
-                              xla::HloInstructionProto** attrs) {
-  Instruction* instruction = computation_->Add(opcode, shape, operands, attrs);
-  instruction->set_metadata(metadata_);
-  return instruction;
-}
+SpmdBuilder::SpmdBuilder(SpmdModule* shared, Computation* computation)
+    : InstructionBuilder(computation, shared->builders == nullptr
+                                          ? shared->builders = std::make_shared<BuilderState>(computation->module())
+                                          : shared->builders),
+      shared_(shared) {}
 
 int SpmdBuilder::Cause() {
   if (cause_ == 0 && serving_ != nullptr) {
@@ -51,218 +32,9 @@ int SpmdBuilder::Cause() {
   return cause_;
 }
 
-Instruction* SpmdBuilder::Clone(const Instruction& instruction, const Shape& shape,
-                                absl::Span<Instruction* const> operands) {
-  return computation_->AddClone(instruction, shape, operands);
-}
-
-Instruction* SpmdBuilder::Constant(const Literal& value) { return computation_->AddConstant(value); }
-
-Instruction* SpmdBuilder::IntScalar(int64_t value, PrimitiveType type) {
-  Instruction*& cached = int_scalars_[{value, type}];
-  if (cached != nullptr) return cached;
-  Literal literal = VisitArrayType(
-      type,
-      [&](auto tag) -> Literal {
-        using T = typename decltype(tag)::type;
-        if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
-          return Literal::Scalar<T>(T(static_cast<typename T::value_type>(value)));
-        } else {
-          return Literal::Scalar<T>(T(value));
-        }
-      },
-      Literal());
-  return cached = Constant(literal);
-}
-
-Instruction* SpmdBuilder::Zero(PrimitiveType type) { return IntScalar(0, type); }
-
-Instruction* SpmdBuilder::Binary(Opcode opcode, Instruction* a, Instruction* b) {
-  return Add(opcode, a->shape(), {a, b});
-}
-
-Instruction* SpmdBuilder::Compare(Instruction* a, Instruction* b, const char* direction) {
-  xla::HloInstructionProto* attrs;
-  Instruction* compare = Add(Opcode::kCompare, Shape(xla::PRED, a->shape().dims()), {a, b}, &attrs);
-  attrs->set_comparison_direction(direction);
-  return compare;
-}
-
-Instruction* SpmdBuilder::Select(Instruction* predicate, Instruction* on_true, Instruction* on_false) {
-  return Add(Opcode::kSelect, on_true->shape(), {predicate, on_true, on_false});
-}
-
-Instruction* SpmdBuilder::Convert(Instruction* x, PrimitiveType type) {
-  if (x->shape().element_type() == type) return x;
-  return Add(Opcode::kConvert, Shape(type, x->shape().dims()), {x});
-}
-
-Instruction* SpmdBuilder::Broadcast(Instruction* scalar, absl::Span<const int64_t> dims) {
-  if (dims.empty()) return scalar;
-  return Add(Opcode::kBroadcast, Shape(scalar->shape().element_type(), dims), {scalar});
-}
-
-Instruction* SpmdBuilder::Reshape(Instruction* x, absl::Span<const int64_t> dims) {
-  if (x->shape().dims() == dims) return x;
-  return Add(Opcode::kReshape, Shape(x->shape().element_type(), dims), {x});
-}
-
-Instruction* SpmdBuilder::Transpose(Instruction* x, absl::Span<const int64_t> permutation) {
-  Dims dims;
-  bool identity = true;
-  for (size_t i = 0; i < permutation.size(); ++i) {
-    dims.push_back(x->shape().dim(static_cast<int>(permutation[i])));
-    identity &= permutation[i] == static_cast<int64_t>(i);
-  }
-  if (identity) return x;
-  xla::HloInstructionProto* attrs;
-  Instruction* transpose = Add(Opcode::kTranspose, Shape(x->shape().element_type(), dims), {x}, &attrs);
-  attrs->mutable_dimensions()->Add(permutation.begin(), permutation.end());
-  return transpose;
-}
-
-Instruction* SpmdBuilder::Slice(Instruction* x, int dim, int64_t start, int64_t limit) {
-  if (start == 0 && limit == x->shape().dim(dim)) return x;
-  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-  dims[dim] = limit - start;
-  xla::HloInstructionProto* attrs;
-  Instruction* slice = Add(Opcode::kSlice, Shape(x->shape().element_type(), dims), {x}, &attrs);
-  for (int d = 0; d < x->shape().rank(); ++d) {
-    auto* bounds = attrs->add_slice_dimensions();
-    bounds->set_start(d == dim ? start : 0);
-    bounds->set_limit(d == dim ? limit : x->shape().dim(d));
-    bounds->set_stride(1);
-  }
-  return slice;
-}
-
-Instruction* SpmdBuilder::Pad(Instruction* x, int dim, int64_t low, int64_t high, Instruction* value) {
-  if (low == 0 && high == 0) return x;
-  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-  dims[dim] += low + high;
-  if (value == nullptr) value = Zero(x->shape().element_type());
-  xla::HloInstructionProto* attrs;
-  Instruction* pad = Add(Opcode::kPad, Shape(x->shape().element_type(), dims), {x, value}, &attrs);
-  for (int d = 0; d < x->shape().rank(); ++d) {
-    auto* padding = attrs->mutable_padding_config()->add_dimensions();
-    if (d != dim) continue;
-    padding->set_edge_padding_low(low);
-    padding->set_edge_padding_high(high);
-  }
-  return pad;
-}
-
-Instruction* SpmdBuilder::Concatenate(absl::Span<Instruction* const> pieces, int dim) {
-  if (pieces.size() == 1) return pieces[0];
-  Dims dims(pieces[0]->shape().dims().begin(), pieces[0]->shape().dims().end());
-  dims[dim] = 0;
-  for (const Instruction* piece : pieces) dims[dim] += piece->shape().dim(dim);
-  xla::HloInstructionProto* attrs;
-  Instruction* result =
-      Add(Opcode::kConcatenate, Shape(pieces[0]->shape().element_type(), dims), pieces, &attrs);
-  attrs->add_dimensions(dim);
-  return result;
-}
-
-Instruction* SpmdBuilder::Iota(PrimitiveType type, absl::Span<const int64_t> dims, int dim) {
-  xla::HloInstructionProto* attrs;
-  Instruction* iota = Add(Opcode::kIota, Shape(type, dims), {}, &attrs);
-  attrs->add_dimensions(dim);
-  return iota;
-}
-
-Instruction* SpmdBuilder::DynamicSlice(Instruction* x, int dim, Instruction* start, int64_t size) {
-  if (size == x->shape().dim(dim)) return x;
-  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-  dims[dim] = size;
-  std::vector<Instruction*> operands = {x};
-  for (int d = 0; d < x->shape().rank(); ++d) {
-    operands.push_back(d == dim ? start : IntScalar(0, start->shape().element_type()));
-  }
-  xla::HloInstructionProto* attrs;
-  Instruction* slice = Add(Opcode::kDynamicSlice, Shape(x->shape().element_type(), dims), operands, &attrs);
-  attrs->mutable_dynamic_slice_sizes()->Add(dims.begin(), dims.end());
-  return slice;
-}
-
-Instruction* SpmdBuilder::Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dims,
-                                 Reducer reducer) {
-  Dims kept;
-  for (int d = 0; d < x->shape().rank(); ++d) {
-    if (std::find(dims.begin(), dims.end(), d) == dims.end()) kept.push_back(x->shape().dim(d));
-  }
-  xla::HloInstructionProto* attrs;
-  Instruction* reduce = Add(Opcode::kReduce, Shape(x->shape().element_type(), kept), {x, init}, &attrs);
-  attrs->mutable_dimensions()->Add(dims.begin(), dims.end());
-  Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
-  reduce->set_called(called);
-  return reduce;
-}
-
-namespace {
-
-void AppendLeaves(SpmdBuilder& b, Instruction* value, std::vector<Instruction*>* leaves) {
-  if (!value->shape().IsTuple()) {
-    leaves->push_back(value);
-    return;
-  }
-  for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
-    AppendLeaves(b, b.Element(value, i), leaves);
-  }
-}
-
-Instruction* TakeLeaves(SpmdBuilder& b, const Shape& shape, absl::Span<Instruction* const>* leaves) {
-  if (!shape.IsTuple()) {
-    Instruction* leaf = leaves->front();
-    leaves->remove_prefix(1);
-    return leaf;
-  }
-  std::vector<Instruction*> elements;
-  std::vector<Shape> shapes;
-  for (const Shape& element : shape.tuple_shapes()) {
-    elements.push_back(TakeLeaves(b, element, leaves));
-    shapes.push_back(elements.back()->shape());
-  }
-  return b.Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
-}
-
-}  // namespace
-
-Instruction* SpmdBuilder::Element(Instruction* tuple, int index) {
-  xla::HloInstructionProto* attrs;
-  Instruction* element = Add(Opcode::kGetTupleElement, tuple->shape().tuple_shape(index), {tuple}, &attrs);
-  attrs->set_tuple_index(index);
-  return element;
-}
-
-Instruction* SpmdBuilder::ToLayout(Instruction* x, const Shape& like) {
-  const Shape wanted = WithLayoutOf(x->shape(), like);
-  if (wanted == x->shape()) return x;
-  if (!x->shape().IsTuple()) return Add(Opcode::kCopy, wanted, {x});
-  std::vector<Instruction*> elements;
-  for (int i = 0; i < static_cast<int>(wanted.tuple_shapes().size()); ++i) {
-    elements.push_back(ToLayout(Element(x, i), wanted.tuple_shape(i)));
-  }
-  return Add(Opcode::kTuple, wanted, elements);
-}
-
-Instruction* SpmdBuilder::ToRowMajor(Instruction* x) {
-  return x->shape().HasRowMajorLayout() ? x : Add(Opcode::kCopy, x->shape().WithRowMajorLayout(), {x});
-}
-
-std::vector<Instruction*> SpmdBuilder::TakeApart(Instruction* value) {
-  std::vector<Instruction*> leaves;
-  AppendLeaves(*this, value, &leaves);
-  return leaves;
-}
-
-Instruction* SpmdBuilder::PutTogether(const Shape& shape, absl::Span<Instruction* const> leaves) {
-  return TakeLeaves(*this, shape, &leaves);
-}
-
 Instruction* SpmdBuilder::Position() {
   if (position_ != nullptr) return position_;
-  Instruction* id = Convert(Add(Opcode::kPartitionId, Shape(xla::U32, {}), {}), xla::S32);
+  Instruction* id = Convert(PartitionId(), xla::S32);
   const DeviceOrder& order = mesh().order();
   if (order.is_iota() && order.reshape().size() == 1) return position_ = id;
   std::vector<int32_t> positions(order.size());
@@ -270,7 +42,7 @@ Instruction* SpmdBuilder::Position() {
     positions[device] = static_cast<int32_t>(order.PositionOf(device));
   }
   Instruction* table = Constant(Literal::Array<int32_t>({order.size()}, positions));
-  return position_ = Reshape(DynamicSlice(table, 0, id, 1), {});
+  return position_ = Reshape(DynamicSliceAlong(table, 0, id, 1), {});
 }
 
 Instruction* SpmdBuilder::Coordinate(const AxisList& axes) {
@@ -302,7 +74,7 @@ Instruction* SpmdBuilder::Offset(const AxisList& axes, int64_t size, PrimitiveTy
   return size == 1 ? coordinate : Binary(Opcode::kMultiply, coordinate, IntScalar(size, type));
 }
 
-Instruction* SpmdBuilder::Linear(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type) {
+Instruction* SpmdBuilder::AffineOffset(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type) {
   if (axes.empty() || scale == 0) return IntScalar(shift, type);
   Instruction* scaled = Offset(axes, scale, type);
   return shift == 0 ? scaled : Binary(Opcode::kAdd, scaled, IntScalar(shift, type));
@@ -329,18 +101,6 @@ Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const 
   Instruction* valid = Binary(Opcode::kSubtract, IntScalar(n, type), Offset(axes, size, type));
   Instruction* mask = InRange(x->shape().dims(), dim, nullptr, valid);
   return Select(mask, x, Broadcast(fill, x->shape().dims()));
-}
-
-Computation* SpmdBuilder::ReducerComputation(Reducer reducer, PrimitiveType type) {
-  Computation*& computation = shared_->reducers[{static_cast<int>(reducer), type}];
-  if (computation != nullptr) return computation;
-  const Opcode opcode = ReducerOpcode(reducer);
-  computation = module()->AddComputation(absl::StrCat(OpcodeName(opcode), ".", TypeName(type)));
-  const Shape scalar(type, {});
-  Instruction* a = computation->AddParameter(scalar, "a");
-  Instruction* b = computation->AddParameter(scalar, "b");
-  computation->set_root(computation->Add(opcode, scalar, {a, b}, "r"));
-  return computation;
 }
 
 // Groups in iota form where the device order is one: the mesh transposed so that the group's axes are minor.
@@ -391,38 +151,32 @@ const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(MoveKind kind, cons
 }
 
 Instruction* SpmdBuilder::Collective(Opcode opcode, const Shape& shape, Instruction* x,
-                                     const xla::HloInstructionProto* attrs) {
-  Instruction* result = Add(opcode, shape, {x});
-  result->set_attrs(attrs);
-  result->MutableAttrs()->set_channel_id(++shared_->channel);
+                                     const xla::HloInstructionProto* attrs, std::optional<Reducer> reducer) {
+  std::vector<Computation*> called;
+  if (reducer) called.push_back(ReducerComputation(ReducerOpcode(*reducer), x->shape().element_type()));
+  xla::HloInstructionProto* own = module()->New(*attrs);
+  own->set_channel_id(++shared_->channel);
+  Instruction* result = Op(opcode, shape, {x}, own, called);
   result->set_cause(Cause());
   return result;
 }
 
 Instruction* SpmdBuilder::AllReduce(Instruction* x, const AxisList& axes, Reducer reducer) {
-  Instruction* result =
-      Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(MoveKind::kAllReduce, axes, -1));
-  Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
-  result->set_called(called);
-  return result;
+  return Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(MoveKind::kAllReduce, axes, -1), reducer);
 }
 
 Instruction* SpmdBuilder::AllGather(Instruction* x, const AxisList& axes, int dim) {
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
   dims[dim] *= mesh().Product(axes);
-  Instruction* result = Collective(Opcode::kAllGather, Shape(x->shape().element_type(), dims), x,
-                                   CollectiveAttrs(MoveKind::kAllGather, axes, dim));
-  return result;
+  return Collective(Opcode::kAllGather, Shape(x->shape().element_type(), dims), x,
+                    CollectiveAttrs(MoveKind::kAllGather, axes, dim));
 }
 
 Instruction* SpmdBuilder::ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer) {
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
   dims[dim] /= mesh().Product(axes);
-  Instruction* result = Collective(Opcode::kReduceScatter, Shape(x->shape().element_type(), dims), x,
-                                   CollectiveAttrs(MoveKind::kReduceScatter, axes, dim));
-  Computation* called[] = {ReducerComputation(reducer, x->shape().element_type())};
-  result->set_called(called);
-  return result;
+  return Collective(Opcode::kReduceScatter, Shape(x->shape().element_type(), dims), x,
+                    CollectiveAttrs(MoveKind::kReduceScatter, axes, dim), reducer);
 }
 
 Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim) {
@@ -441,16 +195,14 @@ const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& p
 }
 
 Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const PositionPairs& pairs) {
-  Instruction* result = Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pairs));
-  return result;
+  return Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pairs));
 }
 
 Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const std::string& key,
                                             absl::FunctionRef<const PositionPairs&()> pairs) {
   const xla::HloInstructionProto*& attrs = shared_->collective_attrs[key];
   if (attrs == nullptr) attrs = PermuteAttrs(pairs());
-  Instruction* result = Collective(Opcode::kCollectivePermute, x->shape(), x, attrs);
-  return result;
+  return Collective(Opcode::kCollectivePermute, x->shape(), x, attrs);
 }
 
 Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {

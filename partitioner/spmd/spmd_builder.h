@@ -7,27 +7,32 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
 #include "partitioner/reshard/plan.h"
 
 namespace toroid {
 
-// `shape` with the layouts of `like`, whose arrays may have other sizes.
-Shape WithLayoutOf(Shape shape, const Shape& like);
-
 // What computations of one output module share.
 struct SpmdModule {
   Module* module = nullptr;
   const Mesh* mesh = nullptr;
   const CostModel* cost = &DefaultCostModel();
-  // (reducer, type) -> computation of two scalars.
-  absl::flat_hash_map<std::pair<int, int>, Computation*> reducers;
+  std::shared_ptr<BuilderState> builders;  // Of `module`; made with the first builder.
+  // kInternal if an instruction of the program is wrong.
+  absl::Status status() const {
+    if (builders == nullptr || builders->status.ok()) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat("the partitioned program: ", builders->status.message()));
+  }
   // What the program's author calls an instruction of the global program; unset: its name.
   std::function<std::string(const Instruction&)> name_of;
   // The last channel given to a collective; those of the input are below.
@@ -37,58 +42,25 @@ struct SpmdModule {
   absl::flat_hash_map<std::string, const xla::HloInstructionProto*> collective_attrs;
 };
 
-class SpmdBuilder {
+class SpmdBuilder : public InstructionBuilder {
  public:
-  SpmdBuilder(SpmdModule* shared, Computation* computation) : shared_(shared), computation_(computation) {}
+  SpmdBuilder(SpmdModule* shared, Computation* computation);
 
-  Computation* computation() const { return computation_; }
-  Module* module() const { return shared_->module; }
   const Mesh& mesh() const { return *shared_->mesh; }
   const CostModel& cost() const { return *shared_->cost; }
 
   // Instructions added from here on serve `instruction` of the global program; `step` says what is done for
   // it and becomes, with `name` (or what its author calls it), the cause of the collectives: "NAME: STEP".
   void Serve(const Instruction* instruction, std::string step = "", std::string name = "") {
-    metadata_ = instruction->metadata();
+    set_metadata(instruction->metadata());
     serving_ = instruction;
     step_ = std::move(step);
     name_ = std::move(name);
     cause_ = 0;
   }
 
-  Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands);
-  Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands,
-                   xla::HloInstructionProto** attrs);
-  Instruction* Clone(const Instruction& instruction, const Shape& shape,
-                     absl::Span<Instruction* const> operands);
-
-  Instruction* Constant(const Literal& value);
-  Instruction* IntScalar(int64_t value, PrimitiveType type = xla::S32);
-  Instruction* Zero(PrimitiveType type);
-  Instruction* Binary(Opcode opcode, Instruction* a, Instruction* b);
-  Instruction* Compare(Instruction* a, Instruction* b, const char* direction);
-  Instruction* Select(Instruction* predicate, Instruction* on_true, Instruction* on_false);
-  Instruction* Convert(Instruction* x, PrimitiveType type);
-  Instruction* Broadcast(Instruction* scalar, absl::Span<const int64_t> dims);
-  Instruction* Reshape(Instruction* x, absl::Span<const int64_t> dims);
-  Instruction* Transpose(Instruction* x, absl::Span<const int64_t> permutation);
-  Instruction* Slice(Instruction* x, int dim, int64_t start, int64_t limit);
-  Instruction* Pad(Instruction* x, int dim, int64_t low, int64_t high, Instruction* value = nullptr);
-  Instruction* Concatenate(absl::Span<Instruction* const> pieces, int dim);
-  Instruction* Iota(PrimitiveType type, absl::Span<const int64_t> dims, int dim);
-  // x[start, start + size) along one dimension.
-  Instruction* DynamicSlice(Instruction* x, int dim, Instruction* start, int64_t size);
-  Instruction* Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dims, Reducer reducer);
-
-  Instruction* Element(Instruction* tuple, int index);
-  // `x`, an array or tuple, in the layouts of `like`, which has its structure: copied where that is another one.
-  Instruction* ToLayout(Instruction* x, const Shape& like);
-  // The array in row-major layout.
-  Instruction* ToRowMajor(Instruction* x);
-  // The leaves of a tuple in order, by get-tuple-element; an array is its own leaf.
-  std::vector<Instruction*> TakeApart(Instruction* value);
-  // Leaves under the structure of `shape`, whose arrays may have other dimensions.
-  Instruction* PutTogether(const Shape& shape, absl::Span<Instruction* const> leaves);
+  // Constants serve many instructions: they name no source.
+  Instruction* Constant(const Literal& value) { return computation()->AddConstant(value); }
 
   // Position of this partition in the mesh, s32[].
   Instruction* Position();
@@ -99,7 +71,7 @@ class SpmdBuilder {
   // Coordinate * size in `type`.
   Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type);
   // Coordinate * scale + shift in `type`.
-  Instruction* Linear(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type);
+  Instruction* AffineOffset(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type);
 
   // pred of the given dims: true where lo <= index along `dim` < hi; lo, hi scalars of one type, null: no
   // bound.
@@ -138,27 +110,23 @@ class SpmdBuilder {
   }
   // The local shape of an array, its dynamic dimensions (which nothing cuts) included.
   Shape ShardShape(const Shape& shape, const Sharding& sharding) const;
-  Computation* ReducerComputation(Reducer reducer, PrimitiveType type);
 
  private:
   // An instruction with these attributes, a channel of its own and the cause.
-  Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x,
-                          const xla::HloInstructionProto* attrs);
+  Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x, const xla::HloInstructionProto* attrs,
+                          std::optional<Reducer> reducer = std::nullopt);
   const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
   const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
 
-  SpmdModule* shared_;
-  Computation* computation_;
   int Cause();
 
-  const xla::OpMetadata* metadata_ = nullptr;
+  SpmdModule* shared_;
   const Instruction* serving_ = nullptr;
   std::string step_;
   std::string name_;
   int cause_ = 0;  // Of serving_ and step_, once a collective needed it.
   Instruction* position_ = nullptr;
   absl::flat_hash_map<AxisList, Instruction*> coordinates_;
-  absl::flat_hash_map<std::pair<int64_t, int>, Instruction*> int_scalars_;
 };
 
 }  // namespace toroid

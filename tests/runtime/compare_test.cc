@@ -13,7 +13,7 @@ namespace {
 
 Comparison Of(const std::string& actual, const std::string& expected,
               std::optional<double> tolerance = std::nullopt) {
-  return Compare(Value(actual), Value(expected), tolerance);
+  return Compare(ParseLiteral(actual), ParseLiteral(expected), tolerance);
 }
 
 TEST(CompareTest, RelativeToTheLargestElement) {
@@ -50,8 +50,8 @@ TEST(CompareTest, IntegersAndBooleansExactly) {
 
 TEST(CompareTest, ShapesAndTuples) {
   EXPECT_FALSE(Of("f32[2] {1, 2}", "f32[1,2] {{1, 2}}").equal);
-  const Literal a = Literal::Tuple({Value("f32[1] {1}"), Value("s32[] 3")});
-  const Literal b = Literal::Tuple({Value("f32[1] {1}"), Value("s32[] 4")});
+  const Literal a = Literal::Tuple({ParseLiteral("f32[1] {1}"), ParseLiteral("s32[] 3")});
+  const Literal b = Literal::Tuple({ParseLiteral("f32[1] {1}"), ParseLiteral("s32[] 4")});
   const Comparison comparison = Compare(a, b);
   ASSERT_EQ(comparison.outputs.size(), 2);
   EXPECT_TRUE(comparison.outputs[0].equal);

@@ -46,8 +46,8 @@ constexpr char kEntry[] = R"(
 std::vector<std::string> Loop(const std::string& step, const std::vector<std::string>& trips,
                               const std::vector<std::string>& x) {
   std::vector<std::vector<Literal>> arguments(2);
-  for (const std::string& n : trips) arguments[0].push_back(Value("s32[] " + n));
-  for (const std::string& v : x) arguments[1].push_back(Value("s32[2] " + v));
+  for (const std::string& n : trips) arguments[0].push_back(ParseLiteral("s32[] " + n));
+  for (const std::string& v : x) arguments[1].push_back(ParseLiteral("s32[2] " + v));
   return EvaluateOnDevices(kEntry, absl::Substitute(kLoop, step), arguments, 4);
 }
 
@@ -127,8 +127,8 @@ same { ROOT x = s32[] parameter(0) }
 
 std::vector<std::string> Branch(const std::vector<std::string>& indices) {
   std::vector<std::vector<Literal>> arguments(2);
-  for (const std::string& i : indices) arguments[0].push_back(Value("s32[] " + i));
-  for (const std::string x : {"1", "2", "3", "4"}) arguments[1].push_back(Value("s32[] " + x));
+  for (const std::string& i : indices) arguments[0].push_back(ParseLiteral("s32[] " + i));
+  for (const std::string x : {"1", "2", "3", "4"}) arguments[1].push_back(ParseLiteral("s32[] " + x));
   return EvaluateOnDevices(
       "i = s32[] parameter(0) x = s32[] parameter(1) "
       "ROOT y = s32[] conditional(i, x, x, x), branch_computations={negative, reduced, same}",
@@ -166,7 +166,7 @@ TEST(CallTest, ErrorsNameTheInstructionThatFailed) {
 
 TEST(ArgumentTest, MustMatchTheParameters) {
   const auto module = MakeModule("ROOT x = s32[2] parameter(0)");
-  EXPECT_THAT(RunSingle(*module, {Value("s32[3] {1, 2, 3}")}),
+  EXPECT_THAT(RunSingle(*module, {ParseLiteral("s32[3] {1, 2, 3}")}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("takes s32[2], argument 0 is s32[3]")));
   EXPECT_THAT(RunSingle(*module, {}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("takes 1 arguments")));

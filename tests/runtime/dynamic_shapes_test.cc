@@ -151,9 +151,9 @@ TEST(DynamicShapesTest, HelpersBetweenStaticAndDynamic) {
 TEST(DynamicShapesTest, ArgumentsMayHaveTheRunTimeSize) {
   const auto module =
       MakeModule("x = s32[<=4] parameter(0) ROOT r = s32[] get-dimension-size(x), dimensions={0}");
-  ASSERT_OK_AND_ASSIGN(const Literal size, RunSingle(*module, {Value("s32[2] {7, 8}")}));
+  ASSERT_OK_AND_ASSIGN(const Literal size, RunSingle(*module, {ParseLiteral("s32[2] {7, 8}")}));
   EXPECT_EQ(ToText(size), "2");
-  EXPECT_FALSE(RunSingle(*module, {Value("s32[5] {1, 2, 3, 4, 5}")}).ok());
+  EXPECT_FALSE(RunSingle(*module, {ParseLiteral("s32[5] {1, 2, 3, 4, 5}")}).ok());
 }
 
 TEST(DynamicShapesTest, SizesThatDoNotFitAreErrors) {

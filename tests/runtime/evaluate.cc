@@ -22,7 +22,7 @@ std::unique_ptr<Module> MakeModule(absl::string_view body, absl::string_view com
   return *std::move(module);
 }
 
-Literal Value(absl::string_view text) {
+Literal ParseLiteral(absl::string_view text) {
   const size_t end = text.find(' ');
   const auto module =
       MakeModule(absl::StrCat("ROOT c = ", text.substr(0, end), " constant(", text.substr(end + 1), ")"));

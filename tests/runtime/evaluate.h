@@ -22,7 +22,7 @@ namespace toroid {
 std::unique_ptr<Module> MakeModule(absl::string_view body, absl::string_view computations = "");
 
 // The value of text such as "f32[2] {1, 2}".
-Literal Value(absl::string_view text);
+Literal ParseLiteral(absl::string_view text);
 
 // The value in HLO text, without its shape.
 std::string ToText(const Literal& literal);

@@ -118,13 +118,13 @@ TEST(NpyTest, EveryTypeComesBackFromItsFile) {
                                 "f4e2m1fn[3] {6, -6, 0.5}"};
   for (const std::string& text : values) {
     SCOPED_TRACE(text);
-    const Literal literal = Value(text);
+    const Literal literal = ParseLiteral(text);
     const std::string npy = WriteNpy(literal);
     ASSERT_OK_AND_ASSIGN(const NpyArray array, ReadNpy(npy));
     EXPECT_THAT(AsType(array, literal.shape().element_type()), IsOkAndHolds(literal));
     EXPECT_EQ((npy.size() - static_cast<size_t>(literal.shape().ByteSize())) % 64, 0u);
   }
-  EXPECT_EQ(WriteNpy(Value("s4[1] {-1}")).back(), '\x0f');  // As ml_dtypes stores it.
+  EXPECT_EQ(WriteNpy(ParseLiteral("s4[1] {-1}")).back(), '\x0f');  // As ml_dtypes stores it.
 }
 
 TEST(NpyTest, ScalarsAndEmptyArraysComeBack) {
@@ -136,7 +136,7 @@ TEST(NpyTest, ScalarsAndEmptyArraysComeBack) {
 }
 
 TEST(NpyTest, TheSameBytesAsNumpy) {
-  EXPECT_EQ(WriteNpy(Value("bf16[2,2] { { 1, 1.5 }, { -2, 0.0078125 } }")),
+  EXPECT_EQ(WriteNpy(ParseLiteral("bf16[2,2] { { 1, 1.5 }, { -2, 0.0078125 } }")),
             ReadCorpusFile("tests/corpus/numpy/bf16.npy"));
 }
 

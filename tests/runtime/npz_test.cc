@@ -63,7 +63,7 @@ std::string Zip(const std::vector<std::pair<std::string, std::string>>& members,
 }
 
 TEST(NpzTest, ReadsStoredAndDeflatedMembersInOrder) {
-  const std::string a = WriteNpy(Value("f32[2] {1, 2}")), b = WriteNpy(Value("s64[] 7"));
+  const std::string a = WriteNpy(ParseLiteral("f32[2] {1, 2}")), b = WriteNpy(ParseLiteral("s64[] 7"));
   for (const bool deflated : {false, true}) {
     ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(Zip({{"x.npy", a}, {"arr_1.npy", b}}, deflated)));
     ASSERT_EQ(members.size(), 2u);
@@ -112,7 +112,7 @@ TEST(NpzTest, ReadsWhatSavezCompressedWrites) {
 }
 
 TEST(NpzTest, WrittenArchivesReadBackAndDependOnTheArraysAlone) {
-  const std::vector<Literal> arrays = {Value("f32[2] {1, 2}"), Value("bf16[] 3"), Value("s32[0] {}")};
+  const std::vector<Literal> arrays = {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("bf16[] 3"), ParseLiteral("s32[0] {}")};
   ASSERT_OK_AND_ASSIGN(const std::string bytes, WriteNpz(arrays));
   EXPECT_TRUE(LooksLikeNpz(bytes));
   EXPECT_THAT(WriteNpz(arrays), IsOkAndHolds(bytes));
@@ -128,7 +128,7 @@ TEST(NpzTest, WrittenArchivesReadBackAndDependOnTheArraysAlone) {
 }
 
 TEST(NpzTest, CutArchivesAreRefused) {
-  const std::string whole = Zip({{"x.npy", WriteNpy(Value("f32[2] {1, 2}"))}}, true);
+  const std::string whole = Zip({{"x.npy", WriteNpy(ParseLiteral("f32[2] {1, 2}"))}}, true);
   EXPECT_TRUE(LooksLikeNpz(whole));
   for (size_t n = 0; n < whole.size(); ++n) {
     EXPECT_FALSE(ReadNpz(whole.substr(0, n)).ok()) << n;
@@ -137,7 +137,7 @@ TEST(NpzTest, CutArchivesAreRefused) {
 }
 
 TEST(NpzTest, DamageNeverPassesForData) {
-  const std::string data = WriteNpy(Value("f32[4] {1, 2, 3, 4}")), whole = Zip({{"x.npy", data}}, true);
+  const std::string data = WriteNpy(ParseLiteral("f32[4] {1, 2, 3, 4}")), whole = Zip({{"x.npy", data}}, true);
   for (size_t at = 0; at < whole.size(); ++at) {
     for (const char flip : {'\1', '\x40', '\xff'}) {
       std::string damaged = whole;
@@ -153,7 +153,7 @@ TEST(NpzTest, DamageNeverPassesForData) {
 
 // No allocation of what a header claims.
 TEST(NpzTest, LiesAboutSizesAreErrors) {
-  const std::string data = WriteNpy(Value("f32[2] {1, 2}"));
+  const std::string data = WriteNpy(ParseLiteral("f32[2] {1, 2}"));
   for (const bool deflated : {false, true}) {
     EXPECT_THAT(
         ReadNpz(Zip({{"x.npy", data}}, deflated, 0x70000000)),
@@ -167,7 +167,7 @@ TEST(NpzTest, LiesAboutSizesAreErrors) {
 }
 
 TEST(NpzTest, HeadersAreReadWithoutTheValues) {
-  const std::string data = WriteNpy(Value("f32[2] {1, 2}")), file = Zip({{"x.npy", data}}, true);
+  const std::string data = WriteNpy(ParseLiteral("f32[2] {1, 2}")), file = Zip({{"x.npy", data}}, true);
   ASSERT_OK_AND_ASSIGN(NpzReader reader, NpzReader::Open(file, 8));
   EXPECT_EQ(reader.names(), std::vector<std::string>{"x"});
   ASSERT_OK_AND_ASSIGN(const NpyHeader header, reader.Header(0));
@@ -179,7 +179,7 @@ TEST(NpzTest, HeadersAreReadWithoutTheValues) {
 
 // A member says in its header how much it holds: more is not unpacked.
 TEST(NpzTest, MembersHoldWhatTheirHeadersSayAndTheLimitAllows) {
-  const std::string data = WriteNpy(Value("f32[2] {1, 2}"));
+  const std::string data = WriteNpy(ParseLiteral("f32[2] {1, 2}"));
   EXPECT_THAT(ReadNpz(Zip({{"x.npy", data + std::string(200000, '\0')}}, true)),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("x.npy: holds 200008 bytes of f32[2], 8 expected")));

@@ -35,7 +35,7 @@ TEST(NumpyArgumentsTest, ParametersGiveTheTypesThatFilesDoNotName) {
 }
 
 TEST(NumpyArgumentsTest, MembersAreMatchedByNameWhereAllCanBe) {
-  const Literal one = Value("f32[] 1"), two = Value("s32[] 2");
+  const Literal one = ParseLiteral("f32[] 1"), two = ParseLiteral("s32[] 2");
   ASSERT_OK_AND_ASSIGN(const std::string file, WriteNpz({one, two}));
   // arr_0 and arr_1 stand for parameters 0 and 1, whatever the order of their definitions.
   const auto module =
@@ -58,7 +58,7 @@ TEST(NumpyArgumentsTest, ParametersWithoutAnArrayAreNamed) {
   const auto module = MakeModule(
       "a = f32[] parameter(0), metadata={op_name=\"params['a']\"} b = s32[2] parameter(1), "
       "metadata={op_name=\"params['b']\"} c = f32[3] parameter(2) ROOT n = f32[] negate(a)");
-  ASSERT_OK_AND_ASSIGN(const std::string one, WriteNpz({Value("f32[] 1")}));
+  ASSERT_OK_AND_ASSIGN(const std::string one, WriteNpz({ParseLiteral("f32[] 1")}));
   EXPECT_THAT(NumpyArguments(one, *module->entry()),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("main takes 3 arrays as arguments, got 1; missing: params['b'] s32[2], c f32[3]")));
@@ -67,7 +67,7 @@ TEST(NumpyArgumentsTest, ParametersWithoutAnArrayAreNamed) {
 TEST(NumpyArgumentsTest, ResultsServeAsTupleArguments) {
   const auto module = MakeModule("ROOT p = (f32[2], (bf16[], s4[2])) parameter(0)");
   const Literal tuple =
-      Literal::Tuple({Value("f32[2] {1, 2}"), Literal::Tuple({Value("bf16[] -3"), Value("s4[2] {-8, 7}")})});
+      Literal::Tuple({ParseLiteral("f32[2] {1, 2}"), Literal::Tuple({ParseLiteral("bf16[] -3"), ParseLiteral("s4[2] {-8, 7}")})});
   ASSERT_OK_AND_ASSIGN(const std::string file, NumpyResult(tuple, "out.npz.gz"));
   ASSERT_OK_AND_ASSIGN(const auto arguments, NumpyArguments(file, *module->entry()));
   ASSERT_EQ(arguments.size(), 1u);
@@ -77,7 +77,7 @@ TEST(NumpyArgumentsTest, ResultsServeAsTupleArguments) {
 TEST(NumpyArgumentsTest, OneArrayOnlyGoesIntoNpy) {
   EXPECT_TRUE(IsNumpyName("a.npy") && IsNumpyName("a.npz") && IsNumpyName("a.npz.gz"));
   EXPECT_FALSE(IsNumpyName("") || IsNumpyName("a.pb") || IsNumpyName("npz"));
-  const Literal one = Value("f32[2] {1, 2}");
+  const Literal one = ParseLiteral("f32[2] {1, 2}");
   EXPECT_THAT(NumpyResult(one, "x.npy"), IsOkAndHolds(WriteNpy(one)));
   EXPECT_THAT(NumpyResult(Literal::Tuple({one}), "x.npy"), IsOkAndHolds(WriteNpy(one)));
   EXPECT_THAT(NumpyResult(Literal::Tuple({one, one}), "x.npy"),
@@ -115,7 +115,7 @@ TEST(NumpyArgumentsTest, HeadersAreCheckedBeforeValuesAreUnpacked) {
 TEST(NumpyArgumentsTest, ArgumentsOfPartitionedModulesAreLargerThanTheParameters) {
   const auto shard = MakeModule("p = f32[1] parameter(0) ROOT n = f32[1] negate(p)");
   const std::vector<Shape> global = {Shape(xla::F32, {2})};
-  const std::string file = WriteNpy(Value("f32[2] {1, 2}"));
+  const std::string file = WriteNpy(ParseLiteral("f32[2] {1, 2}"));
   EXPECT_OK(NumpyArguments(file, *shard->entry(), global));
   EXPECT_THAT(
       NumpyArguments(file, *shard->entry()),

@@ -82,8 +82,8 @@ TEST(PromoteTest, IntegerProgramsStayAsTheyAre) {
 }
 
 TEST(PromoteTest, LiteralsAreExact) {
-  EXPECT_EQ(ToText(PromotedLiteral(Value("bf16[2] {0.5, nan}"))), "{0.5, nan}");
-  EXPECT_EQ(PromotedShape(Value("s32[2] {1, 2}").shape()).ToString(), "s32[2]");
+  EXPECT_EQ(ToText(PromotedLiteral(ParseLiteral("bf16[2] {0.5, nan}"))), "{0.5, nan}");
+  EXPECT_EQ(PromotedShape(ParseLiteral("s32[2] {1, 2}").shape()).ToString(), "s32[2]");
 }
 
 TEST(PromoteTest, BitcastsFollowTheLayoutsOfTheSource) {

@@ -27,24 +27,24 @@ HloSharding Tiled(std::vector<int64_t> tiles, std::vector<int64_t> devices, int6
 
 TEST(CutLiteralTest, PaddingIsPoison) {
   ASSERT_OK_AND_ASSIGN(const MeshValue shards,
-                       CutLiteral(Value("f32[5] {0, 1, 2, 3, 4}"), {Tiled({4}, {0, 1, 2, 3})}, 4));
+                       CutLiteral(ParseLiteral("f32[5] {0, 1, 2, 3, 4}"), {Tiled({4}, {0, 1, 2, 3})}, 4));
   EXPECT_EQ(shards.shape().ToString(), "f32[2]");
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "{0, 1}");
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{4, nan}");
   EXPECT_EQ(ToText(shards.ToLiteral(3)), "{nan, nan}");
-  ASSERT_OK_AND_ASSIGN(const MeshValue ints, CutLiteral(Value("s32[3] {1, 2, 3}"), {Tiled({2}, {0, 1})}, 2));
+  ASSERT_OK_AND_ASSIGN(const MeshValue ints, CutLiteral(ParseLiteral("s32[3] {1, 2, 3}"), {Tiled({2}, {0, 1})}, 2));
   EXPECT_EQ(ToText(ints.ToLiteral(1)), "{3, 2147483647}");
 }
 
 TEST(CutLiteralTest, ReplicatedIsStoredOnce) {
-  ASSERT_OK_AND_ASSIGN(const MeshValue value, CutLiteral(Value("f32[2] {1, 2}"), {HloSharding()}, 2048));
+  ASSERT_OK_AND_ASSIGN(const MeshValue value, CutLiteral(ParseLiteral("f32[2] {1, 2}"), {HloSharding()}, 2048));
   EXPECT_TRUE(value.uniform());
   EXPECT_EQ(value.buffer().bytes(), 8);
 }
 
 TEST(CutLiteralTest, DeviceOrderAndReplicatedSubgroups) {
   ASSERT_OK_AND_ASSIGN(const MeshValue shards,
-                       CutLiteral(Value("s32[2] {10, 20}"), {Tiled({2}, {3, 1, 0, 2}, /*replicas=*/2)}, 4));
+                       CutLiteral(ParseLiteral("s32[2] {10, 20}"), {Tiled({2}, {3, 1, 0, 2}, /*replicas=*/2)}, 4));
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "{20}");
   EXPECT_EQ(ToText(shards.ToLiteral(1)), "{10}");
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{20}");
@@ -72,7 +72,7 @@ TEST(AssembleLiteralTest, InvertsCutting) {
 }
 
 TEST(AssembleLiteralTest, ReplicasMustAgreeWhenAsked) {
-  const std::vector<Literal> values = {Value("s32[2] {1, 2}"), Value("s32[2] {1, 3}")};
+  const std::vector<Literal> values = {ParseLiteral("s32[2] {1, 2}"), ParseLiteral("s32[2] {1, 3}")};
   ASSERT_OK_AND_ASSIGN(const MeshValue value, MeshValue::PerDevice(values));
   AssembleOptions options;
   EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options), IsOkAndHolds(values[0]));
@@ -83,8 +83,8 @@ TEST(AssembleLiteralTest, ReplicasMustAgreeWhenAsked) {
 }
 
 TEST(AssembleLiteralTest, DifferencesByRoundingAreToldFromOthers) {
-  const std::vector<Literal> values = {Value("f32[2] {1, 2}"), Value("f32[2] {1, 2.000001}"),
-                                       Value("f32[2] {1, 2.000001}")};
+  const std::vector<Literal> values = {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("f32[2] {1, 2.000001}"),
+                                       ParseLiteral("f32[2] {1, 2.000001}")};
   ASSERT_OK_AND_ASSIGN(const MeshValue value, MeshValue::PerDevice(values));
   AssembleOptions options;
   options.check_replicas = true;
@@ -109,7 +109,7 @@ HloSharding Unreduced(std::vector<int64_t> tiles, int64_t size, std::vector<int6
 }
 
 TEST(CutLiteralTest, UnreducedValuesAddUpOverTheirDevices) {
-  const Literal global = Value("s32[4] {1, 2, 3, 4}");
+  const Literal global = ParseLiteral("s32[4] {1, 2, 3, 4}");
   const HloSharding sharding = Unreduced({2}, 2, {2, 0, 1, 3});
   ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(global, {sharding}, 4));
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{1, 2}");
@@ -118,25 +118,25 @@ TEST(CutLiteralTest, UnreducedValuesAddUpOverTheirDevices) {
   EXPECT_EQ(ToText(shards.ToLiteral(3)), "{0, 0}");
   EXPECT_THAT(AssembleLiteral(shards, global.shape(), {sharding}), IsOkAndHolds(global));
   ASSERT_OK_AND_ASSIGN(const MeshValue parts,
-                       MeshValue::PerDevice({Value("s32[2] {1, 1}"), Value("s32[2] {2, 0}"),
-                                             Value("s32[2] {5, 5}"), Value("s32[2] {7, 9}")}));
-  EXPECT_THAT(AssembleLiteral(parts, global.shape(), {sharding}), IsOkAndHolds(Value("s32[4] {6, 6, 9, 9}")));
+                       MeshValue::PerDevice({ParseLiteral("s32[2] {1, 1}"), ParseLiteral("s32[2] {2, 0}"),
+                                             ParseLiteral("s32[2] {5, 5}"), ParseLiteral("s32[2] {7, 9}")}));
+  EXPECT_THAT(AssembleLiteral(parts, global.shape(), {sharding}), IsOkAndHolds(ParseLiteral("s32[4] {6, 6, 9, 9}")));
 }
 
 TEST(CutLiteralTest, AWholeUnreducedValueIsOnTheFirstDevice) {
   const HloSharding sharding = HloSharding::OfKind(HloSharding::Kind::kUnreduced);
-  const Literal global = Value("f32[2] {1.5, 2}");
+  const Literal global = ParseLiteral("f32[2] {1.5, 2}");
   ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(global, {sharding}, 3));
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "{1.5, 2}");
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{0, 0}");
   EXPECT_THAT(AssembleLiteral(shards, global.shape(), {sharding}), IsOkAndHolds(global));
   // What is the same on all devices is added up as well.
   ASSERT_OK_AND_ASSIGN(const MeshValue uniform, MeshValue::Uniform(global, 3));
-  EXPECT_THAT(AssembleLiteral(uniform, global.shape(), {sharding}), IsOkAndHolds(Value("f32[2] {4.5, 6}")));
+  EXPECT_THAT(AssembleLiteral(uniform, global.shape(), {sharding}), IsOkAndHolds(ParseLiteral("f32[2] {4.5, 6}")));
 }
 
 TEST(AssembleLiteralTest, TuplesByLeaf) {
-  const Literal tuple = Literal::Tuple({Value("s32[4] {1, 2, 3, 4}"), Value("s32[] 7")});
+  const Literal tuple = Literal::Tuple({ParseLiteral("s32[4] {1, 2, 3, 4}"), ParseLiteral("s32[] 7")});
   const std::vector<HloSharding> shardings = {Tiled({2}, {1, 0}), HloSharding()};
   ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(tuple, shardings, 2));
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "( {3, 4}, 7 )");

@@ -41,7 +41,7 @@ std::unique_ptr<Module> Twice() {
 
 TEST(RunTimeSizesTest, ASecondSizeKeepsTheFirst) {
   const std::unique_ptr<Module> module = Twice();
-  const Literal x = Value("s32[4,4] {{1,2,3,4},{5,6,7,8},{9,9,9,9},{9,9,9,9}}");
+  const Literal x = ParseLiteral("s32[4,4] {{1,2,3,4},{5,6,7,8},{9,9,9,9},{9,9,9,9}}");
   const absl::StatusOr<std::vector<Literal>> result = RunOnDevices(*module, {{x}}, 1);
   ASSERT_OK(result.status());
   EXPECT_EQ(ToText((*result)[0].element(0)), "2");

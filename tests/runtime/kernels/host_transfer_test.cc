@@ -36,14 +36,14 @@ const char kInfeed[] =
 TEST(InfeedTest, TakesOneValuePerArrayInOrder) {
   ASSERT_OK_AND_ASSIGN(const auto texts,
                        RunWithFeed(std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)",
-                                   {Value("s32[2] {1, 2}"), Value("f32[] 0.5"), Value("f32[] 9")}, 2));
+                                   {ParseLiteral("s32[2] {1, 2}"), ParseLiteral("f32[] 0.5"), ParseLiteral("f32[] 9")}, 2));
   EXPECT_THAT(texts, ElementsAre("( {1, 2}, 0.5 )", "( {1, 2}, 0.5 )"));
 }
 
 TEST(InfeedTest, ALeadingDimensionGivesEachDeviceItsOwn) {
   ASSERT_OK_AND_ASSIGN(const auto texts,
                        RunWithFeed(std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)",
-                                   {Value("s32[2,2] {{1, 2}, {3, 4}}"), Value("f32[] 0.5")}, 2));
+                                   {ParseLiteral("s32[2,2] {{1, 2}, {3, 4}}"), ParseLiteral("f32[] 0.5")}, 2));
   EXPECT_THAT(texts, ElementsAre("( {1, 2}, 0.5 )", "( {3, 4}, 0.5 )"));
 }
 
@@ -51,17 +51,17 @@ TEST(InfeedTest, NarrowTypesAreConverted) {
   ASSERT_OK_AND_ASSIGN(const auto texts,
                        RunWithFeed("t = token[] after-all() i = (f8e5m2[2], token[]) infeed(t) "
                                    "ROOT r = f8e5m2[2] get-tuple-element(i), index=0",
-                                   {Value("f32[2] {1.1, 1e9}")}, 1));
+                                   {ParseLiteral("f32[2] {1.1, 1e9}")}, 1));
   EXPECT_THAT(texts, ElementsAre("{1, inf}"));
 }
 
 TEST(InfeedTest, MissingAndOtherValuesAreErrors) {
   const std::string body = std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)";
-  EXPECT_THAT(RunWithFeed(body, {Value("s32[2] {1, 2}")}, 1).status().message(),
+  EXPECT_THAT(RunWithFeed(body, {ParseLiteral("s32[2] {1, 2}")}, 1).status().message(),
               HasSubstr("main/i: nothing is left in the infeed for f32[]"));
-  EXPECT_THAT(RunWithFeed(body, {Value("s32[3] {1, 2, 3}"), Value("f32[] 1")}, 1).status().message(),
+  EXPECT_THAT(RunWithFeed(body, {ParseLiteral("s32[3] {1, 2, 3}"), ParseLiteral("f32[] 1")}, 1).status().message(),
               HasSubstr("the infeed has s32[3] for s32[2]"));
-  EXPECT_THAT(RunWithFeed(body, {Value("f32[2] {1, 2}"), Value("f32[] 1")}, 1).status().message(),
+  EXPECT_THAT(RunWithFeed(body, {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("f32[] 1")}, 1).status().message(),
               HasSubstr("the infeed has f32[2] for s32[2]"));
 }
 
@@ -142,7 +142,7 @@ TEST(SendRecvTest, HostTransfersUseTheFeeds) {
                   "r = (s32[], u32[], token[]) recv(t), channel_id=2, is_host_transfer=true "
                   "d = (s32[], token[]) recv-done(r), channel_id=2, is_host_transfer=true "
                   "ROOT v = s32[] get-tuple-element(d), index=0",
-                  {Value("s32[] 8")}, 1, &outfeed));
+                  {ParseLiteral("s32[] 8")}, 1, &outfeed));
   EXPECT_THAT(texts, ElementsAre("8"));
   ASSERT_EQ(outfeed.size(), 1);
   EXPECT_EQ(ToText(outfeed[0].value), "5");
