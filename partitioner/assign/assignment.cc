@@ -7,7 +7,6 @@
 #include "hlo/base/math.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
-#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {
@@ -313,19 +312,6 @@ Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorF
     sharding.dims.push_back(dim.size == 0 ? AxisList() : DimAxes(mesh, rule, dim, factor_axes));
   }
   return sharding;
-}
-
-AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
-  AxisSet partial = 0;
-  const bool indexed_is_partial = op.opcode() == Opcode::kGather || op.opcode() == Opcode::kDynamicSlice;
-  for (size_t f = 0; f < rule.factors.size(); ++f) {
-    const FactorKind kind = rule.factors[f].kind;
-    if (kind == FactorKind::kReduction || (kind == FactorKind::kIndexed && indexed_is_partial)) {
-      partial |= factor_axes[f].Set();
-    }
-  }
-  if (partial != 0 && op.opcode() == Opcode::kReduce && !StartsNeutral(op)) return 0;
-  return partial;
 }
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh) {

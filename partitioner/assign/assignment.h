@@ -46,11 +46,6 @@ struct AssignmentProblem {
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes);
 
-// Axes over which the local result is partial: those of reduction factors, and of the dimensions that gathers
-// and dynamic slices index. Reductions that combine at once (variadic ones, and those from another init value
-// than the neutral element) leave nothing partial.
-AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
-
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh);
 
 }  // namespace toroid

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hlo/base/status.h"
+#include "partitioner/ops/local_program.h"
 #include "partitioner/propagation/flow_problem.h"
 
 namespace toroid {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "partitioner/assign/assignment.h"
+#include "partitioner/ops/local_program.h"
 
 namespace toroid {
 namespace {
