@@ -21,7 +21,7 @@
 #include "hlo/base/files.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/io/module_proto.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "hlo/io/hlo_text.h"
-#include "partitioner/spmd_partitioner.h"
-#include "partitioner/statistics.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "benchmark/benchmark.h"
 #include "examples/moe_transformer_model.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/partitioned/run_partitioned.h"
 
 namespace toroid {

@@ -9,8 +9,8 @@
 #include "examples/moe_transformer_model.h"
 #include "hlo/io/file.h"
 #include "hlo/io/module_proto.h"
-#include "partitioner/spmd_partitioner.h"
-#include "partitioner/statistics.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "tests/corpus_files.h"
 
 namespace toroid {

@@ -7,12 +7,12 @@
 namespace toroid {
 
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
-                                        absl::Span<const Literal> arguments) {
+                                        absl::Span<const Literal> arguments, const GivenShardings& given) {
   PartitionOptions checked = options;
   checked.after_phase = [](absl::string_view phase, const Module& after) {
     return Annotate(VerifyModule(after), absl::StrCat("after ", phase));
   };
-  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, checked));
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, checked, given));
   AssembleOptions assemble;
   assemble.check_replicas = true;
   return RunPartitioned(*partitioned.module, arguments, module.entry()->root()->shape(), assemble);

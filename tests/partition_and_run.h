@@ -8,14 +8,14 @@
 #include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {
 
 // Partitions `module` under the options (the verifier runs after each phase), runs it on its mesh and puts
 // the result together, checking that replicas agree.
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
-                                        absl::Span<const Literal> arguments);
+                                        absl::Span<const Literal> arguments, const GivenShardings& given = {});
 
 }  // namespace toroid
 

@@ -1,6 +1,7 @@
 #include "hlo/passes/inline_calls_pass.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -63,8 +64,9 @@ int64_t InlinedInstructions(const Module& module) {
 
 class Inliner {
  public:
-  Inliner(const Module& source, Module* target)
+  Inliner(const Module& source, const absl::flat_hash_set<const Instruction*>& given, Module* target)
       : source_(source),
+        given_(given),
         target_(target),
         shardy_(source.proto().frontend_attributes().map().count("xla.sdy.meshes") > 0) {}
 
@@ -75,6 +77,8 @@ class Inliner {
     target_->RemoveUnreachableComputations();  // Puts callees before their callers.
     return absl::OkStatus();
   }
+
+  absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
 
  private:
   // `outer`: metadata of the call inside of which the copy stands; null for none.
@@ -135,7 +139,7 @@ class Inliner {
       if (is_pair && instruction->opcode() != Opcode::kAsyncStart) {
         copy = AppendSynchronousOp(*instruction, operands, to);
         copy->set_name(instruction->name());
-        copy->set_sharding(instruction->sharding());
+        TakeSharding(*instruction, copy);
         if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, outer, copy));
         continue;
       }
@@ -165,7 +169,7 @@ class Inliner {
         copy = to->AddClone(*instruction, instruction->shape(), operands);
       }
       copy->set_name(instruction->name());
-      copy->set_sharding(instruction->sharding());
+      TakeSharding(*instruction, copy);
       copy->set_metadata(Inside(outer, copy->metadata()));
       if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, outer, copy));
     }
@@ -204,10 +208,14 @@ class Inliner {
     return to->Add(Opcode::kTuple, value.shape(), elements);
   }
 
+  void TakeSharding(const Instruction& from, Instruction* to) {
+    to->set_sharding(from.sharding());
+    if (given_.contains(&from)) given_copies_.insert(to);
+  }
+
   // `value`, which stands for the call or parameter `gone`, with the shardings that `gone` carries.
   Instruction* KeepSharding(const Instruction& gone, Instruction* value, Computation* to) {
-    const bool named = gone.FrontendAttribute("xla.sdy.sharding") != nullptr ||
-                       gone.FrontendAttribute("toroid.given_sharding") != nullptr;
+    const bool named = gone.FrontendAttribute("xla.sdy.sharding") != nullptr || given_.contains(&gone);
     // Under Shardy ordinary shardings mean nothing.
     if (shardy_ ? !named : gone.sharding() == nullptr) return value;
     size_t leaf = 0;
@@ -240,10 +248,13 @@ class Inliner {
     call->set_sharding(sharding);
     call->set_metadata(gone.metadata());
     if (!gone.shape().IsTuple()) call->set_frontend_attributes(gone.frontend_attributes());
+    if (given_.contains(&gone)) given_copies_.insert(call);
     return call;
   }
 
   const Module& source_;
+  const absl::flat_hash_set<const Instruction*>& given_;
+  absl::flat_hash_set<const Instruction*> given_copies_;
   Module* target_;
   const bool shardy_;
   int64_t composed_ = 0;              // Messages that Inside() made.
@@ -253,7 +264,8 @@ class Inliner {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module) {
+absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
+                                                    absl::flat_hash_set<const Instruction*>* given) {
   if (InlinedInstructions(module) > kMaxInstructions) {
     return absl::ResourceExhaustedError(
         "calls inline to more than 16 million instructions; use fewer levels of calls");
@@ -261,8 +273,16 @@ absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module) {
   auto target = std::make_unique<Module>(module.name(), module);
   *target->mutable_proto() = module.proto();
   target->config() = module.config();
-  RETURN_IF_ERROR(Inliner(module, target.get()).Run());
+  const absl::flat_hash_set<const Instruction*> none;
+  Inliner inliner(module, given == nullptr ? none : *given, target.get());
+  RETURN_IF_ERROR(inliner.Run());
+  if (given != nullptr) *given = std::move(inliner).given_copies();
   return target;
+}
+
+absl::StatusOr<bool> InlineCallsPass::Run(std::unique_ptr<Module>* module) {
+  ASSIGN_OR_RETURN(*module, InlineCalls(**module));
+  return true;
 }
 
 }  // namespace toroid

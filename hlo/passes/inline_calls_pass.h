@@ -15,14 +15,25 @@
 
 #include <memory>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
 
 namespace toroid {
 
 // A copy of `module` without calls; computations that nothing reaches are left out.
+// `given`: instructions whose ordinary sharding counts under Shardy too, where it is ignored otherwise; their copies
+// and the annotations that take their place come in their stead.
 // Errors: kResourceExhausted, before anything is built, if more than 16 million instructions are inlined.
-absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module);
+absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
+                                                    absl::flat_hash_set<const Instruction*>* given = nullptr);
+
+class InlineCallsPass : public Pass {
+ public:
+  absl::string_view name() const override { return "inline_calls"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
 
 }  // namespace toroid
 

@@ -110,7 +110,8 @@ Instruction* ConvertedTo(Instruction* value, const Shape& shape) {
 
 class Separator {
  public:
-  Separator(const Module& source, Module* target) : source_(source), target_(target) {}
+  Separator(const Module& source, const absl::flat_hash_set<const Instruction*>& given, Module* target)
+      : source_(source), given_(given), target_(target) {}
 
   absl::Status Run() {
     computations_.resize(source_.num_computations());
@@ -118,6 +119,8 @@ class Separator {
     target_->set_entry(computations_[source_.entry()->index()]);
     return absl::OkStatus();
   }
+
+  absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
 
  private:
   absl::Status Copy(const Computation& source) {
@@ -131,6 +134,7 @@ class Separator {
       ASSIGN_OR_RETURN(Instruction * value, Append(*instruction, std::move(operands), copy));
       value->set_name(instruction->name());
       value->set_sharding(instruction->sharding());
+      if (given_.contains(instruction.get())) given_copies_.insert(value);
       for (const Instruction* before : instruction->control_predecessors()) {
         value->AddControlPredecessor(made[before->index()]);
       }
@@ -282,21 +286,34 @@ class Separator {
   }
 
   const Module& source_;
+  const absl::flat_hash_set<const Instruction*>& given_;
+  absl::flat_hash_set<const Instruction*> given_copies_;
   Module* target_;
   std::vector<Computation*> computations_;  // By computation of the source.
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module) {
+absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module,
+                                                           absl::flat_hash_set<const Instruction*>* given) {
   if (!AnyMeetsFloats(module)) return std::unique_ptr<Module>();
   auto target = std::make_unique<Module>(module.name(), module);
   *target->mutable_proto() = module.proto();
   target->mutable_proto()->clear_schedule();
   target->config() = module.config();
-  RETURN_IF_ERROR(Separator(module, target.get()).Run());
+  const absl::flat_hash_set<const Instruction*> none;
+  Separator separator(module, given == nullptr ? none : *given, target.get());
+  RETURN_IF_ERROR(separator.Run());
+  if (given != nullptr) *given = std::move(separator).given_copies();
   target->RemoveUnreachableComputations();  // Puts the reducers that were made before their callers.
   return target;
+}
+
+absl::StatusOr<bool> MixedPrecisionPass::Run(std::unique_ptr<Module>* module) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> separate, SeparatePrecisions(**module));
+  if (separate == nullptr) return false;
+  *module = std::move(separate);
+  return true;
 }
 
 }  // namespace toroid

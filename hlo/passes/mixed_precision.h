@@ -13,13 +13,23 @@
 
 #include <memory>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
 
 namespace toroid {
 
 // A copy of the verified `module` in which no op mixes floats; null if none does.
-absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module);
+// `given`: as for InlineCalls (inline_calls_pass.h).
+absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module,
+                                                           absl::flat_hash_set<const Instruction*>* given = nullptr);
+
+class MixedPrecisionPass : public Pass {
+ public:
+  absl::string_view name() const override { return "mixed_precision"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
 
 }  // namespace toroid
 

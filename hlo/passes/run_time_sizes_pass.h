@@ -8,7 +8,10 @@
 #ifndef TOROID_HLO_PASSES_RUN_TIME_SIZES_PASS_H_
 #define TOROID_HLO_PASSES_RUN_TIME_SIZES_PASS_H_
 
+#include <memory>
+
 #include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
 
 namespace toroid {
 
@@ -17,6 +20,12 @@ bool DropsRunTimeSizes(const Module& module);
 
 // Puts the sizes back, in every computation of its own. Returns whether anything changed.
 bool KeepRunTimeSizes(Module* module);
+
+class RunTimeSizesPass : public Pass {
+ public:
+  absl::string_view name() const override { return "run_time_sizes"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override { return KeepRunTimeSizes(module->get()); }
+};
 
 }  // namespace toroid
 

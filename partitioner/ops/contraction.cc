@@ -2,7 +2,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "partitioner/ops/local_program.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 

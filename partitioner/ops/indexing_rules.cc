@@ -1,7 +1,7 @@
 // Rules of ops that address an operand by computed indices.
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/rules.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

@@ -1,8 +1,36 @@
 #include "partitioner/ops/local_program.h"
 
 #include "hlo/base/status.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
+namespace {
+
+enum class LocalResult { kComplete, kPartial };
+
+// A row of local_programs.inc.
+struct Row {
+  absl::StatusOr<std::vector<Instruction*>> (*program)(OpContext& context);
+  FactorKind cuts;
+  LocalResult result;
+};
+
+// Null for ops that run as they are on local shapes.
+const Row* RowOf(Opcode opcode) {
+  switch (opcode) {
+#define LOCAL_PROGRAM(op, cuts, result)                                                    \
+  case Opcode::k##op: {                                                                    \
+    static constexpr Row kRow = {Partition##op, FactorKind::cuts, LocalResult::result}; \
+    return &kRow;                                                                          \
+  }
+#include "partitioner/ops/local_programs.inc"
+#undef LOCAL_PROGRAM
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
 
 Shape OpContext::ResultShape(int i) const {
   const Shape& global = op->shape().IsTuple() ? op->shape().tuple_shape(i) : op->shape();
@@ -30,38 +58,8 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
     return std::vector<Instruction*>{
         context.b->Broadcast(context.b->Zero(local.element_type()), local.dims())};
   }
-  switch (context.op->opcode()) {
-    case Opcode::kIota:
-      return PartitionIota(context);
-    case Opcode::kSlice:
-      return PartitionSlice(context);
-    case Opcode::kPad:
-      return PartitionPad(context);
-    case Opcode::kReverse:
-      return PartitionReverse(context);
-    case Opcode::kConcatenate:
-      return PartitionConcatenate(context);
-    case Opcode::kDynamicSlice:
-      return PartitionDynamicSlice(context);
-    case Opcode::kDynamicUpdateSlice:
-      return PartitionDynamicUpdateSlice(context);
-    case Opcode::kGather:
-      return PartitionGather(context);
-    case Opcode::kScatter:
-      return PartitionScatter(context);
-    case Opcode::kConvolution:
-      return PartitionConvolution(context);
-    case Opcode::kReduce:
-      return PartitionReduce(context);
-    case Opcode::kReduceWindow:
-      return PartitionReduceWindow(context);
-    case Opcode::kSelectAndScatter:
-      return PartitionSelectAndScatter(context);
-    case Opcode::kCustomCall:
-      return PartitionCustomCall(context);
-    default:
-      return PartitionByRule(context);
-  }
+  const Row* row = RowOf(context.op->opcode());
+  return row == nullptr ? PartitionByRule(context) : row->program(context);
 }
 
 bool CanCutLocally(const Instruction& op, FactorKind kind) {
@@ -70,33 +68,29 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
     case FactorKind::kReduction:
       return true;
     case FactorKind::kPermuting:
-      switch (op.opcode()) {
-        case Opcode::kSlice:
-        case Opcode::kPad:
-        case Opcode::kReverse:
-        case Opcode::kConcatenate:
-        case Opcode::kConvolution:
-        case Opcode::kReduceWindow:
-        case Opcode::kSelectAndScatter:
-          return true;
-        default:
-          return false;
-      }
-    case FactorKind::kIndexed:
-      switch (op.opcode()) {
-        case Opcode::kDynamicSlice:
-        case Opcode::kDynamicUpdateSlice:
-        case Opcode::kGather:
-        case Opcode::kScatter:
-          return true;
-        default:
-          return false;
-      }
+    case FactorKind::kIndexed: {
+      const Row* row = RowOf(op.opcode());
+      return row != nullptr && row->cuts == kind;
+    }
     case FactorKind::kWhole:
     case FactorKind::kBlocked:
       return false;
   }
   return false;
+}
+
+AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
+  AxisSet partial = 0;
+  const Row* row = RowOf(op.opcode());
+  const bool indexed_is_partial = row != nullptr && row->result == LocalResult::kPartial;
+  for (size_t f = 0; f < rule.factors.size(); ++f) {
+    const FactorKind kind = rule.factors[f].kind;
+    if (kind == FactorKind::kReduction || (kind == FactorKind::kIndexed && indexed_is_partial)) {
+      partial |= factor_axes[f].Set();
+    }
+  }
+  if (partial != 0 && op.opcode() == Opcode::kReduce && !StartsNeutral(op)) return 0;
+  return partial;
 }
 
 }  // namespace toroid

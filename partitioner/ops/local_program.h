@@ -1,7 +1,7 @@
 // Local programs: what one partition runs for an op of the global program.
 //
-// The common case is the op itself on local shapes. Families whose local program differs have a function of
-// their own here; each is given operands already brought to the shardings that the assignment needs.
+// The common case is the op itself on local shapes. Ops whose local program differs have a row in local_programs.inc;
+// each is given operands already brought to the shardings that the assignment needs.
 #ifndef TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
 #define TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "partitioner/sharding_rule.h"
-#include "partitioner/spmd_builder.h"
+#include "partitioner/ops/sharding_rule.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 // BUILD: srcs += "contraction.cc", "custom_calls.cc", "halo_programs.cc", "indexing.cc", "reduction.cc", "window_programs.cc"
 namespace toroid {
@@ -42,25 +42,20 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);
 
+// Axes over which the local result is partial: those of reduction factors, and of the dimensions that gathers
+// and dynamic slices index. Reductions that combine at once (variadic ones, and those from another init value
+// than the neutral element) leave nothing partial.
+AxisSet PartialAxes(const Instruction& op, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
+
 // The op itself on local shapes. Padding of cut reduction factors is replaced by the reducer's neutral
 // element, in every operand that has them: 0 x NaN is NaN.
 absl::StatusOr<std::vector<Instruction*>> PartitionByRule(OpContext& context);
 
-// Families with local programs of their own.
-absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context);
-absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context);
+// Partition<Op>(OpContext&), for every row of the table: ops with local programs of their own.
+#define LOCAL_PROGRAM(op, cuts, result) \
+  absl::StatusOr<std::vector<Instruction*>> Partition##op(OpContext& context);
+#include "partitioner/ops/local_programs.inc"
+#undef LOCAL_PROGRAM
 
 // A custom call on local operands with a local result, one instruction per result leaf. The callee was compiled for
 // the layouts that the call states: operands are copied to them and results from them, so that all around it stays

@@ -17,7 +17,7 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
 #include "partitioner/ops/local_program.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

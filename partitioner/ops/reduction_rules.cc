@@ -1,7 +1,7 @@
 // Rules of reductions, windows, sorting and linear algebra.
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/rules.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

@@ -6,7 +6,7 @@
 #ifndef TOROID_PARTITIONER_OPS_RULES_H_
 #define TOROID_PARTITIONER_OPS_RULES_H_
 
-#include "partitioner/sharding_rule.h"
+#include "partitioner/ops/sharding_rule.h"
 
 // BUILD: srcs += "elementwise_rules.cc", "data_movement_rules.cc", "contraction_rules.cc", "reduction_rules.cc"
 // BUILD: srcs += "indexing_rules.cc", "call_rules.cc"

@@ -4,7 +4,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/reducer.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

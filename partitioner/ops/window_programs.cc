@@ -15,8 +15,8 @@
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
-#include "partitioner/reducer.h"
 #include "partitioner/reshard/halo_exchange.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {

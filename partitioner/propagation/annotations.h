@@ -1,19 +1,17 @@
 // The shardings a module asks for, in one form.
 //
-// Two dialects are read: ordinary `sharding` fields (GSPMD: closed, except for a Sharding call's unspecified
-// dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). Where a
-// module has Shardy meshes its strings count and ordinary shardings are ignored. All devices lie in one mesh,
-// cut wherever some sharding cuts them.
+// Read from either dialect by ReadAnnotations (read_annotations.h). All devices lie in one mesh, cut wherever some
+// sharding cuts them.
 #ifndef TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
 #define TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/statusor.h"
+#include "hlo/ir/instruction.h"
 #include "hlo/ir/mesh.h"
-#include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
 
@@ -59,13 +57,6 @@ struct Annotations {
   // How the data of an outfeed lie, per leaf.
   absl::flat_hash_map<const Instruction*, std::vector<Sharding>> fed;
 };
-
-// `num_devices`: 0 to take what the shardings name (1 if none does).
-// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
-// array, or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or if there
-// are more than kMaxDevices.
-absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph,
-                                            int64_t num_devices);
 
 }  // namespace toroid
 

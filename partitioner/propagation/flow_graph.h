@@ -16,7 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/ir/module.h"
-#include "partitioner/sharding_rule.h"
+#include "partitioner/ops/sharding_rule.h"
 
 namespace toroid {
 

@@ -4,7 +4,7 @@
 #include <queue>
 #include <utility>
 
-#include "partitioner/assignment.h"
+#include "partitioner/propagation/flow_problem.h"
 
 namespace toroid {
 namespace {
@@ -325,21 +325,14 @@ class Propagator {
   }
 
   Assignment Decide(const FlowOp& op) {
-    AssignmentProblem problem;
-    problem.op = op.instruction;
-    problem.rule = op.rule;
-    const auto view = [&](int t, bool is_result) {
-      TensorView v;
-      v.dims = graph_.shape(t).dims();
-      v.width = ByteWidth(graph_.shape(t).element_type());
-      v.free = state_[t].free;
+    const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result) {
+      TensorState state;
+      state.free = state_[t].free;
       const Sharding& sharding = state_[t].sharding;
       // A tensor that nothing cuts yet goes where the op likes it.
-      if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) v.places.push_back(sharding);
-      return v;
-    };
-    for (const int t : op.operands) problem.operands.push_back(view(t, false));
-    for (const int t : op.results) problem.results.push_back(view(t, true));
+      if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) state.places.push_back(sharding);
+      return state;
+    });
     return ChooseAssignment(problem, planner_, mesh_);
   }
 

@@ -3,7 +3,7 @@
 #define TOROID_PARTITIONER_RESHARD_EMIT_PLAN_H_
 
 #include "partitioner/reshard/plan.h"
-#include "partitioner/spmd_builder.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
 

@@ -13,7 +13,7 @@
 #define TOROID_PARTITIONER_RESHARD_HALO_EXCHANGE_H_
 
 #include "partitioner/reshard/halo_plan.h"
-#include "partitioner/spmd_builder.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
 

@@ -12,8 +12,8 @@
 #include "hlo/base/status.h"
 #include "hlo/io/output_name.h"
 #include "hlo/ir/spmd_record.h"
-#include "partitioner/partition_flags.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/command/partition_flags.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/arguments/numpy_arguments.h"
 #include "runtime/command/run_command.h"
 
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   toroid::HloRunCommand command;
   toroid::PartitionOptions options;
   command.partition = [&](const toroid::Module& module,
-                          int64_t num_partitions) -> absl::StatusOr<std::unique_ptr<toroid::Module>> {
+                          int64_t num_partitions) -> absl::StatusOr<std::shared_ptr<const toroid::Module>> {
     if (num_partitions == 0 && toroid::ComputeShardingStats(module).devices == 1 &&
         !toroid::HasManualRegions(module)) {
       return nullptr;

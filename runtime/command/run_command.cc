@@ -47,7 +47,7 @@ constexpr int64_t kBytesPerDevice = 350;
 // What runs: the module of the file, or what the partitioner makes of it.
 struct Program {
   const Module* module;
-  std::unique_ptr<Module> made;  // By the partitioner; null if the module runs as it is.
+  std::shared_ptr<const Module> made;  // By the partitioner; null if the module runs as it is.
   int64_t num_partitions = 1;
   int64_t num_replicas = 1;  // More than 1 only with one partition.
   bool manual = false;       // The file's module runs on the devices it names and no others.
@@ -263,6 +263,10 @@ absl::Status RunHere(const HloRunCommand& command, const RanksHere& ranks) {
 }
 
 }  // namespace
+
+absl::Status RunHloFile(const HloRunCommand& command, HloFile& file) {
+  return Annotate(RunFile(command, file, {}), command.input);
+}
 
 absl::Status RunHloCommand(const HloRunCommand& command) {
   if (command.transport == TransportKind::kLocal) return RunHere(command, {});

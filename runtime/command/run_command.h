@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "hlo/io/file.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -21,7 +22,7 @@ namespace toroid {
 // Partitions a global module for N devices (0: what its shardings name). The result records N and its
 // shardings (spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
 using PartitionFunction =
-    std::function<absl::StatusOr<std::unique_ptr<Module>>(const Module& module, int64_t num_partitions)>;
+    std::function<absl::StatusOr<std::shared_ptr<const Module>>(const Module& module, int64_t num_partitions)>;
 
 // How the devices are spread: all in this process, or an equal share on each rank that mpirun started.
 enum class TransportKind { kLocal, kMpi };
@@ -54,6 +55,9 @@ struct HloRunCommand {
 // nothing to check against; kFailedPrecondition if the check finds a difference. With ranks rank 0 alone reads, prints
 // and writes, and the process ends here where a rank fails (ranks_command.h).
 absl::Status RunHloCommand(const HloRunCommand& command);
+
+// The same, in this process, for a file that was read and whose module was verified; `command.input` is its name.
+absl::Status RunHloFile(const HloRunCommand& command, HloFile& file);
 
 }  // namespace toroid
 

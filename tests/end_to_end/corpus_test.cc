@@ -14,8 +14,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "hlo/io/file.h"
-#include "partitioner/spmd_partitioner.h"
-#include "partitioner/statistics.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/rewrite/poison_padding.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/numerics/compare.h"
 #include "tests/corpus_files.h"
 #include "tests/partition_and_run.h"
@@ -98,7 +99,7 @@ TEST_P(CorpusTest, PartitionedRunGivesTheRecordedResult) {
 TEST_P(CorpusTest, ComputedOnWholeArraysGivesTheRecordedResult) {
   ASSERT_OK_AND_ASSIGN(const Program program, ReadProgram(GetParam()));
   PartitionOptions options;
-  options.replicate_everything = true;
+  options.policy = &ReplicateEverything();
   ExpectRecordedResult(program, options);
 }
 
@@ -166,7 +167,7 @@ TEST_P(ModelTest, DeviceOrdersChangeNeitherResultNorBytes) {
 TEST_P(ModelTest, GarbageInPaddingReachesNoResult) {
   ASSERT_OK_AND_ASSIGN(const Program program, ReadProgram(GetParam()));
   PartitionOptions options;
-  options.poison_padding = true;
+  options.on_local_value = PoisonPadding;
   ExpectRecordedResult(program, options);
 }
 

@@ -9,7 +9,7 @@
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/engine/executor.h"
 #include "tests/corpus_files.h"
 #include "tests/partition_and_run.h"

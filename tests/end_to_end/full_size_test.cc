@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/io/file.h"
-#include "partitioner/spmd_partitioner.h"
-#include "partitioner/statistics.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {

@@ -12,7 +12,7 @@
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/literal.h"
-#include "partitioner/given_shardings.h"
+#include "partitioner/prepare/given_shardings.h"
 #include "runtime/engine/executor.h"
 #include "tests/partition_and_run.h"
 #include "tests/runtime/evaluate.h"
@@ -55,11 +55,11 @@ absl::StatusOr<OpenSample> Open(const Module& sample) {
 // The partitioned result, and whether anything was replicated.
 absl::StatusOr<std::pair<Literal, bool>> RunCut(const OpenSample& open, const std::string& sharding) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(open.text));
-  RETURN_IF_ERROR(ApplyGivenShardings({{sharding, ""}}, module.get()));
+  ASSIGN_OR_RETURN(const GivenShardings given, ApplyGivenShardings({{sharding, ""}}, module.get()));
   PartitionOptions options;
   options.num_partitions = 2;
-  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, options));
-  ASSIGN_OR_RETURN(Literal result, PartitionAndRun(*module, options, open.arguments));
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, options, given));
+  ASSIGN_OR_RETURN(Literal result, PartitionAndRun(*module, options, open.arguments, given));
   return std::make_pair(std::move(result), !partitioned.full_replications.empty());
 }
 

@@ -9,7 +9,8 @@
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
-#include "partitioner/statistics.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/rewrite/poison_padding.h"
 #include "runtime/engine/executor.h"
 #include "runtime/numerics/compare.h"
 #include "tests/partition_and_run.h"
@@ -70,7 +71,7 @@ void ExpectEquivalent(const std::string& text, const std::vector<Literal>& argum
     for (int variant = 0; variant < 3; ++variant) {
       PartitionOptions options;
       options.num_partitions = n;
-      options.poison_padding = variant > 0;
+      if (variant > 0) options.on_local_value = PoisonPadding;
       if (variant > 1) options.device_order_seed = 5;
       SCOPED_TRACE(absl::StrCat(n, " devices", variant > 0 ? ", poisoned" : "",
                                 variant > 1 ? ", device order 5" : ""));

@@ -12,7 +12,7 @@
 
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {
 

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "partitioner/given_shardings.h"
+#include "partitioner/prepare/given_shardings.h"
 #include "runtime/partitioned/run_partitioned.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
@@ -86,8 +86,9 @@ ENTRY main {
   for (const char* name : {"parameter(0)", "y", "output{0}"}) {
     SCOPED_TRACE(name);
     const std::unique_ptr<Module> module = ProgramFor(text, 2);
-    absl::Status status = ApplyGivenShardings({{absl::StrCat(name, "={devices=[2]<=[2]}"), ""}}, module.get());
-    if (status.ok()) status = PartitionModule(*module, PartitionOptions()).status();
+    const auto given = ApplyGivenShardings({{absl::StrCat(name, "={devices=[2]<=[2]}"), ""}}, module.get());
+    absl::Status status = given.status();
+    if (status.ok()) status = PartitionModule(*module, PartitionOptions(), *given).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr("outside the manual region"));
   }
@@ -96,7 +97,7 @@ ENTRY main {
 TEST(ManualRegionsTest, OneValueIsGivenOneSharding) {
   const std::unique_ptr<Module> module = ProgramFor("ENTRY main { ROOT x = f32[4] parameter(0) }", 2);
   const absl::Status status =
-      ApplyGivenShardings({{"x={devices=[2]<=[2]}", ""}, {" x = {replicated}", ""}}, module.get());
+      ApplyGivenShardings({{"x={devices=[2]<=[2]}", ""}, {" x = {replicated}", ""}}, module.get()).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("'x' is given two shardings"));
 }
 

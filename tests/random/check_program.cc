@@ -14,7 +14,7 @@ std::string CheckRandomProgram(const RandomProgram& program) {
     return absl::StrCat(
         program.kind, ": ", what, "\npartitions ", program.options.num_partitions, ", device order ",
         program.options.device_order_seed ? absl::StrCat(*program.options.device_order_seed) : "plain",
-        program.options.poison_padding ? ", poisoned" : "",
+        program.options.on_local_value ? ", poisoned" : "",
         program.options.replicate_outputs ? ", outputs replicated" : "", "\n", program.text);
   };
   const auto module = ParseModule(program.text);

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "partitioner/rewrite/poison_padding.h"
 #include "tests/random/generator.h"
 
 namespace toroid {
@@ -165,7 +166,7 @@ RandomProgram Generator::Make(absl::string_view kind) {
   mesh_ = Mesh(devices, cuts, DeviceOrder(devices));
   program_.options.num_partitions = devices;
   if (Chance(40)) program_.options.device_order_seed = random_() % 1000;
-  program_.options.poison_padding = Chance(40);
+  if (Chance(40)) program_.options.on_local_value = PoisonPadding;
   program_.options.replicate_outputs = Chance(10);
   const auto* chosen = &Pick(Kinds());
   for (const auto& entry : Kinds()) {

@@ -16,7 +16,7 @@
 
 #include "absl/strings/string_view.h"
 #include "hlo/ir/literal.h"
-#include "partitioner/partition_options.h"
+#include "partitioner/prepare/partition_options.h"
 
 namespace toroid {
 

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/hlo_sharding.h"
-#include "partitioner/propagation/annotations.h"
+#include "partitioner/propagation/read_annotations.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {

@@ -9,7 +9,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/engine/executor.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"

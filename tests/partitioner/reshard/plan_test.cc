@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 #include "hlo/io/hlo_text.h"
+#include "partitioner/rewrite/poison_padding.h"
 #include "runtime/numerics/compare.h"
 #include "tests/partition_and_run.h"
 #include "tests/partitioner/equivalence.h"
@@ -238,7 +239,7 @@ TEST(ReshardTest, RandomReshardsKeepTheValues) {
     PartitionOptions options;
     options.num_partitions = n;
     if (i % 2 == 1) options.device_order_seed = random();
-    options.poison_padding = i % 4 >= 2;
+    if (i % 4 >= 2) options.on_local_value = PoisonPadding;
     ASSERT_OK_AND_ASSIGN(const Literal actual, PartitionAndRun(*module, options, {&argument, 1}));
     ASSERT_TRUE(Compare(actual, argument).equal) << n << " devices, case " << i << "\n" << text;
   }

@@ -9,7 +9,7 @@
 #include "examples/moe_transformer_model.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
-#include "partitioner/spmd_partitioner.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/partitioned/run_partitioned.h"
 #include "tests/corpus_files.h"
 #include "tests/random/random_program.h"

@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
-#include "partitioner/partition_options.h"
+#include "partitioner/prepare/partition_options.h"
 #include "runtime/transport/transport.h"
 
 namespace toroid {

@@ -1,0 +1,321 @@
+#include "partitioner/assign/assignment.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "hlo/base/math.h"
+#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/tile_windows.h"
+
+namespace toroid {
+namespace {
+
+const ReshardPlan kNothing;
+
+using FactorAxesList = absl::InlinedVector<AxisList, 6>;
+
+class Chooser {
+ public:
+  Chooser(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh)
+      : problem_(problem), rule_(*problem.rule), planner_(planner), mesh_(mesh) {}
+
+  Assignment Choose() {
+    // The result's wish extended by the operands is free in the usual case.
+    Assignment best;
+    best.cost = std::numeric_limits<double>::infinity();
+    CollectSeeds();
+    if (seeds_.empty()) {
+      best.factor_axes.resize(rule_.factors.size());
+      Evaluate(&best);
+      return best;
+    }
+    for (size_t first = 0; first < seeds_.size(); ++first) {
+      Assignment extended;
+      extended.factor_axes.resize(rule_.factors.size());
+      Add(seeds_[first], &extended.factor_axes);
+      const FactorAxesList exact = extended.factor_axes;
+      for (size_t other = 0; other < seeds_.size(); ++other) {
+        if (other != first) Add(seeds_[other], &extended.factor_axes);
+      }
+      Try(extended, &best);
+      if (best.sent_bytes == 0 && first == 0 && best.flops == 0) return best;
+      if (exact != extended.factor_axes) {
+        Assignment narrow;
+        narrow.factor_axes = exact;
+        Try(narrow, &best);
+      }
+      // Without cutting reductions: gather instead of reducing.
+      Assignment unreduced = extended;
+      bool changed = false;
+      for (size_t f = 0; f < rule_.factors.size(); ++f) {
+        if (rule_.factors[f].kind == FactorKind::kPassThrough || unreduced.factor_axes[f].empty()) continue;
+        unreduced.factor_axes[f] = AxisList();
+        changed = true;
+      }
+      if (changed) Try(unreduced, &best);
+    }
+    Assignment none;
+    none.factor_axes.resize(rule_.factors.size());
+    Try(none, &best);
+    return best;
+  }
+
+ private:
+  struct Seed {
+    FactorAxesList axes;
+    int64_t bytes;
+  };
+
+  void CollectSeeds() {
+    std::vector<Seed> operands;
+    for (size_t i = 0; i < problem_.results.size(); ++i) {
+      for (const Sharding& place : problem_.results[i].places)
+        AddSeed(problem_.results[i], place, rule_.results[i], &seeds_);
+    }
+    for (size_t i = 0; i < problem_.operands.size(); ++i) {
+      if (problem_.operands[i].free) continue;
+      for (const Sharding& place : problem_.operands[i].places) {
+        AddSeed(problem_.operands[i], place, rule_.operands[i], &operands);
+      }
+    }
+    std::stable_sort(operands.begin(), operands.end(),
+                     [](const Seed& a, const Seed& b) { return a.bytes > b.bytes; });
+    if (operands.size() > 6) operands.resize(6);
+    for (Seed& seed : operands) {
+      bool known = false;
+      for (const Seed& other : seeds_) known |= other.axes == seed.axes;
+      if (!known) seeds_.push_back(std::move(seed));
+    }
+  }
+
+  void AddSeed(const TensorView& view, const Sharding& place, const TensorFactors& tensor,
+               std::vector<Seed>* seeds) {
+    Seed seed;
+    seed.axes.resize(rule_.factors.size());
+    bool any = false;
+    AxisList stuck;  // Axes of dimensions that the op needs whole.
+    for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
+      if (place.dims[d].empty()) continue;
+      for (int i = 0; i < tensor[d].size; ++i) {
+        const int f = tensor[d].factor[i];
+        if (problem_.op != nullptr && !CanCutLocally(*problem_.op, rule_.factors[f].kind)) {
+          if (tensor[d].size == 1) stuck.Append(place.dims[d]);
+          continue;
+        }
+        AxisList axes = FactorAxes(mesh_, rule_, tensor[d], i, place.dims[d]);
+        while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
+        seed.axes[f] = rule_.Admissible(mesh_, f, axes);
+        any |= !seed.axes[f].empty();
+      }
+    }
+    seed.bytes = view.width;
+    for (const int64_t size : view.dims) seed.bytes *= size;
+    if (any) seeds->push_back(seed);
+    if (MoveStuck(stuck, tensor, &seed)) seeds->push_back(std::move(seed));
+  }
+
+  // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all
+  // of them: a sort along a cut dimension then takes an all-to-all to the other one, and back.
+  bool MoveStuck(const AxisList& stuck, const TensorFactors& tensor, Seed* seed) const {
+    if (stuck.empty() || problem_.op == nullptr || (stuck.Set() & problem_.reserved) != 0) return false;
+    int best = -1;
+    int64_t most = 0;
+    for (const DimFactors& dim : tensor) {
+      if (dim.size != 1 || rule_.factors[dim.factor[0]].kind != FactorKind::kPassThrough) continue;
+      const int f = dim.factor[0];
+      const int64_t tile = rule_.factors[f].size / mesh_.Product(seed->axes[f]);
+      if (tile < mesh_.Product(stuck) || tile <= most) continue;
+      AxisList axes = seed->axes[f];
+      axes.Append(stuck);
+      if (rule_.Admissible(mesh_, f, axes) != axes) continue;
+      best = f;
+      most = tile;
+    }
+    if (best < 0) return false;
+    seed->axes[best].Append(stuck);
+    return true;
+  }
+
+  // Extends the assignment wherever the seed agrees with it.
+  void Add(const Seed& seed, FactorAxesList* axes) const {
+    AxisSet used = 0;
+    for (const AxisList& list : *axes) used |= list.Set();
+    for (size_t f = 0; f < axes->size(); ++f) {
+      const AxisList& wanted = seed.axes[f];
+      AxisList& own = (*axes)[f];
+      if (wanted.size() <= own.size() || !own.IsPrefixOf(wanted)) continue;
+      for (int i = own.size(); i < wanted.size() && !(used >> wanted[i] & 1); ++i) {
+        own.push_back(wanted[i]);
+        used |= AxisSet{1} << wanted[i];
+      }
+    }
+  }
+
+  // Work repeated on several devices is not a way to save bytes: fewer flops win before fewer bytes.
+  void Try(Assignment& candidate, Assignment* best) {
+    DropInexpressible(&candidate.factor_axes);
+    Evaluate(&candidate);
+    if (best->cost == std::numeric_limits<double>::infinity() ||
+        std::tie(candidate.flops, candidate.replicates, candidate.cost) <
+            std::tie(best->flops, best->replicates, best->cost)) {
+      *best = candidate;
+    }
+  }
+
+  // In a dimension of several factors a minor one can be cut only if those before it are cut to single
+  // elements.
+  void DropInexpressible(FactorAxesList* axes) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto check = [&](const auto& tensors) {
+        for (const TensorFactors& tensor : tensors) {
+          for (const DimFactors& dim : tensor) {
+            bool whole = true;
+            for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
+              AxisList& own = (*axes)[dim.factor[i]];
+              if (!whole && !own.empty()) {
+                own = AxisList();
+                changed = true;
+              }
+              whole &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
+            }
+          }
+        }
+      };
+      check(rule_.operands);
+      check(rule_.results);
+    }
+  }
+
+  void Evaluate(Assignment* candidate) {
+    double cost = 0;
+    double time = 0;
+    int64_t sent = 0;
+    AxisSet used = 0;
+    for (const AxisList& axes : candidate->factor_axes) used |= axes.Set();
+    candidate->replicates = false;
+    for (size_t i = 0; i < problem_.operands.size(); ++i) {
+      const TensorView& view = problem_.operands[i];
+      if (view.free || view.places.empty()) continue;
+      Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate->factor_axes);
+      const ReshardPlan* cheapest = nullptr;
+      for (const Sharding& place : view.places) {
+        needed.manual = place.manual;
+        if (place == needed) {
+          cheapest = &kNothing;
+          break;
+        }
+        const ReshardPlan& plan = planner_->Plan(view.dims, view.width, place, needed);
+        if (cheapest == nullptr || plan.time < cheapest->time) cheapest = &plan;
+      }
+      time += cheapest->time;
+      sent += cheapest->sent_bytes;
+      cost += planner_->cost().MemoryTime(LocalBytes(view, needed));
+      if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
+        // Weights split over an axis that now cuts something else of the op are meant to be gathered.
+        for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
+      }
+    }
+    const AxisSet partial =
+        problem_.op == nullptr ? 0 : PartialAxes(*problem_.op, rule_, candidate->factor_axes);
+    for (size_t i = 0; i < problem_.results.size(); ++i) {
+      const TensorView& view = problem_.results[i];
+      Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
+      natural.partial = partial;
+      cost += planner_->cost().MemoryTime(LocalBytes(view, natural));
+      Sharding wanted = natural;
+      wanted.partial = 0;
+      if (!view.places.empty()) wanted = view.places[0];
+      if (wanted.partial & ~partial) wanted.partial = 0;
+      natural.manual = wanted.manual;
+      natural.reducer = wanted.reducer = Reducer::kAdd;
+      if (natural == wanted) continue;
+      const ReshardPlan& plan = planner_->Plan(view.dims, view.width, natural, wanted);
+      time += plan.time;
+      sent += plan.sent_bytes;
+    }
+    AddExchanges(*candidate, &sent, &time, &cost);
+    candidate->flops = Flops(*candidate);
+    candidate->sent_bytes = sent;
+    candidate->time = time;
+    candidate->cost = time + cost;
+  }
+
+  // What the local program exchanges by itself: halos.
+  void AddExchanges(const Assignment& candidate, int64_t* sent, double* time, double* cost) const {
+    if (problem_.op == nullptr || rule_.results.empty()) return;
+    std::vector<double> operand_bytes;
+    for (size_t d = 0; d < rule_.results[0].size(); ++d) {
+      const DimFactors& dim = rule_.results[0][d];
+      if (dim.size != 1 || rule_.factors[dim.factor[0]].kind != FactorKind::kPermuting) continue;
+      const AxisList& axes = candidate.factor_axes[dim.factor[0]];
+      if (axes.empty()) continue;
+      for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
+        const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);
+        operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));
+      }
+      const ExchangeCost exchange =
+          CostOfExchanges(*problem_.op, static_cast<int>(d), mesh_, planner_->cost(), axes, operand_bytes);
+      *sent += exchange.sent_bytes;
+      *time += planner_->cost().CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, 1);
+      *cost += exchange.delay;
+    }
+  }
+
+  // True if every dimension of an operand can be cut where the op runs.
+  bool CanTakeParts(size_t operand) const {
+    if (problem_.op == nullptr) return true;
+    for (const DimFactors& dim : rule_.operands[operand]) {
+      bool can = dim.size > 0;
+      for (int i = 0; i < dim.size; ++i)
+        can &= CanCutLocally(*problem_.op, rule_.factors[dim.factor[i]].kind);
+      if (!can) return false;
+    }
+    return true;
+  }
+
+  double LocalBytes(const TensorView& view, const Sharding& sharding) const {
+    double bytes = static_cast<double>(view.width);
+    for (size_t d = 0; d < view.dims.size(); ++d) {
+      bytes *= static_cast<double>(CeilOfRatio(view.dims[d], mesh_.Product(sharding.dims[d])));
+    }
+    return bytes;
+  }
+
+  // Local flops of a contraction: twice the product of its local factors.
+  double Flops(const Assignment& candidate) const {
+    if (problem_.op == nullptr) return 0;
+    if (problem_.op->opcode() != Opcode::kDot && problem_.op->opcode() != Opcode::kConvolution) return 0;
+    double flops = 2;
+    for (size_t f = 0; f < rule_.factors.size(); ++f) {
+      flops *=
+          static_cast<double>(CeilOfRatio(rule_.factors[f].size, mesh_.Product(candidate.factor_axes[f])));
+    }
+    return flops;
+  }
+
+  const AssignmentProblem& problem_;
+  const ShardingRule& rule_;
+  ReshardPlanner* planner_;
+  const Mesh& mesh_;
+  std::vector<Seed> seeds_;
+};
+
+}  // namespace
+
+Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
+                       absl::Span<const AxisList> factor_axes) {
+  Sharding sharding;
+  sharding.dims.reserve(tensor.size());
+  for (const DimFactors& dim : tensor) {
+    sharding.dims.push_back(dim.size == 0 ? AxisList() : DimAxes(mesh, rule, dim, factor_axes));
+  }
+  return sharding;
+}
+
+Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh) {
+  return Chooser(problem, planner, mesh).Choose();
+}
+
+}  // namespace toroid

@@ -1,0 +1,53 @@
+// How one op is computed: which axes cut each of its factors.
+//
+// Given where the operands are and where the result is wanted, contractions take the assignment with the
+// fewest flops per device; among those, and for all other ops, those win that gather no operand whole that
+// the op could take in parts; among these the one that costs least: bytes sent to bring the operands to it
+// and the result from it, plus the local memory traffic in units of link time, so that of equal communication
+// the more parallel one wins.
+#ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
+#define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
+
+#include <optional>
+#include <vector>
+
+#include "partitioner/ops/sharding_rule.h"
+#include "partitioner/reshard/plan.h"
+
+namespace toroid {
+
+// What is known of one operand or result.
+struct TensorView {
+  absl::Span<const int64_t> dims;
+  int64_t width = 4;                        // Bytes of an element.
+  absl::InlinedVector<Sharding, 2> places;  // Where an operand is; where a result is wanted (none: anywhere).
+  bool free = false;                        // An operand that any device can make in any sharding.
+};
+
+struct Assignment {
+  absl::InlinedVector<AxisList, 6> factor_axes;
+  int64_t sent_bytes = 0;
+  double time = 0;   // Of what is sent, by the cost model.
+  double flops = 0;  // Of a contraction, per device.
+  bool replicates =
+      false;        // Some cut operand would have to be gathered whole although the op can run on parts.
+  double cost = 0;  // That, what its own exchanges delay, and local memory traffic.
+};
+
+struct AssignmentProblem {
+  const Instruction* op = nullptr;  // Null for plain data flow.
+  const ShardingRule* rule = nullptr;
+  absl::InlinedVector<TensorView, 4> operands;
+  absl::InlinedVector<TensorView, 1> results;
+  AxisSet reserved = 0;  // Axes the op may not use: manual ones, and those over which it passes partials on.
+};
+
+// The sharding of a tensor of factors `tensor` under an assignment; no partial axes.
+Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
+                       absl::Span<const AxisList> factor_axes);
+
+Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_

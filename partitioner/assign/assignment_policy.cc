@@ -1,0 +1,42 @@
+#include "partitioner/assign/assignment_policy.h"
+
+namespace toroid {
+namespace {
+
+class Cheapest : public AssignmentPolicy {
+ public:
+  Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh) const override {
+    return ChooseAssignment(problem, planner, mesh);
+  }
+};
+
+class Replicating : public AssignmentPolicy {
+ public:
+  void AdjustPlan(const std::vector<bool>& at_boundary, std::vector<Sharding>* plan) const override {
+    for (size_t t = 0; t < plan->size(); ++t) {
+      if (!at_boundary[t]) (*plan)[t] = Sharding::Replicated(static_cast<int>((*plan)[t].dims.size()));
+    }
+  }
+
+  Assignment Choose(const AssignmentProblem& problem, ReshardPlanner*, const Mesh&) const override {
+    Assignment whole;
+    whole.factor_axes.resize(problem.rule->factors.size());
+    return whole;
+  }
+};
+
+}  // namespace
+
+void AssignmentPolicy::AdjustPlan(const std::vector<bool>&, std::vector<Sharding>*) const {}
+
+const AssignmentPolicy& CheapestAssignments() {
+  static const Cheapest* const policy = new Cheapest;
+  return *policy;
+}
+
+const AssignmentPolicy& ReplicateEverything() {
+  static const Replicating* const policy = new Replicating;
+  return *policy;
+}
+
+}  // namespace toroid

@@ -1,0 +1,94 @@
+// hlo-partition: a global HLO program with shardings becomes the program of one partition.
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "hlo/base/command_line.h"
+#include "hlo/base/status.h"
+#include "hlo/io/output_name.h"
+#include "partitioner/command/partition_command.h"
+#include "partitioner/command/partition_flags.h"
+#include "runtime/command/run_command.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    R"(Partitions an HLO module into one SPMD program for any number of devices.
+
+Shardings are read from the module (GSPMD `sharding` fields or Shardy `xla.sdy.*` attributes) and from --shard, and
+propagated to every value; then every op is rewritten for one partition, with the collectives it needs.
+
+  hlo-partition step.hlo.pb -o step.spmd.hlo.pb --stats=-
+  hlo-partition step.hlo.pb --explain
+  hlo-partition layer.hlo --shard 'parameter(0)={devices=[8,1]<=[8]}' --num_partitions=8 -o layer.spmd.hlo)";
+
+absl::Status CheckOnDevices(const toroid::PartitionCommand& command, toroid::HloFile& file,
+                            const toroid::PartitionOnce& partition) {
+  toroid::HloRunCommand run;
+  run.input = command.input == "-" ? "standard input" : command.input;
+  run.num_partitions = command.options.num_partitions;
+  run.check = true;
+  run.partition = [&](const toroid::Module& module,
+                      int64_t num_partitions) -> absl::StatusOr<std::shared_ptr<const toroid::Module>> {
+    ASSIGN_OR_RETURN(const toroid::Module* partitioned, partition(module, num_partitions));
+    // It belongs to the command.
+    return std::shared_ptr<const toroid::Module>(std::shared_ptr<void>(), partitioned);
+  };
+  return toroid::RunHloFile(run, file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kHelp, "hlo-partition");
+  toroid::PartitionCommand command;
+  std::string format, explain;
+  const std::map<std::string, toroid::Format> formats = {{"text", toroid::Format::kHloText},
+                                                         {"pb", toroid::Format::kContainer},
+                                                         {"pbtxt", toroid::Format::kProtoText},
+                                                         {"json", toroid::Format::kJson}};
+  app.add_option("IN", command.input, "The module to partition, - for standard input")->required();
+  toroid::AddPartitionFlags(app, &command.options);
+  app.add_option("-o", command.output, "The file to write, - for standard output; its name says the format");
+  app.add_option("--format", format, "Write this format instead of the one the output's name asks for")
+      ->check(CLI::IsMember({"text", "pb", "pbtxt", "json"}));
+  app.add_option("--shard", command.shardings,
+                 "NAME=SHARDING; NAME: an instruction, parameter(K), output{K}, or a glob on op_name")
+      ->type_name("NAME=SHARDING")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment");
+  app.add_flag("--replicate_outputs", command.options.replicate_outputs,
+               "Give every device all results whole");
+  app.add_option("--stats", command.stats,
+                 "Write time, collectives, flops and memory as JSON to a file, - for standard output");
+  CLI::Option* explain_option =
+      app.add_flag("--explain{grouped}", explain,
+                   "Print which instruction and source line needs each collective; rows that differ by a layer's "
+                   "number alone are one, with --explain=full none are; also for modules partitioned already")
+          ->check(CLI::IsMember({"grouped", "full"}));
+  bool check = false;
+  app.add_flag("--check", check,
+               "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
+  app.add_option("--dump_dir", command.dump_dir, "Write the module after each phase and pass into this folder");
+  app.add_flag("--verify", command.verify, "Verify the module after each phase and pass; an error names it");
+  app.callback([&] {
+    if (!command.output.empty() && format.empty()) {
+      toroid::CheckOutputName(command.output, "; or give --format");
+    }
+  });
+  return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
+    if (!format.empty()) command.format = formats.at(format);
+    if (*explain_option) {
+      command.explain = explain == "full" ? toroid::Explain::kFull : toroid::Explain::kGrouped;
+    }
+    if (check) {
+      command.check = [&](toroid::HloFile& file, const toroid::PartitionOnce& partition) {
+        return CheckOnDevices(command, file, partition);
+      };
+    }
+    return toroid::RunPartitionCommand(command);
+  });
+}

@@ -1,0 +1,210 @@
+#include "partitioner/command/partition_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "hlo/base/files.h"
+#include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
+#include "hlo/base/terminal.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/ir/spmd_record.h"
+#include "hlo/ops/verify_module.h"
+#include "hlo/passes/pass.h"
+#include "hlo/passes/run_time_sizes_pass.h"
+#include "partitioner/command/nothing_sharded.h"
+#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/report/explain_table.h"
+#include "partitioner/report/partition_report.h"
+#include "partitioner/report/statistics.h"
+
+namespace toroid {
+namespace {
+
+std::string NameOf(const std::string& input) { return input == "-" ? "standard input" : input; }
+
+// Writes the module after each phase as HLO text, numbered in order.
+absl::Status Dump(const std::string& folder, int number, absl::string_view phase, const Module& module) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
+  return WriteFile(absl::StrFormat("%s/%02d_%s.hlo", folder, number, phase), PrintModule(module));
+}
+
+absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module,
+                                      const GivenShardings& given) {
+  RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
+  if (IsPartitioned(module)) {
+    return absl::InvalidArgumentError(
+        "the module is partitioned already (it has spmd_output_sharding); give the module before partitioning, in "
+        "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
+  }
+  PartitionOptions options = command.options;
+  int number = 0;
+  if (!command.dump_dir.empty() || command.verify) {
+    options.after_phase = [&](absl::string_view phase, const Module& after) {
+      if (!command.dump_dir.empty()) RETURN_IF_ERROR(Dump(command.dump_dir, number++, phase, after));
+      return command.verify ? Annotate(VerifyModule(after), absl::StrCat("after ", phase)) : absl::OkStatus();
+    };
+  }
+  return PartitionModule(module, options, given);
+}
+
+absl::StatusOr<GivenShardings> GiveShardings(const PartitionCommand& command, HloFile* file) {
+  std::vector<GivenSharding> shardings;
+  for (const std::string& line : command.shardings) shardings.push_back({line, ""});
+  if (!command.annotations.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
+    for (GivenSharding& line : GivenShardingLines(text, command.annotations)) shardings.push_back(std::move(line));
+  }
+  return ApplyGivenShardings(shardings, file->module.get(), &file->warnings);
+}
+
+void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned) {
+  if (command.explain == Explain::kNothing) return;
+  ExplainOptions options;
+  options.full = command.explain == Explain::kFull;
+  options.width = OutputWidth();
+  const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
+  std::fputs(ExplainTable(collectives, partitioned.full_replications, options).c_str(), stdout);
+  const bool names_axes = std::any_of(collectives.begin(), collectives.end(), [](const CollectiveRecord& record) {
+    return absl::StrContains(record.cause, " -> ");
+  });
+  if (names_axes && !partitioned.made_up_axes.empty()) {
+    std::printf("axes %s: a letter and a size each; the module names none\n", partitioned.made_up_axes.c_str());
+  }
+}
+
+// True if the module is the program of one partition and is asked for nothing but a report.
+bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
+  return command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
+         command.dump_dir.empty() && (command.explain != Explain::kNothing || !command.stats.empty()) &&
+         (IsPartitioned(module) || LooksPartitioned(module));
+}
+
+bool AsksForNothing(const PartitionCommand& command) {
+  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && command.check == nullptr &&
+         command.explain == Explain::kNothing;
+}
+
+absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
+  Partitioned partitioned;
+  ASSIGN_OR_RETURN(partitioned.num_partitions, PartitionsOf(*module));
+  partitioned.module = std::move(module);
+  return partitioned;
+}
+
+// Says how to begin with a module in which nothing is sharded.
+void HintIfNothingIsSharded(const PartitionCommand& command, const Module& module, const Partitioned& partitioned) {
+  if (command.options.num_partitions == 1 || !IsNothingCut(*partitioned.module)) return;
+  std::fprintf(stderr, "%s: %s\n", NameOf(command.input).c_str(),
+               NothingShardedText(module, command.options.num_partitions).c_str());
+}
+
+struct Input {
+  HloFile file;
+  GivenShardings given;
+};
+
+absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
+  Input input;
+  ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
+  RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOf(command.input)));
+  if (command.options.num_partitions != 1) {
+    PassPipeline pipeline;
+    pipeline.Add<RunTimeSizesPass>();
+    RETURN_IF_ERROR(pipeline.Run(&input.file.module).status());
+  }
+  absl::StatusOr<GivenShardings> given = GiveShardings(command, &input.file);
+  if (!given.ok()) return Annotate(given.status(), NameOf(command.input));
+  input.given = *std::move(given);
+  return input;
+}
+
+// Runs and compares; what was partitioned for it is left in `partitioned`.
+absl::Status Check(const PartitionCommand& command, Input& input, std::optional<Partitioned>* partitioned) {
+  if (command.check == nullptr) return absl::OkStatus();
+  return command.check(input.file, [&](const Module& module, int64_t) -> absl::StatusOr<const Module*> {
+    ASSIGN_OR_RETURN(*partitioned, Partition(command, module, input.given));
+    return (*partitioned)->module.get();
+  });
+}
+
+double PartitionSeconds(const Partitioned& partitioned) {
+  return partitioned.propagate_seconds + partitioned.partition_seconds + partitioned.optimize_seconds;
+}
+
+// The program to write and to report on.
+absl::StatusOr<Partitioned> PartitionedProgram(const PartitionCommand& command, Input& input) {
+  std::unique_ptr<Module>& module = input.file.module;
+  if (IsToBeReportedOnly(command, *module)) return AsItIs(std::move(module));
+  if (command.options.num_partitions != 1) {
+    ASSIGN_OR_RETURN(Partitioned partitioned, Partition(command, *module, input.given));
+    return partitioned;
+  }
+  if (HasManualRegions(*module)) {
+    return absl::InvalidArgumentError("manual regions cannot run on one device; leave out --num_partitions=1");
+  }
+  Partitioned whole;
+  whole.module = std::move(module);
+  return whole;
+}
+
+absl::Status WriteProgram(const PartitionCommand& command, const HloFile& input, Partitioned* partitioned) {
+  if (command.output.empty()) return absl::OkStatus();
+  HloFile out;
+  // A snapshot's arguments and result are those of the global program.
+  out.container = input.container == Container::kModule ? Container::kModule : Container::kProto;
+  out.module = std::move(partitioned->module);
+  RETURN_IF_ERROR(command.format ? WriteHloFile(out, command.output, *command.format)
+                                 : WriteHloFile(out, command.output));
+  partitioned->module = std::move(out.module);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunPartitionCommand(const PartitionCommand& command) {
+  PhaseSeconds seconds;
+  const Stopwatch start;
+  ASSIGN_OR_RETURN(Input input, ReadInputFile(command));
+  seconds.read = start.Seconds();
+  const int64_t before = input.file.module->NumInstructions();
+
+  std::optional<Partitioned> checked;
+  const Stopwatch check;
+  RETURN_IF_ERROR(Check(command, input, &checked));
+  const double check_seconds = check.Seconds() - (checked ? PartitionSeconds(*checked) : 0);
+  if (!checked) {
+    absl::StatusOr<Partitioned> made = PartitionedProgram(command, input);
+    if (!made.ok()) return Annotate(made.status(), NameOf(command.input));
+    checked = *std::move(made);
+  }
+  Partitioned& partitioned = *checked;
+  if (input.file.module != nullptr) HintIfNothingIsSharded(command, *input.file.module, partitioned);
+  seconds.propagate = partitioned.propagate_seconds;
+  seconds.partition = partitioned.partition_seconds;
+  seconds.optimize = partitioned.optimize_seconds;
+
+  const Stopwatch write;
+  RETURN_IF_ERROR(WriteProgram(command, input.file, &partitioned));
+  seconds.write = write.Seconds();
+  seconds.total = start.Seconds() - check_seconds;
+
+  if (!command.stats.empty()) {
+    RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
+  }
+  PrintExplanation(command, partitioned);
+  if (AsksForNothing(command)) {
+    std::fputs(SummaryLine(ListCollectives(*partitioned.module), partitioned.num_partitions).c_str(), stdout);
+  }
+  PrintWarnings(input.file);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

@@ -1,0 +1,34 @@
+#include "partitioner/command/partition_flags.h"
+
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
+#include "hlo/ir/device_limit.h"
+#include "partitioner/rewrite/poison_padding.h"
+
+namespace toroid {
+
+void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
+  app.add_option("--num_partitions", options->num_partitions,
+                 "Number of devices; default: what the module's shardings name; 1 ignores shardings")
+      ->check(CLI::Range(int64_t{1}, kMaxDevices));
+  app.add_option_function<std::string>(
+         "--device_order",
+         [options](const std::string& value) {
+           absl::string_view seed = value;
+           uint64_t number = 0;
+           if (!absl::ConsumePrefix(&seed, "random:") || !absl::SimpleAtoi(seed, &number)) {
+             throw CLI::ValidationError("--device_order", "expected random:SEED with a number");
+           }
+           options->device_order_seed = number;
+         },
+         "random:SEED relabels the devices of all shardings by a permutation; results and bytes stay the "
+         "same")
+      ->type_name("random:SEED");
+  app.add_flag_callback(
+      "--poison_padding", [options] { options->on_local_value = PoisonPadding; },
+      "Test aid: write garbage beyond the valid part of every uneven shard");
+}
+
+}  // namespace toroid

@@ -1,0 +1,95 @@
+// Sharding rules: how the dimensions of an op's operands and results map to factors.
+//
+// As in an einsum, dimensions that must be cut alike share a factor: dot is (b m k),(b k n)->(b m n). A
+// dimension may be made of several factors, major first: reshape f32[6,4] -> f32[24] is (i j)->((i j)).
+// Propagation and partitioning read nothing but the rule; a factor's kind says what cutting it means for the
+// local program:
+//
+//   kPassThrough  every tensor that has the factor is cut alike; the local program is the op itself
+//   kReduction    the op reduces over it: the local result is partial over its axes
+//   kPermuting    cutting it moves data between neighbours (slice, pad, reverse, windows): the op's own partitioner
+//                 emits the local program
+//   kIndexed      indices address it (gather, scatter, dynamic slices): the op's own partitioner masks
+//   kWhole        the op needs it whole: never cut where the op runs, but sharding flows along it
+//   kBlocked      as kWhole, and no sharding flows along it
+#ifndef TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
+#define TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "hlo/ir/instruction.h"
+#include "hlo/ir/mesh.h"
+
+namespace toroid {
+
+enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kIndexed, kWhole, kBlocked };
+
+struct Factor {
+  int64_t size = 1;
+  FactorKind kind = FactorKind::kPassThrough;
+  // Part of a dimension made of several factors: it can only be cut evenly.
+  bool composite = false;
+};
+
+// The factors of one dimension, major first. None: the dimension is never cut where the op runs.
+struct DimFactors {
+  static constexpr int kMax = 7;
+  uint8_t size = 0;
+  uint8_t factor[kMax] = {};
+
+  DimFactors() = default;
+  DimFactors(int f) : size(1) { factor[0] = static_cast<uint8_t>(f); }
+  void push_back(int f) { factor[size++] = static_cast<uint8_t>(f); }
+};
+
+using TensorFactors = absl::InlinedVector<DimFactors, 4>;
+
+// Operands in which an op is linear: op(a + b) = op(a) + op(b) when the operands in `together` are all
+// partial and the others are full. Only additive partials pass through arithmetic; `any_reducer` marks pure
+// data movement, through which partials of every reducer pass.
+struct Linearity {
+  uint32_t together = 0;  // Bit i: operand i.
+  bool any_reducer = false;
+};
+
+struct ShardingRule {
+  absl::InlinedVector<Factor, 6> factors;
+  absl::InlinedVector<TensorFactors, 3> operands;
+  // One entry for an array; one per leaf for a tuple.
+  absl::InlinedVector<TensorFactors, 1> results;
+  absl::InlinedVector<Linearity, 1> linear;
+  // How the parts of a reduction factor combine.
+  Reducer reducer = Reducer::kAdd;
+
+  int AddFactor(int64_t size, FactorKind kind = FactorKind::kPassThrough) {
+    factors.push_back({size, kind});
+    return static_cast<int>(factors.size()) - 1;
+  }
+  // Sets `composite`; to be called once all dimensions are there.
+  void MarkComposites();
+  // The longest prefix of `axes` over which the factor may be cut: all of it, or what divides a composite
+  // factor.
+  AxisList Admissible(const Mesh& mesh, int factor, const AxisList& axes) const;
+};
+
+// One factor per dimension of `dims`, shared by `operands` operands and one result.
+ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands);
+
+// PointwiseRule of an op that hands its one operand on: partial values of every reducer pass.
+ShardingRule MovedRule(absl::Span<const int64_t> dims);
+
+// Axes of factor `index` within a dimension of factors `dim` that is cut over `axes`; sizes of the major
+// factors must be used up exactly. Empty if none reach it.
+AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim, int index,
+                    const AxisList& axes);
+
+// The axes of a dimension whose factors are cut over `factor_axes`: those of the leading factors that are cut
+// wholly, then those of the first that is not.
+AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim,
+                 absl::Span<const AxisList> factor_axes);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_OPS_SHARDING_RULE_H_

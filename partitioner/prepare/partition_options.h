@@ -1,0 +1,34 @@
+// What a caller may ask of the partitioner.
+#ifndef TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
+#define TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "hlo/cost/cost_model.h"
+#include "hlo/ir/module.h"
+#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/rewrite/local_value_hook.h"
+
+namespace toroid {
+
+struct PartitionOptions {
+  int64_t num_partitions = 0;  // 0: what the shardings name.
+  // Relabels the devices of all shardings by a seeded permutation.
+  std::optional<uint64_t> device_order_seed;
+  bool replicate_outputs = false;
+  // How ops are computed; outlives the call.
+  const AssignmentPolicy* policy = &CheapestAssignments();
+  // Called with every local value that is made, for test aids such as PoisonPadding; empty: none.
+  LocalValueHook on_local_value;
+  // By which resharding, assignment and halo exchanges are chosen; outlives the call.
+  const CostModel* cost = &DefaultCostModel();
+  // Called with the name of a phase, or of a pass behind the rewriting, and the module after it.
+  std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_

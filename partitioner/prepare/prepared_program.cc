@@ -1,0 +1,133 @@
+#include "partitioner/prepare/prepared_program.h"
+
+#include <numeric>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/analysis/trip_count.h"
+#include "hlo/base/status.h"
+#include "hlo/ir/spmd_record.h"
+#include "hlo/passes/inline_calls_pass.h"
+#include "hlo/passes/mixed_precision.h"
+#include "partitioner/propagation/flow_problem.h"
+#include "partitioner/propagation/propagation.h"
+#include "partitioner/propagation/read_annotations.h"
+
+namespace toroid {
+namespace {
+
+// A permutation of 0..n-1 that depends on the seed alone.
+std::vector<int64_t> RandomPermutation(int64_t n, uint64_t seed) {
+  std::vector<int64_t> permutation(n);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::mt19937_64 random(seed);
+  for (int64_t i = n - 1; i > 0; --i) std::swap(permutation[i], permutation[random() % (i + 1)]);
+  return permutation;
+}
+
+absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annotations) {
+  for (auto& [instruction, device] : annotations->device) device = permutation[device];
+  ASSIGN_OR_RETURN(annotations->mesh, annotations->mesh.Relabeled(permutation));
+  for (auto& annotation : annotations->tensor) {
+    if (!annotation || !annotation->foreign) continue;
+    const HloSharding& old = *annotation->foreign;
+    std::vector<int64_t> devices(old.order().size());
+    for (int64_t i = 0; i < old.order().size(); ++i) devices[i] = permutation[old.order().DeviceAt(i)];
+    ASSIGN_OR_RETURN(DeviceOrder order, DeviceOrder::Explicit(std::move(devices)));
+    annotation->foreign =
+        HloSharding::Tiled({old.tiles().begin(), old.tiles().end()},
+                           {old.subgroups().begin(), old.subgroups().end()}, std::move(order));
+  }
+  return absl::OkStatus();
+}
+
+// An op where the plan has its operands and results; edges only move what flows over them.
+Assignment AssignUnder(const PreparedProgram& program, const ShardingPlan& plan, const FlowOp& op) {
+  const AssignmentProblem problem = ProblemOf(*program.graph, op, [&](int t, bool) {
+    TensorState state;
+    state.places.push_back(plan[t]);
+    state.reserved = program.annotations.manual[t];
+    return state;
+  });
+  return ChooseAssignment(problem, program.planner.get(), program.annotations.mesh);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module, const PartitionOptions& options,
+                                                                const GivenShardings& given) {
+  if (options.device_order_seed && HasManualRegions(module)) {
+    return absl::UnimplementedError(
+        "a device order cannot be changed under manual regions, which name devices");
+  }
+  auto program = std::make_unique<PreparedProgram>();
+  GivenShardings flat_given = given;  // Of the module as it is by then.
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> separate, SeparatePrecisions(module, &flat_given));
+  ASSIGN_OR_RETURN(program->flat, InlineCalls(separate ? *separate : module, &flat_given));
+  if (options.after_phase) RETURN_IF_ERROR(options.after_phase("inline", *program->flat));
+  program->graph = std::make_unique<FlowGraph>(*program->flat);
+  ASSIGN_OR_RETURN(program->annotations,
+                   ReadAnnotations(*program->flat, *program->graph, options.num_partitions, flat_given));
+  if (options.device_order_seed) {
+    const int64_t n = program->annotations.mesh.num_devices();
+    RETURN_IF_ERROR(Relabel(RandomPermutation(n, *options.device_order_seed), &program->annotations));
+    program->relabeled = true;
+  }
+  if (options.replicate_outputs) {
+    for (const int output : program->graph->outputs()) {
+      program->annotations.tensor[output] = Annotation::Whole(program->graph->shape(output).rank());
+    }
+  }
+  program->planner = std::make_unique<ReshardPlanner>(&program->annotations.mesh, options.cost);
+  return program;
+}
+
+ShardingPlan ProposeShardings(const PreparedProgram& program) {
+  const Annotations& annotations = program.annotations;
+  ShardingPlan plan = PropagateShardings(*program.graph, annotations, program.planner.get());
+  // What arrives as partial sums is still to be reduced.
+  for (const Instruction* parameter : program.flat->entry()->parameters()) {
+    for (const int leaf : program.graph->Leaves(*parameter)) {
+      if (!annotations.tensor[leaf]) continue;
+      plan[leaf].partial = annotations.tensor[leaf]->sharding.partial;
+      plan[leaf].reducer = annotations.tensor[leaf]->sharding.reducer;
+    }
+  }
+  return plan;
+}
+
+absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgram* program) {
+  const Shape& shape = program->graph->shape(tensor);
+  RETURN_IF_ERROR(sharding.Validate(shape));
+  const std::optional<Sharding> given = program->annotations.mesh.FromHlo(sharding, shape.rank());
+  if (!given) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sharding ", sharding.ToString(), " cuts the devices where no sharding of the module does; give it to the module"));
+  }
+  Annotation annotation;
+  annotation.sharding = *given;
+  annotation.closed = ~uint64_t{0};
+  program->annotations.tensor[tensor] = std::move(annotation);
+  return absl::OkStatus();
+}
+
+PlanCost EvaluatePlan(const PreparedProgram& program, const ShardingPlan& plan) {
+  PlanCost cost;
+  const std::vector<Executions> executions = CountExecutions(*program.flat);
+  for (const FlowOp& op : program.graph->ops()) {
+    if (op.operands.empty() && op.results.empty()) continue;
+    const Assignment assignment = AssignUnder(program, plan, op);
+    const double times =
+        op.instruction == nullptr
+            ? 1
+            : static_cast<double>(executions[op.instruction->computation()->index()].times);
+    cost.time += times * assignment.cost;
+    cost.sent_bytes += times * static_cast<double>(assignment.sent_bytes);
+    cost.matrix_flops += times * assignment.flops;
+  }
+  return cost;
+}
+
+}  // namespace toroid

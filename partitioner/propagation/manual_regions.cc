@@ -1,0 +1,209 @@
+#include "partitioner/propagation/manual_regions.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "partitioner/propagation/sharding_on_mesh.h"
+#include "partitioner/propagation/stated_shardings.h"
+
+namespace toroid {
+namespace {
+
+class Reader {
+ public:
+  Reader(const Module& module, const FlowGraph& graph, const SdyMeshes& meshes, Annotations* annotations)
+      : module_(module), graph_(graph), meshes_(meshes), out_(*annotations) {}
+
+  absl::Status Read() {
+    RETURN_IF_ERROR(ReadBoundaries());
+    SpreadManual();
+    return CheckManual();
+  }
+
+ private:
+  absl::Status ReadBoundaries() {
+    for (const auto& computation : module_.computations()) {
+      if (!graph_.Reached(*computation)) continue;
+      for (const auto& instruction : computation->instructions()) {
+        if (instruction->opcode() != Opcode::kCustomCall) continue;
+        RETURN_IF_ERROR(Annotate(ReadBoundary(*instruction), instruction->Path()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadBoundary(const Instruction& instruction) {
+    const absl::string_view target = instruction.custom_call_target();
+    ManualBoundary boundary;
+    if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") {
+      boundary.enters = target == "SPMDFullToShardShape";
+      RETURN_IF_ERROR(ReadOrdinaryBoundary(instruction, &boundary));
+    } else if (target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape") {
+      boundary.enters = target == "xla.sdy.GlobalToLocalShape";
+      RETURN_IF_ERROR(ReadShardyBoundary(instruction, &boundary));
+    } else {
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(CheckLocalShapes(instruction, boundary));
+    out_.boundaries.emplace(&instruction, std::move(boundary));
+    return absl::OkStatus();
+  }
+
+  // The sharding of the local value names the manual axes, that of the global one how it lies.
+  absl::Status ReadOrdinaryBoundary(const Instruction& instruction, ManualBoundary* boundary) const {
+    if (instruction.num_operands() != 1 || !instruction.shape().IsArray() ||
+        !instruction.operand(0)->shape().IsArray()) {
+      return absl::InvalidArgumentError("takes one array and gives one");
+    }
+    const int operand = graph_.Leaves(*instruction.operand(0))[0], result = graph_.Leaves(instruction)[0];
+    const int local = boundary->enters ? result : operand, global = boundary->enters ? operand : result;
+    const std::optional<Annotation>& local_annotation = out_.tensor[local];
+    boundary->manual = local_annotation && local_annotation->sharding.manual != 0 ? local_annotation->sharding.manual
+                                                                                  : out_.mesh.AllAxes();
+    const int rank = graph_.shape(global).rank();
+    Sharding full = out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank);
+    if (!boundary->enters && instruction.sharding() != nullptr) {
+      // The call itself says how its result lies, also where it is the root and that sharding is the output's.
+      ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(*instruction.sharding()));
+      RETURN_IF_ERROR(own.Validate(graph_.shape(global)));
+      full = out_.mesh.FromHlo(own, rank).value_or(full);
+    }
+    boundary->global.push_back(std::move(full));
+    return absl::OkStatus();
+  }
+
+  // Attributes name the manual axes and how each global value lies. Values that nothing is asked of yet take that.
+  absl::Status ReadShardyBoundary(const Instruction& instruction, ManualBoundary* boundary) {
+    const std::string* axes = instruction.FrontendAttribute("xla.sdy.manual_axes");
+    const std::string* text =
+        instruction.FrontendAttribute(boundary->enters ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings");
+    if (axes == nullptr || text == nullptr) return absl::InvalidArgumentError("lacks its shardings or manual axes");
+    ASSIGN_OR_RETURN(const auto names, ParseSdyManualAxes(*axes));
+    ASSIGN_OR_RETURN(const auto shardings, ParseSdyShardings(*text, meshes_));
+    std::vector<int> globals, locals;
+    for (const Instruction* operand : instruction.operands()) {
+      for (const int leaf : graph_.Leaves(*operand)) (boundary->enters ? globals : locals).push_back(leaf);
+    }
+    for (const int leaf : graph_.Leaves(instruction)) (boundary->enters ? locals : globals).push_back(leaf);
+    if (shardings.size() != globals.size() || locals.size() != globals.size()) {
+      return absl::InvalidArgumentError("has another number of shardings than values");
+    }
+    for (size_t i = 0; i < shardings.size(); ++i) {
+      ASSIGN_OR_RETURN(const StatedSharding stated, FromShardy(shardings[i], meshes_));
+      RETURN_IF_ERROR(stated.sharding.Validate(graph_.shape(globals[i])));
+      ASSIGN_OR_RETURN(Annotation annotation, OnMesh(stated, out_.mesh, graph_.shape(globals[i]).rank()));
+      for (const std::string& name : names) boundary->manual |= AxesOnMesh(stated.mesh, {name}, out_.mesh).Set();
+      boundary->global.push_back(annotation.sharding);
+      if (!boundary->enters && !out_.tensor[globals[i]]) out_.tensor[globals[i]] = annotation;
+      // Inside, what is left of the sharding are the free axes.
+      for (AxisList& dim : annotation.sharding.dims) dim = dim.Only(~boundary->manual);
+      annotation.sharding.manual = boundary->manual;
+      annotation.foreign.reset();
+      if (!out_.tensor[locals[i]]) out_.tensor[locals[i]] = annotation;
+    }
+    return absl::OkStatus();
+  }
+
+  // Local sizes are the global ones over the manual tiles.
+  absl::Status CheckLocalShapes(const Instruction& instruction, const ManualBoundary& boundary) const {
+    std::vector<int> operands;
+    for (const Instruction* operand : instruction.operands()) {
+      for (const int leaf : graph_.Leaves(*operand)) operands.push_back(leaf);
+    }
+    const auto results = graph_.Leaves(instruction);
+    for (size_t i = 0; i < boundary.global.size(); ++i) {
+      const Shape& global = graph_.shape(boundary.enters ? operands[i] : results[i]);
+      const Shape& local = graph_.shape(boundary.enters ? results[i] : operands[i]);
+      Sharding manual = boundary.global[i];
+      for (AxisList& dim : manual.dims) dim = dim.Only(boundary.manual);
+      const Dims expected = out_.mesh.ShardDims(global.dims(), manual);
+      if (local.rank() == global.rank() && absl::MakeConstSpan(expected) == local.dims()) continue;
+      return absl::InvalidArgumentError(absl::StrCat("the sharding cuts ", global.ToString(), " into ",
+                                                     Shape(global.element_type(), expected).ToString(),
+                                                     ", not ", local.ToString()));
+    }
+    return absl::OkStatus();
+  }
+
+  // A value computed from local values is local.
+  void SpreadManual() {
+    out_.manual.assign(graph_.num_tensors(), 0);
+    std::vector<int> changed;
+    const auto add = [&](int tensor, AxisSet axes) {
+      if ((axes & ~out_.manual[tensor]) == 0) return;
+      out_.manual[tensor] |= axes;
+      changed.push_back(tensor);
+    };
+    for (int t = 0; t < graph_.num_tensors(); ++t) {
+      if (out_.tensor[t]) add(t, out_.tensor[t]->sharding.manual);
+    }
+    for (const auto& [instruction, boundary] : out_.boundaries) {
+      if (!boundary.enters) continue;
+      for (const int leaf : graph_.Leaves(*instruction)) add(leaf, boundary.manual);
+    }
+    if (changed.empty()) return;
+    std::vector<std::vector<int>> users(graph_.num_tensors());
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      for (const int operand : graph_.ops()[i].operands) users[operand].push_back(static_cast<int>(i));
+    }
+    // Sets of axes only grow, so every tensor is met at most once for each axis.
+    while (!changed.empty()) {
+      const int tensor = changed.back();
+      changed.pop_back();
+      for (const int user : users[tensor]) {
+        const FlowOp& op = graph_.ops()[user];
+        AxisSet axes = out_.manual[tensor];
+        const auto boundary = out_.boundaries.find(op.instruction);
+        if (boundary != out_.boundaries.end()) {
+          if (boundary->second.enters) continue;
+          axes &= ~boundary->second.manual;
+        }
+        for (const int result : op.results) add(result, axes);
+      }
+    }
+  }
+
+  // A local value is not cut over the axes with respect to which it is local.
+  absl::Status CheckManual() const {
+    for (const auto& computation : module_.computations()) {
+      if (!graph_.Reached(*computation)) continue;
+      for (const auto& instruction : computation->instructions()) {
+        for (const int leaf : graph_.Leaves(*instruction)) {
+          RETURN_IF_ERROR(Annotate(CheckManual(leaf), instruction->Path()));
+        }
+      }
+    }
+    for (const int output : graph_.outputs()) {
+      RETURN_IF_ERROR(Annotate(CheckManual(output), module_.entry()->root()->Path()));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckManual(int tensor) const {
+    if (!out_.tensor[tensor] || (out_.tensor[tensor]->sharding.DimAxes() & out_.manual[tensor]) == 0) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the sharding ", out_.mesh.ToHlo(out_.tensor[tensor]->sharding).ToString(),
+        " cuts a value that is manual, local to each device already; shard it outside the manual region, or "
+        "over axes that are not manual"));
+  }
+
+  const Module& module_;
+  const FlowGraph& graph_;
+  const SdyMeshes& meshes_;
+  Annotations& out_;
+};
+
+}  // namespace
+
+absl::Status ReadManualRegions(const Module& module, const FlowGraph& graph, const SdyMeshes& meshes,
+                               Annotations* annotations) {
+  return Reader(module, graph, meshes, annotations).Read();
+}
+
+}  // namespace toroid

@@ -1,0 +1,122 @@
+#include "partitioner/propagation/read_annotations.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "partitioner/propagation/manual_regions.h"
+#include "partitioner/propagation/sharding_on_mesh.h"
+#include "partitioner/propagation/stated_shardings.h"
+
+namespace toroid {
+namespace {
+
+// How many devices there are: those asked for, else those that shardings name, else those of the module.
+absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& stated, int64_t asked) {
+  int64_t n = asked;
+  if (n == 0) {
+    n = stated.num_devices != 0 ? stated.num_devices : module.config().num_partitions;
+    if (n < 1 || n > kMaxDevices) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the module asks for ", n, " partitions; there can be 1 to ", kMaxDevices));
+    }
+  }
+  if (stated.num_devices != 0 && stated.num_devices != n) {
+    return absl::InvalidArgumentError(absl::StrCat("the module's shardings name ", stated.num_devices,
+                                                   " devices, not ", n, "; ask for ", stated.num_devices));
+  }
+  if (n > kMaxDevices) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("shardings over ", n, " devices; there can be ", kMaxDevices));
+  }
+  return n;
+}
+
+// The order in which the devices stand in the mesh: a mesh states it, or else the first sharding that is no strided
+// part of the plain order.
+DeviceOrder OrderOf(const StatedShardings& stated, int64_t num_devices) {
+  if (stated.order) return *stated.order;
+  DeviceOrder plain(num_devices);
+  for (const auto& [tensor, one] : stated.tensors) {
+    if (one.sharding.IsTiled() && CutsOf(one.sharding, plain).empty()) return one.sharding.order();
+  }
+  return plain;
+}
+
+// A mesh that is cut wherever a sharding or an axis of a Shardy mesh cuts the devices.
+Mesh MeshOf(const StatedShardings& stated, int64_t num_devices) {
+  const DeviceOrder order = OrderOf(stated, num_devices);
+  std::vector<int64_t> cuts;
+  const auto add = [&](const HloSharding& sharding) {
+    for (const int64_t cut : CutsOf(sharding, order)) cuts.push_back(cut);
+  };
+  for (const auto& [tensor, one] : stated.tensors) add(one.sharding);
+  for (const auto& [instruction, leaves] : stated.fed) {
+    for (const StatedSharding& one : leaves) add(one.sharding);
+  }
+  for (const auto& [name, mesh] : stated.meshes) {
+    int64_t stride = 1;
+    if (mesh.NumDevices() != num_devices) continue;
+    for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) cuts.push_back(stride *= axis->size);
+  }
+  return Mesh(num_devices, cuts, order);
+}
+
+// Devices of side effects are there; outfeeds' data lie in shardings of the mesh.
+absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& stated, Annotations* annotations) {
+  const Mesh& mesh = annotations->mesh;
+  annotations->device = stated.device;
+  for (const auto& [instruction, device] : stated.device) {
+    if (device >= 0 && device < mesh.num_devices()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(instruction->Path(), ": is to run on device ", device, " of ",
+                                                   mesh.num_devices(), "; name one of them, or ask for more devices"));
+  }
+  for (const auto& [instruction, shardings] : stated.fed) {
+    const auto leaves = graph.Leaves(*instruction->operand(0));
+    std::vector<Sharding>& data = annotations->fed[instruction];
+    for (size_t i = 0; i < leaves.size() && i < shardings.size(); ++i) {
+      const absl::StatusOr<Annotation> annotation = OnMesh(shardings[i], mesh, graph.shape(leaves[i]).rank());
+      if (!annotation.ok()) return Annotate(annotation.status(), instruction->Path());
+      if (annotation->foreign) {
+        return absl::UnimplementedError(absl::StrCat(instruction->Path(), ": the data of an outfeed, ",
+                                                     shardings[i].sharding.ToString(),
+                                                     ", lie on devices in an order of their own"));
+      }
+      data.push_back(annotation->sharding);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Ops whose sizes are known only when running run on whole arrays; a tile might hold no valid element. A buffer is
+// memory that an opaque call names.
+void KeepWhole(const FlowGraph& graph, Annotations* annotations) {
+  for (int t = 0; t < graph.num_tensors(); ++t) {
+    if (!graph.shape(t).IsDynamic() && !graph.shape(t).IsBuffer()) continue;
+    std::optional<Annotation>& annotation = annotations->tensor[t];
+    const bool cut = annotation && annotation->sharding.DimAxes() != 0;
+    annotation = Annotation::Whole(graph.shape(t).rank());
+    annotation->overruled = cut;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices,
+                                            const absl::flat_hash_set<const Instruction*>& given) {
+  ASSIGN_OR_RETURN(const StatedShardings stated, ReadStatedShardings(module, graph, given));
+  ASSIGN_OR_RETURN(num_devices, NumDevices(module, stated, num_devices));
+  Annotations annotations;
+  annotations.mesh = MeshOf(stated, num_devices);
+  RETURN_IF_ERROR(PlaceSideEffects(graph, stated, &annotations));
+  annotations.tensor.resize(graph.num_tensors());
+  for (const auto& [tensor, one] : stated.tensors) {
+    ASSIGN_OR_RETURN(annotations.tensor[tensor], OnMesh(one, annotations.mesh, graph.shape(tensor).rank()));
+  }
+  KeepWhole(graph, &annotations);
+  RETURN_IF_ERROR(ReadManualRegions(module, graph, stated.meshes, &annotations));
+  return annotations;
+}
+
+}  // namespace toroid

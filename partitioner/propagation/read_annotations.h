@@ -1,0 +1,22 @@
+// Reads what a module asks for: shardings of either dialect, the mesh they lie in, manual regions, side effects.
+#ifndef TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
+#define TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "partitioner/propagation/annotations.h"
+#include "partitioner/propagation/flow_graph.h"
+
+namespace toroid {
+
+// `num_devices`: 0 to take what the shardings name (1 if none does). `given`: instructions whose ordinary sharding was
+// given from outside and counts in either dialect.
+// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
+// array, or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or if there
+// are more than kMaxDevices.
+absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices,
+                                            const absl::flat_hash_set<const Instruction*>& given = {});
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_

@@ -1,0 +1,347 @@
+#include "partitioner/provenance/program_names.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "hlo/analysis/custom_call_targets.h"
+#include "hlo/io/sdy_sharding.h"
+#include "hlo/ir/parameter_name.h"
+
+namespace toroid {
+namespace {
+
+constexpr int kNoTensor = -1;
+constexpr int kSeveral = -2;
+
+// The parts between slashes that stand in no parentheses.
+std::vector<absl::string_view> PartsOf(absl::string_view op_name) {
+  std::vector<absl::string_view> parts;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= op_name.size(); ++i) {
+    if (i < op_name.size() && op_name[i] == '(') ++depth;
+    if (i < op_name.size() && op_name[i] == ')') --depth;
+    if (i < op_name.size() && (op_name[i] != '/' || depth > 0)) continue;
+    parts.push_back(op_name.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return parts;
+}
+
+// What tracing adds: transforms, and the control flow of the traced program.
+bool IsOfTracing(absl::string_view part) {
+  static constexpr absl::string_view kParts[] = {
+      "while",       "body",     "cond",      "scan",      "closed_call", "core_call",
+      "checkpoint",  "remat",    "remat2",    "xla_call",  "pjit",        "rematted_computation",
+      "shard_map",   "vmap",     "jvp",       "transpose", "",            "custom_jvp_call",
+      "custom_vjp_call", "custom_vjp_call_jaxpr"};
+  if (std::find(std::begin(kParts), std::end(kParts), part) != std::end(kParts)) return true;
+  return absl::StartsWith(part, "branch_") && absl::EndsWith(part, "_fun");
+}
+
+// "model" of "transpose(jvp(model))"; "" for functions compiled, "jit(f)", and parts of tracing.
+absl::string_view AuthorPart(absl::string_view part) {
+  while (absl::EndsWith(part, ")")) {
+    const size_t open = part.find('(');
+    if (open == absl::string_view::npos) break;
+    const absl::string_view word = part.substr(0, open);
+    if (word == "jit" || word == "pjit") return "";
+    if (word != "jvp" && word != "transpose" && word != "vmap" && word != "remat" && word != "checkpoint") break;
+    part = part.substr(open + 1, part.size() - open - 2);
+  }
+  return IsOfTracing(part) ? "" : part;
+}
+
+std::string OwnName(const Instruction& instruction) {
+  return instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name();
+}
+
+// The operand whose elements, no others, an instruction holds.
+bool HoldsElementsOfOperand(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kConvert:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kBitcast:
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+    case Opcode::kReducePrecision:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The axes of the module's mesh over n devices: of the one with most axes.
+std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64_t n, const DeviceOrder* order) {
+  std::vector<std::pair<std::string, int64_t>> axes;
+  const auto& attributes = module.proto().frontend_attributes().map();
+  const auto text = attributes.find("xla.sdy.meshes");
+  if (text == attributes.end()) return axes;
+  const absl::StatusOr<SdyMeshes> meshes = ParseSdyMeshes(text->second);
+  if (!meshes.ok()) return axes;
+  for (const auto& [name, mesh] : *meshes) {
+    if (mesh.NumDevices() != n || mesh.axes.size() <= axes.size()) continue;
+    bool same_order = true;
+    for (int64_t i = 0; order != nullptr && i < n && same_order; ++i) {
+      same_order = order->DeviceAt(i) == (mesh.device_ids.empty() ? i : mesh.device_ids[i]);
+    }
+    if (!same_order) continue;
+    axes.clear();
+    for (const SdyMesh::Axis& axis : mesh.axes) axes.emplace_back(axis.name, axis.size);
+  }
+  return axes;
+}
+
+// Of the first sharding of the other dialect that names axes, if its devices are in the plain order.
+std::vector<std::pair<std::string, int64_t>> NamedAxes(const Module& module, int64_t n) {
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->sharding() == nullptr || !instruction->sharding()->has_named_sharding()) continue;
+      const xla::MeshProto& mesh = instruction->sharding()->named_sharding().mesh();
+      std::vector<std::pair<std::string, int64_t>> axes;
+      int64_t devices = 1;
+      for (const auto& axis : mesh.axes()) {
+        axes.emplace_back(axis.name(), axis.size());
+        devices *= std::max<int64_t>(1, std::min(axis.size(), kMaxDevices));
+        if (devices > n) break;
+      }
+      if (devices == n && mesh.device_ids_size() == 0) return axes;
+    }
+  }
+  return {};
+}
+
+// The entry parameters whose storage outputs take, by output: where the module names the pairs, and where it names
+// donated parameters alone, if one run of outputs has their shapes in their order (the state that a step gives back).
+absl::flat_hash_map<int, const Instruction*> ParametersReplaced(const Module& module) {
+  absl::flat_hash_map<int, const Instruction*> replaced;
+  const Computation& entry = *module.entry();
+  const Shape& result = entry.root()->shape();
+  const auto parameter = [&](int64_t number) -> const Instruction* {
+    return number < 0 || number >= entry.num_parameters() ? nullptr : entry.parameter(number);
+  };
+  for (const auto& alias : module.proto().input_output_alias().entries()) {
+    if (alias.output_shape_index_size() != (result.IsTuple() ? 1 : 0)) continue;
+    const int64_t output = result.IsTuple() ? alias.output_shape_index(0) : 0;
+    if (const Instruction* p = parameter(alias.parameter_number())) replaced.emplace(static_cast<int>(output), p);
+  }
+  std::vector<const Instruction*> donors;
+  for (const auto& donor : module.proto().buffer_donor().entries()) {
+    const Instruction* p = parameter(donor.parameter_number());
+    if (p != nullptr && donor.parameter_shape_index_size() == 0) donors.push_back(p);
+  }
+  if (donors.empty() || !replaced.empty() || !result.IsTuple()) return replaced;
+  const auto outputs = result.tuple_shapes();
+  const auto same = [](const Shape& shape, const Instruction* p) { return shape.Compatible(p->shape()); };
+  const auto begin = std::search(outputs.begin(), outputs.end(), donors.begin(), donors.end(), same);
+  if (begin == outputs.end() ||
+      std::search(begin + 1, outputs.end(), donors.begin(), donors.end(), same) != outputs.end()) {
+    return replaced;
+  }
+  for (size_t i = 0; i < donors.size(); ++i) {
+    replaced.emplace(static_cast<int>(begin - outputs.begin() + static_cast<int64_t>(i)), donors[i]);
+  }
+  return replaced;
+}
+
+}  // namespace
+
+std::string AuthorScopes(absl::string_view op_name) {
+  const std::vector<absl::string_view> parts = PartsOf(op_name);
+  std::vector<absl::string_view> scopes;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    const absl::string_view part = AuthorPart(parts[i]);
+    if (!part.empty()) scopes.push_back(part);
+  }
+  return absl::StrJoin(scopes, "/");
+}
+
+std::string NameFromMetadata(const Instruction& instruction) {
+  if (instruction.metadata() == nullptr) return "";
+  const std::string& op_name = instruction.metadata()->op_name();
+  const std::string scopes = AuthorScopes(op_name);
+  return absl::StrCat(scopes, scopes.empty() ? "" : "/", PartsOf(op_name).back());
+}
+
+ProgramNames::ProgramNames(const Module& module, const FlowGraph& graph, const Annotations& annotations,
+                           bool relabeled)
+    : mesh_(annotations.mesh) {
+  TakeAxes(module, annotations.mesh, relabeled);
+  if (axes_.empty()) MakeAxes(annotations);
+  NameOutputs(module);
+  FollowParameters(module, graph);
+}
+
+bool ProgramNames::SetAxes(const Mesh& mesh, absl::Span<const std::pair<std::string, int64_t>> named) {
+  axes_.clear();
+  int64_t stride = mesh.num_devices();
+  for (const auto& [name, size] : named) {
+    if (size < 1 || stride % size != 0) return false;
+    stride /= size;
+    if (size == 1) continue;
+    const std::optional<AxisList> axes = mesh.AxesOfPart(size, stride);
+    if (!axes) return false;
+    axes_.push_back({name, *axes});
+  }
+  return stride == 1;
+}
+
+void ProgramNames::TakeAxes(const Module& module, const Mesh& mesh, bool relabeled) {
+  const DeviceOrder& order = mesh.order();
+  const bool plain = order.is_iota() && order.reshape().size() == 1;
+  auto named = SdyAxes(module, mesh.num_devices(), relabeled ? nullptr : &order);
+  if (named.empty() && (plain || relabeled)) named = NamedAxes(module, mesh.num_devices());
+  for (auto& [name, size] : named) name = absl::StrCat("\"", name, "\"");
+  if (!SetAxes(mesh, named)) axes_.clear();
+}
+
+// The longest runs of axes of which all given shardings take all or none, major to minor.
+void ProgramNames::MakeAxes(const Annotations& annotations) {
+  const int n = mesh_.num_axes();
+  std::vector<bool> begins(n + 1, false);
+  const auto cut = [&](const AxisList& axes) {
+    for (int i = 0; i < axes.size(); ++i) {
+      if (i == 0 || axes[i] != axes[i - 1] + 1) begins[axes[i]] = true;
+      if (i + 1 == axes.size() || axes[i + 1] != axes[i] + 1) begins[axes[i] + 1] = true;
+    }
+  };
+  for (const auto& annotation : annotations.tensor) {
+    if (!annotation) continue;
+    for (const AxisList& dim : annotation->sharding.dims) cut(dim);
+    cut(mesh_.InOrder(annotation->sharding.partial));
+    cut(mesh_.InOrder(annotation->sharding.manual));
+  }
+  for (const AxisSet manual : annotations.manual) cut(mesh_.InOrder(manual));
+  made_up_ = true;
+  for (int axis = 0; axis < n; ++axis) {
+    if (axis == 0 || begins[axis]) axes_.emplace_back();
+    axes_.back().axes.push_back(axis);
+  }
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    axes_[i].name = absl::StrCat(std::string(1, static_cast<char>('a' + i % 26)), mesh_.Product(axes_[i].axes));
+  }
+}
+
+void ProgramNames::NameOutputs(const Module& module) {
+  const Instruction& root = *module.entry()->root();
+  const bool tuple = root.shape().IsTuple();
+  const int count = tuple ? static_cast<int>(root.shape().tuple_shapes().size()) : 1;
+  if (count != root.shape().NumLeaves()) return;  // Tuples inside: leaves are counted alone.
+  const absl::flat_hash_map<int, const Instruction*> replaced = ParametersReplaced(module);
+  for (int i = 0; i < count; ++i) {
+    // Behind the identities that say how the output is sharded.
+    const Instruction* value = !tuple ? &root : root.opcode() == Opcode::kTuple ? root.operand(i) : nullptr;
+    std::string info;
+    std::vector<const Instruction*> identities;
+    while (value != nullptr) {
+      if (const std::string* result = value->FrontendAttribute("jax.result_info")) info = *result;
+      if (!IsShardingAnnotation(*value) || value->num_operands() != 1) break;
+      identities.push_back(value);
+      value = value->operand(0);
+    }
+    std::string name = tuple ? absl::StrCat("output{", i, "}") : "output";
+    if (!info.empty()) {
+      name = info;
+    } else {
+      const auto it = replaced.find(i);
+      if (it != replaced.end()) name = absl::StrCat(name, " in place of ", ParameterName(*it->second));
+    }
+    for (const Instruction* identity : identities) names_.emplace(identity, name);
+    if (value != nullptr && value->opcode() != Opcode::kParameter && value != &root) output_of_.emplace(value, name);
+    outputs_.push_back(std::move(name));
+  }
+}
+
+void ProgramNames::FollowParameters(const Module& module, const FlowGraph& graph) {
+  from_.assign(graph.num_tensors(), kNoTensor);
+  const auto flows = [&](int from, int to) {
+    if (from == to || from_[to] == from) return;
+    from_[to] = from_[to] == kNoTensor ? from : kSeveral;
+  };
+  for (const FlowOp& op : graph.ops()) {
+    if (op.operands.empty() || op.results.size() != 1) continue;
+    const bool hands_on = op.instruction == nullptr || HoldsElementsOfOperand(op.instruction->opcode()) ||
+                          HandsLeavesOn(*op.instruction);
+    flows(hands_on ? op.operands[0] : kSeveral, op.results[0]);
+  }
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    for (const int leaf : graph.Leaves(*parameter)) parameter_.emplace(leaf, parameter);
+  }
+}
+
+std::string ProgramNames::ParameterBehind(int tensor) const {
+  for (int hops = 0; tensor >= 0 && hops < 64; ++hops) {
+    const auto it = parameter_.find(tensor);
+    if (it != parameter_.end()) return ParameterName(*it->second);
+    tensor = from_[tensor];
+  }
+  return "";
+}
+
+std::string ProgramNames::NameOf(const Instruction& instruction) const {
+  const auto it = names_.find(&instruction);
+  if (it != names_.end()) return it->second;
+  if (instruction.opcode() == Opcode::kParameter && instruction.metadata() != nullptr) {
+    return ParameterName(instruction);
+  }
+  std::string scopes;
+  if (instruction.metadata() != nullptr) scopes = AuthorScopes(instruction.metadata()->op_name());
+  std::string name = absl::StrCat(scopes, scopes.empty() ? "" : "/", OwnName(instruction));
+  const auto output = output_of_.find(&instruction);
+  if (output != output_of_.end()) absl::StrAppend(&name, " for ", output->second);
+  return name;
+}
+
+std::string ProgramNames::OutputName(int i) const {
+  return i < static_cast<int>(outputs_.size()) ? outputs_[i] : absl::StrCat("output leaf ", i);
+}
+
+std::string ProgramNames::Text(const AxisList& axes) const {
+  std::vector<std::string> names;
+  for (int i = 0; i < axes.size();) {
+    int run = 0;
+    for (const Axis& axis : axes_) {
+      const auto at = std::find(axis.axes.begin(), axis.axes.end(), axes[i]);
+      if (at == axis.axes.end()) continue;
+      const int begin = static_cast<int>(at - axis.axes.begin());
+      while (i + run < axes.size() && begin + run < axis.axes.size() && axis.axes[begin + run] == axes[i + run]) {
+        ++run;
+      }
+      std::string name = axis.name;
+      if (run < axis.axes.size()) {
+        absl::StrAppend(&name, ":(", mesh_.Product(axis.axes.Prefix(begin)), ")",
+                        mesh_.Product(axes.Suffix(i).Prefix(run)));
+      }
+      names.push_back(std::move(name));
+      break;
+    }
+    i += std::max(run, 1);
+  }
+  return absl::StrCat("{", absl::StrJoin(names, ", "), "}");
+}
+
+std::string ProgramNames::Text(const Sharding& sharding) const {
+  std::vector<std::string> dims;
+  for (const AxisList& dim : sharding.dims) dims.push_back(Text(dim));
+  std::string out;
+  if (sharding.DimAxes() != 0 || sharding.partial == 0) absl::StrAppend(&out, "[", absl::StrJoin(dims, ", "), "]");
+  if (sharding.partial == 0) return out;
+  static constexpr const char* kReducers[] = {"", "product ", "maximum ", "minimum ", "and ", "or "};
+  absl::StrAppend(&out, out.empty() ? "" : " ", "partial ", kReducers[static_cast<int>(sharding.reducer)], "over ",
+                  Text(mesh_.InOrder(sharding.partial)));
+  return out;
+}
+
+std::string ProgramNames::MadeUpAxes() const {
+  if (!made_up_) return "";
+  return absl::StrJoin(axes_, ", ", [](std::string* out, const Axis& axis) { *out += axis.name; });
+}
+
+}  // namespace toroid

@@ -1,0 +1,296 @@
+#include "partitioner/report/explain_table.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/base/math.h"
+#include "hlo/base/terminal.h"
+#include "hlo/base/text_table.h"
+
+namespace toroid {
+namespace {
+
+constexpr int kIndent = 4;           // Of the lines of a row that hold no numbers.
+constexpr int64_t kInFull = 1000000;  // Totals from here on are given to the byte too: two digits hide what a change saves.
+constexpr int kEnoughOfAName = 24;   // Columns of a name or source line that need not be whole.
+
+// What a row says beside its numbers.
+struct Text {
+  std::string name, step, source;
+
+  // Columns of "NAME: STEP (SOURCE)", and the fewest in which it still says enough.
+  int Width() const {
+    return TextWidth(name) + TextWidth(step) + TextWidth(source) + (step.empty() ? 0 : 2) + (source.empty() ? 0 : 3);
+  }
+  int LeastWidth() const {
+    return Width() - std::max(0, TextWidth(name) - kEnoughOfAName) - std::max(0, TextWidth(source) - kEnoughOfAName);
+  }
+  // It in at most `width` columns, all of the step.
+  std::string Cut(int width) const {
+    const int fixed = Width() - TextWidth(name) - TextWidth(source);
+    const std::vector<int> fit = FitWidths({TextWidth(name), TextWidth(source)}, width - fixed);
+    std::string out = CutMiddle(name, fit[0]);
+    if (!step.empty()) absl::StrAppend(&out, ": ", step);
+    if (!source.empty()) absl::StrAppend(&out, " (", CutMiddle(source, fit[1]), ")");
+    return out;
+  }
+  // The step on one line if it fits, else what follows its arrow on a second.
+  std::vector<std::string> StepLines(int width) const {
+    const size_t arrow = step.find(" -> ");
+    if (TextWidth(step) <= width || arrow == std::string::npos) return {CutMiddle(step, width)};
+    return {CutMiddle(absl::string_view(step).substr(0, arrow), width),
+            CutMiddle(absl::string_view(step).substr(arrow + 1), width)};
+  }
+  // The same on lines of their own: one if it fits, else the step on more.
+  std::string Lines(int width) const {
+    const std::string indent(kIndent, ' ');
+    if (LeastWidth() + kIndent <= width) return absl::StrCat(indent, Cut(width - kIndent), "\n");
+    const Text head = {name, "", source};
+    std::string out = absl::StrCat(indent, head.Cut(width - kIndent), "\n");
+    for (const std::string& line : StepLines(width - kIndent)) absl::StrAppend(&out, indent, line, "\n");
+    return out;
+  }
+};
+
+struct Row {
+  std::string opcode;
+  int64_t group = 1;
+  Executions executions;
+  int64_t count = 0, operand_bytes = 0, sent_bytes = 0;  // Bytes of all executions.
+  std::vector<std::string> names;                        // Of each that is merged here.
+  Text text;
+};
+
+// "NAME: STEP" taken apart; a step begins with a sharding.
+void SplitCause(const std::string& cause, Text* text) {
+  size_t at = std::min(cause.find(": ["), cause.find(": partial "));
+  at = std::min(at, cause.find(": device order"));
+  text->name = cause.substr(0, at);
+  if (at != std::string::npos) text->step = cause.substr(at + 2);
+}
+
+// The texts around the numbers, and the numbers.
+std::pair<std::vector<std::string>, std::vector<std::string>> AtNumbers(absl::string_view name) {
+  std::vector<std::string> texts(1), numbers;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (!absl::ascii_isdigit(static_cast<unsigned char>(name[i]))) {
+      texts.back() += name[i];
+      continue;
+    }
+    if (i == 0 || !absl::ascii_isdigit(static_cast<unsigned char>(name[i - 1]))) {
+      numbers.emplace_back();
+      texts.emplace_back();
+    }
+    numbers.back() += name[i];
+  }
+  return {texts, numbers};
+}
+
+auto ExecutionsKey(const Executions& e) { return std::make_tuple(e.times, e.in_loop, e.known); }
+
+std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, bool full) {
+  using Key = std::tuple<std::string, int64_t, std::string, std::string, std::tuple<int64_t, bool, bool>, int>;
+  std::map<Key, Row> rows;
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    const CollectiveRecord& record = collectives[i];
+    Row& row = rows[{record.opcode, record.group_size, record.cause, record.source, ExecutionsKey(record.executions),
+                     full ? static_cast<int>(i) : 0}];
+    row.opcode = record.opcode;
+    row.group = record.group_size;
+    row.executions = record.executions;
+    row.count += 1;
+    const int64_t times = record.executions.times;
+    row.operand_bytes = SaturatingAdd(row.operand_bytes, SaturatingMultiply(record.operand_bytes, times));
+    row.sent_bytes = SaturatingAdd(row.sent_bytes, SaturatingMultiply(record.sent_bytes, times));
+    if (row.count > 1) continue;
+    SplitCause(record.cause, &row.text);
+    if (row.text.name.empty()) row.text.name = "written by hand";
+    if (full && !record.instruction.empty() && record.instruction != row.text.name) {
+      row.text.name = absl::StrCat(record.instruction, " for ", row.text.name);
+    }
+    row.text.source = record.source;
+    row.names = {row.text.name};
+  }
+  std::vector<Row> out;
+  for (auto& [key, row] : rows) out.push_back(std::move(row));
+  return out;
+}
+
+// Rows that differ by the numbers in their names alone become one.
+std::vector<Row> MergedRows(std::vector<Row> rows) {
+  using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, std::tuple<int64_t, bool, bool>,
+                         std::vector<std::string>, std::string, std::string>;
+  std::map<Key, size_t> place;
+  std::vector<Row> merged;
+  for (Row& row : rows) {
+    const auto [it, is_new] =
+        place.try_emplace({row.opcode, row.group, row.count, row.operand_bytes, row.sent_bytes,
+                           ExecutionsKey(row.executions), AtNumbers(row.text.name).first, row.text.step,
+                           row.text.source},
+                          merged.size());
+    if (is_new) {
+      merged.push_back(std::move(row));
+      continue;
+    }
+    merged[it->second].names.push_back(row.text.name);
+  }
+  for (Row& row : merged) {
+    const int64_t n = static_cast<int64_t>(row.names.size());
+    row.count *= n;
+    row.operand_bytes = SaturatingMultiply(row.operand_bytes, n);
+    row.sent_bytes = SaturatingMultiply(row.sent_bytes, n);
+    row.text.name = NameOfAll(row.names);
+  }
+  return merged;
+}
+
+std::string Right(const std::string& text, int width) {
+  return absl::StrCat(std::string(std::max(0, width - TextWidth(text)), ' '), text);
+}
+std::string Left(const std::string& text, int width) {
+  return absl::StrCat(text, std::string(std::max(0, width - TextWidth(text)), ' '));
+}
+
+// How often it runs; nothing for once.
+std::string TripsText(const Executions& executions) {
+  if (executions.in_loop && !executions.known) return " in a loop";
+  if (executions.in_loop) return absl::StrCat(" x ", CountText(executions.times), " trips");
+  return executions.times == 1 ? "" : absl::StrCat(" x ", CountText(executions.times));
+}
+
+// The columns of numbers, header first.
+std::vector<std::string> NumberColumns(const std::vector<Row>& rows) {
+  std::vector<std::vector<std::string>> cells = {{"collective", "count", "", "group", "operands", "sent"}};
+  for (const Row& row : rows) {
+    cells.push_back({row.opcode, CountText(row.count), TripsText(row.executions), row.group == 0 ? "?" : CountText(row.group),
+                     BytesText(row.operand_bytes), BytesText(row.sent_bytes)});
+  }
+  std::vector<int> widths = {18, 5, 0, 5, 9, 9};
+  for (const auto& row : cells) {
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], TextWidth(row[c]));
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : cells) {
+    std::string line = Left(row[0], widths[0]);
+    absl::StrAppend(&line, "  ", Right(row[1], widths[1]), Left(row[2], widths[2]));
+    for (size_t c = 3; c < row.size(); ++c) absl::StrAppend(&line, "  ", Right(row[c], widths[c]));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string ReplicationLines(absl::Span<const FullReplication> replications, const ExplainOptions& options) {
+  using Key = std::tuple<std::vector<std::string>, int64_t, std::string, std::string, size_t>;
+  std::vector<Key> order;
+  std::map<Key, std::vector<std::string>> names;
+  for (size_t i = 0; i < replications.size(); ++i) {
+    const FullReplication& replication = replications[i];
+    const Key key = {AtNumbers(replication.instruction).first, replication.bytes, replication.reason,
+                     replication.source, options.full ? i : 0};
+    if (names.find(key) == names.end()) order.push_back(key);
+    names[key].push_back(replication.instruction);
+  }
+  std::string out;
+  for (const Key& key : order) {
+    const auto& [pattern, bytes, reason, source, number] = key;
+    const std::vector<std::string>& alike = names[key];
+    std::string middle = absl::StrCat(" ", BytesText(bytes), ", ");
+    if (alike.size() > 1) middle = absl::StrCat(" ", CountText(static_cast<int64_t>(alike.size())), " x", middle);
+    const std::string name = NameOfAll(alike);
+    const int fixed = TextWidth("replicated: ") + TextWidth(middle) + (source.empty() ? 0 : 3);
+    const std::vector<int> fit =
+        FitWidths({TextWidth(name), TextWidth(reason), TextWidth(source)}, options.width - fixed);
+    absl::StrAppend(&out, "replicated: ", CutMiddle(name, fit[0]), middle, CutMiddle(reason, fit[1]));
+    if (!source.empty()) absl::StrAppend(&out, " (", CutMiddle(source, fit[2]), ")");
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string NameOfAll(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  const std::vector<std::string> texts = AtNumbers(names[0]).first;
+  std::vector<std::set<std::string>> numbers(texts.size() - 1);
+  for (const std::string& name : names) {
+    const std::vector<std::string> own = AtNumbers(name).second;
+    for (size_t i = 0; i < numbers.size() && i < own.size(); ++i) numbers[i].insert(own[i]);
+  }
+  std::string out = texts[0];
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    std::string number = "*";
+    std::set<int64_t> values;
+    for (const std::string& text : numbers[i]) {
+      int64_t value;
+      if (absl::SimpleAtoi(text, &value)) values.insert(value);
+    }
+    if (numbers[i].size() == 1) {
+      number = *numbers[i].begin();
+    } else if (values.size() == numbers[i].size() &&
+               *values.rbegin() - *values.begin() + 1 == static_cast<int64_t>(values.size())) {
+      number = absl::StrCat(*values.begin(), "..", *values.rbegin());
+    }
+    absl::StrAppend(&out, number, texts[i + 1]);
+  }
+  return out;
+}
+
+std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
+                         absl::Span<const FullReplication> replications, const ExplainOptions& options) {
+  std::vector<Row> rows = ExactRows(collectives, options.full);
+  if (!options.full) rows = MergedRows(std::move(rows));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.sent_bytes > b.sent_bytes; });
+  const std::vector<std::string> numbers = NumberColumns(rows);
+  const int behind = options.width - TextWidth(numbers[0]) - 2;
+  int longest = 0;
+  for (const Row& row : rows) longest = std::max(longest, row.text.LeastWidth());
+  const bool one_line = longest <= behind;
+
+  std::string out;
+  int64_t total = 0;
+  bool all_known = true, all_groups_known = true;
+  if (rows.empty()) {
+    out = "no collectives\n";
+  } else {
+    absl::StrAppend(&out, numbers[0], one_line ? "  needed by\n" : "\n");
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Text& text = rows[i].text;
+    if (one_line) {
+      absl::StrAppend(&out, numbers[i + 1], "  ", text.Cut(behind), "\n");
+    } else {
+      absl::StrAppend(&out, numbers[i + 1], "\n", text.Lines(options.width));
+    }
+    total = SaturatingAdd(total, rows[i].sent_bytes);
+    all_known &= rows[i].executions.known;
+    all_groups_known &= rows[i].group != 0;
+  }
+  absl::StrAppend(&out, "sent per device in all: ", BytesText(total),
+                  total < kInFull ? "" : absl::StrCat(" (", CountText(total), " bytes)"),
+                  all_known ? "" : ", loops of unknown length counted once",
+                  all_groups_known ? "" : ", groups of unknown size as of one device", "\n");
+  return out + ReplicationLines(replications, options);
+}
+
+std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t num_partitions) {
+  int64_t sent = 0;
+  bool known = true;
+  for (const CollectiveRecord& record : collectives) {
+    sent = SaturatingAdd(sent, SaturatingMultiply(record.sent_bytes, record.executions.times));
+    known &= record.executions.known && record.group_size != 0;
+  }
+  const int64_t count = static_cast<int64_t>(collectives.size());
+  return absl::StrCat("one program for ", CountText(num_partitions), num_partitions == 1 ? " device: " : " devices: ",
+                      CountText(count), count == 1 ? " collective sends " : " collectives send ",
+                      known ? "" : "at least ", BytesText(sent), " per device; --explain says why, -o FILE writes it\n");
+}
+
+}  // namespace toroid

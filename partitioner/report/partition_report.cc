@@ -1,0 +1,37 @@
+#include "partitioner/report/partition_report.h"
+
+#include "nlohmann/json.hpp"
+#include "partitioner/report/statistics.h"
+
+namespace toroid {
+
+std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before,
+                           const PhaseSeconds& seconds) {
+  const ProgramStatistics statistics = ComputeStatistics(*partitioned.module);
+  nlohmann::ordered_json json;
+  json["num_partitions"] = partitioned.num_partitions;
+  json["seconds"] = {{"read", seconds.read},           {"propagate", seconds.propagate},
+                     {"partition", seconds.partition}, {"optimize", seconds.optimize},
+                     {"write", seconds.write},         {"total", seconds.total}};
+  json["instructions"] = {{"before", instructions_before}, {"after", partitioned.module->NumInstructions()}};
+  json["flops_per_device"] = statistics.flops;
+  json["collectives"] = nlohmann::ordered_json::object();
+  for (const auto& [opcode, totals] : statistics.collectives) {
+    json["collectives"][opcode] = {
+        {"count", totals.count}, {"operand_bytes", totals.operand_bytes}, {"sent_bytes", totals.sent_bytes}};
+    if (totals.unknown_groups > 0) json["collectives"][opcode]["unknown_groups"] = totals.unknown_groups;
+  }
+  json["memory"] = {{"parameters", statistics.parameter_bytes},
+                    {"outputs", statistics.output_bytes},
+                    {"peak", statistics.peak_bytes}};
+  json["full_replications"] = nlohmann::ordered_json::array();
+  for (const FullReplication& replication : partitioned.full_replications) {
+    json["full_replications"].push_back({{"instruction", replication.instruction},
+                                         {"source", replication.source},
+                                         {"bytes", replication.bytes},
+                                         {"reason", replication.reason}});
+  }
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace toroid

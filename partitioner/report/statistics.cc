@@ -1,0 +1,77 @@
+#include "partitioner/report/statistics.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "hlo/analysis/collective.h"
+#include "hlo/analysis/peak_memory.h"
+#include "hlo/analysis/work.h"
+#include "hlo/base/math.h"
+#include "partitioner/provenance/program_names.h"
+
+namespace toroid {
+namespace {
+
+// A group of unknown size counts as one of one device.
+int64_t Sent(const Collective& collective) {
+  return SentBytes(collective.kind, collective.operand_bytes, std::max<int64_t>(1, collective.group_size));
+}
+
+// Why a collective is there: as noted when it was made, in this program or before it was written.
+std::string CauseOf(const Instruction& collective) {
+  if (collective.cause() != 0) return collective.module()->causes()[collective.cause()];
+  if (const std::string* written = collective.FrontendAttribute(kCauseAttribute)) return *written;
+  const std::string name = NameFromMetadata(collective);
+  return name.empty() ? collective.name() : name;
+}
+
+}  // namespace
+
+ProgramStatistics ComputeStatistics(const Module& module) {
+  ProgramStatistics statistics;
+  const DeviceCounts counts = DeviceCountsOf(module);
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      statistics.flops = SaturatingAdd(statistics.flops, MatrixFlops(*instruction));
+      const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
+      if (!collective) continue;
+      CollectiveTotals& totals = statistics.collectives[std::string(instruction->opcode_name())];
+      ++totals.count;
+      totals.unknown_groups += collective->group_size == 0;
+      totals.operand_bytes = SaturatingAdd(totals.operand_bytes, collective->operand_bytes);
+      totals.sent_bytes = SaturatingAdd(totals.sent_bytes, Sent(*collective));
+    }
+  }
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    statistics.parameter_bytes = SaturatingAdd(statistics.parameter_bytes, ArrayBytes(parameter->shape()));
+  }
+  statistics.output_bytes = ArrayBytes(module.entry()->root()->shape());
+  statistics.peak_bytes = ComputePeakMemory(module).bytes;
+  return statistics;
+}
+
+std::vector<CollectiveRecord> ListCollectives(const Module& module) {
+  const DeviceCounts counts = DeviceCountsOf(module);
+  std::vector<CollectiveRecord> records;
+  const std::vector<Executions> executions = CountExecutions(module);
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
+      if (!collective) continue;
+      CollectiveRecord record;
+      record.opcode = std::string(instruction->opcode_name());
+      record.instruction = instruction->name();
+      record.group_size = collective->group_size;
+      record.operand_bytes = collective->operand_bytes;
+      record.sent_bytes = Sent(*collective);
+      record.executions = executions[computation->index()];
+      record.cause = CauseOf(*instruction);
+      record.source = SourceLine(module, instruction->metadata());
+      records.push_back(std::move(record));
+    }
+  }
+  return records;
+}
+
+}  // namespace toroid

@@ -1,0 +1,49 @@
+// What a partitioned program costs per device: collectives (hlo/analysis/collective.h), flops, memory.
+#ifndef TOROID_PARTITIONER_REPORT_STATISTICS_H_
+#define TOROID_PARTITIONER_REPORT_STATISTICS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hlo/analysis/trip_count.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct CollectiveTotals {
+  int64_t count = 0;
+  int64_t operand_bytes = 0;  // Per device.
+  int64_t sent_bytes = 0;     // Per device, under a bandwidth-optimal algorithm.
+  int64_t unknown_groups = 0;  // Of `count`; what these send is not in sent_bytes.
+};
+
+struct ProgramStatistics {
+  std::map<std::string, CollectiveTotals> collectives;  // By opcode.
+  int64_t flops = 0;                                    // Matrix flops (hlo/analysis/work.h).
+  int64_t parameter_bytes = 0;  // Of the entry.
+  int64_t output_bytes = 0;
+  int64_t peak_bytes = 0;  // hlo/analysis/peak_memory.h
+};
+
+// Every instruction of every computation counts once.
+ProgramStatistics ComputeStatistics(const Module& module);
+
+// One collective of a program and why it is there.
+struct CollectiveRecord {
+  std::string opcode;
+  std::string instruction;
+  int64_t group_size = 1;     // 0 where nothing tells; then a group of one is counted.
+  int64_t operand_bytes = 0;  // Of one execution.
+  int64_t sent_bytes = 0;
+  Executions executions;  // How often it runs.
+  // "NAME: STEP", as this program's partitioner notes it; of collectives by others what the op_name says, else
+  // their own name.
+  std::string cause;
+  std::string source;
+};
+std::vector<CollectiveRecord> ListCollectives(const Module& module);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_REPORT_STATISTICS_H_

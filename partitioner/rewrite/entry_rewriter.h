@@ -1,0 +1,32 @@
+// The ends of the entry computation: arguments as the caller cuts them, results as it puts them together.
+//
+// Inside all arrays are row-major and the devices stand in mesh order. Parameters and results keep the layouts that
+// the module states for them, and arrays whose sharding orders the devices in a way of its own are permuted here.
+#ifndef TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
+#define TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
+
+#include "partitioner/rewrite/rewrite_state.h"
+
+namespace toroid {
+
+// The shape of a local value whose leaves lie in the plan's shardings of the tensors `leaves`, in the layouts of
+// `shape`.
+Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
+                        absl::Span<const int> leaves);
+
+class EntryRewriter {
+ public:
+  explicit EntryRewriter(RewriteState* state) : state_(*state) {}
+
+  // Adds the parameters to `b`'s computation, and their leaves to the values.
+  void RewriteParameters(SpmdBuilder& b, const Computation& entry);
+  // Brings the results to the shardings of the graph's outputs and makes them the root.
+  void RewriteResults(SpmdBuilder& b, const Computation& entry);
+
+ private:
+  RewriteState& state_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_

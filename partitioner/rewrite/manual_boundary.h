@@ -1,0 +1,17 @@
+// Where a value enters or leaves a manual region.
+#ifndef TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_
+#define TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_
+
+#include "partitioner/rewrite/rewrite_state.h"
+
+namespace toroid {
+
+// The buffer is the same on both sides: the value is brought to the sharding of the side it comes from, and goes on as
+// it lies. Manual axes are the major ones of each dimension, behind them come the free axes that cut the local value.
+// Example: x is cut [{m, a}, {}] outside; inside, manual over m, it is [{a}, {}].
+void RewriteManualBoundary(RewriteState& state, SpmdBuilder& b, const Instruction& instruction,
+                           const ManualBoundary& boundary);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_

@@ -1,0 +1,99 @@
+#include "partitioner/rewrite/op_decision.h"
+
+#include <utility>
+
+#include "hlo/base/status.h"
+#include "partitioner/ops/local_program.h"
+#include "partitioner/propagation/flow_problem.h"
+
+namespace toroid {
+
+OpDecider::OpDecider(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
+                     const ShardedValues* values, const PartialSums* partial_sums)
+    : program_(program),
+      graph_(*program.graph),
+      mesh_(program.annotations.mesh),
+      plan_(plan),
+      policy_(policy),
+      values_(*values),
+      partial_sums_(*partial_sums) {}
+
+Assignment OpDecider::Assign(const FlowOp& op, const PartialOperands& passed_on) const {
+  size_t operand = 0;
+  AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result) {
+    TensorState state;
+    state.reserved = program_.annotations.manual[t];
+    if (is_result) {
+      state.places.push_back(plan_[t]);
+      return state;
+    }
+    const bool stays_partial = passed_on.Has(operand++);
+    state.free = values_.IsRematerializable(t);
+    for (const ShardedValues::Version& version : values_.versions(t)) {
+      Sharding place = version.sharding;
+      if (stays_partial) {
+        place.partial = 0;
+        place.reducer = Reducer::kAdd;
+      }
+      state.places.push_back(std::move(place));
+    }
+    return state;
+  });
+  problem.reserved |= passed_on.axes();
+  return policy_.Choose(problem, program_.planner.get(), mesh_);
+}
+
+OpDecision OpDecider::Decide(const Instruction& instruction, const FlowOp& op) const {
+  OpDecision decision;
+  decision.passed_on = partial_sums_.OperandsToPassOn(instruction, op);
+  decision.assignment = Assign(op, decision.passed_on);
+  if (decision.passed_on.none()) return decision;
+  Assignment reduced = Assign(op, PartialOperands());
+  if (ReducesFirst(instruction, op, decision, reduced)) {
+    decision.passed_on = PartialOperands();
+    decision.assignment = std::move(reduced);
+  }
+  return decision;
+}
+
+bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, const OpDecision& passing,
+                             const Assignment& reduced) const {
+  const Sharding& partial = passing.passed_on.partial;
+  // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
+  if (partial.reducer != op.rule->reducer &&
+      PartialAxes(instruction, *op.rule, passing.assignment.factor_axes) != 0) {
+    return true;
+  }
+  const int result = op.results[0];
+  int64_t bytes = ByteWidth(graph_.shape(result).element_type());
+  for (const int64_t size : mesh_.ShardDims(graph_.shape(result).dims(), plan_[result])) bytes *= size;
+  const double later = program_.planner->cost().CollectiveTime(CollectiveKind::kAllReduce, bytes,
+                                                               mesh_.Product(partial.partial));
+  return reduced.time < passing.assignment.time + later;
+}
+
+Sharding OpDecider::OperandSharding(const FlowOp& op, size_t operand, const OpDecision& decision) const {
+  Sharding needed = ShardingUnder(mesh_, *op.rule, op.rule->operands[operand], decision.assignment.factor_axes);
+  needed.manual = program_.annotations.manual[op.operands[operand]];
+  if (decision.passed_on.Has(operand)) {
+    needed.partial = decision.passed_on.partial.partial;
+    needed.reducer = decision.passed_on.partial.reducer;
+  }
+  return needed;
+}
+
+Sharding OpDecider::ResultSharding(const Instruction& instruction, const FlowOp& op, size_t result,
+                                   const OpDecision& decision) const {
+  const ShardingRule& rule = *op.rule;
+  const AxisSet own = PartialAxes(instruction, rule, decision.assignment.factor_axes);
+  const AxisSet passed = decision.passed_on.axes();
+  const Reducer passed_reducer = decision.passed_on.partial.reducer;
+  TOROID_CHECK(own == 0 || passed == 0 || passed_reducer == rule.reducer, instruction.name());
+  Sharding natural = ShardingUnder(mesh_, rule, rule.results[result], decision.assignment.factor_axes);
+  natural.manual = program_.annotations.manual[op.results[result]];
+  natural.partial = own | passed;
+  if (natural.partial != 0) natural.reducer = own != 0 ? rule.reducer : passed_reducer;
+  return natural;
+}
+
+}  // namespace toroid

@@ -1,0 +1,17 @@
+// A test aid: garbage in all padding.
+#ifndef TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
+#define TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
+
+#include "partitioner/rewrite/local_value_hook.h"
+
+namespace toroid {
+
+// A LocalValueHook: writes NaN (for integers the largest value, for booleans true) beyond the valid part of every
+// uneven shard. A correct partitioning gives the same results.
+// Example: f32[5] over 4 devices has tiles of 2: device 2 holds [x[4], NaN], device 3 [NaN, NaN].
+Instruction* PoisonPadding(SpmdBuilder& b, Instruction* local, absl::Span<const int64_t> dims,
+                           const Sharding& sharding);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_

@@ -1,0 +1,98 @@
+#include "partitioner/rewrite/program_rewriter.h"
+
+#include "hlo/analysis/custom_call_targets.h"
+#include "hlo/base/status.h"
+#include "partitioner/rewrite/control_flow_rewriter.h"
+#include "partitioner/rewrite/entry_rewriter.h"
+#include "partitioner/rewrite/manual_boundary.h"
+#include "partitioner/rewrite/op_rewriter.h"
+#include "partitioner/rewrite/replication_findings.h"
+#include "partitioner/rewrite/rewrite_state.h"
+#include "partitioner/rewrite/side_effect_rewriter.h"
+
+namespace toroid {
+namespace {
+
+// Gives every instruction to the rewriter of its kind.
+class ProgramRewriter {
+ public:
+  explicit ProgramRewriter(RewriteState* state)
+      : state_(*state),
+        ops_(state),
+        side_effects_(state, &ops_),
+        control_flow_(state, [this](SpmdBuilder& b, const Computation& computation) {
+          return RewriteInstructions(b, computation);
+        }) {}
+
+  absl::Status Run() {
+    const Computation& entry = *state_.module.entry();
+    Computation* local = state_.out->AddComputation(entry.name());
+    SpmdBuilder b(&state_.spmd, local);
+    EntryRewriter ends(&state_);
+    ends.RewriteParameters(b, entry);
+    RETURN_IF_ERROR(RewriteInstructions(b, entry));
+    ends.RewriteResults(b, entry);
+    state_.out->set_entry(local);
+    return state_.spmd.status();
+  }
+
+ private:
+  absl::Status RewriteInstructions(SpmdBuilder& b, const Computation& computation) {
+    for (const auto& instruction : computation.instructions()) {
+      const absl::Status status = RewriteInstruction(b, *instruction);
+      if (!status.ok()) return Annotate(status, instruction->Path());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RewriteInstruction(SpmdBuilder& b, const Instruction& instruction) {
+    switch (instruction.opcode()) {
+      case Opcode::kParameter:
+      case Opcode::kTuple:
+      case Opcode::kGetTupleElement:
+        return absl::OkStatus();  // Their leaves are others' values.
+      case Opcode::kWhile:
+        return control_flow_.RewriteWhile(b, instruction);
+      case Opcode::kConditional:
+        return control_flow_.RewriteConditional(b, instruction);
+      default:
+        break;
+    }
+    const Annotations& annotations = state_.annotations;
+    const auto boundary = annotations.boundaries.find(&instruction);
+    if (boundary != annotations.boundaries.end()) {
+      RewriteManualBoundary(state_, b, instruction, boundary->second);
+      return absl::OkStatus();
+    }
+    if (IsCallTo(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
+    const auto device = annotations.device.find(&instruction);
+    if (device != annotations.device.end() && state_.mesh.num_devices() > 1) {
+      return side_effects_.RewriteOnDevice(b, instruction, device->second);
+    }
+    const auto fed = annotations.fed.find(&instruction);
+    if (fed != annotations.fed.end()) return side_effects_.RewriteOutfeed(b, instruction, fed->second);
+    return ops_.Rewrite(b, instruction);
+  }
+
+  RewriteState& state_;
+  OpRewriter ops_;
+  SideEffectRewriter side_effects_;
+  ControlFlowRewriter control_flow_;
+};
+
+}  // namespace
+
+absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, const ShardingPlan& plan,
+                                                const RewriteOptions& options) {
+  RewrittenProgram result;
+  result.module = std::make_unique<Module>(program.flat->name(), *program.flat);
+  RewriteState state(program, plan, *options.policy, options.on_local_value, result.module.get());
+  AddOverruledShardings(program, &state.replications);
+  RETURN_IF_ERROR(ProgramRewriter(&state).Run());
+  result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
+  result.full_replications = state.replications.entries();
+  result.made_up_axes = state.names.MadeUpAxes();
+  return result;
+}
+
+}  // namespace toroid

@@ -1,0 +1,35 @@
+#include "partitioner/rewrite/rewrite_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace toroid {
+
+RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
+                           LocalValueHook hook, Module* out)
+    : program(program),
+      module(*program.flat),
+      graph(*program.graph),
+      annotations(program.annotations),
+      mesh(program.annotations.mesh),
+      plan(plan),
+      names(module, graph, annotations, program.relabeled),
+      out(out),
+      copies(out),
+      replications(module),
+      values(program, plan, names, std::move(hook), &replications),
+      partial_sums(program, plan, &values),
+      decider(program, plan, policy, &values, &partial_sums) {
+  spmd.module = out;
+  spmd.mesh = &mesh;
+  spmd.cost = &program.planner->cost();
+  spmd.name_of = [this](const Instruction& instruction) { return names.NameOf(instruction); };
+  // Collectives that are added have channels above those of the input.
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      spmd.channel = std::max(spmd.channel, instruction->attrs().channel_id());
+    }
+  }
+}
+
+}  // namespace toroid

@@ -1,0 +1,53 @@
+// What the rewriters of one program share: what they read, and what they write.
+#ifndef TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_
+#define TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_
+
+#include <functional>
+#include <memory>
+
+#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/prepare/prepared_program.h"
+#include "partitioner/provenance/program_names.h"
+#include "partitioner/provenance/replication_log.h"
+#include "partitioner/rewrite/computation_copies.h"
+#include "partitioner/rewrite/local_value_hook.h"
+#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/rewrite/partial_sums.h"
+#include "partitioner/rewrite/sharded_values.h"
+#include "partitioner/spmd/spmd_builder.h"
+
+namespace toroid {
+
+struct RewriteState {
+  RewriteState(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
+               LocalValueHook hook, Module* out);
+  RewriteState(const RewriteState&) = delete;  // Its parts refer to each other.
+
+  // The global program, prepared; and the shardings that its values are to have.
+  const PreparedProgram& program;
+  const Module& module;
+  const FlowGraph& graph;
+  const Annotations& annotations;
+  const Mesh& mesh;
+  const ShardingPlan& plan;
+  const ProgramNames names;
+
+  // The program of one partition.
+  Module* out;
+  SpmdModule spmd;
+  ComputationCopies copies;
+
+  // Where values lie, and how ops are computed.
+  ReplicationLog replications;
+  ShardedValues values;
+  PartialSums partial_sums;
+  OpDecider decider;
+
+  std::function<Computation*(const Computation*)> copy_computation() {
+    return [this](const Computation* computation) { return copies.CopyOf(computation); };
+  }
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_

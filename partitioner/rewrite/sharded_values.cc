@@ -1,0 +1,166 @@
+#include "partitioner/rewrite/sharded_values.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "partitioner/ops/local_program.h"
+#include "partitioner/reshard/emit_plan.h"
+
+namespace toroid {
+
+ShardedValues::ShardedValues(const PreparedProgram& program, const ShardingPlan& plan, const ProgramNames& names,
+                             LocalValueHook hook, ReplicationLog* log)
+    : program_(program),
+      graph_(*program.graph),
+      plan_(plan),
+      names_(names),
+      hook_(std::move(hook)),
+      log_(log),
+      values_(program.graph->num_tensors()) {}
+
+Sharding ShardedValues::Replicated(int tensor) const {
+  Sharding sharding = Sharding::Replicated(graph_.shape(tensor).rank());
+  sharding.manual = program_.annotations.manual[tensor];
+  return sharding;
+}
+
+Sharding ShardedValues::Planned(int tensor) const {
+  Sharding sharding = plan_[tensor];
+  sharding.manual = program_.annotations.manual[tensor];
+  return sharding;
+}
+
+void ShardedValues::Add(int tensor, const Sharding& sharding, Instruction* local) {
+  values_[tensor].versions.push_back({sharding, local});
+}
+
+Instruction* ShardedValues::AddMade(SpmdBuilder& b, int tensor, const Sharding& sharding, Instruction* local) {
+  if (hook_ != nullptr && graph_.shape(tensor).IsArray()) {
+    local = hook_(b, local, graph_.shape(tensor).dims(), sharding);
+  }
+  Add(tensor, sharding, local);
+  return local;
+}
+
+void ShardedValues::AddRematerializable(int tensor, const Instruction* producer) {
+  values_[tensor].producer = producer;
+}
+
+void ShardedValues::Alias(int from, int to) { values_[to] = values_[from]; }
+
+void ShardedValues::TakeProducer(int from, int to) {
+  if (IsRematerializable(from)) values_[to].producer = values_[from].producer;
+}
+
+void ShardedValues::Forget(int tensor) { values_[tensor] = Value(); }
+
+bool ShardedValues::IsPartial(int tensor) const {
+  const Value& value = values_[tensor];
+  return !value.versions.empty() &&
+         std::all_of(value.versions.begin(), value.versions.end(),
+                     [](const Version& version) { return version.sharding.partial != 0; });
+}
+
+Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted, AxisSet* gathered) {
+  const Instruction& producer = *values_[tensor].producer;
+  const Shape& shape = producer.shape();
+  const Shape local = b.ShardShape(shape, wanted);
+  switch (producer.opcode()) {
+    case Opcode::kConstant: {
+      if (local.dims() == shape.dims()) return b.Clone(producer, shape, {});
+      const absl::StatusOr<Literal> value = Literal::FromProto(producer.attrs().literal());
+      if (!value.ok() || !IsSplat(*value)) return nullptr;
+      Literal element(Shape(shape.element_type(), {}));
+      std::copy_n(value->bytes(), ByteWidth(shape.element_type()), element.mutable_bytes());
+      return b.Broadcast(b.Constant(element), local.dims());
+    }
+    case Opcode::kBroadcast: {
+      const int operand = graph_.OpOf(producer)->operands[0];
+      Sharding needed = Replicated(operand);
+      for (size_t d = 0; d < needed.dims.size(); ++d) needed.dims[d] = wanted.dims[producer.dimensions()[d]];
+      const Fetched fetched = Fetch(b, operand, needed, producer);
+      *gathered |= fetched.gathered;
+      return b.Clone(producer, local, {fetched.local});
+    }
+    case Opcode::kIota: {
+      OpContext context;
+      context.op = &producer;
+      context.rule = graph_.OpOf(producer)->rule;
+      context.results.push_back(wanted);
+      context.b = &b;
+      const absl::StatusOr<std::vector<Instruction*>> result = PartitionIota(context);
+      return result.ok() ? (*result)[0] : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+ShardedValues::Fetched ShardedValues::Fetch(SpmdBuilder& b, int tensor, const Sharding& wanted,
+                                            const Instruction& consumer, const std::string& name) {
+  const Value& value = values_[tensor];
+  if (!graph_.shape(tensor).IsArray()) {
+    TOROID_CHECK(!value.versions.empty(), consumer.name());
+    return {value.versions[0].local};
+  }
+  for (const Version& version : value.versions) {
+    if (version.sharding == wanted) return {version.local};
+  }
+  if (value.producer != nullptr) {
+    AxisSet gathered = 0;
+    Instruction* made = Rematerialize(b, tensor, wanted, &gathered);
+    if (made != nullptr) return {AddMade(b, tensor, wanted, made), gathered};
+    if (value.versions.empty()) {
+      Add(tensor, Replicated(tensor), Rematerialize(b, tensor, Replicated(tensor), &gathered));
+    }
+  }
+  return Reshard(b, tensor, wanted, consumer, name);
+}
+
+ShardedValues::Fetched ShardedValues::Reshard(SpmdBuilder& b, int tensor, const Sharding& wanted,
+                                              const Instruction& consumer, const std::string& name) {
+  const Shape& shape = graph_.shape(tensor);
+  TOROID_CHECK(!values_[tensor].versions.empty(), consumer.name(), " uses a value that was not made");
+  const ReshardPlan* best = nullptr;
+  Version from;
+  for (Version version : values_[tensor].versions) {
+    if (wanted.partial & ~version.sharding.partial) continue;
+    if (version.sharding.manual != wanted.manual) {
+      // What is alike on all devices of the manual axes is a local value as it stands.
+      const AxisSet added = wanted.manual & ~version.sharding.manual;
+      if ((version.sharding.manual & ~wanted.manual) != 0 || (version.sharding.DimAxes() & added) != 0)
+        continue;
+      version.sharding.manual = wanted.manual;
+    }
+    const ReshardPlan& plan =
+        program_.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), version.sharding, wanted);
+    if (best == nullptr || plan.time < best->time) {
+      best = &plan;
+      from = version;
+    }
+  }
+  TOROID_CHECK(best != nullptr, consumer.name(), " wants ", b.mesh().ToString(wanted));
+  const auto step = [&] { return absl::StrCat(names_.Text(from.sharding), " -> ", names_.Text(wanted)); };
+  if (best->sent_bytes == 0) {
+    b.Serve(&consumer);
+  } else {
+    std::string served = name.empty() ? names_.NameOf(consumer) : name;
+    const std::string parameter = names_.ParameterBehind(tensor);
+    if (!parameter.empty() && parameter != served) absl::StrAppend(&served, " of ", parameter);
+    b.Serve(&consumer, step(), std::move(served));
+  }
+  Fetched fetched;
+  Instruction* local = toroid::Reshard(b, from.local, shape.dims(), from.sharding, *best);
+  if (best->exceeds_bound) {
+    log_->Add(consumer, best->peak_bytes, absl::StrCat("no way within the memory of its ends: ", step()));
+  }
+  for (const Move& move : best->moves) {
+    if (move.kind == MoveKind::kAllGather && move.result.DimAxes() == 0) fetched.gathered |= move.axes.Set();
+  }
+  fetched.local = AddMade(b, tensor, wanted, local);
+  return fetched;
+}
+
+}  // namespace toroid

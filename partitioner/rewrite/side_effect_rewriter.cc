@@ -1,0 +1,120 @@
+#include "partitioner/rewrite/side_effect_rewriter.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+
+namespace toroid {
+namespace {
+
+// What the other devices hold of a result that one device has: the value that adding leaves others unchanged by,
+// to the bit. -0 + -0 is -0, where 0 + -0 is not.
+Literal Absent(PrimitiveType type) {
+  return VisitArrayType(
+      type,
+      [](auto tag) -> Literal {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+          using R = typename T::value_type;
+          return Literal::Scalar<T>(T(-R(0), -R(0)));
+        } else if constexpr (IsSmallFloat<T>::value || std::is_floating_point_v<T> || std::is_same_v<T, half> ||
+                             std::is_same_v<T, bfloat16>) {
+          return Literal::Scalar<T>(T(-0.0f));
+        } else {
+          return Literal::Scalar<T>(T(0));
+        }
+      },
+      Literal());
+}
+
+}  // namespace
+
+absl::Status SideEffectRewriter::RewriteOnDevice(SpmdBuilder& b, const Instruction& instruction, int64_t device) {
+  const auto results = state_.graph.Leaves(instruction);
+  for (const int t : results) {
+    const Shape& shape = state_.graph.shape(t);
+    if (shape.IsArray() || shape.IsToken()) continue;
+    return absl::UnimplementedError(absl::StrCat("device ", device, " alone gives a ", shape.ToString(),
+                                                 ", of which the others can hold nothing; leave out the sharding"));
+  }
+  std::vector<Instruction*> operands;
+  for (const Instruction* operand : instruction.operands()) {
+    std::vector<Instruction*> leaves;
+    for (const int t : state_.graph.Leaves(*operand)) {
+      leaves.push_back(state_.values.Get(b, t, state_.values.Replicated(t), instruction));
+    }
+    operands.push_back(b.Unflatten(operand->shape(), leaves));
+  }
+  b.Serve(&instruction);
+  Instruction* passed = b.Tuple(operands);
+  Computation* branches[] = {BranchOnDevice(instruction, passed->shape()),
+                             BranchElsewhere(instruction, passed->shape())};
+  Instruction* id = b.Convert(b.PartitionId(), xla::S32);
+  Instruction* here = b.Compare(id, b.IntScalar(device), "EQ");
+  Instruction* chosen = b.Conditional(here, {passed, passed}, branches);
+  const std::vector<Instruction*> locals = b.Flatten(chosen);
+  for (size_t i = 0; i < results.size(); ++i) {
+    Sharding sharding = state_.values.Replicated(results[i]);
+    if (state_.graph.shape(results[i]).IsArray()) sharding.partial = state_.mesh.AllAxes() & ~sharding.manual;
+    state_.values.Add(results[i], sharding, locals[i]);
+  }
+  return absl::OkStatus();
+}
+
+Computation* SideEffectRewriter::BranchOnDevice(const Instruction& instruction, const Shape& operands) {
+  Computation* branch = state_.out->AddComputation(absl::StrCat(instruction.name(), ".on_device"));
+  SpmdBuilder b(&state_.spmd, branch);
+  b.Serve(&instruction);
+  Instruction* parameter = branch->AddParameter(operands, "operands");
+  std::vector<Instruction*> inside;
+  for (int i = 0; i < instruction.num_operands(); ++i) inside.push_back(b.GetTupleElement(parameter, i));
+  branch->set_root(b.Unflatten(instruction.shape(), ops_.CloneReplicated(b, instruction, inside)));
+  return branch;
+}
+
+Computation* SideEffectRewriter::BranchElsewhere(const Instruction& instruction, const Shape& operands) {
+  Computation* branch = state_.out->AddComputation(absl::StrCat(instruction.name(), ".elsewhere"));
+  SpmdBuilder b(&state_.spmd, branch);
+  b.Serve(&instruction);
+  branch->AddParameter(operands, "operands");
+  std::vector<Instruction*> leaves;
+  for (const int t : state_.graph.Leaves(instruction)) {
+    const Shape& shape = state_.graph.shape(t);
+    leaves.push_back(shape.IsArray() ? b.Broadcast(b.Constant(Absent(shape.element_type())), shape.dims())
+                                     : b.AfterAll({}));
+  }
+  branch->set_root(b.Unflatten(instruction.shape(), leaves));
+  return branch;
+}
+
+absl::Status SideEffectRewriter::RewriteOutfeed(SpmdBuilder& b, const Instruction& instruction,
+                                                absl::Span<const Sharding> data) {
+  std::vector<Instruction*> leaves;
+  const auto tensors = state_.graph.Leaves(*instruction.operand(0));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Shape& shape = state_.graph.shape(tensors[i]);
+    Sharding wanted = i < data.size() ? data[i] : state_.values.Replicated(tensors[i]);
+    wanted.manual = state_.annotations.manual[tensors[i]];
+    for (size_t d = 0; d < wanted.dims.size(); ++d) {
+      const int64_t tiles = state_.mesh.Product(wanted.dims[d]);
+      if (shape.dim(d) % tiles == 0) continue;
+      return absl::UnimplementedError(absl::StrCat("an outfeed of ", shape.ToString(), " in ", tiles,
+                                                   " parts along dimension ", d,
+                                                   ": parts of unequal size; pad the data, or feed it whole"));
+    }
+    leaves.push_back(state_.values.Get(b, tensors[i], wanted, instruction));
+  }
+  b.Serve(&instruction);
+  Instruction* operand = b.Unflatten(instruction.operand(0)->shape(), leaves);
+  const int token = state_.graph.Leaves(*instruction.operand(1))[0];
+  Instruction* clone =
+      b.Clone(instruction, instruction.shape(),
+              {operand, state_.values.Get(b, token, state_.values.Replicated(token), instruction)});
+  *clone->MutableAttrs()->mutable_outfeed_shape() = operand->shape().ToProto();
+  const int result = state_.graph.Leaves(instruction)[0];
+  state_.values.Add(result, state_.values.Replicated(result), clone);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

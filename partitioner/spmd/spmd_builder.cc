@@ -1,0 +1,282 @@
+#include "partitioner/spmd/spmd_builder.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "partitioner/spmd/reducer.h"
+
+namespace toroid {
+
+Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) const {
+  Shape local = shape;  // A buffer stays one.
+  local.set_dims(ShardDims(shape.dims(), sharding));
+  for (int d = 0; d < shape.rank(); ++d) local.set_dynamic(d, shape.IsDynamic(d));
+  return local;
+}
+
+SpmdBuilder::SpmdBuilder(SpmdModule* shared, Computation* computation)
+    : InstructionBuilder(computation, shared->builders == nullptr
+                                          ? shared->builders = std::make_shared<BuilderState>(computation->module())
+                                          : shared->builders),
+      shared_(shared) {}
+
+int SpmdBuilder::Cause() {
+  if (cause_ == 0 && serving_ != nullptr) {
+    std::string name = name_;
+    if (name.empty()) name = shared_->name_of ? shared_->name_of(*serving_) : serving_->name();
+    if (name.empty()) name = std::string(serving_->opcode_name());
+    cause_ = module()->AddCause(step_.empty() ? name : absl::StrCat(name, ": ", step_));
+  }
+  return cause_;
+}
+
+Instruction* SpmdBuilder::Position() {
+  if (position_ != nullptr) return position_;
+  Instruction* id = Convert(PartitionId(), xla::S32);
+  const DeviceOrder& order = mesh().order();
+  if (order.is_iota() && order.reshape().size() == 1) return position_ = id;
+  std::vector<int32_t> positions(order.size());
+  for (int64_t device = 0; device < order.size(); ++device) {
+    positions[device] = static_cast<int32_t>(order.PositionOf(device));
+  }
+  Instruction* table = Constant(Literal::Array<int32_t>({order.size()}, positions));
+  return position_ = Reshape(DynamicSliceAlong(table, 0, id, 1), {});
+}
+
+Instruction* SpmdBuilder::Coordinate(const AxisList& axes) {
+  if (axes.empty()) return IntScalar(0);
+  const auto it = coordinates_.find(axes);
+  if (it != coordinates_.end()) return it->second;
+  Instruction* coordinate = nullptr;
+  for (int i = 0; i < axes.size();) {
+    // Axes that follow one another in the mesh are one digit.
+    int64_t size = mesh().size(axes[i]);
+    int last = i;
+    while (last + 1 < axes.size() && axes[last + 1] == axes[last] + 1) size *= mesh().size(axes[++last]);
+    const int64_t stride = mesh().stride(axes[last]);
+    Instruction* digit = Position();
+    if (stride > 1) digit = Binary(Opcode::kDivide, digit, IntScalar(stride));
+    if (stride * size < mesh().num_devices()) digit = Binary(Opcode::kRemainder, digit, IntScalar(size));
+    coordinate = coordinate == nullptr
+                     ? digit
+                     : Binary(Opcode::kAdd, Binary(Opcode::kMultiply, coordinate, IntScalar(size)), digit);
+    i = last + 1;
+  }
+  coordinates_.emplace(axes, coordinate);
+  return coordinate;
+}
+
+Instruction* SpmdBuilder::Offset(const AxisList& axes, int64_t size, PrimitiveType type) {
+  if (axes.empty() || size == 0) return IntScalar(0, type);
+  Instruction* coordinate = Convert(Coordinate(axes), type);
+  return size == 1 ? coordinate : Binary(Opcode::kMultiply, coordinate, IntScalar(size, type));
+}
+
+Instruction* SpmdBuilder::AffineOffset(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type) {
+  if (axes.empty() || scale == 0) return IntScalar(shift, type);
+  Instruction* scaled = Offset(axes, scale, type);
+  return shift == 0 ? scaled : Binary(Opcode::kAdd, scaled, IntScalar(shift, type));
+}
+
+Instruction* SpmdBuilder::InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi) {
+  const PrimitiveType type = (lo != nullptr ? lo : hi)->shape().element_type();
+  Instruction* index = Iota(type, dims, dim);
+  Instruction* mask = nullptr;
+  if (lo != nullptr) mask = Compare(index, Broadcast(lo, dims), "GE");
+  if (hi != nullptr) {
+    Instruction* below = Compare(index, Broadcast(hi, dims), "LT");
+    mask = mask == nullptr ? below : Binary(Opcode::kAnd, mask, below);
+  }
+  return mask;
+}
+
+Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes,
+                                      Instruction* fill) {
+  const int64_t tiles = mesh().Product(axes);
+  const int64_t size = CeilOfRatio(n, tiles);
+  if (size * tiles == n) return x;
+  const PrimitiveType type = IndexType(size * tiles);
+  Instruction* valid = Binary(Opcode::kSubtract, IntScalar(n, type), Offset(axes, size, type));
+  Instruction* mask = InRange(x->shape().dims(), dim, nullptr, valid);
+  return Select(mask, x, Broadcast(fill, x->shape().dims()));
+}
+
+// Groups in iota form where the device order is one: the mesh transposed so that the group's axes are minor.
+const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim) {
+  std::string key = absl::StrCat(static_cast<int>(kind), "/", dim, "/");
+  for (const int axis : axes) absl::StrAppend(&key, axis, ",");
+  const xla::HloInstructionProto*& cached = shared_->collective_attrs[key];
+  if (cached != nullptr) return cached;
+  xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
+  if (kind != MoveKind::kAllToAll) attrs->set_use_global_device_ids(true);
+  if (dim >= 0) attrs->add_dimensions(dim);
+  AxisList order = mesh().InOrder(mesh().AllAxes() & ~axes.Set());
+  order.Append(axes);
+  std::vector<int64_t> reshape;
+  std::vector<int> dim_of_axis(mesh().num_axes());
+  for (int axis = 0; axis < mesh().num_axes(); ++axis) {
+    bool merge = false;
+    for (int i = 1; i < order.size(); ++i) merge |= order[i] == axis && order[i - 1] == axis - 1;
+    if (merge) {
+      reshape.back() *= mesh().size(axis);
+    } else {
+      reshape.push_back(mesh().size(axis));
+    }
+    dim_of_axis[axis] = static_cast<int>(reshape.size()) - 1;
+  }
+  std::vector<int> perm;
+  for (const int axis : order) {
+    if (perm.empty() || perm.back() != dim_of_axis[axis]) perm.push_back(dim_of_axis[axis]);
+  }
+  const int64_t size = mesh().Product(axes);
+  const DeviceOrder& devices = mesh().order();
+  if (devices.is_iota() && devices.reshape().size() == 1) {
+    auto* list = attrs->mutable_iota_collective_device_list();
+    list->set_num_replica_groups(mesh().num_devices() / size);
+    list->set_num_devices_per_group(size);
+    for (const int64_t r : reshape) list->add_iota_reshape_dims(r);
+    for (const int p : perm) list->add_iota_transpose_perm(p);
+  } else {
+    absl::StatusOr<DeviceOrder> iota = DeviceOrder::Iota(reshape, perm);
+    TOROID_CHECK(iota.ok());
+    auto* list = attrs->mutable_collective_device_list();
+    for (int64_t i = 0; i < mesh().num_devices(); i += size) {
+      auto* group = list->add_replica_groups();
+      for (int64_t j = i; j < i + size; ++j) group->add_replica_ids(devices.DeviceAt(iota->DeviceAt(j)));
+    }
+  }
+  return cached = attrs;
+}
+
+Instruction* SpmdBuilder::Collective(Opcode opcode, const Shape& shape, Instruction* x,
+                                     const xla::HloInstructionProto* attrs, std::optional<Reducer> reducer) {
+  std::vector<Computation*> called;
+  if (reducer) called.push_back(ReducerComputation(ReducerOpcode(*reducer), x->shape().element_type()));
+  xla::HloInstructionProto* own = module()->New(*attrs);
+  own->set_channel_id(++shared_->channel);
+  Instruction* result = Op(opcode, shape, {x}, own, called);
+  result->set_cause(Cause());
+  return result;
+}
+
+Instruction* SpmdBuilder::AllReduce(Instruction* x, const AxisList& axes, Reducer reducer) {
+  return Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(MoveKind::kAllReduce, axes, -1), reducer);
+}
+
+Instruction* SpmdBuilder::AllGather(Instruction* x, const AxisList& axes, int dim) {
+  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+  dims[dim] *= mesh().Product(axes);
+  return Collective(Opcode::kAllGather, Shape(x->shape().element_type(), dims), x,
+                    CollectiveAttrs(MoveKind::kAllGather, axes, dim));
+}
+
+Instruction* SpmdBuilder::ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer) {
+  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+  dims[dim] /= mesh().Product(axes);
+  return Collective(Opcode::kReduceScatter, Shape(x->shape().element_type(), dims), x,
+                    CollectiveAttrs(MoveKind::kReduceScatter, axes, dim), reducer);
+}
+
+Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim) {
+  return Collective(Opcode::kAllToAll, x->shape(), x, CollectiveAttrs(MoveKind::kAllToAll, axes, dim));
+}
+
+const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& pairs) {
+  xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
+  attrs->mutable_source_target_pairs()->Reserve(static_cast<int>(pairs.size()));
+  for (const auto& [source, target] : pairs) {
+    auto* pair = attrs->add_source_target_pairs();
+    pair->set_source(mesh().order().DeviceAt(source));
+    pair->set_target(mesh().order().DeviceAt(target));
+  }
+  return attrs;
+}
+
+Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const PositionPairs& pairs) {
+  return Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pairs));
+}
+
+Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const std::string& key,
+                                            absl::FunctionRef<const PositionPairs&()> pairs) {
+  const xla::HloInstructionProto*& attrs = shared_->collective_attrs[key];
+  if (attrs == nullptr) attrs = PermuteAttrs(pairs());
+  return Collective(Opcode::kCollectivePermute, x->shape(), x, attrs);
+}
+
+Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {
+  // Tile numbers of a position under both; whoever already has its tile keeps it, the others are matched in
+  // order.
+  const int64_t n = mesh().num_devices();
+  const auto tile = [&](int64_t position, const Sharding& sharding) {
+    int64_t index = 0;
+    for (const AxisList& axes : sharding.dims) {
+      index = index * mesh().Product(axes) + mesh().Coordinate(position, axes);
+    }
+    // Values differ between the members of a manual or partial group: they stay among themselves.
+    const AxisList apart = mesh().InOrder(sharding.manual | sharding.partial);
+    return index * mesh().Product(apart) + mesh().Coordinate(position, apart);
+  };
+  absl::flat_hash_map<int64_t, std::vector<int64_t>> sources;
+  PositionPairs pairs;
+  std::vector<int64_t> waiting;
+  bool moves = false;
+  for (int64_t p = 0; p < n; ++p) {
+    if (tile(p, from) == tile(p, to)) {
+      pairs.emplace_back(p, p);
+    } else {
+      sources[tile(p, from)].push_back(p);
+      waiting.push_back(p);
+      moves = true;
+    }
+  }
+  if (!moves) return x;
+  for (auto& [index, list] : sources) std::reverse(list.begin(), list.end());
+  for (const int64_t p : waiting) {
+    std::vector<int64_t>& list = sources[tile(p, to)];
+    TOROID_CHECK(!list.empty(), "no source for position ", p);
+    pairs.emplace_back(list.back(), p);
+    list.pop_back();
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return CollectivePermute(x, pairs);
+}
+
+namespace {
+
+// position[k]: the mesh position of the k-th entry of the tile array (dims of `sharding`, then replicas in
+// order).
+std::vector<int64_t> PositionsOfTiles(const Mesh& mesh, const Sharding& sharding) {
+  AxisList order;
+  for (const AxisList& dim : sharding.dims) order.Append(dim);
+  order.Append(mesh.InOrder(mesh.AllAxes() & ~order.Set()));
+  std::vector<int64_t> positions(mesh.num_devices());
+  for (int64_t p = 0; p < mesh.num_devices(); ++p) positions[mesh.Coordinate(p, order)] = p;
+  return positions;
+}
+
+}  // namespace
+
+Instruction* SpmdBuilder::FromDeviceOrder(Instruction* x, const DeviceOrder& order,
+                                          const Sharding& sharding) {
+  const std::vector<int64_t> positions = PositionsOfTiles(mesh(), sharding);
+  PositionPairs pairs;
+  for (int64_t k = 0; k < mesh().num_devices(); ++k) {
+    pairs.emplace_back(mesh().order().PositionOf(order.DeviceAt(k)), positions[k]);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return CollectivePermute(x, pairs);
+}
+
+Instruction* SpmdBuilder::ToDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding) {
+  const std::vector<int64_t> positions = PositionsOfTiles(mesh(), sharding);
+  PositionPairs pairs;
+  for (int64_t k = 0; k < mesh().num_devices(); ++k) {
+    pairs.emplace_back(positions[k], mesh().order().PositionOf(order.DeviceAt(k)));
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return CollectivePermute(x, pairs);
+}
+
+}  // namespace toroid

@@ -1,0 +1,134 @@
+// Builds the program of one partition: arithmetic on the partition's place in the mesh, masks, collectives.
+//
+// Everything that depends on the place is computed once per computation: the mesh position (the partition id,
+// or a table look-up where devices are in another order), coordinates along lists of axes, offsets of shards.
+#ifndef TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_
+#define TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/ir/instruction_builder.h"
+#include "hlo/ir/mesh.h"
+#include "hlo/ir/module.h"
+#include "partitioner/reshard/plan.h"
+
+namespace toroid {
+
+// What computations of one output module share.
+struct SpmdModule {
+  Module* module = nullptr;
+  const Mesh* mesh = nullptr;
+  const CostModel* cost = &DefaultCostModel();
+  std::shared_ptr<BuilderState> builders;  // Of `module`; made with the first builder.
+  // kInternal if an instruction of the program is wrong.
+  absl::Status status() const {
+    if (builders == nullptr || builders->status.ok()) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat("the partitioned program: ", builders->status.message()));
+  }
+  // What the program's author calls an instruction of the global program; unset: its name.
+  std::function<std::string(const Instruction&)> name_of;
+  // The last channel given to a collective; those of the input are below.
+  int64_t channel = 0;
+  // Attributes of collectives but for the channel, by kind, axes and dimension: groups are spelled out once
+  // per distinct pattern.
+  absl::flat_hash_map<std::string, const xla::HloInstructionProto*> collective_attrs;
+};
+
+class SpmdBuilder : public InstructionBuilder {
+ public:
+  SpmdBuilder(SpmdModule* shared, Computation* computation);
+
+  const Mesh& mesh() const { return *shared_->mesh; }
+  const CostModel& cost() const { return *shared_->cost; }
+
+  // Instructions added from here on serve `instruction` of the global program; `step` says what is done for
+  // it and becomes, with `name` (or what its author calls it), the cause of the collectives: "NAME: STEP".
+  void Serve(const Instruction* instruction, std::string step = "", std::string name = "") {
+    set_metadata(instruction->metadata());
+    serving_ = instruction;
+    step_ = std::move(step);
+    name_ = std::move(name);
+    cause_ = 0;
+  }
+
+  // Constants serve many instructions: they name no source.
+  Instruction* Constant(const Literal& value) { return computation()->AddConstant(value); }
+
+  // Position of this partition in the mesh, s32[].
+  Instruction* Position();
+  // Tile index along a list of axes, s32[].
+  Instruction* Coordinate(const AxisList& axes);
+  // The type for arithmetic on positions in a dimension of n elements: s32 while it holds them.
+  static PrimitiveType IndexType(int64_t n) { return n > INT32_MAX ? xla::S64 : xla::S32; }
+  // Coordinate * size in `type`.
+  Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type);
+  // Coordinate * scale + shift in `type`.
+  Instruction* AffineOffset(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type);
+
+  // pred of the given dims: true where lo <= index along `dim` < hi; lo, hi scalars of one type, null: no
+  // bound.
+  Instruction* InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi);
+  // `x` with the padding of an uneven shard replaced: dimension `dim` of global size n is cut over `axes`.
+  Instruction* MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes, Instruction* fill);
+
+  // Collectives over groups of the given axes, whose members hold v[..] each.
+  //   AllReduce      v -> v: the reducer over all members
+  //   AllGather      v[.., n, ..] -> [.., g n, ..] along `dim`, in the order of the axes
+  //   ReduceScatter  v[.., g n, ..] -> [.., n, ..]: member i gets part i of the reducer over all members
+  //   AllToAll       v[.., g, ..] -> the same shape: element i along `dim` goes to member i
+  // Requires: dimensions that are divided are multiples of the group's size g.
+  Instruction* AllReduce(Instruction* x, const AxisList& axes, Reducer reducer);
+  Instruction* AllGather(Instruction* x, const AxisList& axes, int dim);
+  Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
+  Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
+  // pairs[i] = (source position, target position) in the mesh. Pairs under one key are the same, and spelled
+  // out once.
+  using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;
+  Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
+  Instruction* CollectivePermute(Instruction* x, const std::string& key,
+                                 absl::FunctionRef<const PositionPairs&()> pairs);
+
+  // Moves tiles between two shardings of equal tile counts per dimension.
+  Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);
+
+  // Between the mesh's device order and another order of the same tiles: `order` lists the devices of the
+  // tiles of `sharding`, row-major, replicas last.
+  Instruction* FromDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
+  Instruction* ToDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
+
+  // The local dimensions of an array.
+  Dims ShardDims(absl::Span<const int64_t> dims, const Sharding& sharding) const {
+    return mesh().ShardDims(dims, sharding);
+  }
+  // The local shape of an array, its dynamic dimensions (which nothing cuts) included.
+  Shape ShardShape(const Shape& shape, const Sharding& sharding) const;
+
+ private:
+  // An instruction with these attributes, a channel of its own and the cause.
+  Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x, const xla::HloInstructionProto* attrs,
+                          std::optional<Reducer> reducer = std::nullopt);
+  const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
+  const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
+
+  int Cause();
+
+  SpmdModule* shared_;
+  const Instruction* serving_ = nullptr;
+  std::string step_;
+  std::string name_;
+  int cause_ = 0;  // Of serving_ and step_, once a collective needed it.
+  Instruction* position_ = nullptr;
+  absl::flat_hash_map<AxisList, Instruction*> coordinates_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_

@@ -1,0 +1,45 @@
+// Partitioning: a global program with shardings becomes the program of one partition.
+//
+// Phases, each a pass that can be looked at: calls are inlined, annotations of either dialect are read,
+// shardings are propagated to every tensor, every op is rewritten for one partition, dead instructions are
+// dropped.
+//
+// Rewriting is generic over sharding rules. For each op the cheapest assignment of axes to factors is chosen;
+// its operands are brought there by the cheapest plans from wherever they already are (a value is kept in
+// every sharding it was once brought to); the result stays in the sharding it was computed in, partial sums
+// included, until a consumer needs another. Ops linear in a partial operand pass it on when that costs no
+// more.
+#ifndef TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
+#define TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/partition_options.h"
+#include "partitioner/provenance/replication_log.h"
+
+namespace toroid {
+
+struct Partitioned {
+  std::unique_ptr<Module> module;
+  int64_t num_partitions = 1;
+  std::vector<FullReplication> full_replications;
+  std::string made_up_axes;  // Of a module that names none: those of the causes.
+  double propagate_seconds = 0;
+  double partition_seconds = 0;
+  double optimize_seconds = 0;
+};
+
+// `given`: the instructions of the module whose sharding was given from outside (given_shardings.h).
+// Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for
+// manual regions under a device order.
+absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options,
+                                            const GivenShardings& given = {});
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_

@@ -1,0 +1,138 @@
+// BUILD: size = "small"
+// Stages of partitioning apart: plans proposed and weighed without writing a module.
+#include "partitioner/prepare/prepared_program.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/io/sharding_text.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two layers; the second's weights are open.
+const char kLayers[] = R"(HloModule layers
+ENTRY main {
+  x = f32[64,128] parameter(0), sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
+  up = f32[128,256] parameter(1), sharding={devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}
+  down = f32[256,128] parameter(2)
+  h = f32[64,256] dot(x, up), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  a = f32[64,256] tanh(h)
+  ROOT y = f32[64,128] dot(a, down), lhs_contracting_dims={1}, rhs_contracting_dims={0},
+    sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
+})";
+
+HloSharding ShardingOf(absl::string_view text) {
+  auto proto = ParseSharding(text);
+  EXPECT_OK(proto.status());
+  return HloSharding::FromProto(*proto).value();
+}
+
+int64_t SentBy(const Partitioned& partitioned) {
+  int64_t bytes = 0;
+  for (const auto& [opcode, totals] : ComputeStatistics(*partitioned.module).collectives) bytes += totals.sent_bytes;
+  return bytes;
+}
+
+TEST(PreparedProgramTest, CandidatesAreComparedWithoutPreparingAgain) {
+  const auto module = ParseModule(kLayers);
+  ASSERT_OK(module.status());
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(**module, PartitionOptions()));
+  const int down = program->graph->Leaves(*program->flat->entry()->parameter(2))[0];
+  // Rows as the columns of `up` are cut: partial sums. Columns: the activations are gathered.
+  const std::string rows = "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}";
+  const std::string columns = "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}";
+  for (const std::string& candidate : {rows, columns}) {
+    SCOPED_TRACE(candidate);
+    ASSERT_OK(GiveSharding(down, ShardingOf(candidate), program.get()));
+    const PlanCost cost = EvaluatePlan(*program, ProposeShardings(*program));
+    // What rewriting the module with that sharding gives.
+    const auto given = ParseModule(kLayers);
+    ASSERT_OK_AND_ASSIGN(const xla::OpSharding proto, ParseSharding(candidate));
+    (*given)->entry()->parameter(2)->set_sharding((*given)->New(proto));
+    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(**given, PartitionOptions()));
+    EXPECT_EQ(cost.sent_bytes, static_cast<double>(SentBy(partitioned)));
+    EXPECT_EQ(cost.matrix_flops, static_cast<double>(ComputeStatistics(*partitioned.module).flops));
+    EXPECT_GE(cost.time, cost.sent_bytes);
+  }
+}
+
+TEST(PreparedProgramTest, LoopsCountWithTheirTrips) {
+  const auto module = ParseModule(R"(HloModule loop
+body {
+  s = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[8,8] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[8,8] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (s32[], f32[8,8]) tuple(j, y)
+}
+condition {
+  s = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(7)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  x = f32[8,8] parameter(0), sharding={devices=[4,1]<=[4]}
+  z = s32[] constant(0)
+  t = (s32[], f32[8,8]) tuple(z, x)
+  w = (s32[], f32[8,8]) while(t), condition=condition, body=body
+  ROOT r = f32[8,8] get-tuple-element(w), index=1
+})");
+  ASSERT_OK(module.status());
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(**module, PartitionOptions()));
+  const PlanCost cost = EvaluatePlan(*program, ProposeShardings(*program));
+  EXPECT_EQ(cost.matrix_flops, 7 * 2 * 2 * 8 * 8);
+  EXPECT_EQ(cost.sent_bytes, 7 * 3 * 2 * 8 * 4) << "x is gathered each time";
+}
+
+TEST(PreparedProgramTest, ShardingsThatDoNotFitAreErrors) {
+  const auto module = ParseModule(kLayers);
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(**module, PartitionOptions()));
+  const int down = program->graph->Leaves(*program->flat->entry()->parameter(2))[0];
+  EXPECT_THAT(GiveSharding(down, ShardingOf("{devices=[8]<=[8]}"), program.get()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("data dimensions")));
+  EXPECT_THAT(GiveSharding(down, ShardingOf("{devices=[2,1,4]7,1,2,3,4,5,6,0 last_tile_dim_replicate}"), program.get()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("where no sharding of the module does")));
+}
+
+TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
+  // A sum over all devices: reduced at once, unless that is dear, and otherwise in pieces that are gathered.
+  class Dear : public CostModel {
+   public:
+    double CollectiveTime(CollectiveKind kind, int64_t bytes, int64_t group) const override {
+      return DefaultCostModel().CollectiveTime(kind, bytes, group) * (kind == CollectiveKind::kAllReduce ? 3 : 1);
+    }
+    double PermuteDelay(int64_t count) const override { return DefaultCostModel().PermuteDelay(count); }
+    double MemoryTime(double bytes) const override { return DefaultCostModel().MemoryTime(bytes); }
+    double OpTime(const Work& work) const override { return DefaultCostModel().OpTime(work); }
+    double SecondsPerLinkByte() const override { return DefaultCostModel().SecondsPerLinkByte(); }
+  };
+  const auto module = ParseModule(
+      "ENTRY main { x = f32[8,8] parameter(0), sharding={devices=[1,4]<=[4]} "
+      "w = f32[8,8] parameter(1), sharding={devices=[4,1]<=[4]} "
+      "ROOT y = f32[8,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated} }");
+  ASSERT_OK(module.status());
+  const auto collectives = [&](const CostModel* cost) {
+    PartitionOptions options;
+    options.cost = cost;
+    const auto partitioned = PartitionModule(**module, options);
+    EXPECT_OK(partitioned.status());
+    return ComputeStatistics(*partitioned->module).collectives;
+  };
+  EXPECT_EQ(collectives(&DefaultCostModel()).count("all-reduce"), 1);
+  const Dear dear;
+  EXPECT_EQ(collectives(&dear).count("all-reduce"), 0);
+  EXPECT_EQ(collectives(&dear).count("all-gather"), 1);
+}
+
+}  // namespace
+}  // namespace toroid

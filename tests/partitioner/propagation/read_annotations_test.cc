@@ -1,0 +1,166 @@
+// What a module asks for, read from either dialect.
+#include "partitioner/propagation/read_annotations.h"
+
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "hlo/passes/inline_calls_pass.h"
+#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/prepared_program.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Read {
+  explicit Read(const std::string& text, int64_t num_devices = 0)
+      : module(InlineCalls(*ProgramFor(text, 4)).value()),
+        graph(*module),
+        annotations(ReadAnnotations(*module, graph, num_devices)) {}
+
+  const std::optional<Annotation>& Of(absl::string_view name) const {
+    for (const auto& instruction : module->entry()->instructions()) {
+      if (instruction->name() == name) return annotations->tensor[graph.Leaves(*instruction)[0]];
+    }
+    TOROID_CHECK(false, name);
+    return annotations->tensor[0];
+  }
+
+  std::unique_ptr<Module> module;
+  FlowGraph graph;
+  absl::StatusOr<Annotations> annotations;
+};
+
+// A module over the Shardy mesh "a"=2, "b"=4.
+std::string Shardy(absl::string_view body) {
+  return absl::StrCat(
+      "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n", body);
+}
+
+TEST(ReadAnnotationsTest, OrdinaryShardingsAreClosed) {
+  const Read read(R"(ENTRY main {
+    x = f32[8,4] parameter(0), sharding={devices=[2,2]<=[4]}
+    ROOT y = f32[8,4] negate(x)
+  })");
+  ASSERT_OK(read.annotations.status());
+  EXPECT_EQ(read.annotations->mesh.num_devices(), 4);
+  EXPECT_EQ(read.Of("x")->closed & 0b11, 0b11);
+  EXPECT_EQ(read.annotations->mesh.ToString(read.Of("x")->sharding), "[{0}, {1}]");
+  EXPECT_FALSE(read.Of("y").has_value());
+}
+
+TEST(ReadAnnotationsTest, UnspecifiedDimensionsOfAShardingCallAreOpen) {
+  const Read read(R"(ENTRY main {
+    x = f32[8,4] parameter(0)
+    c = f32[8,4] custom-call(x), custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}, backend_config="unspecified_dims=[1]"
+    ROOT y = f32[8,4] negate(c)
+  })");
+  ASSERT_OK(read.annotations.status());
+  EXPECT_EQ(read.Of("c")->closed & 0b11, 0b01);
+}
+
+TEST(ReadAnnotationsTest, UnderShardyOpenDimensionsStayOpenAndOrdinaryShardingsAreIgnored) {
+  const Read read(Shardy(R"(ENTRY main {
+    x = f32[8,4] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"b\", ?}, {}]>]>"}
+    y = f32[8,4] parameter(1), sharding={devices=[8,1]<=[8]}
+    ROOT z = f32[8,4] add(x, y)
+  })"));
+  ASSERT_OK(read.annotations.status());
+  EXPECT_EQ(read.annotations->mesh.num_devices(), 8);
+  EXPECT_EQ(read.Of("x")->closed & 0b11, 0b10);
+  EXPECT_FALSE(read.Of("y").has_value());
+}
+
+TEST(ReadAnnotationsTest, AGivenShardingCountsUnderShardyToo) {
+  const std::string body = R"(ENTRY main {
+    y = f32[8,4] parameter(0)
+    ROOT z = f32[8,4] negate(y)
+  })";
+  const std::unique_ptr<Module> module = ProgramFor(Shardy(body), 8);
+  ASSERT_OK_AND_ASSIGN(const GivenShardings given,
+                       ApplyGivenShardings({{"y={devices=[8,1]<=[8]}", ""}}, module.get()));
+  EXPECT_EQ(given.size(), 1);
+  EXPECT_EQ(module->entry()->parameter(0)->frontend_attributes(), nullptr) << "nothing is noted in the module";
+  ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*module, PartitionOptions(), given));
+  const auto& asked = program->annotations.tensor[program->graph->Leaves(*program->flat->entry()->parameter(0))[0]];
+  ASSERT_TRUE(asked.has_value());
+  EXPECT_EQ(program->annotations.mesh.ToHlo(asked->sharding).ToString(), "{devices=[8,1]<=[8]}");
+  ASSERT_OK_AND_ASSIGN(const auto without, PrepareProgram(*module, PartitionOptions()));
+  EXPECT_FALSE(
+      without->annotations.tensor[without->graph->Leaves(*without->flat->entry()->parameter(0))[0]].has_value());
+}
+
+TEST(ReadAnnotationsTest, AGivenShardingStaysWithAParameterOfACallee) {
+  const std::unique_ptr<Module> module = ProgramFor(Shardy(R"(
+inner { a = f32[8,4] parameter(0) ROOT b = f32[8,4] tanh(a) }
+ENTRY main {
+  x = f32[8,4] parameter(0)
+  ROOT y = f32[8,4] call(x), to_apply=inner
+})"),
+                                                    8);
+  ASSERT_OK_AND_ASSIGN(const GivenShardings given,
+                       ApplyGivenShardings({{"a={devices=[8,1]<=[8]}", ""}}, module.get()));
+  ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*module, PartitionOptions(), given));
+  int annotated = 0;
+  for (const auto& annotation : program->annotations.tensor) annotated += annotation.has_value();
+  EXPECT_EQ(annotated, 1) << "an annotation stands in the place of the parameter";
+}
+
+TEST(ReadAnnotationsTest, TheFirstOrderThatIsNotPlainIsTheMeshsAndOthersAreForeign) {
+  const Read read(R"(ENTRY main {
+    x = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+    ROOT y = f32[8] copy(x), sharding={devices=[4]3,1,0,2}
+  })");
+  ASSERT_OK(read.annotations.status());
+  const auto& output = read.annotations->tensor[read.graph.outputs()[0]];
+  ASSERT_TRUE(output.has_value());
+  EXPECT_FALSE(output->foreign.has_value());
+  ASSERT_TRUE(read.Of("x")->foreign.has_value());
+  EXPECT_EQ(read.annotations->mesh.Product(read.Of("x")->sharding.dims[0]), 4) << "as many tiles, in mesh order";
+}
+
+TEST(ReadAnnotationsTest, WhatIsComputedInsideAManualRegionIsLocal) {
+  const Read read(R"(ENTRY main {
+    x = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+    i = f32[2] custom-call(x), custom_call_target="SPMDFullToShardShape", sharding={manual}
+    n = f32[2] negate(i)
+    o = f32[8] custom-call(n), custom_call_target="SPMDShardToFullShape", sharding={devices=[4]<=[4]}
+    ROOT y = f32[8] tanh(o)
+  })");
+  ASSERT_OK(read.annotations.status());
+  const auto manual = [&](absl::string_view name) {
+    for (const auto& instruction : read.module->entry()->instructions()) {
+      if (instruction->name() == name) return read.annotations->manual[read.graph.Leaves(*instruction)[0]];
+    }
+    return AxisSet{0};
+  };
+  const AxisSet all = read.annotations->mesh.AllAxes();
+  EXPECT_EQ(manual("i"), all);
+  EXPECT_EQ(manual("n"), all);
+  EXPECT_EQ(manual("x"), 0);
+  EXPECT_EQ(manual("o"), 0);
+  EXPECT_EQ(manual("y"), 0);
+  EXPECT_EQ(read.annotations->boundaries.size(), 2);
+}
+
+TEST(ReadAnnotationsTest, ContradictionsAreErrorsThatNameNoFlagOfACommand) {
+  const std::string other_count = R"(ENTRY main {
+    x = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+    y = f32[8] parameter(1), sharding={devices=[8]<=[8]}
+    ROOT z = f32[8] add(x, y)
+  })";
+  EXPECT_THAT(Read(other_count).annotations.status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("main/y: shardings name 8 devices here and 4")));
+  const std::string four = "ENTRY main { ROOT x = f32[8] parameter(0), sharding={devices=[4]<=[4]} }";
+  EXPECT_THAT(Read(four, 3).annotations.status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("name 4 devices, not 3; ask for 4"), Not(HasSubstr("--")))));
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,258 @@
+// The table of collectives: what it says of a program, and how it looks.
+#include "partitioner/report/explain_table.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "hlo/base/terminal.h"
+#include "hlo/io/hlo_text.h"
+#include "partitioner/command/nothing_sharded.h"
+#include "partitioner/provenance/program_names.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The report on a program.
+std::string Explained(const std::string& text, bool full = false, int width = 200, int64_t num_partitions = 0) {
+  const auto module = ParseModule(text);
+  EXPECT_OK(module);
+  if (!module.ok()) return "";
+  PartitionOptions options;
+  options.num_partitions = num_partitions;
+  const auto partitioned = PartitionModule(**module, options);
+  EXPECT_OK(partitioned);
+  if (!partitioned.ok()) return "";
+  return ExplainTable(ListCollectives(*partitioned->module), partitioned->full_replications, {full, width});
+}
+
+CollectiveRecord Record(const std::string& cause, const std::string& source = "", int64_t bytes = 1000) {
+  CollectiveRecord record;
+  record.opcode = "all-gather";
+  record.instruction = "all-gather.1";
+  record.group_size = 4;
+  record.operand_bytes = bytes;
+  record.sent_bytes = 3 * bytes;
+  record.executions.times = 1;
+  record.cause = cause;
+  record.source = source;
+  return record;
+}
+
+std::vector<std::string> Lines(const std::string& text) { return absl::StrSplit(text, '\n', absl::SkipEmpty()); }
+
+TEST(ExplainTest, RowsThatDifferByNumbersInTheirNamesAreOne) {
+  std::vector<CollectiveRecord> records;
+  for (int layer = 0; layer < 36; ++layer) {
+    records.push_back(Record(absl::StrCat("layers.", layer, "/mlp/dot.", 7 * layer, ": [{\"x\"}] -> [{}]"), "m.py:3"));
+  }
+  const std::vector<std::string> lines = Lines(ExplainTable(records, {}, {false, 140}));
+  ASSERT_EQ(lines.size(), 3);
+  EXPECT_EQ(lines[1],
+            "all-gather             36      4    36.0 kB   108.0 kB  "
+            "layers.0..35/mlp/dot.*: [{\"x\"}] -> [{}] (m.py:3)");
+  EXPECT_EQ(lines[2], "sent per device in all: 108.0 kB");
+  EXPECT_EQ(Lines(ExplainTable(records, {}, {true, 140})).size(), 38);
+}
+
+TEST(ExplainTest, RowsThatDifferOtherwiseStayApart) {
+  const std::vector<CollectiveRecord> records = {
+      Record("dot.1: [{\"x\"}] -> [{}]", "m.py:3"), Record("dot.2: [{\"y\"}] -> [{}]", "m.py:3"),
+      Record("dot.3: [{\"x\"}] -> [{}]", "m.py:4"), Record("dot.4: [{\"x\"}] -> [{}]", "m.py:3", 2000),
+      Record("mul.5: [{\"x\"}] -> [{}]", "m.py:3")};
+  EXPECT_EQ(Lines(ExplainTable(records, {}, {})).size(), 7);
+}
+
+TEST(ExplainTest, NumbersThatDifferAreRangesOrStars) {
+  EXPECT_EQ(NameOfAll({"params['layers'][0]['w1']", "params['layers'][1]['w1']", "params['layers'][2]['w1']"}),
+            "params['layers'][0..2]['w1']");
+  EXPECT_EQ(NameOfAll({"fusion.12", "fusion.31"}), "fusion.*");
+  EXPECT_EQ(NameOfAll({"fusion.12"}), "fusion.12");
+  EXPECT_EQ(NameOfAll({"a99999999999999999999", "a99999999999999999998"}), "a*");
+  EXPECT_EQ(NameOfAll({}), "");
+}
+
+TEST(ExplainTest, NoLineIsWiderThanAsked) {
+  const std::string name = "a_very_long_scope/of_a_model/with_many_parts/and_then_some/dot_general.12";
+  const std::string step = "[{\"replica\", \"data\"}, {\"model\"}, {}] partial over {\"expert\"} -> [{}, {}, {}]";
+  std::vector<CollectiveRecord> records = {Record(absl::StrCat(name, ": ", step), "/home/me/projects/model/layers.py:12"),
+                                           Record("y")};
+  const std::vector<FullReplication> replications = {
+      {name, "/home/me/projects/model/layers.py:12", 4096, "operand 0 is gathered whole"}};
+  for (const int width : {40, 80, 100, 120, 140, 160, 250}) {
+    for (const std::string& line : Lines(ExplainTable(records, replications, {false, width}))) {
+      EXPECT_LE(TextWidth(line), std::max(width, 80)) << line;
+    }
+  }
+  // Numbers on a line, what they are for on the next.
+  const std::vector<std::string> lines = Lines(ExplainTable(records, {}, {false, 80}));
+  ASSERT_EQ(lines.size(), 7);
+  EXPECT_EQ(lines[1], "all-gather              1      4     1.0 kB     3.0 kB");
+  EXPECT_THAT(lines[2], AllOf(testing::StartsWith("    a_very_"), HasSubstr("…"), testing::EndsWith("py:12)")));
+  EXPECT_EQ(lines[3], "    " + step);
+  EXPECT_EQ(lines[5], "    y");
+  // Short texts need no second line.
+  EXPECT_EQ(Lines(ExplainTable({Record("y")}, {}, {false, 80})).size(), 3);
+}
+
+TEST(ExplainTest, WhatIsReplicatedAlikeIsOneLine) {
+  const std::vector<FullReplication> replications = {{"dot.1", "m.py:3", 4096, "reason"},
+                                                     {"dot.5", "m.py:3", 4096, "reason"},
+                                                     {"sort.5", "", 8, "sort is computed on whole arrays"}};
+  EXPECT_EQ(ExplainTable({}, replications, {false, 120}),
+            "no collectives\nsent per device in all: 0 B\nreplicated: dot.* 2 x 4.1 kB, reason (m.py:3)\n"
+            "replicated: sort.5 8 B, sort is computed on whole arrays\n");
+}
+
+const char kLoop[] = R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["data"=2, "model"=4]>}}
+cond {
+  p = (s32[], f32[512,16], f32[12,16,16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(12)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], f32[512,16], f32[12,16,16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[512,16] get-tuple-element(p), index=1
+  w = f32[12,16,16] get-tuple-element(p), index=2
+  zero = s32[] constant(0)
+  slice = f32[1,16,16] dynamic-slice(w, i, zero, zero), dynamic_slice_sizes={1,16,16}
+  wi = f32[16,16] reshape(slice)
+  y = f32[512,16] dot(x, wi), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/jvp()/while/body/closed_call/mlp/dot_general"}
+  t = f32[512,16] tanh(y)
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT r = (s32[], f32[512,16], f32[12,16,16]) tuple(next, t, w)
+}
+ENTRY e {
+  x = f32[512,16] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"}, metadata={op_name="batch"}
+  w = f32[12,16,16] parameter(1), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{}, {\"data\"}, {}]>"}, metadata={op_name="params['w']"}
+  zero = s32[] constant($0)
+  t = (s32[], f32[512,16], f32[12,16,16]) tuple(zero, x, w)
+  l = (s32[], f32[512,16], f32[12,16,16]) while(t), condition=cond, body=body
+  ROOT o = f32[512,16] get-tuple-element(l), index=1
+}
+)";
+
+TEST(ExplainTest, NamesParametersScopesAxesAndTrips) {
+  const std::string text = Explained(absl::StrReplaceAll(kLoop, {{"$0", "0"}}));
+  // In each trip 16/2 rows of 16 floats are sent.
+  EXPECT_THAT(text, HasSubstr("all-gather              1 x 12 trips      2     6.1 kB     6.1 kB  "
+                              "mlp/y of params['w']: [{\"data\"}, {}] -> [{}, {}]"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("sent per device in all: 6.1 kB\n"));
+}
+
+TEST(ExplainTest, LoopsOfUnknownLengthAreSaidToBeSuch) {
+  const std::string text =
+      Explained(absl::StrReplaceAll(kLoop, {{"constant($0)", "parameter(2)"}}));
+  EXPECT_THAT(text, HasSubstr("all-gather              1 in a loop      2      512 B      512 B  ")) << text;
+  EXPECT_THAT(text, HasSubstr("sent per device in all: 512 B, loops of unknown length counted once\n"));
+}
+
+TEST(ExplainTest, GroupsOfUnknownSizeAreSaidToBeSuch) {
+  CollectiveRecord record = Record("y");
+  record.group_size = 0;
+  record.sent_bytes = 0;
+  EXPECT_EQ(ExplainTable({record}, {}, {}),
+            "collective          count  group   operands       sent  needed by\n"
+            "all-gather              1      ?     1.0 kB        0 B  y\n"
+            "sent per device in all: 0 B, groups of unknown size as of one device\n");
+}
+
+TEST(ExplainTest, PartialSumsAndMadeUpAxesAreSpelledOut) {
+  const std::string text = Explained(R"(HloModule m
+ENTRY e {
+  x = f32[8,16] parameter(0), sharding={devices=[2,4]<=[8]}
+  w = f32[16,4] parameter(1), sharding={devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}
+  ROOT y = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
+})");
+  EXPECT_THAT(text, HasSubstr("[{a2}, {}] partial over {b4} -> [{a2}, {}]"));
+}
+
+TEST(ExplainTest, PartsOfAxesAreSpelledAsShardyDoes) {
+  const std::string text = Explained(R"(HloModule m
+ENTRY e {
+  x = f32[8,16] parameter(0), sharding={mesh['data'=8], [{'data'}, {}]}
+  ROOT y = f32[8,16] copy(x), sharding={mesh['data'=8], [{'data':(1)2}, {}]}
+})");
+  EXPECT_THAT(text, HasSubstr("[{\"data\"}, {}] -> [{\"data\":(1)2}, {}]"));
+}
+
+TEST(ExplainTest, OutputsAreNamedByNumberAndByWhatTheyReplace) {
+  const std::string text = Explained(R"(HloModule m, input_output_alias={ {1}: (0, {}, may-alias) }
+ENTRY e {
+  w = f32[8,16] parameter(0), sharding={devices=[8,1]<=[8]}, metadata={op_name="params['w']"}
+  a = f32[8,16] negate(w)
+  b = f32[8,16] tanh(w)
+  ROOT t = (f32[8,16], f32[8,16]) tuple(a, b), sharding={{replicated}, {replicated}}
+})");
+  EXPECT_THAT(text, AllOf(HasSubstr("output{0}: [{a8}, {}] -> [{}, {}]"),
+                          HasSubstr("output{1} in place of params['w']: [{a8}, {}] -> [{}, {}]")));
+}
+
+TEST(ExplainTest, OutputsOfAStepThatDonatesItsStateAreNamedByIt) {
+  const std::string donors = R"(HloModule m, buffer_donor={ (0, {}), (1, {}) }
+
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY main {
+  w = f32[8,8] parameter(0), sharding={devices=[4,1]<=[4]}, metadata={op_name="state['w']"}
+  v = f32[8] parameter(1), metadata={op_name="state['v']"}
+  x = f32[8,8] parameter(2)
+  y = f32[8,8] add(w, x)
+  z = f32[] constant(0)
+  r = f32[8] reduce(y, z), dimensions={0}, to_apply=sum
+  l = f32[] constant(1)
+  ROOT t = (f32[], f32[8,8], f32[8]) tuple(l, y, r), sharding={{replicated}, {devices=[4,1]<=[4]}, {replicated}}
+})";
+  EXPECT_THAT(Explained(donors), HasSubstr("output{2} in place of state['v']"));
+}
+
+TEST(ExplainTest, WhatFollowsTheArrowOfALongStepHasALineOfItsOwn) {
+  const std::string from = absl::StrCat("[{\"", std::string(30, 'a'), "\"}, {\"", std::string(30, 'b'), "\"}]");
+  const std::string table = ExplainTable({Record(absl::StrCat("dot.1: ", from, " -> [{}, {}] of w"))}, {}, {false, 80});
+  EXPECT_THAT(table, AllOf(HasSubstr(from + "\n"), HasSubstr("    -> [{}, {}] of w\n")));
+}
+
+TEST(ExplainTest, ScopesAreThoseOfTheAuthor) {
+  EXPECT_EQ(AuthorScopes("jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"), "model/layers_3");
+  EXPECT_EQ(AuthorScopes("jit(f)/transpose(jvp(Net))/checkpoint/rematted_computation/mlp/mul"), "Net/mlp");
+  EXPECT_EQ(AuthorScopes("jit(f)/jvp()/jit(_where)/select_n"), "");
+  EXPECT_EQ(AuthorScopes("model/dense/MatMul"), "model/dense");
+  EXPECT_EQ(AuthorScopes("params['w/x']"), "params['w");  // A slash is a slash.
+  EXPECT_EQ(AuthorScopes("a(b/c)/d)/((e"), "a(b/c)/d)");
+  EXPECT_EQ(AuthorScopes(""), "");
+}
+
+TEST(ExplainTest, AModuleWithoutShardingsIsToldHowToBegin) {
+  const auto text = [](const std::string& parameters) {
+    return NothingShardedText(*ParseModule(absl::StrCat("HloModule m\nENTRY e {\n", parameters,
+                                                        "\n  ROOT c = f32[] constant(0)\n}"))
+                                   .value(),
+                              0);
+  };
+  EXPECT_THAT(text("x = f32[4,8] parameter(0)\n w1 = f32[16,24] parameter(1)"),
+              HasSubstr("nothing is sharded, so every device does all of it; give a sharding, for example "
+                        "--num_partitions=8 --shard 'w1={devices=[1,8]<=[8]}'"));
+  EXPECT_THAT(text("w = f32[16,3] parameter(0), metadata={op_name=\"params['w']\"}"),
+              HasSubstr("--shard \"params['w']={devices=[8,1]<=[8]}\""));
+  // A name of several instructions names none alone.
+  EXPECT_THAT(text("w = f32[6] parameter(0), metadata={op_name=\"n\"}\n v = f32[2] negate(w), metadata={op_name=\"n\"}"),
+              HasSubstr("--num_partitions=2 --shard 'w={devices=[2]<=[2]}'"));
+  EXPECT_THAT(text("x = f32[] parameter(0)"), Not(HasSubstr("--shard")));
+}
+
+}  // namespace
+}  // namespace toroid

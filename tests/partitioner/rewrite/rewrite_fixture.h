@@ -1,0 +1,76 @@
+// A prepared program and the state of rewriting it, of which a test plays the part of the rewriter.
+#ifndef TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_
+#define TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "partitioner/rewrite/rewrite_state.h"
+#include "tests/partitioner/equivalence.h"
+
+namespace toroid {
+
+struct RewriteFixture {
+  // `text` as for ProgramFor; the plan is what propagation proposes.
+  explicit RewriteFixture(const std::string& text, int64_t n, LocalValueHook hook = nullptr)
+      : program(PrepareProgram(*ProgramFor(text, n), For(n)).value()),
+        plan(ProposeShardings(*program)),
+        out(std::make_unique<Module>("out", *program->flat)),
+        state(*program, plan, CheapestAssignments(), std::move(hook), out.get()),
+        b(&state.spmd, out->AddComputation("main")) {}
+
+  const Instruction& Get(absl::string_view name) const {
+    for (const auto& instruction : program->flat->entry()->instructions()) {
+      if (instruction->name() == name) return *instruction;
+    }
+    TOROID_CHECK(false, name);
+    return *program->flat->entry()->root();
+  }
+  int Tensor(absl::string_view name) const { return program->graph->Leaves(Get(name))[0]; }
+
+  // A value of the local program for a tensor, as if it had been computed in `sharding`.
+  Instruction* AddValue(absl::string_view name, const Sharding& sharding) {
+    const int t = Tensor(name);
+    Instruction* local =
+        b.computation()->AddParameter(b.ShardShape(program->graph->shape(t), sharding), std::string(name));
+    state.values.Add(t, sharding, local);
+    return local;
+  }
+  // How many instructions of an opcode the local program has.
+  int Count(Opcode opcode) const {
+    int count = 0;
+    for (const auto& instruction : b.computation()->instructions()) count += instruction->opcode() == opcode;
+    return count;
+  }
+
+  static PartitionOptions For(int64_t n) {
+    PartitionOptions options;
+    options.num_partitions = n;
+    return options;
+  }
+
+  std::unique_ptr<PreparedProgram> program;
+  ShardingPlan plan;
+  std::unique_ptr<Module> out;
+  RewriteState state;
+  SpmdBuilder b;
+};
+
+// Cut over all axes of the mesh along one dimension.
+inline Sharding CutAlong(const RewriteFixture& fixture, int rank, int dim) {
+  Sharding sharding = Sharding::Replicated(rank);
+  sharding.dims[dim] = fixture.state.mesh.InOrder(fixture.state.mesh.AllAxes());
+  return sharding;
+}
+
+// To be summed over all devices.
+inline Sharding PartialOverAll(const RewriteFixture& fixture, int rank) {
+  Sharding sharding = Sharding::Replicated(rank);
+  sharding.partial = fixture.state.mesh.AllAxes();
+  return sharding;
+}
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_
