@@ -15,6 +15,7 @@
 #include "hlo/ir/parameter_name.h"
 #include "runtime/arguments/npy.h"
 #include "runtime/arguments/npz.h"
+#include "runtime/mesh/limit_error.h"
 
 namespace toroid {
 namespace {
@@ -162,9 +163,8 @@ absl::Status CheckArgumentBytes(const std::vector<Shape>& shapes, int64_t max_by
     if (sum.has_value()) sum = CheckedAdd(*sum, shape.ByteSize());
   }
   if (sum.has_value() && *sum <= max_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the arguments take ", sum ? BytesText(*sum) : "more than 9.2 EB", ", the limit is ",
-                   BytesText(max_bytes), "; raise it with --max_bytes"));
+  return OverMemoryLimit(absl::StrCat("the arguments take ", sum ? BytesText(*sum) : "more than 9.2 EB",
+                                      ", the limit is ", BytesText(max_bytes)));
 }
 
 absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, const Computation& entry,

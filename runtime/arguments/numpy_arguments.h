@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, con
                                                     absl::Span<const Shape> shapes = {},
                                                     int64_t max_bytes = INT64_MAX);
 
-// Errors: kResourceExhausted that names --max_bytes.
+// Errors: kResourceExhausted (OverMemoryLimit).
 absl::Status CheckArgumentBytes(const std::vector<Shape>& shapes, int64_t max_bytes);
 
 // Whether the name asks for .npy or .npz, compressed or not.

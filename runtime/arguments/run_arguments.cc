@@ -12,12 +12,14 @@
 #include "hlo/base/files.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/base/text_table.h"
 #include "hlo/ir/spmd_record.h"
 #include "runtime/arguments/argument_domains.h"
 #include "runtime/arguments/npy.h"
 #include "runtime/arguments/npz.h"
 #include "runtime/arguments/numpy_arguments.h"
 #include "runtime/arguments/random_arguments.h"
+#include "runtime/mesh/limit_error.h"
 #include "runtime/partitioned/shard_literal.h"
 
 namespace toroid {
@@ -48,9 +50,10 @@ absl::StatusOr<RunArguments> RecordedArguments(const HloFile& file) {
   return arguments;
 }
 
-absl::Status NamingTheFlag(const absl::Status& status) {
+// What a reader refuses is too large for `max_bytes`.
+absl::Status NamingTheLimit(const absl::Status& status, int64_t max_bytes) {
   if (status.code() != absl::StatusCode::kResourceExhausted) return status;
-  return absl::ResourceExhaustedError(absl::StrCat(status.message(), "; raise the limit with --max_bytes"));
+  return OverMemoryLimit(absl::StrCat(status.message(), "; the limit is ", BytesText(max_bytes)));
 }
 
 // A file of values of at most `max_bytes`.
@@ -58,7 +61,7 @@ absl::StatusOr<std::string> ReadValues(const std::string& path, int64_t max_byte
   const int64_t most = CheckedAdd(max_bytes, kBesideValues).value_or(INT64_MAX);
   if (most >= static_cast<int64_t>(kMaxFileBytes)) return ReadInput(path);
   absl::StatusOr<std::string> bytes = ReadInput(path, static_cast<size_t>(most));
-  if (!bytes.ok()) return NamingTheFlag(bytes.status());
+  if (!bytes.ok()) return NamingTheLimit(bytes.status(), max_bytes);
   return bytes;
 }
 
@@ -73,7 +76,7 @@ absl::StatusOr<RunArguments> ArgumentsOfFile(const Module& module, const std::st
   if (LooksLikeNumpy(bytes)) {
     ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(module));
     auto values = NumpyArguments(bytes, *module.entry(), shapes, max_bytes);
-    if (!values.ok()) return Annotate(values.status(), path);
+    if (!values.ok()) return AnnotateMarked(values.status(), path);
     return RunArguments{*std::move(values), std::nullopt};
   }
   auto snapshot = ReadHlo(bytes);
@@ -136,7 +139,7 @@ absl::StatusOr<std::shared_ptr<const Infeed>> ReadInfeed(const std::string& path
   if (path.empty()) return nullptr;
   ASSIGN_OR_RETURN(const std::string bytes, ReadValues(path, max_bytes));
   auto members = ReadNpz(bytes, max_bytes);
-  if (!members.ok()) return Annotate(NamingTheFlag(members.status()), path);
+  if (!members.ok()) return AnnotateMarked(NamingTheLimit(members.status(), max_bytes), path);
   members->erase(std::remove_if(members->begin(), members->end(),
                                 [](const NpzMember& member) {
                                   return absl::StartsWith(member.name, "arr_") &&

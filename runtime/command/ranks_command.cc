@@ -76,8 +76,9 @@ absl::Status CheckRanksAgree(Transport& transport, const std::string& command_li
 
 absl::Status RunOnMpi(const std::string& command_line, const std::vector<std::string>& files,
                       const std::function<absl::Status(Transport& transport, int neighbors)>& lead,
-                      const std::function<absl::Status(Transport& transport, int neighbors)>& serve) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<MpiTransport> transport, MpiTransport::Open());
+                      const std::function<absl::Status(Transport& transport, int neighbors)>& serve,
+                      int64_t max_message) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<MpiTransport> transport, MpiTransport::Open(max_message));
   const absl::Status status = CatchingOutOfMemory([&]() -> absl::Status {
     RETURN_IF_ERROR(CheckRanksAgree(*transport, command_line, files));
     return transport->rank() == 0 ? lead(*transport, transport->neighbors())

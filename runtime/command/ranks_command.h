@@ -2,6 +2,7 @@
 #ifndef TOROID_RUNTIME_COMMAND_RANKS_COMMAND_H_
 #define TOROID_RUNTIME_COMMAND_RANKS_COMMAND_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,11 +19,12 @@ absl::Status CheckRanksAgree(Transport& transport, const std::string& command_li
                              const std::vector<std::string>& files);
 
 // Joins the ranks of mpirun; calls `lead` on rank 0 and `serve` on the others. Does not return where a rank fails: rank
-// 0 prints what is wrong, and all end with status 1.
+// 0 prints what is wrong, and all end with status 1. Larger messages than `max_message` bytes are sent in parts.
 // Errors: kFailedPrecondition without Open MPI.
 absl::Status RunOnMpi(const std::string& command_line, const std::vector<std::string>& files,
                       const std::function<absl::Status(Transport& transport, int neighbors)>& lead,
-                      const std::function<absl::Status(Transport& transport, int neighbors)>& serve);
+                      const std::function<absl::Status(Transport& transport, int neighbors)>& serve,
+                      int64_t max_message = int64_t{1} << 30);
 
 }  // namespace toroid
 

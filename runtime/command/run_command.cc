@@ -29,11 +29,12 @@
 #include "runtime/engine/memory_limit.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/block_pool.h"
+#include "runtime/mesh/limit_error.h"
 #include "runtime/numerics/compare.h"
 #include "runtime/numerics/narrowest_float.h"
 #include "runtime/numerics/promote.h"
 #include "runtime/partitioned/ranks_run.h"
-#include "runtime/partitioned/replicas.h"
+#include "runtime/command/replicas.h"
 
 namespace toroid {
 namespace {
@@ -56,10 +57,9 @@ struct Program {
 
 absl::Status CheckDevices(int64_t devices, int64_t max_bytes) {
   if (devices <= 1 || devices <= max_bytes / kBytesPerDevice) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("a mesh of ", devices, " devices takes ",
-                   BytesText(CheckedMultiply(devices, kBytesPerDevice).value_or(INT64_MAX)),
-                   " beside its values, the limit is ", BytesText(max_bytes), "; raise it with --max_bytes"));
+  return OverMemoryLimit(absl::StrCat("a mesh of ", devices, " devices takes ",
+                                      BytesText(CheckedMultiply(devices, kBytesPerDevice).value_or(INT64_MAX)),
+                                      " beside its values, the limit is ", BytesText(max_bytes)));
 }
 
 absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& module, int64_t max_bytes) {
@@ -255,9 +255,15 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHer
   return RunAndReport(command, file, program, arguments, runner);
 }
 
+// The limit on memory is --max_bytes here.
+absl::Status NamingTheFlag(const absl::Status& status) {
+  if (!IsOverMemoryLimit(status)) return status;
+  return absl::Status(status.code(), absl::StrCat(status.message(), "; raise it with --max_bytes"));
+}
+
 absl::Status RunHere(const HloRunCommand& command, const RanksHere& ranks) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
-  RETURN_IF_ERROR(Annotate(RunFile(command, file, ranks), command.input));
+  RETURN_IF_ERROR(NamingTheFlag(AnnotateMarked(RunFile(command, file, ranks), command.input)));
   PrintWarnings(file);
   return absl::OkStatus();
 }
@@ -288,7 +294,7 @@ absl::Status RunHloCommand(const HloRunCommand& command) {
         options.max_bytes = MaxBytes(command, neighbors);
         options.transport = &transport;
         const ScopedBlockLimit limit(options.max_bytes);
-        return ServeRuns(options);
+        return NamingTheFlag(ServeRuns(options));
       });
 }
 

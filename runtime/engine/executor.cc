@@ -12,6 +12,7 @@
 #include "runtime/engine/memory_limit.h"
 #include "runtime/engine/run_plan.h"
 #include "runtime/loops/thread_pool.h"
+#include "runtime/mesh/limit_error.h"
 #include "runtime/transport/transport.h"
 
 namespace toroid {
@@ -104,9 +105,9 @@ absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, c
   const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end - begin);
   if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
   const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
-  return absl::ResourceExhaustedError(
+  return OverMemoryLimit(
       absl::StrCat(where.Path(), ": the values alive here take ", BytesText(peak.bytes), BesideText(options.held_bytes),
-                   ", the limit is ", BytesText(max_bytes), "; raise it with --max_bytes"));
+                   ", the limit is ", BytesText(max_bytes)));
 }
 
 absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const RunOptions& options) {

@@ -9,6 +9,7 @@
 #include "runtime/engine/kernel_table.h"
 #include "runtime/engine/op_call.h"
 #include "runtime/engine/progress.h"
+#include "runtime/mesh/limit_error.h"
 
 namespace toroid {
 namespace {
@@ -113,7 +114,7 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
     step.called = called[i];
     if (instruction->opcode() == Opcode::kConstant) {
       OpCall call(step, plan.constants.data(), single);
-      RETURN_IF_ERROR(Annotate(step.kernel(call), instruction->Path()));
+      RETURN_IF_ERROR(AnnotateMarked(step.kernel(call), instruction->Path()));
       plan.constant_slots.push_back(i);
       plan.root_is_constant |= i == plan.root;
       continue;

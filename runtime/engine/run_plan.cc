@@ -5,6 +5,7 @@
 #include "runtime/engine/op_call.h"
 #include "runtime/engine/progress.h"
 #include "runtime/engine/rowless.h"
+#include "runtime/mesh/limit_error.h"
 
 namespace toroid {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 absl::Status Locate(const absl::Status& status, const Instruction& instruction, RunState& run) {
   if (run.located) return status;
   run.located = true;
-  return Annotate(status, absl::StrCat(instruction.computation()->name(), "/",
+  return AnnotateMarked(status, absl::StrCat(instruction.computation()->name(), "/",
                                        instruction.name().empty() ? std::string(instruction.opcode_name())
                                                                   : instruction.name()));
 }

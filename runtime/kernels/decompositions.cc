@@ -55,10 +55,8 @@ void Eliminate(Matrix<T>& a, std::vector<int32_t>& pivots, std::vector<int32_t>&
 }  // namespace
 
 absl::Status CholeskyCall(OpCall& call) {
-  Batches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(Batches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t n = batches.n;
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   const auto option = FindOption(call.instruction().backend_config(), "lower");
@@ -75,10 +73,8 @@ absl::Status CholeskyCall(OpCall& call) {
 }
 
 absl::Status EighCall(OpCall& call) {
-  Batches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(Batches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t n = batches.n;
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   RETURN_IF_ERROR(batches.AddResult(RealTypeOf(type), {n}));
@@ -103,9 +99,8 @@ absl::Status EighCall(OpCall& call) {
 }
 
 absl::Status QrCall(OpCall& call) {
-  Batches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(Batches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n, k = std::min(m, n);
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(type, {k}));
@@ -122,9 +117,8 @@ absl::Status QrCall(OpCall& call) {
 }
 
 absl::Status HouseholderProductCall(OpCall& call) {
-  Batches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(Batches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n;
   if (call.num_operands() != 2 || call.operand_shape(1).rank() != call.operand_shape(0).rank() - 1 ||
       !SameBatches(call) || call.operand_shape(1).element_type() != type || m < n) {
@@ -150,9 +144,8 @@ absl::Status HouseholderProductCall(OpCall& call) {
 }
 
 absl::Status LuCall(OpCall& call) {
-  Batches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(Batches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n, k = std::min(m, n);
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(xla::S32, {k}));

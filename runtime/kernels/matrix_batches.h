@@ -10,6 +10,7 @@
 
 #include "Eigen/Core"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "hlo/base/status.h"
@@ -151,6 +152,18 @@ inline absl::Status CheckSquare(const MatrixBatches& batches) {
   if (batches.m == batches.n) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("matrices of ", batches.m, " x ", batches.n, "; give square ones"));
+}
+
+// What a call on matrices begins with: the matrices of operand 0. Errors: as ReadShape, CheckSquare.
+inline absl::StatusOr<MatrixBatches> MatricesOf(OpCall& call) {
+  MatrixBatches batches(call);
+  RETURN_IF_ERROR(batches.ReadShape());
+  return batches;
+}
+inline absl::StatusOr<MatrixBatches> SquareMatricesOf(OpCall& call) {
+  ASSIGN_OR_RETURN(MatrixBatches batches, MatricesOf(call));
+  RETURN_IF_ERROR(CheckSquare(batches));
+  return batches;
 }
 
 }  // namespace toroid

@@ -10,20 +10,13 @@
 #include <utility>
 
 #include "hlo/ir/types.h"
+#include "runtime/loops/few_rows_gemm.h"
+#include "runtime/loops/gemm_tiles.h"
 
 namespace toroid {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRegisters = 32;
-#elif defined(__AVX__)
-constexpr int kVectorBytes = 32, kRegisters = 16;
-#else
-constexpr int kVectorBytes = 16, kRegisters = 16;
-#endif
-
 constexpr int kVectors = 2;          // Of columns, in a tile.
-constexpr int64_t kPanel = 256;      // Of the contracted dimension; part of the order of summation.
 constexpr int64_t kBlockRows = 120;  // Rows of a packed for one pass over the tiles.
 constexpr int64_t kBlockBytes = 4 * 1024 * kPanel;  // Of b packed.
 
@@ -51,26 +44,6 @@ struct Tiling {
   static constexpr int64_t kBlockColumns =
       kBlockBytes / (kPanel * kParts * sizeof(Real)) / kColumns * kColumns;
 };
-
-template <typename R>
-struct Vector {
-  typedef R Type __attribute__((vector_size(kVectorBytes)));
-  typedef R Unaligned __attribute__((vector_size(kVectorBytes), aligned(sizeof(R)), may_alias));
-};
-
-// Where a tile goes: its first `columns` columns, added to what is there but for the first panel.
-template <typename T>
-struct Target {
-  T* data;
-  int64_t row_stride, column_stride, columns;
-  bool add;
-};
-
-template <typename T>
-void Place(const Target<T>& target, int64_t row, int64_t column, T value) {
-  T& place = target.data[row * target.row_stride + column * target.column_stride];
-  place = target.add ? place + value : value;
-}
 
 // kRows rows of a, packed [k][kRows], times a panel of b, [k] lines of kUsed vectors `b_stride` apart.
 template <typename T, int kRows, int kUsed>
@@ -279,6 +252,9 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
   constexpr int64_t kColumns = Tiles::kColumns, kRows = Tiles::kRows, kParts = Tiles::kParts;
   TransposeIfNarrow(&a, &b, &out);
   const int64_t m = out.rows, n = out.columns, k = a.columns;
+  if constexpr (!Tiles::kComplex) {
+    if (m <= kFewRows && (b.column_stride == 1 || b.row_stride == 1)) return FewRowsGemm(a, b, out);
+  }
   // A few rows read b where it lies.
   const bool pack_b = Tiles::kComplex || b.column_stride != 1 || m > 2 * kRows;
   const int64_t panel = std::min(k, kPanel), block_columns = std::min(n, Tiles::kBlockColumns),

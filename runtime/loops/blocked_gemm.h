@@ -10,19 +10,9 @@
 #ifndef TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_
 #define TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_
 
-#include <cstdint>
+#include "runtime/loops/gemm_tiles.h"
 
 namespace toroid {
-
-// A matrix of any strides, in elements.
-template <typename T>
-struct StridedMatrix {
-  T* data;
-  int64_t rows, columns;
-  int64_t row_stride, column_stride;
-
-  StridedMatrix Transposed() const { return {data, columns, rows, column_stride, row_stride}; }
-};
 
 // T: float, double, complex64, complex128. Requires: a.columns = b.rows > 0, out [a.rows, b.columns] that
 // overlaps neither. Holds 1.5 MB of scratch memory per calling thread.

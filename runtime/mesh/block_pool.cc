@@ -7,23 +7,12 @@
 
 namespace toroid {
 
-// Lives as long as its thread and its blocks.
-struct BlockAccount {
-  std::atomic<int64_t> live_bytes{0};
-  std::atomic<int64_t> holders{1};  // The thread, and every block.
-  int64_t limit = INT64_MAX;        // Of the thread's own business.
-
-  void Leave() {
-    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-  }
-};
-
 namespace {
 
 constexpr int64_t kAlignment = 64;
 // Smaller blocks are the business of malloc.
 constexpr int64_t kPooledBytes = 128 << 10;
-// Idle memory that the pool keeps at most.
+// Idle memory that a thread keeps at most.
 constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
 
 // Sizes are rounded up to one of eight steps per power of two: a block fits every request of its step.
@@ -36,8 +25,11 @@ int64_t RoundUp(int64_t bytes) {
   return (bytes + step - 1) & ~(step - 1);
 }
 
-class Pool {
+// Blocks that wait for the next request of their size.
+class IdleBlocks {
  public:
+  ~IdleBlocks() { Clear(); }
+
   char* Take(int64_t size) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto it = idle_.find(size);
@@ -70,10 +62,21 @@ class Pool {
   int64_t idle_bytes_ = 0;
 };
 
-Pool& GetPool() {
-  static Pool* const pool = new Pool;
-  return *pool;
-}
+}  // namespace
+
+// Lives as long as its thread and its blocks.
+struct BlockAccount {
+  std::atomic<int64_t> live_bytes{0};
+  std::atomic<int64_t> holders{1};  // The thread, and every block.
+  int64_t limit = INT64_MAX;        // Of the thread's own business.
+  IdleBlocks idle;
+
+  void Leave() {
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+namespace {
 
 // Buffers with static lifetime may die after the account of their thread was left; they hold it themselves.
 struct OwnAccount {
@@ -93,10 +96,10 @@ char* AllocateBlock(int64_t bytes, BlockAccount** account) {
   BlockAccount& mine = Mine();
   const int64_t size = RoundUp(bytes);
   if (size > kPooledBytes && size > mine.limit - mine.live_bytes.load(std::memory_order_relaxed)) return nullptr;
-  char* block = size >= kPooledBytes ? GetPool().Take(size) : nullptr;
+  char* block = size >= kPooledBytes ? mine.idle.Take(size) : nullptr;
   if (block == nullptr) block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
   if (block == nullptr) {
-    GetPool().Clear();
+    mine.idle.Clear();
     block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
   }
   if (block == nullptr) return nullptr;
@@ -109,8 +112,8 @@ char* AllocateBlock(int64_t bytes, BlockAccount** account) {
 void FreeBlock(char* block, int64_t bytes, BlockAccount* account) {
   const int64_t size = RoundUp(bytes);
   account->live_bytes.fetch_sub(size, std::memory_order_relaxed);
+  if (size < kPooledBytes || !account->idle.Put(block, size)) std::free(block);
   account->Leave();
-  if (size < kPooledBytes || !GetPool().Put(block, size)) std::free(block);
 }
 
 ScopedBlockLimit::ScopedBlockLimit(int64_t bytes) : outer_(Mine().limit) { Mine().limit = bytes; }

@@ -1,5 +1,6 @@
 // Memory blocks of buffers. Freed large blocks wait for the next request of about their size, so that
-// programs which allocate and free equal sizes do not pay for fresh pages each time.
+// programs which allocate and free equal sizes do not pay for fresh pages each time. Limit, count and idle blocks are those
+// of the thread that runs: two runs on two threads share nothing.
 #ifndef TOROID_RUNTIME_MESH_BLOCK_POOL_H_
 #define TOROID_RUNTIME_MESH_BLOCK_POOL_H_
 

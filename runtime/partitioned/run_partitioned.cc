@@ -7,6 +7,7 @@
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/spmd_record.h"
+#include "runtime/mesh/limit_error.h"
 #include "runtime/partitioned/ranks_run.h"
 
 namespace toroid {
@@ -23,7 +24,7 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
   const auto cut = [&](int i, int64_t begin, int64_t end) -> absl::StatusOr<MeshValue> {
     ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ParameterShardings(partitioned, i));
     absl::StatusOr<MeshValue> value = CutLiteral(arguments[i], shardings, run.num_partitions, begin, end);
-    if (!value.ok()) return Annotate(value.status(), absl::StrCat("argument ", i));
+    if (!value.ok()) return AnnotateMarked(value.status(), absl::StrCat("argument ", i));
     return value;
   };
   MeshValue output;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,8 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTag = 0;
-// Tests between two looks for ranks that fail, and tests before the processor is left to others.
-constexpr int kTestsPerLook = 64, kBusyTests = 16;
+// Tests between two looks for ranks that fail, and tests before the processor is left to others: soon, where ranks share
+// one, which may be what this one waits for.
+constexpr int kTestsPerLook = 64, kBusyTests = 4096, kBusyTestsSharing = 16;
 // How long a rank that fails waits for the others to hear of it, which they do between two kernels.
 constexpr std::chrono::seconds kFarewell(8);
 constexpr size_t kMaxText = 4000;
@@ -91,6 +93,7 @@ absl::Status MpiTransport::Join() {
     if (r != rank_ && host_of(r) == host_of(rank_)) peers.push_back({r, static_cast<pid_t>(std::atoi(hosts[r].c_str()))});
   }
   neighbors_ = static_cast<int>(peers.size()) + 1;
+  busy_tests_ = neighbors_ > static_cast<int>(std::thread::hardware_concurrency()) ? kBusyTestsSharing : kBusyTests;
   watch_ = std::make_unique<PeerWatch>(rank_, std::move(peers));
   return absl::OkStatus();
 }
@@ -145,7 +148,7 @@ absl::Status MpiTransport::WaitFor(std::vector<MPI_Request>& requests) {
       RETURN_IF_ERROR(Check(mpi_.Test(&request, &done, MPI_STATUS_IGNORE)));
       if (done != 0) break;
       if (++tests % kTestsPerLook == 0) Listen();
-      if (tests > kBusyTests) sched_yield();
+      if (tests > busy_tests_) sched_yield();
     }
   }
   return failure_;
@@ -249,7 +252,7 @@ absl::Status MpiTransport::Meet(absl::Span<const int> ranks, MPI_Comm communicat
     if (tests % kTestsPerLook == 0) Listen();
     // Who has come here goes on as long as all of the others may: they count on it.
     if (!failure_.ok() && std::any_of(ranks.begin(), ranks.end(), stopped)) return failure_;
-    if (tests > kBusyTests) sched_yield();
+    if (tests > busy_tests_) sched_yield();
   }
 }
 

@@ -64,6 +64,7 @@ class MpiTransport : public Transport {
   const MpiLibrary& mpi_;
   const int64_t max_message_;
   int rank_ = 0, size_ = 1, neighbors_ = 1;
+  int busy_tests_ = 0;  // Before the processor is left to others.
   MPI_Comm data_ = nullptr, control_ = nullptr;
   std::vector<std::vector<MPI_Request>> requests_;  // By ticket; tickets are used again.
   std::vector<Ticket> free_;

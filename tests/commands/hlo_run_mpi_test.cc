@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/base/files.h"
@@ -23,15 +24,22 @@ using ::testing::HasSubstr;
 
 const char kModel[] = "tests/corpus/jax/moe_layer_forward.gspmd.snapshot.pb";
 
-// Adds up over four devices, for ever.
-const char kEndless[] = R"(HloModule endless, num_partitions=4
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-body { x = f32[1000] parameter(0)
-       ROOT y = f32[1000] all-reduce(x), to_apply=add, channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true }
-condition { x = f32[1000] parameter(0) ROOT t = pred[] constant(true) }
-ENTRY main { x = f32[1000] parameter(0), sharding={replicated}
-             ROOT y = f32[1000] while(x), body=body, condition=condition, sharding={replicated} }
-)";
+// Adds up over four devices, for ever: floats in the order of the runtime, integers by the library's own all-reduce.
+std::string Endless(const std::string& type) {
+  return absl::StrReplaceAll(R"(HloModule endless, num_partitions=4
+add { a = TYPE[] parameter(0) b = TYPE[] parameter(1) ROOT c = TYPE[] add(a, b) }
+body { x = TYPE[1000] parameter(0)
+       p = u32[] partition-id()
+       t = TYPE[] convert(p)
+       d = TYPE[1000] broadcast(t), dimensions={}
+       z = TYPE[1000] add(x, d)
+       ROOT y = TYPE[1000] all-reduce(z), to_apply=add, channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true }
+condition { x = TYPE[1000] parameter(0) ROOT t = pred[] constant(true) }
+ENTRY main { x = TYPE[1000] parameter(0), sharding={replicated}
+             ROOT y = TYPE[1000] while(x), body=body, condition=condition, sharding={replicated} }
+)",
+                             {{"TYPE", type}});
+}
 
 std::string Executable() {
   char folder[4096] = {};
@@ -74,24 +82,34 @@ TEST(HloRunMpiTest, CheckPrintsOneLine) {
 }
 
 TEST(HloRunMpiTest, RanksWithOtherFlagsOrFilesAreToldApart) {
-  const std::string module = TempFile("endless.hlo", kEndless);
+  const std::string module = TempFile("endless.hlo", Endless("f32"));
   Outcome outcome = RunShell(absl::StrCat(Mpirun(), "-n 1 ", Executable(), module, " --transport=mpi : -n 1 ",
                                           Executable(), module, " --transport=mpi --seed=7"));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("rank 1 was started with other flags"), HasSubstr("--seed=7")));
 
   ASSERT_EQ(RunShell(absl::StrCat("mkdir -p ", TempPath("a"), " ", TempPath("b"))).exit, 0);
-  TempFile("a/m.hlo", kEndless);
-  TempFile("b/m.hlo", std::string(kEndless).substr(0, 200));
+  TempFile("a/m.hlo", Endless("f32"));
+  TempFile("b/m.hlo", Endless("f32").substr(0, 200));
   outcome = RunShell(absl::StrCat(Mpirun(), "-n 2 -wdir ", TempPath("a"), " ", Executable(), "m.hlo --transport=mpi : -n 1 -wdir ",
                                   TempPath("b"), " ", Executable(), "m.hlo --transport=mpi"));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("m.hlo: rank 2 has another file than rank 0: 200 bytes"),
                                  HasSubstr("give all ranks the same files")));
+
+  // The same module, with arguments of which one rank has a part.
+  TempFile("b/m.hlo", Endless("f32"));
+  TempFile("a/x.npy", std::string(4096, 'x'));
+  TempFile("b/x.npy", std::string(100, 'x'));
+  const std::string run = absl::StrCat(Executable(), "m.hlo --args=x.npy --transport=mpi");
+  outcome = RunShell(absl::StrCat(Mpirun(), "-n 1 -wdir ", TempPath("a"), " ", run, " : -n 1 -wdir ", TempPath("b"), " ", run));
+  EXPECT_NE(outcome.exit, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("x.npy: rank 1 has another file than rank 0: 100 bytes"));
 }
 
-TEST(HloRunMpiTest, AKilledRankIsNamedAndNothingStays) {
-  const std::string module = TempFile("killed.hlo", kEndless), process = TempPath("process");
+void ExpectKilledRankIsNamed(const std::string& type) {
+  const std::string module = TempFile(absl::StrCat("killed_", type, ".hlo"), Endless(type)),
+                    process = TempPath(absl::StrCat("process_", type));
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = RunShell(absl::StrCat(
       "(while [ ! -s ", process, " ]; do sleep 0.1; done; sleep 3; kill -9 $(cat ", process, ")) & ", Mpirun(), "-n 4 ",
@@ -104,17 +122,28 @@ TEST(HloRunMpiTest, AKilledRankIsNamedAndNothingStays) {
   EXPECT_EQ(Running(module), 0);
 }
 
-TEST(HloRunMpiTest, ARankOutOfMemoryIsNamedAndNothingStays) {
-  const std::string small = TempFile("small.hlo", R"(HloModule small, num_partitions=4
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-ENTRY main { i = u32[] partition-id() f = f32[] convert(i)
-             x = f32[20000000] broadcast(f), dimensions={}
-             ROOT y = f32[20000000] all-reduce(x), to_apply=add, channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, sharding={replicated} })");
+TEST(HloRunMpiTest, AKilledRankIsNamedAndNothingStays) {
+  ExpectKilledRankIsNamed("f32");
+  ExpectKilledRankIsNamed("s32");
+}
+
+void ExpectRankOutOfMemoryIsNamed(const std::string& type) {
+  const std::string small = TempFile(absl::StrCat("small_", type, ".hlo"), absl::StrReplaceAll(R"(HloModule small, num_partitions=4
+add { a = TYPE[] parameter(0) b = TYPE[] parameter(1) ROOT c = TYPE[] add(a, b) }
+ENTRY main { i = u32[] partition-id() f = TYPE[] convert(i)
+             x = TYPE[20000000] broadcast(f), dimensions={}
+             ROOT y = TYPE[20000000] all-reduce(x), to_apply=add, channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, sharding={replicated} })",
+                                                                                       {{"TYPE", type}}));
   const Outcome outcome = RunShell(absl::StrCat(
       Mpirun(), "-n 4 ", OnlyOnRankTwo("ulimit -d 150000", absl::StrCat(small, " --transport=mpi -o ", TempPath("o.npz")))));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("rank 2: "), HasSubstr("out of memory"))) << outcome.err;
   EXPECT_EQ(Running(small), 0);
+}
+
+TEST(HloRunMpiTest, ARankOutOfMemoryIsNamedAndNothingStays) {
+  ExpectRankOutOfMemoryIsNamed("f32");
+  ExpectRankOutOfMemoryIsNamed("s32");
 }
 
 TEST(HloRunMpiTest, AFullDiskIsAnErrorOfTheFirstRank) {

@@ -116,10 +116,8 @@ int WriteEigenvalues(MatrixBatches& batches, int number, int64_t index, const De
 }  // namespace
 
 absl::Status SyevdCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t n = batches.n;
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   RETURN_IF_ERROR(batches.AddResult(RealTypeOf(type), {n}));
@@ -147,10 +145,8 @@ absl::Status SyevdCall(OpCall& call) {
 }
 
 absl::Status GeevCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type(), complex = IsComplex(type)    ? type
+  ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type(), complex = IsComplex(type)    ? type
                                                                              : type == xla::F64 ? xla::C128
                                                                                                 : xla::C64;
   const int64_t n = batches.n;
@@ -192,13 +188,11 @@ absl::Status GeevCall(OpCall& call) {
 }
 
 absl::Status GeesCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
+  ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
   if (LetterOption(call, "sort", 'N') != 'N') {
     return absl::UnimplementedError("a Schur form with sorted eigenvalues; leave the sorting out");
   }
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  const PrimitiveType type = batches.type();
   const int64_t n = batches.n;
   for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   for (int i = 0; i < (IsComplex(type) ? 1 : 2); ++i) RETURN_IF_ERROR(batches.AddResult(type, {n}));

@@ -38,10 +38,8 @@ T ReduceColumn(DenseMatrix<T>& a, int64_t j) {
 }  // namespace
 
 absl::Status PotrfCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t n = batches.n;
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   RETURN_IF_ERROR(AddInfo(batches));
@@ -71,10 +69,8 @@ absl::Status PotrfCall(OpCall& call) {
 }
 
 absl::Status TrsmCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type();
   const bool left = LetterOption(call, "side", 'L') == 'L', lower = LetterOption(call, "uplo", 'L') == 'L',
              unit = LetterOption(call, "diag", 'N') == 'U';
   const char transpose = LetterOption(call, "trans_x", 'N');
@@ -114,9 +110,8 @@ absl::Status TrsmCall(OpCall& call) {
 }
 
 absl::Status GetrfCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n, k = std::min(m, n);
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(xla::S32, {k}));
@@ -148,9 +143,8 @@ absl::Status GetrfCall(OpCall& call) {
 }
 
 absl::Status GeqrfCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n, k = std::min(m, n);
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
   RETURN_IF_ERROR(batches.AddResult(type, {k}));
@@ -166,9 +160,8 @@ absl::Status GeqrfCall(OpCall& call) {
 }
 
 absl::Status Geqp3Call(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n, k = std::min(m, n);
   RETURN_IF_ERROR(batches.CheckOperand(1, {n}, xla::S32));
   RETURN_IF_ERROR(batches.AddResult(type, {m, n}));
@@ -207,9 +200,8 @@ absl::Status Geqp3Call(OpCall& call) {
 }
 
 absl::Status OrgqrCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n;
   if (call.num_operands() != 2 || call.operand_shape(1).rank() < 1) {
     return absl::InvalidArgumentError("takes matrices, and a vector of factors for each");
@@ -233,9 +225,8 @@ absl::Status OrgqrCall(OpCall& call) {
 }
 
 absl::Status OrmqrCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t order = batches.m, columns = batches.n;
   if (call.num_operands() != 3 || call.operand_shape(1).rank() < 1 || call.operand_shape(2).rank() < 2) {
     return absl::InvalidArgumentError(
@@ -273,7 +264,7 @@ absl::Status OrmqrCall(OpCall& call) {
 absl::Status GtsvCall(OpCall& call) {
   MatrixBatches batches(call);
   RETURN_IF_ERROR(batches.ReadShape(/*rank=*/1));
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  const PrimitiveType type = batches.type();
   const int64_t n = batches.n;
   if (call.num_operands() != 4 || call.operand_shape(3).rank() < 2) {
     return absl::InvalidArgumentError("takes three diagonals and matrices of right sides");

@@ -7,10 +7,8 @@
 namespace toroid {
 
 absl::Status GehrdCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t n = batches.n, count = std::max<int64_t>(0, n - 1);
   const absl::string_view config = call.instruction().backend_config();
   ASSIGN_OR_RETURN(const int64_t low, IntOption(config, "low"));
@@ -42,10 +40,8 @@ absl::Status GehrdCall(OpCall& call) {
 }
 
 absl::Status SytrdCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  RETURN_IF_ERROR(CheckSquare(batches));
-  const PrimitiveType type = call.operand_shape(0).element_type(), real = RealTypeOf(type);
+  ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
+  const PrimitiveType type = batches.type(), real = RealTypeOf(type);
   const int64_t n = batches.n, count = std::max<int64_t>(0, n - 1);
   RETURN_IF_ERROR(batches.AddResult(type, {n, n}));
   RETURN_IF_ERROR(batches.AddResult(real, {n}));

@@ -14,9 +14,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 absl::Status GesddCall(OpCall& call) {
-  MatrixBatches batches(call);
-  RETURN_IF_ERROR(batches.ReadShape());
-  const PrimitiveType type = call.operand_shape(0).element_type();
+  ASSIGN_OR_RETURN(MatrixBatches batches, MatricesOf(call));
+  const PrimitiveType type = batches.type();
   const int64_t m = batches.m, n = batches.n, k = std::min(m, n);
   const char mode = LetterOption(call, "mode", 'A');
   const int64_t columns = mode == 'S' ? k : m, rows = mode == 'S' ? k : n;

@@ -271,8 +271,8 @@ TEST(RunCommandTest, FilesOfArgumentsAndInfeedsAreBounded) {
   EXPECT_THAT(
       RunHloCommand(command),
       StatusIs(absl::StatusCode::kResourceExhausted,
-               HasSubstr("zeros.npz.gz: the gzip data holds 16 MiB or more, which is refused; raise the "
-                         "limit with --max_bytes")));
+               HasSubstr("zeros.npz.gz: the gzip data holds 16 MiB or more, which is refused; the "
+                         "limit is 1.0 MB; raise it with --max_bytes")));
   ASSERT_OK_AND_ASSIGN(const std::string megabytes, WriteNpz({Literal(Shape(xla::F32, {1000000}))}));
   ASSERT_OK(WriteOutput(command.args, megabytes));
   EXPECT_THAT(RunHloCommand(command),
@@ -284,7 +284,7 @@ TEST(RunCommandTest, FilesOfArgumentsAndInfeedsAreBounded) {
       RunHloCommand(command),
       StatusIs(absl::StatusCode::kResourceExhausted,
                HasSubstr("zeros.npz.gz: arr_0.npy: the members hold more than 1.0 MB, which is refused; "
-                         "raise the limit with --max_bytes")));
+                         "the limit is 1.0 MB; raise it with --max_bytes")));
 }
 
 TEST(RunCommandTest, MeshesThatAreTooLargeAreRefusedBeforeTheyAreMade) {

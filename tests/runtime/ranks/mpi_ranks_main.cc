@@ -3,6 +3,7 @@
 //   mpirun -n 4 mpi_ranks --corpus            every program of tests/corpus/jax
 //   mpirun -n 3 mpi_ranks --random=2000       so many random programs
 //   mpirun -n 4 mpi_ranks --moe=2048          an MoE layer with so many experts, one on each device
+// With --max_message=1000 what is larger is sent in parts, as messages beyond 1 GiB are.
 // Prints how many are equal; exit status 1 if one is not.
 #include <cstdio>
 
@@ -29,11 +30,12 @@ int main(int argc, char** argv) {
   CLI::App app("Compares runs over the ranks of mpirun with those of one process.", "mpi_ranks");
   bool corpus = false;
   uint64_t from = 0, random = 0;
-  int64_t moe = 0;
+  int64_t moe = 0, max_message = int64_t{1} << 30;
   app.add_flag("--corpus", corpus, "Every program of tests/corpus/jax");
   app.add_option("--random", random, "So many random programs");
   app.add_option("--moe", moe, "An MoE layer with so many experts");
   app.add_option("--from", from, "First seed");
+  app.add_option("--max_message", max_message, "Most bytes of a message")->check(CLI::Range(16, 1 << 30));
   return toroid::RunCommand(app, argc, argv, [&] {
     return toroid::RunOnMpi(
         "", {},
@@ -49,6 +51,7 @@ int main(int argc, char** argv) {
           options.transport = &transport;
           options.threads = 1;
           return toroid::ServeRuns(options);
-        });
+        },
+        max_message);
   });
 }

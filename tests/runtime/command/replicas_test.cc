@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // Replicas that a module is written for.
-#include "runtime/partitioned/replicas.h"
+#include "runtime/command/replicas.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-#include "runtime/partitioned/replicas.h"
+#include "runtime/command/replicas.h"
 
 #include <algorithm>
 
