@@ -3,29 +3,44 @@
 namespace toroid {
 namespace {
 
+enum class TargetKind { kAnnotation, kIdentity, kElementwise };
+
 struct Target {
   absl::string_view name;
-  bool speaks_of_shardings;
+  TargetKind kind;
 };
 
 constexpr Target kTargets[] = {
-    {"Sharding", true},
-    {"xla.sdy.FuncResultSharding", true},
-    {"xla.sdy.PropagationBarrier", true},
-    {"ShardBarrierFrom", true},
-    {"ShardBarrierTo", true},
-    {"annotate_device_placement", false},
-    {"LayoutConstraint", false},
-    {"MoveToHost", false},
-    {"MoveToDevice", false},
-    {"PinToDevice", false},
-    {"PinToDeviceSram", false},
-    {"InspectSharding", false},
-    {"AssumeGatherIndicesInBound", false},
+    {"Sharding", TargetKind::kAnnotation},
+    {"xla.sdy.FuncResultSharding", TargetKind::kAnnotation},
+    {"xla.sdy.PropagationBarrier", TargetKind::kAnnotation},
+    {"ShardBarrierFrom", TargetKind::kAnnotation},
+    {"ShardBarrierTo", TargetKind::kAnnotation},
+    {"annotate_device_placement", TargetKind::kIdentity},
+    {"LayoutConstraint", TargetKind::kIdentity},
+    {"MoveToHost", TargetKind::kIdentity},
+    {"MoveToDevice", TargetKind::kIdentity},
+    {"PinToDevice", TargetKind::kIdentity},
+    {"PinToDeviceSram", TargetKind::kIdentity},
+    {"InspectSharding", TargetKind::kIdentity},
+    {"AssumeGatherIndicesInBound", TargetKind::kIdentity},
+    {"mhlo.erf", TargetKind::kElementwise},
+    {"mhlo.tan", TargetKind::kElementwise},
+    {"mhlo.sinh", TargetKind::kElementwise},
+    {"mhlo.cosh", TargetKind::kElementwise},
+    {"mhlo.asin", TargetKind::kElementwise},
+    {"mhlo.acos", TargetKind::kElementwise},
+    {"mhlo.atan", TargetKind::kElementwise},
+    {"mhlo.asinh", TargetKind::kElementwise},
+    {"mhlo.acosh", TargetKind::kElementwise},
+    {"mhlo.atanh", TargetKind::kElementwise},
+    {"X64Combine", TargetKind::kElementwise},
+    {"X64SplitLow", TargetKind::kElementwise},
+    {"X64SplitHigh", TargetKind::kElementwise},
 };
 
 const Target* Find(const Instruction& instruction) {
-  if (instruction.opcode() != Opcode::kCustomCall || instruction.num_operands() != 1) return nullptr;
+  if (instruction.opcode() != Opcode::kCustomCall) return nullptr;
   for (const Target& target : kTargets) {
     if (target.name == instruction.custom_call_target()) return &target;
   }
@@ -38,11 +53,24 @@ bool IsCallTo(const Instruction& instruction, absl::string_view target) {
   return instruction.opcode() == Opcode::kCustomCall && instruction.custom_call_target() == target;
 }
 
-bool IsIdentityTarget(const Instruction& instruction) { return Find(instruction) != nullptr; }
+bool IsIdentityTarget(const Instruction& instruction) {
+  const Target* target = Find(instruction);
+  return target != nullptr && target->kind != TargetKind::kElementwise && instruction.num_operands() == 1;
+}
 
 bool IsShardingAnnotation(const Instruction& instruction) {
   const Target* target = Find(instruction);
-  return target != nullptr && target->speaks_of_shardings && HandsLeavesOn(instruction);
+  return target != nullptr && target->kind == TargetKind::kAnnotation && HandsLeavesOn(instruction);
+}
+
+bool IsElementwiseCall(const Instruction& instruction) {
+  const Target* target = Find(instruction);
+  if (target == nullptr || target->kind != TargetKind::kElementwise || instruction.num_operands() == 0) return false;
+  if (!instruction.shape().IsArray()) return false;
+  for (const Instruction* operand : instruction.operands()) {
+    if (!operand->shape().IsArray() || !operand->shape().SameDims(instruction.shape())) return false;
+  }
+  return true;
 }
 
 bool HandsLeavesOn(const Instruction& instruction) {

@@ -21,6 +21,10 @@ bool IsIdentityTarget(const Instruction& instruction);
 // True for an identity that only speaks of shardings: a program that has been partitioned needs none of them.
 bool IsShardingAnnotation(const Instruction& instruction);
 
+// True for a custom call whose result element at an index depends on the operands' elements at that index alone: the
+// target says so, and operands and result have the same dimensions.
+bool IsElementwiseCall(const Instruction& instruction);
+
 // True if the one operand's leaves are the result's.
 bool HandsLeavesOn(const Instruction& instruction);
 

@@ -80,9 +80,9 @@ ShardingRule BatchedCallRule(const Instruction& instruction, int batch) {
 
 ShardingRule CustomCallShardingRule(const Instruction& instruction) {
   const absl::string_view target = instruction.custom_call_target();
+  if (IsElementwiseCall(instruction)) return PointwiseRule(instruction.shape().dims(), instruction.num_operands());
   const bool one_array = instruction.num_operands() == 1 && instruction.shape().IsArray();
   if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
-    if (target == "mhlo.erf") return PointwiseRule(instruction.shape().dims(), 1);
     if (IsIdentityTarget(instruction)) return MovedRule(instruction.shape().dims());
   }
   if (const std::optional<int> batch = BatchDims(instruction)) return BatchedCallRule(instruction, *batch);

@@ -56,6 +56,31 @@ ENTRY main {
   EXPECT_GT(runs, 1000);
 }
 
+TEST(CustomCallTest, ElementwiseTargetsStayCut) {
+  for (const char* name : {"erf", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh"}) {
+    SCOPED_TRACE(name);
+    const std::string text = absl::StrCat(R"(
+ENTRY main {
+  x = f32[7,4] parameter(0), sharding={devices=[4,1]<=[4]}
+  ROOT y = f32[7,4] custom-call(x), custom_call_target="mhlo.)",
+                                          name, "\" }");
+    ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(text));
+    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+    EXPECT_THAT(PrintModule(*partitioned.module), ::testing::Not(::testing::HasSubstr("all-gather")));
+    ExpectEquivalent(text, IntegerArguments(*module), {2, 3, 4});
+  }
+  const std::string halves = R"(
+ENTRY main {
+  x = u64[7] parameter(0), sharding={devices=[4]<=[4]}
+  low = u32[7] custom-call(x), custom_call_target="X64SplitLow"
+  high = u32[7] custom-call(x), custom_call_target="X64SplitHigh"
+  ROOT y = u64[7] custom-call(high, low), custom_call_target="X64Combine" })";
+  ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(halves));
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+  EXPECT_THAT(PrintModule(*partitioned.module), ::testing::Not(::testing::HasSubstr("all-gather")));
+  ExpectEquivalent(halves, IntegerArguments(*module), {2, 3, 4});
+}
+
 TEST(CustomCallTest, BuffersStayWholeAndKeepTheirType) {
   const std::string text = R"(
 cond { s = (s32[], b(f32[6])) parameter(0)
