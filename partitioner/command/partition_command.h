@@ -38,8 +38,8 @@ struct PartitionCommand {
   PartitionOptions options;
 };
 
-// Reads the module once, partitions it once and writes. Of a module that is partitioned already, by whichever partitioner, it only
-// reports. Errors carry the file's name.
+// Reads the module once, partitions it once and writes. Of a module that is partitioned already, by whichever
+// partitioner, it only reports. Errors carry the file's name.
 absl::Status RunPartitionCommand(const PartitionCommand& command);
 
 }  // namespace toroid
