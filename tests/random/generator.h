@@ -124,7 +124,7 @@ class Generator {
   void Text(const std::string& lines) { absl::StrAppend(&body_, lines); }
   void Line(const std::string& text) { absl::StrAppend(&body_, "  ", text, "\n"); }
   // Adds a computation of two scalars and returns its name.
-  std::string Reducer(const std::string& opcode, const std::string& type) {
+  std::string ReducerText(const std::string& opcode, const std::string& type) {
     const std::string name = absl::StrCat(opcode, "_", type, "_", next_result_++);
     absl::StrAppend(&computations_, name, " {\n  a = ", type, "[] parameter(0)\n  b = ", type,
                     "[] parameter(1)\n  ROOT c = ", type, "[] ", opcode, "(a, b)\n}\n\n");

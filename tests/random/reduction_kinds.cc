@@ -235,7 +235,7 @@ void Generator::SelectAndScatter() {
   Line(absl::StrCat(init, " = f32[] constant(0)"));
   Result("f32", in,
          absl::StrCat("select-and-scatter(", x, ", ", y, ", ", init, "), window={size=", size,
-                      " stride=", stride, "}, select=", ge, ", scatter=", Reducer("add", "f32")));
+                      " stride=", stride, "}, select=", ge, ", scatter=", ReducerText("add", "f32")));
 }
 
 void Generator::Sort() {

@@ -89,7 +89,7 @@ void Generator::TupleArgument() {
   Line(absl::StrCat("zero = ", s, "[] constant(0)"));
   Dims all;
   for (size_t d = 0; d < y.size(); ++d) all.push_back(static_cast<int64_t>(d));
-  Line(absl::StrCat("sum = ", s, "[] reduce(e, zero), dimensions=", List(all), ", to_apply=", Reducer("add", s)));
+  Line(absl::StrCat("sum = ", s, "[] reduce(e, zero), dimensions=", List(all), ", to_apply=", ReducerText("add", s)));
   Line(absl::StrCat("c = f32[] convert(sum)"));
   Line(absl::StrCat("cb = ", first, " broadcast(c), dimensions={}"));
   Line(absl::StrCat("df = ", first, " subtract(d, f)"));
@@ -132,7 +132,7 @@ void Generator::SharedSum() {
       }
       default: {
         const std::string rows = Fresh("rows");
-        Line(absl::StrCat(rows, " = f32[", m, "] reduce(", x, ", zero), dimensions={1}, to_apply=", Reducer("add", "f32")));
+        Line(absl::StrCat(rows, " = f32[", m, "] reduce(", x, ", zero), dimensions={1}, to_apply=", ReducerText("add", "f32")));
         Line(absl::StrCat(name, " = ", shape, " broadcast(", rows, "), dimensions={0}"));
         break;
       }

@@ -129,7 +129,7 @@ std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_
   return texts;
 }
 
-std::string Reducer(absl::string_view name, absl::string_view type, absl::string_view op) {
+std::string ReducerText(absl::string_view name, absl::string_view type, absl::string_view op) {
   return absl::StrCat(name, " { a = ", type, "[] parameter(0)\n b = ", type,
                       "[] parameter(1)\n ROOT c = ", type, "[] ", op, "(a, b) }\n");
 }

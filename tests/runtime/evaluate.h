@@ -47,7 +47,7 @@ std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_
                                            int64_t num_partitions, int64_t num_replicas = 1);
 
 // A computation over two scalars that applies one op.
-std::string Reducer(absl::string_view name, absl::string_view type, absl::string_view op);
+std::string ReducerText(absl::string_view name, absl::string_view type, absl::string_view op);
 
 }  // namespace toroid
 

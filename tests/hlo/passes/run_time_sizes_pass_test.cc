@@ -31,7 +31,7 @@ constexpr char kTwice[] = R"(
 )";
 
 std::unique_ptr<Module> Twice() {
-  std::unique_ptr<Module> module = MakeModule(kTwice, Reducer("add", "s32", "add"));
+  std::unique_ptr<Module> module = MakeModule(kTwice, ReducerText("add", "s32", "add"));
   EXPECT_TRUE(DropsRunTimeSizes(*module));
   EXPECT_TRUE(KeepRunTimeSizes(module.get()));
   EXPECT_FALSE(DropsRunTimeSizes(*module));

@@ -96,7 +96,7 @@ void ExpectExchanged(const Meeting& m, const std::vector<Literal>& x, const Inde
   SCOPED_TRACE(absl::StrCat(text, " on ", m.replicas, " x ", m.partitions));
   ASSERT_OK_AND_ASSIGN(
       const std::vector<Literal> y,
-      RunOnDevices(*MakeModule(text, Reducer("f", "s32", "add")), {x}, m.partitions, m.replicas));
+      RunOnDevices(*MakeModule(text, ReducerText("f", "s32", "add")), {x}, m.partitions, m.replicas));
   for (const Index& group : m.groups) {
     for (int64_t member = 0; member < m.size; ++member) {
       for (int64_t i = 0; i < Count(result); ++i) {
@@ -238,7 +238,7 @@ TEST(CollectivesRandomTest, AsynchronousFormsAreTheSynchronousOnes) {
     const std::vector<Literal> x = Values(m, {2, 3});
     const std::string gathered = absl::StrCat("s32[", 2 * m.size, ",3]");
     const auto run = [&](const std::string& body) {
-      return RunOnDevices(*MakeModule("x = s32[2,3] parameter(0) " + body, Reducer("f", "s32", "add")), {x},
+      return RunOnDevices(*MakeModule("x = s32[2,3] parameter(0) " + body, ReducerText("f", "s32", "add")), {x},
                           m.partitions, m.replicas);
     };
     const std::pair<std::string, std::string> forms[] = {

@@ -27,7 +27,7 @@ std::vector<std::string> OnDevices(const std::string& op, int64_t partitions, in
   std::vector<std::string> values;
   for (int64_t d = 0; d < partitions * replicas; ++d)
     values.push_back(absl::StrCat("{", 10 * d, ", ", 10 * d + 1, "}"));
-  return EvaluateOnDevices("x = s32[2] parameter(0) ROOT y = " + op, Reducer("sum", "s32", "add"),
+  return EvaluateOnDevices("x = s32[2] parameter(0) ROOT y = " + op, ReducerText("sum", "s32", "add"),
                            {Values("s32[2]", values)}, partitions, replicas);
 }
 
@@ -61,7 +61,7 @@ TEST(AllReduceTest, SharedValuesCountOncePerDevice) {
   EXPECT_THAT(
       EvaluateOnDevices("x = s32[] constant(3) ROOT y = s32[] all-reduce(x), to_apply=sum, channel_id=1, "
                         "use_global_device_ids=true, replica_groups={{0,1,2},{3}}",
-                        Reducer("sum", "s32", "add"), {}, 4),
+                        ReducerText("sum", "s32", "add"), {}, 4),
       ElementsAre("9", "9", "9", "3"));
 }
 
@@ -79,7 +79,7 @@ TEST(AllReduceTest, NarrowFloatsAreRoundedOnce) {
   EXPECT_THAT(
       EvaluateOnDevices("x = bf16[] parameter(0) ROOT y = bf16[] all-reduce(x), to_apply=sum, channel_id=1, "
                         "use_global_device_ids=true, replica_groups={{0,1,2}}",
-                        Reducer("sum", "bf16", "add"), {Values("bf16[]", {"256", "1", "1"})}, 3),
+                        ReducerText("sum", "bf16", "add"), {Values("bf16[]", {"256", "1", "1"})}, 3),
       ElementsAre("258", "258", "258"));
 }
 
@@ -93,7 +93,7 @@ TEST(AllReduceTest, SeveralOperandsAndStartDone) {
       EvaluateOnDevices("x = s32[] parameter(0) s = s32[] all-reduce-start(x), to_apply=sum, channel_id=1, "
                         "use_global_device_ids=true, replica_groups={{0,1}} "
                         "ROOT y = s32[] all-reduce-done(s)",
-                        Reducer("sum", "s32", "add"), {Values("s32[]", {"1", "2"})}, 2),
+                        ReducerText("sum", "s32", "add"), {Values("s32[]", {"1", "2"})}, 2),
       ElementsAre("3", "3"));
 }
 

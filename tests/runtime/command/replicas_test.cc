@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ReplicasTest, GroupsAndPairsWithoutAChannelNameReplicas) {
-  const std::string add = Reducer("add", "f32", "add");
+  const std::string add = ReducerText("add", "f32", "add");
   EXPECT_EQ(InferReplicas(*MakeModule("x = f32[] parameter(0) ROOT y = f32[] all-reduce(x), "
                                       "replica_groups={{0,2},{1,3}}, to_apply=add",
                                       add)),
@@ -39,7 +39,7 @@ TEST(ReplicasTest, CollectivesWithAChannelAreBetweenPartitions) {
 TEST(ReplicasTest, AGivenNumberStandsInForTheHeader) {
   const auto module =
       MakeModule("x = f32[] parameter(0) ROOT y = f32[] all-reduce(x), replica_groups={}, to_apply=add",
-                 Reducer("add", "f32", "add"));
+                 ReducerText("add", "f32", "add"));
   EXPECT_THAT(ReplicasToRun(*module, 5), IsOkAndHolds(5));
   EXPECT_THAT(ReplicasToRun(*module, 0), IsOkAndHolds(1));
   module->config().replica_count = 4;

@@ -48,19 +48,19 @@ TEST(DynamicShapesTest, StaticOperandsAreCutToTheRunTimeSize) {
 
 TEST(DynamicShapesTest, ReductionsIgnoreTheRestAndInitEntersOnce) {
   EXPECT_EQ(OnLine("five = f32[] constant(5) ROOT r = f32[] reduce(d, five), dimensions={0}, to_apply=add",
-                   Reducer("add", "f32", "add")),
+                   ReducerText("add", "f32", "add")),
             "11");
   EXPECT_EQ(
-      OnMatrix("ROOT r = f32[2] reduce(m, zero), dimensions={0}, to_apply=add", Reducer("add", "f32", "add")),
+      OnMatrix("ROOT r = f32[2] reduce(m, zero), dimensions={0}, to_apply=add", ReducerText("add", "f32", "add")),
       "{4, 6}");
   EXPECT_EQ(OnMatrix("ROOT r = f32[<=3] reduce(m, zero), dimensions={1}, to_apply=add",
-                     Reducer("add", "f32", "add")),
+                     ReducerText("add", "f32", "add")),
             "{3, 7}");
 }
 
 TEST(DynamicShapesTest, WindowsEndWhereTheValidPartEnds) {
   EXPECT_EQ(OnLine("ROOT r = f32[<=4] reduce-window(d, zero), window={size=3 pad=1_1}, to_apply=add",
-                   Reducer("add", "f32", "add")),
+                   ReducerText("add", "f32", "add")),
             "{3, 6, 5}");
   EXPECT_EQ(
       OnLine("l = f32[1,1,<=4] reshape(d) w = f32[1,1,2] constant({{{1, 10}}}) "
@@ -125,7 +125,7 @@ TEST(DynamicShapesTest, DevicesMayDifferInSize) {
       "d = s32[<=3] set-dimension-size(x, n), dimensions={0} z = s32[] constant(0) "
       "s = s32[] reduce(d, z), dimensions={0}, to_apply=add e = s32[<=3] add(d, d) ROOT t = (s32[], "
       "s32[<=3]) tuple(s, e)",
-      Reducer("add", "s32", "add"), {}, 4);
+      ReducerText("add", "s32", "add"), {}, 4);
   EXPECT_THAT(sums, ElementsAre("( 0, {} )", "( 1, {2} )", "( 3, {2, 4} )", "( 7, {2, 4, 8} )"));
 }
 
@@ -171,10 +171,10 @@ TEST(DynamicShapesTest, CollectivesKeepEqualSizes) {
       "ROOT r = s32[<=3] all-reduce(d), replica_groups={{0,1}}, channel_id=1, use_global_device_ids=true, "
       "to_apply=add";
   EXPECT_THAT(EvaluateOnDevices(start + "d = s32[<=3] set-dimension-size(x, two), dimensions={0} " + reduce,
-                                Reducer("add", "s32", "add"), {}, 2),
+                                ReducerText("add", "s32", "add"), {}, 2),
               ElementsAre("{2, 4}", "{2, 4}"));
   EXPECT_THAT(EvaluateOnDevices(start + "d = s32[<=3] set-dimension-size(x, k), dimensions={0} " + reduce,
-                                Reducer("add", "s32", "add"), {}, 2),
+                                ReducerText("add", "s32", "add"), {}, 2),
               ElementsAre(HasSubstr("differ between devices")));
 }
 

@@ -150,7 +150,7 @@ TEST(MaxBytesTest, WhatKernelsHoldBesideTheirResultsCounts) {
         MakeModule(zeros + "v = f32[400] broadcast(z), dimensions={} ROOT s = " + op,
                    "ge { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), "
                    "direction=GE }\n" +
-                       Reducer("add", "f32", "add"));
+                       ReducerText("add", "f32", "add"));
     EXPECT_THAT(RunModule(*module, {}, options),
                 StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs")))
         << op;

@@ -150,7 +150,7 @@ class MeshTest : public testing::TestWithParam<Program> {};
 
 TEST_P(MeshTest, EveryDeviceComputesAsIfAlone) {
   std::string computations = kComputations;
-  computations += Reducer("half", "f16", "add");
+  computations += ReducerText("half", "f16", "add");
   const auto module = MakeModule(GetParam().body, computations);
   const int n = module->entry()->num_parameters();
   std::vector<Shape> shapes;

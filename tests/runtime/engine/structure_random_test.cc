@@ -192,7 +192,7 @@ TEST(StructureRandomTest, SizesBoundWhatIsThere) {
                      "two = s32[<=1,<=",
                      bound, "] dynamic-reshape(d, one, n) ");
     const auto run = [&](const std::string& rest) {
-      return RunSingle(*MakeModule(sized + rest, Reducer("f", "s32", "add")), {Ints(values), Int(size)});
+      return RunSingle(*MakeModule(sized + rest, ReducerText("f", "s32", "add")), {Ints(values), Int(size)});
     };
     const int32_t sum = std::accumulate(values.begin(), values.begin() + size, 0);
     ASSERT_OK_AND_ASSIGN(

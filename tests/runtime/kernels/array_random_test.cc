@@ -190,7 +190,7 @@ TEST(ReduceRandomTest, EveryTypeAndReducer) {
         const int64_t n = d == 0 ? 6 : 4, steps = d == 0 ? 4 : 6;
         const Literal r =
             Apply(absl::StrCat("ROOT r = %T[", n, "] reduce(p0, p1), dimensions={", d, "}, to_apply=f"), type,
-                  {x, init}, Reducer("f", "%T", op));
+                  {x, init}, ReducerText("f", "%T", op));
         for (int64_t i = 0; i < n; ++i) {
           if (IsInt(type) || type == xla::PRED) {
             __int128 value = type == xla::PRED ? BitsAt(init, 0) : IntAt(init, 0);
@@ -241,7 +241,7 @@ TEST(ReduceWindowRandomTest, SumsOfEveryNumericType) {
     // Positions -1 .. 9 (two at a time), windows of 3 with holes of 1: sizes (9 + 2 - 5) / 2 + 1.
     const Literal r = Apply(
         "ROOT r = %T[4] reduce-window(p0, p1), window={size=3 pad=1_1 stride=2 rhs_dilate=2}, to_apply=f",
-        type, {x, zero}, Reducer("f", "%T", "add"));
+        type, {x, zero}, ReducerText("f", "%T", "add"));
     for (int64_t i = 0; i < 4; ++i) {
       double sum = 0;
       for (int64_t k = 0; k < 3; ++k) {

@@ -80,7 +80,7 @@ TEST(SelectAndScatterRandomTest, TheFirstPickOfEachWindowReceivesItsSource) {
         stride[1], " pad=", low[0], "_", high[0], "x", low[1], "_", high[1], "}, select=pick, scatter=add");
     SCOPED_TRACE(text);
     const std::string computations =
-        Reducer("add", "s32", "add") +
+        ReducerText("add", "s32", "add") +
         absl::StrCat(
             "pick { a = s32[] parameter(0) b = s32[] parameter(1) ROOT p = pred[] compare(a, b), direction=",
             smallest ? "LE" : "GE", " }\n");

@@ -172,8 +172,8 @@ TEST(ScatterRandomTest, AnyDimensionNumbersAndDroppedWindows) {
     const Numbers n(random);
     const Literal x = Numbered(n.operand, 1), values = n.RandomIndices(random),
                   updates = Numbered(n.result, 100);
-    const std::string reducer = round % 3 == 0   ? Reducer("f", "s32", "add")
-                                : round % 3 == 1 ? Reducer("f", "s32", "subtract")
+    const std::string reducer = round % 3 == 0   ? ReducerText("f", "s32", "add")
+                                : round % 3 == 1 ? ReducerText("f", "s32", "subtract")
                                                  : "f { a = s32[] parameter(0) ROOT b = s32[] parameter(1) }";
     const std::string text = absl::StrCat(
         "x = ", x.shape().ToString(), " parameter(0) i = ", values.shape().ToString(),

@@ -76,9 +76,9 @@ std::string Scatter(const std::string& indices, const std::string& updates, cons
 }
 
 TEST(ScatterTest, CombinesRepeatedAndDropsOutOfRange) {
-  EXPECT_EQ(Scatter("{{1}, {1}, {6}, {-1}}", "{100, 200, 1, 1}", Reducer("f", "s32", "add")),
+  EXPECT_EQ(Scatter("{{1}, {1}, {6}, {-1}}", "{100, 200, 1, 1}", ReducerText("f", "s32", "add")),
             "{10, 311, 12, 13, 14, 15}");
-  EXPECT_EQ(Scatter("{{0}, {0}, {5}, {5}}", "{3, 90, 14, 16}", Reducer("f", "s32", "maximum")),
+  EXPECT_EQ(Scatter("{{0}, {0}, {5}, {5}}", "{3, 90, 14, 16}", ReducerText("f", "s32", "maximum")),
             "{90, 11, 12, 13, 14, 16}");
 }
 
@@ -103,7 +103,7 @@ TEST(ScatterTest, WindowsThatStickOutAreDroppedWhole) {
                    "u = s32[2,2,2] constant({{{1, 1}, {1, 1}}, {{10, 20}, {30, 40}}}) "
                    "ROOT y = s32[3,3] scatter(x, i, u), update_window_dims={1,2}, inserted_window_dims={}, "
                    "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=f",
-               Reducer("f", "s32", "add")),
+               ReducerText("f", "s32", "add")),
       "{ { 1, 2, 3 }, { 4, 15, 26 }, { 7, 38, 49 } }");
 }
 

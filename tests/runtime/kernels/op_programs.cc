@@ -156,7 +156,7 @@ std::vector<OpProgram> Movement() {
        line + "i = s32[3,1] constant({{1}, {1}, {7}}) u = s32[3] constant({10, 20, 30}) "
               "ROOT y = s32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
               "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
-       "{1, 32, 3, 4}", Reducer("add", "s32", "add")},
+       "{1, 32, 3, 4}", ReducerText("add", "s32", "add")},
   };
 }
 
@@ -184,21 +184,21 @@ std::vector<OpProgram> Computing() {
       {"reduce",
        "x = s32[2,2] constant({{1, 2}, {3, 4}}) z = s32[] constant(10) "
        "ROOT y = s32[2] reduce(x, z), dimensions={0}, to_apply=add",
-       "{14, 16}", Reducer("add", "s32", "add")},
+       "{14, 16}", ReducerText("add", "s32", "add")},
       {"reduce-window",
        "x = s32[4] constant({1, 2, 3, 4}) z = s32[] constant(0) "
        "ROOT y = s32[4] reduce-window(x, z), window={size=4 pad=3_0}, to_apply=add",
-       "{1, 3, 6, 10}", Reducer("add", "s32", "add")},
+       "{1, 3, 6, 10}", ReducerText("add", "s32", "add")},
       {"select-and-scatter",
        "x = s32[4] constant({1, 5, 5, 2}) s = s32[2] constant({10, 20}) z = s32[] constant(0) "
        "ROOT y = s32[4] select-and-scatter(x, s, z), window={size=2 stride=2}, select=ge, scatter=add",
        "{0, 10, 20, 0}",
-       Reducer("add", "s32", "add") + "ge { a = s32[] parameter(0) b = s32[] parameter(1) "
+       ReducerText("add", "s32", "add") + "ge { a = s32[] parameter(0) b = s32[] parameter(1) "
                                       "ROOT c = pred[] compare(a, b), direction=GE }\n"},
       {"map",
        "x = s32[2] constant({1, 2}) y = s32[2] constant({5, 7}) ROOT z = s32[2] map(x, y), dimensions={0}, "
        "to_apply=sub",
-       "{-4, -5}", Reducer("sub", "s32", "subtract")},
+       "{-4, -5}", ReducerText("sub", "s32", "subtract")},
       {"scan",
        "x = s32[3] constant({1, 2, 3}) c = s32[] constant(10) "
        "ROOT y = (s32[3], s32[]) scan(x, c), dimensions={0}, num_carries=1, to_apply=step",
@@ -285,7 +285,7 @@ std::vector<OpProgram> Structure() {
 }
 
 std::vector<OpProgram> Collectives() {
-  const std::string add = Reducer("add", "u32", "add");
+  const std::string add = ReducerText("add", "u32", "add");
   const std::string groups = "replica_groups={{0,1}}, channel_id=1";
   return {
       {"all-reduce",
@@ -386,7 +386,7 @@ std::vector<OpProgram> Transfer() {
       {"get-dimension-size", sized + "ROOT y = s32[] get-dimension-size(d), dimensions={0}", "3", ""},
       {"set-dimension-size",
        sized + "z = s32[] constant(0) ROOT y = s32[] reduce(d, z), dimensions={0}, to_apply=add", "6",
-       Reducer("add", "s32", "add")},
+       ReducerText("add", "s32", "add")},
       {"dynamic-reshape", sized + "one = s32[] constant(1) ROOT y = s32[<=4,<=1] dynamic-reshape(d, n, one)",
        "{ {1}, {2}, {3} }", ""},
   };

@@ -34,28 +34,28 @@ argmax { v = f32[] parameter(0)
 TEST(ReduceTest, NothingGivesInitAndInitEntersOnce) {
   EXPECT_EQ(Evaluate("x = s32[0,2] constant({}) z = s32[] constant(7) "
                      "ROOT y = s32[2] reduce(x, z), dimensions={0}, to_apply=add",
-                     Reducer("add", "s32", "add")),
+                     ReducerText("add", "s32", "add")),
             "{7, 7}");
   EXPECT_EQ(Evaluate("x = s32[3] constant({1, 2, 3}) z = s32[] constant(10) "
                      "ROOT y = s32[] reduce(x, z), dimensions={0}, to_apply=add",
-                     Reducer("add", "s32", "add")),
+                     ReducerText("add", "s32", "add")),
             "16");
 }
 
 TEST(ReduceTest, NanReachesTheMaximum) {
   EXPECT_EQ(Evaluate("x = f32[2,3] constant({{1, nan, 3}, {4, 5, -inf}}) z = f32[] constant(-inf) "
                      "ROOT y = f32[2] reduce(x, z), dimensions={1}, to_apply=max",
-                     Reducer("max", "f32", "maximum")),
+                     ReducerText("max", "f32", "maximum")),
             "{nan, 5}");
 }
 
 TEST(ReduceTest, LogicalReducers) {
   const std::string x = "x = pred[2,2] constant({{true, false}, {true, true}}) z = pred[] constant(";
   EXPECT_EQ(Evaluate(x + "true) ROOT y = pred[2] reduce(x, z), dimensions={1}, to_apply=f",
-                     Reducer("f", "pred", "and")),
+                     ReducerText("f", "pred", "and")),
             "{0, 1}");
   EXPECT_EQ(Evaluate(x + "false) ROOT y = pred[2] reduce(x, z), dimensions={1}, to_apply=f",
-                     Reducer("f", "pred", "xor")),
+                     ReducerText("f", "pred", "xor")),
             "{1, 0}");
 }
 
@@ -64,7 +64,7 @@ TEST(ReduceTest, NarrowFloatsAreSummedInFloat) {
   EXPECT_EQ(
       Evaluate("o = bf16[] constant(1) x = bf16[1024] broadcast(o), dimensions={} z = bf16[] constant(0) "
                "ROOT y = bf16[] reduce(x, z), dimensions={0}, to_apply=add",
-               Reducer("add", "bf16", "add")),
+               ReducerText("add", "bf16", "add")),
       "1024");
 }
 
@@ -125,7 +125,7 @@ TEST(ReduceTest, AnyDimensions) {
         absl::StrCat("x = s32[", absl::StrJoin(dims, ","),
                      "] parameter(0) z = s32[] constant(5) ROOT y = s32[", absl::StrJoin(kept, ","),
                      "] reduce(x, z), dimensions={", absl::StrJoin(reduced, ","), "}, to_apply=add"),
-        Reducer("add", "s32", "add"));
+        ReducerText("add", "s32", "add"));
     ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {x}));
     std::vector<int32_t> expected(y.shape().NumElements(), 5);
     for (int64_t i = 0; i < x.shape().NumElements(); ++i) {
@@ -146,7 +146,7 @@ TEST(ReduceTest, AnyDimensions) {
 
 TEST(ReduceWindowTest, PaddingStridesAndDilation) {
   const std::string x = "x = s32[5] constant({1, 2, 3, 4, 5}) z = s32[] constant(0) ";
-  const std::string add = Reducer("add", "s32", "add");
+  const std::string add = ReducerText("add", "s32", "add");
   EXPECT_EQ(
       Evaluate(x + "ROOT y = s32[3] reduce-window(x, z), window={size=3 stride=2 pad=1_1}, to_apply=add",
                add),
@@ -176,7 +176,7 @@ TEST(ReduceWindowTest, CumulativeOpsOfAnyLength) {
           absl::StrCat("x = s32[", n, ",3] parameter(0) z = s32[] constant(",
                        op == "add" ? "0" : "-2147483648", ") ROOT y = s32[", n,
                        ",3] reduce-window(x, z), window={size=", n, "x1 pad=", n - 1, "_0x0_0}, to_apply=f"),
-          Reducer("f", "s32", op));
+          ReducerText("f", "s32", op));
       ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {x}));
       for (int k = 0; k < 3; ++k) {
         int32_t total = op == "add" ? 0 : INT32_MIN;
@@ -226,7 +226,7 @@ TEST(ReduceWindowTest, AnyWindow) {
                      ", to_apply=argmax s = f32[] constant(0) a = f32", result, " reduce-window(x, s), ",
                      window, ", to_apply=add ROOT t = ((f32", result, ", s32", result, "), f32", result,
                      ") tuple(w, a)"),
-        absl::StrCat(kArgmax, Reducer("add", "f32", "add")));
+        absl::StrCat(kArgmax, ReducerText("add", "f32", "add")));
     ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {x}));
     for (int64_t o = 0; o < out[0] * out[1]; ++o) {
       float best = -std::numeric_limits<float>::infinity(), sum = 0;
@@ -257,14 +257,14 @@ TEST(SelectAndScatterTest, FirstMaximumReceivesTheGradient) {
           "ROOT y = f32[6] select-and-scatter(x, s, z), window={size=2 stride=2}, select=ge, scatter=add",
           "ge { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GE "
           "}\n" +
-              Reducer("add", "f32", "add")),
+              ReducerText("add", "f32", "add")),
       "{0, 10, 20, 0, 30, 0}");
   EXPECT_EQ(
       Evaluate("x = f32[3] constant({1, 9, 9}) s = f32[3] constant({1, 2, 4}) z = f32[] constant(0.5) "
                "ROOT y = f32[3] select-and-scatter(x, s, z), window={size=3 pad=1_1}, select=ge, scatter=add",
                "ge { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), "
                "direction=GE }\n" +
-                   Reducer("add", "f32", "add")),
+                   ReducerText("add", "f32", "add")),
       "{0.5, 7.5, 0.5}");
 }
 

@@ -111,7 +111,7 @@ TEST(SortTest, EveryComparatorPermutesItsLine) {
                "ROOT t = s32[2] reduce(b, zero), dimensions={1}, to_apply=add",
                "less { a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] "
                "parameter(3) ROOT e = pred[] compare(a, b), direction=LT } " +
-                   Reducer("add", "s32", "add")),
+                   ReducerText("add", "s32", "add")),
       "{127, 127}");
   std::mt19937 random(17);
   const std::string scalars = "{ a = s32[] parameter(0) b = s32[] parameter(1) ";

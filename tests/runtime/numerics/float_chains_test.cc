@@ -46,7 +46,7 @@ TEST(FloatChainsTest, ReductionsAndDotsArePartOfChains) {
   EXPECT_EQ(Kept("x = bf16[3] constant({256, 1, 1}) z = bf16[] constant(0) "
                  "s = bf16[] reduce(x, z), dimensions={0}, to_apply=add m = bf16[] constant(-1) "
                  "ROOT r = bf16[] add(s, m)",
-                 Reducer("add", "bf16", "add")),
+                 ReducerText("add", "bf16", "add")),
             "bf16[] 256");
   EXPECT_EQ(Kept("x = bf16[2] constant({256, 1}) y = bf16[2] constant({1, 1}) "
                  "d = bf16[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0} "

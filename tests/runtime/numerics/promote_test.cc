@@ -70,7 +70,7 @@ TEST(PromoteTest, CalledComputationsAndTuplesFollow) {
             "f64[] 0.20000000298023224");
   EXPECT_EQ(Promoted("x = bf16[3] constant({256, 1, 1}) z = bf16[] constant(0) "
                      "ROOT r = bf16[] reduce(x, z), dimensions={0}, to_apply=add",
-                     Reducer("add", "bf16", "add")),
+                     ReducerText("add", "bf16", "add")),
             "f64[] 258");
 }
 

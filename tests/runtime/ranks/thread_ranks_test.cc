@@ -73,7 +73,7 @@ TEST(FailingRankTest, OthersNameTheRankAndWhatItSays) {
     d = (u32[], token[]) recv-done(r), channel_id=2
     v = u32[] get-tuple-element(d), index=0
     ROOT y = u32[] all-reduce(v), to_apply=add, channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true)",
-                                 Reducer("add", "u32", "add"));
+                                 ReducerText("add", "u32", "add"));
   RunOptions options;
   options.num_partitions = 2;
   const auto result = RunOnThreadRanks(*module, {}, options, 2);
