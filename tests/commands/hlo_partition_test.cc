@@ -99,7 +99,7 @@ TEST(HloPartitionTest, InputsThatCannotBeProcessedAreStatusOne) {
   const std::string bad =
       TempFile("bad.hlo", "ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(z)\n}\n");
   ExpectFailure(bad, 1, bad + ":3:21: unknown operand z");
-  ExpectFailure(layer + " --num_partitions=8", 1, "--num_partitions=4");
+  ExpectFailure(layer + " --num_partitions=8", 1, "set num_partitions=4");
   ExpectFailure(layer + " -o /nonexistent/out.hlo", 1, "/nonexistent/out.hlo");
   ExpectFailure(layer + " --shard 'nobody={replicated}'", 1, "'nobody' names no instruction");
   ExpectFailure(layer + " --shard 'paramter(1)={replicated}'", 1, "did you mean parameter(1)?");

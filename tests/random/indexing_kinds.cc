@@ -108,7 +108,7 @@ void Generator::Scatter() {
   Result(type, in,
          absl::StrCat("scatter(", x, ", ", i, ", ", u, "), update_window_dims=", List(window_dims),
                       ", inserted_window_dims=", List(inserted), ", scatter_dims_to_operand_dims=", List(map),
-                      ", index_vector_dim=", batch.size(), ", to_apply=", Reducer(opcode, type)));
+                      ", index_vector_dim=", batch.size(), ", to_apply=", ReducerText(opcode, type)));
 }
 
 // A dynamic slice or a gather of `x`: where partial values of any reducer meet indices into a cut dimension.

@@ -93,7 +93,7 @@ void Generator::Tail() {
       const std::string opcode = Of({"add", "maximum", "minimum"}), init = InitValue(opcode, type);
       Result(type, out,
              absl::StrCat("reduce(", x, ", ", init, "), dimensions=", List(reduced),
-                          ", to_apply=", Reducer(opcode, type)));
+                          ", to_apply=", ReducerText(opcode, type)));
       return;
     }
     case 3: {

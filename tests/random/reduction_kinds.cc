@@ -26,7 +26,7 @@ void Generator::Reduce() {
   const std::string init = InitValue(opcode, type);
   Result(type, out,
          absl::StrCat("reduce(", x, ", ", init, "), dimensions=", List(reduced),
-                      ", to_apply=", Reducer(opcode, type)));
+                      ", to_apply=", ReducerText(opcode, type)));
 }
 
 // Neutral or not: it must enter once.
@@ -150,7 +150,7 @@ void Generator::CumulativeWindow() {
   const std::string init = InitValue(opcode, type);
   Result(type, in,
          absl::StrCat("reduce-window(", x, ", ", init, "), window={size=", size, " pad=", pad,
-                      "}, to_apply=", Reducer(opcode, type)));
+                      "}, to_apply=", ReducerText(opcode, type)));
 }
 
 void Generator::ArgMax() {
@@ -214,7 +214,7 @@ void Generator::ReduceWindow() {
   Result(type, out,
          absl::StrCat("reduce-window(", x, ", ", init, "), window={size=", size, " stride=", stride,
                       " pad=", pad, " lhs_dilate=", base, " rhs_dilate=", dilation,
-                      "}, to_apply=", Reducer(opcode, type)));
+                      "}, to_apply=", ReducerText(opcode, type)));
 }
 
 void Generator::SelectAndScatter() {

@@ -159,7 +159,7 @@ TEST(ReadAnnotationsTest, ContradictionsAreErrorsThatNameNoFlagOfACommand) {
   const std::string four = "ENTRY main { ROOT x = f32[8] parameter(0), sharding={devices=[4]<=[4]} }";
   EXPECT_THAT(Read(four, 3).annotations.status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(HasSubstr("name 4 devices, not 3; ask for 4"), Not(HasSubstr("--")))));
+                       AllOf(HasSubstr("name 4 devices, not 3; set num_partitions=4"), Not(HasSubstr("--")))));
 }
 
 }  // namespace

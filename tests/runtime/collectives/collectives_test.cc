@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 std::vector<Literal> Values(const std::string& shape, const std::vector<std::string>& values) {
   std::vector<Literal> literals;
-  for (const std::string& value : values) literals.push_back(Value(shape + " " + value));
+  for (const std::string& value : values) literals.push_back(ParseLiteral(shape + " " + value));
   return literals;
 }
 
