@@ -96,6 +96,10 @@ absl::Status SideEffectRewriter::RewriteOutfeed(SpmdBuilder& b, const Instructio
     const Shape& shape = state_.graph.shape(tensors[i]);
     Sharding wanted = i < data.size() ? data[i] : state_.values.Replicated(tensors[i]);
     wanted.manual = state_.annotations.manual[tensors[i]];
+    if (wanted.partial != 0) {
+      return absl::UnimplementedError(absl::StrCat("an outfeed of ", shape.ToString(),
+                                                   " that is unreduced; feed it replicated or in equal parts"));
+    }
     for (size_t d = 0; d < wanted.dims.size(); ++d) {
       const int64_t tiles = state_.mesh.Product(wanted.dims[d]);
       if (shape.dim(d) % tiles == 0) continue;

@@ -172,6 +172,18 @@ ENTRY main {
               StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("main/c: device 0 alone gives a opaque[]")));
 }
 
+TEST(SideEffectsTest, AnOutfeedOfUnreducedDataIsRefused) {
+  const std::string text = R"(
+ENTRY main {
+  x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+  k = token[] after-all()
+  o = token[] outfeed(x, k), outfeed_shape=f32[8], sharding={unreduced}
+  ROOT r = f32[8] negate(x)
+})";
+  EXPECT_THAT(PartitionModule(*ProgramFor(text, 2), PartitionOptions()).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("an outfeed of f32[8] that is unreduced")));
+}
+
 TEST(SideEffectsTest, ADeviceThatIsNotThereIsRefused) {
   const std::string text = R"(
 ENTRY main {
