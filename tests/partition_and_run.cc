@@ -1,7 +1,6 @@
 #include "tests/partition_and_run.h"
 
 #include "hlo/base/status.h"
-#include "hlo/ops/verify_module.h"
 #include "runtime/partitioned/run_partitioned.h"
 
 namespace toroid {
@@ -9,9 +8,7 @@ namespace toroid {
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
                                         absl::Span<const Literal> arguments, const GivenShardings& given) {
   PartitionOptions checked = options;
-  checked.after_phase = [](absl::string_view phase, const Module& after) {
-    return Annotate(VerifyModule(after), absl::StrCat("after ", phase));
-  };
+  checked.verify = true;
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, checked, given));
   AssembleOptions assemble;
   assemble.check_replicas = true;

@@ -28,15 +28,15 @@ int64_t DotFlops(const Instruction& dot) {
 
 int64_t RaggedDotFlops(const Instruction& dot) {
   if (dot.num_operands() < 2) return 0;
-  const auto& numbers = dot.attrs().ragged_dot_dimension_numbers().dot_dimension_numbers();
+  const xla::RaggedDotDimensionNumbers& ragged = dot.attrs().ragged_dot_dimension_numbers();
+  const DotView numbers(ragged.dot_dimension_numbers());
   const Shape& lhs = dot.operand(0)->shape();
   const Shape& rhs = dot.operand(1)->shape();
-  const auto& ragged = dot.attrs().ragged_dot_dimension_numbers();
   // Free dimensions of the right side, its groups left out.
   int64_t columns = 1;
   for (int d = 0; d < rhs.rank(); ++d) {
     const auto among = [d](const auto& list) { return std::find(list.begin(), list.end(), d) != list.end(); };
-    if (!among(numbers.rhs_contracting_dimensions()) && !among(numbers.rhs_batch_dimensions()) &&
+    if (!among(numbers.rhs_contracting()) && !among(numbers.rhs_batch()) &&
         !among(ragged.rhs_group_dimensions())) {
       columns = SaturatingMultiply(columns, rhs.dim(d));
     }

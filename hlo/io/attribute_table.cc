@@ -12,6 +12,7 @@
 #include "hlo/io/device_groups_text.h"
 #include "hlo/io/literal_text.h"
 #include "hlo/io/shape_text.h"
+#include "hlo/ir/attribute_views.h"
 
 namespace toroid {
 namespace {
@@ -151,7 +152,7 @@ absl::Status ParseCallLiteral(TextScanner* scanner, Proto* attrs) {
 }
 std::optional<std::string> PrintCallLiteral(const Instruction& i) {
   if (!i.attrs().has_literal()) return std::nullopt;
-  const absl::StatusOr<Literal> literal = Literal::FromProto(i.attrs().literal());
+  const absl::StatusOr<Literal> literal = LiteralOf(i);
   if (!literal.ok()) return std::nullopt;
   std::string out = absl::StrCat(literal->shape().ToString(/*with_layout=*/true), " ");
   AppendLiteral(*literal, &out);

@@ -11,6 +11,7 @@
 #include "hlo/io/metadata_text.h"
 #include "hlo/io/module_header_text.h"
 #include "hlo/io/sharding_text.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/schedule.h"
 
 namespace toroid {
@@ -87,7 +88,7 @@ class Printer {
   void PrintConstant(const Instruction& constant) {
     absl::StatusOr<Literal> literal = absl::NotFoundError("");
     if (constant.attrs().has_literal() && constant.shape().NumElements() <= options_.max_constant_elements) {
-      literal = Literal::FromProto(constant.attrs().literal());
+      literal = LiteralOf(constant);
     }
     if (literal.ok()) {
       AppendLiteral(*literal, &out_);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -72,6 +73,11 @@ class WindowView {
 
   int rank() const { return window_->dimensions_size(); }
   WindowDim operator[](int i) const { return WindowDim::From(window_->dimensions(i)); }
+  std::vector<WindowDim> dimensions() const {
+    std::vector<WindowDim> all;
+    for (const xla::WindowDimension& dim : window_->dimensions()) all.push_back(WindowDim::From(dim));
+    return all;
+  }
 
   static void Set(xla::HloInstructionProto* attrs, int i, const WindowDim& dim);
 

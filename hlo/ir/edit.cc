@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
 
 namespace toroid {
 
@@ -76,35 +77,99 @@ absl::Status SortInstructions(Computation* computation) {
   return absl::OkStatus();
 }
 
-std::vector<Instruction*> CloneInstructions(const Computation& from, absl::Span<Instruction* const> arguments,
-                                            Computation* to, const std::vector<bool>& keep) {
+absl::StatusOr<std::vector<Instruction*>> CloneInstructions(const Computation& from, CloneStep step) {
   std::vector<Instruction*> map(from.size(), nullptr);
   std::vector<Instruction*> operands;
   for (const auto& instruction : from.instructions()) {
-    if (!keep.empty() && !keep[instruction->index()]) continue;
-    if (instruction->opcode() == Opcode::kParameter && !arguments.empty()) {
-      map[instruction->index()] = arguments[instruction->parameter_number()];
-      continue;
-    }
     operands.clear();
     for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
-    Instruction* clone = instruction->opcode() == Opcode::kParameter
-                             ? to->AddParameter(instruction->shape())
-                             : to->AddClone(*instruction, instruction->shape(), operands);
-    if (instruction->opcode() == Opcode::kParameter) {
-      clone->set_attrs(&instruction->attrs());
-      clone->set_metadata(instruction->metadata());
-      clone->set_frontend_attributes(instruction->frontend_attributes());
-    }
-    clone->set_name(instruction->name());
-    clone->set_sharding(instruction->sharding());
-    clone->set_cause(instruction->cause());
-    for (const Instruction* predecessor : instruction->control_predecessors()) {
-      clone->AddControlPredecessor(map[predecessor->index()]);
-    }
-    map[instruction->index()] = clone;
+    ASSIGN_OR_RETURN(map[instruction->index()], step(*instruction, &operands));
   }
   return map;
+}
+
+void CloneControlPredecessors(const Computation& from, absl::Span<Instruction* const> map) {
+  for (const auto& instruction : from.instructions()) {
+    Instruction* const clone = map[instruction->index()];
+    for (const Instruction* predecessor : instruction->control_predecessors()) {
+      Instruction* const before = map[predecessor->index()];
+      if (clone != nullptr && before != nullptr && before != clone) clone->AddControlPredecessor(before);
+    }
+  }
+}
+
+namespace {
+
+// What AddClone leaves out.
+void CopyNotes(const Instruction& instruction, Instruction* clone) {
+  clone->set_name(instruction.name());
+  clone->set_sharding(instruction.sharding());
+  clone->set_cause(instruction.cause());
+}
+
+Instruction* CloneParameter(const Instruction& parameter, Computation* to) {
+  Instruction* clone = to->AddParameter(parameter.shape());
+  clone->set_attrs(&parameter.attrs());
+  clone->set_metadata(parameter.metadata());
+  clone->set_frontend_attributes(parameter.frontend_attributes());
+  return clone;
+}
+
+}  // namespace
+
+std::vector<Instruction*> CloneInstructions(const Computation& from, absl::Span<Instruction* const> arguments,
+                                            Computation* to, const std::vector<bool>& keep) {
+  absl::StatusOr<std::vector<Instruction*>> map =
+      CloneInstructions(from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) -> Instruction* {
+        if (!keep.empty() && !keep[instruction.index()]) return nullptr;
+        const bool is_parameter = instruction.opcode() == Opcode::kParameter;
+        if (is_parameter && !arguments.empty()) return arguments[instruction.parameter_number()];
+        Instruction* clone = is_parameter ? CloneParameter(instruction, to)
+                                          : to->AddClone(instruction, instruction.shape(), *operands);
+        CopyNotes(instruction, clone);
+        return clone;
+      });
+  std::vector<Instruction*> made = *map;
+  if (!arguments.empty()) {
+    // Arguments stand where they stood.
+    for (const Instruction* parameter : from.parameters()) made[parameter->index()] = nullptr;
+  }
+  CloneControlPredecessors(from, made);
+  return *std::move(map);
+}
+
+void ReplaceCalled(Instruction* instruction, absl::FunctionRef<Computation*(const Computation*)> now) {
+  if (instruction->called().empty()) return;
+  std::vector<Computation*> called;
+  for (const Computation* callee : instruction->called()) called.push_back(now(callee));
+  instruction->set_called(called);
+}
+
+std::unique_ptr<Module> CloneModule(const Module& module) {
+  auto clone = std::make_unique<Module>(module.name(), module);
+  *clone->mutable_proto() = module.proto();
+  clone->config() = module.config();
+  for (size_t i = 1; i < module.causes().size(); ++i) clone->AddCause(module.causes()[i]);
+  for (const auto& from : module.computations()) {
+    Computation* to = clone->AddComputation(from->name());
+    to->set_id(from->id());
+    to->set_proto(from->proto());
+    to->set_is_fusion(from->is_fusion());
+    to->set_execution_thread(from->execution_thread());
+    const absl::StatusOr<std::vector<Instruction*>> map =
+        CloneInstructions(*from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+          Instruction* copy = to->AddClone(instruction, instruction.shape(), *operands);
+          CopyNotes(instruction, copy);
+          copy->set_id(instruction.id());
+          ReplaceCalled(copy, [&](const Computation* callee) { return clone->computation(callee->index()); });
+          return copy;
+        });
+    CloneControlPredecessors(*from, *map);
+    if (from->root() != nullptr) to->set_root((*map)[from->root()->index()]);
+    TOROID_CHECK(to->CollectParameters().ok());
+    if (from.get() == module.entry()) clone->set_entry(to);
+  }
+  return clone;
 }
 
 }  // namespace toroid

@@ -68,8 +68,9 @@ class InstructionBuilder {
            const xla::HloInstructionProto* attrs = nullptr, absl::Span<Computation* const> called = {});
   // The op over other operands, with its attributes, called computations and metadata.
   Value Clone(const Instruction& instruction, const Shape& shape, absl::Span<const Value> operands);
-  // A message that lives as long as the module.
+  // Attributes to fill, which live as long as the module; those of a transpose, concatenate, ... : its dimensions.
   xla::HloInstructionProto* NewAttrs() const { return module()->New<xla::HloInstructionProto>(); }
+  xla::HloInstructionProto* WithDimensions(absl::Span<const int64_t> dimensions) const;
 
   // ---- Values
   Value Parameter(const Shape& shape, std::string name);
@@ -193,7 +194,6 @@ class InstructionBuilder {
   Value Failed(const absl::Status& status, const Shape& shape);
 
  private:
-  xla::HloInstructionProto* WithDimensions(absl::Span<const int64_t> dimensions) const;
   // Null, after Fail, if the reducer is not defined on the type.
   Value Neutral(Opcode reducer, const Shape& shape);
 

@@ -6,10 +6,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/unique_names.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/edit.h"
+#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/literal.h"
 #include "hlo/passes/row_major_bitcast.h"
 #include "hlo/passes/scalar_starts.h"
@@ -81,12 +84,20 @@ class Inliner {
   absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
 
  private:
-  // `outer`: metadata of the call inside of which the copy stands; null for none.
+  // Where copies of a computation's instructions go.
+  struct Place {
+    bool inlined = false;  // Instead of a call: parameters are `arguments`.
+    absl::Span<Instruction* const> arguments;
+    const xla::OpMetadata* outer = nullptr;  // Of the call inside of which the copy stands; null for none.
+    Computation* to = nullptr;
+  };
+
+  // `outer`: as in Place.
   absl::StatusOr<Computation*> Copy(const Computation& computation, const xla::OpMetadata* outer) {
     Computation* copy = target_->AddComputation(names_.Add(computation.name()));
     copy->set_is_fusion(computation.is_fusion());
     copy->set_execution_thread(computation.execution_thread());
-    ASSIGN_OR_RETURN(Instruction * root, Append(computation, {}, nullptr, outer, copy));
+    ASSIGN_OR_RETURN(Instruction * root, Append(computation, {.outer = outer, .to = copy}));
     copy->set_root(root);
     RETURN_IF_ERROR(copy->CollectParameters());
     return copy;
@@ -108,72 +119,86 @@ class Inliner {
     return absl::OkStatus();
   }
 
-  // Appends copies of all instructions and returns the root's; for an inlined callee the parameters are
-  // `arguments`.
-  absl::StatusOr<Instruction*> Append(const Computation& from, absl::Span<Instruction* const> arguments,
-                                      const Instruction* call, const xla::OpMetadata* outer,
-                                      Computation* to) {
-    std::vector<Instruction*> map(from.size());
-    std::vector<Instruction*> operands;
+  // Appends copies of all instructions and returns the root's.
+  absl::StatusOr<Instruction*> Append(const Computation& from, const Place& place) {
     const std::vector<bool> paired = PairedStarts(from);
-    for (const auto& instruction : from.instructions()) {
-      Instruction*& copy = map[instruction->index()];
-      if (call != nullptr && instruction->opcode() == Opcode::kParameter) {
-        const int64_t number = instruction->parameter_number();
-        if (number >= static_cast<int64_t>(arguments.size())) {
-          return absl::InvalidArgumentError(absl::StrCat(from.name(), "/", instruction->name(),
-                                                         ": the call passes only ", arguments.size(),
-                                                         " arguments"));
-        }
-        copy = KeepSharding(*instruction, arguments[number], to);
-        continue;
-      }
-      operands.clear();
-      for (const Instruction* operand : instruction->operands()) operands.push_back(map[operand->index()]);
-      if (IsUpdateOrDone(*instruction) && paired[instruction->operand(0)->index()]) {
-        // Of a start that stands as its op.
-        copy = operands[0];
-        continue;
-      }
-      const bool is_pair = paired[instruction->index()];
-      if (is_pair && instruction->opcode() != Opcode::kAsyncStart) {
-        copy = AppendSynchronousOp(*instruction, operands, to);
-        copy->set_name(instruction->name());
-        TakeSharding(*instruction, copy);
-        if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, outer, copy));
-        continue;
-      }
-      if (IsInlined(*instruction) && (is_pair || instruction->opcode() == Opcode::kCall)) {
-        const std::vector<Instruction*> passed = operands;
-        ASSIGN_OR_RETURN(Instruction * root, Append(*instruction->called(0), passed, instruction.get(),
-                                                    Inside(outer, instruction->metadata()), to));
-        // An async-start carries its result among others; shardings of it say nothing of the value alone.
-        copy = is_pair ? root : KeepSharding(*instruction, root, to);
-        continue;
-      }
-      if (instruction->shape().IsTuple() && instruction->opcode() == Opcode::kConstant) {
-        ASSIGN_OR_RETURN(const Literal value, LiteralOf(*instruction));
-        copy = Constants(value, to);
-        continue;
-      }
-      if (instruction->shape().IsTuple() && instruction->opcode() == Opcode::kCustomCall &&
-          instruction->custom_call_target() == "Sharding" && operands.size() == 1 &&
-          operands[0]->shape().Compatible(instruction->shape())) {
-        copy = instruction->sharding() == nullptr ? operands[0] : KeepSharding(*instruction, operands[0], to);
-        continue;
-      }
-      if (instruction->opcode() == Opcode::kBitcast) {
-        ASSIGN_OR_RETURN(copy, AppendRowMajorBitcast(*instruction, operands[0], to));
-      } else {
-        if (HasVectorOfStarts(*instruction)) AppendScalarStarts(*instruction, to, &operands);
-        copy = to->AddClone(*instruction, instruction->shape(), operands);
-      }
-      copy->set_name(instruction->name());
-      TakeSharding(*instruction, copy);
-      copy->set_metadata(Inside(outer, copy->metadata()));
-      if (!instruction->called().empty()) RETURN_IF_ERROR(CopyCalled(*instruction, outer, copy));
+    ASSIGN_OR_RETURN(const std::vector<Instruction*> copies,
+                     CloneInstructions(from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+                       return CopyOne(instruction, paired, place, operands);
+                     }));
+    return copies[from.root()->index()];
+  }
+
+  // What becomes of an instruction over these operands.
+  absl::StatusOr<Instruction*> CopyOne(const Instruction& instruction, const std::vector<bool>& paired,
+                                       const Place& place, std::vector<Instruction*>* operands) {
+    const bool is_pair = paired[instruction.index()];
+    if (place.inlined && instruction.opcode() == Opcode::kParameter) return Argument(instruction, place);
+    // Of a start that stands as its op.
+    if (IsUpdateOrDone(instruction) && paired[instruction.operand(0)->index()]) return operands->front();
+    if (is_pair && instruction.opcode() != Opcode::kAsyncStart) {
+      return CopySynchronous(instruction, place, *operands);
     }
-    return map[from.root()->index()];
+    if (IsInlined(instruction) && (is_pair || instruction.opcode() == Opcode::kCall)) {
+      ASSIGN_OR_RETURN(Instruction * root,
+                       Append(*instruction.called(0), {.inlined = true,
+                                                       .arguments = *operands,
+                                                       .outer = Inside(place.outer, instruction.metadata()),
+                                                       .to = place.to}));
+      // An async-start carries its result among others; shardings of it say nothing of the value alone.
+      return is_pair ? root : KeepSharding(instruction, root, place.to);
+    }
+    if (instruction.shape().IsTuple() && instruction.opcode() == Opcode::kConstant) {
+      ASSIGN_OR_RETURN(const Literal value, LiteralOf(instruction));
+      return Constants(value, place.to);
+    }
+    if (IsAnnotatedTuple(instruction, *operands)) {
+      return instruction.sharding() == nullptr ? operands->front()
+                                               : KeepSharding(instruction, operands->front(), place.to);
+    }
+    return CopyPlain(instruction, place, operands);
+  }
+
+  // What a call passes for a parameter.
+  absl::StatusOr<Instruction*> Argument(const Instruction& parameter, const Place& place) {
+    const int64_t number = parameter.parameter_number();
+    if (number >= static_cast<int64_t>(place.arguments.size())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(parameter.Path(), ": the call passes only ", place.arguments.size(), " arguments"));
+    }
+    return KeepSharding(parameter, place.arguments[number], place.to);
+  }
+
+  // Of a start, the op that it carries out.
+  absl::StatusOr<Instruction*> CopySynchronous(const Instruction& start, const Place& place,
+                                               absl::Span<Instruction* const> operands) {
+    Instruction* copy = AppendSynchronousOp(start, operands, place.to);
+    copy->set_name(start.name());
+    TakeSharding(start, copy);
+    if (!start.called().empty()) RETURN_IF_ERROR(CopyCalled(start, place.outer, copy));
+    return copy;
+  }
+
+  absl::StatusOr<Instruction*> CopyPlain(const Instruction& instruction, const Place& place,
+                                         std::vector<Instruction*>* operands) {
+    Instruction* copy;
+    if (instruction.opcode() == Opcode::kBitcast) {
+      ASSIGN_OR_RETURN(copy, AppendRowMajorBitcast(instruction, operands->front(), place.to));
+    } else {
+      if (HasVectorOfStarts(instruction)) RETURN_IF_ERROR(AppendScalarStarts(instruction, place.to, operands));
+      copy = place.to->AddClone(instruction, instruction.shape(), *operands);
+    }
+    copy->set_name(instruction.name());
+    TakeSharding(instruction, copy);
+    copy->set_metadata(Inside(place.outer, copy->metadata()));
+    if (!instruction.called().empty()) RETURN_IF_ERROR(CopyCalled(instruction, place.outer, copy));
+    return copy;
+  }
+
+  // A tuple that only stands there to say how its leaves are cut.
+  static bool IsAnnotatedTuple(const Instruction& instruction, absl::Span<Instruction* const> operands) {
+    return instruction.shape().IsTuple() && IsCallTo(instruction, "Sharding") && operands.size() == 1 &&
+           operands[0]->shape().Compatible(instruction.shape());
   }
 
   // The metadata of an instruction inside of a call: its source line is the call's where it has none, and its
@@ -214,26 +239,25 @@ class Inliner {
   }
 
   // `value`, which stands for the call or parameter `gone`, with the shardings that `gone` carries.
-  Instruction* KeepSharding(const Instruction& gone, Instruction* value, Computation* to) {
+  absl::StatusOr<Instruction*> KeepSharding(const Instruction& gone, Instruction* value, Computation* to) {
     const bool named = gone.FrontendAttribute("xla.sdy.sharding") != nullptr || given_.contains(&gone);
     // Under Shardy ordinary shardings mean nothing.
     if (shardy_ ? !named : gone.sharding() == nullptr) return value;
     size_t leaf = 0;
-    return Annotated(gone, gone.sharding(), value, &leaf, to);
+    InstructionBuilder b(to);
+    Instruction* annotated = Annotated(gone, gone.sharding(), value, &leaf, b);
+    RETURN_IF_ERROR(Annotate(b.status(), gone.Path()));
+    return annotated;
   }
 
-  Instruction* Annotated(const Instruction& gone, const xla::OpSharding* sharding, Instruction* value,
-                         size_t* leaf, Computation* to) {
-    xla::HloInstructionProto* attrs;
+  Instruction* Annotated(const Instruction& gone, const xla::OpSharding* sharding, Instruction* value, size_t* leaf,
+                         InstructionBuilder& b) {
     if (value->shape().IsTuple()) {
       std::vector<Instruction*> elements;
-      for (int i = 0; i < static_cast<int>(value->shape().tuple_shapes().size()); ++i) {
-        Instruction* element =
-            to->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
-        attrs->set_tuple_index(i);
-        elements.push_back(Annotated(gone, sharding, element, leaf, to));
+      for (size_t i = 0; i < value->shape().tuple_shapes().size(); ++i) {
+        elements.push_back(Annotated(gone, sharding, b.GetTupleElement(value, i), leaf, b));
       }
-      return to->Add(Opcode::kTuple, value->shape(), elements);
+      return b.Op(Opcode::kTuple, value->shape(), elements);
     }
     // One sharding for all leaves, or one for each.
     const size_t at = (*leaf)++;
@@ -242,8 +266,7 @@ class Inliner {
       sharding = &sharding->tuple_shardings(static_cast<int>(at));
     }
     if (!value->shape().IsArray()) return value;
-    Instruction* call = to->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs);
-    attrs->set_custom_call_target("Sharding");
+    Instruction* call = b.CustomCall("Sharding", value->shape(), {value});
     call->set_name(gone.name());
     call->set_sharding(sharding);
     call->set_metadata(gone.metadata());
@@ -278,11 +301,6 @@ absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
   RETURN_IF_ERROR(inliner.Run());
   if (given != nullptr) *given = std::move(inliner).given_copies();
   return target;
-}
-
-absl::StatusOr<bool> InlineCallsPass::Run(std::unique_ptr<Module>* module) {
-  ASSIGN_OR_RETURN(*module, InlineCalls(**module));
-  return true;
 }
 
 }  // namespace toroid

@@ -29,10 +29,16 @@ namespace toroid {
 absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
                                                     absl::flat_hash_set<const Instruction*>* given = nullptr);
 
-class InlineCallsPass : public Pass {
+class InlineCallsPass : public RebuildingPass {
  public:
+  explicit InlineCallsPass(absl::flat_hash_set<const Instruction*>* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "inline_calls"; }
-  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+  absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override {
+    return InlineCalls(source, given_);
+  }
+
+ private:
+  absl::flat_hash_set<const Instruction*>* const given_;
 };
 
 }  // namespace toroid

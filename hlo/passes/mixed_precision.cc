@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
+#include "hlo/ir/instruction_builder.h"
 #include "hlo/ops/constraint.h"
 #include "hlo/ops/infer_shape.h"
 
@@ -27,8 +29,9 @@ bool IsReducingCollective(Opcode opcode) {
 
 // Calls computations of its operands' types.
 bool HasCallee(Opcode opcode) {
-  return opcode == Opcode::kSort || opcode == Opcode::kMap || opcode == Opcode::kReduce || opcode == Opcode::kReduceWindow || opcode == Opcode::kScatter ||
-         opcode == Opcode::kSelectAndScatter || IsReducingCollective(opcode);
+  return opcode == Opcode::kSort || opcode == Opcode::kMap || opcode == Opcode::kReduce ||
+         opcode == Opcode::kReduceWindow || opcode == Opcode::kScatter || opcode == Opcode::kSelectAndScatter ||
+         IsReducingCollective(opcode);
 }
 
 // Operands and results of a map may be of any types, as long as they are those of its computation.
@@ -83,12 +86,13 @@ Shape WithTypesOf(const Shape& shape, const Shape& types) {
   return Shape::Tuple(std::move(elements));
 }
 
+// The array in another float type, row-major.
 Instruction* Converted(Instruction* value, PrimitiveType type) {
   if (value->shape().element_type() == type) return value;
-  Shape shape = value->shape().WithRowMajorLayout();
-  shape.set_element_type(type);
-  Instruction* convert = value->computation()->Add(Opcode::kConvert, shape, {value});
-  convert->set_metadata(value->metadata());
+  InstructionBuilder b(value->computation());
+  b.set_metadata(value->metadata());
+  Instruction* convert = b.Convert(value, type);
+  TOROID_CHECK(b.status().ok(), b.status().message());
   return convert;
 }
 
@@ -96,16 +100,14 @@ Instruction* Converted(Instruction* value, PrimitiveType type) {
 Instruction* ConvertedTo(Instruction* value, const Shape& shape) {
   if (SameShape(value->shape(), shape)) return value;
   if (!shape.IsTuple()) return Converted(value, shape.element_type());
+  InstructionBuilder b(value->computation());
   std::vector<Instruction*> elements;
   for (size_t i = 0; i < shape.tuple_shapes().size(); ++i) {
-    const int index = static_cast<int>(i);
-    xla::HloInstructionProto* attrs;
-    Instruction* element = value->computation()->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(index),
-                                                     {value}, &attrs);
-    attrs->set_tuple_index(index);
-    elements.push_back(ConvertedTo(element, shape.tuple_shape(index)));
+    elements.push_back(ConvertedTo(b.GetTupleElement(value, i), shape.tuple_shape(i)));
   }
-  return value->computation()->Add(Opcode::kTuple, shape, elements);
+  Instruction* tuple = b.Op(Opcode::kTuple, shape, elements);
+  TOROID_CHECK(b.status().ok(), b.status().message());
+  return tuple;
 }
 
 class Separator {
@@ -127,19 +129,17 @@ class Separator {
     Computation* copy = target_->AddComputation(source.name());
     copy->set_is_fusion(source.is_fusion());
     copy->set_execution_thread(source.execution_thread());
-    std::vector<Instruction*> made(source.size());
-    for (const auto& instruction : source.instructions()) {
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : instruction->operands()) operands.push_back(made[operand->index()]);
-      ASSIGN_OR_RETURN(Instruction * value, Append(*instruction, std::move(operands), copy));
-      value->set_name(instruction->name());
-      value->set_sharding(instruction->sharding());
-      if (given_.contains(instruction.get())) given_copies_.insert(value);
-      for (const Instruction* before : instruction->control_predecessors()) {
-        value->AddControlPredecessor(made[before->index()]);
-      }
-      made[instruction->index()] = value;
-    }
+    ASSIGN_OR_RETURN(
+        const std::vector<Instruction*> made,
+        CloneInstructions(source, [&](const Instruction& instruction,
+                                      std::vector<Instruction*>* operands) -> absl::StatusOr<Instruction*> {
+          ASSIGN_OR_RETURN(Instruction * value, Append(instruction, *operands, copy));
+          value->set_name(instruction.name());
+          value->set_sharding(instruction.sharding());
+          if (given_.contains(&instruction)) given_copies_.insert(value);
+          return value;
+        }));
+    CloneControlPredecessors(source, made);
     copy->set_root(made[source.root()->index()]);
     computations_[source.index()] = copy;
     return copy->CollectParameters();
@@ -155,9 +155,7 @@ class Separator {
     clone->set_called(called);
     if (!mixed || !MayRound(source.opcode())) return clone;
     const absl::StatusOr<Shape> inferred = InferShape(*clone);
-    if (!inferred.ok()) {
-      return Annotate(inferred.status(), source.computation()->name() + "/" + source.name());
-    }
+    if (!inferred.ok()) return Annotate(inferred.status(), source.Path());
     clone->mutable_shape() = WithTypesOf(source.shape(), *inferred);
     Instruction* value = ConvertedTo(clone, source.shape());
     if (value != clone) {
@@ -266,20 +264,18 @@ class Separator {
   absl::Status CopyWith(Computation* callee, const std::vector<PrimitiveType>& types, bool single,
                         Computation** out) {
     Computation* copy = target_->AddComputation(callee->name());
-    std::vector<Instruction*> made(callee->size());
     for (const PrimitiveType type : types) copy->AddParameter(Shape(type, {}));
+    std::vector<Instruction*> arguments;
     for (int i = 0; i < callee->num_parameters(); ++i) {
-      const Instruction& parameter = *callee->parameter(i);
-      made[parameter.index()] =
-          single ? copy->parameter(i) : Converted(copy->parameter(i), parameter.shape().element_type());
+      const PrimitiveType type = callee->parameter(i)->shape().element_type();
+      arguments.push_back(single ? copy->parameter(i) : Converted(copy->parameter(i), type));
     }
-    for (const auto& instruction : callee->instructions()) {
-      if (instruction->opcode() == Opcode::kParameter) continue;
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : instruction->operands()) operands.push_back(made[operand->index()]);
-      const Shape shape = single ? Shape(types[0], {}) : instruction->shape();
-      made[instruction->index()] = copy->AddClone(*instruction, shape, operands);
-    }
+    ASSIGN_OR_RETURN(const std::vector<Instruction*> made,
+                     CloneInstructions(*callee, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+                       if (instruction.opcode() == Opcode::kParameter) return arguments[instruction.parameter_number()];
+                       const Shape shape = single ? Shape(types[0], {}) : instruction.shape();
+                       return copy->AddClone(instruction, shape, *operands);
+                     }));
     copy->set_root(made[callee->root()->index()]);
     *out = copy;
     return absl::OkStatus();
@@ -307,13 +303,6 @@ absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module,
   if (given != nullptr) *given = std::move(separator).given_copies();
   target->RemoveUnreachableComputations();  // Puts the reducers that were made before their callers.
   return target;
-}
-
-absl::StatusOr<bool> MixedPrecisionPass::Run(std::unique_ptr<Module>* module) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> separate, SeparatePrecisions(**module));
-  if (separate == nullptr) return false;
-  *module = std::move(separate);
-  return true;
 }
 
 }  // namespace toroid

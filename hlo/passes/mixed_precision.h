@@ -25,10 +25,16 @@ namespace toroid {
 absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module,
                                                            absl::flat_hash_set<const Instruction*>* given = nullptr);
 
-class MixedPrecisionPass : public Pass {
+class MixedPrecisionPass : public RebuildingPass {
  public:
+  explicit MixedPrecisionPass(absl::flat_hash_set<const Instruction*>* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "mixed_precision"; }
-  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+  absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override {
+    return SeparatePrecisions(source, given_);
+  }
+
+ private:
+  absl::flat_hash_set<const Instruction*>* const given_;
 };
 
 }  // namespace toroid

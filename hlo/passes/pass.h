@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -20,30 +21,49 @@ namespace toroid {
 class Pass {
  public:
   virtual ~Pass() = default;
-  // In lower case with underscores, for dumps and messages.
+  // In lower case with underscores, for lists of passes, dumps and messages.
   virtual absl::string_view name() const = 0;
   // Changes the module, or puts another in its place; returns whether it did. Errors leave the module in any state.
   virtual absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) = 0;
+  // What Run makes of a copy of `source`, which stays as it is; null if nothing changes.
+  virtual absl::StatusOr<std::unique_ptr<Module>> RunOnCopy(const Module& source);
+};
+
+// A pass that builds another module, and so can leave its source alone at no cost.
+class RebuildingPass : public Pass {
+ public:
+  // The module that takes the place of `source`; null if that may stay.
+  virtual absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) = 0;
+
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) final;
+  absl::StatusOr<std::unique_ptr<Module>> RunOnCopy(const Module& source) final { return Rebuild(source); }
 };
 
 struct PipelineOptions {
-  // The verifier runs after each pass that changed something: an error names the pass. For tests and for looking.
-  bool verify = false;
   // Called after each pass, whether it changed something or not.
   std::function<absl::Status(absl::string_view pass, const Module& module)> after_pass;
+  // Then the verifier runs, if the pass changed something: an error names the pass. For tests and for looking.
+  bool verify = false;
 };
+
+// What pipelines do after a pass, for phases that are none. Errors: those of after_pass; of the verifier, kInternal
+// "PHASE: what".
+absl::Status LookAfter(absl::string_view phase, const Module& module, const PipelineOptions& options);
 
 struct PassReport {
   std::string pass;
   bool changed = false;
-  double seconds = 0;
+  double seconds = 0;  // Without what looks at the module after it.
 };
 
 class PassPipeline {
  public:
   template <typename P, typename... Arguments>
   PassPipeline& Add(Arguments&&... arguments) {
-    passes_.push_back(std::make_unique<P>(std::forward<Arguments>(arguments)...));
+    return Add(std::make_unique<P>(std::forward<Arguments>(arguments)...));
+  }
+  PassPipeline& Add(std::unique_ptr<Pass> pass) {
+    passes_.push_back(std::move(pass));
     return *this;
   }
 
@@ -51,9 +71,32 @@ class PassPipeline {
   // Errors: those of a pass, or of the verifier after it (kInternal), as "PASS: what".
   absl::StatusOr<std::vector<PassReport>> Run(std::unique_ptr<Module>* module, const PipelineOptions& options = {});
 
+  // The same for a module that stays as it is: *result is another one, which may share attributes with it.
+  absl::StatusOr<std::vector<PassReport>> RunOnCopy(const Module& source, std::unique_ptr<Module>* result,
+                                                    const PipelineOptions& options = {});
+
  private:
+  // Of *source while *module is null.
+  absl::StatusOr<std::vector<PassReport>> RunFrom(const Module* source, std::unique_ptr<Module>* module,
+                                                  const PipelineOptions& options);
+
   std::vector<std::unique_ptr<Pass>> passes_;
 };
+
+// A pass as lists of passes name it.
+struct NamedPass {
+  absl::string_view name;
+  std::unique_ptr<Pass> (*make)();
+};
+
+template <typename P>
+std::unique_ptr<Pass> MakePass() {
+  return std::make_unique<P>();
+}
+
+// The pipeline that a list of names asks for, in its order; a pass may stand in it more than once.
+// Errors: kInvalidArgument for a name that none of `known` has, with those that there are.
+absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names, absl::Span<const NamedPass> known);
 
 }  // namespace toroid
 

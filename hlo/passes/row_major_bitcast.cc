@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 namespace {
@@ -29,14 +30,14 @@ Shape Physical(const Shape& shape) {
 
 class Appender {
  public:
-  Appender(const Instruction& bitcast, Computation* to) : bitcast_(bitcast), to_(to) {}
+  Appender(const Instruction& bitcast, Computation* to) : bitcast_(bitcast), b_(to) {
+    b_.set_metadata(bitcast.metadata());
+  }
+
+  const absl::Status& status() const { return b_.status(); }
 
   Instruction* Transpose(Instruction* operand, absl::Span<const int64_t> permutation, const Shape& shape) {
-    xla::HloInstructionProto* attrs;
-    Instruction* transpose = to_->Add(Opcode::kTranspose, shape, {operand}, &attrs);
-    attrs->mutable_dimensions()->Add(permutation.begin(), permutation.end());
-    transpose->set_metadata(bitcast_.metadata());
-    return transpose;
+    return b_.Op(Opcode::kTranspose, shape, {operand}, b_.WithDimensions(permutation));
   }
 
   // `operand` and `shape` are row-major.
@@ -45,19 +46,18 @@ class Appender {
     if (!same_type || operand->shape().IsDynamic() || shape.IsDynamic()) {
       // A value that stands for a call or a parameter may have another layout than that.
       if (!operand->shape().HasRowMajorLayout()) {
-        operand = to_->Add(Opcode::kCopy, operand->shape().WithRowMajorLayout(), {operand});
+        operand = b_.Op(Opcode::kCopy, operand->shape().WithRowMajorLayout(), {operand});
       }
-      return to_->AddClone(bitcast_, shape, {operand});
+      return b_.Clone(bitcast_, shape, {operand});
     }
-    Instruction* reshape = to_->Add(Opcode::kReshape, shape, {operand});
-    reshape->set_metadata(bitcast_.metadata());
+    Instruction* reshape = b_.Op(Opcode::kReshape, shape, {operand});
     reshape->set_frontend_attributes(bitcast_.frontend_attributes());
     return reshape;
   }
 
  private:
   const Instruction& bitcast_;
-  Computation* to_;
+  InstructionBuilder b_;
 };
 
 }  // namespace
@@ -75,11 +75,16 @@ absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, I
   for (const Shape* side : {&from, &shape}) RETURN_IF_ERROR(Annotate(CheckUntiled(*side), bitcast.name()));
   Appender append(bitcast, to);
   if (!from.HasRowMajorLayout()) operand = append.Transpose(operand, MajorToMinor(from), Physical(from));
-  if (shape.HasRowMajorLayout()) return append.Bitcast(operand, shape);
-  const Dims order = MajorToMinor(shape);
-  Dims back(order.size());
-  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
-  return append.Transpose(append.Bitcast(operand, Physical(shape)), back, shape.WithRowMajorLayout());
+  if (shape.HasRowMajorLayout()) {
+    operand = append.Bitcast(operand, shape);
+  } else {
+    const Dims order = MajorToMinor(shape);
+    Dims back(order.size());
+    for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
+    operand = append.Transpose(append.Bitcast(operand, Physical(shape)), back, shape.WithRowMajorLayout());
+  }
+  RETURN_IF_ERROR(Annotate(append.status(), bitcast.name()));
+  return operand;
 }
 
 }  // namespace toroid

@@ -1,5 +1,8 @@
 #include "hlo/passes/scalar_starts.h"
 
+#include "hlo/base/status.h"
+#include "hlo/ir/instruction_builder.h"
+
 namespace toroid {
 namespace {
 
@@ -16,22 +19,17 @@ bool HasVectorOfStarts(const Instruction& instruction) {
   return first > 0 && instruction.num_operands() == first + 1 && instruction.operand(first)->shape().rank() == 1;
 }
 
-void AppendScalarStarts(const Instruction& instruction, Computation* to, std::vector<Instruction*>* operands) {
+absl::Status AppendScalarStarts(const Instruction& instruction, Computation* to,
+                                std::vector<Instruction*>* operands) {
   Instruction* vector = operands->back();
   operands->pop_back();
-  const PrimitiveType type = vector->shape().element_type();
-  for (int64_t d = 0; d < vector->shape().dim(0); ++d) {
-    xla::HloInstructionProto* attrs;
-    Instruction* element = to->Add(Opcode::kSlice, Shape(type, {1}), {vector}, &attrs);
-    auto* slice = attrs->add_slice_dimensions();
-    slice->set_start(d);
-    slice->set_limit(d + 1);
-    slice->set_stride(1);
-    element->set_metadata(instruction.metadata());
-    Instruction* start = to->Add(Opcode::kReshape, Shape(type, {}), {element});
-    start->set_metadata(instruction.metadata());
-    operands->push_back(start);
+  InstructionBuilder b(to);
+  b.set_metadata(instruction.metadata());
+  const Shape& shape = vector->shape();
+  for (int64_t d = 0; d < shape.dim(0); ++d) {
+    operands->push_back(b.Reshape(b.SliceAlong(vector, 0, d, d + 1), {}));
   }
+  return Annotate(b.status(), instruction.Path());
 }
 
 }  // namespace toroid

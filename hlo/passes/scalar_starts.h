@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -18,7 +19,9 @@ bool HasVectorOfStarts(const Instruction& instruction);
 
 // Appends the starts of `instruction`, which has the old form, to `to` and puts them in the place of the vector,
 // the last of `operands`.
-void AppendScalarStarts(const Instruction& instruction, Computation* to, std::vector<Instruction*>* operands);
+// Errors: kInvalidArgument "computation/instruction: ..." for a vector whose number of starts is known at run time only.
+absl::Status AppendScalarStarts(const Instruction& instruction, Computation* to,
+                                std::vector<Instruction*>* operands);
 
 }  // namespace toroid
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include "absl/strings/match.h"
@@ -36,8 +37,25 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
   return WriteFile(absl::StrFormat("%s/%02d_%s.hlo", folder, number, phase), PrintModule(module));
 }
 
-absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module,
-                                      const GivenShardings& given) {
+struct Input {
+  HloFile file;
+  GivenShardings given;
+  std::vector<PassReport> passes;  // That the module has gone through.
+  PipelineOptions looking;         // At the module, after each phase and pass.
+};
+
+PipelineOptions Looking(const PartitionCommand& command) {
+  PipelineOptions options;
+  options.verify = command.verify;
+  if (command.dump_dir.empty()) return options;
+  const auto number = std::make_shared<int>(0);  // Copies of the options count on.
+  options.after_pass = [folder = command.dump_dir, number](absl::string_view phase, const Module& after) {
+    return Dump(folder, (*number)++, phase, after);
+  };
+  return options;
+}
+
+absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module, const Input& input) {
   RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
   if (IsPartitioned(module)) {
     return absl::InvalidArgumentError(
@@ -45,14 +63,9 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
         "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
   }
   PartitionOptions options = command.options;
-  int number = 0;
-  if (!command.dump_dir.empty() || command.verify) {
-    options.after_phase = [&](absl::string_view phase, const Module& after) {
-      if (!command.dump_dir.empty()) RETURN_IF_ERROR(Dump(command.dump_dir, number++, phase, after));
-      return command.verify ? Annotate(VerifyModule(after), absl::StrCat("after ", phase)) : absl::OkStatus();
-    };
-  }
-  return PartitionModule(module, options, given);
+  options.after_phase = input.looking.after_pass;
+  options.verify = input.looking.verify;
+  return PartitionModule(module, options, input.given);
 }
 
 absl::StatusOr<GivenShardings> GiveShardings(const PartitionCommand& command, HloFile* file) {
@@ -106,19 +119,15 @@ void HintIfNothingIsSharded(const PartitionCommand& command, const Module& modul
                NothingShardedText(module, command.options.num_partitions).c_str());
 }
 
-struct Input {
-  HloFile file;
-  GivenShardings given;
-};
-
 absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   Input input;
+  input.looking = Looking(command);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOf(command.input)));
   if (command.options.num_partitions != 1) {
     PassPipeline pipeline;
     pipeline.Add<RunTimeSizesPass>();
-    RETURN_IF_ERROR(pipeline.Run(&input.file.module).status());
+    ASSIGN_OR_RETURN(input.passes, pipeline.Run(&input.file.module, input.looking));
   }
   absl::StatusOr<GivenShardings> given = GiveShardings(command, &input.file);
   if (!given.ok()) return Annotate(given.status(), NameOf(command.input));
@@ -130,7 +139,7 @@ absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
 absl::Status Check(const PartitionCommand& command, Input& input, std::optional<Partitioned>* partitioned) {
   if (command.check == nullptr) return absl::OkStatus();
   return command.check(input.file, [&](const Module& module, int64_t) -> absl::StatusOr<const Module*> {
-    ASSIGN_OR_RETURN(*partitioned, Partition(command, module, input.given));
+    ASSIGN_OR_RETURN(*partitioned, Partition(command, module, input));
     return (*partitioned)->module.get();
   });
 }
@@ -144,7 +153,7 @@ absl::StatusOr<Partitioned> PartitionedProgram(const PartitionCommand& command, 
   std::unique_ptr<Module>& module = input.file.module;
   if (IsToBeReportedOnly(command, *module)) return AsItIs(std::move(module));
   if (command.options.num_partitions != 1) {
-    ASSIGN_OR_RETURN(Partitioned partitioned, Partition(command, *module, input.given));
+    ASSIGN_OR_RETURN(Partitioned partitioned, Partition(command, *module, input));
     return partitioned;
   }
   if (HasManualRegions(*module)) {
@@ -186,6 +195,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     checked = *std::move(made);
   }
   Partitioned& partitioned = *checked;
+  partitioned.passes.insert(partitioned.passes.begin(), input.passes.begin(), input.passes.end());
   if (input.file.module != nullptr) HintIfNothingIsSharded(command, *input.file.module, partitioned);
   seconds.propagate = partitioned.propagate_seconds;
   seconds.partition = partitioned.partition_seconds;
@@ -201,7 +211,8 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   }
   PrintExplanation(command, partitioned);
   if (AsksForNothing(command)) {
-    std::fputs(SummaryLine(ListCollectives(*partitioned.module), partitioned.num_partitions).c_str(), stdout);
+    std::printf("%s; --explain says why, -o FILE writes it\n",
+                SummaryLine(ListCollectives(*partitioned.module), partitioned.num_partitions).c_str());
   }
   PrintWarnings(input.file);
   return absl::OkStatus();

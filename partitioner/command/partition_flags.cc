@@ -3,9 +3,11 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "hlo/ir/device_limit.h"
 #include "partitioner/rewrite/poison_padding.h"
+#include "partitioner/stages/local_passes.h"
 
 namespace toroid {
 
@@ -26,6 +28,16 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          "random:SEED relabels the devices of all shardings by a permutation; results and bytes stay the "
          "same")
       ->type_name("random:SEED");
+  app.add_option_function<std::string>(
+         "--passes",
+         [options](const std::string& list) {
+           options->passes.clear();
+           if (list != "none") options->passes = absl::StrSplit(list, ',', absl::SkipEmpty());
+           const absl::Status known = MakePipeline(options->passes, LocalPasses()).status();
+           if (!known.ok()) throw CLI::ValidationError("--passes", std::string(known.message()));
+         },
+         "Passes over the partitioned program, in order, separated by commas; default: dead_code,causes; none: no pass")
+      ->type_name("LIST");
   app.add_flag_callback(
       "--poison_padding", [options] { options->on_local_value = PoisonPadding; },
       "Test aid: write garbage beyond the valid part of every uneven shard");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
 
 namespace toroid {
@@ -27,7 +28,7 @@ bool Has(T value, Property property) {
 
 bool ConstantHas(const Instruction& constant, Property property) {
   if (!constant.shape().IsArray()) return false;
-  const absl::StatusOr<Literal> value = Literal::FromProto(constant.attrs().literal());
+  const absl::StatusOr<Literal> value = LiteralOf(constant);
   if (!value.ok()) return false;
   return VisitArrayType(
       value->shape().element_type(),

@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
     }
     const AxisList& axes = context.AxesOf(0, d);
     const TileWindows windows = ReadsOfTiles(*context.op, d, b.mesh().Product(axes))[0].windows;
-    context.operands[0] = FetchSpreadWindow(b, context.operands[0], d, context.GlobalDim(0, d), axes, windows,
+    context.operands[0] = FetchSpreadWindow(b, context.operands[0], {d, context.GlobalDim(0, d), axes}, windows,
                                             local.dim(d), context.operands[1]);
     PadView::Set(attrs, d, EdgePadding());
   }

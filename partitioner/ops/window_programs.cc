@@ -22,9 +22,9 @@ namespace toroid {
 namespace {
 
 // The positions that the w local windows read.
-Instruction* FetchBase(SpmdBuilder& b, Instruction* x, int64_t n, const AxisList& axes, int64_t w,
-                       const OperandWindows& read, const WindowDim& window, Instruction* fill) {
-  return FetchSpreadWindow(b, x, read.dim, n, axes, read.windows, (w - 1) * window.stride + window.Extent(), fill);
+Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const CutDimension& cut, int64_t w,
+                       const TileWindows& windows, const WindowDim& window, Instruction* fill) {
+  return FetchSpreadWindow(b, x, cut, windows, (w - 1) * window.stride + window.Extent(), fill);
 }
 
 // The window as it runs over what FetchBase gives.
@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
     const OperandWindows read = ReadsOfTiles(*context.op, out, b.mesh().Product(axes))[0];
     const WindowDim window = WindowView(*context.op)[i];
     Instruction*& x = context.operands[0];
-    x = FetchBase(b, x, context.GlobalDim(0, read.dim), axes, local.dim(out), read, window,
+    x = FetchBase(b, x, {read.dim, context.GlobalDim(0, read.dim), axes}, local.dim(out), read.windows, window,
                   b.Zero(x->shape().element_type()));
     WindowView::Set(attrs, i, OnFetchedBase(window));
   }
@@ -106,8 +106,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
     }
     for (const OperandWindows& read : ReadsOfTiles(*context.op, d, b.mesh().Product(axes))) {
       context.operands[read.operand] =
-          FetchBase(b, context.operands[read.operand], context.GlobalDim(read.operand, d), axes, local.dim(d),
-                    read, window, context.operands[n + read.operand]);
+          FetchBase(b, context.operands[read.operand], {read.dim, context.GlobalDim(read.operand, d), axes},
+                    local.dim(d), read.windows, window, context.operands[n + read.operand]);
     }
     WindowView::Set(attrs, d, OnFetchedBase(window));
   }

@@ -17,6 +17,7 @@
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
 #include "hlo/ir/hlo_sharding.h"
+#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 namespace {
@@ -69,11 +70,11 @@ absl::Status Give(const xla::OpSharding* sharding, Instruction* instruction, Giv
 // An identity behind `value` that carries the sharding.
 absl::StatusOr<Instruction*> Annotate(Module* module, const xla::OpSharding* sharding, Instruction* value,
                                       GivenShardings* given) {
-  xla::HloInstructionProto* attrs;
-  Instruction* call =
-      module->entry()->Add(Opcode::kCustomCall, value->shape(), {value}, &attrs, value->name());
-  attrs->set_custom_call_target("Sharding");
-  call->set_metadata(value->metadata());
+  InstructionBuilder b(module->entry());
+  b.set_metadata(value->metadata());
+  Instruction* call = b.CustomCall("Sharding", value->shape(), {value});
+  RETURN_IF_ERROR(b.status());
+  call->set_name(value->name());
   RETURN_IF_ERROR(Give(sharding, call, given));
   return call;
 }
@@ -91,21 +92,22 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
   if (index < 0 || index >= static_cast<int64_t>(elements.size())) {
     return absl::NotFoundError(absl::StrCat("the module has ", elements.size(), " outputs"));
   }
+  InstructionBuilder b(entry);
   std::vector<Instruction*> values;
   for (size_t i = 0; i < elements.size(); ++i) {
     if (root->opcode() == Opcode::kTuple) {
       values.push_back(root->operand(i));
       continue;
     }
-    xla::HloInstructionProto* attrs;
-    values.push_back(entry->Add(Opcode::kGetTupleElement, elements[i], {root}, &attrs,
-                                absl::StrCat(root->name(), ".element.", i)));
-    attrs->set_tuple_index(static_cast<int64_t>(i));
+    values.push_back(b.GetTupleElement(root, i));
+    values.back()->set_name(absl::StrCat(root->name(), ".element.", i));
   }
+  RETURN_IF_ERROR(b.status());
   if (!values[index]->shape().IsArray()) return absl::InvalidArgumentError("that output is no array");
   ASSIGN_OR_RETURN(values[index], Annotate(module, sharding, values[index], given));
-  Instruction* tuple =
-      entry->Add(Opcode::kTuple, root->shape(), values, absl::StrCat(root->name(), ".given"));
+  Instruction* tuple = b.Op(Opcode::kTuple, root->shape(), values);
+  RETURN_IF_ERROR(b.status());
+  tuple->set_name(absl::StrCat(root->name(), ".given"));
   if (root->opcode() == Opcode::kTuple) tuple->set_sharding(root->sharding());
   entry->set_root(tuple);
   return absl::OkStatus();

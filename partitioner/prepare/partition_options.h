@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "hlo/cost/cost_model.h"
 #include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/rewrite/local_value_hook.h"
 
@@ -25,8 +28,14 @@ struct PartitionOptions {
   LocalValueHook on_local_value;
   // By which resharding, assignment and halo exchanges are chosen; outlives the call.
   const CostModel* cost = &DefaultCostModel();
-  // Called with the name of a phase, or of a pass behind the rewriting, and the module after it.
+  // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
+  std::vector<std::string> passes = {"dead_code", "causes"};
+  // Called with the name of a phase or pass and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
+  // The verifier runs after each phase and pass; an error names it.
+  bool verify = false;
+
+  PipelineOptions Looking() const { return {after_phase, verify}; }
 };
 
 }  // namespace toroid

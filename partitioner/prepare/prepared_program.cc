@@ -64,9 +64,9 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   }
   auto program = std::make_unique<PreparedProgram>();
   GivenShardings flat_given = given;  // Of the module as it is by then.
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> separate, SeparatePrecisions(module, &flat_given));
-  ASSIGN_OR_RETURN(program->flat, InlineCalls(separate ? *separate : module, &flat_given));
-  if (options.after_phase) RETURN_IF_ERROR(options.after_phase("inline", *program->flat));
+  PassPipeline pipeline;
+  pipeline.Add<MixedPrecisionPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
+  ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,
                    ReadAnnotations(*program->flat, *program->graph, options.num_partitions, flat_given));

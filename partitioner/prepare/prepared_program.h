@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
 #include "partitioner/prepare/given_shardings.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/propagation/annotations.h"
@@ -33,7 +34,8 @@ struct PreparedProgram {
   PreparedProgram() = default;
   PreparedProgram(const PreparedProgram&) = delete;
 
-  std::unique_ptr<Module> flat;  // Without calls and mixed precision.
+  std::unique_ptr<Module> flat;    // Without calls and mixed precision.
+  std::vector<PassReport> passes;  // That made it so.
   std::unique_ptr<FlowGraph> graph;
   Annotations annotations;
   std::unique_ptr<ReshardPlanner> planner;

@@ -290,7 +290,7 @@ std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t 
   const int64_t count = static_cast<int64_t>(collectives.size());
   return absl::StrCat("one program for ", CountText(num_partitions), num_partitions == 1 ? " device: " : " devices: ",
                       CountText(count), count == 1 ? " collective sends " : " collectives send ",
-                      known ? "" : "at least ", BytesText(sent), " per device; --explain says why, -o FILE writes it\n");
+                      known ? "" : "at least ", BytesText(sent), " per device");
 }
 
 }  // namespace toroid

@@ -29,7 +29,7 @@ struct ExplainOptions {
 std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                          absl::Span<const FullReplication> replications, const ExplainOptions& options);
 
-// "one program for 8 devices: 24 collectives send 12.3 MB per device; ...", with a line's end.
+// "one program for 8 devices: 24 collectives send 12.3 MB per device".
 std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t num_partitions);
 
 // One name for names that are alike but for their numbers. A number that differs becomes a range where every

@@ -13,6 +13,10 @@ std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_
   json["seconds"] = {{"read", seconds.read},           {"propagate", seconds.propagate},
                      {"partition", seconds.partition}, {"optimize", seconds.optimize},
                      {"write", seconds.write},         {"total", seconds.total}};
+  json["seconds"]["passes"] = nlohmann::ordered_json::array();
+  for (const PassReport& pass : partitioned.passes) {
+    json["seconds"]["passes"].push_back({{"pass", pass.pass}, {"seconds", pass.seconds}});
+  }
   json["instructions"] = {{"before", instructions_before}, {"after", partitioned.module->NumInstructions()}};
   json["flops_per_device"] = statistics.flops;
   json["collectives"] = nlohmann::ordered_json::object();

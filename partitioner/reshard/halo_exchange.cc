@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-
 namespace toroid {
 namespace {
 
@@ -113,11 +110,13 @@ class Exchange {
     return first == 0 ? offset : b_.Binary(Opcode::kSubtract, offset, b_.IntScalar(first, type_));
   }
 
-  std::string Key(size_t lane, size_t hop) const {
+  CollectiveKey Key(size_t lane, size_t hop) const {
     const TileWindows& w = step_.windows;
-    return absl::StrCat("halo/", absl::StrJoin(from_, ","), "/", absl::StrJoin(to_, ","), "/", step_.rows,
-                        "/", step_.tile, "/", w.scale, "/", w.shift, "/", w.length, "/", w.divisor, "/",
-                        step_.by_rank, "/", lane, "/", hop);
+    return {.kind = MoveKind::kRealign,
+            .axes = from_,
+            .wanted = to_,
+            .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, step_.by_rank,
+                        static_cast<int64_t>(lane), static_cast<int64_t>(hop)}};
   }
 
   // Pairs of positions in the mesh; made for all hops at once.
@@ -162,7 +161,9 @@ Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, con
                          const AxisList& to, const TileWindows& windows) {
   const int64_t rows = x->shape().dim(dim);
   const int64_t row_bytes = rows == 0 ? 0 : x->shape().ByteSize() / rows;
-  const HaloPlan plan = PlanHalo(b.mesh(), b.cost(), n, rows, from, to, windows, row_bytes);
+  const HaloPlan plan = PlanHalo(
+      b.mesh(), b.cost(),
+      {.n = n, .tile = rows, .from = from, .to = to, .windows = windows, .row_bytes = row_bytes});
   AxisList cut = from.Prefix(from.size() - plan.gathered);
   if (plan.gathered > 0) x = b.AllGather(x, from.Suffix(cut.size()), dim);
   for (const HaloStep& step : plan.steps) {
@@ -189,8 +190,9 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
   return b.Select(mask, window, b.Broadcast(fill, dims));
 }
 
-Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
-                               const TileWindows& windows, int64_t length, Instruction* fill) {
+Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut, const TileWindows& windows,
+                               int64_t length, Instruction* fill) {
+  const auto& [dim, n, axes] = cut;
   x = FetchMaskedWindow(b, x, dim, n, axes, windows, fill);
   const int64_t step = windows.divisor;
   if (step == 1) return x;

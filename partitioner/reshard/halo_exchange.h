@@ -17,6 +17,13 @@
 
 namespace toroid {
 
+// A dimension of n rows and what cuts it.
+struct CutDimension {
+  int dim;
+  int64_t n;
+  AxisList axes;
+};
+
 // The windows along `dim` of `x`, whose dimension of n rows is cut over `from`; tiles are counted along `to`.
 // One of the lists is a prefix of the other.
 Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from,
@@ -28,8 +35,8 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
 
 // As FetchMaskedWindow, of x spread by the windows' divisor: between its rows lie divisor - 1 of `fill`. Tile
 // i gets `length` positions of it from scale i + shift; the windows are those of the rows behind them.
-Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
-                               const TileWindows& windows, int64_t length, Instruction* fill);
+Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut, const TileWindows& windows,
+                               int64_t length, Instruction* fill);
 
 }  // namespace toroid
 

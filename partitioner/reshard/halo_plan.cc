@@ -210,23 +210,24 @@ double HaloCost(const CostModel& cost, const HaloPlan& plan, int64_t row_bytes) 
   return Cost(cost, plan.sent_rows, plan.permutes, row_bytes);
 }
 
-HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
-                  const TileWindows& windows, int64_t row_bytes) {
+HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, const HaloProblem& problem) {
+  const AxisList &from = problem.from, &to = problem.to;
+  const int64_t row_bytes = problem.row_bytes;
   HaloPlan best;
   double best_cost = std::numeric_limits<double>::infinity();
   HaloStep step;
-  step.rows = n;
-  step.windows = windows;
+  step.rows = problem.n;
+  step.windows = problem.windows;
   step.places = mesh.Product(to);
   for (int gathered = std::max(0, from.size() - to.size()); gathered <= from.size(); ++gathered) {
     const int64_t group = mesh.Product(from.Suffix(from.size() - gathered));
-    step.tile = tile * group;
+    step.tile = problem.tile * group;
     step.share = step.places / mesh.Product(from.Prefix(from.size() - gathered));
     std::optional<std::vector<HaloStep>> steps = PlanSteps(model, step, row_bytes);
     if (!steps) continue;
     HaloPlan plan;
     plan.gathered = gathered;
-    plan.sent_rows = tile * (group - 1);
+    plan.sent_rows = problem.tile * (group - 1);
     for (const HaloStep& part : *steps) {
       const Totals totals = Sum(part);
       plan.sent_rows += totals.rows;

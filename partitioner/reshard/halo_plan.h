@@ -78,11 +78,17 @@ struct HaloPlan {
   int64_t permutes = 0;
 };
 
-// `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut; one is a prefix of
-// the other.
-// `row_bytes`: local bytes of one row, to weigh rows against permutes.
-HaloPlan PlanHalo(const Mesh& mesh, const CostModel& cost, int64_t n, int64_t tile, const AxisList& from, const AxisList& to,
-                  const TileWindows& windows, int64_t row_bytes);
+// What an exchange is to bring: `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut;
+// one is a prefix of the other.
+struct HaloProblem {
+  int64_t n = 0;
+  int64_t tile = 0;
+  AxisList from, to;
+  TileWindows windows;
+  int64_t row_bytes = 0;  // Local, of one row: to weigh rows against permutes.
+};
+
+HaloPlan PlanHalo(const Mesh& mesh, const CostModel& cost, const HaloProblem& problem);
 
 // Time of all that the plan sends and of its permutes, in link bytes.
 double HaloCost(const CostModel& cost, const HaloPlan& plan, int64_t row_bytes);

@@ -250,8 +250,13 @@ class Search {
     const int64_t n = dims_[d];
     const int64_t rows = CeilOfRatio(n, mesh_.Product(state.dims[d]));
     if (rows == 0) return;
-    const HaloPlan halo =
-        PlanHalo(mesh_, cost_, n, rows, state.dims[d], axes, RealignWindows(n, mesh_.Product(axes)), v / rows);
+    const HaloPlan halo = PlanHalo(mesh_, cost_,
+                                   {.n = n,
+                                    .tile = rows,
+                                    .from = state.dims[d],
+                                    .to = axes,
+                                    .windows = RealignWindows(n, mesh_.Product(axes)),
+                                    .row_bytes = v / rows});
     Move move{MoveKind::kRealign, AxisList(), d, d, state};
     move.result.dims[d] = axes;
     Relax(at, v / rows * halo.sent_rows, std::move(move));

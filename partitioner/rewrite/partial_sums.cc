@@ -1,5 +1,6 @@
 #include "partitioner/rewrite/partial_sums.h"
 
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/rewrite/reduction_points.h"
 
 namespace toroid {
@@ -11,7 +12,7 @@ bool IsZero(const Instruction* instruction) {
     instruction = instruction->operand(0);
   }
   if (instruction->opcode() != Opcode::kConstant || !instruction->shape().IsScalar()) return false;
-  const absl::StatusOr<Literal> value = Literal::FromProto(instruction->attrs().literal());
+  const absl::StatusOr<Literal> value = LiteralOf(*instruction);
   return value.ok() && *value == Literal(instruction->shape());
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/reshard/emit_plan.h"
 
@@ -70,7 +71,7 @@ Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Shar
   switch (producer.opcode()) {
     case Opcode::kConstant: {
       if (local.dims() == shape.dims()) return b.Clone(producer, shape, {});
-      const absl::StatusOr<Literal> value = Literal::FromProto(producer.attrs().literal());
+      const absl::StatusOr<Literal> value = LiteralOf(producer);
       if (!value.ok() || !IsSplat(*value)) return nullptr;
       Literal element(Shape(shape.element_type(), {}));
       std::copy_n(value->bytes(), ByteWidth(shape.element_type()), element.mutable_bytes());

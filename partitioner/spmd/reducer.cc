@@ -1,6 +1,7 @@
 #include "partitioner/spmd/reducer.h"
 
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/neutral_element.h"
 
 namespace toroid {
@@ -138,7 +139,7 @@ bool StartsNeutral(const Instruction& reduce) {
   const std::optional<Reducer> reducer = ClassifyReducer(*reduce.called(0));
   const Instruction* init = reduce.operand(1);
   if (!reducer || init->opcode() != Opcode::kConstant || !init->shape().IsScalar()) return false;
-  const absl::StatusOr<Literal> value = Literal::FromProto(init->attrs().literal());
+  const absl::StatusOr<Literal> value = LiteralOf(*init);
   if (!value.ok()) return false;
   if (*value == NeutralElement(*reducer, init->shape().element_type())) return true;
   // -0 leaves sums unchanged too.

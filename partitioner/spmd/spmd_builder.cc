@@ -105,9 +105,8 @@ Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const 
 
 // Groups in iota form where the device order is one: the mesh transposed so that the group's axes are minor.
 const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim) {
-  std::string key = absl::StrCat(static_cast<int>(kind), "/", dim, "/");
-  for (const int axis : axes) absl::StrAppend(&key, axis, ",");
-  const xla::HloInstructionProto*& cached = shared_->collective_attrs[key];
+  const xla::HloInstructionProto*& cached =
+      shared_->collective_attrs[{.kind = kind, .axes = axes, .wanted = {}, .numbers = {dim}}];
   if (cached != nullptr) return cached;
   xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
   if (kind != MoveKind::kAllToAll) attrs->set_use_global_device_ids(true);
@@ -198,7 +197,7 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const PositionPairs&
   return Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pairs));
 }
 
-Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const std::string& key,
+Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const CollectiveKey& key,
                                             absl::FunctionRef<const PositionPairs&()> pairs) {
   const xla::HloInstructionProto*& attrs = shared_->collective_attrs[key];
   if (attrs == nullptr) attrs = PermuteAttrs(pairs());

@@ -9,9 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,22 @@
 #include "partitioner/reshard/plan.h"
 
 namespace toroid {
+
+// What the attributes of a collective follow from, but for its channel.
+struct CollectiveKey {
+  MoveKind kind = MoveKind::kAllReduce;
+  AxisList axes;                             // The group; of a realignment, the cut that there is.
+  AxisList wanted;                           // Of a realignment: the other cut.
+  absl::InlinedVector<int64_t, 10> numbers;  // Whatever else tells two apart.
+
+  bool operator==(const CollectiveKey& other) const {
+    return kind == other.kind && axes == other.axes && wanted == other.wanted && numbers == other.numbers;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const CollectiveKey& key) {
+    return H::combine(std::move(h), key.kind, key.axes, key.wanted, key.numbers);
+  }
+};
 
 // What computations of one output module share.
 struct SpmdModule {
@@ -37,9 +55,8 @@ struct SpmdModule {
   std::function<std::string(const Instruction&)> name_of;
   // The last channel given to a collective; those of the input are below.
   int64_t channel = 0;
-  // Attributes of collectives but for the channel, by kind, axes and dimension: groups are spelled out once
-  // per distinct pattern.
-  absl::flat_hash_map<std::string, const xla::HloInstructionProto*> collective_attrs;
+  // Attributes of collectives but for the channel: groups are spelled out once per distinct pattern.
+  absl::flat_hash_map<CollectiveKey, const xla::HloInstructionProto*> collective_attrs;
 };
 
 class SpmdBuilder : public InstructionBuilder {
@@ -93,7 +110,7 @@ class SpmdBuilder : public InstructionBuilder {
   // out once.
   using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;
   Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
-  Instruction* CollectivePermute(Instruction* x, const std::string& key,
+  Instruction* CollectivePermute(Instruction* x, const CollectiveKey& key,
                                  absl::FunctionRef<const PositionPairs&()> pairs);
 
   // Moves tiles between two shardings of equal tile counts per dimension.

@@ -6,12 +6,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
-#include "hlo/passes/dce_pass.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/provenance/causes_pass.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/program_rewriter.h"
+#include "partitioner/stages/local_passes.h"
 #include "partitioner/stages/record_partitioning.h"
 
 namespace toroid {
@@ -47,6 +46,8 @@ std::vector<int> BoundaryTensors(const Module& module, const FlowGraph& graph) {
   return tensors;
 }
 
+bool IsLookedAt(const PartitionOptions& options) { return options.after_phase || options.verify; }
+
 // Propagation and the phases behind it. `propagated`, if given, takes the shardings found.
 absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const PartitionOptions& options,
                                     ShardingPlan* propagated) {
@@ -55,17 +56,14 @@ absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const Partit
   const Annotations& annotations = program.annotations;
   Partitioned result;
   const Stopwatch start;
-  const auto report = [&](absl::string_view phase, const Module& after) {
-    return options.after_phase ? options.after_phase(phase, after) : absl::OkStatus();
-  };
   ShardingPlan targets = ProposeShardings(program);
   std::vector<bool> at_boundary(graph.num_tensors(), false);
   for (const int t : BoundaryTensors(*flat, graph)) at_boundary[t] = true;
   options.policy->AdjustPlan(at_boundary, &targets);
   result.propagate_seconds = start.Seconds();
-  if (options.after_phase) {
+  if (IsLookedAt(options)) {
     ShowShardings(graph, annotations.mesh, targets, flat);
-    RETURN_IF_ERROR(report("propagate", *flat));
+    RETURN_IF_ERROR(LookAfter("propagate", *flat, options.Looking()));
   }
 
   const Stopwatch middle;
@@ -79,14 +77,13 @@ absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const Partit
   result.full_replications = std::move(rewritten.full_replications);
   result.made_up_axes = std::move(rewritten.made_up_axes);
   result.partition_seconds = middle.Seconds();
-  RETURN_IF_ERROR(report("partition", *result.module));
+  RETURN_IF_ERROR(LookAfter("partition", *result.module, options.Looking()));
 
   const Stopwatch end;
-  PassPipeline pipeline;
-  pipeline.Add<DcePass>().Add<CausesPass>();
-  PipelineOptions passes;
-  passes.after_pass = options.after_phase;
-  RETURN_IF_ERROR(pipeline.Run(&result.module, passes).status());
+  ASSIGN_OR_RETURN(PassPipeline pipeline, MakePipeline(options.passes, LocalPasses()));
+  ASSIGN_OR_RETURN(const std::vector<PassReport> reports, pipeline.Run(&result.module, options.Looking()));
+  result.passes = program.passes;
+  result.passes.insert(result.passes.end(), reports.begin(), reports.end());
   result.optimize_seconds = end.Seconds();
   if (propagated != nullptr) *propagated = std::move(targets);
   return result;
@@ -130,6 +127,7 @@ absl::StatusOr<Partitioned> RewriteEvenly(const PartitionOptions& options, Prepa
   const Stopwatch start;
   PartitionOptions silent = options;
   silent.after_phase = nullptr;
+  silent.verify = false;
   ShardingPlan targets;
   ASSIGN_OR_RETURN(Partitioned result, Rewrite(*program, silent, &targets));
   const std::vector<int> uneven = UnevenByChance(*flat, graph, *annotations, targets);
@@ -153,7 +151,7 @@ absl::StatusOr<Partitioned> RewriteEvenly(const PartitionOptions& options, Prepa
       break;
     }
   }
-  if (options.after_phase) {
+  if (IsLookedAt(options)) {
     ASSIGN_OR_RETURN(result, Rewrite(*program, options, nullptr));
   }
   // What was tried and not taken took time as well.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/match.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
 #include "hlo/opcode.h"
 #include "runtime/kernels/convert.h"
@@ -21,7 +22,7 @@ std::optional<double> SplatValue(const Instruction* instruction) {
   const PrimitiveType type =
       instruction->shape().IsArray() ? instruction->shape().element_type() : xla::TOKEN;
   if (instruction->opcode() != Opcode::kConstant || (!IsFloat(type) && !IsInt(type))) return std::nullopt;
-  const auto literal = Literal::FromProto(instruction->attrs().literal());
+  const absl::StatusOr<Literal> literal = LiteralOf(*instruction);
   if (!literal.ok() || literal->shape().NumElements() == 0 ||
       (literal->shape().NumElements() > 1 && !IsSplat(*literal))) {
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include <complex>
 #include <utility>
 
+#include "hlo/ir/attribute_views.h"
 #include "runtime/loops/convert_value.h"
 
 namespace toroid {
@@ -105,12 +106,9 @@ int64_t IndexBound(const Module& module) {
         if (d >= 0 && d < shape.rank()) bound = std::min(bound, shape.dim(d));
       };
       if (opcode == Opcode::kGather) {
-        for (const int64_t d : instruction->attrs().gather_dimension_numbers().start_index_map()) limit(d);
+        for (const int64_t d : GatherView(*instruction).start_index_map()) limit(d);
       } else if (opcode == Opcode::kScatter) {
-        for (const int64_t d :
-             instruction->attrs().scatter_dimension_numbers().scatter_dims_to_operand_dims()) {
-          limit(d);
-        }
+        for (const int64_t d : ScatterView(*instruction).scatter_dims_to_operand_dims()) limit(d);
       }
     }
   }

@@ -45,7 +45,7 @@ std::string NonfiniteWarning(absl::Span<const double> shares) {
   return absl::StrCat("warning: ", outputs, outputs == 1 ? " output has" : " outputs have",
                       " NaN or infinite elements, output ", worst,
                       " the most: ", absl::StrFormat("%.3g", 100 * shares[worst]),
-                      " %; such elements show little, give others with --args");
+                      " %; such elements show little");
 }
 
 std::string EqualText(const nlohmann::ordered_json& outcome) {

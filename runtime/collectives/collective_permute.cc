@@ -76,16 +76,38 @@ int64_t BlockOffset(const Shape& starts, const MeshBuffer& values, const Shape& 
   return offset;
 }
 
-// The sliced form: blocks of `input` on the source replace blocks of `output` on the target.
+// One side of a sliced permute: buffers, and where the blocks in them start.
+struct Side {
+  const Shape& shape;
+  const MeshBuffer& buffer;
+  const Shape& starts;
+  const MeshBuffer& start_values;
+
+  // Of a tuple, the buffer i with its starts.
+  Side Element(int i) const {
+    return {shape.tuple_shape(i), buffer.element(i), starts.tuple_shape(i), start_values.element(i)};
+  }
+  // Of one buffer with several blocks, block i.
+  Side Block(int i) const { return {shape, buffer, starts.tuple_shape(i), start_values.element(i)}; }
+
+  // One integer scalar per dimension.
+  bool IsOneBlock() const {
+    return starts.IsTuple() && static_cast<int>(starts.tuple_shapes().size()) == shape.rank() &&
+           std::all_of(starts.tuple_shapes().begin(), starts.tuple_shapes().end(),
+                       [](const Shape& start) { return start.IsScalar() && IsInt(start.element_type()); });
+  }
+};
+
+// The sliced form: blocks of the input on the source replace blocks of the output on the target.
 class BlockMover {
  public:
   BlockMover(OpCall& call, const Pairs& pairs)
       : call_(call), pairs_(pairs), sizes_(ToDims(call.attrs().dynamic_slice_sizes())) {}
 
   absl::Status Run(MeshBuffer* result) {
-    RETURN_IF_ERROR(MoveInto(call_.operand_shape(0), call_.operand(0), call_.operand_shape(1),
-                             call_.operand(1), call_.operand_shape(2), call_.operand(2),
-                             call_.operand_shape(3), call_.operand(3), result));
+    const Side input = {call_.operand_shape(0), call_.operand(0), call_.operand_shape(2), call_.operand(2)};
+    const Side output = {call_.operand_shape(1), call_.operand(1), call_.operand_shape(3), call_.operand(3)};
+    RETURN_IF_ERROR(MoveInto(input, output, result));
     if (next_ == sizes_.size()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(sizes_.size(), " slice sizes for blocks of ", next_, " dimensions"));
@@ -94,42 +116,35 @@ class BlockMover {
  private:
   // Several buffers: starts are a tuple with an entry for each. One buffer: the starts of a block, or of
   // several.
-  absl::Status MoveInto(const Shape& input, const MeshBuffer& from, const Shape& output, const MeshBuffer& to,
-                        const Shape& input_starts, const MeshBuffer& input_values, const Shape& output_starts,
-                        const MeshBuffer& output_values, MeshBuffer* result) {
-    const size_t n = input_starts.tuple_shapes().size();
-    if (!input_starts.IsTuple() || !output_starts.IsTuple() || output_starts.tuple_shapes().size() != n ||
-        input.IsTuple() != output.IsTuple()) {
+  absl::Status MoveInto(const Side& input, const Side& output, MeshBuffer* result) {
+    const size_t n = input.starts.tuple_shapes().size();
+    if (!input.starts.IsTuple() || !output.starts.IsTuple() || output.starts.tuple_shapes().size() != n ||
+        input.shape.IsTuple() != output.shape.IsTuple()) {
       return absl::InvalidArgumentError("starts of input and output are tuples of one form");
     }
-    if (input.IsTuple()) {
-      if (input.tuple_shapes().size() != n || output.tuple_shapes().size() != n) {
+    if (input.shape.IsTuple()) {
+      if (input.shape.tuple_shapes().size() != n || output.shape.tuple_shapes().size() != n) {
         return absl::InvalidArgumentError(
-            absl::StrCat("starts for ", n, " buffers, not for ", input.ToString()));
+            absl::StrCat("starts for ", n, " buffers, not for ", input.shape.ToString()));
       }
       *result = MeshBuffer::Tuple(static_cast<int>(n));
       for (int i = 0; i < static_cast<int>(n); ++i) {
-        RETURN_IF_ERROR(MoveInto(input.tuple_shape(i), from.element(i), output.tuple_shape(i), to.element(i),
-                                 input_starts.tuple_shape(i), input_values.element(i),
-                                 output_starts.tuple_shape(i), output_values.element(i),
-                                 &result->mutable_element(i)));
+        RETURN_IF_ERROR(MoveInto(input.Element(i), output.Element(i), &result->mutable_element(i)));
       }
       return absl::OkStatus();
     }
-    RETURN_IF_ERROR(CopyOutput(output, to, result));
-    if (n > 0 && !input_starts.tuple_shape(0).IsTuple()) {
-      return MoveBlock(input, from, output, input_starts, input_values, output_starts, output_values, result);
-    }
+    RETURN_IF_ERROR(CopyOutput(output, result));
+    if (n > 0 && !input.starts.tuple_shape(0).IsTuple()) return MoveBlock(input, output, result);
     for (int i = 0; i < static_cast<int>(n); ++i) {
-      RETURN_IF_ERROR(MoveBlock(input, from, output, input_starts.tuple_shape(i), input_values.element(i),
-                                output_starts.tuple_shape(i), output_values.element(i), result));
+      RETURN_IF_ERROR(MoveBlock(input.Block(i), output.Block(i), result));
     }
     return absl::OkStatus();
   }
 
   // A copy of the output operand with a row per device.
-  absl::Status CopyOutput(const Shape& output, const MeshBuffer& to, MeshBuffer* result) {
-    const int64_t bytes = output.ByteSize();
+  absl::Status CopyOutput(const Side& output, MeshBuffer* result) {
+    const int64_t bytes = output.shape.ByteSize();
+    const MeshBuffer& to = output.buffer;
     RETURN_IF_ERROR(call_.New(bytes, /*uniform=*/false, result));
     for (int64_t row = 0; row < call_.copies(); ++row) {
       std::memcpy(result->mutable_data() + row * bytes, to.data() + (to.uniform() ? 0 : row * bytes), bytes);
@@ -137,20 +152,14 @@ class BlockMover {
     return absl::OkStatus();
   }
 
-  absl::Status MoveBlock(const Shape& input, const MeshBuffer& from, const Shape& output,
-                         const Shape& input_starts, const MeshBuffer& input_values,
-                         const Shape& output_starts, const MeshBuffer& output_values, MeshBuffer* result) {
+  absl::Status MoveBlock(const Side& from, const Side& to, MeshBuffer* result) {
+    const Shape &input = from.shape, &output = to.shape;
     const int rank = output.rank();
-    const auto are_starts = [&](const Shape& starts) {
-      return starts.IsTuple() && static_cast<int>(starts.tuple_shapes().size()) == rank &&
-             std::all_of(starts.tuple_shapes().begin(), starts.tuple_shapes().end(),
-                         [](const Shape& start) { return start.IsScalar() && IsInt(start.element_type()); });
-    };
-    if (input.rank() != rank || input.element_type() != output.element_type() || !are_starts(input_starts) ||
-        !are_starts(output_starts) || next_ + rank > sizes_.size()) {
+    if (input.rank() != rank || input.element_type() != output.element_type() || !from.IsOneBlock() ||
+        !to.IsOneBlock() || next_ + rank > sizes_.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "a block of ", input.ToString(), " for ", output.ToString(), " from ", input_starts.ToString(),
-          " to ", output_starts.ToString(), "; give one start and one size per dimension"));
+          "a block of ", input.ToString(), " for ", output.ToString(), " from ", from.starts.ToString(), " to ",
+          to.starts.ToString(), "; give one start and one size per dimension"));
     }
     const auto sizes = absl::MakeConstSpan(sizes_).subspan(next_, rank);
     next_ += rank;
@@ -170,12 +179,12 @@ class BlockMover {
     return MovePairs(
         call_, pairs_, loop, /*everywhere=*/false,
         [&](int64_t row) {
-          return from.data() + (from.uniform() ? 0 : row * input.ByteSize()) +
-                 BlockOffset(input_starts, input_values, input, sizes, row);
+          return from.buffer.data() + (from.buffer.uniform() ? 0 : row * input.ByteSize()) +
+                 BlockOffset(from.starts, from.start_values, input, sizes, row);
         },
         [&](int64_t row) {
           return result->mutable_data() + row * output.ByteSize() +
-                 BlockOffset(output_starts, output_values, output, sizes, row);
+                 BlockOffset(to.starts, to.start_values, output, sizes, row);
         });
   }
 

@@ -178,7 +178,7 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
   }
   if (IsTerminal()) {
     const std::string warning = NonfiniteWarning(NonfiniteShares(result));
-    if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
+    if (!warning.empty()) std::fprintf(stderr, "%s, give others with --args\n", warning.c_str());
   }
   if (!command.check) {
     std::vector<int> path;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ops/infer_shape.h"
 
 namespace toroid {
@@ -116,11 +117,13 @@ absl::Status FitToSizes(const Instruction& original, const std::vector<Shape>& s
       return absl::OkStatus();
     }
     case Opcode::kSlice: {
+      const SliceView slice(original);
       xla::HloInstructionProto* attrs = clone->MutableAttrs();
       for (int d = 0; d < shapes[0].rank(); ++d) {
-        auto* slice = attrs->mutable_slice_dimensions(d);
-        slice->set_limit(std::min(slice->limit(), shapes[0].dim(d)));
-        slice->set_start(std::min(slice->start(), slice->limit()));
+        SliceBounds bounds = slice[d];
+        bounds.limit = std::min(bounds.limit, shapes[0].dim(d));
+        bounds.start = std::min(bounds.start, bounds.limit);
+        SliceView::Set(attrs, d, bounds);
       }
       return absl::OkStatus();
     }
@@ -156,23 +159,23 @@ absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>*
     case Opcode::kReduceWindow:
       return PairAll(instruction, n / 2, shapes);
     case Opcode::kDot: {
-      const xla::DotDimensionNumbers& numbers = instruction.attrs().dot_dimension_numbers();
-      for (int i = 0; i < numbers.lhs_batch_dimensions_size(); ++i) {
-        RETURN_IF_ERROR(Pair(instruction, 0, static_cast<int>(numbers.lhs_batch_dimensions(i)), 1,
-                             static_cast<int>(numbers.rhs_batch_dimensions(i)), shapes));
+      const DotView dot(instruction);
+      for (size_t i = 0; i < dot.lhs_batch().size(); ++i) {
+        RETURN_IF_ERROR(Pair(instruction, 0, static_cast<int>(dot.lhs_batch()[i]), 1,
+                             static_cast<int>(dot.rhs_batch()[i]), shapes));
       }
-      for (int i = 0; i < numbers.lhs_contracting_dimensions_size(); ++i) {
-        RETURN_IF_ERROR(Pair(instruction, 0, static_cast<int>(numbers.lhs_contracting_dimensions(i)), 1,
-                             static_cast<int>(numbers.rhs_contracting_dimensions(i)), shapes));
+      for (size_t i = 0; i < dot.lhs_contracting().size(); ++i) {
+        RETURN_IF_ERROR(Pair(instruction, 0, static_cast<int>(dot.lhs_contracting()[i]), 1,
+                             static_cast<int>(dot.rhs_contracting()[i]), shapes));
       }
       return absl::OkStatus();
     }
     case Opcode::kConvolution: {
       // Without groups the feature dimensions are one.
-      if (instruction.attrs().feature_group_count() > 1) return absl::OkStatus();
-      const xla::ConvolutionDimensionNumbers& numbers = instruction.attrs().convolution_dimension_numbers();
-      return Pair(instruction, 0, static_cast<int>(numbers.input_feature_dimension()), 1,
-                  static_cast<int>(numbers.kernel_input_feature_dimension()), shapes);
+      const ConvolutionView convolution(instruction);
+      if (convolution.feature_groups() > 1) return absl::OkStatus();
+      return Pair(instruction, 0, static_cast<int>(convolution.input_feature()), 1,
+                  static_cast<int>(convolution.kernel_input_feature()), shapes);
     }
     case Opcode::kSlice:
     case Opcode::kDynamicSlice:
@@ -185,7 +188,7 @@ absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>*
       // Only where whole dimensions are taken can the result follow the run-time size.
       for (int d = 0; d < (*shapes)[0].rank(); ++d) {
         const int64_t bound = instruction.operand(0)->shape().dim(d);
-        if (instruction.attrs().gather_slice_sizes(d) != bound) (*shapes)[0].set_dim(d, bound);
+        if (GatherView(instruction).slice_sizes()[d] != bound) (*shapes)[0].set_dim(d, bound);
       }
       return absl::OkStatus();
     default:

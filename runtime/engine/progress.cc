@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "hlo/analysis/work.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 
@@ -44,7 +45,7 @@ double EstimatedTrips(const Instruction& loop) {
   if (root->opcode() != Opcode::kCompare) return kUnknown;
   for (const Instruction* operand : root->operands()) {
     if (operand->opcode() != Opcode::kConstant || operand->shape().element_type() != xla::S32) continue;
-    const auto literal = Literal::FromProto(operand->attrs().literal());
+    const absl::StatusOr<Literal> literal = LiteralOf(*operand);
     if (literal.ok() && literal->shape().rank() == 0) return std::max(1, literal->data<int32_t>()[0]);
   }
   return kUnknown;

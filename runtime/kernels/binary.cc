@@ -51,8 +51,8 @@ void NarrowPiece(PrimitiveType type, BinaryLoop loop, const char* a, const char*
 
 using Piece = absl::FunctionRef<void(const char* a, const char* b, char* out, int64_t n, Repeat repeat)>;
 
-void ForEachPiece(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n,
-                  int64_t width, int64_t out_width, Piece piece) {
+void ForEachPiece(const RowsOfTwo& of, Piece piece) {
+  const auto [a, a_rows, b, b_rows, out, n, width, out_width] = of;
   const int64_t rows = std::max(a_rows, b_rows);
   Repeat repeat = Repeat::kNone;
   if (a_rows != b_rows && n == 1) repeat = a_rows < b_rows ? Repeat::kFirst : Repeat::kSecond;
@@ -99,12 +99,10 @@ BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type) {
   return IsInt(type) ? FindIntLoop(opcode, type) : FindFloatLoop(opcode, type);
 }
 
-void ForEachRow(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n,
-                int64_t width, int64_t out_width, BinaryLoop loop) {
-  ForEachPiece(a, a_rows, b, b_rows, out, n, width, out_width,
-               [&](const char* x, const char* y, char* z, int64_t count, Repeat repeat) {
-                 loop(x, y, z, count, repeat);
-               });
+void ForEachRow(const RowsOfTwo& rows, BinaryLoop loop) {
+  ForEachPiece(rows, [&](const char* x, const char* y, char* z, int64_t count, Repeat repeat) {
+    loop(x, y, z, count, repeat);
+  });
 }
 
 absl::Status ExecuteBinary(OpCall& call) {
@@ -115,7 +113,7 @@ absl::Status ExecuteBinary(OpCall& call) {
   }
   const char* a = call.data(0);
   const char* b = call.data(1);
-  const int64_t a_rows = call.rows(0), b_rows = call.rows(1), n = call.result_elements();
+  const int64_t n = call.result_elements();
   const bool uniform = call.AllUniform();
   if (cache.width == cache.result_width) {
     RETURN_IF_ERROR(call.ReuseOrNewResult(2, uniform));
@@ -125,13 +123,15 @@ absl::Status ExecuteBinary(OpCall& call) {
   char* out = call.result().mutable_data();
   if (uniform && n == 1 && !cache.narrow) {
     cache.loop(a, b, out, 1, Repeat::kNone);
-  } else if (cache.narrow && call.opcode() != Opcode::kStochasticConvert) {
-    ForEachPiece(a, a_rows, b, b_rows, out, n, cache.width, cache.result_width,
-                 [&](const char* x, const char* y, char* z, int64_t count, Repeat repeat) {
-                   NarrowPiece(cache.type, cache.loop, x, y, z, count, repeat);
-                 });
+    return absl::OkStatus();
+  }
+  const RowsOfTwo rows = {a, call.rows(0), b, call.rows(1), out, n, cache.width, cache.result_width};
+  if (cache.narrow && call.opcode() != Opcode::kStochasticConvert) {
+    ForEachPiece(rows, [&](const char* x, const char* y, char* z, int64_t count, Repeat repeat) {
+      NarrowPiece(cache.type, cache.loop, x, y, z, count, repeat);
+    });
   } else {
-    ForEachRow(a, a_rows, b, b_rows, out, n, cache.width, cache.result_width, cache.loop);
+    ForEachRow(rows, cache.loop);
   }
   return absl::OkStatus();
 }

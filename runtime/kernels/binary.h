@@ -16,10 +16,20 @@ namespace toroid {
 // defined on it.
 BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type);
 
-// Calls loop for all rows of two operands, of which one may be uniform. Each row has n elements of `width`
-// bytes, the result elements of `out_width` bytes.
-void ForEachRow(const char* a, int64_t a_rows, const char* b, int64_t b_rows, char* out, int64_t n,
-                int64_t width, int64_t out_width, BinaryLoop loop);
+// The rows of two operands and of their result, n elements each; an operand of one row has it for all.
+struct RowsOfTwo {
+  const char* a;
+  int64_t a_rows;
+  const char* b;
+  int64_t b_rows;
+  char* out;
+  int64_t n;
+  int64_t width;      // Bytes of an operand's element.
+  int64_t out_width;  // Of the result's.
+};
+
+// Calls `loop` for all rows.
+void ForEachRow(const RowsOfTwo& rows, BinaryLoop loop);
 
 absl::Status ExecuteBinary(OpCall& call);
 

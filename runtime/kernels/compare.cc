@@ -114,14 +114,14 @@ absl::Status ExecuteCompare(OpCall& call) {
   }
   const char* a = call.data(0);
   const char* b = call.data(1);
-  const int64_t a_rows = call.rows(0), b_rows = call.rows(1), n = call.result_elements();
+  const int64_t n = call.result_elements();
   const bool uniform = call.AllUniform();
   RETURN_IF_ERROR(call.NewResult(uniform));
   char* out = call.result().mutable_data();
   if (uniform && n == 1) {
     cache.loop(a, b, out, 1, Repeat::kNone);
   } else {
-    ForEachRow(a, a_rows, b, b_rows, out, n, cache.width, 1, cache.loop);
+    ForEachRow({a, call.rows(0), b, call.rows(1), out, n, cache.width, 1}, cache.loop);
   }
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/window_padding.h"
 #include "runtime/loops/gemm.h"
@@ -26,26 +27,26 @@ int64_t Product(absl::Span<const int64_t> dims) {
 // The sizes of one convolution in the order batch, spatial, feature.
 struct ConvolutionSizes {
   explicit ConvolutionSizes(const OpCall& call)
-      : numbers(call.attrs().convolution_dimension_numbers()), window(call.attrs().window()) {
+      : numbers(call.instruction()), window(WindowView(call.instruction()).dimensions()) {
     const Shape& lhs = call.operand_shape(0);
     const Shape& rhs = call.operand_shape(1);
-    feature_groups = std::max<int64_t>(1, call.attrs().feature_group_count());
-    batch_groups = std::max<int64_t>(1, call.attrs().batch_group_count());
-    batch = lhs.dim(numbers.input_batch_dimension());
-    features = lhs.dim(numbers.input_feature_dimension());
-    kernel_features = rhs.dim(numbers.kernel_input_feature_dimension());
-    out_features = rhs.dim(numbers.kernel_output_feature_dimension());
+    feature_groups = numbers.feature_groups();
+    batch_groups = numbers.batch_groups();
+    batch = lhs.dim(numbers.input_batch());
+    features = lhs.dim(numbers.input_feature());
+    kernel_features = rhs.dim(numbers.kernel_input_feature());
+    out_features = rhs.dim(numbers.kernel_output_feature());
     // The padded operand: batch and feature dimensions take part in no window.
     Dims input_dims = {batch};
-    *input_window.add_dimensions() = xla::WindowDimension();
-    for (int i = 0; i < window.dimensions_size(); ++i) {
-      spatial.push_back(lhs.dim(numbers.input_spatial_dimensions(i)));
-      kernel_spatial.push_back(rhs.dim(numbers.kernel_spatial_dimensions(i)));
-      out_spatial.push_back(call.shape().dim(numbers.output_spatial_dimensions(i)));
-      *input_window.add_dimensions() = window.dimensions(i);
+    input_window.emplace_back();
+    for (size_t i = 0; i < window.size(); ++i) {
+      spatial.push_back(lhs.dim(numbers.input_spatial()[i]));
+      kernel_spatial.push_back(rhs.dim(numbers.kernel_spatial()[i]));
+      out_spatial.push_back(call.shape().dim(numbers.output_spatial()[i]));
+      input_window.push_back(window[i]);
       input_dims.push_back(spatial.back());
     }
-    *input_window.add_dimensions() = xla::WindowDimension();
+    input_window.emplace_back();
     input_dims.push_back(features);
     type = GemmType(call.operand_shape(1).element_type(),
                     GemmType(call.operand_shape(0).element_type(), call.shape().element_type()));
@@ -54,9 +55,9 @@ struct ConvolutionSizes {
     padded = PaddedDims(input, input_window);
   }
 
-  const xla::ConvolutionDimensionNumbers& numbers;
-  const xla::Window& window;
-  xla::Window input_window;
+  const ConvolutionView numbers;
+  const std::vector<WindowDim> window;
+  std::vector<WindowDim> input_window;
   int64_t feature_groups, batch_groups, batch, features, kernel_features, out_features;
   Dims spatial, kernel_spatial, out_spatial;
   Shape input;  // [N, spatial, F]
@@ -92,11 +93,11 @@ absl::Status PrepareInput(const OpCall& call, const ConvolutionSizes& s, int64_t
   StridedLoop loop;
   loop.width = width;
   loop.Add(rows, row_bytes, row_bytes);
-  loop.Add(s.batch, strides[s.numbers.input_batch_dimension()], target[0]);
+  loop.Add(s.batch, strides[s.numbers.input_batch()], target[0]);
   for (size_t i = 0; i < s.spatial.size(); ++i) {
-    loop.Add(s.spatial[i], strides[s.numbers.input_spatial_dimensions(i)], target[i + 1]);
+    loop.Add(s.spatial[i], strides[s.numbers.input_spatial()[i]], target[i + 1]);
   }
-  loop.Add(s.features, strides[s.numbers.input_feature_dimension()], target.back());
+  loop.Add(s.features, strides[s.numbers.input_feature()], target.back());
   ParallelStridedCopy(std::move(loop), lhs, ordered.mutable_data());
   RETURN_IF_ERROR(ToProductType(call, from, s.type, rows * shape.NumElements(), &ordered));
 
@@ -121,18 +122,18 @@ absl::Status PrepareKernel(const OpCall& call, const ConvolutionSizes& s, const 
   sizes.push_back(s.kernel_features);
   sizes.push_back(per_group);
   const Dims target = RowMajorStrides(sizes, width);
-  const int64_t out_stride = strides[s.numbers.kernel_output_feature_dimension()];
+  const int64_t out_stride = strides[s.numbers.kernel_output_feature()];
   StridedLoop loop;
   loop.width = width;
   loop.Add(s.groups(), per_group * out_stride, target[0]);
   int64_t offset = 0;
   for (size_t i = 0; i < s.kernel_spatial.size(); ++i) {
-    const int64_t stride = strides[s.numbers.kernel_spatial_dimensions(i)];
-    const bool reversed = s.window.dimensions(i).window_reversal();
+    const int64_t stride = strides[s.numbers.kernel_spatial()[i]];
+    const bool reversed = s.window[i].reversed;
     if (reversed) offset += (s.kernel_spatial[i] - 1) * stride;
     loop.Add(s.kernel_spatial[i], reversed ? -stride : stride, target[i + 1]);
   }
-  loop.Add(s.kernel_features, strides[s.numbers.kernel_input_feature_dimension()], target[sizes.size() - 2]);
+  loop.Add(s.kernel_features, strides[s.numbers.kernel_input_feature()], target[sizes.size() - 2]);
   loop.Add(per_group, out_stride, target.back());
   if (shape.NumElements() > 0) ParallelStridedCopy(std::move(loop), rhs + offset, out->mutable_data());
   return ToProductType(call, from, s.type, shape.NumElements(), out);
@@ -179,14 +180,12 @@ absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t bat
         const size_t spatial = s.out_spatial.size();
         int64_t source = (first_image + image) * strides[0] + first_feature * s.width;
         for (size_t i = 0; i < spatial; ++i) {
-          const int64_t stride =
-              s.out_spatial[i] > 1 ? std::max<int64_t>(1, s.window.dimensions(i).stride()) : 0;
+          const int64_t stride = s.out_spatial[i] > 1 ? s.window[i].stride : 0;
           if (i == 0) source += line * stride * strides[1];
           windows.Add(sizes[i + 1], stride * strides[i + 1], target[i + 1]);
         }
         for (size_t i = 0; i < spatial; ++i) {
-          const int64_t dilation =
-              s.kernel_spatial[i] > 1 ? std::max<int64_t>(1, s.window.dimensions(i).window_dilation()) : 0;
+          const int64_t dilation = s.kernel_spatial[i] > 1 ? s.window[i].window_dilation : 0;
           windows.Add(s.kernel_spatial[i], dilation * strides[i + 1], target[1 + spatial + i]);
         }
         windows.Add(s.kernel_features, s.width, s.width);
@@ -225,11 +224,11 @@ absl::Status Finish(OpCall& call, const ConvolutionSizes& s, int64_t rows, bool 
   StridedLoop loop;
   loop.width = width;
   loop.Add(rows, call.result_bytes(), call.result_bytes());
-  loop.Add(s.out_batch(), source[0], target[s.numbers.output_batch_dimension()]);
+  loop.Add(s.out_batch(), source[0], target[s.numbers.output_batch()]);
   for (size_t i = 0; i < s.out_spatial.size(); ++i) {
-    loop.Add(s.out_spatial[i], source[i + 1], target[s.numbers.output_spatial_dimensions(i)]);
+    loop.Add(s.out_spatial[i], source[i + 1], target[s.numbers.output_spatial()[i]]);
   }
-  loop.Add(s.out_features, source.back(), target[s.numbers.output_feature_dimension()]);
+  loop.Add(s.out_features, source.back(), target[s.numbers.output_feature()]);
   ParallelStridedCopy(std::move(loop), ordered.data(), call.result().mutable_data());
   return absl::OkStatus();
 }

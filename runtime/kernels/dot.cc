@@ -18,8 +18,7 @@ struct Side {
   Dims batch, free, contracting;
   int64_t batch_size = 1, free_size = 1, contracting_size = 1;
 
-  template <typename Batch, typename Contracting>
-  Side(const Shape& shape, const Batch& batch_dims, const Contracting& contracting_dims)
+  Side(const Shape& shape, absl::Span<const int64_t> batch_dims, absl::Span<const int64_t> contracting_dims)
       : batch(batch_dims.begin(), batch_dims.end()),
         contracting(contracting_dims.begin(), contracting_dims.end()) {
     for (int d = 0; d < shape.rank(); ++d) {
@@ -101,18 +100,17 @@ absl::Status Prepare(const OpCall& call, const Shape& shape, const Side& side, P
 
 }  // namespace
 
-absl::Status Dot(const OpCall& call, const xla::DotDimensionNumbers& numbers, const Shape& lhs_shape,
-                 const MeshBuffer& lhs, const Shape& rhs_shape, const MeshBuffer& rhs, const Shape& shape,
-                 MeshBuffer* result) {
-  const Side l(lhs_shape, numbers.lhs_batch_dimensions(), numbers.lhs_contracting_dimensions());
-  const Side r(rhs_shape, numbers.rhs_batch_dimensions(), numbers.rhs_contracting_dimensions());
-  PrimitiveType type = GemmType(lhs_shape.element_type(), shape.element_type());
-  type = GemmType(rhs_shape.element_type(), type);
-  MeshBuffer a = lhs, b = rhs;
+absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& lhs, const DotOperand& rhs,
+                 const Shape& shape, MeshBuffer* result) {
+  const Side l(lhs.shape, numbers.lhs_batch(), numbers.lhs_contracting());
+  const Side r(rhs.shape, numbers.rhs_batch(), numbers.rhs_contracting());
+  PrimitiveType type = GemmType(lhs.shape.element_type(), shape.element_type());
+  type = GemmType(rhs.shape.element_type(), type);
+  MeshBuffer a = lhs.buffer, b = rhs.buffer;
   bool lhs_k_last, rhs_k_last;
   // Contracting dimensions are paired by position, so both sides walk them in the same order.
-  RETURN_IF_ERROR(Prepare(call, lhs_shape, l, type, &a, &lhs_k_last));
-  RETURN_IF_ERROR(Prepare(call, rhs_shape, r, type, &b, &rhs_k_last));
+  RETURN_IF_ERROR(Prepare(call, lhs.shape, l, type, &a, &lhs_k_last));
+  RETURN_IF_ERROR(Prepare(call, rhs.shape, r, type, &b, &rhs_k_last));
 
   const bool uniform = a.uniform() && b.uniform();
   const int64_t elements = shape.NumElements();
@@ -155,8 +153,8 @@ absl::Status Dot(const OpCall& call, const xla::DotDimensionNumbers& numbers, co
 }
 
 absl::Status ExecuteDot(OpCall& call) {
-  return Dot(call, call.attrs().dot_dimension_numbers(), call.operand_shape(0), call.operand(0),
-             call.operand_shape(1), call.operand(1), call.shape(), &call.result());
+  return Dot(call, DotView(call.instruction()), {call.operand_shape(0), call.operand(0)},
+             {call.operand_shape(1), call.operand(1)}, call.shape(), &call.result());
 }
 
 }  // namespace toroid

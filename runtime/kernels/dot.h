@@ -7,17 +7,23 @@
 #define TOROID_RUNTIME_KERNELS_DOT_H_
 
 #include "absl/status/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/engine/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteDot(OpCall& call);
 
-// A dot on buffers: operands of the given shapes, uniform or with one row per device.
+// An array of some shape, uniform or with one row per device.
+struct DotOperand {
+  const Shape& shape;
+  const MeshBuffer& buffer;
+};
+
+// A dot on buffers, of the given shape.
 // Errors: kResourceExhausted.
-absl::Status Dot(const OpCall& call, const xla::DotDimensionNumbers& numbers, const Shape& lhs_shape,
-                 const MeshBuffer& lhs, const Shape& rhs_shape, const MeshBuffer& rhs, const Shape& shape,
-                 MeshBuffer* result);
+absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& lhs, const DotOperand& rhs,
+                 const Shape& shape, MeshBuffer* result);
 
 }  // namespace toroid
 

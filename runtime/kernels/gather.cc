@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/kernels/gather_window.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
@@ -14,7 +15,7 @@ namespace {
 
 struct GatherCache : KernelCache {
   explicit GatherCache(const OpCall& call)
-      : numbers(call.attrs().gather_dimension_numbers()),
+      : numbers(call.instruction()),
         starts(call.operand_shape(1), numbers.index_vector_dim(), ToDims(numbers.start_index_map()),
                ToDims(numbers.operand_batching_dims()), ToDims(numbers.start_indices_batching_dims()),
                call.operand_shape(0).rank()) {
@@ -30,9 +31,9 @@ struct GatherCache : KernelCache {
     for (const int64_t d : numbers.offset_dims()) offset[d] = true;
     int position = 0;
     for (int d = 0; d < from.rank(); ++d) {
-      const int64_t size = call.attrs().gather_slice_sizes(d);
+      const int64_t size = numbers.slice_sizes()[d];
       limits.push_back(std::max<int64_t>(0, from.dim(d) - size));
-      if (!dropped[d]) window.Add(size, operand_strides[d], strides[numbers.offset_dims(position++)]);
+      if (!dropped[d]) window.Add(size, operand_strides[d], strides[numbers.offset_dims()[position++]]);
     }
     for (int d = 0; d < to.rank(); ++d) {
       if (!offset[d]) batch_strides.push_back(strides[d]);
@@ -40,7 +41,7 @@ struct GatherCache : KernelCache {
     window.Optimize();
   }
 
-  const xla::GatherDimensionNumbers& numbers;
+  const GatherView numbers;
   WindowStarts starts;
   Dims operand_strides;
   Dims limits;         // Largest start per operand dimension.

@@ -12,13 +12,21 @@
 namespace toroid {
 namespace {
 
-// Copies slice t of dimension d between an array [rows, shape] and a slice [rows, shape without d].
-void CopySlice(const Shape& shape, int d, int64_t t, int64_t rows, bool into_array, const char* source,
-               int64_t source_row, char* target) {
+// Slice t of dimension d of the arrays [rows, shape]: [rows, shape without d].
+struct Slices {
+  const Shape& shape;
+  int64_t d;
+  int64_t t;
+  int64_t rows;
+};
+
+// Copies between arrays and their slices. `source_row`: bytes from one row of the source to the next.
+void CopySlices(const Slices& slices, bool into_array, const char* source, int64_t source_row, char* target) {
+  const auto& [shape, d, t, rows] = slices;
   const int64_t width = ByteWidth(shape.element_type());
   int64_t outer = 1, inner = width;
   for (int i = 0; i < d; ++i) outer *= shape.dim(i);
-  for (int i = d + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
+  for (int64_t i = d + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
   const int64_t line = shape.dim(d) * inner, array_row = outer * line, slice_row = outer * inner;
   StridedLoop loop;
   loop.width = width;
@@ -75,8 +83,8 @@ absl::Status ExecuteScan(OpCall& call) {
     for (int i = 0; i < num_inputs; ++i) {
       const Shape& shape = call.operand_shape(i);
       RETURN_IF_ERROR(call.New(shape.ByteSize() / shape.dim(d), call.uniform(i), &arguments[i]));
-      CopySlice(shape, d, t, call.rows(i), /*into_array=*/false, call.data(i), shape.ByteSize(),
-                arguments[i].mutable_data());
+      CopySlices({shape, d, t, call.rows(i)}, /*into_array=*/false, call.data(i), shape.ByteSize(),
+                 arguments[i].mutable_data());
     }
     for (MeshBuffer& carry : carries) arguments.push_back(std::move(carry));
     MeshBuffer values;
@@ -88,9 +96,8 @@ absl::Status ExecuteScan(OpCall& call) {
         continue;
       }
       const Shape& shape = call.shape().tuple_shape(i);
-      CopySlice(shape, d, t, rows, /*into_array=*/true, value.data(),
-                value.uniform() ? 0 : shape.ByteSize() / shape.dim(d),
-                result.mutable_element(i).mutable_data());
+      CopySlices({shape, d, t, rows}, /*into_array=*/true, value.data(),
+                 value.uniform() ? 0 : shape.ByteSize() / shape.dim(d), result.mutable_element(i).mutable_data());
     }
   }
   for (int i = 0; i < num_carries; ++i) result.mutable_element(num_outputs + i) = std::move(carries[i]);

@@ -5,6 +5,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/loops/strided_copy.h"
 
 namespace toroid {
@@ -126,12 +127,13 @@ absl::Status ExecuteSlice(OpCall& call) {
   const Dims from_strides = RowMajorStrides(from.dims(), width),
              to_strides = RowMajorStrides(to.dims(), width);
   StridedLoop loop = LoopOverRows(call, call.rows(0), from.NumElements() * width, call.result_bytes());
+  const SliceView slice(call.instruction());
   int64_t offset = 0;
   for (int i = 0; i < to.rank(); ++i) {
-    const auto& slice = call.attrs().slice_dimensions(i);
-    offset += slice.start() * from_strides[i];
+    const SliceBounds bounds = slice[i];
+    offset += bounds.start * from_strides[i];
     // With one element the stride is never walked, and may be anything.
-    loop.Add(to.dim(i), to.dim(i) > 1 ? slice.stride() * from_strides[i] : 0, to_strides[i]);
+    loop.Add(to.dim(i), to.dim(i) > 1 ? bounds.stride * from_strides[i] : 0, to_strides[i]);
   }
   ParallelStridedCopy(std::move(loop), call.data(0) + offset, call.result().mutable_data());
   return absl::OkStatus();
@@ -155,13 +157,14 @@ absl::Status ExecutePad(OpCall& call) {
              to_strides = RowMajorStrides(to.dims(), width);
   StridedLoop loop =
       LoopOverRows(call, rows, call.uniform(0) ? 0 : from.NumElements() * width, call.result_bytes());
+  const PadView pad(call.instruction());
   int64_t source = 0, target = 0;
   for (int i = 0; i < to.rank(); ++i) {
-    const auto& padding = call.attrs().padding_config().dimensions(i);
-    const int64_t low = std::clamp(padding.edge_padding_low(), -kFar, kFar);
+    const EdgePadding padding = pad[i];
+    const int64_t low = std::clamp(padding.low, -kFar, kFar);
     if (from.dim(i) == 0) return absl::OkStatus();
     // Element k lands at low + k * step; those inside [0, size) are k in [first, end).
-    const int64_t step = std::min(padding.interior_padding(), kFar) + 1;
+    const int64_t step = std::min(padding.interior, kFar) + 1;
     const int64_t first = low >= 0 ? 0 : CeilOfSignedRatio(-low, step);
     const int64_t room = to.dim(i) - low;  // low <= size or nothing lands.
     if (low >= to.dim(i) && low >= 0) return absl::OkStatus();

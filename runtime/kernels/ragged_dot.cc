@@ -138,7 +138,7 @@ absl::Status RaggedContracting(OpCall& call, const RaggedDims& dims, const std::
     RETURN_IF_ERROR(MaskOperand(call, 0, lhs_dim, dims, members, g, &lhs));
     RETURN_IF_ERROR(MaskOperand(call, 1, rhs_dim, dims, members, g, &rhs));
     RETURN_IF_ERROR(
-        Dot(call, dims.numbers, call.operand_shape(0), lhs, call.operand_shape(1), rhs, one, &part));
+        Dot(call, DotView(dims.numbers), {call.operand_shape(0), lhs}, {call.operand_shape(1), rhs}, one, &part));
     for (int64_t row = 0; row < rows; ++row) {
       std::memcpy(result.mutable_data() + row * call.result_bytes() + g * one.ByteSize(),
                   part.data() + row * one.ByteSize(), one.ByteSize());
@@ -186,7 +186,7 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
     loop.Add(inner / width, width, width);
     ParallelStridedCopy(std::move(loop), call.data(1) + g * inner, weights.mutable_data());
     RETURN_IF_ERROR(
-        Dot(call, numbers, call.operand_shape(0), call.operand(0), one, weights, call.shape(), &part));
+        Dot(call, DotView(numbers), {call.operand_shape(0), call.operand(0)}, {one, weights}, call.shape(), &part));
     for (int64_t row = 0; row < rows; ++row) {
       const char* in = part.data() + (part.uniform() ? 0 : row * call.result_bytes());
       char* out = result.mutable_data() + row * call.result_bytes();
@@ -241,8 +241,8 @@ absl::Status ExecuteRaggedDot(OpCall& call) {
     return absl::InvalidArgumentError("needs one ragged dimension");
   const RaggedDims dims(call);
   if (Contains(dims.batch, dims.ragged)) {
-    RETURN_IF_ERROR(Dot(call, dims.numbers, call.operand_shape(0), call.operand(0), call.operand_shape(1),
-                        call.operand(1), call.shape(), &call.result()));
+    RETURN_IF_ERROR(Dot(call, DotView(dims.numbers), {call.operand_shape(0), call.operand(0)},
+                        {call.operand_shape(1), call.operand(1)}, call.shape(), &call.result()));
     // Uniform if all operands are, as everywhere.
     return call.AllUniform() ? absl::OkStatus() : SpreadRows(call.copies(), &call.result());
   }
@@ -269,8 +269,7 @@ absl::Status ExecuteScaledDot(OpCall& call) {
   RETURN_IF_ERROR(ApplyScale(call, 1, 3, &rhs));
   const Shape lhs_shape(xla::F32, call.operand_shape(0).dims()),
       rhs_shape(xla::F32, call.operand_shape(1).dims());
-  return Dot(call, call.attrs().dot_dimension_numbers(), lhs_shape, lhs, rhs_shape, rhs, call.shape(),
-             &call.result());
+  return Dot(call, DotView(call.instruction()), {lhs_shape, lhs}, {rhs_shape, rhs}, call.shape(), &call.result());
 }
 
 }  // namespace toroid

@@ -8,6 +8,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/reducer.h"
@@ -166,6 +167,7 @@ void ReadInit(const OpCall& call, int operand, bool narrow, int64_t row, char* v
 // Makes x[i] the padded operand i, init everywhere else.
 absl::Status PadOperands(OpCall& call, const WindowCache& cache, const Folder& folder, int64_t rows,
                          int64_t elements, std::vector<MeshBuffer>* x) {
+  const std::vector<WindowDim> window = WindowView(call.instruction()).dimensions();
   for (int i = 0; i < cache.arrays; ++i) {
     const Shape& shape = call.operand_shape(i);
     const int64_t width = folder.width(i);
@@ -184,7 +186,7 @@ absl::Status PadOperands(OpCall& call, const WindowCache& cache, const Folder& f
       ReadInit(call, cache.arrays + i, cache.narrow, row, init);
       Fill((*x)[i].mutable_data() + row * elements * width, init, width, elements);
     }
-    PlaceInPadding(shape, call.attrs().window(), width, rows, call.uniform(i), data, (*x)[i].mutable_data());
+    PlaceInPadding(shape, window, width, rows, call.uniform(i), data, (*x)[i].mutable_data());
   }
   return absl::OkStatus();
 }
@@ -193,7 +195,7 @@ absl::Status PadOperands(OpCall& call, const WindowCache& cache, const Folder& f
 
 absl::Status ExecuteReduceWindow(OpCall& call) {
   const WindowCache& cache = call.Cache<WindowCache>();
-  const xla::Window& window = call.attrs().window();
+  const std::vector<WindowDim> window = WindowView(call.instruction()).dimensions();
   const Shape& shape = call.operand_shape(0);
   const Shape& result_shape = call.shape().IsTuple() ? call.shape().tuple_shape(0) : call.shape();
   const bool uniform = call.AllUniform();
@@ -211,13 +213,12 @@ absl::Status ExecuteReduceWindow(OpCall& call) {
   std::vector<MeshBuffer> x(cache.arrays), acc(cache.arrays);
   if (count > 0) RETURN_IF_ERROR(PadOperands(call, cache, folder, rows, elements, &x));
   for (int d = shape.rank() - 1; d >= 0 && count > 0; --d) {
-    const xla::WindowDimension& w = window.dimensions(d);
-    if (w.size() == 1 && result_shape.dim(d) == dims[d]) continue;
+    const WindowDim& w = window[d];
+    if (w.size == 1 && result_shape.dim(d) == dims[d]) continue;
     Line line{rows, dims[d], 1};
     for (int i = 0; i < d; ++i) line.outer *= dims[i];
     for (int i = d + 1; i < shape.rank(); ++i) line.inner *= dims[i];
-    RETURN_IF_ERROR(FoldWindows(folder, line, w.size(), std::max<int64_t>(1, w.window_dilation()),
-                                std::max<int64_t>(1, w.stride()), result_shape.dim(d), &x));
+    RETURN_IF_ERROR(FoldWindows(folder, line, w.size, w.window_dilation, w.stride, result_shape.dim(d), &x));
     dims[d] = result_shape.dim(d);
   }
   for (int i = 0; i < cache.arrays; ++i) {

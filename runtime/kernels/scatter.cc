@@ -8,6 +8,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/combine_at.h"
@@ -22,10 +23,10 @@ namespace {
 struct ScatterCache : KernelCache {
   explicit ScatterCache(const OpCall& call)
       : operands((call.num_operands() - 1) / 2),
-        numbers(call.attrs().scatter_dimension_numbers()),
+        numbers(call.instruction()),
         starts(call.operand_shape(operands), numbers.index_vector_dim(),
-               ToDims(numbers.scatter_dims_to_operand_dims()), ToDims(numbers.input_batching_dims()),
-               ToDims(numbers.scatter_indices_batching_dims()), call.operand_shape(0).rank()) {
+               ToDims(numbers.scatter_dims_to_operand_dims()), ToDims(numbers.operand_batching_dims()),
+               ToDims(numbers.indices_batching_dims()), call.operand_shape(0).rank()) {
     const Shape& shape = call.operand_shape(0);
     const Shape& updates = call.operand_shape(operands + 1);
     // Strides count elements: operands may differ in width.
@@ -33,13 +34,13 @@ struct ScatterCache : KernelCache {
     const Dims update_strides = RowMajorStrides(updates.dims(), 1);
     std::vector<bool> dropped(shape.rank(), false), in_window(updates.rank(), false);
     for (const int64_t d : numbers.inserted_window_dims()) dropped[d] = true;
-    for (const int64_t d : numbers.input_batching_dims()) dropped[d] = true;
+    for (const int64_t d : numbers.operand_batching_dims()) dropped[d] = true;
     for (const int64_t d : numbers.update_window_dims()) in_window[d] = true;
     int position = 0;
     for (int d = 0; d < shape.rank(); ++d) {
       int64_t size = 1;
       if (!dropped[d]) {
-        const int64_t update_dim = numbers.update_window_dims(position++);
+        const int64_t update_dim = numbers.update_window_dims()[position++];
         size = updates.dim(update_dim);
         window.Add(size, update_strides[update_dim], operand_strides[d]);
       }
@@ -55,7 +56,7 @@ struct ScatterCache : KernelCache {
   }
 
   int operands;
-  const xla::ScatterDimensionNumbers& numbers;
+  const ScatterView numbers;
   WindowStarts starts;
   Dims operand_strides;
   Dims limits;         // Largest start per operand dimension.

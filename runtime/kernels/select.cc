@@ -21,12 +21,19 @@ struct Wide16 {
   uint64_t words[2];
 };
 
-// Strides in elements, 0 or 1: a value with stride 0 stands for all n.
+// Elements one behind the other, or, with stride 0, one that stands for all.
 template <typename T>
-void Loop(const bool* pred, int64_t pred_stride, const void* on_true, int64_t true_stride,
-          const void* on_false, int64_t false_stride, void* out, int64_t n) {
-  const T* t = static_cast<const T*>(on_true);
-  const T* f = static_cast<const T*>(on_false);
+struct Elements {
+  const T* data;
+  int64_t stride;
+};
+
+template <typename T>
+void Loop(Elements<bool> predicates, Elements<void> on_true, Elements<void> on_false, void* out, int64_t n) {
+  const auto [pred, pred_stride] = predicates;
+  const int64_t true_stride = on_true.stride, false_stride = on_false.stride;
+  const T* t = static_cast<const T*>(on_true.data);
+  const T* f = static_cast<const T*>(on_false.data);
   T* z = static_cast<T*>(out);
   if (pred_stride == 1 && true_stride == 1 && false_stride == 1) {
 #pragma GCC ivdep
@@ -40,7 +47,7 @@ void Loop(const bool* pred, int64_t pred_stride, const void* on_true, int64_t tr
   }
 }
 
-using SelectLoop = void (*)(const bool*, int64_t, const void*, int64_t, const void*, int64_t, void*, int64_t);
+using SelectLoop = void (*)(Elements<bool>, Elements<void>, Elements<void>, void*, int64_t);
 
 SelectLoop LoopOfWidth(int64_t width) {
   switch (width) {
@@ -99,11 +106,11 @@ absl::Status ExecuteSelect(OpCall& call) {
   if (rows == 1 || (!pred_uniform && !true_uniform && !false_uniform && (!scalar_pred || n == 1))) {
     ParallelFor(rows * n, kGrain, [&](int64_t begin, int64_t end) {
       const int64_t pred_stride = scalar_pred && n != 1 ? 0 : 1;
-      loop(pred + begin * pred_stride, pred_stride, on_true + begin * width, 1, on_false + begin * width, 1,
+      loop({pred + begin * pred_stride, pred_stride}, {on_true + begin * width, 1}, {on_false + begin * width, 1},
            out + begin * width, end - begin);
     });
   } else if (n == 1) {
-    loop(pred, pred_uniform ? 0 : 1, on_true, true_uniform ? 0 : 1, on_false, false_uniform ? 0 : 1, out,
+    loop({pred, pred_uniform ? 0 : 1}, {on_true, true_uniform ? 0 : 1}, {on_false, false_uniform ? 0 : 1}, out,
          rows);
   } else {
     const int64_t pred_row = pred_uniform ? 0 : scalar_pred ? 1 : n;
@@ -111,8 +118,8 @@ absl::Status ExecuteSelect(OpCall& call) {
     ParallelFor(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(n, 1)),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t row = begin; row < end; ++row) {
-                    loop(pred + row * pred_row, scalar_pred ? 0 : 1, on_true + row * true_row, 1,
-                         on_false + row * false_row, 1, out + row * n * width, n);
+                    loop({pred + row * pred_row, scalar_pred ? 0 : 1}, {on_true + row * true_row, 1},
+                         {on_false + row * false_row, 1}, out + row * n * width, n);
                   }
                 });
   }

@@ -6,6 +6,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/engine/run_plan.h"
 #include "runtime/kernels/combine_at.h"
 #include "runtime/loops/strided_copy.h"
@@ -15,20 +16,19 @@ namespace toroid {
 namespace {
 
 // Position in the operand of every source element's window element `k`, as an element offset; -1 if outside.
-void FindCandidates(const Shape& operand, const Shape& source, const xla::Window& window, const Dims& k,
+void FindCandidates(const Shape& operand, const Shape& source, absl::Span<const WindowDim> window, const Dims& k,
                     std::vector<int64_t>* offsets) {
   offsets->assign(1, 0);
   for (int d = 0; d < source.rank(); ++d) {
-    const xla::WindowDimension& w = window.dimensions(d);
-    const int64_t dilation = std::max<int64_t>(1, w.window_dilation()),
-                  base = std::max<int64_t>(1, w.base_dilation());
+    const WindowDim& w = window[d];
     std::vector<int64_t> next;
     next.reserve(offsets->size() * source.dim(d));
     for (const int64_t offset : *offsets) {
       for (int64_t y = 0; y < source.dim(d); ++y) {
-        const int64_t p = y * std::max<int64_t>(1, w.stride()) + k[d] * dilation - w.padding_low();
-        const bool inside = offset >= 0 && p >= 0 && p % base == 0 && p / base < operand.dim(d);
-        next.push_back(inside ? offset * operand.dim(d) + p / base : -1);
+        const int64_t p = y * w.stride + k[d] * w.window_dilation - w.padding_low;
+        const bool inside =
+            offset >= 0 && p >= 0 && p % w.base_dilation == 0 && p / w.base_dilation < operand.dim(d);
+        next.push_back(inside ? offset * operand.dim(d) + p / w.base_dilation : -1);
       }
     }
     *offsets = std::move(next);
@@ -88,7 +88,7 @@ class Picker {
 absl::Status ExecuteSelectAndScatter(OpCall& call) {
   const Shape& operand = call.operand_shape(0);
   const Shape& source = call.operand_shape(1);
-  const xla::Window& window = call.attrs().window();
+  const std::vector<WindowDim> window = WindowView(call.instruction()).dimensions();
   const bool uniform = call.AllUniform();
   const int64_t rows = uniform ? 1 : call.copies(), width = ByteWidth(operand.element_type());
   const int64_t elements = operand.NumElements(), source_elements = source.NumElements();
@@ -102,17 +102,17 @@ absl::Status ExecuteSelectAndScatter(OpCall& call) {
   // A pick, a place and a source of each element, and the candidates twice.
   RETURN_IF_ERROR(call.CheckMemory(8 * (3 * rows + 2) * source_elements));
   Picker picker(call, rows, source_elements);
-  Dims k(window.dimensions_size(), 0);
-  for (const auto& w : window.dimensions()) {
-    if (w.size() < 1) return absl::OkStatus();
+  Dims k(window.size(), 0);
+  for (const WindowDim& w : window) {
+    if (w.size < 1) return absl::OkStatus();
   }
   std::vector<int64_t> offsets;
   while (true) {
     FindCandidates(operand, source, window, k, &offsets);
     RETURN_IF_ERROR(picker.Offer(offsets));
-    int d = window.dimensions_size() - 1;
+    int d = static_cast<int>(window.size()) - 1;
     for (; d >= 0; --d) {
-      if (++k[d] < window.dimensions(d).size()) break;
+      if (++k[d] < window[d].size) break;
       k[d] = 0;
     }
     if (d < 0) break;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/literal_buffer.h"
@@ -65,7 +66,7 @@ absl::Status ExecuteGetTupleElement(OpCall& call) {
 }
 
 absl::Status ExecuteConstant(OpCall& call) {
-  ASSIGN_OR_RETURN(const Literal literal, Literal::FromProto(call.attrs().literal()));
+  ASSIGN_OR_RETURN(const Literal literal, LiteralOf(call.instruction()));
   if (!literal.shape().Compatible(call.shape())) {
     return absl::InvalidArgumentError(
         absl::StrCat("the literal is ", literal.shape().ToString(), ", expected ", call.shape().ToString()));

@@ -20,17 +20,17 @@ int64_t DilatedSize(int64_t n, int64_t dilation) {
   return size.has_value() ? Bounded(*size) + 1 : kFar;
 }
 
-Dims PaddedDims(const Shape& shape, const xla::Window& window) {
+Dims PaddedDims(const Shape& shape, absl::Span<const WindowDim> window) {
   Dims dims;
   for (int d = 0; d < shape.rank(); ++d) {
-    const xla::WindowDimension& w = window.dimensions(d);
-    dims.push_back(std::max<int64_t>(0, DilatedSize(shape.dim(d), w.base_dilation()) +
-                                            Bounded(w.padding_low()) + Bounded(w.padding_high())));
+    const WindowDim& w = window[d];
+    dims.push_back(std::max<int64_t>(
+        0, DilatedSize(shape.dim(d), w.base_dilation) + Bounded(w.padding_low) + Bounded(w.padding_high)));
   }
   return dims;
 }
 
-void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width, int64_t rows,
+void PlaceInPadding(const Shape& shape, absl::Span<const WindowDim> window, int64_t width, int64_t rows,
                     bool x_uniform, const char* x, char* padded) {
   const Dims dims = PaddedDims(shape, window);
   const Dims strides = RowMajorStrides(shape.dims(), width), padded_strides = RowMajorStrides(dims, width);
@@ -42,9 +42,9 @@ void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width
   loop.Add(rows, x_uniform ? 0 : row_bytes, padded_bytes);
   int64_t source = 0, target = 0;
   for (int d = 0; d < shape.rank(); ++d) {
-    const xla::WindowDimension& w = window.dimensions(d);
-    const int64_t low = Bounded(w.padding_low());
-    const int64_t step = std::min(kFar, std::max<int64_t>(1, w.base_dilation()));
+    const WindowDim& w = window[d];
+    const int64_t low = Bounded(w.padding_low);
+    const int64_t step = std::min(kFar, w.base_dilation);
     // Element k lands at low + k * step.
     const int64_t first = low >= 0 ? 0 : CeilOfSignedRatio(-low, step);
     if (low >= dims[d]) return;

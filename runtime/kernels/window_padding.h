@@ -2,7 +2,8 @@
 #ifndef TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
 #define TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
 
-#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "hlo/ir/attribute_views.h"
 #include "runtime/engine/op_call.h"
 
 namespace toroid {
@@ -11,10 +12,10 @@ namespace toroid {
 int64_t DilatedSize(int64_t n, int64_t dilation);
 
 // Sizes after base dilation and padding, never negative.
-Dims PaddedDims(const Shape& shape, const xla::Window& window);
+Dims PaddedDims(const Shape& shape, absl::Span<const WindowDim> window);
 
 // Places x ([rows, shape], elements of `width` bytes) into the filled array `padded` ([rows, PaddedDims]).
-void PlaceInPadding(const Shape& shape, const xla::Window& window, int64_t width, int64_t rows,
+void PlaceInPadding(const Shape& shape, absl::Span<const WindowDim> window, int64_t width, int64_t rows,
                     bool x_uniform, const char* x, char* padded);
 
 }  // namespace toroid

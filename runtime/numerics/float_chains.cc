@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
 #include "hlo/opcode.h"
 
 namespace toroid {
@@ -83,13 +84,12 @@ class ChainKeeper {
 
   absl::StatusOr<Computation*> AddWideReducer(const Computation& source) {
     Computation* reducer = target_->AddComputation(source.name() + ".f32");
-    std::vector<Instruction*> made;
-    for (const auto& instruction : source.instructions()) {
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : instruction->operands()) operands.push_back(made[operand->index()]);
-      made.push_back(reducer->AddClone(*instruction, Widened(instruction->shape()), operands));
-      made.back()->set_name(instruction->name());
-    }
+    ASSIGN_OR_RETURN(const std::vector<Instruction*> made,
+                     CloneInstructions(source, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+                       Instruction* wide = reducer->AddClone(instruction, Widened(instruction.shape()), *operands);
+                       wide->set_name(instruction.name());
+                       return wide;
+                     }));
     reducer->set_root(made[source.root()->index()]);
     RETURN_IF_ERROR(reducer->CollectParameters());
     return reducer;
@@ -152,9 +152,7 @@ class ChainKeeper {
   void Describe(const Instruction& source, Instruction* clone) {
     clone->set_name(source.name());
     clone->set_sharding(source.sharding());
-    std::vector<Computation*> called;
-    for (const Computation* callee : source.called()) called.push_back(computations_[callee]);
-    clone->set_called(called);
+    ReplaceCalled(clone, [this](const Computation* callee) { return computations_[callee]; });
   }
 
   const Module& source_;

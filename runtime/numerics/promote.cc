@@ -8,6 +8,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
+#include "hlo/ir/edit.h"
+#include "hlo/ir/instruction_builder.h"
 #include "hlo/passes/row_major_bitcast.h"
 #include "runtime/kernels/convert.h"
 
@@ -62,46 +65,44 @@ class Promoter {
 
  private:
   absl::Status AddComputation(const Computation& source) {
-    into_ = target_->AddComputation(source.name());
-    into_->set_is_fusion(source.is_fusion());
-    into_->set_execution_thread(source.execution_thread());
-    std::vector<Instruction*> made(source.size());
-    for (const auto& instruction : source.instructions()) {
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : instruction->operands()) operands.push_back(made[operand->index()]);
-      ASSIGN_OR_RETURN(Instruction * clone, AddInstruction(*instruction, std::move(operands)));
-      for (const Instruction* before : instruction->control_predecessors()) {
-        if (made[before->index()] != nullptr) clone->AddControlPredecessor(made[before->index()]);
-      }
-      made[instruction->index()] = clone;
-    }
-    into_->set_root(made[source.root()->index()]);
-    computations_[&source] = into_;
-    return into_->CollectParameters();
+    Computation* into = target_->AddComputation(source.name());
+    into->set_is_fusion(source.is_fusion());
+    into->set_execution_thread(source.execution_thread());
+    InstructionBuilder b(into);
+    ASSIGN_OR_RETURN(const std::vector<Instruction*> made,
+                     CloneInstructions(source, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+                       return AddInstruction(instruction, *operands, b);
+                     }));
+    CloneControlPredecessors(source, made);
+    into->set_root(made[source.root()->index()]);
+    computations_[&source] = into;
+    return into->CollectParameters();
   }
 
-  absl::StatusOr<Instruction*> AddInstruction(const Instruction& source, std::vector<Instruction*> operands) {
-    if (source.opcode() == Opcode::kConstant && IsPromoted(source.shape())) return AddConstant(source);
+  absl::StatusOr<Instruction*> AddInstruction(const Instruction& source, std::vector<Instruction*> operands,
+                                              InstructionBuilder& b) {
+    if (source.opcode() == Opcode::kConstant && IsPromoted(source.shape())) return AddConstant(source, b);
     const bool declared = RunsAsDeclared(source);
-    if (declared) {
-      for (size_t i = 0; i < operands.size(); ++i)
-        operands[i] = Converted(operands[i], source.operand(i)->shape());
+    for (size_t i = 0; declared && i < operands.size(); ++i) {
+      operands[i] = Converted(operands[i], source.operand(i)->shape(), b);
     }
     Instruction* clone;
     if (source.opcode() == Opcode::kBitcast) {
       // Promoted arrays are row-major, whatever their source's layout.
-      ASSIGN_OR_RETURN(clone, AppendRowMajorBitcast(source, operands[0], into_));
+      ASSIGN_OR_RETURN(clone, AppendRowMajorBitcast(source, operands[0], b.computation()));
     } else {
-      clone = into_->AddClone(source, declared ? source.shape() : PromotedShape(source.shape()), operands);
+      clone = b.Clone(source, declared ? source.shape() : PromotedShape(source.shape()), operands);
     }
     Describe(source, clone);
-    return declared ? Converted(clone, PromotedShape(source.shape())) : clone;
+    if (declared) clone = Converted(clone, PromotedShape(source.shape()), b);
+    RETURN_IF_ERROR(Annotate(b.status(), source.Path()));
+    return clone;
   }
 
-  absl::StatusOr<Instruction*> AddConstant(const Instruction& source) {
-    auto literal = Literal::FromProto(source.attrs().literal());
-    if (!literal.ok()) return Annotate(literal.status(), source.computation()->name() + "/" + source.name());
-    Instruction* constant = into_->AddConstant(PromotedLiteral(*literal));
+  absl::StatusOr<Instruction*> AddConstant(const Instruction& source, InstructionBuilder& b) {
+    const absl::StatusOr<Literal> literal = LiteralOf(source);
+    if (!literal.ok()) return Annotate(literal.status(), source.Path());
+    Instruction* constant = b.Constant(PromotedLiteral(*literal));
     Describe(source, constant);
     return constant;
   }
@@ -109,38 +110,26 @@ class Promoter {
   void Describe(const Instruction& source, Instruction* clone) {
     clone->set_name(source.name());
     clone->set_sharding(source.sharding());
-    std::vector<Computation*> called;
-    for (const Computation* callee : source.called()) called.push_back(computations_[callee]);
-    clone->set_called(called);
+    ReplaceCalled(clone, [this](const Computation* callee) { return computations_[callee]; });
   }
 
   // The value with the element types of `shape`.
-  Instruction* Converted(Instruction* value, const Shape& shape) {
+  static Instruction* Converted(Instruction* value, const Shape& shape, InstructionBuilder& b) {
     if (value->shape().IsTuple()) {
       bool changes = false;
       std::vector<Instruction*> elements;
-      for (int i = 0; i < static_cast<int>(shape.tuple_shapes().size()); ++i) {
-        xla::HloInstructionProto* attrs;
-        Instruction* element =
-            into_->Add(Opcode::kGetTupleElement, value->shape().tuple_shape(i), {value}, &attrs);
-        attrs->set_tuple_index(i);
-        elements.push_back(Converted(element, shape.tuple_shape(i)));
+      for (size_t i = 0; i < shape.tuple_shapes().size(); ++i) {
+        Instruction* element = b.GetTupleElement(value, i);
+        elements.push_back(Converted(element, shape.tuple_shape(i), b));
         changes |= elements.back() != element;
       }
-      if (!changes) return value;
-      std::vector<Shape> shapes;
-      for (const Instruction* element : elements) shapes.push_back(element->shape());
-      return into_->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
+      return changes ? b.Tuple(elements) : value;
     }
-    if (!shape.IsArray() || value->shape().element_type() == shape.element_type()) return value;
-    Shape result = value->shape().WithRowMajorLayout();
-    result.set_element_type(shape.element_type());
-    return into_->Add(Opcode::kConvert, result, {value});
+    return shape.IsArray() ? b.Convert(value, shape.element_type()) : value;
   }
 
   const Module& source_;
   Module* const target_;
-  Computation* into_ = nullptr;
   absl::flat_hash_map<const Computation*, Computation*> computations_;
 };
 

@@ -258,6 +258,12 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   for (const char* phase : {"read", "propagate", "partition", "optimize", "write", "total"}) {
     EXPECT_TRUE(json["seconds"][phase].is_number()) << phase;
   }
+  std::vector<std::string> passes;
+  for (const auto& pass : json["seconds"]["passes"]) {
+    passes.push_back(pass["pass"]);
+    EXPECT_GE(pass["seconds"], 0) << passes.back();
+  }
+  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "inline_calls", "dead_code", "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
   EXPECT_GT(json["flops_per_device"], 0);
@@ -271,6 +277,22 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   const nlohmann::json written =
       nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
   EXPECT_EQ(written["collectives"], json["collectives"]);
+}
+
+TEST(HloPartitionTest, PassesAreAListOfNames) {
+  const auto passes_of = [](const std::string& flag) {
+    const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --verify --stats=- ", flag));
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out, nullptr, false);
+  };
+  const auto both = passes_of(""), none = passes_of("--passes=none"), twice = passes_of("--passes=dead_code,dead_code");
+  EXPECT_EQ(none["seconds"]["passes"].size(), 3) << "those before propagation stay";
+  EXPECT_EQ(twice["seconds"]["passes"].size(), 5);
+  EXPECT_GT(none["instructions"]["after"], both["instructions"]["after"]);
+  EXPECT_EQ(twice["instructions"]["after"], both["instructions"]["after"]);
+  const Outcome unknown = RunShell(absl::StrCat(kPartition, kModel, " --passes=fusion"));
+  EXPECT_NE(unknown.exit, 0);
+  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, causes"));
 }
 
 TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {
@@ -359,13 +381,15 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
   const std::string folder = TempPath("dump");
   std::filesystem::remove_all(folder);
   ASSERT_EQ(RunShell(absl::StrCat(kPartition, kModel, " --dump_dir=", folder)).exit, 0);
-  int files = 0;
+  std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    ++files;
+    files.push_back(entry.path().filename().string());
     ASSERT_OK_AND_ASSIGN(const std::string text, ReadFile(entry.path().string()));
     EXPECT_OK(ParseModule(text)) << entry.path();
   }
-  EXPECT_GE(files, 2);
+  EXPECT_THAT(files, ::testing::UnorderedElementsAre(
+                         "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_inline_calls.hlo", "03_propagate.hlo",
+                         "04_partition.hlo", "05_dead_code.hlo", "06_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {

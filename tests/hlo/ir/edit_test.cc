@@ -99,6 +99,68 @@ TEST(EditTest, ACloneTakesArgumentsInThePlaceOfParameters) {
   EXPECT_OK(VerifyModule(*module));
 }
 
+TEST(EditTest, AStepSaysWhatBecomesOfEachInstruction) {
+  const auto module = Program(kChain);
+  const Computation& from = *module->entry();
+  Computation* to = module->AddComputation("copy");
+  Instruction* x = to->AddParameter(from.parameter(0)->shape(), "x");
+  // Without negations.
+  ASSERT_OK_AND_ASSIGN(
+      const std::vector<Instruction*> map,
+      CloneInstructions(from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+        if (instruction.opcode() == Opcode::kParameter) return x;
+        if (instruction.opcode() == Opcode::kNegate) return operands->front();
+        Instruction* clone = to->AddClone(instruction, instruction.shape(), *operands);
+        clone->set_name(instruction.name());
+        return clone;
+      }));
+  CloneControlPredecessors(from, map);
+  to->set_root(map[from.root()->index()]);
+  EXPECT_THAT(Names(*to), ElementsAre("x", "z", "r"));
+  EXPECT_THAT(map[2]->operands(), ElementsAre(x, x));
+  EXPECT_THAT(map[2]->control_predecessors(), ElementsAre(x));
+  EXPECT_OK(VerifyModule(*module));
+}
+
+TEST(EditTest, TheFirstErrorOfAStepEndsTheWalk) {
+  const auto module = Program(kChain);
+  int steps = 0;
+  const auto map = CloneInstructions(
+      *module->entry(), [&](const Instruction&, std::vector<Instruction*>*) -> absl::StatusOr<Instruction*> {
+        if (++steps == 2) return absl::UnimplementedError("no negations");
+        return nullptr;
+      });
+  EXPECT_THAT(map.status(), StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("no negations")));
+  EXPECT_EQ(steps, 2);
+}
+
+TEST(EditTest, ACopyOfAModulePrintsAlikeAndStandsAlone) {
+  const auto module = Program(R"(
+HloModule m, input_output_alias={ {}: (1, {}, may-alias) }, num_partitions=2
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  y = f32[] parameter(1), sharding={replicated}
+  x = f32[4] parameter(0), metadata={op_name="x" source_file="a.py" source_line=3}
+  z = f32[] all-reduce(y), to_apply=add, frontend_attributes={k="v"}
+  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=add, control-predecessors={y}
+})");
+  const auto copy = CloneModule(*module);
+  EXPECT_OK(VerifyModule(*copy));
+  const std::string text = PrintModule(*module);
+  EXPECT_EQ(PrintModule(*copy), text);
+  EXPECT_EQ(copy->entry()->parameter(1)->name(), "y");
+  EXPECT_EQ(copy->entry()->root()->called(0), copy->computation(0));
+  copy->entry()->root()->set_name("changed");
+  copy->computation(0)->root()->set_name("changed");
+  EXPECT_EQ(PrintModule(*module), text);
+}
+
 TEST(EditTest, PathsNameTheComputation) {
   const auto module = Program(kChain);
   EXPECT_EQ(module->entry()->instruction(1)->Path(), "main/y");

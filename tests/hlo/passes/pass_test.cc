@@ -70,6 +70,65 @@ TEST(PassTest, TheVerifierNamesThePassThatBrokeTheModule) {
   EXPECT_OK(pipeline.Run(&module).status()) << "nobody asked";
 }
 
+TEST(PassTest, AModuleThatPassesGetAsACopyStaysAsItIs) {
+  const std::unique_ptr<Module> source = Program();
+  std::unique_ptr<Module> result;
+  PassPipeline editing;
+  editing.Add<DcePass>().Add<DcePass>();
+  ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports, editing.RunOnCopy(*source, &result));
+  EXPECT_TRUE(reports[0].changed);
+  EXPECT_FALSE(reports[1].changed);
+  EXPECT_EQ(result->NumInstructions(), 2);
+  EXPECT_EQ(source->NumInstructions(), 3);
+  // Nothing to do: another module all the same.
+  PassPipeline again;
+  std::unique_ptr<Module> same;
+  ASSERT_OK(again.Add<DcePass>().RunOnCopy(*result, &same).status());
+  EXPECT_NE(same, result);
+  EXPECT_EQ(PrintModule(*same), PrintModule(*result));
+}
+
+TEST(PassTest, ARebuildingPassTakesTheModuleWhereItStands) {
+  class Renaming : public RebuildingPass {
+   public:
+    absl::string_view name() const override { return "renaming"; }
+    absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override {
+      if (source.name() == "renamed") return std::unique_ptr<Module>();
+      std::unique_ptr<Module> renamed = Program();
+      renamed->set_name("renamed");
+      return renamed;
+    }
+  };
+  const std::unique_ptr<Module> source = Program();
+  std::unique_ptr<Module> result;
+  std::vector<const Module*> seen;
+  PipelineOptions options;
+  options.after_pass = [&](absl::string_view, const Module& after) {
+    seen.push_back(&after);
+    return absl::OkStatus();
+  };
+  PassPipeline pipeline;
+  ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports,
+                       pipeline.Add<Renaming>().Add<Renaming>().RunOnCopy(*source, &result, options));
+  EXPECT_TRUE(reports[0].changed);
+  EXPECT_FALSE(reports[1].changed);
+  EXPECT_EQ(result->name(), "renamed");
+  EXPECT_THAT(seen, ElementsAre(result.get(), result.get()));
+}
+
+TEST(PassTest, AListOfNamesMakesAPipeline) {
+  constexpr NamedPass kKnown[] = {{"dead_code", MakePass<DcePass>}, {"replacing", MakePass<ReplacingPass>}};
+  ASSERT_OK_AND_ASSIGN(PassPipeline pipeline, MakePipeline({"replacing", "dead_code", "replacing"}, kKnown));
+  std::unique_ptr<Module> module = Program();
+  ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports, pipeline.Run(&module));
+  std::vector<std::string> names;
+  for (const PassReport& report : reports) names.push_back(report.pass);
+  EXPECT_THAT(names, ElementsAre("replacing", "dead_code", "replacing"));
+  EXPECT_THAT(MakePipeline({"fusion"}, kKnown).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("there is no pass 'fusion'; there are dead_code, replacing")));
+}
+
 TEST(PassTest, ErrorsOfWhoeverLooksEndThePipeline) {
   std::unique_ptr<Module> module = Program();
   PassPipeline pipeline;

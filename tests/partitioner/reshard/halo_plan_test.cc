@@ -13,7 +13,7 @@ namespace {
 HaloPlan Plan(int64_t n, int64_t tiles, const TileWindows& windows, int64_t row_bytes = 4) {
   const Mesh mesh(tiles, {}, DeviceOrder(tiles));
   const AxisList all = mesh.InOrder(mesh.AllAxes());
-  return PlanHalo(mesh, DefaultCostModel(), n, CeilOfRatio(n, tiles), all, all, windows, row_bytes);
+  return PlanHalo(mesh, DefaultCostModel(), {n, CeilOfRatio(n, tiles), all, all, windows, row_bytes});
 }
 
 TEST(PlanHaloTest, ALowPadTakesOneRowFromTheLeftNeighbor) {
@@ -144,11 +144,12 @@ TEST(RealignWindowsTest, CutsThatDoNotNestBecomeWindowsOfTheNewTiles) {
   EXPECT_EQ(halves.Start(1), 3);
   EXPECT_EQ(halves.length, 3);
   // Two tiles are gathered to [0,4) and [4,5), then tile 1 lacks row 3.
-  const HaloPlan plan = PlanHalo(mesh, DefaultCostModel(), 5, 2, AxisList{0, 1}, AxisList{0}, halves, 4);
+  const HaloPlan plan = PlanHalo(mesh, DefaultCostModel(), {5, 2, AxisList{0, 1}, AxisList{0}, halves, 4});
   EXPECT_EQ(plan.gathered, 1);
   EXPECT_EQ(plan.sent_rows, 3);
   // The other way: the third window of 2 begins in the second tile.
-  EXPECT_EQ(PlanHalo(mesh, DefaultCostModel(), 5, 3, AxisList{0}, AxisList{0, 1}, RealignWindows(5, 4), 4).gathered, 0);
+  const HaloProblem split = {5, 3, AxisList{0}, AxisList{0, 1}, RealignWindows(5, 4), 4};
+  EXPECT_EQ(PlanHalo(mesh, DefaultCostModel(), split).gathered, 0);
 }
 
 }  // namespace
