@@ -5,8 +5,7 @@
 #include <tuple>
 
 #include "hlo/base/math.h"
-#include "partitioner/ops/local_program.h"
-#include "partitioner/ops/tile_windows.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {
@@ -217,8 +216,7 @@ class Chooser {
         for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
       }
     }
-    const AxisSet partial =
-        problem_.op == nullptr ? 0 : PartialAxes(*problem_.op, rule_, candidate->factor_axes);
+    const AxisSet partial = PartialAxes(rule_, candidate->factor_axes);
     for (size_t i = 0; i < problem_.results.size(); ++i) {
       const TensorView& view = problem_.results[i];
       Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
@@ -283,11 +281,10 @@ class Chooser {
     return bytes;
   }
 
-  // Local flops of a contraction: twice the product of its local factors.
+  // Local flops of an op that does many: so many for each combination of positions of its local factors.
   double Flops(const Assignment& candidate) const {
-    if (problem_.op == nullptr) return 0;
-    if (problem_.op->opcode() != Opcode::kDot && problem_.op->opcode() != Opcode::kConvolution) return 0;
-    double flops = 2;
+    if (rule_.flops_per_point == 0) return 0;
+    double flops = rule_.flops_per_point;
     for (size_t f = 0; f < rule_.factors.size(); ++f) {
       flops *=
           static_cast<double>(CeilOfRatio(rule_.factors[f].size, mesh_.Product(candidate.factor_axes[f])));

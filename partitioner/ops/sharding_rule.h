@@ -62,7 +62,16 @@ struct ShardingRule {
   absl::InlinedVector<Linearity, 1> linear;
   // How the parts of a reduction factor combine.
   Reducer reducer = Reducer::kAdd;
+  // A cut reduction factor leaves the local result partial; false: the local program combines the parts itself.
+  bool leaves_partial = true;
+  // So does a cut indexed factor: every device gives the elements that it holds.
+  bool indexed_is_partial = false;
+  // Flops for each combination of positions of its factors: 2 for contractions. 0: too few for repeating them on
+  // several devices to matter.
+  int flops_per_point = 0;
 
+  // Data movement of the operands in `together`: partial values of every reducer pass.
+  void AddMoved(uint32_t together) { linear.push_back({together, /*any_reducer=*/true}); }
   int AddFactor(int64_t size, FactorKind kind = FactorKind::kPassThrough) {
     factors.push_back({size, kind});
     return static_cast<int>(factors.size()) - 1;
@@ -79,6 +88,16 @@ ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands);
 
 // PointwiseRule of an op that hands its one operand on: partial values of every reducer pass.
 ShardingRule MovedRule(absl::Span<const int64_t> dims);
+
+// One factor per dimension of operand 0, shared by all operands and results: a batch of `batch` dimensions, the others
+// blocked.
+ShardingRule BatchRule(const Instruction& instruction, int batch);
+
+// Every dimension uncut: the op runs on whole arrays.
+ShardingRule OpaqueRule(const Instruction& instruction);
+
+// Axes over which the local result is partial.
+AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 
 // Axes of factor `index` within a dimension of factors `dim` that is cut over `axes`; sizes of the major
 // factors must be used up exactly. Empty if none reach it.

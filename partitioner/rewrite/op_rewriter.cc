@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/custom_call.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/rewrite/replication_findings.h"
 
 namespace toroid {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {

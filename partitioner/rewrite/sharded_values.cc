@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/iota.h"
 #include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {

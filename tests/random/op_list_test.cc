@@ -9,7 +9,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/module.h"
 #include "hlo/opcode.h"
-#include "partitioner/ops/rules.h"
+#include "partitioner/ops/op_families.h"
 #include "tests/random/random_program.h"
 #include "tests/status_matchers.h"
 

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "partitioner/assign/assignment_policy.h"
-#include "partitioner/ops/rules.h"
+#include "partitioner/ops/op_families.h"
 #include "tests/partitioner/equivalence.h"
 
 namespace toroid {

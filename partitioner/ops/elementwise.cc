@@ -1,7 +1,6 @@
-// Rules of elementwise ops: (i j ...), (i j ...) -> (i j ...); scalar operands of select and clamp have no
-// factors.
+#include "partitioner/ops/elementwise.h"
+
 #include "partitioner/ops/finite.h"
-#include "partitioner/ops/rules.h"
 
 namespace toroid {
 namespace {
@@ -48,8 +47,7 @@ ShardingRule BinaryShardingRule(const Instruction& instruction) {
       rule.linear.push_back({0b11});
       break;
     case Opcode::kMultiply:
-      if (!IsVisiblyNonFinite(*instruction.operand(1))) rule.linear.push_back({0b01});
-      if (!IsVisiblyNonFinite(*instruction.operand(0))) rule.linear.push_back({0b10});
+      AddLinearityOfProduct(instruction, &rule);
       break;
     case Opcode::kDivide:
       if (!IsInt(instruction.shape().element_type()) && !IsVisiblyZero(*instruction.operand(1))) {
@@ -80,11 +78,6 @@ ShardingRule ConvertShardingRule(const Instruction& instruction) {
     rule.linear.push_back({0b1});
   }
   return rule;
-}
-
-ShardingRule IdentityShardingRule(const Instruction& instruction) {
-  if (!instruction.shape().IsArray()) return OpaqueRule(instruction);
-  return MovedRule(instruction.shape().dims());
 }
 
 ShardingRule MapShardingRule(const Instruction& instruction) { return Elementwise(instruction); }

@@ -1,60 +1,11 @@
-// Rules of contractions.
+#include "partitioner/ops/convolution.h"
+
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/finite.h"
-#include "partitioner/ops/rules.h"
+#include "partitioner/ops/window_base.h"
 
 namespace toroid {
-namespace {
 
-// Either operand may be a sum, unless the other is seen to hold infinities.
-void AddLinearInEither(const Instruction& instruction, ShardingRule* rule) {
-  if (!IsVisiblyNonFinite(*instruction.operand(1))) rule->linear.push_back({0b01});
-  if (!IsVisiblyNonFinite(*instruction.operand(0))) rule->linear.push_back({0b10});
-}
-
-}  // namespace
-
-// (b m k), (b k n) -> (b m n), k reduced; several dimensions may play each role.
-ShardingRule DotShardingRule(const Instruction& instruction) {
-  const Shape& lhs_shape = instruction.operand(0)->shape();
-  const Shape& rhs_shape = instruction.operand(1)->shape();
-  const DotView dot(instruction);
-  ShardingRule rule;
-  TensorFactors lhs(lhs_shape.rank()), rhs(rhs_shape.rank()), result;
-  std::vector<bool> lhs_taken(lhs_shape.rank(), false), rhs_taken(rhs_shape.rank(), false);
-  for (size_t i = 0; i < dot.lhs_batch().size(); ++i) {
-    const int64_t l = dot.lhs_batch()[i], r = dot.rhs_batch()[i];
-    lhs[l] = rhs[r] = rule.AddFactor(lhs_shape.dim(l));
-    lhs_taken[l] = rhs_taken[r] = true;
-    result.push_back(lhs[l]);
-  }
-  for (size_t i = 0; i < dot.lhs_contracting().size(); ++i) {
-    const int64_t l = dot.lhs_contracting()[i], r = dot.rhs_contracting()[i];
-    lhs[l] = rhs[r] = rule.AddFactor(lhs_shape.dim(l), FactorKind::kReduction);
-    lhs_taken[l] = rhs_taken[r] = true;
-  }
-  for (int l = 0; l < lhs_shape.rank(); ++l) {
-    if (lhs_taken[l]) continue;
-    lhs[l] = rule.AddFactor(lhs_shape.dim(l));
-    result.push_back(lhs[l]);
-  }
-  for (int r = 0; r < rhs_shape.rank(); ++r) {
-    if (rhs_taken[r]) continue;
-    rhs[r] = rule.AddFactor(rhs_shape.dim(r));
-    result.push_back(rhs[r]);
-  }
-  rule.operands = {lhs, rhs};
-  rule.results.push_back(result);
-  if (instruction.shape().element_type() == xla::PRED) {
-    rule.reducer = Reducer::kOr;
-  } else {
-    AddLinearInEither(instruction, &rule);
-  }
-  return rule;
-}
-
-// Batch passes through, features contract as in a dot; group counts split a dimension into (group, rest). A
-// spatial dimension is one factor of image and output; the window (kernel spatial) stays whole.
 ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const ConvolutionView numbers(instruction);
   const Shape& lhs_shape = instruction.operand(0)->shape();
@@ -105,8 +56,48 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   }
   rule.operands = {lhs, rhs};
   rule.results.push_back(out);
-  AddLinearInEither(instruction, &rule);
+  rule.flops_per_point = 2;
+  AddLinearityOfProduct(instruction, &rule);
   return rule;
+}
+
+std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int dim, int64_t tiles) {
+  const int64_t t = TileRows(op, dim, tiles);
+  const ConvolutionView numbers(op);
+  std::vector<OperandWindows> reads;
+  for (int i = 0; i < static_cast<int>(numbers.output_spatial().size()); ++i) {
+    if (numbers.output_spatial()[i] != dim) continue;
+    const int in = static_cast<int>(numbers.input_spatial()[i]);
+    reads.push_back({0, in, WindowsOf(WindowView(op)[i], t), op.operand(0)->shape().dim(in)});
+  }
+  return reads;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const ConvolutionView numbers(*context.op);
+  xla::HloInstructionProto* attrs = nullptr;
+  // A cut feature contraction: padding is zeroed on both sides.
+  const int64_t in_dims[2] = {numbers.input_feature(), numbers.kernel_input_feature()};
+  for (int side = 0; side < 2; ++side) {
+    Instruction*& operand = context.operands[side];
+    const int d = in_dims[side];
+    operand = b.MaskPadding(operand, d, context.GlobalDim(side, d), context.AxesOf(side, d),
+                            b.Zero(operand->shape().element_type()));
+  }
+  const Shape local = context.ResultShape();
+  for (int i = 0; i < static_cast<int>(numbers.input_spatial().size()); ++i) {
+    const int64_t out = numbers.output_spatial()[i];
+    const AxisList& axes = context.results[0].dims[out];
+    if (axes.empty()) continue;
+    if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
+    const OperandWindows read = ReadsOfConvolution(*context.op, out, b.mesh().Product(axes))[0];
+    const WindowDim window = WindowView(*context.op)[i];
+    Instruction*& x = context.operands[0];
+    x = FetchBase(b, x, axes, local.dim(out), read, window, b.Zero(x->shape().element_type()));
+    WindowView::Set(attrs, i, OnFetchedBase(window));
+  }
+  return context.CloneLocal(attrs);
 }
 
 }  // namespace toroid

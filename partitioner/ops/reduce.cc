@@ -1,22 +1,9 @@
-// Local programs of reductions.
-//
-// HLO applies a reducer in any order, and init values as often as it likes; the partitioned program lets each
-// of them enter once, so that it computes what the unpartitioned one does also where they are not neutral.
-// Padding rows never enter.
-//
-// - Arrays reduced apart by add, maximum and the like: the local reduce starts from the neutral element,
-//   parts combine by all-reduce, and the init value joins at the end.
-// - Choices (argmax): a value may enter any number of times, so every part starts from the init value.
-// - Anything else: a flag travels with each element and says that it counts, and the reducer passes over
-//   those that do not. Parts start from nothing, which no init value could say.
-// In the last two, all parts are gathered along a new dimension and reduced locally.
+#include "partitioner/ops/reduce.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/base/math.h"
-#include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
-#include "partitioner/ops/local_program.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
@@ -118,6 +105,31 @@ std::vector<Instruction*> ReduceOpaque(const OpContext& context, const AxisList&
 }
 
 }  // namespace
+
+ShardingRule ReduceShardingRule(const Instruction& instruction) {
+  const int n = instruction.num_operands() / 2;
+  ShardingRule rule;
+  uint64_t reduced = 0;
+  for (const int64_t d : instruction.dimensions()) reduced |= uint64_t{1} << d;
+  TensorFactors operand, result;
+  const Shape& shape = instruction.operand(0)->shape();
+  for (int d = 0; d < shape.rank(); ++d) {
+    const bool is_reduced = reduced >> d & 1;
+    operand.push_back(
+        rule.AddFactor(shape.dim(d), is_reduced ? FactorKind::kReduction : FactorKind::kPassThrough));
+    if (!is_reduced) result.push_back(operand[d]);
+  }
+  for (int i = 0; i < n; ++i) rule.operands.push_back(operand);
+  for (int i = 0; i < n; ++i) rule.operands.emplace_back();
+  for (int i = 0; i < n; ++i) rule.results.push_back(result);
+  rule.leaves_partial = StartsNeutral(instruction);
+  const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*instruction.called(0)) : std::nullopt;
+  if (reducer) {
+    rule.reducer = *reducer;
+    if (*reducer == Reducer::kAdd) rule.linear.push_back({0b1});
+  }
+  return rule;
+}
 
 absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context) {
   SpmdBuilder& b = *context.b;
