@@ -16,7 +16,7 @@
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/replication_log.h"
-#include "partitioner/rewrite/local_value_hook.h"
+#include "partitioner/spmd/local_value_hook.h"
 
 namespace toroid {
 

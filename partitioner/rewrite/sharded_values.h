@@ -18,7 +18,7 @@
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/program_names.h"
 #include "partitioner/provenance/replication_log.h"
-#include "partitioner/rewrite/local_value_hook.h"
+#include "partitioner/spmd/local_value_hook.h"
 #include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {

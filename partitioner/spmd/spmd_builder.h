@@ -15,10 +15,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/cost/cost_model.h"
 #include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
-#include "partitioner/reshard/plan.h"
 
 namespace toroid {
 
@@ -116,7 +116,7 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x, const xla::HloInstructionProto* attrs,
                           std::optional<Reducer> reducer = std::nullopt);
   const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
-  const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
+  const xla::HloInstructionProto* CollectiveAttrs(Opcode opcode, const AxisList& axes, int dim);
 
   int Cause();
 
