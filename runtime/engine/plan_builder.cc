@@ -7,9 +7,9 @@
 #include "hlo/base/status.h"
 #include "runtime/dynamic/dynamic_shapes.h"
 #include "runtime/engine/kernel_table.h"
-#include "runtime/engine/op_call.h"
-#include "runtime/engine/progress.h"
 #include "runtime/mesh/limit_error.h"
+#include "runtime/plan/op_call.h"
+#include "runtime/plan/progress.h"
 
 namespace toroid {
 namespace {
@@ -105,7 +105,8 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
           absl::StrCat(instruction->Path(), ": unknown opcode ", instruction->opcode_name()));
     }
     Step step;
-    step.kernel = ComputesOnValidParts(*instruction) ? ExecuteOnValidParts : KernelOf(instruction->opcode());
+    step.static_kernel = KernelOf(instruction->opcode());
+    step.kernel = ComputesOnValidParts(*instruction) ? ExecuteOnValidParts : step.static_kernel;
     step.instruction = instruction.get();
     step.result = i;
     step.elements = instruction->shape().NumElements();

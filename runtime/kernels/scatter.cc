@@ -8,13 +8,13 @@
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
-#include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/combine_at.h"
 #include "runtime/kernels/gather_window.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/scalar_body.h"
 
 namespace toroid {
 namespace {

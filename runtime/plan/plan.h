@@ -3,8 +3,8 @@
 //
 // Built once per computation (plan_builder.h); running it looks up no names and allocates nothing but
 // results.
-#ifndef TOROID_RUNTIME_ENGINE_PLAN_H_
-#define TOROID_RUNTIME_ENGINE_PLAN_H_
+#ifndef TOROID_RUNTIME_PLAN_PLAN_H_
+#define TOROID_RUNTIME_PLAN_PLAN_H_
 
 #include <cstdint>
 #include <memory>
@@ -30,6 +30,7 @@ struct Plan;
 
 struct Step {
   Kernel kernel = nullptr;
+  Kernel static_kernel = nullptr;  // Of the op on arrays of static sizes, which `kernel` may call on valid parts.
   const Instruction* instruction = nullptr;
   int result = 0;
   bool takes_element = false;  // See OpCall.
@@ -61,4 +62,4 @@ struct Plan {
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_ENGINE_PLAN_H_
+#endif  // TOROID_RUNTIME_PLAN_PLAN_H_

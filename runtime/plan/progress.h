@@ -5,8 +5,8 @@
 //
 // The share of the work is that of its estimate: floating-point operations and bytes of every instruction,
 // loops times their trips where the condition tells them.
-#ifndef TOROID_RUNTIME_ENGINE_PROGRESS_H_
-#define TOROID_RUNTIME_ENGINE_PROGRESS_H_
+#ifndef TOROID_RUNTIME_PLAN_PROGRESS_H_
+#define TOROID_RUNTIME_PLAN_PROGRESS_H_
 
 #include <string>
 
@@ -55,4 +55,4 @@ class Progress {
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_ENGINE_PROGRESS_H_
+#endif  // TOROID_RUNTIME_PLAN_PROGRESS_H_

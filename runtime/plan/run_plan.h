@@ -1,12 +1,12 @@
 // Running plans.
-#ifndef TOROID_RUNTIME_ENGINE_RUN_PLAN_H_
-#define TOROID_RUNTIME_ENGINE_RUN_PLAN_H_
+#ifndef TOROID_RUNTIME_PLAN_RUN_PLAN_H_
+#define TOROID_RUNTIME_PLAN_RUN_PLAN_H_
 
 #include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/engine/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace toroid {
 
@@ -22,4 +22,4 @@ absl::Status RunLifted(Plan& plan, absl::Span<MeshBuffer> arguments, int64_t n, 
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_ENGINE_RUN_PLAN_H_
+#endif  // TOROID_RUNTIME_PLAN_RUN_PLAN_H_

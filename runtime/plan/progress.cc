@@ -1,4 +1,4 @@
-#include "runtime/engine/progress.h"
+#include "runtime/plan/progress.h"
 
 #include <algorithm>
 #include <cstdio>

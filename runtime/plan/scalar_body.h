@@ -1,6 +1,6 @@
 // Computations over scalars, as reducers: what single op they stand for.
-#ifndef TOROID_RUNTIME_ENGINE_SCALAR_BODY_H_
-#define TOROID_RUNTIME_ENGINE_SCALAR_BODY_H_
+#ifndef TOROID_RUNTIME_PLAN_SCALAR_BODY_H_
+#define TOROID_RUNTIME_PLAN_SCALAR_BODY_H_
 
 #include <optional>
 
@@ -21,4 +21,4 @@ std::optional<SimpleBody> ClassifyBody(const Computation& computation);
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_ENGINE_SCALAR_BODY_H_
+#endif  // TOROID_RUNTIME_PLAN_SCALAR_BODY_H_

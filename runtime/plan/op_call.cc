@@ -1,4 +1,4 @@
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // How far a run is.
-#include "runtime/engine/progress.h"
+#include "runtime/plan/progress.h"
 
 #include "gtest/gtest.h"
 #include "runtime/engine/executor.h"

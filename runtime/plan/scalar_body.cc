@@ -1,4 +1,4 @@
-#include "runtime/engine/scalar_body.h"
+#include "runtime/plan/scalar_body.h"
 
 namespace toroid {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/engine/rowless.h"
+#include "runtime/plan/rowless.h"
 
 #include "hlo/base/status.h"
 

@@ -4,8 +4,8 @@
 // A kernel runs one instruction for all devices at once. Operand rows are the devices of the mesh; a uniform
 // operand has one row. When every operand is uniform the result is too, except for ops that ask which device
 // they are on; otherwise the result has one row per device.
-#ifndef TOROID_RUNTIME_ENGINE_OP_CALL_H_
-#define TOROID_RUNTIME_ENGINE_OP_CALL_H_
+#ifndef TOROID_RUNTIME_PLAN_OP_CALL_H_
+#define TOROID_RUNTIME_PLAN_OP_CALL_H_
 
 #include <cstdint>
 #include <memory>
@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "hlo/ir/instruction.h"
-#include "runtime/engine/plan.h"
 #include "runtime/mesh/mesh_buffer.h"
+#include "runtime/plan/plan.h"
 
 namespace toroid {
 
@@ -71,6 +71,9 @@ class OpCall {
   Plan& called(int i) const { return *step_.called[i]; }
   int num_called() const { return static_cast<int>(step_.called.size()); }
 
+  // The kernel of the op on arrays of static sizes.
+  Kernel static_kernel() const { return step_.static_kernel; }
+
   // This get-tuple-element is the last use of its element.
   bool takes_element() const { return step_.takes_element; }
 
@@ -89,4 +92,4 @@ class OpCall {
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_ENGINE_OP_CALL_H_
+#endif  // TOROID_RUNTIME_PLAN_OP_CALL_H_

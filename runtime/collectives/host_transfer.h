@@ -13,11 +13,11 @@
 //
 // Errors: kInvalidArgument "infeed 3: ..." where values are missing or do not fit; where a recv-done comes
 // before the send it waits for.
-#ifndef TOROID_RUNTIME_KERNELS_HOST_TRANSFER_H_
-#define TOROID_RUNTIME_KERNELS_HOST_TRANSFER_H_
+#ifndef TOROID_RUNTIME_COLLECTIVES_HOST_TRANSFER_H_
+#define TOROID_RUNTIME_COLLECTIVES_HOST_TRANSFER_H_
 
 #include "absl/status/status.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 
@@ -30,4 +30,4 @@ absl::Status ExecuteRecvDone(OpCall& call);
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_KERNELS_HOST_TRANSFER_H_
+#endif  // TOROID_RUNTIME_COLLECTIVES_HOST_TRANSFER_H_

@@ -1,4 +1,4 @@
-#include "runtime/kernels/host_transfer.h"
+#include "runtime/collectives/host_transfer.h"
 
 #include <cstring>
 #include <string>

@@ -1,11 +1,11 @@
-#include "runtime/engine/run_plan.h"
+#include "runtime/plan/run_plan.h"
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/engine/op_call.h"
-#include "runtime/engine/progress.h"
-#include "runtime/engine/rowless.h"
 #include "runtime/mesh/limit_error.h"
+#include "runtime/plan/op_call.h"
+#include "runtime/plan/progress.h"
+#include "runtime/plan/rowless.h"
 
 namespace toroid {
 namespace {
