@@ -77,7 +77,7 @@ void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
     operands.push_back(state_.values.Get(b, from[i], sharding, instruction));
     shardings.push_back(std::move(sharding));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   Instruction* operand = b.Unflatten(instruction.shape(), operands);
   const std::vector<Instruction*> locals = b.Flatten(b.Clone(instruction, operand->shape(), {operand}));
   for (size_t i = 0; i < to.size(); ++i) {
@@ -107,7 +107,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
   for (size_t i = 0; i < op.results.size(); ++i) {
     context.results.push_back(state_.decider.ResultSharding(instruction, op, i, decision));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   ASSIGN_OR_RETURN(const std::vector<Instruction*> locals, LocalProgram(context));
   for (size_t i = 0; i < op.results.size(); ++i) {
     state_.values.AddMade(b, op.results[i], context.results[i], locals[i]);
@@ -136,7 +136,7 @@ void OpRewriter::RewriteReplicated(SpmdBuilder& b, const Instruction& instructio
     state_.replications.Add(instruction, instruction.shape().ByteSize(),
                             absl::StrCat(instruction.opcode_name(), " has no partitioned form"));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   const std::vector<Instruction*> locals = CloneReplicated(b, instruction, operands);
   const auto leaves = state_.graph.Leaves(instruction);
   for (size_t i = 0; i < leaves.size(); ++i) {

@@ -23,10 +23,10 @@ SpmdBuilder::SpmdBuilder(SpmdModule* shared, Computation* computation)
       shared_(shared) {}
 
 int SpmdBuilder::Cause() {
-  if (cause_ == 0 && serving_ != nullptr) {
+  if (cause_ == 0 && source_ != nullptr) {
     std::string name = name_;
-    if (name.empty()) name = shared_->name_of ? shared_->name_of(*serving_) : serving_->name();
-    if (name.empty()) name = std::string(serving_->opcode_name());
+    if (name.empty()) name = shared_->name_of ? shared_->name_of(*source_) : source_->name();
+    if (name.empty()) name = std::string(source_->opcode_name());
     cause_ = module()->AddCause(step_.empty() ? name : absl::StrCat(name, ": ", step_));
   }
   return cause_;
