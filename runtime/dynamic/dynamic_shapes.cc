@@ -55,7 +55,7 @@ absl::StatusOr<StaticOp*> FindStaticOp(OpCall& call, const std::vector<Shape>& s
   made->step.bytes = instruction.shape().ByteSize();
   for (int i = 0; i < call.num_operands(); ++i) {
     made->step.operands.push_back(i);
-    if (i < 64) made->step.dying |= uint64_t{1} << i;
+    if (i < 64) made->step.last_uses |= uint64_t{1} << i;
   }
   made->step.result = call.num_operands();
   for (int i = 0; i < call.num_called(); ++i) made->step.called.push_back(&call.called(i));

@@ -39,7 +39,7 @@ void FindLastUses(Plan& plan, const std::vector<bool>& needed) {
       if (keep[slot] || last_use[slot] != step.result) continue;
       int uses = 0;
       for (const int other : step.operands) uses += other == slot;
-      if (uses == 1 && i < 64) step.dying |= uint64_t{1} << i;
+      if (uses == 1 && i < 64) step.last_uses |= uint64_t{1} << i;
       bool listed = false;
       for (const int other : step.frees) listed |= other == slot;
       if (!listed) step.frees.push_back(slot);

@@ -115,7 +115,7 @@ void CombineNarrow(PrimitiveType type, BinaryLoop loop, char* target, const char
   }
 }
 
-// Makes results[i] operand i with rows of its own, in place if it dies here.
+// Makes results[i] operand i with rows of its own, in place if this is its last use.
 absl::Status CopyOperands(OpCall& call, int operands, bool uniform, std::vector<MeshBuffer>* results) {
   for (int i = 0; i < operands; ++i) {
     MeshBuffer buffer = call.TakeOperand(i);

@@ -16,7 +16,7 @@ bool OpCall::AllUniform(int first) const {
 }
 
 bool OpCall::ReuseOperand(int i, bool uniform) {
-  if (!dying(i)) return false;
+  if (!last_use(i)) return false;
   MeshBuffer& slot = slots_[step_.operands[i]];
   const int64_t rows = uniform ? 1 : copies();
   if (slot.empty() || slot.is_tuple() || !slot.unique() || slot.uniform() != uniform ||

@@ -40,11 +40,11 @@ class OpCall {
   // All operands (from number `first` on) are uniform arrays.
   bool AllUniform(int first = 0) const;
   // No later instruction needs operand i.
-  bool dying(int i) const { return i < 64 && ((step_.dying >> i) & 1); }
-  // The operand's buffer, no longer in its slot if the operand dies here.
+  bool last_use(int i) const { return i < 64 && ((step_.last_uses >> i) & 1); }
+  // The operand's buffer, no longer in its slot if this is its last use.
   MeshBuffer TakeOperand(int i) {
     MeshBuffer& slot = slots_[step_.operands[i]];
-    return dying(i) ? std::move(slot) : slot;
+    return last_use(i) ? std::move(slot) : slot;
   }
 
   const Shape& shape() const { return step_.instruction->shape(); }
@@ -55,7 +55,7 @@ class OpCall {
   // Makes result() an uninitialized array.
   // Errors: kResourceExhausted.
   absl::Status NewResult(bool uniform) { return New(step_.bytes, uniform, &result()); }
-  // Makes result() the storage of operand i, contents kept, if the operand dies here, nobody else holds it
+  // Makes result() the storage of operand i, contents kept, if this is its last use, nobody else holds it
   // and it has the result's size; take data pointers first, operand(i) is empty afterwards.
   bool ReuseOperand(int i, bool uniform);
   // ReuseOperand of the first operand below `count` that allows it, else NewResult.

@@ -34,7 +34,7 @@ struct Step {
   const Instruction* instruction = nullptr;
   int result = 0;
   bool takes_element = false;  // See OpCall.
-  uint64_t dying = 0;          // Bit i: operand i has no later use and stands only once among the operands.
+  uint64_t last_uses = 0;      // Bit i: operand i has no later use and stands only once among the operands.
   int64_t elements = 0;        // Of one row of an array result.
   int64_t bytes = 0;
   absl::InlinedVector<int, 3> operands;  // Slots.
