@@ -81,7 +81,7 @@ class ShardedValues {
 
   // Null if it cannot be made so: a constant of different elements, cut.
   Instruction* Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted, AxisSet* gathered);
-  // Brings the version from which that is cheapest to `wanted`.
+  // Reshards the version from which that is cheapest to `wanted`.
   Fetched Reshard(SpmdBuilder& b, int tensor, const Sharding& wanted, const Instruction& consumer,
                   const std::string& name);
 
