@@ -93,7 +93,7 @@ class Chooser {
     Seed seed;
     seed.axes.resize(rule_.factors.size());
     bool any = false;
-    AxisList stuck;  // Axes of dimensions that the op needs whole.
+    AxisList stuck;  // Axes of dimensions that the op needs replicated.
     for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
       if (place.dims[d].empty()) continue;
       for (int i = 0; i < tensor[d].size; ++i) {
@@ -170,14 +170,14 @@ class Chooser {
       const auto check = [&](const auto& tensors) {
         for (const TensorFactors& tensor : tensors) {
           for (const DimFactors& dim : tensor) {
-            bool whole = true;
+            bool single_elements = true;
             for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
               AxisList& own = (*axes)[dim.factor[i]];
-              if (!whole && !own.empty()) {
+              if (!single_elements && !own.empty()) {
                 own = AxisList();
                 changed = true;
               }
-              whole &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
+              single_elements &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
             }
           }
         }

@@ -29,9 +29,10 @@ struct Assignment {
   int64_t sent_bytes = 0;
   double time = 0;   // Of what is sent, by the cost model.
   double flops = 0;  // Of a contraction, per device.
-  bool replicates =
-      false;        // Some cut operand would have to be gathered whole although the op can run on parts.
-  double cost = 0;  // That, what its own exchanges delay, and local memory traffic.
+  // Some cut operand would have to be replicated although the op can run on its shards.
+  bool replicates = false;
+  // `time`, what its own exchanges delay, and local memory traffic.
+  double cost = 0;
 };
 
 struct AssignmentProblem {

@@ -4,16 +4,16 @@ namespace toroid {
 namespace {
 
 // Pointwise per operand, except that the listed dimensions are private to each side.
-ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64_t> whole) {
+ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64_t> private_dims) {
   ShardingRule rule;
   const bool tuple = instruction.shape().IsTuple();
   for (int i = 0; i < instruction.num_operands(); ++i) {
     TensorFactors factors;
     const Shape& shape = instruction.operand(i)->shape();
     for (int d = 0; d < shape.rank(); ++d) {
-      bool is_whole = false;
-      for (const int64_t w : whole) is_whole |= w == d;
-      factors.push_back(is_whole ? DimFactors() : DimFactors(rule.AddFactor(shape.dim(d))));
+      bool is_private = false;
+      for (const int64_t p : private_dims) is_private |= p == d;
+      factors.push_back(is_private ? DimFactors() : DimFactors(rule.AddFactor(shape.dim(d))));
     }
     rule.operands.push_back(factors);
     if (tuple || i == 0) rule.results.push_back(factors);

@@ -1,5 +1,5 @@
-// `dynamic-slice`: dimensions taken whole pass through; a sliced dimension is addressed by the start index and private
-// to each side.
+// `dynamic-slice`: dimensions that the slice spans pass through; a sliced dimension is addressed by the start index and
+// private to each side.
 //
 // On a cut sliced dimension every device gives those rows [start, start + k) that it holds, and zeros for the others;
 // the result is partial.

@@ -10,9 +10,9 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   ShardingRule rule;
   TensorFactors operand, update;
   for (int d = 0; d < shape.rank(); ++d) {
-    const bool whole = shape.dim(d) == update_shape.dim(d);
-    operand.push_back(rule.AddFactor(shape.dim(d), whole ? FactorKind::kPassThrough : FactorKind::kIndexed));
-    update.push_back(whole ? operand[d] : DimFactors());
+    const bool spans = shape.dim(d) == update_shape.dim(d);
+    operand.push_back(rule.AddFactor(shape.dim(d), spans ? FactorKind::kPassThrough : FactorKind::kIndexed));
+    update.push_back(spans ? operand[d] : DimFactors());
   }
   rule.operands = {operand, update};
   for (int i = 2; i < instruction.num_operands(); ++i) {

@@ -39,7 +39,7 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
       if (pair >= 0) operand[numbers.operand_batching_dims()[pair]] = result[d];
     }
   }
-  // A collapsed dimension that no index addresses is read at 0: it stays whole.
+  // A collapsed dimension that no index addresses is read at 0: it is never cut.
   for (const int64_t d : numbers.collapsed_slice_dims()) {
     if (absl::c_linear_search(numbers.start_index_map(), d))
       operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
@@ -58,7 +58,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   Instruction* operand = context.operands[0];
   Instruction*& indices = context.operands[1];
-  // Windows that take a dimension whole take the local dimension whole.
+  // Windows that span a dimension span the local one.
   for (int d = 0; d < from.rank(); ++d) {
     if (numbers.slice_sizes()[d] == from.dim(d) && from.dim(d) != 1) {
       GatherView::SetSliceSize(attrs, d, operand->shape().dim(d));

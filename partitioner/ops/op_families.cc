@@ -83,7 +83,7 @@ constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWin
 constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
                                         ReadsOfSelectAndScatter, BytesSentBySelectAndScatter};
 
-// Ops that run on whole arrays, or that the partitioner handles as data flow.
+// Ops that run on replicated arrays, or that the partitioner handles as data flow.
 constexpr OpFamily kBitcast = {OpaqueRule};
 constexpr OpFamily kTuple = {OpaqueRule};
 constexpr OpFamily kGetTupleElement = {OpaqueRule};
@@ -168,7 +168,7 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
     case FactorKind::kPermuting:
     case FactorKind::kIndexed:
       return FamilyOf(op.opcode()).program != nullptr;
-    case FactorKind::kWhole:
+    case FactorKind::kNeedsReplication:
     case FactorKind::kBlocked:
       return false;
   }

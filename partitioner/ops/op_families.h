@@ -29,7 +29,7 @@ struct OpFamily {
                   int64_t halo) = nullptr;
 };
 
-// Of an opcode's family; kUnknown: a family whose ops run on whole arrays.
+// Of an opcode's family; kUnknown: a family whose ops run on replicated arrays.
 const OpFamily& FamilyOf(Opcode opcode);
 
 // The rule of an instruction. Opcodes without a rule of their own (rng, ...) get one in which no dimension is cut.

@@ -54,7 +54,7 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
     }
     a = b = 1;
   }
-  // A dimension of more factors than a list holds is left whole.
+  // A dimension of more factors than a list holds is never cut.
   for (TensorFactors* tensor : {&operand, &result}) {
     for (DimFactors& dim : *tensor) {
       if (dim.size == DimFactors::kMax) dim = DimFactors();

@@ -17,7 +17,7 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*instruction.called(0)) : std::nullopt;
   ShardingRule rule;
   rule.reducer = reducer.value_or(Reducer::kAdd);
-  const FactorKind batch_kind = reducer == Reducer::kAdd ? FactorKind::kReduction : FactorKind::kWhole;
+  const FactorKind batch_kind = reducer == Reducer::kAdd ? FactorKind::kReduction : FactorKind::kNeedsReplication;
   TensorFactors operand(to.rank()), indices(indices_shape.rank()), updates(updates_shape.rank());
 
   std::vector<int> batch_dims, window_dims;

@@ -1,5 +1,5 @@
-// `scatter`: n operands, indices, n updates. Windows taken whole pass through; batch dimensions of indices and updates
-// are reduced if the update computation is a plain sum; inserted dimensions are indexed.
+// `scatter`: n operands, indices, n updates. Dimensions that windows span pass through; batch dimensions of indices and
+// updates are reduced if the update computation is a plain sum; inserted dimensions are indexed.
 //
 // On a cut indexed dimension every device drops the updates of other shards. Where updates are cut, each device
 // scatters its own onto zeros, and the operand enters once.

@@ -16,7 +16,7 @@ ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
                        window.base_dilation == 1 && window.window_dilation == 1;
     const FactorKind kind = window.IsTrivial() ? FactorKind::kPassThrough
                             : apart            ? FactorKind::kPermuting
-                                               : FactorKind::kWhole;
+                                               : FactorKind::kNeedsReplication;
     factors.push_back(rule.AddFactor(shape.dim(d), kind));
   }
   rule.operands = {factors, factors, TensorFactors()};

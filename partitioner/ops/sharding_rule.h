@@ -5,13 +5,13 @@
 // Propagation and partitioning read nothing but the rule; a factor's kind says what cutting it means for the
 // local program:
 //
-//   kPassThrough  every tensor that has the factor is cut alike; the local program is the op itself
-//   kReduction    the op reduces over it: the local result is partial over its axes
-//   kPermuting    cutting it moves data between neighbours (slice, pad, reverse, windows): the op's own partitioner
-//                 emits the local program
-//   kIndexed      indices address it (gather, scatter, dynamic slices): the op's own partitioner masks
-//   kWhole        the op needs it whole: never cut where the op runs, but sharding flows along it
-//   kBlocked      as kWhole, and no sharding flows along it
+//   kPassThrough       every tensor that has the factor is cut alike; the local program is the op itself
+//   kReduction         the op reduces over it: the local result is partial over its axes
+//   kPermuting         cutting it moves data between neighbours (slice, pad, reverse, windows): the family's own local
+//                      program fetches it
+//   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program masks
+//   kNeedsReplication  never cut where the op runs, but sharding flows along it (the sorted dimension)
+//   kBlocked           never cut where the op runs, and no sharding flows along it
 #ifndef TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
 #define TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
 
@@ -24,7 +24,7 @@
 
 namespace toroid {
 
-enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kIndexed, kWhole, kBlocked };
+enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kIndexed, kNeedsReplication, kBlocked };
 
 struct Factor {
   int64_t size = 1;
@@ -93,7 +93,7 @@ ShardingRule MovedRule(absl::Span<const int64_t> dims);
 // blocked.
 ShardingRule BatchRule(const Instruction& instruction, int batch);
 
-// Every dimension uncut: the op runs on whole arrays.
+// Every dimension uncut: the op runs on replicated arrays.
 ShardingRule OpaqueRule(const Instruction& instruction);
 
 // Axes over which the local result is partial.

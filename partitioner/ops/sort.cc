@@ -4,7 +4,7 @@ namespace toroid {
 
 ShardingRule SortShardingRule(const Instruction& instruction) {
   ShardingRule rule = BatchRule(instruction, instruction.operand(0)->shape().rank());
-  rule.factors[instruction.dimension()].kind = FactorKind::kWhole;
+  rule.factors[instruction.dimension()].kind = FactorKind::kNeedsReplication;
   return rule;
 }
 

@@ -99,7 +99,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
     const ShardedValues::Fetched operand = state_.values.Fetch(b, op.operands[i], needed, instruction);
     if (IsNeedlessGather(op, i, decision.assignment, operand.gathered)) {
       state_.replications.Add(instruction, state_.graph.shape(op.operands[i]).ByteSize(),
-                              absl::StrCat("operand ", i, " is gathered whole"));
+                              absl::StrCat("operand ", i, " is replicated"));
     }
     context.operands.push_back(operand.local);
     context.operand_shardings.push_back(std::move(needed));
@@ -115,7 +115,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
   const std::optional<int64_t> repeated = BytesComputedEverywhere(state_, op, decision.assignment);
   if (repeated.has_value()) {
     state_.replications.Add(instruction, *repeated,
-                            absl::StrCat(instruction.opcode_name(), " is computed on whole arrays"));
+                            absl::StrCat(instruction.opcode_name(), " is computed on replicated arrays"));
   }
   return absl::OkStatus();
 }

@@ -105,7 +105,7 @@ absl::Status SideEffectRewriter::RewriteOutfeed(SpmdBuilder& b, const Instructio
       if (shape.dim(d) % tiles == 0) continue;
       return absl::UnimplementedError(absl::StrCat("an outfeed of ", shape.ToString(), " in ", tiles,
                                                    " parts along dimension ", d,
-                                                   ": parts of unequal size; pad the data, or feed it whole"));
+                                                   ": parts of unequal size; pad the data, or feed it replicated"));
     }
     leaves.push_back(state_.values.Get(b, tensors[i], wanted, instruction));
   }

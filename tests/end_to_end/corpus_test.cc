@@ -97,7 +97,7 @@ TEST_P(CorpusTest, PartitionedRunGivesTheRecordedResult) {
 
 // The slowest correct partitioning agrees too, so that a difference above is the partitioner's and not a
 // kernel's.
-TEST_P(CorpusTest, ComputedOnWholeArraysGivesTheRecordedResult) {
+TEST_P(CorpusTest, ComputedOnReplicatedArraysGivesTheRecordedResult) {
   ASSERT_OK_AND_ASSIGN(const Program program, ReadProgram(GetParam()));
   PartitionOptions options;
   options.policy = &ReplicateEverything();

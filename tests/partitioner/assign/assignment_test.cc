@@ -125,7 +125,7 @@ TEST(AssignmentTest, ReservedAxesCutNothing) {
   EXPECT_EQ(p.ResultUnder(assignment), Problem::Cut({{0}, {}}));
 }
 
-TEST(AssignmentTest, AnOpThatNeedsItsDimensionWholeTakesTheAxesToAnotherOne) {
+TEST(AssignmentTest, AnOpThatNeedsItsDimensionReplicatedTakesTheAxesToAnotherOne) {
   Problem p(R"(
 less {
   a = f32[] parameter(0)

@@ -42,7 +42,7 @@ TEST(ShardedValuesTest, TheCheapestVersionIsTheOneThatIsResharded) {
   EXPECT_EQ(f.Count(Opcode::kDynamicSlice), 1);
 }
 
-TEST(ShardedValuesTest, AFetchTellsOverWhichAxesItGatheredAWholeArray) {
+TEST(ShardedValuesTest, AFetchTellsOverWhichAxesItGatheredToReplicate) {
   RewriteFixture f(kTwoUsers, 4);
   ShardedValues& values = f.state.values;
   const int x = f.Tensor("x");

@@ -1,4 +1,4 @@
-// Ops that run on whole arrays whatever is cut around them: asynchronous forms and dynamic sizes.
+// Ops that run on replicated arrays whatever is cut around them: asynchronous forms and dynamic sizes.
 #include <string>
 #include <vector>
 
@@ -25,7 +25,7 @@ ENTRY main {
 })");
 }
 
-TEST(DynamicSizesTest, CutArraysAreWholeWhereSizesAreKnownOnlyWhenRunning) {
+TEST(DynamicSizesTest, CutArraysAreReplicatedWhereSizesAreKnownOnlyWhenRunning) {
   ExpectEquivalent(R"(
 add {
   a = s32[] parameter(0)
