@@ -27,9 +27,9 @@ class Walk {
       if (IsEntry()) Take(*parameter);
     }
     Raise(0, nullptr);
-    std::vector<std::vector<int>> dies(n + 1);
+    std::vector<std::vector<int>> last_used(n + 1);
     for (int b = 0; b < buffers_.size(); ++b) {
-      if (until_[b] >= 0) dies[until_[b]].push_back(b);  // Others are named by nothing.
+      if (until_[b] >= 0) last_used[until_[b]].push_back(b);  // Others are named by nothing.
     }
     for (int i = 0; i < n; ++i) {
       const Instruction& instruction = *computation_.instruction(i);
@@ -47,7 +47,7 @@ class Walk {
         Raise(Inside(instruction), &instruction);
       }
       if (i == stop) return;
-      for (const int b : dies[i]) Free(b);
+      for (const int b : last_used[i]) Free(b);
     }
   }
 

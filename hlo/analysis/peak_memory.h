@@ -2,7 +2,7 @@
 //
 // A buffer (buffers.h) is taken when its maker runs and free after the last instruction that needs it. Parameters of
 // the entry stay, those that the module donates (input_output_alias, buffer_donor) until their last use. A result
-// takes the place of an operand that dies there: of the operand of its number where the op updates in place
+// takes the place of an operand that has its last use there: of the operand of its number where the op updates in place
 // (dynamic-update-slice, scatter, the state of a loop), of any of its size where the op is elementwise. While a call,
 // loop or branch runs, what its body holds counts beside what is alive around it; the arguments of a body belong to
 // its caller. What fusions and reducers hold inside stays in registers.

@@ -197,7 +197,9 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   seconds.total = start.Seconds() - check_seconds;
 
   if (!command.stats.empty()) {
-    RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
+    const std::string json = StatisticsJson(*partitioned.module, partitioned.num_partitions, before,
+                                            partitioned.full_replications, seconds);
+    RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
   PrintExplanation(command, partitioned);
   if (AsksForNothing(command)) {

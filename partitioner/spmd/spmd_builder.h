@@ -15,10 +15,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/cost/cost_model.h"
 #include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
-#include "partitioner/reshard/plan.h"
 
 namespace toroid {
 
@@ -49,17 +49,18 @@ class SpmdBuilder : public InstructionBuilder {
   const Mesh& mesh() const { return *shared_->mesh; }
   const CostModel& cost() const { return *shared_->cost; }
 
-  // Instructions added from here on serve `instruction` of the global program; `step` says what is done for
-  // it and becomes, with `name` (or what its author calls it), the cause of the collectives: "NAME: STEP".
-  void Serve(const Instruction* instruction, std::string step = "", std::string name = "") {
+  // Provenance of the instructions added from here on: they are there for `instruction` of the global program; `step`
+  // says what is done for it and becomes, with `name` (or what its author calls it), the cause of the collectives:
+  // "NAME: STEP".
+  void SetProvenance(const Instruction* instruction, std::string step = "", std::string name = "") {
     set_metadata(instruction->metadata());
-    serving_ = instruction;
+    source_ = instruction;
     step_ = std::move(step);
     name_ = std::move(name);
     cause_ = 0;
   }
 
-  // Constants serve many instructions: they name no source.
+  // Constants are there for many instructions: they name no source.
   Instruction* Constant(const Literal& value) { return computation()->AddConstant(value); }
 
   // Position of this partition in the mesh, s32[].
@@ -116,15 +117,15 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x, const xla::HloInstructionProto* attrs,
                           std::optional<Reducer> reducer = std::nullopt);
   const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
-  const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
+  const xla::HloInstructionProto* CollectiveAttrs(Opcode opcode, const AxisList& axes, int dim);
 
   int Cause();
 
   SpmdModule* shared_;
-  const Instruction* serving_ = nullptr;
+  const Instruction* source_ = nullptr;  // Of the global program.
   std::string step_;
   std::string name_;
-  int cause_ = 0;  // Of serving_ and step_, once a collective needed it.
+  int cause_ = 0;  // Of source_ and step_, once a collective needed it.
   Instruction* position_ = nullptr;
   absl::flat_hash_map<AxisList, Instruction*> coordinates_;
 };

@@ -1,18 +1,18 @@
 // custom-call: the targets whose meaning is known, by one table from target name to kernel.
 //
-// Identities   Sharding, SPMDFullToShardShape and SPMDShardToFullShape (where both shapes agree),
-// ShardBarrierFrom and
+// Identities   Sharding, SPMDFullToShardShape and SPMDShardToFullShape (where both shapes agree), ShardBarrierFrom and
 //              ShardBarrierTo, annotate_device_placement, MoveToHost, MoveToDevice, PinToDevice, PinToDeviceSram,
 //              LayoutConstraint, InspectSharding, AssumeGatherIndicesInBound, and all of xla.sdy.*
 // Halos        _SPMDInternalOp_RotateRight, _MultiRotate, _MultiSlice, _MultiPad, _Wrap (custom_halo.h)
-// Selection    TopK, mhlo.topk (topk.h), ApproxTopK, PartialReduce (approximate_topk.h) Matrices
-// Cholesky, Eigh, Qr, LuDecomposition, ProductOfElementaryHouseholderReflectors (decompositions.h) LAPACK
-// lapack_sgetrf_ffi and others that JAX calls on CPU (lapack.h) Elementwise  mhlo.erf, .tan, .sinh, .cosh,
-// .asin, .acos, .atan, .asinh, .acosh, .atanh (custom_elementwise.h) Bits         X64Combine, X64SplitLow,
-// X64SplitHigh (custom_elementwise.h) Dynamic      PadToStatic, SliceToDynamic (dynamic_size.h)
+// Selection    TopK, mhlo.topk (topk.h), ApproxTopK, PartialReduce (approximate_topk.h)
+// Matrices     Cholesky, Eigh, Qr, LuDecomposition, ProductOfElementaryHouseholderReflectors (decompositions.h)
+// LAPACK       lapack_sgetrf_ffi and others that JAX calls on CPU (lapack/lapack.h)
+// Elementwise  mhlo.erf, .tan, .sinh, .cosh, .asin, .acos, .atan, .asinh, .acosh, .atanh (custom_elementwise.h)
+// Bits         X64Combine, X64SplitLow, X64SplitHigh (custom_elementwise.h)
+// Dynamic      PadToStatic, SliceToDynamic (dynamic/dynamic_size.h)
 //
-// Others can be added while a program runs: RegisterCustomCall. Errors: kUnimplemented naming an unknown
-// target.
+// Others can be added while a program runs: RegisterCustomCall.
+// Errors: kUnimplemented naming an unknown target.
 #ifndef TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
 #define TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
 
@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 
