@@ -6,7 +6,9 @@
 One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is cc_test NAME_test, NAME_main.cc is
 a cc_binary (hlo_run_main.cc gives hlo-run), NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
 `// BUILD: attribute = value` in a source adds that attribute to its target,
-`// BUILD: srcs += "a.cc"` in a header takes further sources into its target. The binary of PART/command/NAME_main.cc is
+`// BUILD: srcs += "a.cc"` in a header takes further sources into its target, `// BUILD: embed "a.textproto"` in a source
+makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files. NAME.proto is the libraries NAME_proto
+and NAME_cc_proto. The binary of PART/command/NAME_main.cc is
 //PART:NAME. With --check nothing is written; exit status 1 says that a file is out of date.
 """
 import os
@@ -14,17 +16,19 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ['hlo', 'partitioner', 'runtime', 'examples', 'benchmarks', 'tests']
-# Who may use a folder, beside itself. Between partitioner and runtime only commands cross, no library: see target().
+FOLDERS = ['hlo', 'partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests']
+# Who may use a folder, beside itself. Between partitioner, runtime and simulator only commands cross, no library: see
+# target().
 USERS = {
-    'hlo': ['partitioner', 'runtime', 'examples', 'benchmarks', 'tests'],
-    'partitioner': ['runtime', 'examples', 'benchmarks', 'tests'],
+    'hlo': ['partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests'],
+    'partitioner': ['runtime', 'simulator', 'examples', 'benchmarks', 'tests'],
     'runtime': ['partitioner', 'examples', 'benchmarks', 'tests'],
+    'simulator': ['partitioner', 'examples', 'benchmarks', 'tests'],
     'examples': ['benchmarks', 'tests'],
     'benchmarks': ['tests'],
     'tests': ['benchmarks'],
 }
-APART = {('partitioner', 'runtime'), ('runtime', 'partitioner')}
+APART = {(a, b) for a in ('partitioner', 'runtime', 'simulator') for b in ('partitioner', 'runtime', 'simulator') if a != b}
 SKIPPED = {'hlo/proto'}
 EXTERNAL = [
     ('absl/', '@com_google_absl//:absl'),
@@ -41,6 +45,7 @@ EXTERNAL = [
     ('mpi.h', '@openmpi//:mpi'),
 ]
 PROTOS = {'hlo/proto/hlo.pb.h': '//hlo/proto:hlo_cc_proto', 'hlo/proto/xla_data.pb.h': '//hlo/proto:xla_data_cc_proto'}
+IMPORT = re.compile(r'^import "([^"]+)";', re.M)
 INCLUDE = re.compile(r'^\s*#include\s+["<]([^">]+)[">]', re.M)
 MARKER = re.compile(r'^// BUILD: (.+)$', re.M)
 
@@ -70,10 +75,13 @@ def label_of(header, package, own):
     for prefix, label in EXTERNAL:
         if header.startswith(prefix):
             return label
-    if not os.path.exists(os.path.join(ROOT, header)):
-        return None
     folder, name = os.path.split(header)
     stem = name.rsplit('.', 1)[0]
+    if name.endswith('.pb.h'):
+        stem = name[:-len('.pb.h')] + '_cc_proto'
+        return ':' + stem if folder == package else f'//{folder}:{stem}'
+    if not os.path.exists(os.path.join(ROOT, header)):
+        return None
     if folder == package and stem == own:
         return None
     return ':' + stem if folder == package else f'//{folder}:{stem}'
@@ -85,6 +93,27 @@ def string_list(name, values):
     if len(values) == 1:
         return f'    {name} = ["{values[0]}"],\n'
     return f'    {name} = [\n' + ''.join(f'        "{v}",\n' for v in values) + '    ],\n'
+
+
+def proto_targets(package, name):
+    stem = name[:-len('.proto')]
+    deps = []
+    for other in sorted(IMPORT.findall(read(f'{package}/{name}'))):
+        folder, imported = os.path.split(other)
+        label = imported[:-len('.proto')] + '_proto'
+        deps.append(':' + label if folder == package else f'//{folder}:{label}')
+    return (f'proto_library(\n    name = "{stem}_proto",\n' + string_list('srcs', [name]) + string_list('deps', deps) + ')\n\n'
+            f'cc_proto_library(\n    name = "{stem}_cc_proto",\n' + string_list('deps', [f':{stem}_proto']) + ')\n')
+
+
+# A row of C++ for each file: its name, and what is in it as a raw string.
+EMBED = r'''genrule(
+    name = "{stem}_embedded",
+{srcs}    outs = ["{stem}_embedded.inc"],
+    cmd = """for f in $(SRCS); do printf '{{"%s", R"embedded(' $$(basename $$f); cat $$f; printf ')embedded"}},\\n'; done >$@""",
+)
+
+'''
 
 
 def target(package, stem, files, folder=None):
@@ -99,7 +128,7 @@ def target(package, stem, files, folder=None):
             name = name.replace('_', '-')
     elif stem.endswith('_benchmark'):
         kind, name = 'cc_binary', stem[:-len('_benchmark')]
-    deps, attributes, marked_deps = set(), [], []
+    deps, attributes, embedded = set(), [], []
     for f in files:
         taken = {f'{folder}/{own}' for own in files}
         deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{folder}/{f}') if h not in taken)))
@@ -108,25 +137,29 @@ def target(package, stem, files, folder=None):
                 deps.update(re.findall(r'"([^"]+)"', line))
             elif line.startswith('srcs += '):
                 continue
+            elif line.startswith('embed '):
+                embedded += re.findall(r'"([^"]+)"', line)
             else:
                 attributes.append(f'    {line},\n')
     if kind == 'cc_test':
         deps.add('@com_google_googletest//:gtest_main')
         if not any('size =' in a for a in attributes):
             attributes.insert(0, '    size = "small",\n')
-    own = {'partitioner': 'partitioner', 'runtime': 'runtime', 'hlo': 'hlo'}.get(package.split('/')[0])
+    own = package.split('/')[0] if package.split('/')[0] in ('hlo', 'partitioner', 'runtime', 'simulator') else None
     if kind == 'cc_library' and own:
         for dep in deps:
             other = dep[2:].split('/')[0].split(':')[0] if dep.startswith('//') else own
             if (own, other) in APART or (own == 'hlo' and other != 'hlo'):
                 sys.exit(f'{package}:{name} is a library and must not depend on {dep}')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
-    out = f'{kind}(\n    name = "{name}",\n'
+    out = EMBED.format(stem=stem, srcs=string_list('srcs', embedded)) if embedded else ''
+    out += f'{kind}(\n    name = "{name}",\n'
     place = '' if folder == package else f'//{folder}:'
     out += string_list('srcs', [place + f for f in files if f.endswith('.cc')])
     if kind == 'cc_library':
         out += string_list('hdrs', [f for f in files if f.endswith('.h')])
-        out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')])
+        generated = [f'{stem}_embedded.inc'] if embedded else []
+        out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')] + generated)
         # Without it `bazel build //...` compiles every object twice, for a shared library that nothing loads.
         out += '    linkstatic = True,\n'
     return out + ''.join(attributes) + string_list('deps', order) + ')\n'
@@ -146,7 +179,8 @@ def build_file(package):
     if package.endswith('/command'):
         lent = [f'{stem}.cc' for stem in sorted(stems) if stem.endswith('_main')]
         stems = {stem: files for stem, files in stems.items() if not stem.endswith('_main')}
-    if not stems and not mains and not lent:
+    protos = [f for f in sorted(os.listdir(os.path.join(ROOT, package))) if f.endswith('.proto')]
+    if not stems and not mains and not lent and not protos:
         return None
     # `// BUILD: srcs += "a.cc", "b.cc"` in a header takes those sources into its target.
     for stem in list(stems):
@@ -164,6 +198,8 @@ def build_file(package):
         out += '\n' + 'exports_files([' + ', '.join(f'"{f}"' for f in lent) + '])\n'
     for f in mains:
         out += '\n' + target(package, f[:-len('.cc')], [f], commands)
+    for name in protos:
+        out += '\n' + proto_targets(package, name)
     for stem in sorted(stems):
         out += '\n' + target(package, stem, stems[stem])
     return out

@@ -16,7 +16,7 @@ size_t BeginOf(const Shape& tuple, int64_t element) {
 
 }  // namespace
 
-Buffers::Buffers(const Computation& computation) : leaves_(computation.size()) {
+Buffers::Buffers(const Computation& computation, const ArraySize* size) : size_(size), leaves_(computation.size()) {
   for (const auto& instruction : computation.instructions()) {
     std::vector<int>& leaves = leaves_[instruction->index()];
     const size_t count = instruction->shape().NumLeaves();
@@ -56,7 +56,8 @@ void Buffers::Make(const Instruction& instruction, const Shape& shape) {
   }
   std::vector<int>& leaves = leaves_[instruction.index()];
   leaves.push_back(size());
-  buffers_.push_back({&instruction, static_cast<int>(leaves.size()) - 1, shape.IsArray() ? shape.ByteSize() : 0});
+  const int64_t bytes = !shape.IsArray() ? 0 : size_ != nullptr ? (*size_)(shape) : shape.ByteSize();
+  buffers_.push_back({&instruction, static_cast<int>(leaves.size()) - 1, bytes});
 }
 
 std::vector<int> Buffers::LeavesAwaited(const Instruction& done) const {

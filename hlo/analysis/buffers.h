@@ -9,6 +9,7 @@
 #define TOROID_HLO_ANALYSIS_BUFFERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -22,9 +23,13 @@ struct Buffer {
   int64_t bytes = 0;  // 0 for tokens.
 };
 
+// Bytes that an array takes in memory; not asked for tuples and tokens.
+using ArraySize = std::function<int64_t(const Shape& array)>;
+
 class Buffers {
  public:
-  explicit Buffers(const Computation& computation);
+  // Arrays without holes, unless `size` says otherwise (padded to tiles, for one).
+  explicit Buffers(const Computation& computation, const ArraySize* size = nullptr);
 
   // Numbers of the buffers of an instruction's leaves, left to right.
   absl::Span<const int> Of(const Instruction& instruction) const { return leaves_[instruction.index()]; }
@@ -38,6 +43,7 @@ class Buffers {
   // Lets the leaves of a start that are its operands name them.
   void ShareOperands(const Instruction& start);
 
+  const ArraySize* size_;
   std::vector<Buffer> buffers_;
   std::vector<std::vector<int>> leaves_;  // By instruction.
 };

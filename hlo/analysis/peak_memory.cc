@@ -12,9 +12,9 @@ namespace {
 class Walk {
  public:
   // `peaks`: of the computations before this one.
-  Walk(const Computation& computation, const std::vector<int64_t>& peaks)
-      : computation_(computation), peaks_(peaks), buffers_(computation), held_(buffers_.size(), 0),
-        passed_(buffers_.size(), false) {
+  Walk(const Computation& computation, const std::vector<int64_t>& peaks, const ArraySize* size)
+      : computation_(computation), peaks_(peaks), buffers_(computation, size), held_(buffers_.size(), 0),
+        passed_(buffers_.size(), false), during_(computation.size(), 0) {
     FindLastUses();
   }
 
@@ -27,14 +27,14 @@ class Walk {
       if (IsEntry()) Take(*parameter);
     }
     Raise(0, nullptr);
-    std::vector<std::vector<int>> dies(n + 1);
+    std::vector<std::vector<int>> last_used(n + 1);
     for (int b = 0; b < buffers_.size(); ++b) {
-      if (until_[b] >= 0) dies[until_[b]].push_back(b);  // Others are named by nothing.
+      if (until_[b] >= 0) last_used[until_[b]].push_back(b);  // Others are named by nothing.
     }
     for (int i = 0; i < n; ++i) {
       const Instruction& instruction = *computation_.instruction(i);
       if (instruction.opcode() == Opcode::kParameter) {
-        // Held since the begin.
+        Raise(0, &instruction);  // Held since the begin.
       } else if (instruction.opcode() != Opcode::kWhile && HasTrait(instruction.opcode(), kRunsBody)) {
         // Its body makes the results.
         Raise(Inside(instruction), &instruction);
@@ -47,7 +47,7 @@ class Walk {
         Raise(Inside(instruction), &instruction);
       }
       if (i == stop) return;
-      for (const int b : dies[i]) Free(b);
+      for (const int b : last_used[i]) Free(b);
     }
   }
 
@@ -56,11 +56,13 @@ class Walk {
   // True if the peak is reached inside of a computation that at() runs.
   bool is_inside() const { return is_inside_; }
 
-  void AppendHeld(std::vector<PeakMemory::Value>* values) const {
+  // What is held now, at instruction `at`.
+  void AppendHeld(int at, std::vector<PeakMemory::Value>* values) const {
     for (int b = 0; b < buffers_.size(); ++b) {
-      if (held_[b] > 0) values->push_back({buffers_[b].maker, buffers_[b].leaf, held_[b]});
+      if (held_[b] > 0) values->push_back({buffers_[b].maker, buffers_[b].leaf, held_[b], until_[b] > at});
     }
   }
+  const std::vector<int64_t>& during() const { return during_; }
 
   // The callee of `instruction` that holds most.
   const Computation* Largest(const Instruction& instruction) const {
@@ -162,6 +164,7 @@ class Walk {
 
   void Raise(int64_t inside, const Instruction* at) {
     const int64_t bytes = SaturatingAdd(live_, inside);
+    if (at != nullptr) during_[at->index()] = std::max(during_[at->index()], bytes);
     if (bytes <= peak_ && at_ != nullptr) return;
     peak_ = bytes;
     at_ = at != nullptr ? at : computation_.size() > 0 ? computation_.instruction(0) : nullptr;
@@ -175,6 +178,7 @@ class Walk {
   std::vector<bool> passed_;   // Took an operand's place.
   std::vector<int> until_;     // The last instruction that needs it; the computation's size for its results.
   std::vector<bool> stays_;    // The caller's to the end.
+  std::vector<int64_t> during_;  // By instruction: most held while it runs.
   int64_t live_ = 0, peak_ = 0;
   const Instruction* at_ = nullptr;
   bool is_inside_ = false;
@@ -182,12 +186,12 @@ class Walk {
 
 }  // namespace
 
-PeakMemory ComputePeakMemory(const Module& module) {
+PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   std::vector<int64_t> peaks(module.num_computations(), 0);
   std::vector<const Instruction*> at(module.num_computations(), nullptr);
   std::vector<bool> inside(module.num_computations(), false);
   for (const auto& computation : module.computations()) {
-    Walk walk(*computation, peaks);
+    Walk walk(*computation, peaks, size);
     walk.Run();
     peaks[computation->index()] = walk.peak();
     at[computation->index()] = walk.at();
@@ -200,14 +204,26 @@ PeakMemory ComputePeakMemory(const Module& module) {
   // Into the body that holds most, as long as one does.
   while (computation != nullptr && at[computation->index()] != nullptr) {
     peak.at = at[computation->index()];
-    Walk walk(*computation, peaks);
+    Walk walk(*computation, peaks, size);
     walk.Run(peak.at->index(), inside[computation->index()]);
-    walk.AppendHeld(&peak.live);
+    walk.AppendHeld(peak.at->index(), &peak.live);
     computation = inside[computation->index()] ? walk.Largest(*peak.at) : nullptr;
   }
   std::stable_sort(peak.live.begin(), peak.live.end(),
                    [](const PeakMemory::Value& a, const PeakMemory::Value& b) { return a.bytes > b.bytes; });
   return peak;
+}
+
+std::vector<std::vector<int64_t>> MemoryWhileRunning(const Module& module, const ArraySize* size) {
+  std::vector<int64_t> peaks(module.num_computations(), 0);
+  std::vector<std::vector<int64_t>> during(module.num_computations());
+  for (const auto& computation : module.computations()) {
+    Walk walk(*computation, peaks, size);
+    walk.Run();
+    peaks[computation->index()] = walk.peak();
+    during[computation->index()] = walk.during();
+  }
+  return during;
 }
 
 }  // namespace toroid

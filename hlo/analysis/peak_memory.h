@@ -2,7 +2,7 @@
 //
 // A buffer (buffers.h) is taken when its maker runs and free after the last instruction that needs it. Parameters of
 // the entry stay, those that the module donates (input_output_alias, buffer_donor) until their last use. A result
-// takes the place of an operand that dies there: of the operand of its number where the op updates in place
+// takes the place of an operand that has its last use there: of the operand of its number where the op updates in place
 // (dynamic-update-slice, scatter, the state of a loop), of any of its size where the op is elementwise. While a call,
 // loop or branch runs, what its body holds counts beside what is alive around it; the arguments of a body belong to
 // its caller. What fusions and reducers hold inside stays in registers.
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hlo/analysis/buffers.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -22,13 +23,19 @@ struct PeakMemory {
     const Instruction* maker;
     int leaf;  // Of the maker's shape.
     int64_t bytes;
+    bool until_after;  // Needed after the instruction at which the peak is.
   };
   int64_t bytes = 0;               // Saturates.
   const Instruction* at = nullptr;  // Innermost; null for a module without instructions.
   std::vector<Value> live;         // What is held there, largest first; those of equal size in program order.
 };
 
-PeakMemory ComputePeakMemory(const Module& module);
+// Arrays without holes, unless `size` says otherwise.
+PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullptr);
+
+// Most bytes held while each instruction runs, bodies included, by the computation's index and the instruction's: of a
+// body what is its own, beside which its caller's count.
+std::vector<std::vector<int64_t>> MemoryWhileRunning(const Module& module, const ArraySize* size = nullptr);
 
 }  // namespace toroid
 

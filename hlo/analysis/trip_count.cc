@@ -50,7 +50,7 @@ bool Holds(PrimitiveType type, __int128 value) {
       false);
 }
 
-// Behind ops that hand one element on: copies, reshapes, tuples taken apart.
+// Behind ops that hand one element on: copies, reshapes, elements of tuples.
 const Instruction* Origin(const Instruction* x) {
   while (true) {
     if (x->opcode() == Opcode::kReshape || x->opcode() == Opcode::kBitcast ||

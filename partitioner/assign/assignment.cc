@@ -5,8 +5,7 @@
 #include <tuple>
 
 #include "hlo/base/math.h"
-#include "partitioner/ops/local_program.h"
-#include "partitioner/ops/tile_windows.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {
@@ -94,7 +93,7 @@ class Chooser {
     Seed seed;
     seed.axes.resize(rule_.factors.size());
     bool any = false;
-    AxisList stuck;  // Axes of dimensions that the op needs whole.
+    AxisList stuck;  // Axes of dimensions that the op needs replicated.
     for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
       if (place.dims[d].empty()) continue;
       for (int i = 0; i < tensor[d].size; ++i) {
@@ -171,14 +170,14 @@ class Chooser {
       const auto check = [&](const auto& tensors) {
         for (const TensorFactors& tensor : tensors) {
           for (const DimFactors& dim : tensor) {
-            bool whole = true;
+            bool single_elements = true;
             for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
               AxisList& own = (*axes)[dim.factor[i]];
-              if (!whole && !own.empty()) {
+              if (!single_elements && !own.empty()) {
                 own = AxisList();
                 changed = true;
               }
-              whole &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
+              single_elements &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
             }
           }
         }
@@ -217,8 +216,7 @@ class Chooser {
         for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
       }
     }
-    const AxisSet partial =
-        problem_.op == nullptr ? 0 : PartialAxes(*problem_.op, rule_, candidate->factor_axes);
+    const AxisSet partial = PartialAxes(rule_, candidate->factor_axes);
     for (size_t i = 0; i < problem_.results.size(); ++i) {
       const TensorView& view = problem_.results[i];
       Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
@@ -283,11 +281,10 @@ class Chooser {
     return bytes;
   }
 
-  // Local flops of a contraction: twice the product of its local factors.
+  // Local flops of an op that does many: so many for each combination of positions of its local factors.
   double Flops(const Assignment& candidate) const {
-    if (problem_.op == nullptr) return 0;
-    if (problem_.op->opcode() != Opcode::kDot && problem_.op->opcode() != Opcode::kConvolution) return 0;
-    double flops = 2;
+    if (rule_.flops_per_point == 0) return 0;
+    double flops = rule_.flops_per_point;
     for (size_t f = 0; f < rule_.factors.size(); ++f) {
       flops *=
           static_cast<double>(CeilOfRatio(rule_.factors[f].size, mesh_.Product(candidate.factor_axes[f])));

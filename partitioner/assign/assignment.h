@@ -1,10 +1,10 @@
 // How one op is computed: which axes cut each of its factors.
 //
 // Given where the operands are and where the result is wanted, contractions take the assignment with the
-// fewest flops per device; among those, and for all other ops, those win that gather no operand whole that
-// the op could take in parts; among these the one that costs least: bytes sent to bring the operands to it
-// and the result from it, plus the local memory traffic in units of link time, so that of equal communication
-// the more parallel one wins.
+// fewest flops per device. Among those, and for all other ops, assignments come first that replicate no operand
+// which the op could take as shards. Among these the one that costs least is taken: bytes sent to reshard the operands
+// and the result, plus the local memory traffic in units of link time, so that of equal communication the more
+// parallel one wins.
 #ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
 #define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
 
@@ -29,9 +29,10 @@ struct Assignment {
   int64_t sent_bytes = 0;
   double time = 0;   // Of what is sent, by the cost model.
   double flops = 0;  // Of a contraction, per device.
-  bool replicates =
-      false;        // Some cut operand would have to be gathered whole although the op can run on parts.
-  double cost = 0;  // That, what its own exchanges delay, and local memory traffic.
+  // Some cut operand would have to be replicated although the op can run on its shards.
+  bool replicates = false;
+  // `time`, what its own exchanges delay, and local memory traffic.
+  double cost = 0;
 };
 
 struct AssignmentProblem {

@@ -19,9 +19,9 @@ class Replicating : public AssignmentPolicy {
   }
 
   Assignment Choose(const AssignmentProblem& problem, ReshardPlanner*, const Mesh&) const override {
-    Assignment whole;
-    whole.factor_axes.resize(problem.rule->factors.size());
-    return whole;
+    Assignment uncut;
+    uncut.factor_axes.resize(problem.rule->factors.size());
+    return uncut;
   }
 };
 

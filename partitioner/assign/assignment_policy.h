@@ -1,8 +1,7 @@
 // Who chooses how ops are computed.
 //
-// A policy is given to the partitioner (PartitionOptions::policy). The usual one takes what costs least
-// (assignment.h); that every op runs on whole arrays is another one, the slowest correct partitioning and a reference
-// for tests.
+// A policy is given to the partitioner (PartitionOptions::policy). The usual one takes what costs least (assignment.h);
+// that every op runs on replicated arrays is another one, the slowest correct partitioning and a reference for tests.
 // To try a policy: derive, choose, give it to PartitionModule. Whatever it chooses is computed right, as long as it
 // cuts factors where the op's local program can (CanCutLocally) and leaves reserved axes alone.
 #ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_POLICY_H_
@@ -28,7 +27,7 @@ class AssignmentPolicy {
 // ChooseAssignment; plans stay as they are.
 const AssignmentPolicy& CheapestAssignments();
 
-// Every op on whole arrays.
+// Every op on replicated arrays.
 const AssignmentPolicy& ReplicateEverything();
 
 }  // namespace toroid

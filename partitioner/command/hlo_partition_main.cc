@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment");
   app.add_flag("--replicate_outputs", command.options.replicate_outputs,
-               "Give every device all results whole");
+               "Replicate all results on every device");
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   CLI::Option* explain_option =

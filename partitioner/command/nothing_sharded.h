@@ -9,7 +9,7 @@
 
 namespace toroid {
 
-// True if every device of a partitioned program holds all arguments and results whole and sends nothing.
+// True if every device of a partitioned program holds all arguments and results, replicated, and sends nothing.
 bool IsNothingCut(const Module& partitioned);
 
 // "nothing is sharded, so ...; for example: --num_partitions=8 --shard 'w1={devices=[1,8]<=[8]}'": the largest

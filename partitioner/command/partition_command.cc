@@ -200,6 +200,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   seconds.propagate = partitioned.propagate_seconds;
   seconds.partition = partitioned.partition_seconds;
   seconds.optimize = partitioned.optimize_seconds;
+  seconds.passes = partitioned.passes;
 
   const Stopwatch write;
   RETURN_IF_ERROR(WriteProgram(command, input.file, &partitioned));
@@ -207,7 +208,9 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   seconds.total = start.Seconds() - check_seconds;
 
   if (!command.stats.empty()) {
-    RETURN_IF_ERROR(WriteOutput(command.stats, StatisticsJson(partitioned, before, seconds) + "\n"));
+    const std::string json = StatisticsJson(*partitioned.module, partitioned.num_partitions, before,
+                                            partitioned.full_replications, seconds);
+    RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
   PrintExplanation(command, partitioned);
   if (AsksForNothing(command)) {

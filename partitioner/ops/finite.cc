@@ -102,4 +102,9 @@ bool IsVisiblyNonFinite(const Instruction& value) {
 
 bool IsVisiblyZero(const Instruction& value) { return Comes(value, Property::kZero, kMaxDepth); }
 
+void AddLinearityOfProduct(const Instruction& product, ShardingRule* rule) {
+  if (!IsVisiblyNonFinite(*product.operand(1))) rule->linear.push_back({0b01});
+  if (!IsVisiblyNonFinite(*product.operand(0))) rule->linear.push_back({0b10});
+}
+
 }  // namespace toroid

@@ -6,6 +6,7 @@
 #define TOROID_PARTITIONER_OPS_FINITE_H_
 
 #include "hlo/ir/instruction.h"
+#include "partitioner/ops/sharding_rule.h"
 
 namespace toroid {
 
@@ -16,6 +17,10 @@ bool IsVisiblyNonFinite(const Instruction& value);
 
 // True if `value` is a constant with a zero in it, by way of ops that move or select.
 bool IsVisiblyZero(const Instruction& value);
+
+// `product`, a product of its two operands in any sense, is linear in either, unless the other is seen to hold
+// infinities.
+void AddLinearityOfProduct(const Instruction& product, ShardingRule* rule);
 
 }  // namespace toroid
 

@@ -1,6 +1,17 @@
 #include "partitioner/ops/sharding_rule.h"
 
 namespace toroid {
+namespace {
+
+void AddLeaves(const Shape& shape, ShardingRule* rule) {
+  if (!shape.IsTuple()) {
+    rule->results.emplace_back(TensorFactors(shape.rank()));
+    return;
+  }
+  for (const Shape& element : shape.tuple_shapes()) AddLeaves(element, rule);
+}
+
+}  // namespace
 
 ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands) {
   ShardingRule rule;
@@ -13,8 +24,42 @@ ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands) {
 
 ShardingRule MovedRule(absl::Span<const int64_t> dims) {
   ShardingRule rule = PointwiseRule(dims, 1);
-  rule.linear.push_back({0b1, /*any_reducer=*/true});
+  rule.AddMoved(0b1);
   return rule;
+}
+
+ShardingRule BatchRule(const Instruction& instruction, int batch) {
+  const auto dims = instruction.operand(0)->shape().dims();
+  ShardingRule rule;
+  TensorFactors factors;
+  for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
+    factors.push_back(rule.AddFactor(dims[d], d < batch ? FactorKind::kPassThrough : FactorKind::kBlocked));
+  }
+  for (int i = 0; i < instruction.num_operands(); ++i) rule.operands.push_back(factors);
+  const int64_t leaves = instruction.shape().NumLeaves();
+  for (int64_t i = 0; i < leaves; ++i) rule.results.push_back(factors);
+  return rule;
+}
+
+ShardingRule OpaqueRule(const Instruction& instruction) {
+  ShardingRule rule;
+  for (const Instruction* operand : instruction.operands()) {
+    rule.operands.emplace_back(TensorFactors(operand->shape().rank()));
+  }
+  AddLeaves(instruction.shape(), &rule);
+  return rule;
+}
+
+AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
+  AxisSet partial = 0;
+  for (size_t f = 0; f < rule.factors.size(); ++f) {
+    const FactorKind kind = rule.factors[f].kind;
+    if ((kind == FactorKind::kReduction && rule.leaves_partial) ||
+        (kind == FactorKind::kIndexed && rule.indexed_is_partial)) {
+      partial |= factor_axes[f].Set();
+    }
+  }
+  return partial;
 }
 
 void ShardingRule::MarkComposites() {

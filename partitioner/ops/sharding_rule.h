@@ -5,13 +5,13 @@
 // Propagation and partitioning read nothing but the rule; a factor's kind says what cutting it means for the
 // local program:
 //
-//   kPassThrough  every tensor that has the factor is cut alike; the local program is the op itself
-//   kReduction    the op reduces over it: the local result is partial over its axes
-//   kPermuting    cutting it moves data between neighbours (slice, pad, reverse, windows): the op's own partitioner
-//                 emits the local program
-//   kIndexed      indices address it (gather, scatter, dynamic slices): the op's own partitioner masks
-//   kWhole        the op needs it whole: never cut where the op runs, but sharding flows along it
-//   kBlocked      as kWhole, and no sharding flows along it
+//   kPassThrough       every tensor that has the factor is cut alike; the local program is the op itself
+//   kReduction         the op reduces over it: the local result is partial over its axes
+//   kPermuting         cutting it moves data between neighbours (slice, pad, reverse, windows): the family's own local
+//                      program fetches it
+//   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program masks
+//   kNeedsReplication  never cut where the op runs, but sharding flows along it (the sorted dimension)
+//   kBlocked           never cut where the op runs, and no sharding flows along it
 #ifndef TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
 #define TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
 
@@ -24,7 +24,7 @@
 
 namespace toroid {
 
-enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kIndexed, kWhole, kBlocked };
+enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kIndexed, kNeedsReplication, kBlocked };
 
 struct Factor {
   int64_t size = 1;
@@ -62,7 +62,16 @@ struct ShardingRule {
   absl::InlinedVector<Linearity, 1> linear;
   // How the parts of a reduction factor combine.
   Reducer reducer = Reducer::kAdd;
+  // A cut reduction factor leaves the local result partial; false: the local program combines the parts itself.
+  bool leaves_partial = true;
+  // So does a cut indexed factor: every device gives the elements that it holds.
+  bool indexed_is_partial = false;
+  // Flops for each combination of positions of its factors: 2 for contractions. 0: too few for repeating them on
+  // several devices to matter.
+  int flops_per_point = 0;
 
+  // Data movement of the operands in `together`: partial values of every reducer pass.
+  void AddMoved(uint32_t together) { linear.push_back({together, /*any_reducer=*/true}); }
   int AddFactor(int64_t size, FactorKind kind = FactorKind::kPassThrough) {
     factors.push_back({size, kind});
     return static_cast<int>(factors.size()) - 1;
@@ -79,6 +88,16 @@ ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands);
 
 // PointwiseRule of an op that hands its one operand on: partial values of every reducer pass.
 ShardingRule MovedRule(absl::Span<const int64_t> dims);
+
+// One factor per dimension of operand 0, shared by all operands and results: a batch of `batch` dimensions, the others
+// blocked.
+ShardingRule BatchRule(const Instruction& instruction, int batch);
+
+// Every dimension uncut: the op runs on replicated arrays.
+ShardingRule OpaqueRule(const Instruction& instruction);
+
+// Axes over which the local result is partial.
+AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 
 // Axes of factor `index` within a dimension of factors `dim` that is cut over `axes`; sizes of the major
 // factors must be used up exactly. Empty if none reach it.

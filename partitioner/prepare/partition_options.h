@@ -12,18 +12,19 @@
 #include "hlo/cost/cost_model.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
-#include "partitioner/assign/assignment_policy.h"
-#include "partitioner/rewrite/local_value_hook.h"
+#include "partitioner/spmd/local_value_hook.h"
 
 namespace toroid {
+
+class AssignmentPolicy;
 
 struct PartitionOptions {
   int64_t num_partitions = 0;  // 0: what the shardings name.
   // Relabels the devices of all shardings by a seeded permutation.
   std::optional<uint64_t> device_order_seed;
   bool replicate_outputs = false;
-  // How ops are computed; outlives the call.
-  const AssignmentPolicy* policy = &CheapestAssignments();
+  // How ops are computed; outlives the call. Null: CheapestAssignments().
+  const AssignmentPolicy* policy = nullptr;
   // Called with every local value that is made, for test aids such as PoisonPadding; empty: none.
   LocalValueHook on_local_value;
   // By which resharding, assignment and halo exchanges are chosen; outlives the call.

@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   }
   if (options.replicate_outputs) {
     for (const int output : program->graph->outputs()) {
-      program->annotations.tensor[output] = Annotation::Whole(program->graph->shape(output).rank());
+      program->annotations.tensor[output] = Annotation::Replicated(program->graph->shape(output).rank());
     }
   }
   program->planner = std::make_unique<ReshardPlanner>(&program->annotations.mesh, options.cost);

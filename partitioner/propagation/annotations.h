@@ -24,15 +24,15 @@ struct Annotation {
   // The sharding as given, where its devices are ordered unlike the mesh: the tensor lies there, and
   // `sharding` is the one of equal tiles in mesh order.
   std::optional<HloSharding> foreign;
-  // A cut was asked for, but the array has a size known only when running, and stays whole.
+  // A cut was asked for, but the array has a size known only when running, and stays replicated.
   bool overruled = false;
 
-  // Whole on every device, and to stay so.
-  static Annotation Whole(int rank) {
-    Annotation whole;
-    whole.sharding = Sharding::Replicated(rank);
-    whole.closed = ~uint64_t{0};
-    return whole;
+  // Replicated, and to stay so.
+  static Annotation Replicated(int rank) {
+    Annotation annotation;
+    annotation.sharding = Sharding::Replicated(rank);
+    annotation.closed = ~uint64_t{0};
+    return annotation;
   }
 };
 

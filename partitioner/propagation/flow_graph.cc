@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
-#include "partitioner/ops/rules.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {

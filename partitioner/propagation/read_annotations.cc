@@ -89,14 +89,14 @@ absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& sta
   return absl::OkStatus();
 }
 
-// Ops whose sizes are known only when running run on whole arrays; a tile might hold no valid element. A buffer is
+// Arrays whose sizes are known only when running are replicated; a tile might hold no valid element. A buffer is
 // memory that an opaque call names.
-void KeepWhole(const FlowGraph& graph, Annotations* annotations) {
+void KeepReplicated(const FlowGraph& graph, Annotations* annotations) {
   for (int t = 0; t < graph.num_tensors(); ++t) {
     if (!graph.shape(t).IsDynamic() && !graph.shape(t).IsBuffer()) continue;
     std::optional<Annotation>& annotation = annotations->tensor[t];
     const bool cut = annotation && annotation->sharding.DimAxes() != 0;
-    annotation = Annotation::Whole(graph.shape(t).rank());
+    annotation = Annotation::Replicated(graph.shape(t).rank());
     annotation->overruled = cut;
   }
 }
@@ -114,7 +114,7 @@ absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGrap
   for (const auto& [tensor, one] : stated.tensors) {
     ASSIGN_OR_RETURN(annotations.tensor[tensor], OnMesh(one, annotations.mesh, graph.shape(tensor).rank()));
   }
-  KeepWhole(graph, &annotations);
+  KeepReplicated(graph, &annotations);
   RETURN_IF_ERROR(ReadManualRegions(module, graph, stated.meshes, &annotations));
   return annotations;
 }

@@ -11,7 +11,7 @@
 
 namespace toroid {
 
-// An op computed on whole arrays although some operand or its result was cut, or a gather of a whole array.
+// An op computed on replicated arrays although some operand or its result was cut, or an operand that was replicated.
 struct FullReplication {
   std::string instruction;
   std::string source;

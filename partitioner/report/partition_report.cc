@@ -5,19 +5,19 @@
 
 namespace toroid {
 
-std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before,
-                           const PhaseSeconds& seconds) {
-  const ProgramStatistics statistics = ComputeStatistics(*partitioned.module);
+std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t instructions_before,
+                           absl::Span<const FullReplication> replications, const PhaseSeconds& seconds) {
+  const ProgramStatistics statistics = ComputeStatistics(module);
   nlohmann::ordered_json json;
-  json["num_partitions"] = partitioned.num_partitions;
+  json["num_partitions"] = num_partitions;
   json["seconds"] = {{"read", seconds.read},           {"propagate", seconds.propagate},
                      {"partition", seconds.partition}, {"optimize", seconds.optimize},
                      {"write", seconds.write},         {"total", seconds.total}};
   json["seconds"]["passes"] = nlohmann::ordered_json::array();
-  for (const PassReport& pass : partitioned.passes) {
+  for (const PassReport& pass : seconds.passes) {
     json["seconds"]["passes"].push_back({{"pass", pass.pass}, {"seconds", pass.seconds}});
   }
-  json["instructions"] = {{"before", instructions_before}, {"after", partitioned.module->NumInstructions()}};
+  json["instructions"] = {{"before", instructions_before}, {"after", module.NumInstructions()}};
   json["flops_per_device"] = statistics.flops;
   json["collectives"] = nlohmann::ordered_json::object();
   for (const auto& [opcode, totals] : statistics.collectives) {
@@ -29,7 +29,7 @@ std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_
                     {"outputs", statistics.output_bytes},
                     {"peak", statistics.peak_bytes}};
   json["full_replications"] = nlohmann::ordered_json::array();
-  for (const FullReplication& replication : partitioned.full_replications) {
+  for (const FullReplication& replication : replications) {
     json["full_replications"].push_back({{"instruction", replication.instruction},
                                          {"source", replication.source},
                                          {"bytes", replication.bytes},

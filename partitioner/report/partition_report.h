@@ -2,9 +2,14 @@
 #ifndef TOROID_PARTITIONER_REPORT_PARTITION_REPORT_H_
 #define TOROID_PARTITIONER_REPORT_PARTITION_REPORT_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "partitioner/stages/spmd_partitioner.h"
+#include "absl/types/span.h"
+#include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
+#include "partitioner/provenance/replication_log.h"
 
 namespace toroid {
 
@@ -15,11 +20,13 @@ struct PhaseSeconds {
   double optimize = 0;
   double write = 0;
   double total = 0;
+  std::vector<PassReport> passes;  // In order.
 };
 
-// One line of JSON; its keys are documented in docs/commands.md and stable.
-std::string StatisticsJson(const Partitioned& partitioned, int64_t instructions_before,
-                           const PhaseSeconds& seconds);
+// One line of JSON; its keys are documented in docs/commands.md and stable. `module`: the program of one partition;
+// `instructions_before`: of the global program.
+std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t instructions_before,
+                           absl::Span<const FullReplication> replications, const PhaseSeconds& seconds);
 
 }  // namespace toroid
 

@@ -112,7 +112,7 @@ class Exchange {
 
   CollectiveKey Key(size_t lane, size_t hop) const {
     const TileWindows& w = step_.windows;
-    return {.kind = MoveKind::kRealign,
+    return {.opcode = Opcode::kCollectivePermute,
             .axes = from_,
             .wanted = to_,
             .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, step_.by_rank,

@@ -1,7 +1,7 @@
 // What a halo exchange sends: which tile takes which rows from which other; see halo_exchange.h.
 //
 // A dimension of n rows lies in tiles of s rows. Tile i of the wanted cut reads rows [start_i, start_i +
-// length), where start_i = floor((scale i + shift) / divisor). Two schemes bring them:
+// length), where start_i = floor((scale i + shift) / divisor). Two schemes fetch them:
 //
 //   by distance  one collective-permute for each difference between the numbers of source and target tile. Few where
 //                both cuts advance alike (scale = s divisor: convolutions), many where they drift apart.

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// Most states a search expands before it settles for gathering whole dimensions.
+// Most states a search expands before it settles for gathering dimensions.
 constexpr int kMaxExpansions = 4000;
 
 CollectiveKind CollectiveOf(MoveKind kind) {

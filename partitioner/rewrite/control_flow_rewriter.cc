@@ -18,7 +18,7 @@ Instruction* ControlFlowRewriter::Collect(SpmdBuilder& b, const Instruction& val
   for (size_t i = 0; i < tensors.size(); ++i) {
     leaves.push_back(state_.values.Get(b, tensors[i], shardings[i], consumer));
   }
-  b.Serve(&consumer);
+  b.SetProvenance(&consumer);
   return b.Unflatten(value.shape(), leaves);
 }
 
@@ -51,7 +51,7 @@ absl::Status ControlFlowRewriter::RewriteWhile(SpmdBuilder& b, const Instruction
   ASSIGN_OR_RETURN(Computation * local_body, RewriteCallee(body, shardings));
   ASSIGN_OR_RETURN(Computation * local_condition,
                    RewriteCallee(condition, {state_.values.Replicated(state_.graph.Leaves(*condition.root())[0])}));
-  b.Serve(&loop);
+  b.SetProvenance(&loop);
   Instruction* local = b.Clone(loop, init->shape(), {init});
   Computation* called[] = {local_body, local_condition};
   local->set_called(called);
@@ -77,7 +77,7 @@ absl::Status ControlFlowRewriter::RewriteConditional(SpmdBuilder& b, const Instr
     ASSIGN_OR_RETURN(Computation * local, RewriteCallee(branch, shardings));
     branches.push_back(local);
   }
-  b.Serve(&conditional);
+  b.SetProvenance(&conditional);
   Instruction* local = b.Clone(conditional, branches.back()->root()->shape(), operands);
   local->set_called(branches);
   const std::vector<Instruction*> locals = b.Flatten(local);

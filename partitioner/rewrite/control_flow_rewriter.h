@@ -1,7 +1,7 @@
 // Loops and conditionals: computations that are entered from one place each, and rewritten when that is met.
 //
 // A value that crosses into a body, condition or branch, or out of it, does so in the sharding that the plan has for
-// its tensor: it is brought there before, and found there behind. The state of a loop has one sharding per leaf, in
+// its tensor: it is resharded to it before, and found in it behind. The state of a loop has one sharding per leaf, in
 // which every trip begins and ends.
 #ifndef TOROID_PARTITIONER_REWRITE_CONTROL_FLOW_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_CONTROL_FLOW_REWRITER_H_

@@ -59,7 +59,7 @@ void EntryRewriter::RewriteParameters(SpmdBuilder& b, const Computation& entry) 
       Instruction* leaf = locals[i];
       if (state_.graph.shape(t).IsArray()) leaf = b.ToRowMajor(leaf);
       if (const DeviceOrder* order = ForeignOrder(state_.annotations, t)) {
-        b.Serve(parameter, "device order");
+        b.SetProvenance(parameter, "device order");
         leaf = b.FromDeviceOrder(leaf, *order, sharding);
       }
       state_.values.AddMade(b, t, sharding, leaf);
@@ -82,10 +82,10 @@ void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
     const std::string name = state_.names.OutputName(static_cast<int>(i));
     Instruction* local = state_.values.Get(b, leaves[i], wanted, root, name);
     if (const DeviceOrder* order = ForeignOrder(state_.annotations, output)) {
-      b.Serve(&root, "device order", name);
+      b.SetProvenance(&root, "device order", name);
       local = b.ToDeviceOrder(local, *order, wanted);
     }
-    b.Serve(&root);
+    b.SetProvenance(&root);
     // The caller reads results in the layouts that the entry states.
     if (shapes[i]->IsArray()) local = b.ToLayout(local, *shapes[i]);
     locals.push_back(local);

@@ -20,7 +20,7 @@ class EntryRewriter {
 
   // Adds the parameters to `b`'s computation, and their leaves to the values.
   void RewriteParameters(SpmdBuilder& b, const Computation& entry);
-  // Brings the results to the shardings of the graph's outputs and makes them the root.
+  // Reshards the results to the shardings of the graph's outputs and makes them the root.
   void RewriteResults(SpmdBuilder& b, const Computation& entry);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace toroid {
 
-// The buffer is the same on both sides: the value is brought to the sharding of the side it comes from, and goes on as
+// The buffer is the same on both sides: the value is resharded as on the side it comes from, and goes on as
 // it lies. Manual axes are the major ones of each dimension, behind them come the free axes that cut the local value.
 // Example: x is cut [{m, a}, {}] outside; inside, manual over m, it is [{a}, {}].
 void RewriteManualBoundary(RewriteState& state, SpmdBuilder& b, const Instruction& instruction,

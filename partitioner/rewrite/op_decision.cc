@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "hlo/base/status.h"
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/sharding_rule.h"
 #include "partitioner/propagation/flow_problem.h"
 
 namespace toroid {
@@ -61,7 +61,7 @@ bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, c
   const Sharding& partial = passing.passed_on.partial;
   // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
   if (partial.reducer != op.rule->reducer &&
-      PartialAxes(instruction, *op.rule, passing.assignment.factor_axes) != 0) {
+      PartialAxes(*op.rule, passing.assignment.factor_axes) != 0) {
     return true;
   }
   const int result = op.results[0];
@@ -85,7 +85,7 @@ Sharding OpDecider::OperandSharding(const FlowOp& op, size_t operand, const OpDe
 Sharding OpDecider::ResultSharding(const Instruction& instruction, const FlowOp& op, size_t result,
                                    const OpDecision& decision) const {
   const ShardingRule& rule = *op.rule;
-  const AxisSet own = PartialAxes(instruction, rule, decision.assignment.factor_axes);
+  const AxisSet own = PartialAxes(rule, decision.assignment.factor_axes);
   const AxisSet passed = decision.passed_on.axes();
   const Reducer passed_reducer = decision.passed_on.partial.reducer;
   TOROID_CHECK(own == 0 || passed == 0 || passed_reducer == rule.reducer, instruction.name());

@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/custom_call.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/rewrite/replication_findings.h"
 
 namespace toroid {
@@ -76,7 +77,7 @@ void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
     operands.push_back(state_.values.Get(b, from[i], sharding, instruction));
     shardings.push_back(std::move(sharding));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   Instruction* operand = b.Unflatten(instruction.shape(), operands);
   const std::vector<Instruction*> locals = b.Flatten(b.Clone(instruction, operand->shape(), {operand}));
   for (size_t i = 0; i < to.size(); ++i) {
@@ -98,7 +99,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
     const ShardedValues::Fetched operand = state_.values.Fetch(b, op.operands[i], needed, instruction);
     if (IsNeedlessGather(op, i, decision.assignment, operand.gathered)) {
       state_.replications.Add(instruction, state_.graph.shape(op.operands[i]).ByteSize(),
-                              absl::StrCat("operand ", i, " is gathered whole"));
+                              absl::StrCat("operand ", i, " is replicated"));
     }
     context.operands.push_back(operand.local);
     context.operand_shardings.push_back(std::move(needed));
@@ -106,7 +107,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
   for (size_t i = 0; i < op.results.size(); ++i) {
     context.results.push_back(state_.decider.ResultSharding(instruction, op, i, decision));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   ASSIGN_OR_RETURN(const std::vector<Instruction*> locals, LocalProgram(context));
   for (size_t i = 0; i < op.results.size(); ++i) {
     state_.values.AddMade(b, op.results[i], context.results[i], locals[i]);
@@ -114,7 +115,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
   const std::optional<int64_t> repeated = BytesComputedEverywhere(state_, op, decision.assignment);
   if (repeated.has_value()) {
     state_.replications.Add(instruction, *repeated,
-                            absl::StrCat(instruction.opcode_name(), " is computed on whole arrays"));
+                            absl::StrCat(instruction.opcode_name(), " is computed on replicated arrays"));
   }
   return absl::OkStatus();
 }
@@ -135,7 +136,7 @@ void OpRewriter::RewriteReplicated(SpmdBuilder& b, const Instruction& instructio
     state_.replications.Add(instruction, instruction.shape().ByteSize(),
                             absl::StrCat(instruction.opcode_name(), " has no partitioned form"));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   const std::vector<Instruction*> locals = CloneReplicated(b, instruction, operands);
   const auto leaves = state_.graph.Leaves(instruction);
   for (size_t i = 0; i < leaves.size(); ++i) {

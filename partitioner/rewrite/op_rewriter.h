@@ -14,8 +14,8 @@ class OpRewriter {
  public:
   explicit OpRewriter(RewriteState* state) : state_(*state) {}
 
-  // An instruction that is no control flow, side effect or boundary of a manual region. Operands are brought where the
-  // decision for the op needs them, its local program is written with `b`, and the results stay where they are
+  // An instruction that is no control flow, side effect or boundary of a manual region. Operands are resharded to what
+  // the decision for the op needs, its local program is written with `b`, and the results stay where they are
   // computed.
   // Errors: those of the op's local program.
   absl::Status Rewrite(SpmdBuilder& b, const Instruction& instruction);
@@ -25,7 +25,7 @@ class OpRewriter {
                                             absl::Span<Instruction* const> operands);
 
  private:
-  // A Sharding annotation: the value is brought where it asks. False for all else.
+  // A Sharding annotation: the value is resharded to what it asks for. False for all else.
   bool RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction);
   // An op that hands its operand's leaves on: each in the sharding that suits it, all by one op.
   void RewriteLeaves(SpmdBuilder& b, const Instruction& instruction);

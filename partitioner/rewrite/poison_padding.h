@@ -2,7 +2,7 @@
 #ifndef TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
 #define TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
 
-#include "partitioner/rewrite/local_value_hook.h"
+#include "partitioner/spmd/local_value_hook.h"
 
 namespace toroid {
 

@@ -1,7 +1,7 @@
 // From a prepared program and a plan of shardings to the program of one partition.
 //
 // Instructions are taken in order. How each is computed is decided (op_decision.h) from where its operands lie by then
-// and where the plan wants its results; the operands are brought there (sharded_values.h), its local program is written
+// and where the plan wants its results; the operands are resharded (sharded_values.h), its local program is written
 // (op_rewriter.h), and the results stay where they were computed until a consumer needs them elsewhere. Bodies,
 // conditions and branches are rewritten where they are entered (control_flow_rewriter.h).
 #ifndef TOROID_PARTITIONER_REWRITE_PROGRAM_REWRITER_H_
@@ -16,7 +16,7 @@
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/replication_log.h"
-#include "partitioner/rewrite/local_value_hook.h"
+#include "partitioner/spmd/local_value_hook.h"
 
 namespace toroid {
 

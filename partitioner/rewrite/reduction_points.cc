@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/sharding_rule.h"
 
 namespace toroid {
 namespace {
@@ -58,7 +58,7 @@ class Analysis {
         }
       }
     }
-    return PartialAxes(*op.instruction, rule, factor_axes) != 0;
+    return PartialAxes(rule, factor_axes) != 0;
   }
 
   uint32_t PartialOperands(const FlowOp& op) const {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {
@@ -64,7 +64,7 @@ void AddOverruledShardings(const PreparedProgram& program, ReplicationLog* log) 
     if (told[t] || !annotation || !annotation->overruled) return;
     told[t] = true;
     log->Add(instruction, graph.shape(t).ByteSize(),
-             "its sharding cuts an array of run-time size, which stays whole");
+             "its sharding cuts an array of run-time size, which stays replicated");
   };
   for (const auto& computation : program.flat->computations()) {
     if (!graph.Reached(*computation)) continue;

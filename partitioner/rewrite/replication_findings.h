@@ -9,8 +9,9 @@
 
 namespace toroid {
 
-// True if `operand` was gathered whole, over the axes `gathered`, for an op that is cut elsewhere and could have taken
-// it in parts. Not if the axes now cut something else of the op: weights that are split over the axis of the batch.
+// True if `operand` was replicated, gathered over the axes `gathered`, for an op that is cut elsewhere and could have
+// taken it in parts. Not if the axes now cut something else of the op: weights that are split over the axis of the
+// batch.
 bool IsNeedlessGather(const FlowOp& op, size_t operand, const Assignment& assignment, AxisSet gathered);
 
 // Bytes of the operands and results that are cut around an op that nothing cuts; none if the op is cut itself, gives

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/iota.h"
 #include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {
@@ -145,12 +145,12 @@ ShardedValues::Fetched ShardedValues::Reshard(SpmdBuilder& b, int tensor, const 
   TOROID_CHECK(best != nullptr, consumer.name(), " wants ", b.mesh().ToString(wanted));
   const auto step = [&] { return absl::StrCat(names_.Text(from.sharding), " -> ", names_.Text(wanted)); };
   if (best->sent_bytes == 0) {
-    b.Serve(&consumer);
+    b.SetProvenance(&consumer);
   } else {
-    std::string served = name.empty() ? names_.NameOf(consumer) : name;
+    std::string needed_by = name.empty() ? names_.NameOf(consumer) : name;
     const std::string parameter = names_.ParameterBehind(tensor);
-    if (!parameter.empty() && parameter != served) absl::StrAppend(&served, " of ", parameter);
-    b.Serve(&consumer, step(), std::move(served));
+    if (!parameter.empty() && parameter != needed_by) absl::StrAppend(&needed_by, " of ", parameter);
+    b.SetProvenance(&consumer, step(), std::move(needed_by));
   }
   Fetched fetched;
   Instruction* local = toroid::Reshard(b, from.local, shape.dims(), from.sharding, *best);

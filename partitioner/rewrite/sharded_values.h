@@ -18,7 +18,7 @@
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/program_names.h"
 #include "partitioner/provenance/replication_log.h"
-#include "partitioner/rewrite/local_value_hook.h"
+#include "partitioner/spmd/local_value_hook.h"
 #include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
@@ -30,7 +30,7 @@ class ShardedValues {
     Sharding sharding;
     Instruction* local;
   };
-  // What a fetch gives: the local value, and the axes over which whole arrays had to be gathered for it.
+  // What a fetch gives: the local value, and the axes over which an array had to be gathered to replicate it.
   struct Fetched {
     Instruction* local = nullptr;
     AxisSet gathered = 0;
@@ -81,7 +81,7 @@ class ShardedValues {
 
   // Null if it cannot be made so: a constant of different elements, cut.
   Instruction* Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted, AxisSet* gathered);
-  // Brings the version from which that is cheapest to `wanted`.
+  // Reshards the version from which that is cheapest to `wanted`.
   Fetched Reshard(SpmdBuilder& b, int tensor, const Sharding& wanted, const Instruction& consumer,
                   const std::string& name);
 

@@ -46,7 +46,7 @@ absl::Status SideEffectRewriter::RewriteOnDevice(SpmdBuilder& b, const Instructi
     }
     operands.push_back(b.Unflatten(operand->shape(), leaves));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   Instruction* passed = b.Tuple(operands);
   Computation* branches[] = {BranchOnDevice(instruction, passed->shape()),
                              BranchElsewhere(instruction, passed->shape())};
@@ -65,7 +65,7 @@ absl::Status SideEffectRewriter::RewriteOnDevice(SpmdBuilder& b, const Instructi
 Computation* SideEffectRewriter::BranchOnDevice(const Instruction& instruction, const Shape& operands) {
   Computation* branch = state_.out->AddComputation(absl::StrCat(instruction.name(), ".on_device"));
   SpmdBuilder b(&state_.spmd, branch);
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   Instruction* parameter = branch->AddParameter(operands, "operands");
   std::vector<Instruction*> inside;
   for (int i = 0; i < instruction.num_operands(); ++i) inside.push_back(b.GetTupleElement(parameter, i));
@@ -76,7 +76,7 @@ Computation* SideEffectRewriter::BranchOnDevice(const Instruction& instruction, 
 Computation* SideEffectRewriter::BranchElsewhere(const Instruction& instruction, const Shape& operands) {
   Computation* branch = state_.out->AddComputation(absl::StrCat(instruction.name(), ".elsewhere"));
   SpmdBuilder b(&state_.spmd, branch);
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   branch->AddParameter(operands, "operands");
   std::vector<Instruction*> leaves;
   for (const int t : state_.graph.Leaves(instruction)) {
@@ -105,11 +105,11 @@ absl::Status SideEffectRewriter::RewriteOutfeed(SpmdBuilder& b, const Instructio
       if (shape.dim(d) % tiles == 0) continue;
       return absl::UnimplementedError(absl::StrCat("an outfeed of ", shape.ToString(), " in ", tiles,
                                                    " parts along dimension ", d,
-                                                   ": parts of unequal size; pad the data, or feed it whole"));
+                                                   ": parts of unequal size; pad the data, or feed it replicated"));
     }
     leaves.push_back(state_.values.Get(b, tensors[i], wanted, instruction));
   }
-  b.Serve(&instruction);
+  b.SetProvenance(&instruction);
   Instruction* operand = b.Unflatten(instruction.operand(0)->shape(), leaves);
   const int token = state_.graph.Leaves(*instruction.operand(1))[0];
   Instruction* clone =

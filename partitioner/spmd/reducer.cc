@@ -76,6 +76,14 @@ bool Chooses(const Instruction* value, const Instruction* a, const Instruction* 
   }
 }
 
+std::optional<Literal> FindNeutralElement(Reducer reducer, PrimitiveType type) {
+  // On predicates sums are disjunctions and products conjunctions.
+  Opcode opcode = ReducerOpcode(reducer);
+  if (type == xla::PRED && (opcode == Opcode::kAdd || opcode == Opcode::kMaximum)) opcode = Opcode::kOr;
+  if (type == xla::PRED && (opcode == Opcode::kMultiply || opcode == Opcode::kMinimum)) opcode = Opcode::kAnd;
+  return NeutralElement(opcode, type);
+}
+
 }  // namespace
 
 std::optional<Reducer> ClassifyReducer(const Computation& computation) {
@@ -125,12 +133,8 @@ Opcode ReducerOpcode(Reducer reducer) {
 }
 
 Literal NeutralElement(Reducer reducer, PrimitiveType type) {
-  // On predicates sums are disjunctions and products conjunctions.
-  Opcode opcode = ReducerOpcode(reducer);
-  if (type == xla::PRED && (opcode == Opcode::kAdd || opcode == Opcode::kMaximum)) opcode = Opcode::kOr;
-  if (type == xla::PRED && (opcode == Opcode::kMultiply || opcode == Opcode::kMinimum)) opcode = Opcode::kAnd;
-  const std::optional<Literal> element = NeutralElement(opcode, type);
-  TOROID_CHECK(element.has_value(), OpcodeName(opcode), " of ", TypeName(type));
+  const std::optional<Literal> element = FindNeutralElement(reducer, type);
+  TOROID_CHECK(element.has_value(), OpcodeName(ReducerOpcode(reducer)), " of ", TypeName(type));
   return *element;
 }
 
@@ -141,7 +145,7 @@ bool StartsNeutral(const Instruction& reduce) {
   if (!reducer || init->opcode() != Opcode::kConstant || !init->shape().IsScalar()) return false;
   const absl::StatusOr<Literal> value = LiteralOf(*init);
   if (!value.ok()) return false;
-  if (*value == NeutralElement(*reducer, init->shape().element_type())) return true;
+  if (*value == FindNeutralElement(*reducer, init->shape().element_type())) return true;
   // -0 leaves sums unchanged too.
   return *reducer == Reducer::kAdd && VisitArrayType(
                                           init->shape().element_type(),

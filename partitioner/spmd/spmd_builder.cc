@@ -23,10 +23,10 @@ SpmdBuilder::SpmdBuilder(SpmdModule* shared, Computation* computation)
       shared_(shared) {}
 
 int SpmdBuilder::Cause() {
-  if (cause_ == 0 && serving_ != nullptr) {
+  if (cause_ == 0 && source_ != nullptr) {
     std::string name = name_;
-    if (name.empty()) name = shared_->name_of ? shared_->name_of(*serving_) : serving_->name();
-    if (name.empty()) name = std::string(serving_->opcode_name());
+    if (name.empty()) name = shared_->name_of ? shared_->name_of(*source_) : source_->name();
+    if (name.empty()) name = std::string(source_->opcode_name());
     cause_ = module()->AddCause(step_.empty() ? name : absl::StrCat(name, ": ", step_));
   }
   return cause_;
@@ -104,12 +104,12 @@ Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const 
 }
 
 // Groups in iota form where the device order is one: the mesh transposed so that the group's axes are minor.
-const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim) {
+const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(Opcode opcode, const AxisList& axes, int dim) {
   const xla::HloInstructionProto*& cached =
-      shared_->collective_attrs[{.kind = kind, .axes = axes, .wanted = {}, .numbers = {dim}}];
+      shared_->collective_attrs[{.opcode = opcode, .axes = axes, .wanted = {}, .numbers = {dim}}];
   if (cached != nullptr) return cached;
   xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
-  if (kind != MoveKind::kAllToAll) attrs->set_use_global_device_ids(true);
+  if (opcode != Opcode::kAllToAll) attrs->set_use_global_device_ids(true);
   if (dim >= 0) attrs->add_dimensions(dim);
   AxisList order = mesh().InOrder(mesh().AllAxes() & ~axes.Set());
   order.Append(axes);
@@ -161,25 +161,25 @@ Instruction* SpmdBuilder::Collective(Opcode opcode, const Shape& shape, Instruct
 }
 
 Instruction* SpmdBuilder::AllReduce(Instruction* x, const AxisList& axes, Reducer reducer) {
-  return Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(MoveKind::kAllReduce, axes, -1), reducer);
+  return Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(Opcode::kAllReduce, axes, -1), reducer);
 }
 
 Instruction* SpmdBuilder::AllGather(Instruction* x, const AxisList& axes, int dim) {
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
   dims[dim] *= mesh().Product(axes);
   return Collective(Opcode::kAllGather, Shape(x->shape().element_type(), dims), x,
-                    CollectiveAttrs(MoveKind::kAllGather, axes, dim));
+                    CollectiveAttrs(Opcode::kAllGather, axes, dim));
 }
 
 Instruction* SpmdBuilder::ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer) {
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
   dims[dim] /= mesh().Product(axes);
   return Collective(Opcode::kReduceScatter, Shape(x->shape().element_type(), dims), x,
-                    CollectiveAttrs(MoveKind::kReduceScatter, axes, dim), reducer);
+                    CollectiveAttrs(Opcode::kReduceScatter, axes, dim), reducer);
 }
 
 Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim) {
-  return Collective(Opcode::kAllToAll, x->shape(), x, CollectiveAttrs(MoveKind::kAllToAll, axes, dim));
+  return Collective(Opcode::kAllToAll, x->shape(), x, CollectiveAttrs(Opcode::kAllToAll, axes, dim));
 }
 
 const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& pairs) {

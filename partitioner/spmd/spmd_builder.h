@@ -17,26 +17,26 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/cost/cost_model.h"
 #include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
-#include "partitioner/reshard/plan.h"
 
 namespace toroid {
 
 // What the attributes of a collective follow from, but for its channel.
 struct CollectiveKey {
-  MoveKind kind = MoveKind::kAllReduce;
+  Opcode opcode = Opcode::kAllReduce;
   AxisList axes;                             // The group; of a realignment, the cut that there is.
   AxisList wanted;                           // Of a realignment: the other cut.
   absl::InlinedVector<int64_t, 10> numbers;  // Whatever else tells two apart.
 
   bool operator==(const CollectiveKey& other) const {
-    return kind == other.kind && axes == other.axes && wanted == other.wanted && numbers == other.numbers;
+    return opcode == other.opcode && axes == other.axes && wanted == other.wanted && numbers == other.numbers;
   }
   template <typename H>
   friend H AbslHashValue(H h, const CollectiveKey& key) {
-    return H::combine(std::move(h), key.kind, key.axes, key.wanted, key.numbers);
+    return H::combine(std::move(h), key.opcode, key.axes, key.wanted, key.numbers);
   }
 };
 
@@ -66,17 +66,18 @@ class SpmdBuilder : public InstructionBuilder {
   const Mesh& mesh() const { return *shared_->mesh; }
   const CostModel& cost() const { return *shared_->cost; }
 
-  // Instructions added from here on serve `instruction` of the global program; `step` says what is done for
-  // it and becomes, with `name` (or what its author calls it), the cause of the collectives: "NAME: STEP".
-  void Serve(const Instruction* instruction, std::string step = "", std::string name = "") {
+  // Provenance of the instructions added from here on: they are there for `instruction` of the global program; `step`
+  // says what is done for it and becomes, with `name` (or what its author calls it), the cause of the collectives:
+  // "NAME: STEP".
+  void SetProvenance(const Instruction* instruction, std::string step = "", std::string name = "") {
     set_metadata(instruction->metadata());
-    serving_ = instruction;
+    source_ = instruction;
     step_ = std::move(step);
     name_ = std::move(name);
     cause_ = 0;
   }
 
-  // Constants serve many instructions: they name no source.
+  // Constants are there for many instructions: they name no source.
   Instruction* Constant(const Literal& value) { return computation()->AddConstant(value); }
 
   // Position of this partition in the mesh, s32[].
@@ -133,15 +134,15 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x, const xla::HloInstructionProto* attrs,
                           std::optional<Reducer> reducer = std::nullopt);
   const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
-  const xla::HloInstructionProto* CollectiveAttrs(MoveKind kind, const AxisList& axes, int dim);
+  const xla::HloInstructionProto* CollectiveAttrs(Opcode opcode, const AxisList& axes, int dim);
 
   int Cause();
 
   SpmdModule* shared_;
-  const Instruction* serving_ = nullptr;
+  const Instruction* source_ = nullptr;  // Of the global program.
   std::string step_;
   std::string name_;
-  int cause_ = 0;  // Of serving_ and step_, once a collective needed it.
+  int cause_ = 0;  // Of source_ and step_, once a collective needed it.
   Instruction* position_ = nullptr;
   absl::flat_hash_map<AxisList, Instruction*> coordinates_;
 };

@@ -7,6 +7,7 @@
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/passes/pass.h"
+#include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/program_rewriter.h"
@@ -59,7 +60,8 @@ absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const Partit
   ShardingPlan targets = ProposeShardings(program);
   std::vector<bool> at_boundary(graph.num_tensors(), false);
   for (const int t : BoundaryTensors(*flat, graph)) at_boundary[t] = true;
-  options.policy->AdjustPlan(at_boundary, &targets);
+  const AssignmentPolicy& policy = options.policy != nullptr ? *options.policy : CheapestAssignments();
+  policy.AdjustPlan(at_boundary, &targets);
   result.propagate_seconds = start.Seconds();
   if (IsLookedAt(options)) {
     ShowShardings(graph, annotations.mesh, targets, flat);
@@ -68,7 +70,7 @@ absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const Partit
 
   const Stopwatch middle;
   RewriteOptions rewrite;
-  rewrite.policy = options.policy;
+  rewrite.policy = &policy;
   rewrite.on_local_value = options.on_local_value;
   ASSIGN_OR_RETURN(RewrittenProgram rewritten, RewriteProgram(program, targets, rewrite));
   result.module = std::move(rewritten.module);

@@ -5,8 +5,8 @@
 // dropped.
 //
 // Rewriting is generic over sharding rules. For each op the cheapest assignment of axes to factors is chosen;
-// its operands are brought there by the cheapest plans from wherever they already are (a value is kept in
-// every sharding it was once brought to); the result stays in the sharding it was computed in, partial sums
+// its operands are resharded to it by the cheapest plans from wherever they already are (a value is kept in
+// every sharding it was once resharded to); the result stays in the sharding it was computed in, partial sums
 // included, until a consumer needs another. Ops linear in a partial operand pass it on when that costs no
 // more.
 #ifndef TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_

@@ -8,11 +8,11 @@
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/spmd_record.h"
-#include "runtime/engine/progress.h"
 #include "runtime/numerics/float_chains.h"
 #include "runtime/numerics/promote.h"
 #include "runtime/partitioned/ranks_run.h"
 #include "runtime/partitioned/run_partitioned.h"
+#include "runtime/plan/progress.h"
 
 namespace toroid {
 namespace {

@@ -5,7 +5,7 @@
 #define TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_
 
 #include "absl/status/status.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

@@ -9,8 +9,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "runtime/engine/op_call.h"
 #include "runtime/loops/strided_copy.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/reducer.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/thread_pool.h"
+#include "runtime/plan/scalar_body.h"
 
 namespace toroid {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/engine/op_call.h"
 #include "runtime/loops/loop_of_two.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

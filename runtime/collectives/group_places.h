@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "hlo/ir/replica_groups.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

@@ -12,7 +12,6 @@
 #include "hlo/ir/module.h"
 #include "runtime/dynamic/dynamic_inference.h"
 #include "runtime/dynamic/dynamic_size.h"
-#include "runtime/engine/kernel_table.h"
 #include "runtime/mesh/active_devices.h"
 #include "runtime/mesh/mesh_rows.h"
 
@@ -50,13 +49,13 @@ absl::StatusOr<StaticOp*> FindStaticOp(OpCall& call, const std::vector<Shape>& s
   auto made = std::make_unique<StaticOp>();
   ASSIGN_OR_RETURN(made->module, MakeStaticOp(call.instruction(), shapes));
   const Instruction& instruction = *made->module->entry()->root();
-  made->step.kernel = KernelOf(instruction.opcode());
+  made->step.kernel = made->step.static_kernel = call.static_kernel();
   made->step.instruction = &instruction;
   made->step.elements = instruction.shape().NumElements();
   made->step.bytes = instruction.shape().ByteSize();
   for (int i = 0; i < call.num_operands(); ++i) {
     made->step.operands.push_back(i);
-    if (i < 64) made->step.dying |= uint64_t{1} << i;
+    if (i < 64) made->step.last_uses |= uint64_t{1} << i;
   }
   made->step.result = call.num_operands();
   for (int i = 0; i < call.num_called(); ++i) made->step.called.push_back(&call.called(i));
@@ -134,7 +133,7 @@ absl::Status RunCollective(OpCall& call) {
           absl::StrCat("the run-time sizes of operand ", i, " differ between devices"));
     }
   }
-  RETURN_IF_ERROR(KernelOf(call.opcode())(call));
+  RETURN_IF_ERROR(call.static_kernel()(call));
   MeshBuffer result = call.result();
   call.result().Reset();
   const auto mark = [&](int i, const Shape& shape, MeshBuffer* array) -> absl::Status {
@@ -176,14 +175,14 @@ absl::Status ExecuteOnValidParts(OpCall& call) {
   if (IsCollective(call.opcode())) return RunCollective(call);
   bool known = false, agree = true;
   for (int i = 0; i < call.num_operands(); ++i) {
-    if (call.operand(i).is_tuple()) return KernelOf(call.opcode())(call);
+    if (call.operand(i).is_tuple()) return call.static_kernel()(call);
     const MeshBuffer* sizes = call.operand(i).sizes();
     if (sizes == nullptr || !call.operand_shape(i).IsDynamic()) continue;
     known = true;
     // Where ranks share the devices, all of them go the same way.
     agree &= sizes->uniform() || (!call.mesh().shared() && SizesAgree(*sizes, call.copies()));
   }
-  if (!known) return KernelOf(call.opcode())(call);
+  if (!known) return call.static_kernel()(call);
   const auto shapes_of = [&](int64_t row) {
     std::vector<Shape> shapes;
     for (int i = 0; i < call.num_operands(); ++i)

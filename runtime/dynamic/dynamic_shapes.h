@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "hlo/ir/instruction.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

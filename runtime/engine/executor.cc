@@ -10,9 +10,9 @@
 #include "hlo/passes/mixed_precision.h"
 #include "runtime/dynamic/dynamic_size.h"
 #include "runtime/engine/memory_limit.h"
-#include "runtime/engine/run_plan.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/limit_error.h"
+#include "runtime/plan/run_plan.h"
 #include "runtime/transport/transport.h"
 
 namespace toroid {

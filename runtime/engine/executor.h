@@ -36,7 +36,7 @@ struct RunOptions {
   int64_t held_bytes = 0;
   // Most instructions executed, those of loops each time around; 0: no limit.
   int64_t max_steps = 0;
-  // What infeed ops take, in order, and where outfeeds go; see kernels/host_transfer.h.
+  // What infeed ops take, in order, and where outfeeds go; see collectives/host_transfer.h.
   std::shared_ptr<const Infeed> infeed;
   Outfeed* outfeed = nullptr;
   // Where to tell how far the run is.

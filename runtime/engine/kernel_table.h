@@ -3,7 +3,7 @@
 #define TOROID_RUNTIME_ENGINE_KERNEL_TABLE_H_
 
 #include "hlo/opcode.h"
-#include "runtime/engine/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace toroid {
 

@@ -99,7 +99,7 @@ class Estimator {
       const PeakEstimate inside = Inside(step, uniform);
       int64_t outside = live;
       for (size_t i = 0; i < step.operands.size() && i < 64; ++i) {
-        if ((step.dying >> i) & 1) outside -= bytes[step.operands[i]];
+        if ((step.last_uses >> i) & 1) outside -= bytes[step.operands[i]];
       }
       if (inside.bytes > 0) Raise(SaturatingAdd(outside, inside.bytes), inside.instruction, &peak);
       for (const int slot : step.frees) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/engine/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace toroid {
 

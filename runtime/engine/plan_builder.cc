@@ -7,9 +7,9 @@
 #include "hlo/base/status.h"
 #include "runtime/dynamic/dynamic_shapes.h"
 #include "runtime/engine/kernel_table.h"
-#include "runtime/engine/op_call.h"
-#include "runtime/engine/progress.h"
 #include "runtime/mesh/limit_error.h"
+#include "runtime/plan/op_call.h"
+#include "runtime/plan/progress.h"
 
 namespace toroid {
 namespace {
@@ -39,7 +39,7 @@ void FindLastUses(Plan& plan, const std::vector<bool>& needed) {
       if (keep[slot] || last_use[slot] != step.result) continue;
       int uses = 0;
       for (const int other : step.operands) uses += other == slot;
-      if (uses == 1 && i < 64) step.dying |= uint64_t{1} << i;
+      if (uses == 1 && i < 64) step.last_uses |= uint64_t{1} << i;
       bool listed = false;
       for (const int other : step.frees) listed |= other == slot;
       if (!listed) step.frees.push_back(slot);
@@ -105,7 +105,8 @@ absl::Status PlanBuilder::AddSteps(const Computation& computation, int depth, Pl
           absl::StrCat(instruction->Path(), ": unknown opcode ", instruction->opcode_name()));
     }
     Step step;
-    step.kernel = ComputesOnValidParts(*instruction) ? ExecuteOnValidParts : KernelOf(instruction->opcode());
+    step.static_kernel = KernelOf(instruction->opcode());
+    step.kernel = ComputesOnValidParts(*instruction) ? ExecuteOnValidParts : step.static_kernel;
     step.instruction = instruction.get();
     step.result = i;
     step.elements = instruction->shape().NumElements();

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/analysis/side_effects.h"
 #include "hlo/ir/module.h"
-#include "runtime/engine/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace toroid {
 

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "hlo/opcode.h"
-#include "runtime/engine/op_call.h"
 #include "runtime/loops/loop_of_two.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

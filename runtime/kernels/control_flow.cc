@@ -7,10 +7,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "hlo/base/status.h"
-#include "runtime/engine/progress.h"
-#include "runtime/engine/run_plan.h"
 #include "runtime/mesh/active_devices.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/progress.h"
+#include "runtime/plan/run_plan.h"
 
 namespace toroid {
 namespace {

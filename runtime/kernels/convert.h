@@ -3,7 +3,7 @@
 #define TOROID_RUNTIME_KERNELS_CONVERT_H_
 
 #include "absl/status/status.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/engine/run_plan.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/run_plan.h"
 
 namespace toroid {
 namespace {

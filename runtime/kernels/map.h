@@ -6,7 +6,7 @@
 #define TOROID_RUNTIME_KERNELS_MAP_H_
 
 #include "absl/status/status.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

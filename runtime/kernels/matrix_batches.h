@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "hlo/base/status.h"
-#include "runtime/engine/op_call.h"
 #include "runtime/kernels/convert.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

@@ -16,7 +16,7 @@ void OneOp::Set(Kernel kernel, const Instruction& instruction, std::vector<Plan*
   step_.bytes = instruction.shape().ByteSize();
   for (int i = 0; i < instruction.num_operands(); ++i) {
     step_.operands.push_back(i);
-    if (i < 64) step_.dying |= uint64_t{1} << i;
+    if (i < 64) step_.last_uses |= uint64_t{1} << i;
   }
   step_.called = std::move(called);
 }

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "hlo/ir/module.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

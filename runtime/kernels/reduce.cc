@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/reducer.h"
 #include "runtime/loops/block_convert.h"
@@ -15,6 +14,7 @@
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/scalar_body.h"
 
 namespace toroid {
 namespace {

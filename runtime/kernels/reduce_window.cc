@@ -9,7 +9,6 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/reducer.h"
 #include "runtime/kernels/window_padding.h"
@@ -17,6 +16,7 @@
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/scalar_body.h"
 
 namespace toroid {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "hlo/base/status.h"
-#include "runtime/engine/run_plan.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/run_plan.h"
 
 namespace toroid {
 absl::Status CombineSlices(Plan& body, absl::Span<MeshBuffer> a, absl::Span<MeshBuffer> b, int64_t count,

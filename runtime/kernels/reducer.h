@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/engine/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace toroid {
 

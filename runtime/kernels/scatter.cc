@@ -9,13 +9,13 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "runtime/engine/scalar_body.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/combine_at.h"
 #include "runtime/kernels/gather_window.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/scalar_body.h"
 
 namespace toroid {
 namespace {
@@ -116,7 +116,7 @@ void CombineNarrow(PrimitiveType type, BinaryLoop loop, char* target, const char
   }
 }
 
-// Makes results[i] operand i with rows of its own, in place if it dies here.
+// Makes results[i] operand i with rows of its own, in place if this is its last use.
 absl::Status CopyOperands(OpCall& call, int operands, bool uniform, std::vector<MeshBuffer>* results) {
   for (int i = 0; i < operands; ++i) {
     MeshBuffer buffer = call.TakeOperand(i);

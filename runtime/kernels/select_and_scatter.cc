@@ -7,10 +7,10 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "runtime/engine/run_plan.h"
 #include "runtime/kernels/combine_at.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/run_plan.h"
 
 namespace toroid {
 namespace {

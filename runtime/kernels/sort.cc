@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/engine/run_plan.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/loops/total_order.h"
 #include "runtime/mesh/mesh_rows.h"
+#include "runtime/plan/run_plan.h"
 
 namespace toroid {
 namespace {

@@ -1,9 +1,9 @@
-// Ops that make or take apart values without computing: iota, constants, tuples, tokens, device numbers.
+// Ops that make, bundle or unpack values without computing: iota, constants, tuples, tokens, device numbers.
 #ifndef TOROID_RUNTIME_KERNELS_STRUCTURE_H_
 #define TOROID_RUNTIME_KERNELS_STRUCTURE_H_
 
 #include "absl/status/status.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

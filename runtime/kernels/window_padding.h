@@ -4,7 +4,7 @@
 
 #include "absl/types/span.h"
 #include "hlo/ir/attribute_views.h"
-#include "runtime/engine/op_call.h"
+#include "runtime/plan/op_call.h"
 
 namespace toroid {
 

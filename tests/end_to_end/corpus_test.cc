@@ -14,6 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "hlo/io/file.h"
+#include "partitioner/assign/assignment_policy.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "partitioner/stages/spmd_partitioner.h"
@@ -96,7 +97,7 @@ TEST_P(CorpusTest, PartitionedRunGivesTheRecordedResult) {
 
 // The slowest correct partitioning agrees too, so that a difference above is the partitioner's and not a
 // kernel's.
-TEST_P(CorpusTest, ComputedOnWholeArraysGivesTheRecordedResult) {
+TEST_P(CorpusTest, ComputedOnReplicatedArraysGivesTheRecordedResult) {
   ASSERT_OK_AND_ASSIGN(const Program program, ReadProgram(GetParam()));
   PartitionOptions options;
   options.policy = &ReplicateEverything();

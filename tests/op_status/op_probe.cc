@@ -19,7 +19,7 @@
 #include "hlo/ops/constraint.h"
 #include "hlo/ops/infer_shape.h"
 #include "hlo/ops/verify_module.h"
-#include "partitioner/ops/rules.h"
+#include "partitioner/ops/op_families.h"
 #include "runtime/engine/executor.h"
 #include "tests/hlo/ops/constraint_cases.h"
 #include "tests/op_status/partition_probe.h"

@@ -9,7 +9,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/module.h"
 #include "hlo/opcode.h"
-#include "partitioner/ops/rules.h"
+#include "partitioner/ops/op_families.h"
 #include "tests/random/random_program.h"
 #include "tests/status_matchers.h"
 
@@ -28,41 +28,41 @@ const Row kTable[] = {
 #undef HLO_OP
 };
 
-// Computed on whole arrays: no sharding of theirs can be wrong. The rule is asked whether that is so.
-const std::set<Opcode> kWholeArrays = {Opcode::kBitcast,
-                                       Opcode::kRaggedDot,
-                                       Opcode::kScaledDot,
-                                       Opcode::kScan,
-                                       Opcode::kBatchNormTraining,
-                                       Opcode::kBatchNormInference,
-                                       Opcode::kBatchNormGrad,
-                                       Opcode::kRng,
-                                       Opcode::kRngGetAndUpdateState,
-                                       Opcode::kRngBitGenerator,
-                                       Opcode::kFusion,
-                                       Opcode::kReplicaId,
-                                       Opcode::kPartitionId,
-                                       Opcode::kRaggedAllToAll,
-                                       Opcode::kInfeed,
-                                       Opcode::kOutfeed,
-                                       Opcode::kSend,
-                                       Opcode::kSendDone,
-                                       Opcode::kRecv,
-                                       Opcode::kRecvDone,
-                                       Opcode::kCopyStart,
-                                       Opcode::kCopyDone,
-                                       Opcode::kAllReduceStart,
-                                       Opcode::kAllReduceDone,
-                                       Opcode::kAllGatherStart,
-                                       Opcode::kAllGatherDone,
-                                       Opcode::kCollectivePermuteStart,
-                                       Opcode::kCollectivePermuteDone,
-                                       Opcode::kAsyncStart,
-                                       Opcode::kAsyncUpdate,
-                                       Opcode::kAsyncDone,
-                                       Opcode::kGetDimensionSize,
-                                       Opcode::kSetDimensionSize,
-                                       Opcode::kDynamicReshape};
+// Computed on replicated arrays: no sharding of theirs can be wrong. The rule is asked whether that is so.
+const std::set<Opcode> kReplicatedArrays = {Opcode::kBitcast,
+                                            Opcode::kRaggedDot,
+                                            Opcode::kScaledDot,
+                                            Opcode::kScan,
+                                            Opcode::kBatchNormTraining,
+                                            Opcode::kBatchNormInference,
+                                            Opcode::kBatchNormGrad,
+                                            Opcode::kRng,
+                                            Opcode::kRngGetAndUpdateState,
+                                            Opcode::kRngBitGenerator,
+                                            Opcode::kFusion,
+                                            Opcode::kReplicaId,
+                                            Opcode::kPartitionId,
+                                            Opcode::kRaggedAllToAll,
+                                            Opcode::kInfeed,
+                                            Opcode::kOutfeed,
+                                            Opcode::kSend,
+                                            Opcode::kSendDone,
+                                            Opcode::kRecv,
+                                            Opcode::kRecvDone,
+                                            Opcode::kCopyStart,
+                                            Opcode::kCopyDone,
+                                            Opcode::kAllReduceStart,
+                                            Opcode::kAllReduceDone,
+                                            Opcode::kAllGatherStart,
+                                            Opcode::kAllGatherDone,
+                                            Opcode::kCollectivePermuteStart,
+                                            Opcode::kCollectivePermuteDone,
+                                            Opcode::kAsyncStart,
+                                            Opcode::kAsyncUpdate,
+                                            Opcode::kAsyncDone,
+                                            Opcode::kGetDimensionSize,
+                                            Opcode::kSetDimensionSize,
+                                            Opcode::kDynamicReshape};
 
 const std::map<Opcode, const char*> kExceptions = {
     {Opcode::kAllReduce, "written by hand in manual regions: the corpus' manual programs"},
@@ -85,18 +85,18 @@ TEST(OpListTest, EveryOpIsInTheRandomProgramsOrAmongTheExceptions) {
     }
   }
   for (const Row& row : kTable) {
-    const bool excepted = kWholeArrays.count(row.opcode) + kExceptions.count(row.opcode) > 0;
+    const bool excepted = kReplicatedArrays.count(row.opcode) + kExceptions.count(row.opcode) > 0;
     EXPECT_NE(seen.count(row.opcode) > 0, excepted)
         << row.name << (excepted ? " occurs and needs no exception" : " is in no random program");
   }
 }
 
-TEST(OpListTest, OpsOnWholeArraysHaveNothingToCut) {
+TEST(OpListTest, OpsOnReplicatedArraysHaveNothingToCut) {
   Module module("m");
   Computation* computation = module.AddComputation("main");
   Instruction* x = computation->AddParameter(Shape(xla::F32, {4, 4}));
   for (const Row& row : kTable) {
-    if (kWholeArrays.count(row.opcode) == 0) continue;
+    if (kReplicatedArrays.count(row.opcode) == 0) continue;
     const std::vector<Instruction*> operands(row.arity == kVariadic ? 1 : row.arity, x);
     EXPECT_TRUE(
         ShardingRuleOf(*computation->Add(row.opcode, Shape(xla::F32, {4, 4}), operands)).factors.empty())

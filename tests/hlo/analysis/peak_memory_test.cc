@@ -141,6 +141,17 @@ TEST(PeakMemoryTest, ItSaysWhereAndWhatIsHeld) {
   EXPECT_EQ(peak.live[0].bytes, 4000);
 }
 
+TEST(PeakMemoryTest, MemoryWhileRunningReachesThePeakAndNotMore) {
+  const auto module = Program(
+      "x = f32[1000] parameter(0) y = f32[2000] concatenate(x, x), dimensions={0} z = f32[1000] slice(y), "
+      "slice={[0:1000]} ROOT w = f32[1000] negate(z)");
+  const auto during = MemoryWhileRunning(*module)[module->entry()->index()];
+  EXPECT_THAT(during, ElementsAre(4000, 12000, 16000, 8000));
+  EXPECT_EQ(ComputePeakMemory(*module).bytes, 16000);
+  const ArraySize padded = [](const Shape& array) { return array.ByteSize() + 96; };
+  EXPECT_EQ(ComputePeakMemory(*module, &padded).bytes, 16000 + 3 * 96);
+}
+
 TEST(BuffersTest, TuplesAndTheirElementsNameOneBuffer) {
   const auto module = Program(
       "a = f32[2] parameter(0) b = f32[3] parameter(1) t = (f32[2], f32[3]) tuple(a, b) "

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "partitioner/assign/assignment_policy.h"
-#include "partitioner/ops/rules.h"
+#include "partitioner/ops/op_families.h"
 #include "tests/partitioner/equivalence.h"
 
 namespace toroid {
@@ -125,7 +125,7 @@ TEST(AssignmentTest, ReservedAxesCutNothing) {
   EXPECT_EQ(p.ResultUnder(assignment), Problem::Cut({{0}, {}}));
 }
 
-TEST(AssignmentTest, AnOpThatNeedsItsDimensionWholeTakesTheAxesToAnotherOne) {
+TEST(AssignmentTest, AnOpThatNeedsItsDimensionReplicatedTakesTheAxesToAnotherOne) {
   Problem p(R"(
 less {
   a = f32[] parameter(0)

@@ -166,7 +166,7 @@ TEST(PropagationTest, OutputsKeepWhatWasAskedAndFreeOnesWhatWasFound) {
             "f32[2,4]");
 }
 
-TEST(PropagationTest, ReplicatedOutputsAndOracleModeAreWhole) {
+TEST(PropagationTest, OutputsAreReplicatedWhereThatIsAskedFor) {
   PartitionOptions options;
   options.replicate_outputs = true;
   const auto module = ProgramFor(R"(ENTRY main {

@@ -89,7 +89,7 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
   std::vector<CollectiveRecord> records = {Record(absl::StrCat(name, ": ", step), "/home/me/projects/model/layers.py:12"),
                                            Record("y")};
   const std::vector<FullReplication> replications = {
-      {name, "/home/me/projects/model/layers.py:12", 4096, "operand 0 is gathered whole"}};
+      {name, "/home/me/projects/model/layers.py:12", 4096, "operand 0 is replicated"}};
   for (const int width : {40, 80, 100, 120, 140, 160, 250}) {
     for (const std::string& line : Lines(ExplainTable(records, replications, {false, width}))) {
       EXPECT_LE(TextWidth(line), std::max(width, 80)) << line;
@@ -109,10 +109,10 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
 TEST(ExplainTest, WhatIsReplicatedAlikeIsOneLine) {
   const std::vector<FullReplication> replications = {{"dot.1", "m.py:3", 4096, "reason"},
                                                      {"dot.5", "m.py:3", 4096, "reason"},
-                                                     {"sort.5", "", 8, "sort is computed on whole arrays"}};
+                                                     {"sort.5", "", 8, "sort is computed on replicated arrays"}};
   EXPECT_EQ(ExplainTable({}, replications, {false, 120}),
             "no collectives\nsent per device in all: 0 B\nreplicated: dot.* 2 x 4.1 kB, reason (m.py:3)\n"
-            "replicated: sort.5 8 B, sort is computed on whole arrays\n");
+            "replicated: sort.5 8 B, sort is computed on replicated arrays\n");
 }
 
 const char kLoop[] = R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["data"=2, "model"=4]>}}

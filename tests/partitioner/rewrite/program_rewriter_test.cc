@@ -39,7 +39,7 @@ TEST(ProgramRewriterTest, OnePreparedProgramIsRewrittenUnderSeveralPlans) {
   EXPECT_EQ(CountIn(*second.module->entry(), Opcode::kAllGather), 1);
 }
 
-TEST(ProgramRewriterTest, APolicyThatReplicatesEverythingComputesWholeArrays) {
+TEST(ProgramRewriterTest, APolicyThatReplicatesEverythingComputesReplicatedArrays) {
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(kRows, 4), PartitionOptions()));
   const ShardingPlan plan = ProposeShardings(*program);
   RewriteOptions options;

@@ -30,7 +30,7 @@ TEST(ShardedValuesTest, TheSecondUserOfAShardingTakesTheVersionOfTheFirst) {
   EXPECT_EQ(values.versions(x).size(), 2);
 }
 
-TEST(ShardedValuesTest, TheCheapestVersionIsTheOneThatIsBrought) {
+TEST(ShardedValuesTest, TheCheapestVersionIsTheOneThatIsResharded) {
   RewriteFixture f(kTwoUsers, 4);
   ShardedValues& values = f.state.values;
   const int x = f.Tensor("x");
@@ -42,7 +42,7 @@ TEST(ShardedValuesTest, TheCheapestVersionIsTheOneThatIsBrought) {
   EXPECT_EQ(f.Count(Opcode::kDynamicSlice), 1);
 }
 
-TEST(ShardedValuesTest, AFetchTellsOverWhichAxesItGatheredAWholeArray) {
+TEST(ShardedValuesTest, AFetchTellsOverWhichAxesItGatheredToReplicate) {
   RewriteFixture f(kTwoUsers, 4);
   ShardedValues& values = f.state.values;
   const int x = f.Tensor("x");

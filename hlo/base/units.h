@@ -1,0 +1,24 @@
+// Units of predicted costs: whole bytes and picoseconds, so that sums are exact and equal plans compare equal.
+#ifndef TOROID_HLO_BASE_UNITS_H_
+#define TOROID_HLO_BASE_UNITS_H_
+
+#include <cmath>
+#include <cstdint>
+
+namespace toroid {
+
+using Bytes = int64_t;
+using Picoseconds = int64_t;
+
+constexpr double kPicosecondsPerSecond = 1e12;
+
+// Rounded to the nearest; saturates. Example: 1.5e-6 s is 1,500,000 ps. `seconds` is not negative and not NaN.
+inline Picoseconds PicosecondsOf(double seconds) {
+  const double ps = std::round(seconds * kPicosecondsPerSecond);
+  return ps >= 9.2e18 ? INT64_MAX : static_cast<Picoseconds>(ps);
+}
+inline double SecondsOf(Picoseconds ps) { return static_cast<double>(ps) / kPicosecondsPerSecond; }
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_UNITS_H_

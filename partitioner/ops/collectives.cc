@@ -1,0 +1,68 @@
+#include "partitioner/ops/collectives.h"
+
+namespace toroid {
+namespace {
+
+// Pointwise per operand, except that the listed dimensions are private to each side.
+ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64_t> private_dims) {
+  ShardingRule rule;
+  const bool tuple = instruction.shape().IsTuple();
+  for (int i = 0; i < instruction.num_operands(); ++i) {
+    TensorFactors factors;
+    const Shape& shape = instruction.operand(i)->shape();
+    for (int d = 0; d < shape.rank(); ++d) {
+      bool is_private = false;
+      for (const int64_t p : private_dims) is_private |= p == d;
+      factors.push_back(is_private ? DimFactors() : DimFactors(rule.AddFactor(shape.dim(d))));
+    }
+    rule.operands.push_back(factors);
+    if (tuple || i == 0) rule.results.push_back(factors);
+  }
+  return rule;
+}
+
+// A tuple of as many arrays as there are operands, each with its operand's sizes.
+bool ResultPerOperand(const Instruction& instruction) {
+  const auto results = instruction.shape().tuple_shapes();
+  if (static_cast<int>(results.size()) != instruction.num_operands()) return false;
+  for (int i = 0; i < instruction.num_operands(); ++i) {
+    if (!results[i].IsArray() || !results[i].SameDims(instruction.operand(i)->shape())) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ShardingRule AllReduceShardingRule(const Instruction& instruction) { return PointwiseBut(instruction, {}); }
+
+ShardingRule AllGatherShardingRule(const Instruction& instruction) {
+  return PointwiseBut(instruction, instruction.dimensions());
+}
+
+ShardingRule ReduceScatterShardingRule(const Instruction& instruction) {
+  return PointwiseBut(instruction, instruction.dimensions());
+}
+
+ShardingRule AllToAllShardingRule(const Instruction& instruction) {
+  if (instruction.dimensions().empty()) {
+    // Of n operands, each goes to another device: what arrives together was cut alike.
+    if (!ResultPerOperand(instruction)) return OpaqueRule(instruction);
+    ShardingRule rule = PointwiseRule(instruction.operand(0)->shape().dims(), instruction.num_operands());
+    rule.results.assign(rule.operands.begin(), rule.operands.end());
+    return rule;
+  }
+  return PointwiseBut(instruction, instruction.dimensions());
+}
+
+ShardingRule CollectivePermuteShardingRule(const Instruction& instruction) {
+  // One that writes into its second operand names places within them.
+  const bool in_place = instruction.num_operands() > 1 && !ResultPerOperand(instruction);
+  return in_place ? OpaqueRule(instruction) : PointwiseBut(instruction, {});
+}
+
+ShardingRule CollectiveBroadcastShardingRule(const Instruction& instruction) {
+  const bool plain = instruction.num_operands() == 1 || ResultPerOperand(instruction);
+  return plain ? PointwiseBut(instruction, {}) : OpaqueRule(instruction);
+}
+
+}  // namespace toroid

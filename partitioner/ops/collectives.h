@@ -1,0 +1,19 @@
+// Collectives that the program's author wrote: pointwise, except that the dimensions they gather, scatter or exchange
+// are private to each side. The local program is the op itself.
+#ifndef TOROID_PARTITIONER_OPS_COLLECTIVES_H_
+#define TOROID_PARTITIONER_OPS_COLLECTIVES_H_
+
+#include "partitioner/ops/sharding_rule.h"
+
+namespace toroid {
+
+ShardingRule AllReduceShardingRule(const Instruction& instruction);
+ShardingRule AllGatherShardingRule(const Instruction& instruction);
+ShardingRule ReduceScatterShardingRule(const Instruction& instruction);
+ShardingRule AllToAllShardingRule(const Instruction& instruction);
+ShardingRule CollectivePermuteShardingRule(const Instruction& instruction);
+ShardingRule CollectiveBroadcastShardingRule(const Instruction& instruction);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_OPS_COLLECTIVES_H_

@@ -1,0 +1,48 @@
+#include "partitioner/ops/concatenate.h"
+
+#include "partitioner/reshard/halo_exchange.h"
+
+namespace toroid {
+
+ShardingRule ConcatenateShardingRule(const Instruction& instruction) {
+  ShardingRule rule = PointwiseRule(instruction.shape().dims(), instruction.num_operands());
+  if (instruction.num_operands() > 1) rule.factors[instruction.dimension()].kind = FactorKind::kPermuting;
+  if (instruction.num_operands() < 32) rule.AddMoved((uint32_t{1} << instruction.num_operands()) - 1);
+  return rule;
+}
+
+std::vector<OperandWindows> ReadsOfConcatenate(const Instruction& op, int dim, int64_t tiles) {
+  const int64_t t = TileRows(op, dim, tiles);
+  std::vector<OperandWindows> reads;
+  int64_t begin = 0;
+  for (int k = 0; k < op.num_operands(); ++k) {
+    const int64_t size = op.operand(k)->shape().dim(dim);
+    reads.push_back({k, dim, {t, -begin, t}, size});
+    begin += size;
+  }
+  return reads;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const int64_t d = context.op->dimension();
+  const AxisList& axes = context.results[0].dims[d];
+  if (axes.empty()) return context.CloneLocal();
+  const Shape local = context.ResultShape();
+  const PrimitiveType type =
+      SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes) + context.op->shape().dim(d));
+  Instruction* result = nullptr;
+  for (const OperandWindows& read : ReadsOfConcatenate(*context.op, d, b.mesh().Product(axes))) {
+    if (read.size == 0) continue;
+    Instruction* piece = FetchWindow(b, context.operands[read.operand], d, read.size, axes, axes, read.windows);
+    if (result == nullptr) {
+      result = piece;
+    } else {
+      Instruction* from = b.AffineOffset(axes, -read.windows.scale, -read.windows.shift, type);
+      result = b.Select(b.InRange(local.dims(), d, from, nullptr), piece, result);
+    }
+  }
+  return std::vector<Instruction*>{result};
+}
+
+}  // namespace toroid

@@ -1,0 +1,13 @@
+// `constant`: every device holds the part that is asked for; a tuple of constants is never cut.
+#ifndef TOROID_PARTITIONER_OPS_CONSTANT_H_
+#define TOROID_PARTITIONER_OPS_CONSTANT_H_
+
+#include "partitioner/ops/sharding_rule.h"
+
+namespace toroid {
+
+ShardingRule ConstantShardingRule(const Instruction& instruction);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_OPS_CONSTANT_H_

@@ -1,0 +1,77 @@
+#include "partitioner/ops/dynamic_slice.h"
+
+#include "partitioner/ops/start_indices.h"
+
+namespace toroid {
+
+ShardingRule DynamicSliceShardingRule(const Instruction& instruction) {
+  const Shape& from = instruction.operand(0)->shape();
+  ShardingRule rule;
+  TensorFactors operand, result;
+  for (int d = 0; d < from.rank(); ++d) {
+    if (from.dim(d) == instruction.shape().dim(d)) {
+      operand.push_back(rule.AddFactor(from.dim(d)));
+      result.push_back(operand[d]);
+    } else {
+      operand.push_back(rule.AddFactor(from.dim(d), FactorKind::kIndexed));
+      result.push_back(DimFactors());
+    }
+  }
+  rule.operands.push_back(operand);
+  for (int i = 1; i < instruction.num_operands(); ++i) {
+    rule.operands.emplace_back(TensorFactors(instruction.operand(i)->shape().rank()));
+  }
+  rule.results.push_back(result);
+  rule.indexed_is_partial = true;
+  rule.AddMoved(0b1);
+  return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const Shape& from = context.op->operand(0)->shape();
+  Instruction* x = context.operands[0];
+  // Dimensions that pass through: only the sizes change.
+  xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
+  const Shape local = context.ResultShape();
+  attrs->clear_dynamic_slice_sizes();
+  for (int d = 0; d < local.rank(); ++d) attrs->add_dynamic_slice_sizes(local.dim(d));
+  Instruction* mask = nullptr;
+  bool rewrite = false;
+  for (int d = 0; d < from.rank(); ++d)
+    rewrite |= from.dim(d) != context.op->shape().dim(d) && context.IsCut(0, d);
+  if (!rewrite) return context.CloneLocal(attrs);
+  // Rows [start, start + k) of a cut dimension: those in the shard, shifted by a padding of k on both sides
+  // so that every start is in range, masked to the valid part.
+  for (int d = 0; d < from.rank(); ++d) {
+    Instruction*& start = context.operands[1 + d];
+    const int64_t k = local.dim(d);
+    if (from.dim(d) == context.op->shape().dim(d) || !context.IsCut(0, d)) continue;
+    const AxisList& axes = context.AxesOf(0, d);
+    const int64_t shard = x->shape().dim(d);
+    Instruction* clamped = ClampedStart(b, start, from.dim(d), k);
+    Instruction* here =
+        b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));  // In the shard.
+    x = b.PadAlong(x, d, k, k);
+    start = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
+    start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
+    start = b.Binary(Opcode::kMinimum, start, b.IntScalar(shard + k, xla::S64));
+    // Result row i is valid where 0 <= here + i < shard.
+    Instruction* lo = b.Binary(Opcode::kSubtract, b.IntScalar(0, xla::S64), here);
+    Instruction* hi = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);
+    Instruction* in = b.InRange(local.dims(), d, lo, hi);
+    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+  }
+  // All start indices in one type.
+  for (int d = 0; d < from.rank(); ++d) {
+    Instruction*& start = context.operands[1 + d];
+    if (start->shape().element_type() != xla::S64)
+      start = ClampedStart(b, start, from.dim(d), context.op->shape().dim(d));
+  }
+  context.operands[0] = x;
+  std::vector<Instruction*> rows = context.CloneLocal(attrs);
+  rows[0] = b.Select(mask, rows[0], b.Broadcast(b.Zero(local.element_type()), local.dims()));
+  return rows;
+}
+
+}  // namespace toroid

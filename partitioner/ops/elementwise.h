@@ -1,0 +1,22 @@
+// Elementwise ops: (i j ...), (i j ...) -> (i j ...); scalar operands of select and clamp have no factors.
+//
+// The local program is the op itself. Linear: negate, real and imag; add, subtract and complex in both operands at
+// once; multiply in either, divide in its first; select in what it selects from; convert where it keeps sums.
+#ifndef TOROID_PARTITIONER_OPS_ELEMENTWISE_H_
+#define TOROID_PARTITIONER_OPS_ELEMENTWISE_H_
+
+#include "partitioner/ops/sharding_rule.h"
+
+namespace toroid {
+
+ShardingRule UnaryShardingRule(const Instruction& instruction);
+ShardingRule BinaryShardingRule(const Instruction& instruction);
+ShardingRule CompareShardingRule(const Instruction& instruction);
+ShardingRule SelectShardingRule(const Instruction& instruction);
+ShardingRule ClampShardingRule(const Instruction& instruction);
+ShardingRule ConvertShardingRule(const Instruction& instruction);
+ShardingRule MapShardingRule(const Instruction& instruction);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_OPS_ELEMENTWISE_H_

@@ -1,0 +1,103 @@
+#include "partitioner/ops/gather.h"
+
+#include "absl/algorithm/container.h"
+#include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/start_indices.h"
+
+namespace toroid {
+
+ShardingRule GatherShardingRule(const Instruction& instruction) {
+  const GatherView numbers(instruction);
+  const Shape& from = instruction.operand(0)->shape();
+  const Shape& indices_shape = instruction.operand(1)->shape();
+  ShardingRule rule;
+  TensorFactors operand(from.rank()), indices(indices_shape.rank()), result(instruction.shape().rank());
+
+  std::vector<int> batch_dims;  // Of the indices, in order.
+  for (int d = 0; d < indices_shape.rank(); ++d) {
+    if (d != numbers.index_vector_dim()) batch_dims.push_back(d);
+  }
+  size_t next_batch = 0;
+  int next_offset = 0;
+  std::vector<int> window_dims;  // Of the operand, in order.
+  for (int d = 0; d < from.rank(); ++d) {
+    if (!absl::c_linear_search(numbers.collapsed_slice_dims(), d) &&
+        !absl::c_linear_search(numbers.operand_batching_dims(), d)) {
+      window_dims.push_back(d);
+    }
+  }
+  for (int d = 0; d < instruction.shape().rank(); ++d) {
+    if (absl::c_linear_search(numbers.offset_dims(), d)) {
+      const int from_dim = window_dims[next_offset++];
+      if (numbers.slice_sizes()[from_dim] == from.dim(from_dim)) {
+        operand[from_dim] = result[d] = rule.AddFactor(from.dim(from_dim));
+      }
+    } else {
+      const int batch = batch_dims[next_batch++];
+      indices[batch] = result[d] = rule.AddFactor(indices_shape.dim(batch));
+      const int pair = IndexOf(numbers.start_indices_batching_dims(), batch);
+      if (pair >= 0) operand[numbers.operand_batching_dims()[pair]] = result[d];
+    }
+  }
+  // A collapsed dimension that no index addresses is read at 0: it is never cut.
+  for (const int64_t d : numbers.collapsed_slice_dims()) {
+    if (absl::c_linear_search(numbers.start_index_map(), d))
+      operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
+  }
+  rule.operands = {operand, indices};
+  rule.results.push_back(result);
+  rule.indexed_is_partial = true;
+  rule.AddMoved(0b1);
+  return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const GatherView numbers(*context.op);
+  const Shape& from = context.op->operand(0)->shape();
+  xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
+  Instruction* operand = context.operands[0];
+  Instruction*& indices = context.operands[1];
+  // Windows that span a dimension span the local one.
+  for (int d = 0; d < from.rank(); ++d) {
+    if (numbers.slice_sizes()[d] == from.dim(d) && from.dim(d) != 1) {
+      GatherView::SetSliceSize(attrs, d, operand->shape().dim(d));
+    }
+  }
+  Instruction* mask = nullptr;  // Over the indices without the index vector: who holds the element.
+  const int vector_dim = numbers.index_vector_dim();
+  const bool scalar_indices = vector_dim == indices->shape().rank();
+  Dims batch;
+  for (int d = 0; d < indices->shape().rank(); ++d) {
+    if (d != vector_dim) batch.push_back(indices->shape().dim(d));
+  }
+  for (int k = 0; k < static_cast<int>(numbers.start_index_map().size()); ++k) {
+    const int64_t d = numbers.start_index_map()[k];
+    const bool collapsed = absl::c_linear_search(numbers.collapsed_slice_dims(), d);
+    if (!collapsed || !context.IsCut(0, d)) continue;
+    const int64_t shard = operand->shape().dim(d);
+    Instruction* component = indices;
+    if (!scalar_indices) component = b.SliceAlong(component, vector_dim, k, k + 1);
+    Instruction* clamped = ClampedStart(b, component, from.dim(d), 1);
+    const auto dims = component->shape().dims();
+    Instruction* local = b.Binary(Opcode::kSubtract, clamped,
+                                  b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims));
+    Instruction* in =
+        b.Binary(Opcode::kAnd, b.Compare(local, b.Broadcast(b.IntScalar(0, xla::S64), dims), "GE"),
+                 b.Compare(local, b.Broadcast(b.IntScalar(shard, xla::S64), dims), "LT"));
+    in = b.Reshape(in, batch);
+    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+    // The gather clamps again; what it then reads from outside is masked.
+    Instruction* wide = ToS64(b, indices);
+    indices = scalar_indices ? local : ReplaceComponent(b, wide, vector_dim, k, local);
+  }
+  std::vector<Instruction*> result = context.CloneLocal(attrs);
+  if (mask == nullptr) return result;
+  // Batch dimensions of the result are those not in offset_dims, in order.
+  const Dims out(result[0]->shape().dims().begin(), result[0]->shape().dims().end());
+  Instruction* wide_mask = b.BroadcastOver(mask, out, numbers.offset_dims());
+  result[0] = b.Select(wide_mask, result[0], b.Broadcast(b.Zero(result[0]->shape().element_type()), out));
+  return result;
+}
+
+}  // namespace toroid

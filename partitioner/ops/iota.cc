@@ -1,0 +1,22 @@
+#include "partitioner/ops/iota.h"
+
+namespace toroid {
+
+ShardingRule IotaShardingRule(const Instruction& instruction) {
+  return PointwiseRule(instruction.shape().dims(), 0);
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const int64_t d = context.op->dimension();
+  const AxisList& axes = context.results[0].dims[d];
+  if (axes.empty()) return context.CloneLocal();
+  // Counted in wide integers: the element type may not hold offset and index apart as exactly as their sum.
+  const Shape local = context.ResultShape();
+  const PrimitiveType type = SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes));
+  Instruction* iota = b.Iota(type, local.dims(), d);
+  iota = b.Binary(Opcode::kAdd, iota, b.Broadcast(b.Offset(axes, local.dim(d), type), local.dims()));
+  return std::vector<Instruction*>{b.Convert(iota, local.element_type())};
+}
+
+}  // namespace toroid

@@ -1,0 +1,16 @@
+// `iota`: the local one, plus the offset of the shard along its dimension.
+//
+// Example: iota s32[8] over 2: partition 1 makes [0, 1, 2, 3] + 4.
+#ifndef TOROID_PARTITIONER_OPS_IOTA_H_
+#define TOROID_PARTITIONER_OPS_IOTA_H_
+
+#include "partitioner/ops/local_program.h"
+
+namespace toroid {
+
+ShardingRule IotaShardingRule(const Instruction& instruction);
+absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_OPS_IOTA_H_

@@ -1,0 +1,197 @@
+#include "partitioner/ops/op_families.h"
+
+#include "hlo/base/math.h"
+#include "partitioner/ops/bitcast_convert.h"
+#include "partitioner/ops/broadcast.h"
+#include "partitioner/ops/collectives.h"
+#include "partitioner/ops/concatenate.h"
+#include "partitioner/ops/constant.h"
+#include "partitioner/ops/convolution.h"
+#include "partitioner/ops/custom_call.h"
+#include "partitioner/ops/dot.h"
+#include "partitioner/ops/dynamic_slice.h"
+#include "partitioner/ops/dynamic_update_slice.h"
+#include "partitioner/ops/elementwise.h"
+#include "partitioner/ops/gather.h"
+#include "partitioner/ops/identity.h"
+#include "partitioner/ops/iota.h"
+#include "partitioner/ops/linear_algebra.h"
+#include "partitioner/ops/pad.h"
+#include "partitioner/ops/reduce.h"
+#include "partitioner/ops/reduce_window.h"
+#include "partitioner/ops/reshape.h"
+#include "partitioner/ops/reverse.h"
+#include "partitioner/ops/scatter.h"
+#include "partitioner/ops/select_and_scatter.h"
+#include "partitioner/ops/slice.h"
+#include "partitioner/ops/sort.h"
+#include "partitioner/ops/top_k.h"
+#include "partitioner/ops/transpose.h"
+
+namespace toroid {
+namespace {
+
+// One row per family: rule, local program, reads of tiles, bytes sent. A family of hlo/opcode.inc without a row does
+// not compile, and the error names it.
+namespace families {
+
+// Local program: the op itself on local shapes.
+constexpr OpFamily kUnary = {UnaryShardingRule};
+constexpr OpFamily kBinary = {BinaryShardingRule};
+constexpr OpFamily kCompare = {CompareShardingRule};
+constexpr OpFamily kSelect = {SelectShardingRule};
+constexpr OpFamily kClamp = {ClampShardingRule};
+constexpr OpFamily kConvert = {ConvertShardingRule};
+constexpr OpFamily kMap = {MapShardingRule};
+constexpr OpFamily kIdentity = {IdentityShardingRule};
+constexpr OpFamily kAddDependency = {AddDependencyShardingRule};
+constexpr OpFamily kConstant = {ConstantShardingRule};
+constexpr OpFamily kBroadcast = {BroadcastShardingRule};
+constexpr OpFamily kTranspose = {TransposeShardingRule};
+constexpr OpFamily kReshape = {ReshapeShardingRule};
+constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
+constexpr OpFamily kDot = {DotShardingRule};
+constexpr OpFamily kSort = {SortShardingRule};
+constexpr OpFamily kTopK = {TopKShardingRule};
+constexpr OpFamily kFft = {FftShardingRule};
+constexpr OpFamily kCholesky = {CholeskyShardingRule};
+constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule};
+constexpr OpFamily kAllReduce = {AllReduceShardingRule};
+constexpr OpFamily kAllGather = {AllGatherShardingRule};
+constexpr OpFamily kReduceScatter = {ReduceScatterShardingRule};
+constexpr OpFamily kAllToAll = {AllToAllShardingRule};
+constexpr OpFamily kCollectivePermute = {CollectivePermuteShardingRule};
+constexpr OpFamily kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
+
+// A local program that says which device holds which part.
+constexpr OpFamily kIota = {IotaShardingRule, PartitionIota};
+constexpr OpFamily kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
+constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, PartitionDynamicUpdateSlice};
+constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
+constexpr OpFamily kScatter = {ScatterShardingRule, PartitionScatter};
+constexpr OpFamily kReduce = {ReduceShardingRule, PartitionReduce};
+constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
+
+// A local program that fetches rows of other tiles.
+constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
+constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad};
+constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate};
+constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution};
+constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse, BytesSentByReverse};
+constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow,
+                                    BytesSentByReduceWindow};
+constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
+                                        ReadsOfSelectAndScatter, BytesSentBySelectAndScatter};
+
+// Ops that run on replicated arrays, or that the partitioner handles as data flow.
+constexpr OpFamily kBitcast = {OpaqueRule};
+constexpr OpFamily kTuple = {OpaqueRule};
+constexpr OpFamily kGetTupleElement = {OpaqueRule};
+constexpr OpFamily kParameter = {OpaqueRule};
+constexpr OpFamily kRaggedDot = {OpaqueRule};
+constexpr OpFamily kScaledDot = {OpaqueRule};
+constexpr OpFamily kScan = {OpaqueRule};
+constexpr OpFamily kBatchNormTraining = {OpaqueRule};
+constexpr OpFamily kBatchNormInference = {OpaqueRule};
+constexpr OpFamily kBatchNormGrad = {OpaqueRule};
+constexpr OpFamily kRng = {OpaqueRule};
+constexpr OpFamily kRngGetAndUpdateState = {OpaqueRule};
+constexpr OpFamily kRngBitGenerator = {OpaqueRule};
+constexpr OpFamily kCall = {OpaqueRule};
+constexpr OpFamily kFusion = {OpaqueRule};
+constexpr OpFamily kWhile = {OpaqueRule};
+constexpr OpFamily kConditional = {OpaqueRule};
+constexpr OpFamily kAfterAll = {OpaqueRule};
+constexpr OpFamily kDeviceId = {OpaqueRule};
+constexpr OpFamily kRaggedAllToAll = {OpaqueRule};
+constexpr OpFamily kInfeed = {OpaqueRule};
+constexpr OpFamily kOutfeed = {OpaqueRule};
+constexpr OpFamily kSend = {OpaqueRule};
+constexpr OpFamily kSendDone = {OpaqueRule};
+constexpr OpFamily kRecv = {OpaqueRule};
+constexpr OpFamily kRecvDone = {OpaqueRule};
+constexpr OpFamily kCopyStart = {OpaqueRule};
+constexpr OpFamily kCopyDone = {OpaqueRule};
+constexpr OpFamily kAllReduceStart = {OpaqueRule};
+constexpr OpFamily kAllReduceDone = {OpaqueRule};
+constexpr OpFamily kAllGatherStart = {OpaqueRule};
+constexpr OpFamily kAllGatherDone = {OpaqueRule};
+constexpr OpFamily kCollectivePermuteStart = {OpaqueRule};
+constexpr OpFamily kCollectivePermuteDone = {OpaqueRule};
+constexpr OpFamily kAsyncStart = {OpaqueRule};
+constexpr OpFamily kAsyncUpdate = {OpaqueRule};
+constexpr OpFamily kAsyncDone = {OpaqueRule};
+constexpr OpFamily kGetDimensionSize = {OpaqueRule};
+constexpr OpFamily kSetDimensionSize = {OpaqueRule};
+constexpr OpFamily kDynamicReshape = {OpaqueRule};
+constexpr OpFamily kUnknown = {OpaqueRule};
+
+}  // namespace families
+
+}  // namespace
+
+const OpFamily& FamilyOf(Opcode opcode) {
+  switch (opcode) {
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) \
+  case Opcode::enumerator:                                          \
+    return families::k##family;
+#include "hlo/opcode.inc"
+#undef HLO_OP
+    case Opcode::kUnknown:
+      break;
+  }
+  return families::kUnknown;
+}
+
+ShardingRule ShardingRuleOf(const Instruction& instruction) {
+  ShardingRule rule = FamilyOf(instruction.opcode()).rule(instruction);
+  rule.MarkComposites();
+  return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
+  // Nothing to compute: no halo, no index arithmetic on sizes of zero.
+  if (context.op->shape().IsArray() && context.op->shape().NumElements() == 0) {
+    const Shape local = context.ResultShape();
+    return std::vector<Instruction*>{
+        context.b->Broadcast(context.b->Zero(local.element_type()), local.dims())};
+  }
+  const auto program = FamilyOf(context.op->opcode()).program;
+  return program == nullptr ? PartitionByRule(context) : program(context);
+}
+
+bool CanCutLocally(const Instruction& op, FactorKind kind) {
+  switch (kind) {
+    case FactorKind::kPassThrough:
+    case FactorKind::kReduction:
+      return true;
+    case FactorKind::kPermuting:
+    case FactorKind::kIndexed:
+      return FamilyOf(op.opcode()).program != nullptr;
+    case FactorKind::kNeedsReplication:
+    case FactorKind::kBlocked:
+      return false;
+  }
+  return false;
+}
+
+ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, const CostModel& model,
+                             const AxisList& axes, absl::Span<const double> operand_bytes) {
+  const OpFamily& family = FamilyOf(op.opcode());
+  const int64_t tiles = mesh.Product(axes);
+  ExchangeCost cost;
+  std::vector<OperandWindows> reads;
+  if (family.reads != nullptr && TileRows(op, dim, tiles) > 0) reads = family.reads(op, dim, tiles);
+  for (const OperandWindows& read : reads) {
+    const int64_t tile = CeilOfRatio(read.size, tiles);
+    if (tile == 0) continue;
+    const int64_t row_bytes = static_cast<int64_t>(operand_bytes[read.operand]) / tile;
+    const HaloPlan plan = PlanHalo(mesh, model, read.size, tile, axes, axes, read.windows, row_bytes);
+    cost.sent_bytes += plan.sent_rows * row_bytes;
+    cost.delay += model.PermuteDelay(plan.permutes);
+  }
+  if (family.sent != nullptr) cost.sent_bytes = family.sent(op, dim, tiles, operand_bytes, cost.sent_bytes);
+  return cost;
+}
+
+}  // namespace toroid

@@ -1,0 +1,21 @@
+// `pad` on tiled dimensions, by halo exchange.
+//
+// Global:  y[r] = x[(r - low) / (interior + 1)] where that is a row of x, `value` elsewhere.
+// Shard:   tile i of t rows reads x from floor((i t - low) / (interior + 1)), as many rows as t rows of y span; what
+//          lies outside x, and between its rows, becomes `value`.
+// Example: f32[8] padded by low = 2 over 2: t = 5, tile 1 reads x[3, 8) and gets row 3 from tile 0.
+#ifndef TOROID_PARTITIONER_OPS_PAD_H_
+#define TOROID_PARTITIONER_OPS_PAD_H_
+
+#include "partitioner/ops/local_program.h"
+#include "partitioner/ops/tile_windows.h"
+
+namespace toroid {
+
+ShardingRule PadShardingRule(const Instruction& instruction);
+absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context);
+std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t tiles);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_OPS_PAD_H_

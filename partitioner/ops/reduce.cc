@@ -1,0 +1,159 @@
+#include "partitioner/ops/reduce.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/ir/edit.h"
+#include "partitioner/spmd/reducer.h"
+
+namespace toroid {
+namespace {
+
+// Axes of the cut reduced dimensions, in the order of the dimensions.
+AxisList ReducedAxes(const OpContext& context) {
+  AxisList axes;
+  for (const int64_t d : context.op->dimensions()) axes.Append(context.AxesOf(0, static_cast<int>(d)));
+  return axes;
+}
+
+// `x`, alike operand 0, with the padding of the reduced dimensions replaced.
+Instruction* MaskReduced(const OpContext& context, Instruction* x, Instruction* fill) {
+  for (const int64_t d : context.op->dimensions()) {
+    const int64_t dim = d;
+    x = context.b->MaskPadding(x, dim, context.GlobalDim(0, dim), context.AxesOf(0, dim), fill);
+  }
+  return x;
+}
+
+// A reduce of n = operands / 2 arrays; the results one by one.
+std::vector<Instruction*> EmitReduce(SpmdBuilder& b, absl::Span<Instruction* const> operands,
+                                     absl::Span<const int64_t> dimensions, Computation* reducer) {
+  const size_t n = operands.size() / 2;
+  return b.Flatten(b.Reduce(operands.first(n), operands.last(n), dimensions, reducer));
+}
+
+// One row per partition of the group.
+Instruction* GatherPieces(SpmdBuilder& b, Instruction* piece, const AxisList& axes) {
+  Dims dims(piece->shape().dims().begin(), piece->shape().dims().end());
+  dims.insert(dims.begin(), 1);
+  return b.AllGather(b.Reshape(piece, dims), axes, 0);
+}
+
+// Every part starts from the init values.
+std::vector<Instruction*> ReduceChoices(const OpContext& context, const AxisList& axes) {
+  SpmdBuilder& b = *context.b;
+  const int n = context.op->num_operands() / 2;
+  Computation* reducer = context.copy_computation(context.op->called(0));
+  std::vector<Instruction*> operands = context.operands;
+  for (int i = 0; i < n; ++i) operands[i] = MaskReduced(context, operands[i], operands[n + i]);
+  std::vector<Instruction*> parts = EmitReduce(b, operands, context.op->dimensions(), reducer);
+  for (int i = 0; i < n; ++i) operands[i] = GatherPieces(b, parts[i], axes);
+  return EmitReduce(b, operands, {0}, reducer);
+}
+
+// The reducer of n + 1 arrays, the last one flags: elements whose flag is false do not count.
+//   g((a, true), (b, true)) = (f(a, b), true); g((a, true), (b, false)) = (a, true); g((a, false), y) = y
+Computation* CountingReducer(const OpContext& context) {
+  const Computation& reducer = *context.op->called(0);
+  const int n = reducer.num_parameters() / 2;
+  InstructionBuilder b = context.b->InNewComputation(absl::StrCat(reducer.name(), ".counting"));
+  const Shape flag(xla::PRED, {});
+  std::vector<Instruction*> parameters, arguments;
+  for (int i = 0; i < 2 * n + 2; ++i) {
+    const int of = i < n ? i : i - 1;  // Parameters n and 2 n + 1 are flags.
+    const bool is_flag = i == n || i == 2 * n + 1;
+    parameters.push_back(b.Parameter(is_flag ? flag : reducer.parameter(of)->shape(), ""));
+    if (!is_flag) arguments.push_back(parameters.back());
+  }
+  const std::vector<Instruction*> copies = CloneInstructions(reducer, arguments, b.computation());
+  for (Instruction* copy : copies) {
+    std::vector<Computation*> called;
+    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
+    copy->set_called(called);
+  }
+  Instruction* const left = parameters[n];
+  Instruction* const right = parameters[2 * n + 1];
+  const std::vector<Instruction*> both = b.Flatten(copies[reducer.root()->index()]);
+  std::vector<Instruction*> outputs;
+  for (int i = 0; i < n; ++i) {
+    Instruction* from_left = b.Select(right, both[i], parameters[i]);
+    outputs.push_back(b.Select(left, from_left, parameters[n + 1 + i]));
+  }
+  outputs.push_back(b.Or(left, right));
+  return b.Finish(b.Tuple(outputs));
+}
+
+// Parts start from nothing; the init values enter where the parts are combined.
+std::vector<Instruction*> ReduceOpaque(const OpContext& context, const AxisList& axes) {
+  SpmdBuilder& b = *context.b;
+  const int n = context.op->num_operands() / 2;
+  Computation* reducer = CountingReducer(context);
+  Instruction* const yes = b.Constant(Literal::Scalar<bool>(true));
+  Instruction* const no = b.Constant(Literal::Scalar<bool>(false));
+  const std::vector<Instruction*> x(context.operands.begin(), context.operands.begin() + n);
+  const std::vector<Instruction*> init(context.operands.begin() + n, context.operands.end());
+  std::vector<Instruction*> operands = x;
+  operands.push_back(MaskReduced(context, b.Broadcast(yes, x[0]->shape().dims()), no));
+  operands.insert(operands.end(), init.begin(), init.end());
+  operands.push_back(no);
+  std::vector<Instruction*> parts = EmitReduce(b, operands, context.op->dimensions(), reducer);
+  for (int i = 0; i <= n; ++i) operands[i] = GatherPieces(b, parts[i], axes);
+  operands.back() = yes;
+  std::vector<Instruction*> results = EmitReduce(b, operands, {0}, reducer);
+  results.pop_back();
+  return results;
+}
+
+}  // namespace
+
+ShardingRule ReduceShardingRule(const Instruction& instruction) {
+  const int n = instruction.num_operands() / 2;
+  ShardingRule rule;
+  uint64_t reduced = 0;
+  for (const int64_t d : instruction.dimensions()) reduced |= uint64_t{1} << d;
+  TensorFactors operand, result;
+  const Shape& shape = instruction.operand(0)->shape();
+  for (int d = 0; d < shape.rank(); ++d) {
+    const bool is_reduced = reduced >> d & 1;
+    operand.push_back(
+        rule.AddFactor(shape.dim(d), is_reduced ? FactorKind::kReduction : FactorKind::kPassThrough));
+    if (!is_reduced) result.push_back(operand[d]);
+  }
+  for (int i = 0; i < n; ++i) rule.operands.push_back(operand);
+  for (int i = 0; i < n; ++i) rule.operands.emplace_back();
+  for (int i = 0; i < n; ++i) rule.results.push_back(result);
+  rule.leaves_partial = StartsNeutral(instruction);
+  const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*instruction.called(0)) : std::nullopt;
+  if (reducer) {
+    rule.reducer = *reducer;
+    if (*reducer == Reducer::kAdd) rule.linear.push_back({0b1});
+  }
+  return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const AxisList axes = ReducedAxes(context);
+  if (axes.empty()) return context.CloneLocal();
+  const int n = context.op->num_operands() / 2;
+  const Computation& computation = *context.op->called(0);
+  const std::optional<std::vector<Reducer>> reducers = ClassifyReducers(computation);
+  if (!reducers)
+    return IsIdempotent(computation) ? ReduceChoices(context, axes) : ReduceOpaque(context, axes);
+  const std::vector<Instruction*> init(context.operands.begin() + n, context.operands.end());
+  for (int i = 0; i < n; ++i) {
+    Instruction* neutral = b.Constant(NeutralElement((*reducers)[i], init[i]->shape().element_type()));
+    context.operands[i] = MaskReduced(context, context.operands[i], neutral);
+    context.operands[n + i] = neutral;
+  }
+  std::vector<Instruction*> local = context.CloneLocal();
+  if (context.results[0].partial != 0) return local;  // The init value is known to be neutral.
+  for (int i = 0; i < n; ++i) {
+    local[i] = b.AllReduce(local[i], axes, (*reducers)[i]);
+    local[i] =
+        b.Binary(ReducerOpcode((*reducers)[i]), b.Broadcast(init[i], local[i]->shape().dims()), local[i]);
+  }
+  return local;
+}
+
+}  // namespace toroid

@@ -1,0 +1,121 @@
+#include "partitioner/ops/reduce_window.h"
+
+#include <algorithm>
+
+#include "hlo/base/math.h"
+#include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/window_base.h"
+#include "partitioner/spmd/reducer.h"
+
+namespace toroid {
+namespace {
+
+// A window along `dim` that reaches from every row to the begin (or the end) of the dimension, over a reducer
+// and an init value that leave others unchanged: the parts of tiles combine. 0: no; 1: from the begin; -1:
+// from the end.
+int CumulativeDirection(const Instruction& op, int dim) {
+  if (op.num_operands() != 2) return 0;
+  const WindowDim window = WindowView(op)[dim];
+  const int64_t n = op.operand(0)->shape().dim(dim);
+  if (n < 2 || window.size != n || window.stride > 1 || window.window_dilation > 1 || window.base_dilation > 1) {
+    return 0;
+  }
+  const bool forward = window.padding_low == n - 1 && window.padding_high == 0;
+  const bool backward = window.padding_low == 0 && window.padding_high == n - 1;
+  if ((!forward && !backward) || !StartsNeutral(op)) return 0;
+  return forward ? 1 : -1;
+}
+
+// `x`, whose every tile along `dim` is cumulated by itself, combined with the totals of the tiles before
+// (behind).
+Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& axes, bool forward,
+                       Reducer reducer) {
+  const PrimitiveType type = x->shape().element_type();
+  Instruction* neutral = b.Constant(NeutralElement(reducer, type));
+  const int64_t last = forward ? x->shape().dim(dim) - 1 : 0;
+  Instruction* totals = b.AllGather(b.SliceAlong(x, dim, last, last + 1), axes, dim);
+  Instruction* self = b.Coordinate(axes);
+  Instruction* others =
+      forward ? b.InRange(totals->shape().dims(), dim, nullptr, self)
+              : b.InRange(totals->shape().dims(), dim, b.Binary(Opcode::kAdd, self, b.IntScalar(1)), nullptr);
+  totals = b.Select(others, totals, b.Broadcast(neutral, totals->shape().dims()));
+  Instruction* sum =
+      b.Reduce({totals}, {neutral}, {dim}, b.ReducerComputation(ReducerOpcode(reducer), type));
+  return b.Binary(ReducerOpcode(reducer), b.BroadcastOver(sum, x->shape().dims(), {dim}), x);
+}
+
+}  // namespace
+
+ShardingRule ReduceWindowShardingRule(const Instruction& instruction) {
+  const int n = instruction.num_operands() / 2;
+  ShardingRule rule;
+  TensorFactors factors;
+  const Shape& shape = instruction.operand(0)->shape();
+  const Shape& result =
+      instruction.shape().IsTuple() ? instruction.shape().tuple_shape(0) : instruction.shape();
+  for (int d = 0; d < shape.rank(); ++d) {
+    const bool trivial = WindowView(instruction)[d].IsTrivial();
+    factors.push_back(
+        rule.AddFactor(result.dim(d), trivial ? FactorKind::kPassThrough : FactorKind::kPermuting));
+  }
+  for (int i = 0; i < n; ++i) rule.operands.push_back(factors);
+  for (int i = 0; i < n; ++i) rule.operands.emplace_back();
+  for (int i = 0; i < n; ++i) rule.results.push_back(factors);
+  return rule;
+}
+
+std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, int64_t tiles) {
+  const int64_t t = TileRows(op, dim, tiles);
+  std::vector<OperandWindows> reads;
+  if (t == 0 || CumulativeDirection(op, dim) != 0) return reads;
+  for (int k = 0; k < op.num_operands() / 2; ++k) {
+    reads.push_back({k, dim, WindowsOf(WindowView(op)[dim], t), op.operand(k)->shape().dim(dim)});
+  }
+  return reads;
+}
+
+int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles, absl::Span<const double> operand_bytes,
+                                int64_t halo) {
+  if (CumulativeDirection(op, dim) == 0) return halo;
+  const int64_t tile = TileRows(op, dim, tiles);
+  return halo + static_cast<int64_t>(operand_bytes[0]) / std::max<int64_t>(1, tile) * (tiles - 1);
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  xla::HloInstructionProto* attrs = nullptr;
+  const int n = context.op->num_operands() / 2;
+  const Shape local = context.ResultShape();
+  std::vector<int> cumulated;
+  for (int d = 0; d < local.rank(); ++d) {
+    const AxisList& axes = context.results[0].dims[d];
+    const FactorKind kind = context.rule->factors[context.rule->results[0][d].factor[0]].kind;
+    if (axes.empty() || kind != FactorKind::kPermuting) continue;
+    if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
+    WindowDim window = WindowView(*context.op)[d];
+    if (const int direction = CumulativeDirection(*context.op, d); direction != 0) {
+      context.operands[0] =
+          b.MaskPadding(context.operands[0], d, context.GlobalDim(0, d), axes, context.operands[1]);
+      window.size = local.dim(d);
+      window.padding_low = direction > 0 ? local.dim(d) - 1 : 0;
+      window.padding_high = direction > 0 ? 0 : local.dim(d) - 1;
+      WindowView::Set(attrs, d, window);
+      cumulated.push_back(d);
+      continue;
+    }
+    for (const OperandWindows& read : ReadsOfReduceWindow(*context.op, d, b.mesh().Product(axes))) {
+      context.operands[read.operand] =
+          FetchBase(b, context.operands[read.operand], axes, local.dim(d), read, window,
+                    context.operands[n + read.operand]);
+    }
+    WindowView::Set(attrs, d, OnFetchedBase(window));
+  }
+  std::vector<Instruction*> results = context.CloneLocal(attrs);
+  for (const int d : cumulated) {
+    results[0] = AddTotals(b, results[0], d, context.results[0].dims[d],
+                           CumulativeDirection(*context.op, d) > 0, *ClassifyReducer(*context.op->called(0)));
+  }
+  return results;
+}
+
+}  // namespace toroid

@@ -1,0 +1,95 @@
+// What a kernel sees of the instruction it executes: operands, attributes, the mesh, and where the result
+// goes.
+//
+// A kernel runs one instruction for all devices at once. Operand rows are the devices of the mesh; a uniform
+// operand has one row. When every operand is uniform the result is too, except for ops that ask which device
+// they are on; otherwise the result has one row per device.
+#ifndef TOROID_RUNTIME_PLAN_OP_CALL_H_
+#define TOROID_RUNTIME_PLAN_OP_CALL_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hlo/ir/instruction.h"
+#include "runtime/mesh/mesh_buffer.h"
+#include "runtime/plan/plan.h"
+
+namespace toroid {
+
+class OpCall {
+ public:
+  OpCall(Step& step, MeshBuffer* slots, const MeshContext& mesh) : step_(step), slots_(slots), mesh_(mesh) {}
+
+  const Instruction& instruction() const { return *step_.instruction; }
+  const xla::HloInstructionProto& attrs() const { return step_.instruction->attrs(); }
+  Opcode opcode() const { return step_.instruction->opcode(); }
+  const MeshContext& mesh() const { return mesh_; }
+  // Rows of non-uniform buffers.
+  int64_t copies() const { return mesh_.copies; }
+
+  int num_operands() const { return static_cast<int>(step_.operands.size()); }
+  const MeshBuffer& operand(int i) const { return slots_[step_.operands[i]]; }
+  const Shape& operand_shape(int i) const { return step_.instruction->operand(i)->shape(); }
+  MeshBuffer& mutable_operand(int i) { return slots_[step_.operands[i]]; }
+  const char* data(int i) const { return operand(i).data(); }
+  bool uniform(int i) const { return operand(i).uniform(); }
+  // Rows of operand i: 1 or copies().
+  int64_t rows(int i) const { return uniform(i) ? 1 : copies(); }
+  // All operands (from number `first` on) are uniform arrays.
+  bool AllUniform(int first = 0) const;
+  // No later instruction needs operand i.
+  bool last_use(int i) const { return i < 64 && ((step_.last_uses >> i) & 1); }
+  // The operand's buffer, no longer in its slot if this is its last use.
+  MeshBuffer TakeOperand(int i) {
+    MeshBuffer& slot = slots_[step_.operands[i]];
+    return last_use(i) ? std::move(slot) : slot;
+  }
+
+  const Shape& shape() const { return step_.instruction->shape(); }
+  // Elements and bytes of one row of an array result.
+  int64_t result_elements() const { return step_.elements; }
+  int64_t result_bytes() const { return step_.bytes; }
+  MeshBuffer& result() { return slots_[step_.result]; }
+  // Makes result() an uninitialized array.
+  // Errors: kResourceExhausted.
+  absl::Status NewResult(bool uniform) { return New(step_.bytes, uniform, &result()); }
+  // Makes result() the storage of operand i, contents kept, if this is its last use, nobody else holds it
+  // and it has the result's size; take data pointers first, operand(i) is empty afterwards.
+  bool ReuseOperand(int i, bool uniform);
+  // ReuseOperand of the first operand below `count` that allows it, else NewResult.
+  absl::Status ReuseOrNewResult(int count, bool uniform);
+  // An uninitialized array of `row_bytes` per device.
+  // Errors: kResourceExhausted.
+  absl::Status New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) const;
+  // To call before a kernel allocates `bytes` for itself, in proportion to its operands.
+  // Errors: kResourceExhausted beyond the limit of the run.
+  absl::Status CheckMemory(int64_t bytes) const;
+
+  // Computations the instruction calls, in the order of Instruction::called().
+  Plan& called(int i) const { return *step_.called[i]; }
+  int num_called() const { return static_cast<int>(step_.called.size()); }
+
+  // The kernel of the op on arrays of static sizes.
+  Kernel static_kernel() const { return step_.static_kernel; }
+
+  // This get-tuple-element is the last use of its element.
+  bool takes_element() const { return step_.takes_element; }
+
+  // What a kernel worked out from the instruction alone, made at the first call: C(const OpCall&).
+  template <typename C>
+  C& Cache() {
+    if (step_.cache == nullptr) step_.cache = std::make_unique<C>(*this);
+    return static_cast<C&>(*step_.cache);
+  }
+
+ private:
+  Step& step_;
+  MeshBuffer* const slots_;
+  const MeshContext& mesh_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_PLAN_OP_CALL_H_

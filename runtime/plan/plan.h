@@ -1,0 +1,65 @@
+// A computation made ready to run: a flat list of steps over numbered slots, with the last use of every value
+// known.
+//
+// Built once per computation (plan_builder.h); running it looks up no names and allocates nothing but
+// results.
+#ifndef TOROID_RUNTIME_PLAN_PLAN_H_
+#define TOROID_RUNTIME_PLAN_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "hlo/ir/module.h"
+#include "runtime/mesh/mesh_buffer.h"
+#include "runtime/mesh/mesh_context.h"
+
+namespace toroid {
+
+class OpCall;
+using Kernel = absl::Status (*)(OpCall& call);
+
+// What a kernel keeps between calls.
+struct KernelCache {
+  virtual ~KernelCache() = default;
+};
+
+struct Plan;
+
+struct Step {
+  Kernel kernel = nullptr;
+  Kernel static_kernel = nullptr;  // Of the op on arrays of static sizes, which `kernel` may call on valid parts.
+  const Instruction* instruction = nullptr;
+  int result = 0;
+  bool takes_element = false;  // See OpCall.
+  uint64_t last_uses = 0;      // Bit i: operand i has no later use and stands only once among the operands.
+  int64_t elements = 0;        // Of one row of an array result.
+  int64_t bytes = 0;
+  absl::InlinedVector<int, 3> operands;  // Slots.
+  absl::InlinedVector<int, 2> frees;     // Slots not needed after this step.
+  double work = 0;                       // Estimated, called computations included (progress.h).
+  std::vector<Plan*> called;
+  std::unique_ptr<KernelCache> cache;
+};
+
+// Values of one activation; slot i holds the result of instruction i.
+using Frame = std::vector<MeshBuffer>;
+
+struct Plan {
+  const Computation* computation = nullptr;
+  std::vector<Step> steps;
+  std::vector<int> parameters;  // Slots, by parameter number.
+  std::vector<bool> parameter_used;
+  int root = 0;
+  bool root_is_constant = false;
+  Frame constants;  // A frame that holds the constants alone.
+  std::vector<int> constant_slots;
+  double work = 0;               // Of all steps.
+  std::vector<std::unique_ptr<Frame>> idle_frames;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_PLAN_PLAN_H_

@@ -1,0 +1,180 @@
+#include "simulator/command/simulate_command.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/analysis/device_groups.h"
+#include "hlo/base/files.h"
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "hlo/base/terminal.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/ir/spmd_record.h"
+#include "hlo/ops/verify_module.h"
+#include "simulator/machines/machine.h"
+#include "simulator/report/page.h"
+#include "simulator/report/prediction_json.h"
+#include "simulator/report/summary.h"
+#include "simulator/report/sweep.h"
+#include "simulator/report/trace.h"
+#include "simulator/stages/simulate.h"
+
+namespace toroid {
+namespace {
+
+constexpr char kDefaultFamily[] = "tpu-v3-";
+
+int64_t DevicesOf(const Module& module) {
+  const DeviceCounts counts = DeviceCountsOf(module);
+  return SaturatingMultiply(counts.replicas.value_or(1), counts.partitions.value_or(1));
+}
+
+// The smallest slice of the default family with a core for each device.
+absl::StatusOr<Machine> DefaultMachine(int64_t devices) {
+  int64_t most = 0;
+  for (const std::string& name : BuiltInSlices()) {
+    if (!absl::StartsWith(name, kDefaultFamily)) continue;
+    ASSIGN_OR_RETURN(Machine machine, LoadMachine(name));
+    if (machine.cores() >= devices) return machine;
+    most = std::max(most, machine.cores());
+  }
+  return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, the largest TPU v3 slice has ",
+                                                 most, " cores; name another with --machine"));
+}
+
+absl::Status SetParameters(const std::vector<std::string>& parameters, MachineFamily* family) {
+  for (const std::string& text : parameters) {
+    const size_t equals = text.find('=');
+    double value = 0;
+    if (equals == std::string::npos || !absl::SimpleAtod(text.substr(equals + 1), &value)) {
+      return absl::InvalidArgumentError(absl::StrCat("--set ", text, ": give NAME=NUMBER"));
+    }
+    RETURN_IF_ERROR(SetParameter(text.substr(0, equals), value, family));
+  }
+  return absl::OkStatus();
+}
+
+// One run of the simulator over a module that was read.
+class Run {
+ public:
+  Run(const SimulateCommand& command, HloFile& file) : command_(command), file_(file) {}
+
+  absl::StatusOr<Simulation> Simulate(bool keep_timeline) {
+    ASSIGN_OR_RETURN(const Module* module, Program());
+    SimulationOptions options;
+    ASSIGN_OR_RETURN(options.machine,
+                     command_.machine.empty() ? DefaultMachine(DevicesOf(*module)) : LoadMachine(command_.machine));
+    RETURN_IF_ERROR(SetParameters(command_.parameters, &options.machine.family));
+    ASSIGN_OR_RETURN(options.core_of_device, AssignDevices(command_.device_assignment, options.machine, *module));
+    options.schedule = command_.schedule;
+    options.keep_timeline = keep_timeline;
+    return toroid::Simulate(*module, options);
+  }
+
+ private:
+  absl::StatusOr<const Module*> Program() {
+    const Module& module = *file_.module;
+    if (IsPartitioned(module) || LooksPartitioned(module)) {
+      if (!command_.request.shardings.empty()) {
+        return absl::InvalidArgumentError(
+            "is partitioned already; --shard needs the module before partitioning, in a dump of XLA the file with "
+            "before_optimizations in its name");
+      }
+      const int64_t asked = command_.request.num_partitions;
+      if (asked > 0 && asked != DevicesOf(module)) {
+        return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", DevicesOf(module),
+                                                       " devices; leave --num_partitions out"));
+      }
+      return &module;
+    }
+    ASSIGN_OR_RETURN(partitioned_, command_.partition(file_, command_.request));
+    return partitioned_ == nullptr ? &module : partitioned_.get();
+  }
+
+  const SimulateCommand& command_;
+  HloFile& file_;
+  std::shared_ptr<const Module> partitioned_;
+};
+
+absl::Status WriteReports(const SimulateCommand& command, const Simulation& simulation) {
+  const Prediction& prediction = simulation.prediction;
+  if (!command.json.empty()) {
+    RETURN_IF_ERROR(WriteOutput(command.json, JsonText(PredictionJson(prediction), 1) + "\n"));
+  }
+  if (!command.trace.empty()) RETURN_IF_ERROR(WriteOutput(command.trace, TraceText(prediction)));
+  if (!command.report.empty()) RETURN_IF_ERROR(WriteOutput(command.report, PageText(prediction)));
+  if (!command.dump_lowered.empty()) {
+    RETURN_IF_ERROR(WriteOutput(command.dump_lowered, PrintModule(*simulation.lowered)));
+  }
+  return absl::OkStatus();
+}
+
+// The command with the values of a sweep's point.
+absl::StatusOr<SimulateCommand> AtPoint(const SimulateCommand& command, const std::vector<SweepAxis>& axes,
+                                        const std::vector<std::string>& values) {
+  SimulateCommand point = command;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].name == "machine") {
+      point.machine = values[i];
+    } else if (axes[i].name == "shard") {
+      point.request.shardings.push_back(values[i]);
+    } else if (axes[i].name == "num_partitions") {
+      if (!absl::SimpleAtoi(values[i], &point.request.num_partitions) || point.request.num_partitions < 1) {
+        return absl::InvalidArgumentError(absl::StrCat("num_partitions=", values[i], ": give a number of devices"));
+      }
+    } else if (axes[i].name == "device_assignment") {
+      point.device_assignment = values[i];
+    } else {
+      point.parameters.push_back(absl::StrCat(axes[i].name, "=", values[i]));
+    }
+  }
+  return point;
+}
+
+absl::Status RunSweepCommand(const SimulateCommand& command, HloFile& file) {
+  std::vector<SweepAxis> axes;
+  for (const std::string& text : command.sweep) {
+    ASSIGN_OR_RETURN(SweepAxis axis, ParseSweepAxis(text));
+    axes.push_back(std::move(axis));
+  }
+  ASSIGN_OR_RETURN(const Sweep sweep, RunSweep(axes, [&](const std::vector<std::string>& values) -> absl::StatusOr<Prediction> {
+    ASSIGN_OR_RETURN(const SimulateCommand point, AtPoint(command, axes, values));
+    ASSIGN_OR_RETURN(Simulation simulation, Run(point, file).Simulate(/*keep_timeline=*/false));
+    return std::move(simulation.prediction);
+  }));
+  const std::string csv = SweepCsv(sweep);
+  if (command.sweep_output.empty()) {
+    std::fputs(csv.c_str(), stdout);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(WriteOutput(command.sweep_output + ".csv", csv));
+  return WriteOutput(command.sweep_output + ".html", SweepPage(sweep));
+}
+
+bool PrintsToStandardOutput(const SimulateCommand& command) {
+  return command.json == "-" || command.trace == "-" || command.report == "-" || command.dump_lowered == "-";
+}
+
+absl::Status RunOnFile(const SimulateCommand& command, HloFile& file) {
+  RETURN_IF_ERROR(VerifyModule(*file.module));
+  if (!command.sweep.empty()) return RunSweepCommand(command, file);
+  ASSIGN_OR_RETURN(const Simulation simulation,
+                   Run(command, file).Simulate(!command.trace.empty() || !command.report.empty()));
+  RETURN_IF_ERROR(WriteReports(command, simulation));
+  if (!PrintsToStandardOutput(command)) std::fputs(SummaryText(simulation.prediction, OutputWidth()).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunSimulateCommand(const SimulateCommand& command) {
+  ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
+  RETURN_IF_ERROR(Annotate(RunOnFile(command, file), command.input == "-" ? "standard input" : command.input));
+  PrintWarnings(file);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

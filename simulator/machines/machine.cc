@@ -1,0 +1,257 @@
+// BUILD: embed "tpu_v2.textproto", "tpu_v3.textproto", "tpu_v4.textproto", "islands.textproto"
+#include "simulator/machines/machine.h"
+
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/message.h"
+#include "google/protobuf/text_format.h"
+#include "hlo/base/files.h"
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "hlo/base/suggestion.h"
+
+namespace toroid {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+constexpr int64_t kMostCores = int64_t{1} << 20;
+
+struct BuiltInFile {
+  const char* name;
+  const char* text;
+};
+constexpr BuiltInFile kBuiltIn[] = {
+#include "simulator/machines/machine_embedded.inc"
+};
+
+// Keeps the first error, as "LINE:COL: what".
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& what) override {
+    if (text_.empty()) text_ = absl::StrCat(line + 1, ":", column + 1, ": ", what);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// One number of a message, or of a message in it.
+struct Number {
+  std::string path;
+  Message* message;
+  const FieldDescriptor* field;
+  int element;  // -1 where the field is not repeated.
+};
+
+bool IsNumber(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE || field.cpp_type() == FieldDescriptor::CPPTYPE_INT64;
+}
+
+// Calls `visit` for every number under `message`, those that are not set as 0.
+void ForEachNumber(Message* message, const std::string& prefix, const std::function<void(const Number&)>& visit) {
+  const google::protobuf::Reflection& reflection = *message->GetReflection();
+  for (int f = 0; f < message->GetDescriptor()->field_count(); ++f) {
+    const FieldDescriptor* field = message->GetDescriptor()->field(f);
+    const std::string path = absl::StrCat(prefix, prefix.empty() ? "" : ".", field->name());
+    const int elements = field->is_repeated() ? reflection.FieldSize(*message, field) : 1;
+    for (int e = 0; e < elements; ++e) {
+      const std::string element_path = field->is_repeated() ? absl::StrCat(path, "[", e, "]") : path;
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        Message* inner = field->is_repeated() ? reflection.MutableRepeatedMessage(message, field, e)
+                                              : reflection.MutableMessage(message, field);
+        ForEachNumber(inner, element_path, visit);
+      } else if (IsNumber(*field)) {
+        visit({element_path, message, field, field->is_repeated() ? e : -1});
+      }
+    }
+  }
+}
+
+double Get(const Number& number) {
+  const google::protobuf::Reflection& reflection = *number.message->GetReflection();
+  const bool is_double = number.field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE;
+  if (number.element < 0) {
+    return is_double ? reflection.GetDouble(*number.message, number.field)
+                     : static_cast<double>(reflection.GetInt64(*number.message, number.field));
+  }
+  return is_double ? reflection.GetRepeatedDouble(*number.message, number.field, number.element)
+                   : static_cast<double>(reflection.GetRepeatedInt64(*number.message, number.field, number.element));
+}
+
+absl::Status Set(const Number& number, double value) {
+  const google::protobuf::Reflection& reflection = *number.message->GetReflection();
+  const bool is_double = number.field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE;
+  if (!is_double && (value != std::floor(value) || std::abs(value) > 9e15)) {
+    return absl::InvalidArgumentError(absl::StrCat(number.path, " is an integer and cannot be ", value));
+  }
+  const int64_t integer = is_double ? 0 : static_cast<int64_t>(value);
+  if (number.element < 0) {
+    is_double ? reflection.SetDouble(number.message, number.field, value)
+              : reflection.SetInt64(number.message, number.field, integer);
+  } else {
+    is_double ? reflection.SetRepeatedDouble(number.message, number.field, number.element, value)
+              : reflection.SetRepeatedInt64(number.message, number.field, number.element, integer);
+  }
+  return absl::OkStatus();
+}
+
+// What a machine cannot do without: a 0 there would divide, or leave nothing.
+bool MustBePositive(const Number& number) {
+  const std::string& name = number.field->name();
+  return absl::EndsWith(name, "_per_second") || absl::EndsWith(name, "_hertz") || name == "cores_per_chip" ||
+         name == "chips" || name == "memory_bytes";
+}
+
+absl::Status CheckNumbers(MachineFamily* family) {
+  absl::Status first;
+  ForEachNumber(family, "", [&](const Number& number) {
+    if (!first.ok()) return;
+    const double value = Get(number);
+    if (!std::isfinite(value)) {
+      first = absl::InvalidArgumentError(absl::StrCat(number.path, " is no finite number"));
+    } else if (value < 0) {
+      first = absl::InvalidArgumentError(absl::StrCat(number.path, " is negative: ", value));
+    } else if (value == 0 && MustBePositive(number)) {
+      first = absl::InvalidArgumentError(absl::StrCat(number.path, " is 0 or missing; it must be more"));
+    }
+  });
+  return first;
+}
+
+absl::Status CheckSlices(const MachineFamily& family) {
+  std::set<std::string> names;
+  for (const SliceSpec& slice : family.slices()) {
+    if (slice.name().empty()) return absl::InvalidArgumentError("a slice has no name");
+    if (!names.insert(slice.name()).second) {
+      return absl::InvalidArgumentError(absl::StrCat("two slices are named ", slice.name()));
+    }
+    if (slice.chips().empty()) return absl::InvalidArgumentError(absl::StrCat(slice.name(), " has no chips"));
+    if (slice.wrap_size() > slice.chips_size()) {
+      return absl::InvalidArgumentError(absl::StrCat(slice.name(), " has ", slice.chips_size(), " axes, but wrap is given for ",
+                                                     slice.wrap_size()));
+    }
+    int64_t cores = family.cores_per_chip();
+    for (const int64_t chips : slice.chips()) cores = SaturatingMultiply(cores, chips);
+    if (cores > kMostCores) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(slice.name(), " has ", cores, " cores; at most ", kMostCores, " are simulated"));
+    }
+  }
+  return family.slices().empty() ? absl::InvalidArgumentError("there is no slice") : absl::OkStatus();
+}
+
+absl::StatusOr<MachineFamily> ParseFamily(absl::string_view text, const std::string& place) {
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.SetRecursionLimit(100);
+  MachineFamily family;
+  if (!parser.ParseFromString(std::string(text), &family)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place, ":", error.text().empty() ? "1:1: not in the text format" : error.text()));
+  }
+  RETURN_IF_ERROR(Annotate(CheckNumbers(&family), place));
+  RETURN_IF_ERROR(Annotate(CheckSlices(family), place));
+  return family;
+}
+
+absl::StatusOr<Machine> SliceOf(MachineFamily family, absl::string_view name, const std::string& place) {
+  std::vector<std::string> names;
+  for (const SliceSpec& slice : family.slices()) {
+    if (name.empty() || slice.name() == name) return Machine{family, slice};
+    names.push_back(slice.name());
+  }
+  return absl::NotFoundError(absl::StrCat(place, ": no slice is named ", name, DidYouMean(name, names)));
+}
+
+absl::StatusOr<Number> FindNumber(absl::string_view path, MachineFamily* family) {
+  std::vector<std::string> paths;
+  std::optional<Number> found;
+  ForEachNumber(family, "", [&](const Number& number) {
+    if (number.path == path) found = number;
+    paths.push_back(number.path);
+  });
+  if (found.has_value()) return *found;
+  return absl::NotFoundError(absl::StrCat("a machine has no parameter ", path, DidYouMean(path, paths)));
+}
+
+}  // namespace
+
+int64_t Machine::chips() const {
+  int64_t product = 1;
+  for (const int64_t n : slice.chips()) product = SaturatingMultiply(product, n);
+  return product;
+}
+
+std::vector<std::string> BuiltInSlices() {
+  std::vector<std::string> names;
+  for (const BuiltInFile& file : kBuiltIn) {
+    const absl::StatusOr<MachineFamily> family = ParseFamily(file.text, file.name);
+    TOROID_CHECK(family.ok(), family.status().ToString());
+    for (const SliceSpec& slice : family->slices()) names.push_back(slice.name());
+  }
+  return names;
+}
+
+absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view slice, const std::string& place) {
+  ASSIGN_OR_RETURN(MachineFamily family, ParseFamily(text, place));
+  return SliceOf(std::move(family), slice, place);
+}
+
+absl::StatusOr<Machine> LoadMachine(const std::string& name) {
+  for (const BuiltInFile& file : kBuiltIn) {
+    ASSIGN_OR_RETURN(const MachineFamily family, ParseFamily(file.text, file.name));
+    for (const SliceSpec& slice : family.slices()) {
+      if (slice.name() == name) return Machine{family, slice};
+    }
+  }
+  absl::StatusOr<std::string> text = ReadFile(name);
+  if (text.ok()) return ParseMachine(*text, "", name);
+  if (const size_t colon = name.rfind(':'); colon != std::string::npos) {
+    const std::string path = name.substr(0, colon);
+    text = ReadFile(path);
+    if (text.ok()) return ParseMachine(*text, absl::string_view(name).substr(colon + 1), path);
+  }
+  // Something with a folder or a suffix was meant as a file.
+  if (absl::StrContains(name, '/') || absl::StrContains(name, '.')) return text.status();
+  const std::vector<std::string> names = BuiltInSlices();
+  return absl::NotFoundError(absl::StrCat("no machine is named ", name, DidYouMean(name, names), "; there are ",
+                                          absl::StrJoin(names, ", "), ", or give a file"));
+}
+
+absl::Status SetParameter(absl::string_view path, double value, MachineFamily* family) {
+  ASSIGN_OR_RETURN(const Number number, FindNumber(path, family));
+  RETURN_IF_ERROR(Set(number, value));
+  RETURN_IF_ERROR(CheckNumbers(family));
+  return CheckSlices(*family);
+}
+
+absl::StatusOr<double> GetParameter(absl::string_view path, const MachineFamily& family) {
+  MachineFamily copy = family;
+  ASSIGN_OR_RETURN(const Number number, FindNumber(path, &copy));
+  return Get(number);
+}
+
+std::vector<std::string> ParameterPaths(const MachineFamily& family) {
+  MachineFamily copy = family;
+  std::vector<std::string> paths;
+  ForEachNumber(&copy, "", [&](const Number& number) {
+    if (!absl::StartsWith(number.path, "slices")) paths.push_back(number.path);
+  });
+  return paths;
+}
+
+}  // namespace toroid

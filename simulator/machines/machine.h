@@ -1,0 +1,51 @@
+// Machines that programs are simulated on: a slice of a family, from the files built in or from one of the user's.
+//
+// A name is that of a slice built in ("tpu-v3-128"), of a file of the form of MachineFamily ("my.textproto"; its first
+// slice), or of a slice of such a file ("my.textproto:big").
+#ifndef TOROID_SIMULATOR_MACHINES_MACHINE_H_
+#define TOROID_SIMULATOR_MACHINES_MACHINE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "simulator/machines/machine.pb.h"
+
+namespace toroid {
+
+struct Machine {
+  MachineFamily family;
+  SliceSpec slice;
+
+  int64_t chips() const;
+  int64_t cores() const { return chips() * family.cores_per_chip(); }
+};
+
+// Names of the slices built in, smallest first in each family.
+std::vector<std::string> BuiltInSlices();
+
+// Errors: kNotFound: no such slice or file, with the nearest name; those of ParseMachine.
+absl::StatusOr<Machine> LoadMachine(const std::string& name);
+
+// `text` in the text form of MachineFamily; `slice` empty: its first; `place` is what errors begin with.
+// Errors: kInvalidArgument "PLACE:LINE:COL: what" for text that does not parse; "PLACE: FIELD ..." for a number that is
+// not finite, or negative; a rate (*_per_second) or size of 0; a slice without chips, with more wraps than axes,
+// with a name twice, of more than 2^20 cores.
+absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view slice, const std::string& place);
+
+// Sets one number of the family, named by its path: "network.link_bytes_per_second", "slices[0].chips[1]".
+// Errors: kNotFound with the nearest name; kInvalidArgument for a value that the field cannot hold.
+absl::Status SetParameter(absl::string_view path, double value, MachineFamily* family);
+
+// Paths of all numbers that SetParameter can set, those of slices left out.
+std::vector<std::string> ParameterPaths(const MachineFamily& family);
+
+// What SetParameter would replace. Errors: kNotFound.
+absl::StatusOr<double> GetParameter(absl::string_view path, const MachineFamily& family);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_MACHINES_MACHINE_H_

@@ -1,0 +1,118 @@
+#include "simulator/report/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "hlo/base/text_table.h"
+
+namespace toroid {
+namespace {
+
+constexpr size_t kMostRows = 8;
+
+std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
+
+double ShareOf(double picoseconds, const Prediction& prediction) {
+  return prediction.step_ps == 0 ? 0 : picoseconds / static_cast<double>(prediction.step_ps);
+}
+
+std::string BreakdownTable(const Prediction& prediction, int width) {
+  std::vector<std::vector<std::string>> rows = {{"class", "time", "share"}};
+  for (const Prediction::Class& c : prediction.breakdown) {
+    rows.push_back({c.name, DurationText(c.picoseconds), Percent(ShareOf(c.picoseconds, prediction))});
+  }
+  return rows.size() == 1 ? "" : TableText(rows, width);
+}
+
+// Groups and collectives of one source line (or, without one, of one instruction) together.
+struct Costs {
+  double picoseconds = 0;
+  int64_t ops = 0;
+  std::string what;   // Of the costliest of them.
+  double costliest = 0;
+};
+
+void AddCost(const std::string& source, const std::string& instruction, const std::string& what, double picoseconds,
+             std::map<std::string, Costs>* costs) {
+  Costs& own = (*costs)[source.empty() ? instruction : source];
+  own.picoseconds += picoseconds;
+  ++own.ops;
+  if (picoseconds > own.costliest) {
+    own.costliest = picoseconds;
+    own.what = what;
+  }
+}
+
+std::string CostliestTable(const Prediction& prediction, int width) {
+  std::map<std::string, Costs> costs;
+  for (const PredictedGroup& group : prediction.groups) {
+    AddCost(group.source, group.instruction, absl::StrCat(group.op_class, ", ", group.bound), 
+            group.executions * static_cast<double>(group.picoseconds), &costs);
+  }
+  for (const PredictedCollective& row : prediction.collectives) {
+    AddCost(row.source, row.instruction, absl::StrCat(row.kind, ", ", row.algorithm),
+            row.executions * static_cast<double>(row.picoseconds), &costs);
+  }
+  std::vector<std::pair<std::string, Costs>> sorted(costs.begin(), costs.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.picoseconds > b.second.picoseconds; });
+  std::vector<std::vector<std::string>> rows = {{"costliest lines", "time", "share", "ops", "mostly"}};
+  for (size_t i = 0; i < std::min(sorted.size(), kMostRows); ++i) {
+    const auto& [place, cost] = sorted[i];
+    if (cost.picoseconds <= 0) break;
+    rows.push_back({place, DurationText(cost.picoseconds), Percent(ShareOf(cost.picoseconds, prediction)),
+                    CountText(cost.ops), cost.what});
+  }
+  return rows.size() == 1 ? "" : TableText(rows, width);
+}
+
+std::string MemoryText(const PredictedMemory& memory, int width) {
+  std::string text = absl::StrFormat(
+      "memory: %s of %s at the peak (%s): parameters %s, state %s, activations %s, workspace %s\n", BytesText(memory.peak),
+      BytesText(memory.capacity), memory.peak_at.empty() ? "nothing runs" : memory.peak_at, BytesText(memory.parameters),
+      BytesText(memory.state), BytesText(memory.activations), BytesText(memory.workspace));
+  if (memory.peak <= memory.capacity) return text;
+  absl::StrAppend(&text, "DOES NOT FIT: ", BytesText(memory.peak - memory.capacity),
+                  " too much; what holds most at the peak:\n");
+  std::vector<std::vector<std::string>> rows = {{"bytes", "class", "shape", "instruction", "source"}};
+  for (size_t i = 0; i < std::min(memory.largest.size(), kMostRows); ++i) {
+    const PredictedMemory::Value& value = memory.largest[i];
+    rows.push_back({BytesText(value.bytes), value.memory_class, value.shape,
+                    value.op_name.empty() ? value.instruction : value.op_name, value.source});
+  }
+  return text + TableText(rows, width);
+}
+
+}  // namespace
+
+std::string DurationText(double picoseconds) {
+  static constexpr std::pair<double, const char*> kUnits[] = {{1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}};
+  for (const auto& [unit, name] : kUnits) {
+    const double value = picoseconds / unit;
+    if (value < 0.9995 && unit > 1e3) continue;
+    return absl::StrFormat("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, name);
+  }
+  return "";
+}
+
+std::string SummaryText(const Prediction& prediction, int width) {
+  std::string text = absl::StrFormat(
+      "%s on %d cores of %s: %s a step, %s of it communication; roofline %s (%s)\n", prediction.module,
+      prediction.devices, prediction.machine, DurationText(static_cast<double>(prediction.step_ps)),
+      Percent(prediction.communication_share), DurationText(static_cast<double>(prediction.roofline_ps)),
+      Percent(ShareOf(static_cast<double>(prediction.roofline_ps), prediction)));
+  if (!prediction.collectives.empty()) {
+    absl::StrAppendFormat(&text, "links: the busiest carries bytes %s of the step, the mean %s\n",
+                          Percent(prediction.network.max_utilization), Percent(prediction.network.mean_utilization));
+  }
+  absl::StrAppend(&text, MemoryText(prediction.memory, width), BreakdownTable(prediction, width),
+                  CostliestTable(prediction, width));
+  for (const std::string& note : prediction.notes) absl::StrAppend(&text, "note: ", note, "\n");
+  return text;
+}
+
+}  // namespace toroid

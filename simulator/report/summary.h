@@ -1,0 +1,19 @@
+// The table that hlo-simulate prints: step, breakdown, what costs most, memory.
+#ifndef TOROID_SIMULATOR_REPORT_SUMMARY_H_
+#define TOROID_SIMULATOR_REPORT_SUMMARY_H_
+
+#include <string>
+
+#include "simulator/report/prediction.h"
+
+namespace toroid {
+
+// "1.234 s", "12.3 ms", "4.56 us": three digits.
+std::string DurationText(double picoseconds);
+
+// Lines of at most `width` columns. A program that does not fit into memory says by how much and what holds most.
+std::string SummaryText(const Prediction& prediction, int width);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_REPORT_SUMMARY_H_

@@ -1,0 +1,17 @@
+// Which row of the breakdown an op of a lowered module counts to.
+#ifndef TOROID_SIMULATOR_STAGES_OP_CLASS_H_
+#define TOROID_SIMULATOR_STAGES_OP_CLASS_H_
+
+#include "absl/strings/string_view.h"
+#include "hlo/ir/instruction.h"
+
+namespace toroid {
+
+// Of a group of fused ops, the most telling of those inside: "dot" before "convolution", "sort", "gather", "scatter",
+// "cumulative sum" (reduce-window), "reduce", "copy" (a group that moves data alone), "elementwise". Of a collective its kind;
+// "custom-call", "host" for infeeds, outfeeds and transfers.
+absl::string_view OpClassOf(const Instruction& instruction);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_STAGES_OP_CLASS_H_

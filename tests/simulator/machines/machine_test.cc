@@ -1,0 +1,94 @@
+#include "simulator/machines/machine.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr char kSmall[] = R"(
+name: "small" cores_per_chip: 2
+core { memory_bytes: 1000 }
+network { link_bytes_per_second: 1e9 }
+slices { name: "one" chips: [1] }
+slices { name: "ring" chips: [4] wrap: [true] }
+)";
+
+std::string Small(const std::string& more) { return std::string(kSmall) + more; }
+
+void ExpectRefused(const std::string& text, const std::string& what) {
+  EXPECT_THAT(ParseMachine(text, "", "m.textproto").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("m.textproto:"), HasSubstr(what))));
+}
+
+TEST(MachineTest, EverySliceBuiltInLoadsAndKeepsItsName) {
+  const auto names = BuiltInSlices();
+  EXPECT_THAT(names, Contains("tpu-v3-2048"));
+  for (const std::string& name : names) {
+    ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine(name));
+    EXPECT_EQ(machine.slice.name(), name);
+    EXPECT_GT(machine.cores(), 0);
+  }
+}
+
+TEST(MachineTest, SlicesOfTpuV3HaveTheCoresTheyAreNamedFor) {
+  for (const int64_t cores : {8, 16, 32, 64, 128, 256, 512, 1024, 2048}) {
+    ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine(absl::StrCat("tpu-v3-", cores)));
+    EXPECT_EQ(machine.cores(), cores);
+  }
+}
+
+TEST(MachineTest, UnknownNameIsAnsweredWithTheNearest) {
+  EXPECT_THAT(LoadMachine("tpuv3-128").status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean tpu-v3-128?")));
+  EXPECT_THAT(LoadMachine("no/such.textproto").status(), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no/such")));
+}
+
+TEST(MachineTest, ASliceOfAFileIsChosenByName) {
+  ASSERT_OK_AND_ASSIGN(const Machine first, ParseMachine(kSmall, "", "m"));
+  EXPECT_EQ(first.slice.name(), "one");
+  ASSERT_OK_AND_ASSIGN(const Machine ring, ParseMachine(kSmall, "ring", "m"));
+  EXPECT_EQ(ring.cores(), 8);
+  EXPECT_THAT(ParseMachine(kSmall, "rign", "m").status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean ring?")));
+}
+
+TEST(MachineTest, BadFilesAreRefusedInOneLine) {
+  ExpectRefused("name: ", "1:");
+  ExpectRefused(Small("speed: 3"), "no field named \"speed\"");
+  ExpectRefused(R"(name: "m" cores_per_chip: 1 core { memory_bytes: 1 } slices { name: "a" chips: [1] })",
+                "network.link_bytes_per_second is 0 or missing");
+  ExpectRefused(Small("network { link_bytes_per_second: -1 }"), "network.link_bytes_per_second is negative: -1");
+  ExpectRefused(Small("network { link_bytes_per_second: nan }"), "is no finite number");
+  ExpectRefused(Small("network { link_bytes_per_second: inf }"), "is no finite number");
+  ExpectRefused(Small(R"(slices { name: "one" chips: [1] })"), "two slices are named one");
+  ExpectRefused(Small(R"(slices { name: "x" })"), "x has no chips");
+  ExpectRefused(Small(R"(slices { name: "x" chips: [0] })"), "chips[0] is 0");
+  ExpectRefused(Small(R"(slices { name: "x" chips: [2] wrap: [true, true] })"), "x has 1 axes");
+  ExpectRefused(Small(R"(slices { name: "x" chips: [4000000000, 4000000000, 4000000000] })"), "at most 1048576");
+}
+
+TEST(MachineTest, ParametersAreSetByPath) {
+  ASSERT_OK_AND_ASSIGN(Machine machine, ParseMachine(kSmall, "ring", "m"));
+  ASSERT_OK(SetParameter("network.link_bytes_per_second", 5e9, &machine.family));
+  EXPECT_EQ(machine.family.network().link_bytes_per_second(), 5e9);
+  ASSERT_OK_AND_ASSIGN(const double value, GetParameter("network.link_bytes_per_second", machine.family));
+  EXPECT_EQ(value, 5e9);
+  EXPECT_THAT(SetParameter("network.link_byte_per_second", 1, &machine.family),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean network.link_bytes_per_second?")));
+  EXPECT_THAT(SetParameter("cores_per_chip", 1.5, &machine.family),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is an integer")));
+  EXPECT_THAT(SetParameter("core.memory_bytes", 0, &machine.family),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("must be more")));
+  EXPECT_THAT(ParameterPaths(machine.family), Contains("core.memory_bytes"));
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,160 @@
+// JSON, trace, summary and sweep of one prediction.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "simulator/report/page.h"
+#include "simulator/report/prediction_json.h"
+#include "simulator/report/summary.h"
+#include "simulator/report/sweep.h"
+#include "simulator/report/trace.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int64_t kMillisecond = 1000000000;
+
+// A dot that runs twice for 3 ms, an all-to-all of 4 ms.
+Prediction Example() {
+  Prediction prediction;
+  prediction.module = "layer";
+  prediction.machine = "tpu-v3-8";
+  prediction.devices = 8;
+  prediction.step_ps = 10 * kMillisecond;
+  prediction.roofline_ps = 5 * kMillisecond;
+  prediction.communication_share = 0.4;
+  prediction.breakdown = {{"dot", 6e9}, {"all-to-all", 4e9}};
+  PredictedGroup dot;
+  dot.instruction = "main/dot.1";
+  dot.opcode = "dot";
+  dot.op_class = "dot";
+  dot.bound = "matrix";
+  dot.source = "train.py:41";
+  dot.op_name = "jit(f)/</script><b>\"q\"";
+  dot.picoseconds = 3 * kMillisecond;
+  dot.roofline_ps = 2 * kMillisecond;
+  dot.executions = 2;
+  prediction.groups = {dot};
+  PredictedCollective exchange;
+  exchange.instruction = "main/all-to-all.2";
+  exchange.kind = "all-to-all";
+  exchange.algorithm = "direct";
+  exchange.picoseconds = 4 * kMillisecond;
+  exchange.bytes = 8 << 20;
+  exchange.link_load = 0;
+  prediction.collectives = {exchange};
+  prediction.events = {{0, 3 * kMillisecond, Stream::kCompute, 0},
+                       {3 * kMillisecond, 4 * kMillisecond, Stream::kCommunication, 0},
+                       {7 * kMillisecond, 3 * kMillisecond, Stream::kCompute, 0}};
+  prediction.network = {{2, 2}, {false, false}, 2, 0.3, 0.1, {{0.25, -1, 0.75, -1}}};
+  prediction.memory.capacity = 16000000000;
+  prediction.memory.peak = 5000000000;
+  prediction.memory.parameters = 5000000000;
+  prediction.memory.peak_at = "main/dot.1";
+  prediction.memory.largest = {{"main/w", "f32[1000000]", "parameters", "train.py:12", "params['w']", 4000000}};
+  prediction.memory.samples = {{0, 1000}, {3 * kMillisecond, 2000}};
+  return prediction;
+}
+
+TEST(PredictionJsonTest, TimesAreSecondsOfAllExecutions) {
+  const nlohmann::json json = PredictionJson(Example());
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_DOUBLE_EQ(json["step_seconds"].get<double>(), 0.01);
+  EXPECT_DOUBLE_EQ(json["breakdown"]["dot"].get<double>(), 0.006);
+  EXPECT_DOUBLE_EQ(json["groups"][0]["seconds"].get<double>(), 0.006);
+  EXPECT_DOUBLE_EQ(json["groups"][0]["share"].get<double>(), 0.6);
+  EXPECT_EQ(json["collectives"][0]["algorithm"], "direct");
+  EXPECT_EQ(json["memory"]["peak"], 5000000000);
+}
+
+TEST(TraceTest, EveryEventIsThereAndParses) {
+  const nlohmann::json trace = nlohmann::json::parse(TraceText(Example()));
+  int complete = 0;
+  double microseconds = 0;
+  bool has_link = false;
+  for (const nlohmann::json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") {
+      ++complete;
+      microseconds += event["dur"].get<double>();
+    }
+    has_link = has_link || (event["ph"] == "C" && event["name"] == "link chip 0 +y");
+  }
+  EXPECT_EQ(complete, 3);
+  EXPECT_DOUBLE_EQ(microseconds, 10000);
+  EXPECT_TRUE(has_link);
+}
+
+TEST(SummaryTest, CostliestSourceLineStandsFirst) {
+  const std::string text = SummaryText(Example(), 100);
+  EXPECT_THAT(text, HasSubstr("layer on 8 cores of tpu-v3-8: 10.0 ms a step, 40.0 % of it communication"));
+  EXPECT_LT(text.find("train.py:41"), text.find("main/all-to-all.2"));
+  EXPECT_THAT(text, Not(HasSubstr("DOES NOT FIT")));
+}
+
+TEST(SummaryTest, WhatDoesNotFitIsNamedWithWhatHoldsMost) {
+  Prediction prediction = Example();
+  prediction.memory.capacity = 4000000000;
+  EXPECT_THAT(SummaryText(prediction, 100), testing::AllOf(HasSubstr("DOES NOT FIT: 1.0 GB too much"), HasSubstr("params['w']"),
+                                                           HasSubstr("train.py:12")));
+}
+
+TEST(SummaryTest, DurationsHaveThreeDigits) {
+  EXPECT_EQ(DurationText(1.2345e12), "1.23 s");
+  EXPECT_EQ(DurationText(12.345e9), "12.3 ms");
+  EXPECT_EQ(DurationText(123.45e6), "123 us");
+  EXPECT_EQ(DurationText(999.96e6), "1.00 ms");
+  EXPECT_EQ(DurationText(500), "0.50 ns");
+  EXPECT_EQ(DurationText(0), "0.00 ns");
+}
+
+TEST(PageTest, DataCannotEndItsScript) {
+  const std::string page = PageText(Example());
+  EXPECT_THAT(page, Not(HasSubstr("</script><b>")));
+  EXPECT_THAT(page, HasSubstr("\\u003c/script>"));
+  EXPECT_THAT(page, Not(HasSubstr("/*DATA*/")));
+  EXPECT_THAT(page, Not(HasSubstr("src=\"http")));
+}
+
+TEST(SweepTest, AxesAreParsed) {
+  ASSERT_OK_AND_ASSIGN(const SweepAxis numbers, ParseSweepAxis("network.link_bytes_per_second=1e9,2e9"));
+  EXPECT_EQ(numbers.name, "network.link_bytes_per_second");
+  EXPECT_THAT(numbers.values, ElementsAre("1e9", "2e9"));
+  ASSERT_OK_AND_ASSIGN(const SweepAxis shards, ParseSweepAxis("shard=w={devices=[8,1]<=[8]}|w={replicated}"));
+  EXPECT_THAT(shards.values, ElementsAre("w={devices=[8,1]<=[8]}", "w={replicated}"));
+  for (const char* bad : {"", "x", "x=", "=1", "x=1,,2"}) EXPECT_FALSE(ParseSweepAxis(bad).ok()) << bad;
+}
+
+TEST(SweepTest, EveryCombinationIsARowOfTheTable) {
+  const auto predict = [](const std::vector<std::string>& values) -> absl::StatusOr<Prediction> {
+    Prediction prediction = Example();
+    prediction.step_ps *= std::stoi(values[0]) + std::stoi(values[1]);
+    return prediction;
+  };
+  ASSERT_OK_AND_ASSIGN(const Sweep sweep, RunSweep({{"a", {"1", "2"}}, {"b", {"10", "20", "30"}}}, predict));
+  ASSERT_EQ(sweep.points.size(), 6);
+  EXPECT_THAT(sweep.points[1].values, ElementsAre("1", "20"));
+  EXPECT_EQ(sweep.points[5].prediction.step_ps, 320 * kMillisecond);
+  const std::string csv = SweepCsv(sweep);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);
+  EXPECT_THAT(csv, HasSubstr("a,b,machine_name,devices,step_seconds"));
+  EXPECT_THAT(csv, HasSubstr("1,20,tpu-v3-8,8,0.21,"));
+  EXPECT_THAT(SweepPage(sweep), Not(HasSubstr("/*DATA*/")));
+}
+
+TEST(SweepTest, TooManyCombinationsAndNamesTwiceAreRefused) {
+  const auto predict = [](const std::vector<std::string>&) -> absl::StatusOr<Prediction> { return Example(); };
+  const std::vector<std::string> many(200, "1");
+  EXPECT_THAT(RunSweep({{"a", many}, {"b", many}}, predict).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("40000 combinations")));
+  EXPECT_THAT(RunSweep({{"a", {"1"}}, {"a", {"2"}}}, predict).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a twice")));
+}
+
+}  // namespace
+}  // namespace toroid
