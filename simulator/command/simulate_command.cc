@@ -20,6 +20,7 @@
 #include "simulator/report/summary.h"
 #include "simulator/report/sweep.h"
 #include "simulator/report/trace.h"
+#include "simulator/stages/place_devices.h"
 #include "simulator/stages/simulate.h"
 
 namespace toroid {
@@ -68,7 +69,7 @@ class Run {
     ASSIGN_OR_RETURN(options.machine,
                      command_.machine.empty() ? DefaultMachine(DevicesOf(*module)) : LoadMachine(command_.machine));
     RETURN_IF_ERROR(SetParameters(command_.parameters, &options.machine.family));
-    ASSIGN_OR_RETURN(options.core_of_device, AssignDevices(command_.device_assignment, options.machine, *module));
+    ASSIGN_OR_RETURN(options.core_of_device, PlaceDevices(command_.device_assignment, *module, options.machine));
     options.schedule = command_.schedule;
     options.keep_timeline = keep_timeline;
     return toroid::Simulate(*module, options);
