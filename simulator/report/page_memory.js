@@ -40,9 +40,9 @@ const memoryPart = (() => {
     const unit = Math.pow(1024, Math.max(0, Math.min(4, Math.floor(Math.log(y.domain()[1]) / Math.log(1024)))));
     const ticks = d3.scale.linear().domain([0, y.domain()[1] / unit]).ticks(5).map((v) => v * unit);
     svg.append('g').attr({class: 'axis grid', transform: `translate(${LEFT},0)`})
-      .call(d3.svg.axis().scale(y).orient('left').tickValues(ticks).tickSize(-width, 0).tickPadding(6).tickFormat((v) => (v ? bytesText(v) : '0')));
+      .call(d3.svg.axis().scale(y).orient('left').tickValues(ticks).tickSize(-width, 0).tickPadding(6).tickFormat((v) => (v ? bytesText(v).replace(/\.0+(?=\D)/, '') : '0')));
     svg.append('g').attr({class: 'axis', transform: `translate(0,${bottom})`})
-      .call(d3.svg.axis().scale(x).orient('bottom').ticks(Math.max(3, Math.floor(width / 120))).tickSize(5).tickFormat((t) => (t ? timeText(t) : '0')));
+      .call(d3.svg.axis().scale(x).orient('bottom').ticks(Math.max(3, Math.floor(width / 120))).tickSize(5).tickFormat((t) => (t ? timeText(t).replace(/\.0+(?=\D)/, '') : '0')));
     const points = columns(x, width);
     const area = d3.svg.area().x((d) => d[0]).y0(bottom).interpolate('step-after');
     svg.append('path').attr({d: area.y1((d) => y(d[1]))(points), fill: '#0072b2', opacity: 0.45});

@@ -43,27 +43,28 @@ const mesh = (() => {
       rows = lines;
       columns = Math.ceil(axes[0] / lines);
     }
+    const gap = slices > 1 ? 0.6 : 0;  // Between slices, in cells.
     let best = {cell: 0, across: 1};
     for (let across = 1; across <= slices; ++across) {
       const down = Math.ceil(slices / across);
-      const cell = Math.min(60, width / (across * (columns + 1)), 540 / (down * (rows + (slices > 1 ? 1.6 : 1))));
+      const cell = Math.min(90, width / (across * (columns + gap)), (540 - 18 * down) / (down * (rows + gap)));
       if (cell > best.cell) best = {cell, across};
     }
     const {cell, across} = best;
-    const sliceWidth = cell * (columns + 1), sliceHeight = cell * (rows + 1) + (slices > 1 ? 16 : 0);
+    const sliceWidth = cell * (columns + gap), sliceHeight = cell * (rows + gap) + (slices > 1 ? 16 : 0);
     const left = Math.max(0, (width - across * sliceWidth) / 2);
     const result = {cell, columns, rows, slices, lines, side: Math.max(1, cell * (cell > 24 ? 0.5 : 0.44)),
       x: new Float64Array(chips), y: new Float64Array(chips), titles: [],
       height: Math.ceil(Math.ceil(slices / across) * sliceHeight)};
     for (let chip = 0; chip < chips; ++chip) {
       const slice = Math.floor(chip / (columns * rows)), within = chip % (columns * rows);
-      result.x[chip] = left + (slice % across) * sliceWidth + cell * (1 + within % columns);
-      result.y[chip] = Math.floor(slice / across) * sliceHeight + (slices > 1 ? 16 : 0) + cell * (1 + Math.floor(within / columns));
+      result.x[chip] = left + (slice % across) * sliceWidth + cell * (0.5 + within % columns);
+      result.y[chip] = Math.floor(slice / across) * sliceHeight + (slices > 1 ? 16 : 0) + cell * (0.5 + Math.floor(within / columns));
     }
     for (let slice = 0; slices > 1 && slice < slices; ++slice) {
       const coordinates = coordinatesOf(slice * columns * rows).slice(0, n - 2);
       result.titles.push({text: coordinates.map((c, i) => `${NAMES[i]} ${c}`).join(', '),
-        x: left + (slice % across) * sliceWidth + cell * 0.6, y: Math.floor(slice / across) * sliceHeight + 12});
+        x: left + (slice % across) * sliceWidth + cell * 0.25, y: Math.floor(slice / across) * sliceHeight + 12});
     }
     return result;
   }
@@ -116,7 +117,7 @@ const mesh = (() => {
     c.fillStyle = cssColor('soft');
     c.font = '12px system-ui, sans-serif';
     layout.titles.forEach((title) => c.fillText(title.text, title.x, title.y));
-    c.lineWidth = Math.max(1, Math.min(7, cell * 0.17));
+    c.lineWidth = Math.max(1, Math.min(9, cell * 0.17));
     segments.forEach((points, i) => {
       if (points.length === 0) return;
       c.strokeStyle = heat(i / BUCKETS);
@@ -133,6 +134,11 @@ const mesh = (() => {
       c.fillStyle = heat(i / BUCKETS);
       for (let k = 0; k < points.length; k += 2) c.fillRect(points[k], points[k + 1], half, side);
     });
+    if (n > 2 && cell > 7) {
+      c.strokeStyle = cssColor('card');
+      c.lineWidth = Math.min(2, cell * 0.08);
+      for (let chip = 0; chip < chips; ++chip) c.strokeRect(x[chip] - half, y[chip] - half, side, side);
+    }
     if (cell > 16 && n < 3) drawCores(c);
   }
   // Cores that share a chip, as parts of its square.

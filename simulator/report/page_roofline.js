@@ -2,7 +2,7 @@
 // under the line min(peak, intensity * bandwidth). Groups without flops or bytes have no place; a line below says so.
 
 const roofline = (() => {
-  const LEFT = 64, RIGHT = 14, TOP = 10, BOTTOM = 40, HEIGHT = 430;
+  const LEFT = 64, RIGHT = 14, TOP = 10, BOTTOM = 40, HEIGHT = 500;
   const ridge = data.ridge || {};
   const peak = number(ridge.flops_per_second), bandwidth = number(ridge.bytes_per_second);
   let plot = null, dots = [], selected = null;
@@ -61,7 +61,7 @@ const roofline = (() => {
       place.call(d3.svg.axis().scale(scale).orient(orient).tickValues(values).tickSize(-gridSize, 0).tickPadding(6).tickFormat(format));
     };
     axis(x, 'bottom', '', `0,${HEIGHT - BOTTOM}`, HEIGHT - TOP - BOTTOM, (v) => (v >= 0.01 && v < 1e5 ? String(+v.toPrecision(1)) : v.toExponential(0)));
-    axis(y, 'left', '', `${LEFT},0`, plot.width - LEFT - RIGHT, (v) => rateText(v, '').replace('.00', '').replace(/\.0$/, ''));
+    axis(y, 'left', '', `${LEFT},0`, plot.width - LEFT - RIGHT, (v) => rateText(v, '').replace(/\.0+(?=\D|$)/, ''));
     plot.svg.append('text').attr({class: 'soft', x: plot.width - RIGHT, y: HEIGHT - 6, 'text-anchor': 'end'}).text('flops per byte of memory traffic');
     plot.svg.append('text').attr({class: 'soft', transform: `translate(12,${TOP + 4}) rotate(-90)`, 'text-anchor': 'end'}).text('flops per second');
     const corner = peak / bandwidth, [low, high] = x.domain();
@@ -70,7 +70,7 @@ const roofline = (() => {
     const entry = Math.max(low, y.domain()[0] / bandwidth);
     points[0] = [x(entry), y(Math.min(peak, entry * bandwidth))];
     plot.svg.append('path').attr({d: d3.svg.line()(points), fill: 'none', stroke: cssColor('soft'), 'stroke-width': 1.5});
-    plot.svg.append('text').attr({class: 'soft', x: plot.width - RIGHT - 2, y: y(peak) - 6, 'text-anchor': 'end'})
+    plot.svg.append('text').attr({class: 'soft', x: Math.max(LEFT + 90, x(corner) - 6), y: y(peak) - 5, 'text-anchor': 'end'})
       .text(rateText(peak, 'FLOP/s'));
     const slope = Math.atan2(points[1][1] - points[0][1], points[1][0] - points[0][0]) * 180 / Math.PI;
     const middle = [(points[0][0] + points[1][0]) / 2, (points[0][1] + points[1][1]) / 2];

@@ -18,6 +18,7 @@ const table = (() => {
   const filter = {words: [], kind: 'all', source: null};
   const open = new Set();  // Source lines whose rows are shown.
   let lines = [];          // What all pages show: rows and, when grouped, entries of bySource.
+  let widest = 1;          // The largest share of them.
 
   function matches(row) {
     if (filter.source !== null && row.source !== filter.source) return false;
@@ -58,11 +59,13 @@ const table = (() => {
     }
     if (column.key === 'executions') return td.text(countText(line.executions));
     if (column.key === 'share') {
-      td.append('i').attr('class', 'share').style({width: Math.min(1, line.share) * 48 + 'px', background: colorOf(line.kind)});
+      td.append('i').attr('class', 'share').style({width: 46 * line.share / (widest || 1) + 'px', background: colorOf(line.kind)});
       return td.append('span').text(shareText(line.share));
     }
     const string = text(line[column.key]);
     if (column.key === 'kind') td.append('i').attr('class', 'swatch').style('background', colorOf(line.kind));
+    // The end of an op_name tells most; all of it is in the title and in the details.
+    if (column.key === 'opName') return td.attr('title', string).append('span').text(tail(string, 2));
     return td.attr('title', string).append('span').text(column.key === 'source' && !string && line.entry ? 'no source line' : string);
   }
   function details(row) {
@@ -82,6 +85,7 @@ const table = (() => {
 
   function draw() {
     const shown = arrange();
+    widest = d3.max(lines, (line) => line.share);
     const pages = Math.max(1, Math.ceil(lines.length / PAGE));
     page = Math.max(0, Math.min(page, pages - 1));
     d3.selectAll('#rows th').attr('aria-sort', (column) => (column.key !== order.key ? null : order.descending ? 'descending' : 'ascending'));
