@@ -263,7 +263,7 @@ void Accountant::Single(const Instruction& op) {
   if (op.opcode() == Opcode::kConcatenate) {
     // Each operand is padded to the result, and the largest is taken.
     const double result = Bytes(op.shape());
-    work_->bytes = result * (1 + core_.movement().concatenate_passes() * static_cast<double>(op.num_operands()));
+    work_->bytes = result * (2 + core_.movement().concatenate_passes() * static_cast<double>(op.num_operands()));
     space_ = PaddedElements(op.shape(), tiling_);
     work_->registers = space_ / register_;
     return;

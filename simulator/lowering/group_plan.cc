@@ -106,13 +106,24 @@ class Planner {
   void CountReaders();
   // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + (r - 1) are moved.
   bool IsWorthWriting(const Instruction* op);
+  // By index: written values on the longest way to each, itself included.
+  std::vector<int> Levels() const;
+  // Of the value, or of what is made from it elementwise, that wait for nothing that `value` does not.
+  std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
   void Group();
   void Merge();
   // Of a product, or of what it takes behind it.
   bool IsOfProduct(int g) const;
   // The lowest level of a group that reads what `g` writes.
-  int LowestReader(int g);
+  int LowestReader(int g, int except = -1);
+  // The group that writes a value, or what it is another name of; -1 if none does.
+  int MakerOf(int value) const;
+  bool Reads(int g, int other) const;
+  // Of both as one.
+  int LevelWith(int g, int other) const;
+  // Whether `g`, which reads what `other` makes elementwise, can be made with it.
+  bool CanJoin(int g, int other);
   // Groups of one level wait for each other never. The lower one rises if all that read it stay above.
   bool CanShareLevel(int a, int b);
   void Collect();
@@ -137,6 +148,7 @@ class Planner {
   std::vector<std::vector<int>> values_;
   std::vector<std::vector<int>> inputs_;  // Written values and arguments that a group reads.
   std::vector<int> level_;
+  std::vector<int> levels_;  // Of values, by index, before groups merge.
   std::vector<int> seen_ = std::vector<int>(n_, -1);
   int visit_ = 0;
 };
@@ -165,7 +177,9 @@ void Planner::TakeEpilogue(const Instruction* dot) {
     const int i = next.top();
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
-    const bool in_place = user->opcode() == Opcode::kReshape && SameButUnitDims(user->operand(0)->shape(), user->shape());
+    const bool in_place =
+        user->opcode() == Opcode::kTranspose ||
+        (user->opcode() == Opcode::kReshape && SameButUnitDims(user->operand(0)->shape(), user->shape()));
     if (!recomputed_[i] || owner_[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
         !(IsElementwise(user->opcode()) || in_place)) {
       break;
@@ -179,7 +193,8 @@ void Planner::TakeEpilogue(const Instruction* dot) {
     size_t leaving = 0;
     for (const int users : open_users) leaving += users > 0;
     const bool is_root = user == computation_.root();
-    if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root)) {
+    // What is but another name of the result ends no group.
+    if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) && !in_place) {
       best_size = members.size();
       best = user;
     }
@@ -311,24 +326,54 @@ void Planner::ForLeaves(const Instruction* op, Visit visit) {
   }
 }
 
+std::vector<int> Planner::Levels() const {
+  std::vector<int> level(n_, 0);
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* op = At(i);
+    for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
+    for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
+    if (plan_.written[i]) ++level[i];
+  }
+  return level;
+}
+
+std::vector<const Instruction*> Planner::ReductionsOf(const Instruction* value, const std::vector<int>& level) {
+  std::vector<const Instruction*> found, todo = {value};
+  for (size_t next = 0; next < todo.size() && next < 16; ++next) {
+    for (const Instruction* user : users_.users(*todo[next])) {
+      const int u = user->index();
+      if (user->opcode() == Opcode::kReduce) {
+        if (!user->shape().IsArray() || user->num_operands() != 2 || owner_[u] != nullptr ||
+            user->operand(1)->opcode() != Opcode::kConstant || std::find(found.begin(), found.end(), user) != found.end()) {
+          continue;
+        }
+        bool waits = false;
+        ForLeaves(user, [&](const Instruction* leaf) { waits |= leaf != value && level[leaf->index()] >= level[value->index()]; });
+        if (!waits) found.push_back(user);
+      } else if (recomputed_[u] && !plan_.written[u] && owner_[u] == nullptr && IsElementwise(user->opcode()) &&
+                 user->shape().NumElements() == value->shape().NumElements()) {
+        todo.push_back(user);
+      }
+    }
+  }
+  return found;
+}
+
 void Planner::TakeReductions() {
+  const std::vector<int> level = Levels();
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
     if (!plan_.written[i] || !value->shape().IsArray()) continue;
-    const bool of_product = owner_[i] == value;
+    const bool of_product = owner_[i] == value && !(value->opcode() == Opcode::kConvert && recomputed_[i] &&
+                                                    value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(recomputed_[i] && made_[i] && value->shape().rank() > 0)) continue;
-    int joined = 0;
-    for (const Instruction* user : users_.users(*value)) {
-      if (user->opcode() != Opcode::kReduce || !user->shape().IsArray() || user->num_operands() != 2 ||
-          user->operand(0) != value || user->operand(1)->opcode() != Opcode::kConstant ||
-          owner_[user->index()] != nullptr) {
-        continue;
-      }
-      owner_[user->index()] = value;
-      ++joined;
+    int direct = 0;
+    for (const Instruction* reduction : ReductionsOf(value, level)) {
+      owner_[reduction->index()] = value;
+      direct += reduction->operand(0) == value;
       if (of_product) break;
     }
-    if (joined > 0 && static_cast<int>(users_.users(*value).size()) == joined && value != computation_.root()) {
+    if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
       not_written_[i] = true;
     }
   }
@@ -346,24 +391,21 @@ void Planner::Group() {
     const int g = joins ? owner_[i]->index() : i;
     group_of_[i] = g;
     values_[g].push_back(i);
-    if (joins) continue;
-    ForLeaves(op, [&](const Instruction* leaf) { inputs_[g].push_back(leaf->index()); });
+    ForLeaves(op, [&](const Instruction* leaf) {
+      if (leaf->index() != g) inputs_[g].push_back(leaf->index());
+    });
   }
-  // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on.
-  std::vector<int> level(n_, 0);
+  // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on; what joins
+  // another group waits for nothing more than that.
+  std::vector<int>& level = levels_;
+  level.assign(n_, 0);
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
-    if (!plan_.written[i]) {
-      for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
-      continue;
-    }
+    for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
+    for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
+    if (!plan_.written[i]) continue;
     const int g = group_of_[i];
-    if (g == i) {
-      int most = 0;
-      for (const int input : inputs_[g]) most = std::max(most, level[input]);
-      for (const Instruction* before : op->control_predecessors()) most = std::max(most, level[before->index()]);
-      level_[g] = most + 1;
-    }
+    if (g == i) level_[g] = level[i] + 1;
     level[i] = level_[g];
   }
 }
@@ -385,6 +427,10 @@ void Planner::Merge() {
     int into = -1;
     for (const int input : inputs_[g]) {
       if (At(input)->shape().dims() != own->dims()) continue;
+      if (At(g)->opcode() != Opcode::kReduce && CanJoin(g, group_of_[input])) {
+        into = group_of_[input];
+        break;
+      }
       // The last ones: nearest in level.
       const std::vector<int>& candidates = readers[input];
       for (size_t k = 0; k < std::min<size_t>(8, candidates.size()) && into < 0; ++k) {
@@ -401,7 +447,7 @@ void Planner::Merge() {
       if (into >= 0) break;
     }
     if (into >= 0) {
-      level_[into] = level_[g] = std::max(level_[into], level_[g]);
+      level_[into] = level_[g] = LevelWith(g, into);
       for (const int value : values_[g]) {
         group_of_[value] = into;
         values_[into].push_back(value);
@@ -428,7 +474,47 @@ bool Planner::IsOfProduct(int g) const {
   return false;
 }
 
-int Planner::LowestReader(int g) {
+int Planner::MakerOf(int value) const {
+  // Through other names of the same memory.
+  while (group_of_[value] < 0 && At(value)->num_operands() == 1) value = At(value)->operand(0)->index();
+  return group_of_[value];
+}
+
+bool Planner::Reads(int g, int other) const {
+  for (const int input : inputs_[g]) {
+    if (group_of_[input] == other) return true;
+  }
+  return false;
+}
+
+int Planner::LevelWith(int g, int other) const {
+  if (!Reads(g, other)) return std::max(level_[g], level_[other]);
+  int level = level_[other];
+  for (const int input : inputs_[g]) {
+    const int maker = MakerOf(input);
+    if (maker >= 0 && maker != other) level = std::max(level, level_[maker] + 1);
+  }
+  return level;
+}
+
+bool Planner::CanJoin(int g, int other) {
+  if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= 16) return false;
+  const Instruction* maker = At(other);
+  if (!recomputed_[other] || !IsElementwise(maker->opcode()) || IsOfProduct(other) ||
+      maker->shape().dims() != At(g)->shape().dims()) {
+    return false;
+  }
+  // What else `g` reads waits for nothing that `other` makes, and stays below what reads either.
+  for (const int input : inputs_[g]) {
+    if (group_of_[input] == other) continue;
+    const int from = MakerOf(input);
+    if (from == other || (from < 0 ? levels_[input] > 0 : level_[from] > level_[other])) return false;
+  }
+  const int level = LevelWith(g, other);
+  return level == level_[other] || LowestReader(other, g) > level;
+}
+
+int Planner::LowestReader(int g, int except) {
   int lowest = std::numeric_limits<int>::max();
   std::vector<int> todo = values_[g];
   for (int steps = 0; !todo.empty(); ++steps) {
@@ -438,7 +524,7 @@ int Planner::LowestReader(int g) {
     for (const Instruction* user : users_.users(*At(value))) {
       const int u = user->index();
       if (plan_.written[u]) {
-        lowest = std::min(lowest, level_[group_of_[u]]);
+        if (group_of_[u] != except) lowest = std::min(lowest, level_[group_of_[u]]);
       } else if (user == computation_.root() && user->opcode() == Opcode::kTuple) {
         continue;
       } else {

@@ -121,8 +121,9 @@ class LayoutAssigner {
   void Assign(Instruction* op);
   Dims OrderOfDot(const Instruction* dot) const;
   Dims OrderOfConvolution(const Instruction* convolution) const;
-  // Whether what is done next to the value, by ops that lie as it does, is a reduction over `minor`.
-  bool IsReducedOver(const Instruction* value, int64_t minor) const;
+  // Either dimension of the pair may be minor: as values that it meets have it, results of the program want it, or, if
+  // nothing asks, reductions: not over the minor one.
+  Dims WantedOrder(const Instruction* value, const Dims& pair) const;
   // The order in which a reduction reads what has none: lanes along a dimension that stays, if it fills them.
   Dims OrderOfReduced(const Instruction* reduce) const;
   void AssignElementwise(Instruction* op);
@@ -254,25 +255,74 @@ Dims LayoutAssigner::NaturalOrder(const Instruction* value, const Dims& otherwis
   return otherwise;
 }
 
-bool LayoutAssigner::IsReducedOver(const Instruction* value, int64_t minor) const {
-  for (int steps = 0; steps < 8 && value->index() < n_; ++steps) {
-    const Instruction* next = nullptr;
-    for (const Instruction* user : users_.users(*value)) {
+Dims LayoutAssigner::WantedOrder(const Instruction* value, const Dims& pair) const {
+  // What follows, with the dimension of each that a dimension of `value` became; nearest first.
+  struct Place {
+    const Instruction* op;
+    Dims dims;
+  };
+  Dims same;
+  for (int64_t d = 0; d < value->shape().rank(); ++d) same.push_back(d);
+  std::vector<Place> todo = {{value, same}};
+  // `pair` as `order`, one of `op`, has it; empty if it has others in front.
+  const auto as_in = [&](const Place& place, const Dims& order) {
+    const Dims sized = Sized(place.op->shape(), order);
+    Dims found;
+    for (size_t i = 0; i < std::min<size_t>(2, sized.size()); ++i) {
+      for (const int64_t d : pair) {
+        if (place.dims[d] == sized[i]) found.push_back(d);
+      }
+    }
+    return found.size() == 2 ? found : Dims();
+  };
+  for (size_t next = 0; next < todo.size() && next < 24; ++next) {
+    const Place place = todo[next];
+    if (place.op->index() >= n_) continue;
+    bool over_first = false, over_second = false;
+    if (place.op == computation_->root()) {
+      const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), tiling_));
+      if (!found.empty()) return found;
+    }
+    for (const Instruction* user : users_.users(*place.op)) {
       if (user->opcode() == Opcode::kReduce) {
         const auto dims = user->dimensions();
-        if (std::find(dims.begin(), dims.end(), minor) != dims.end()) return true;
-        continue;
+        const auto is_reduced = [&](int64_t d) {
+          return std::find(dims.begin(), dims.end(), place.dims[d]) != dims.end();
+        };
+        over_first |= is_reduced(pair[0]) && !is_reduced(pair[1]);
+        over_second |= is_reduced(pair[1]) && !is_reduced(pair[0]);
+      } else if (user->opcode() == Opcode::kTuple && user == computation_->root()) {
+        const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), tiling_));
+        if (!found.empty()) return found;
+      } else if (user->opcode() == Opcode::kTranspose) {
+        Place further{user, {}};
+        for (const int64_t d : place.dims) {
+          const auto dims = user->dimensions();
+          further.dims.push_back(std::find(dims.begin(), dims.end(), d) - dims.begin());
+        }
+        todo.push_back(std::move(further));
+      } else if (user->opcode() == Opcode::kReshape && SameButUnitDims(place.op->shape(), user->shape())) {
+        const Dims before = SizedDims(place.op->shape()), after = SizedDims(user->shape());
+        Place further{user, {}};
+        for (const int64_t d : place.dims) {
+          const auto at = std::find(before.begin(), before.end(), d);
+          further.dims.push_back(at == before.end() ? -1 : after[at - before.begin()]);
+        }
+        todo.push_back(std::move(further));
+      } else if (IsElementwise(user->opcode()) && user->shape().dims() == place.op->shape().dims()) {
+        for (const Instruction* operand : user->operands()) {
+          if (operand == place.op || operand->shape().dims() != user->shape().dims() || !Known(operand)) continue;
+          if (operand->index() < n_ && flexible_[operand->index()]) continue;
+          const Dims found = as_in(place, OrderOf(operand));
+          if (!found.empty()) return found;
+        }
+        todo.push_back({user, place.dims});
       }
-      next = user;
     }
-    if (users_.users(*value).size() != 1 || next == nullptr || !IsElementwise(next->opcode())) return false;
-    for (const Instruction* operand : next->operands()) {
-      // What lies in a layout of its own decides.
-      if (operand != value && operand->shape().rank() > 0 && operand->opcode() != Opcode::kBroadcast) return false;
-    }
-    value = next;
+    // Rows are added faster than lanes.
+    if (over_first && !over_second) return {pair[1], pair[0]};
   }
-  return false;
+  return pair;
 }
 
 Dims LayoutAssigner::OrderOfDot(const Instruction* dot) const {
@@ -294,8 +344,7 @@ Dims LayoutAssigner::OrderOfDot(const Instruction* dot) const {
     return PaddedElements(1, dot->shape().dim(second), dot->shape().dim(minor), ByteWidth(dot->shape().element_type()), tiling_);
   };
   if (padded(rows, columns) < padded(columns, rows)) std::swap(pair[0], pair[1]);
-  if (IsReducedOver(dot, pair[0])) std::swap(pair[0], pair[1]);
-  return OrderFrom(dot->shape(), pair);
+  return OrderFrom(dot->shape(), WantedOrder(dot, pair));
 }
 
 Dims LayoutAssigner::OrderOfConvolution(const Instruction* convolution) const {
@@ -424,7 +473,12 @@ void LayoutAssigner::Assign(Instruction* op) {
       const bool is_minor = !LiesAlike(op->shape(), Dims(folded, folded + 1), {}) &&
                             Sized(op->shape(), order).front() == *folded;
       const int64_t d = *folded;
-      order.erase(folded);
+      if (is_minor) {
+        Shape others = op->shape();
+        others.set_dim(d, 1);
+        order = LeastPaddingOrder(others, tiling_);
+      }
+      order.erase(std::find(order.begin(), order.end(), d));
       order.push_back(d);
       if (is_minor) Need(op, 0, order);
       break;

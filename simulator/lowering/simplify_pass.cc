@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
@@ -80,7 +81,8 @@ class Simplifier {
   Computation* computation_;
   const std::vector<std::string>& texts_;
   std::vector<Instruction*> now_;
-  absl::flat_hash_map<std::string, Instruction*> seen_;
+  absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
+  std::string scratch_;
   bool changed_ = false;
 };
 
@@ -102,6 +104,10 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kAdd:
     case Opcode::kMultiply:
       return WithoutNeutral(op);
+    case Opcode::kGetTupleElement:
+      return op->operand(0)->opcode() == Opcode::kTuple && op->tuple_index() < op->operand(0)->num_operands()
+                 ? op->operand(0)->operand(op->tuple_index())
+                 : nullptr;
     case Opcode::kOptimizationBarrier:
       return op->operand(0);
     case Opcode::kCustomCall: {
@@ -240,17 +246,25 @@ Instruction* Simplifier::SameAsBefore(Instruction* op) {
     return nullptr;
   }
   if (opcode == Opcode::kConstant && op->shape().NumElements() > 1024) return nullptr;
-  std::string key = absl::StrCat(static_cast<int>(opcode), op->shape().ToString(/*with_layout=*/true));
-  for (const Instruction* operand : op->operands()) absl::StrAppend(&key, ",", reinterpret_cast<uintptr_t>(operand));
+  std::string& attrs = scratch_;
+  attrs.clear();
+  op->attrs().AppendToString(&attrs);
+  size_t key = absl::HashOf(static_cast<int>(opcode), attrs, op->shape().dims(), static_cast<int>(op->shape().element_type()));
+  for (const Instruction* operand : op->operands()) key = absl::HashOf(key, operand->index());
   for (const Computation* called : op->called()) {
-    const std::string& text = texts_[called->index()];
-    if (text.empty()) return nullptr;
-    absl::StrAppend(&key, "{", text, "}");
+    if (texts_[called->index()].empty()) return nullptr;
   }
-  absl::StrAppend(&key, "|");
-  op->attrs().AppendToString(&key);
-  const auto [place, is_new] = seen_.try_emplace(std::move(key), op);
-  return is_new ? nullptr : place->second;
+  const auto [place, is_new] = seen_.try_emplace(key, op);
+  if (is_new) return nullptr;
+  Instruction* before = place->second;
+  if (before->opcode() != opcode || before->shape() != op->shape() || before->operands() != op->operands() ||
+      before->called().size() != op->called().size() || before->attrs().SerializeAsString() != attrs) {
+    return nullptr;
+  }
+  for (size_t k = 0; k < op->called().size(); ++k) {
+    if (texts_[before->called(k)->index()] != texts_[op->called(k)->index()]) return nullptr;
+  }
+  return before;
 }
 
 // What a small computation over scalars computes, whatever its names; empty for others.

@@ -6,6 +6,7 @@
 //   reshape(broadcast(x)) that adds or drops dimensions of one element       => broadcast(x)
 //   dot(transpose(x), y), while free dimensions keep their order             => dot(x, y) with other dimension numbers
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
+//   get-tuple-element(tuple(.., x, ..))                                      => x
 //   Sharding annotations, barriers                                           => x
 //   two of the same op, operands and attributes                              => one
 // Example: a JAX broadcast, reshape f32[8,1] -> broadcast f32[8,1] -> reshape f32[8] -> broadcast f32[8,4], becomes the
