@@ -104,7 +104,9 @@ class LayoutAssigner {
       Instruction* op = computation_->instruction(i);
       if (!op->shape().IsArray()) continue;
       if (!Known(op)) orders_[i] = LeastPaddingOrder(op->shape(), tiling_);
-      SetOrder(orders_[i], &op->mutable_shape());
+      if (orders_[i] != RowMajor(op->shape()) || !op->shape().HasRowMajorLayout()) {
+        SetOrder(orders_[i], &op->mutable_shape());
+      }
     }
     return SortInstructions(computation_);
   }
@@ -217,8 +219,6 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
         }
         break;
       }
-      case Opcode::kCopy:
-        break;
       case Opcode::kTranspose: {
         Dims own;
         for (const int64_t d : now) own.push_back(op->dimensions()[d]);
@@ -487,12 +487,6 @@ void LayoutAssigner::Assign(Instruction* op) {
       order = Known(op->operand(0)) ? OrderOf(op->operand(0)) : LeastPaddingOrder(op->shape(), tiling_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
-    }
-    case Opcode::kCopy: {
-      // Of a cumulative sum, into the layout that is wanted next.
-      Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, LeastPaddingOrder(op->shape(), tiling_));
-      return;
     }
     case Opcode::kAllToAll:
     case Opcode::kAllGather:
