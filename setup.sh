@@ -21,10 +21,11 @@ build_packages=(
   protobuf-compiler libprotobuf-dev
   libabsl-dev libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzip-dev
 )
-# Not part of the key below: Bazel sees their headers.
+# Not part of the key below: Bazel sees their files.
 mpi_packages=(libopenmpi-dev openmpi-bin)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
-packages=("${build_packages[@]}" "${mpi_packages[@]}")
+report_packages=(libjs-d3)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev chromium chromium-driver python3-selenium)
+packages=("${build_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}")
 
 for argument in "$@"; do
   case "$argument" in

@@ -186,7 +186,9 @@ ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, c
     const int64_t tile = CeilOfRatio(read.size, tiles);
     if (tile == 0) continue;
     const int64_t row_bytes = static_cast<int64_t>(operand_bytes[read.operand]) / tile;
-    const HaloPlan plan = PlanHalo(mesh, model, read.size, tile, axes, axes, read.windows, row_bytes);
+    const HaloPlan plan = PlanHalo(
+        mesh, model,
+        {.n = read.size, .tile = tile, .from = axes, .to = axes, .windows = read.windows, .row_bytes = row_bytes});
     cost.sent_bytes += plan.sent_rows * row_bytes;
     cost.delay += model.PermuteDelay(plan.permutes);
   }

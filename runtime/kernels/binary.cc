@@ -111,22 +111,19 @@ absl::Status ExecuteBinary(OpCall& call) {
     return absl::UnimplementedError(
         absl::StrCat(call.instruction().opcode_name(), " is not defined on ", TypeName(cache.type)));
   }
-  const char* a = call.data(0);
-  const char* b = call.data(1);
-  const int64_t n = call.result_elements();
+  // Before the result takes an operand's place.
+  RowsOfTwo rows = {call.data(0), call.rows(0),          call.data(1), call.rows(1),
+                    nullptr,      call.result_elements(), cache.width,  cache.result_width};
   const bool uniform = call.AllUniform();
   if (cache.width == cache.result_width) {
     RETURN_IF_ERROR(call.ReuseOrNewResult(2, uniform));
   } else {
     RETURN_IF_ERROR(call.NewResult(uniform));
   }
-  char* out = call.result().mutable_data();
-  if (uniform && n == 1 && !cache.narrow) {
-    cache.loop(a, b, out, 1, Repeat::kNone);
-    return absl::OkStatus();
-  }
-  const RowsOfTwo rows = {a, call.rows(0), b, call.rows(1), out, n, cache.width, cache.result_width};
-  if (cache.narrow && call.opcode() != Opcode::kStochasticConvert) {
+  rows.out = call.result().mutable_data();
+  if (uniform && rows.n == 1 && !cache.narrow) {
+    cache.loop(rows.a, rows.b, rows.out, 1, Repeat::kNone);
+  } else if (cache.narrow && call.opcode() != Opcode::kStochasticConvert) {
     ForEachPiece(rows, [&](const char* x, const char* y, char* z, int64_t count, Repeat repeat) {
       NarrowPiece(cache.type, cache.loop, x, y, z, count, repeat);
     });

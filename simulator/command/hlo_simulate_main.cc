@@ -8,6 +8,7 @@
 #include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
 #include "hlo/ir/spmd_record.h"
 #include "partitioner/command/partition_flags.h"
 #include "partitioner/prepare/given_shardings.h"
@@ -30,10 +31,9 @@ by XLA, is taken as it is. One that names no devices runs on one core.
 
 Machines: slices of TPU v2, v3 and v4 by name ("tpu-v3-2048"), or a file (docs/machine_model.md).)";
 
-absl::StatusOr<std::shared_ptr<const toroid::Module>> Partition(toroid::HloFile& file,
+absl::StatusOr<std::shared_ptr<const toroid::Module>> Partition(const toroid::Module& module,
                                                                const toroid::PartitionRequest& request,
                                                                toroid::PartitionOptions options) {
-  const toroid::Module& module = *file.module;
   options.num_partitions = request.num_partitions;
   const bool nothing_asked = request.num_partitions == 0 && request.shardings.empty();
   if (request.num_partitions == 1 ||
@@ -42,9 +42,10 @@ absl::StatusOr<std::shared_ptr<const toroid::Module>> Partition(toroid::HloFile&
   }
   std::vector<toroid::GivenSharding> lines;
   for (const std::string& line : request.shardings) lines.push_back({line, ""});
-  ASSIGN_OR_RETURN(const toroid::GivenShardings given,
-                   toroid::ApplyGivenShardings(lines, file.module.get(), &file.warnings));
-  ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(module, options, given));
+  // The module stays as it is: a sweep partitions it in several ways.
+  const std::unique_ptr<toroid::Module> annotated = toroid::CloneModule(module);
+  ASSIGN_OR_RETURN(const toroid::GivenShardings given, toroid::ApplyGivenShardings(lines, annotated.get()));
+  ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(*annotated, options, given));
   return std::shared_ptr<const toroid::Module>(std::move(partitioned.module));
 }
 
@@ -84,8 +85,8 @@ int main(int argc, char** argv) {
   app.add_option("--sweep_output", command.sweep_output, "Write the sweep to PREFIX.csv and PREFIX.html")->needs(sweep);
   return toroid::RunCommand(app, argc, argv, [&] {
     command.request.num_partitions = options.num_partitions;
-    command.partition = [&](toroid::HloFile& file, const toroid::PartitionRequest& request) {
-      return Partition(file, request, options);
+    command.partition = [&](const toroid::Module& module, const toroid::PartitionRequest& request) {
+      return Partition(module, request, options);
     };
     return toroid::RunSimulateCommand(command);
   });

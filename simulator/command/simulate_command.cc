@@ -11,6 +11,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/terminal.h"
+#include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
@@ -20,6 +21,7 @@
 #include "simulator/report/summary.h"
 #include "simulator/report/sweep.h"
 #include "simulator/report/trace.h"
+#include "simulator/stages/place_devices.h"
 #include "simulator/stages/simulate.h"
 
 namespace toroid {
@@ -60,7 +62,7 @@ absl::Status SetParameters(const std::vector<std::string>& parameters, MachineFa
 // One run of the simulator over a module that was read.
 class Run {
  public:
-  Run(const SimulateCommand& command, HloFile& file) : command_(command), file_(file) {}
+  Run(const SimulateCommand& command, const Module& module) : command_(command), module_(module) {}
 
   absl::StatusOr<Simulation> Simulate(bool keep_timeline) {
     ASSIGN_OR_RETURN(const Module* module, Program());
@@ -68,7 +70,7 @@ class Run {
     ASSIGN_OR_RETURN(options.machine,
                      command_.machine.empty() ? DefaultMachine(DevicesOf(*module)) : LoadMachine(command_.machine));
     RETURN_IF_ERROR(SetParameters(command_.parameters, &options.machine.family));
-    ASSIGN_OR_RETURN(options.core_of_device, AssignDevices(command_.device_assignment, options.machine, *module));
+    ASSIGN_OR_RETURN(options.core_of_device, PlaceDevices(command_.device_assignment, *module, options.machine));
     options.schedule = command_.schedule;
     options.keep_timeline = keep_timeline;
     return toroid::Simulate(*module, options);
@@ -76,26 +78,25 @@ class Run {
 
  private:
   absl::StatusOr<const Module*> Program() {
-    const Module& module = *file_.module;
-    if (IsPartitioned(module) || LooksPartitioned(module)) {
+    if (IsPartitioned(module_) || LooksPartitioned(module_)) {
       if (!command_.request.shardings.empty()) {
         return absl::InvalidArgumentError(
             "is partitioned already; --shard needs the module before partitioning, in a dump of XLA the file with "
             "before_optimizations in its name");
       }
       const int64_t asked = command_.request.num_partitions;
-      if (asked > 0 && asked != DevicesOf(module)) {
-        return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", DevicesOf(module),
+      if (asked > 0 && asked != DevicesOf(module_)) {
+        return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", DevicesOf(module_),
                                                        " devices; leave --num_partitions out"));
       }
-      return &module;
+      return &module_;
     }
-    ASSIGN_OR_RETURN(partitioned_, command_.partition(file_, command_.request));
-    return partitioned_ == nullptr ? &module : partitioned_.get();
+    ASSIGN_OR_RETURN(partitioned_, command_.partition(module_, command_.request));
+    return partitioned_ == nullptr ? &module_ : partitioned_.get();
   }
 
   const SimulateCommand& command_;
-  HloFile& file_;
+  const Module& module_;
   std::shared_ptr<const Module> partitioned_;
 };
 
@@ -134,7 +135,7 @@ absl::StatusOr<SimulateCommand> AtPoint(const SimulateCommand& command, const st
   return point;
 }
 
-absl::Status RunSweepCommand(const SimulateCommand& command, HloFile& file) {
+absl::Status RunSweepCommand(const SimulateCommand& command, const Module& module) {
   std::vector<SweepAxis> axes;
   for (const std::string& text : command.sweep) {
     ASSIGN_OR_RETURN(SweepAxis axis, ParseSweepAxis(text));
@@ -142,7 +143,7 @@ absl::Status RunSweepCommand(const SimulateCommand& command, HloFile& file) {
   }
   ASSIGN_OR_RETURN(const Sweep sweep, RunSweep(axes, [&](const std::vector<std::string>& values) -> absl::StatusOr<Prediction> {
     ASSIGN_OR_RETURN(const SimulateCommand point, AtPoint(command, axes, values));
-    ASSIGN_OR_RETURN(Simulation simulation, Run(point, file).Simulate(/*keep_timeline=*/false));
+    ASSIGN_OR_RETURN(Simulation simulation, Run(point, module).Simulate(/*keep_timeline=*/false));
     return std::move(simulation.prediction);
   }));
   const std::string csv = SweepCsv(sweep);
@@ -160,9 +161,9 @@ bool PrintsToStandardOutput(const SimulateCommand& command) {
 
 absl::Status RunOnFile(const SimulateCommand& command, HloFile& file) {
   RETURN_IF_ERROR(VerifyModule(*file.module));
-  if (!command.sweep.empty()) return RunSweepCommand(command, file);
+  if (!command.sweep.empty()) return RunSweepCommand(command, *file.module);
   ASSIGN_OR_RETURN(const Simulation simulation,
-                   Run(command, file).Simulate(!command.trace.empty() || !command.report.empty()));
+                   Run(command, *file.module).Simulate(!command.trace.empty() || !command.report.empty()));
   RETURN_IF_ERROR(WriteReports(command, simulation));
   if (!PrintsToStandardOutput(command)) std::fputs(SummaryText(simulation.prediction, OutputWidth()).c_str(), stdout);
   return absl::OkStatus();

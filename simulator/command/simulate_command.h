@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "hlo/io/file.h"
+#include "hlo/ir/module.h"
 #include "simulator/schedule/schedule.h"
 
 namespace toroid {
@@ -21,10 +21,10 @@ struct PartitionRequest {
   std::vector<std::string> shardings = {};  // NAME=SHARDING, beside those in the module.
 };
 
-// The program of one partition of the file's module, or null if it names no devices and none are asked for: it runs on
-// one core as it is.
+// The program of one partition of `module`, or null if it names no devices and none are asked for: it runs on one core as
+// it is.
 using PartitionForSimulation =
-    std::function<absl::StatusOr<std::shared_ptr<const Module>>(HloFile& file, const PartitionRequest& request)>;
+    std::function<absl::StatusOr<std::shared_ptr<const Module>>(const Module& module, const PartitionRequest& request)>;
 
 struct SimulateCommand {
   std::string input;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/base/units.h"
+#include "simulator/machines/router_tables.h"
 #include "hlo/ir/replica_groups.h"
 
 namespace toroid {
@@ -21,7 +22,7 @@ absl::StatusOr<std::unique_ptr<MachineCostModel>> MachineCostModel::Create(const
   std::iota(cores.begin(), cores.end(), int64_t{0});
   ASSIGN_OR_RETURN(std::unique_ptr<CollectiveSimulator> simulator,
                    CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
-                                               machine.efficiency, std::move(cores)));
+                                               RouterTableOf(machine.family.network()), std::move(cores)));
   return std::unique_ptr<MachineCostModel>(new MachineCostModel(machine, devices, std::move(simulator)));
 }
 

@@ -28,8 +28,8 @@ json GroupJson(const PredictedGroup& group, const Prediction& prediction) {
           {"share", Share(all, prediction)},
           {"bound", group.bound},
           {"roofline_seconds", Seconds(group.executions * static_cast<double>(group.roofline_ps))},
-          {"flops", group.flops},
-          {"bytes", group.bytes},
+          {"flops", group.executions * static_cast<double>(group.flops)},
+          {"bytes", group.executions * static_cast<double>(group.bytes)},
           {"source", group.source},
           {"op_name", group.op_name}};
 }

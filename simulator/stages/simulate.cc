@@ -13,6 +13,7 @@
 #include "simulator/collectives/collective_simulator.h"
 #include "simulator/lowering/lower.h"
 #include "simulator/lowering/tiling.h"
+#include "simulator/machines/router_tables.h"
 #include "simulator/memory/memory_profile.h"
 #include "simulator/stages/collective_times.h"
 #include "simulator/stages/op_class.h"
@@ -308,7 +309,7 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
   ASSIGN_OR_RETURN(simulation.lowered, Lower(module, machine.family.core()));
   ASSIGN_OR_RETURN(std::unique_ptr<CollectiveSimulator> network,
                    CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
-                                               machine.efficiency, std::move(core_of_device)));
+                                               RouterTableOf(machine.family.network()), std::move(core_of_device)));
   ASSIGN_OR_RETURN(simulation.prediction,
                    Simulator(*simulation.lowered, options, std::move(network), counts).Run());
   simulation.prediction.module = module.name();

@@ -1,0 +1,91 @@
+#include "simulator/chip/chip_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace toroid {
+namespace {
+
+constexpr double kPicosecondsPerSecond = 1e12;
+
+// The largest part, and whose it is; latency if it is the smaller part of the whole.
+Bound BoundOf(double total, double matrix, double vector, double memory, double movement) {
+  const double most = std::max({matrix, vector, memory, movement});
+  if (2 * most < total) return Bound::kLatency;
+  if (most == matrix) return Bound::kMatrix;
+  if (most == memory) return Bound::kMemory;
+  return most == vector ? Bound::kVector : Bound::kMovement;
+}
+
+}  // namespace
+
+absl::string_view BoundName(Bound bound) {
+  switch (bound) {
+    case Bound::kNothing:
+      return "";
+    case Bound::kMatrix:
+      return "matrix";
+    case Bound::kVector:
+      return "vector";
+    case Bound::kMemory:
+      return "memory";
+    case Bound::kMovement:
+      return "movement";
+    case Bound::kLatency:
+      return "latency";
+  }
+  return "";
+}
+
+const GroupTime& ChipModel::TimeOf(const Instruction& group) {
+  const GroupWork work = GroupWorkOf(group, core_);
+  const auto [place, is_new] = known_.try_emplace(work);
+  if (is_new) place->second = Compute(work);
+  return place->second;
+}
+
+GroupTime ChipModel::Compute(const GroupWork& work) const {
+  GroupTime time;
+  if (work == GroupWork()) return time;
+  const MemorySpec& memory = core_.memory();
+  const double stream = memory.bytes_per_second() * memory.stream_efficiency() / core_.clock_hertz();
+  const double slots = static_cast<double>(std::max<int64_t>(1, core_.vector().slots()));
+  double cycles = core_.group_cycles();
+  double matrix = 0, vector = 0, bytes = 0, movement = work.movement_cycles;
+  const double transfers = work.rows * core_.movement().row_transfer_cycles();
+  if (work.products.empty()) {
+    bytes = work.bytes + work.spill_bytes;
+    vector = work.slots / slots + core_.vector().cycles_per_register() * work.registers;
+    const double window = static_cast<double>(work.single ? memory.single_window_bytes() : memory.window_bytes());
+    cycles += std::max({bytes / stream, vector, movement, transfers});
+    if (bytes > window) cycles += memory.window_cycles() * bytes / window;
+  } else {
+    cycles += core_.matrix().fill_cycles();
+    const double out_slots =
+        work.slots > 0 ? work.slots + slots * core_.vector().cycles_per_register() * work.registers : 0;
+    for (size_t p = 0; p < work.products.size(); ++p) {
+      // The outermost product stands first: it has the results of the group.
+      const WindowedTime windows = TimeInWindows(work.products[p], p == 0 ? work.bytes + work.spill_bytes : 0,
+                                                 p == 0 ? out_slots : 0, core_);
+      cycles += windows.cycles;
+      matrix += windows.matrix;
+      vector += windows.vector;
+      bytes += windows.memory * stream;
+    }
+    cycles += movement;
+  }
+  time.picoseconds = static_cast<int64_t>(std::min(cycles / core_.clock_hertz() * kPicosecondsPerSecond, 4e18));
+  time.bound = BoundOf(cycles, matrix, vector, bytes / stream, std::max(movement, transfers));
+  time.flops = work.matrix_flops + work.vector_flops;
+  time.bytes = bytes;
+  const double tile = static_cast<double>(core_.matrix().tile());
+  const double matrix_peak = 2 * tile * tile * static_cast<double>(core_.matrix().units()) * core_.clock_hertz();
+  const double vector_peak =
+      static_cast<double>(core_.vector().lanes() * core_.vector().sublanes()) * slots * core_.clock_hertz();
+  const double ideal = std::max({work.matrix_flops / matrix_peak, work.vector_flops / vector_peak,
+                                 work.ideal_bytes / memory.bytes_per_second()});
+  time.roofline_picoseconds = static_cast<int64_t>(std::min(ideal * kPicosecondsPerSecond, 4e18));
+  return time;
+}
+
+}  // namespace toroid

@@ -1,0 +1,326 @@
+#include "simulator/chip/group_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hlo/analysis/work.h"
+#include "hlo/ir/attribute_views.h"
+#include "simulator/chip/movement.h"
+#include "simulator/chip/op_slots.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+namespace {
+
+// Who a value inside of a group is made for: the results, or one operand of one product.
+constexpr uint64_t kForResults = 1;
+constexpr int kMaxProducts = 31;
+uint64_t ForOperand(int product, int side) { return uint64_t{2} << (2 * product + side); }
+
+class Accountant {
+ public:
+  Accountant(const CoreSpec& core, GroupWork* work)
+      : core_(core),
+        tiling_{core.vector().sublanes(), core.vector().lanes()},
+        register_(static_cast<double>(core.vector().sublanes() * core.vector().lanes())),
+        work_(work) {}
+
+  void Fusion(const Computation& inside);
+  void Single(const Instruction& instruction);
+
+ private:
+  double Bytes(const Shape& shape) const { return PaddedBytes(shape, tiling_); }
+  double Registers(const Shape& shape) const { return PaddedElements(shape, tiling_) / register_; }
+
+  void AddOp(const Instruction& op, uint64_t made_for);
+  void AddSlots(double slots, uint64_t made_for);
+  void AddRead(double bytes, uint64_t made_for);
+  void AddResult(const Instruction& result);
+  // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
+  void WorkOn(const Shape& shape) { space_ = std::max(space_, PaddedElements(shape, tiling_)); }
+  void Finish();
+
+  const CoreSpec& core_;
+  const Tiling tiling_;
+  const double register_;
+  GroupWork* work_;
+  double space_ = 0;         // Elements.
+  double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
+  double largest_result_ = 0;
+  double product_space_ = 0;
+};
+
+void Accountant::AddSlots(double slots, uint64_t made_for) {
+  for (int p = 0; p < static_cast<int>(work_->products.size()); ++p) {
+    if (made_for & ForOperand(p, 0)) work_->products[p].lhs_slots += slots;
+    if (made_for & ForOperand(p, 1)) work_->products[p].rhs_slots += slots;
+  }
+  if (made_for & kForResults) work_->slots += slots;
+}
+
+// Once, however many need it.
+void Accountant::AddRead(double bytes, uint64_t made_for) {
+  for (int p = 0; p < static_cast<int>(work_->products.size()); ++p) {
+    MatrixWork& product = work_->products[p];
+    for (int side = 0; side < 2; ++side) {
+      if (!(made_for & ForOperand(p, side))) continue;
+      (side == 0 ? product.lhs_bytes : product.rhs_bytes) += bytes;
+      return;
+    }
+  }
+  work_->bytes += bytes;
+}
+
+void Accountant::AddResult(const Instruction& result) {
+  if (!result.shape().IsArray()) return;
+  const bool updates = result.opcode() == Opcode::kDynamicUpdateSlice && result.num_operands() > 1;
+  const Shape& shape = updates ? result.operand(1)->shape() : result.shape();
+  work_->bytes += Bytes(shape);
+  const double elements = PaddedElements(shape, tiling_);
+  largest_result_ = std::max(largest_result_, elements);
+  if (shape.element_type() == xla::PRED) {
+    work_->slots += core_.vector().predicate_cycles() * static_cast<double>(core_.vector().slots()) * Registers(shape);
+  }
+  if (ByteWidth(shape.element_type()) >= 4 || shape.element_type() == xla::PRED) widest_result_ = std::max(widest_result_, elements);
+  WorkOn(shape);
+}
+
+void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
+  const Opcode opcode = op.opcode();
+  const DataMovementSpec& movement = core_.movement();
+  switch (opcode) {
+    case Opcode::kReduce: {
+      if (op.num_operands() == 0) return;
+      WorkOn(op.operand(0)->shape());
+      AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.operand(0)->shape()), made_for);
+      return;
+    }
+    case Opcode::kReduceWindow: {
+      if (op.num_operands() == 0) return;
+      const Shape& shape = op.operand(0)->shape();
+      WorkOn(shape);
+      if (IsRunningFold(op)) {
+        // Arguments come through reshapes at most.
+        const Instruction* from = op.operand(0);
+        while (from->opcode() == Opcode::kReshape || from->opcode() == Opcode::kTranspose || from->opcode() == Opcode::kBitcast) {
+          from = from->operand(0);
+        }
+        const bool is_made = IsElementwise(from->opcode());
+        work_->movement_cycles +=
+            (movement.window_sum_cycles() + (is_made ? 0 : movement.window_load_cycles())) * Registers(shape);
+        return;
+      }
+      double window = 1;
+      const WindowView view(op);
+      for (int i = 0; i < view.rank(); ++i) window *= static_cast<double>(std::max<int64_t>(view[i].size, 1));
+      AddSlots(SlotsOf(op, core_.vector().slots_of()) * window * Registers(op.shape()), made_for);
+      return;
+    }
+    case Opcode::kSelectAndScatter: {
+      if (op.num_operands() < 2) return;
+      double window = 1;
+      const WindowView view(op);
+      for (int i = 0; i < view.rank(); ++i) window *= static_cast<double>(std::max<int64_t>(view[i].size, 1));
+      AddSlots(2 * core_.vector().slots_of().simple() * window * Registers(op.operand(1)->shape()), made_for);
+      return;
+    }
+    case Opcode::kSort:
+    case Opcode::kTopK: {
+      if (op.num_operands() == 0) return;
+      const Shape& shape = op.operand(0)->shape();
+      const int64_t d = opcode == Opcode::kSort && !op.dimensions().empty() ? op.dimension() : shape.rank() - 1;
+      const double n = d >= 0 && d < shape.rank() ? static_cast<double>(shape.dim(d)) : 1;
+      // A bitonic network.
+      const double levels = n > 1 ? std::ceil(std::log2(n)) : 0;
+      work_->movement_cycles += movement.sort_stage_cycles() * levels * (levels + 1) / 2 * Registers(shape) *
+                                static_cast<double>(op.num_operands());
+      return;
+    }
+    case Opcode::kGather:
+    case Opcode::kScatter:
+      work_->rows += static_cast<double>(WorkOf(op).rows);
+      return;
+    case Opcode::kRng:
+    case Opcode::kRngBitGenerator:
+      // Twenty rounds of an add, an exclusive or and a rotation of three instructions.
+      AddSlots(100 * core_.vector().slots_of().simple() * Registers(op.shape()), made_for);
+      return;
+    case Opcode::kFft:
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve: {
+      const double n = op.shape().IsArray() && op.shape().rank() > 0
+                           ? static_cast<double>(op.shape().dim(op.shape().rank() - 1))
+                           : 1;
+      const double per_element = opcode == Opcode::kFft ? 10 * std::log2(std::max(n, 2.0)) : n;
+      AddSlots(per_element * core_.vector().slots_of().simple() * Registers(op.shape()), made_for);
+      return;
+    }
+    default:
+      break;
+  }
+  const double moved = MovementCycles(op, core_);
+  if (made_for & kForResults) {
+    work_->movement_cycles += moved;
+  } else if (opcode == Opcode::kBroadcast) {
+    // In operands of products rows come in any order, but values must be spread all the same.
+    AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
+  }
+  if (IsElementwise(opcode)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
+}
+
+void Accountant::Finish() {
+  if (!work_->products.empty()) space_ = std::max(space_, product_space_);
+  work_->registers = space_ / register_;
+  const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
+  if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * space_;
+}
+
+void Accountant::Fusion(const Computation& inside) {
+  const int n = inside.size();
+  const Instruction* root = inside.root();
+  std::vector<uint64_t> made_for(n, 0);
+  std::vector<int> product_of(n, -1);
+  std::vector<bool> is_result(n, false);
+  const auto add_result = [&](const Instruction* result) {
+    // Parts of a reduction of several arrays.
+    if (result->opcode() == Opcode::kGetTupleElement) made_for[result->operand(0)->index()] |= kForResults;
+    made_for[result->index()] |= kForResults;
+    is_result[result->index()] = true;
+  };
+  if (root->opcode() == Opcode::kTuple) {
+    for (const Instruction* element : root->operands()) add_result(element);
+  } else {
+    add_result(root);
+  }
+  // Bytes of a parameter that are picked; -1: all of it.
+  std::vector<double> picked(n, 0);
+  for (int i = n - 1; i >= 0; --i) {
+    const Instruction* op = inside.instruction(i);
+    if (op->opcode() == Opcode::kTuple) continue;
+    uint64_t now = made_for[i];
+    const bool is_product = IsMatrixOp(op->opcode()) && op->num_operands() >= 2;
+    if (is_product) {
+      product_of[i] = std::min(static_cast<int>(work_->products.size()), kMaxProducts - 1);
+      if (product_of[i] == static_cast<int>(work_->products.size())) {
+        work_->products.push_back(MatrixSizes(*op, core_.matrix()));
+        FindWholeBatch(*op, core_.vector().sublanes(), &work_->products.back());
+      }
+      product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
+      work_->products[product_of[i]].nested |= now != kForResults;
+    }
+    for (int k = 0; k < op->num_operands(); ++k) {
+      const int o = op->operand(k)->index();
+      made_for[o] |= is_product ? ForOperand(product_of[i], std::min(k, 1)) : now;
+      const bool picks = k == 0 && (op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kDynamicSlice ||
+                                    op->opcode() == Opcode::kGather);
+      const bool updated = k == 0 && op->opcode() == Opcode::kDynamicUpdateSlice;
+      if (updated || picked[o] < 0) continue;
+      picked[o] = picks ? picked[o] + Bytes(op->shape()) : -1;
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    const Instruction* op = inside.instruction(i);
+    if (op->opcode() == Opcode::kParameter) {
+      const double all = Bytes(op->shape());
+      if (op->shape().IsArray() && op->shape().rank() > 0 && made_for[i] != 0) {
+        AddRead(picked[i] < 0 ? all : std::min(picked[i], all), made_for[i]);
+      }
+    } else if (op->opcode() != Opcode::kTuple && product_of[i] < 0) {
+      AddOp(*op, made_for[i]);
+    }
+    if (is_result[i]) AddResult(*op);
+    if (product_of[i] < 0) continue;
+    // Operands that are made here pass through registers.
+    for (int side = 0; side < 2; ++side) {
+      const Instruction* operand = op->operand(side);
+      if (operand->opcode() == Opcode::kParameter || product_of[operand->index()] >= 0) continue;
+      MatrixWork& product = work_->products[product_of[i]];
+      double& slots = side == 0 ? product.lhs_slots : product.rhs_slots;
+      if (slots > 0) {
+        slots += core_.vector().cycles_per_register() * static_cast<double>(core_.vector().slots()) *
+                 Registers(operand->shape());
+      }
+    }
+  }
+  int arithmetic = 0;
+  for (const auto& op : inside.instructions()) {
+    arithmetic += op->opcode() == Opcode::kReduce || op->opcode() == Opcode::kBroadcast ||
+                  (IsElementwise(op->opcode()) && op->opcode() != Opcode::kConvert);
+  }
+  work_->single = arithmetic <= 1 && root->opcode() != Opcode::kTuple;
+  Finish();
+}
+
+void Accountant::Single(const Instruction& op) {
+  work_->single = true;
+  if (IsMatrixOp(op.opcode()) && op.num_operands() >= 2) {
+    work_->products.push_back(MatrixSizes(op, core_.matrix()));
+    FindWholeBatch(op, core_.vector().sublanes(), &work_->products.back());
+    product_space_ = PaddedElements(op.shape(), tiling_);
+  } else {
+    AddOp(op, kForResults);
+  }
+  if (op.opcode() == Opcode::kConcatenate) {
+    // Each operand is padded to the result, and the largest is taken.
+    const double result = Bytes(op.shape());
+    work_->bytes = result * (2 + core_.movement().concatenate_passes() * static_cast<double>(op.num_operands()));
+    space_ = PaddedElements(op.shape(), tiling_);
+    work_->registers = space_ / register_;
+    return;
+  }
+  const bool picks = op.opcode() == Opcode::kSlice || op.opcode() == Opcode::kDynamicSlice || op.opcode() == Opcode::kGather;
+  const bool updates = op.opcode() == Opcode::kDynamicUpdateSlice || op.opcode() == Opcode::kScatter;
+  for (int k = 0; k < op.num_operands(); ++k) {
+    const Shape& shape = op.operand(k)->shape();
+    if (!shape.IsArray() || shape.rank() == 0) continue;
+    if (k == 0 && updates) continue;
+    bool again = false;
+    for (int j = 0; j < k; ++j) again |= op.operand(j) == op.operand(k);
+    const double bytes = k == 0 && picks ? Bytes(op.shape()) : again ? 0 : Bytes(shape);
+    AddRead(bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
+  }
+  if (op.opcode() == Opcode::kScatter) {
+    // Rows are read, combined and written back.
+    work_->bytes += op.num_operands() > 2 ? 2 * Bytes(op.operand(op.num_operands() - 1)->shape()) : 0;
+    return;
+  }
+  if (op.shape().IsTuple()) {
+    for (const Shape& element : op.shape().tuple_shapes()) {
+      work_->bytes += Bytes(element);
+      if (element.IsArray()) {
+        widest_result_ = std::max(widest_result_, PaddedElements(element, tiling_));
+        WorkOn(element);
+      }
+    }
+  } else {
+    AddResult(op);
+  }
+  Finish();
+}
+
+}  // namespace
+
+GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core) {
+  GroupWork work;
+  const Opcode opcode = group.opcode();
+  if (HasTrait(opcode, kNoStorage) || HasTrait(opcode, kRunsBody) || IsCollective(opcode) ||
+      opcode == Opcode::kConstant || opcode == Opcode::kReplicaId || opcode == Opcode::kPartitionId ||
+      opcode == Opcode::kGetDimensionSize || opcode == Opcode::kInfeed || opcode == Opcode::kOutfeed ||
+      opcode == Opcode::kSend || opcode == Opcode::kRecv || opcode == Opcode::kCopyStart) {
+    return work;
+  }
+  Accountant accountant(core, &work);
+  const bool is_fusion = opcode == Opcode::kFusion && !group.called().empty() && group.called(0)->root() != nullptr;
+  if (is_fusion) {
+    accountant.Fusion(*group.called(0));
+  } else {
+    accountant.Single(group);
+  }
+  const Work ideal = WorkOf(group);
+  work.matrix_flops = static_cast<double>(ideal.matrix_flops);
+  work.vector_flops = static_cast<double>(ideal.vector_flops) + static_cast<double>(ideal.transcendentals);
+  work.ideal_bytes = static_cast<double>(ideal.bytes_read) + static_cast<double>(ideal.bytes_written);
+  return work;
+}
+
+}  // namespace toroid

@@ -1,0 +1,50 @@
+// What a group of instructions that run as one asks of each unit of a core.
+//
+// A group is a fusion, or an instruction alone. Its operands come from memory, its results go there; whatever is between
+// them stays on the chip. Sizes are those of padded tiles (simulator/lowering/tiling.h).
+#ifndef TOROID_SIMULATOR_CHIP_GROUP_WORK_H_
+#define TOROID_SIMULATOR_CHIP_GROUP_WORK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hlo/ir/module.h"
+#include "simulator/chip/matrix_work.h"
+#include "simulator/machines/core.pb.h"
+
+namespace toroid {
+
+struct GroupWork {
+  std::vector<MatrixWork> products;
+  // Read and written, but for what products read to make their operands.
+  double bytes = 0;
+  // Elements passed through registers beyond that, as 4-byte words: a group that writes no 32-bit array as large as
+  // what it works on keeps one anyway.
+  double spill_bytes = 0;
+  // Vector instructions, in registers, and registers of what the group works on. Of groups with products: after them.
+  double slots = 0;
+  double registers = 0;
+  // Cycles in which elements change their place within registers.
+  double movement_cycles = 0;
+  // Rows that are read or written one by one, at indices.
+  double rows = 0;
+  bool single = false;  // An instruction alone.
+  // What an ideal core would have to do: no padding, no recomputation.
+  double matrix_flops = 0, vector_flops = 0;
+  double ideal_bytes = 0;
+
+  template <typename H>
+  friend H AbslHashValue(H h, const GroupWork& w) {
+    return H::combine(std::move(h), w.products, w.bytes, w.spill_bytes, w.slots, w.registers, w.movement_cycles, w.rows,
+                      w.single, w.matrix_flops, w.vector_flops, w.ideal_bytes);
+  }
+  bool operator==(const GroupWork&) const = default;
+};
+
+// Of an instruction of a lowered module; nothing for what costs nothing (parameters, tuples, ...), and for calls, loops,
+// branches and collectives, which others account for.
+GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_CHIP_GROUP_WORK_H_

@@ -1,0 +1,163 @@
+#include "simulator/chip/matrix_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "hlo/ir/attribute_views.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+namespace {
+
+double Dim(const Shape& shape, int64_t d) {
+  return d >= 0 && d < shape.rank() ? static_cast<double>(std::max<int64_t>(shape.dim(d), 0)) : 1;
+}
+
+double RoundUp(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
+
+MatrixWork SizesOfDot(const Instruction& dot) {
+  MatrixWork work;
+  const auto& attrs = dot.attrs();
+  const DotView view(dot.opcode() == Opcode::kRaggedDot ? attrs.ragged_dot_dimension_numbers().dot_dimension_numbers()
+                                                        : attrs.dot_dimension_numbers());
+  const Shape& lhs = dot.operand(0)->shape();
+  const Shape& rhs = dot.operand(1)->shape();
+  for (const int64_t d : view.lhs_batch()) work.batch *= Dim(lhs, d);
+  for (const int64_t d : view.lhs_contracting()) work.k *= Dim(lhs, d);
+  const double lhs_all = static_cast<double>(lhs.NumElements()), rhs_all = static_cast<double>(rhs.NumElements());
+  work.m = work.batch * work.k > 0 ? lhs_all / (work.batch * work.k) : 0;
+  double rhs_bound = 1;
+  for (const int64_t d : view.rhs_batch()) rhs_bound *= Dim(rhs, d);
+  for (const int64_t d : view.rhs_contracting()) rhs_bound *= Dim(rhs, d);
+  if (dot.opcode() == Opcode::kRaggedDot) {
+    for (const int64_t d : attrs.ragged_dot_dimension_numbers().rhs_group_dimensions()) rhs_bound *= Dim(rhs, d);
+  }
+  work.n = rhs_bound > 0 ? rhs_all / rhs_bound : 0;
+  return work;
+}
+
+MatrixWork SizesOfConvolution(const Instruction& convolution, const MatrixUnitSpec& unit) {
+  MatrixWork work;
+  const ConvolutionView view(convolution);
+  const Shape& kernel = convolution.operand(1)->shape();
+  const Shape& result = convolution.shape();
+  const double features = Dim(kernel, view.kernel_output_feature());
+  const double inputs = Dim(kernel, view.kernel_input_feature());
+  double positions = 1;
+  for (const int64_t d : view.kernel_spatial()) positions *= Dim(kernel, d);
+  work.batch = static_cast<double>(std::max(view.feature_groups(), view.batch_groups()));
+  const double all = static_cast<double>(result.NumElements());
+  work.m = features > 0 ? all / features : 0;
+  work.n = features / work.batch;
+  const double tile = static_cast<double>(unit.tile());
+  work.k = positions * (positions > 1 && inputs > tile ? RoundUp(inputs, tile) : inputs);
+  return work;
+}
+
+// Tiles of one operand are held, rows of the other pass.
+double CyclesOfRows(double batch, double rows, double k, double columns, const CoreSpec& core) {
+  const double tile = static_cast<double>(core.matrix().tile());
+  return batch * RoundUp(rows, static_cast<double>(core.vector().sublanes())) * std::ceil(k / tile) *
+         std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
+}
+
+double Cycles(const MatrixWork& work, double batch, double m, double k, double n, const CoreSpec& core) {
+  const MatrixUnitSpec& unit = core.matrix();
+  const double rows = std::min(CyclesOfRows(batch, m, k, n, core), CyclesOfRows(batch, n, k, m, core));
+  const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
+  return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1);
+}
+
+// 1, 2, 4, ... while the pieces stay at least `least` long.
+std::vector<double> Cuts(double size, double least) {
+  std::vector<double> cuts = {1};
+  while (cuts.back() * 2 * least <= size && cuts.size() < 20) cuts.push_back(cuts.back() * 2);
+  return cuts;
+}
+
+}  // namespace
+
+bool IsMatrixOp(Opcode opcode) {
+  return opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kScaledDot ||
+         opcode == Opcode::kRaggedDot;
+}
+
+MatrixWork MatrixSizes(const Instruction& instruction, const MatrixUnitSpec& unit) {
+  if (instruction.num_operands() < 2) return MatrixWork();
+  MatrixWork work =
+      instruction.opcode() == Opcode::kConvolution ? SizesOfConvolution(instruction, unit) : SizesOfDot(instruction);
+  bool all_float32 = true;
+  for (int i = 0; i < 2; ++i) {
+    const bool is_float32 = instruction.operand(i)->shape().element_type() == xla::F32;
+    work.float32 |= is_float32;
+    all_float32 &= is_float32;
+  }
+  for (const int precision : instruction.attrs().precision_config().operand_precision()) {
+    work.full_precision |= all_float32 && precision == xla::PrecisionConfig::HIGHEST;
+  }
+  return work;
+}
+
+void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work) {
+  if (dot.opcode() != Opcode::kDot || dot.num_operands() < 2) return;
+  const DotView view(dot);
+  for (int side = 0; side < 2; ++side) {
+    const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+    const Shape& shape = dot.operand(side)->shape();
+    const Dims order = PhysicalOrder(shape);
+    for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
+      if (std::find(batch.begin(), batch.end(), order[i]) == batch.end()) continue;
+      work->whole_batch = std::max(work->whole_batch, std::min(Dim(shape, order[i]), static_cast<double>(sublanes)));
+    }
+  }
+}
+
+double MatrixCycles(const MatrixWork& work, const CoreSpec& core) {
+  return Cycles(work, work.batch, work.m, work.k, work.n, core);
+}
+
+WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_slots, const CoreSpec& core) {
+  const double stream = core.memory().bytes_per_second() * core.memory().stream_efficiency() / core.clock_hertz();
+  const double slots = static_cast<double>(std::max<int64_t>(1, core.vector().slots()));
+  const double budget = static_cast<double>(core.memory().window_budget_bytes());
+  const double tile = static_cast<double>(core.matrix().tile());
+  const double sublanes = static_cast<double>(core.vector().sublanes());
+  const double times = work.nested ? core.matrix().nested_times() : 1;
+  const double exposed = core.matrix().exposed_vector_share();
+  WindowedTime best;
+  best.cycles = std::numeric_limits<double>::infinity();
+  double best_excess = std::numeric_limits<double>::infinity();
+  const std::vector<double> b_cuts = Cuts(work.batch, work.whole_batch), n_cuts = Cuts(work.n, tile), m_cuts = Cuts(work.m, sublanes),
+                            k_cuts = Cuts(work.k, tile);
+  for (const double nb : b_cuts) {
+    for (const double nn : n_cuts) {
+      for (const double nm : m_cuts) {
+        for (const double nk : k_cuts) {
+          const double a = work.lhs_bytes / (nb * nm * nk), b = work.rhs_bytes / (nb * nn * nk),
+                       o = out_bytes / (nb * nm * nn);
+          // Nothing fits: the cuts that come nearest.
+          const double excess = std::max(0.0, 2 * (a + b + o) - budget);
+          if (excess > best_excess) continue;
+          const double windows = nb * nn * nm * nk;
+          const double lhs_reads = nm * nk == 1 ? 1 : nn, rhs_reads = nk == 1 ? 1 : nm;
+          const double memory = (work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads + out_bytes) / stream;
+          const double vector = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + out_slots) / slots;
+          const double matrix =
+              times * windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
+          const double core_cycles = std::max(matrix, vector) + exposed * std::min(matrix, vector);
+          const double busiest = std::max(core_cycles, memory);
+          const double cycles = (a + b) / stream + busiest * (windows - 1) / windows +
+                                core_cycles / windows + o / stream + windows * core.matrix().window_cycles();
+          if (excess == best_excess && cycles >= best.cycles) continue;
+          best_excess = excess;
+          best = {cycles, matrix, vector, memory};
+        }
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace toroid

@@ -1,0 +1,68 @@
+// Products of matrices: their sizes, and what one takes.
+#ifndef TOROID_SIMULATOR_CHIP_MATRIX_WORK_H_
+#define TOROID_SIMULATOR_CHIP_MATRIX_WORK_H_
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/instruction.h"
+#include "simulator/machines/core.pb.h"
+
+namespace toroid {
+
+// A product of matrices: `batch` times [m, k] x [k, n].
+struct MatrixWork {
+  double batch = 1, m = 1, k = 1, n = 1;
+  // Read from memory to make each operand.
+  double lhs_bytes = 0, rhs_bytes = 0;
+  // Vector instructions, in registers, that make each operand every time it is read.
+  double lhs_slots = 0, rhs_slots = 0;
+  // Of the batch, what cannot be cut: it shares tiles with the rows or columns of an operand.
+  double whole_batch = 1;
+  bool float32 = false;         // An operand comes as f32.
+  bool full_precision = false;  // All bits of f32 operands count.
+  bool nested = false;          // It makes an operand of another product of this group.
+
+  template <typename H>
+  friend H AbslHashValue(H h, const MatrixWork& w) {
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.float32,
+                      w.full_precision, w.nested);
+  }
+  bool operator==(const MatrixWork&) const = default;
+};
+
+bool IsMatrixOp(Opcode opcode);
+
+// The sizes alone, of a dot, scaled-dot, ragged-dot or convolution:
+//   dot          batch dimensions; free ones of the left side; contracted ones; free ones of the right side
+//   convolution  groups; batch and positions of the result; positions of the kernel x input features; output features
+// Several dimensions count as their product. Input features fewer than a tile's rows are padded for each position of the
+// kernel, except where the kernel has one position only.
+MatrixWork MatrixSizes(const Instruction& instruction, const MatrixUnitSpec& unit);
+
+// Sets whole_batch from the layouts of the operands: batch dimensions among their two minor ones.
+void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work);
+
+// Cycles in which the matrix units work: the better of holding tiles of either operand,
+//   C = cycles_per_row x batch x round_up(m, 8) x ceil(k / 128) x ceil(n / 128) / units
+// where the numbers are the sublanes of the vector unit and the tile of the matrix unit.
+double MatrixCycles(const MatrixWork& work, const CoreSpec& core);
+
+// What a group around a product takes, in cycles.
+struct WindowedTime {
+  double cycles = 0;
+  // Of all windows: in matrix units, vector unit, memory.
+  double matrix = 0, vector = 0, memory = 0;
+};
+
+// The operands and the result do not fit into on-chip memory at once: batch, n, m, k (outermost first) are cut into
+// N = nb nn nm nk windows, of which one is worked on while the next is loaded and the one before stored. Of the cuts that
+// fit into the budget, twice over, the fastest:
+//   T = (a + b) / s + (N - 1) max(U, D per window) + U per window + o / s + N window_cycles
+//   U = max(C, V) + exposed_vector_share x min(C, V)
+// a, b, o: bytes of a window of left operand, right operand, result; s bytes per cycle of memory. The left operand is
+// read nn times unless m and k are uncut, the right one nm times if k is cut.
+// `out_bytes`, `out_slots`: of the result and everything that is done to it in the group.
+WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_slots, const CoreSpec& core);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_CHIP_MATRIX_WORK_H_

@@ -1,0 +1,88 @@
+#include "simulator/chip/movement.h"
+
+#include <algorithm>
+
+#include "hlo/ir/attribute_views.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+namespace {
+
+double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
+  if (op.num_operands() == 0) return 0;
+  const Shape& from = op.operand(0)->shape();
+  const Shape& to = op.shape();
+  if (!from.IsArray() || !to.IsArray() || from.rank() != to.rank()) return 0;
+  const Dims before = PhysicalOrder(from);
+  Dims after = PhysicalOrder(to);
+  // In the operand's dimensions.
+  if (op.opcode() == Opcode::kTranspose) {
+    const auto permutation = op.dimensions();
+    for (int64_t& d : after) {
+      if (d >= static_cast<int64_t>(permutation.size())) return 0;
+      d = permutation[d];
+    }
+  }
+  if (before.size() != after.size() || before.size() < 2 || before == after) return 0;
+  const DataMovementSpec& movement = core.movement();
+  const bool stays = before[0] == after[0];
+  const bool swaps = before[0] == after[1] && before[1] == after[0];
+  double each = stays ? 0 : swaps ? movement.transpose_cycles() : movement.regroup_cycles();
+  // Rows in a tile, before or after.
+  const auto extent = [&](int64_t d) { return d < from.rank() ? from.dim(d) : 1; };
+  const int64_t rows = std::min(extent(before[1]), extent(after[1]));
+  if (rows <= core.vector().sublanes() / 4) {
+    each = std::max(each + movement.narrow_tile_cycles(), 57.0);
+  } else if (rows <= core.vector().sublanes() / 2) {
+    each = std::max(each + movement.quarter_tile_cycles(), 28.5);
+  }
+  const double elements = static_cast<double>(to.NumElements());
+  return each * elements / static_cast<double>(core.vector().sublanes() * core.vector().lanes());
+}
+
+double CyclesOfBroadcast(const Instruction& broadcast, const CoreSpec& core) {
+  const Instruction* from = broadcast.operand(0);
+  if (from->opcode() == Opcode::kIota || from->opcode() == Opcode::kConstant) return 0;
+  if (from->shape().NumElements() <= 1) return 0;
+  const Dims order = PhysicalOrder(broadcast.shape());
+  if (order.empty()) return 0;
+  for (const int64_t d : broadcast.dimensions()) {
+    if (d == order[0]) return 0;
+  }
+  const bool is_vector = PhysicalOrder(from->shape()).size() == 1;
+  const double each = core.movement().lane_broadcast_cycles() + (is_vector ? core.movement().lanes_to_rows_cycles() : 0);
+  return each * static_cast<double>(from->shape().NumElements()) /
+         static_cast<double>(core.vector().sublanes());
+}
+
+}  // namespace
+
+double MovementCycles(const Instruction& op, const CoreSpec& core) {
+  switch (op.opcode()) {
+    case Opcode::kTranspose:
+    case Opcode::kCopy:
+      return CyclesOfTranspose(op, core);
+    case Opcode::kBroadcast:
+      return CyclesOfBroadcast(op, core);
+    default:
+      return 0;
+  }
+}
+
+bool IsRunningFold(const Instruction& reduce_window) {
+  const WindowView window(reduce_window);
+  int folded = 0;
+  for (int i = 0; i < window.rank(); ++i) {
+    const WindowDim d = window[i];
+    if (d.IsTrivial()) continue;
+    // All up to an element, or from it on; with it or without.
+    const bool runs = d.stride == 1 && d.base_dilation == 1 && d.window_dilation == 1 && d.size > 1 &&
+                      d.padding_low + d.padding_high == d.size - 1 &&
+                      std::max(d.padding_low, d.padding_high) >= d.size - 1;
+    if (!runs) return false;
+    ++folded;
+  }
+  return folded == 1;
+}
+
+}  // namespace toroid

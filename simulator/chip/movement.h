@@ -1,0 +1,24 @@
+// Moving elements within registers: transposes, copies between layouts, values spread over lanes.
+#ifndef TOROID_SIMULATOR_CHIP_MOVEMENT_H_
+#define TOROID_SIMULATOR_CHIP_MOVEMENT_H_
+
+#include "hlo/ir/instruction.h"
+#include "simulator/machines/core.pb.h"
+
+namespace toroid {
+
+// Cycles that a transpose, copy, reshape or broadcast takes beside its memory traffic; 0 for other ops. By what becomes of
+// the minor dimension, dimensions of one element left out:
+//   stays                                     nothing
+//   exchanged with the second-minor           transpose_cycles per register
+//   exchanged with another                    regroup_cycles per register
+// and more where tiles have few rows. A broadcast along the minor dimension of a value that has one element for each row
+// takes lane_broadcast_cycles for each `sublanes` rows.
+double MovementCycles(const Instruction& op, const CoreSpec& core);
+
+// A reduce-window whose result at i folds the elements up to i, or from i on: a cumulative sum.
+bool IsRunningFold(const Instruction& reduce_window);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_CHIP_MOVEMENT_H_

@@ -1,0 +1,77 @@
+#include "simulator/chip/op_slots.h"
+
+namespace toroid {
+namespace {
+
+bool IsConstant(const Instruction* value) {
+  while (value->opcode() == Opcode::kBroadcast || value->opcode() == Opcode::kReshape) value = value->operand(0);
+  return value->opcode() == Opcode::kConstant;
+}
+
+}  // namespace
+
+double SlotsOf(const Instruction& instruction, const OpSlots& slots) {
+  switch (instruction.opcode()) {
+    case Opcode::kConvert:
+    case Opcode::kBitcastConvert:
+    case Opcode::kReducePrecision:
+    case Opcode::kCopy:
+    case Opcode::kReal:
+    case Opcode::kImag:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kDomain:
+      return 0;
+    case Opcode::kExp:
+    case Opcode::kExpm1:
+    case Opcode::kTanh:
+    case Opcode::kRsqrt:
+      return slots.exponential();
+    case Opcode::kSqrt:
+      return slots.simple();
+    case Opcode::kLog:
+    case Opcode::kLog1p:
+      return slots.logarithm();
+    case Opcode::kDivide:
+      return instruction.num_operands() == 2 && IsConstant(instruction.operand(1)) ? slots.simple() : slots.divide();
+    case Opcode::kRemainder:
+      return slots.divide();
+    case Opcode::kLogistic:
+      return slots.logistic();
+    case Opcode::kErf:
+      return slots.error_function();
+    case Opcode::kSin:
+    case Opcode::kCos:
+    case Opcode::kTan:
+      return slots.sine();
+    case Opcode::kPower:
+    case Opcode::kCbrt:
+    case Opcode::kAtan2:
+    case Opcode::kSinh:
+    case Opcode::kCosh:
+    case Opcode::kAsin:
+    case Opcode::kAcos:
+    case Opcode::kAsinh:
+    case Opcode::kAcosh:
+    case Opcode::kAtanh:
+      return slots.power();
+    case Opcode::kReduce:
+    case Opcode::kMap:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSort:
+      return instruction.called().empty() ? slots.simple() : SlotsOf(*instruction.called(0), slots);
+    default:
+      return IsElementwise(instruction.opcode()) ? slots.simple() : 0;
+  }
+}
+
+double SlotsOf(const Computation& computation, const OpSlots& slots) {
+  double sum = 0;
+  for (const auto& instruction : computation.instructions()) {
+    // Reductions inside of reductions do not exist in lowered modules; what they would take is not followed.
+    if (IsElementwise(instruction->opcode())) sum += SlotsOf(*instruction, slots);
+  }
+  return sum;
+}
+
+}  // namespace toroid

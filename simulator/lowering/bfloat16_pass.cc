@@ -1,0 +1,107 @@
+#include "simulator/lowering/bfloat16_pass.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
+#include "simulator/chip/matrix_work.h"
+
+namespace toroid {
+namespace {
+
+// Rounds its operands to bf16.
+bool RoundsOperands(const Instruction& op) {
+  if (op.opcode() != Opcode::kDot && op.opcode() != Opcode::kConvolution) return false;
+  const auto& precision = op.attrs().precision_config();
+  if (precision.algorithm() != xla::PrecisionConfig::ALG_UNSET) return false;
+  return std::all_of(precision.operand_precision().begin(), precision.operand_precision().end(),
+                     [](int p) { return p == xla::PrecisionConfig::DEFAULT; });
+}
+
+// Its results are its operands' elements: rounding before or after is the same. All operands have one type.
+bool PassesOn(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kCopy:
+    case Opcode::kSlice:
+    case Opcode::kReverse:
+    case Opcode::kConcatenate:
+      return true;
+    case Opcode::kAllToAll:
+    case Opcode::kAllGather:
+    case Opcode::kCollectivePermute:
+      return op.shape().IsArray() && op.num_operands() == 1;
+    default:
+      return false;
+  }
+}
+
+bool IsFloat32(const Instruction& value) { return value.shape().element_type() == xla::F32 && value.shape().rank() > 0; }
+
+Instruction* Rounded(Instruction* value) {
+  Shape shape = value->shape();
+  shape.set_element_type(xla::BF16);
+  Instruction* convert = value->computation()->Add(Opcode::kConvert, shape, {value});
+  convert->set_metadata(value->metadata());
+  convert->set_cause(value->cause());
+  return convert;
+}
+
+bool Narrow(Computation* computation) {
+  const int n = computation->size();
+  // All that reads a value rounds it.
+  std::vector<bool> narrow(n, true), used(n, false);
+  narrow[computation->root()->index()] = false;
+  for (int i = n - 1; i >= 0; --i) {
+    const Instruction* op = computation->instruction(i);
+    const bool rounds = RoundsOperands(*op) || (PassesOn(*op) && used[i] && narrow[i]);
+    for (const Instruction* operand : op->operands()) {
+      used[operand->index()] = true;
+      if (!rounds) narrow[operand->index()] = false;
+    }
+    narrow[i] = narrow[i] && used[i] && IsFloat32(*op);
+  }
+  bool changed = false;
+  std::vector<Instruction*> rounded(n, nullptr);
+  for (int i = 0; i < n; ++i) {
+    Instruction* op = computation->instruction(i);
+    const bool passes = PassesOn(*op) && narrow[i];
+    if (passes || RoundsOperands(*op)) {
+      for (int k = 0; k < op->num_operands(); ++k) {
+        Instruction* operand = op->operand(k);
+        if (operand->index() >= n || !IsFloat32(*operand)) continue;
+        // What stays f32 is rounded inside of the dot, or on its way to one.
+        if (!narrow[operand->index()] && !passes) continue;
+        if (rounded[operand->index()] == nullptr) rounded[operand->index()] = Rounded(operand);
+        op->set_operand(k, rounded[operand->index()]);
+      }
+    }
+    if (passes) {
+      op->mutable_shape().set_element_type(xla::BF16);
+      changed = true;
+    } else if (narrow[i] && op->opcode() != Opcode::kParameter && op->opcode() != Opcode::kGetTupleElement &&
+               op->opcode() != Opcode::kConstant) {
+      rounded[i] = Rounded(op);
+      changed = true;
+    } else {
+      narrow[i] = false;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> Bfloat16Pass::Run(std::unique_ptr<Module>* module) {
+  bool changed = false;
+  for (const auto& computation : (*module)->computations()) {
+    if (computation->root() == nullptr || !Narrow(computation.get())) continue;
+    RETURN_IF_ERROR(SortInstructions(computation.get()));
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace toroid

@@ -1,0 +1,28 @@
+// Keeps in bf16 what only products of matrices read.
+//
+// A dot or convolution of f32 at default precision is one bf16 pass: its operands are rounded as they enter. An f32 value
+// that goes nowhere else, also on its way through reshapes, transposes, slices and exchanges between devices, is
+// rounded where it is made: half the bytes in memory and on links, the same result.
+//   x = f32[8,4] add(..), t = f32[8,4] all-to-all(x), dot(t, w)
+//   => r = bf16[8,4] convert(x), t = bf16[8,4] all-to-all(r), dot(t, w)
+// Arguments and results of the program, loops and branches keep their type. A dot with precision HIGH or HIGHEST, or an
+// algorithm of its own, reads f32.
+// Source: XLA's bfloat16 propagation; JAX documentation of lax.Precision.DEFAULT.
+#ifndef TOROID_SIMULATOR_LOWERING_BFLOAT16_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_BFLOAT16_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class Bfloat16Pass : public Pass {
+ public:
+  absl::string_view name() const override { return "bfloat16"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_BFLOAT16_PASS_H_

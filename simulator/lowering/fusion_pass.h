@@ -1,0 +1,37 @@
+// Puts instructions into groups that run as one: `fusion` instructions.
+//
+// Written to memory are results of dots, convolutions, reductions, windows, gathers, scatters, sorts, concatenations,
+// pads, copies, exchanges between devices, and of the program. Everything else (elementwise ops, broadcasts, slices,
+// transposes and reshapes that move nothing) is computed anew inside every group that reads it, unless
+//   it is made from arrays and then broadcast to a larger one,
+//   a reshape that merges or splits dimensions stands between it and a dot,
+//   or what would be computed anew has grown to more than 64 ops.
+// A dot takes the elementwise ops behind it, as far as one value alone leaves them, and then one reduction of that value:
+//   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
+// A dot whose only reader is another dot joins it if its features are at most `nested_features` and the other has
+// between half of that and that.
+// Groups that read the same array over the same elements, neither of which waits for the other, merge:
+//   sum(x), max(x)  => one fusion with two results.
+// Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
+#ifndef TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class FusionPass : public Pass {
+ public:
+  explicit FusionPass(int64_t sublanes) : sublanes_(sublanes) {}
+  absl::string_view name() const override { return "fusion"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  const int64_t sublanes_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_

@@ -1,0 +1,28 @@
+// Which instructions of a computation run as one group, as data: fusion_pass.h says by which rules.
+#ifndef TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_
+#define TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct GroupPlan {
+  // By index: the value goes to memory. Others are computed inside of the groups that read them.
+  std::vector<bool> written;
+  // Transposes and reshapes that give another name to memory that is written: no group makes them.
+  std::vector<bool> renamed;
+  // The written values that each group makes.
+  std::vector<std::vector<Instruction*>> groups;
+};
+
+GroupPlan PlanGroups(const Computation& computation, int64_t sublanes);
+
+// A cheap op whose result can be made where it is read: elementwise, broadcast, slice, reshape and transpose in place.
+bool IsRecomputed(const Instruction& op, int64_t sublanes);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_

@@ -1,0 +1,38 @@
+// Decides how every array lies in memory, and copies where two ops need it differently.
+//
+//   arguments, results, loops' and branches' values,   the order of dimensions that needs the least padding
+//   operands and results of exchanges, gather, sort
+//   result of a dot                                    its tiles span one free dimension of each side, the largest; the
+//                                                      later is minor, but for one that is reduced next: rows are
+//                                                      added faster than lanes
+//   result of a convolution                            tiles span features and batch
+//   elementwise                                        as the operand of the same sizes; other such operands are copied
+//   transpose                                          moves nothing: its result lies as its operand does
+//   broadcast, iota                                    as whoever reads them needs it
+//   reshape that merges or splits dimensions           row-major on both sides
+// The layouts are written into the shapes; a copy is a `copy` from one layout to another.
+// Example: dot f32[512,8,1024] = bf16[2048,512,8] x bf16[2048,1024] lies {2,0,1}: 512 and 1024 span the tiles. As a result
+// of the program it is wanted {2,1,0}: a copy.
+#ifndef TOROID_SIMULATOR_LOWERING_LAYOUT_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_LAYOUT_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+
+class LayoutPass : public Pass {
+ public:
+  explicit LayoutPass(const Tiling& tiling) : tiling_(tiling) {}
+  absl::string_view name() const override { return "layout"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  const Tiling tiling_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_LAYOUT_PASS_H_

@@ -1,0 +1,34 @@
+#include "simulator/lowering/lower.h"
+
+#include <utility>
+#include <vector>
+
+#include "hlo/base/status.h"
+#include "hlo/passes/inline_calls_pass.h"
+#include "simulator/lowering/all_reduce_combiner_pass.h"
+#include "simulator/lowering/bfloat16_pass.h"
+#include "simulator/lowering/cumulative_sum_pass.h"
+#include "simulator/lowering/fusion_pass.h"
+#include "simulator/lowering/layout_pass.h"
+#include "simulator/lowering/simplify_pass.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+
+absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core, const PipelineOptions& options) {
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCalls(module));
+  PassPipeline pipeline;
+  pipeline.Add<SimplifyPass>()
+      .Add<Bfloat16Pass>()
+      .Add<CumulativeSumPass>(tiling.lanes)
+      .Add<SimplifyPass>()
+      .Add<AllReduceCombinerPass>()
+      .Add<LayoutPass>(tiling)
+      .Add<FusionPass>(tiling.sublanes);
+  const absl::StatusOr<std::vector<PassReport>> reports = pipeline.Run(&lowered, options);
+  if (!reports.ok()) return reports.status();
+  return lowered;
+}
+
+}  // namespace toroid

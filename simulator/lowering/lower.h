@@ -1,0 +1,32 @@
+// What a compiler for the core makes of a module before it runs: every instruction that stays in the entry, in a loop or a
+// branch is one step of the core or one exchange between cores, and its shapes say how arrays lie in memory.
+//
+//   inline_calls         calls become what they compute
+//   simplify             what moves nothing goes
+//   bfloat16             what only products read is rounded where it is made
+//   cumulative_sum       trees of windows
+//   simplify
+//   all_reduce_combiner  exchanges that can run at once
+//   layout               the order of dimensions of every array, copies where two are needed
+//   fusion               groups
+// The module may be one core's program, or a partitioned one: every core runs the same.
+#ifndef TOROID_SIMULATOR_LOWERING_LOWER_H_
+#define TOROID_SIMULATOR_LOWERING_LOWER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
+#include "simulator/machines/core.pb.h"
+
+namespace toroid {
+
+// A lowered copy; `module` stays as it is.
+// Errors: kResourceExhausted of inline_calls; kInternal of `options.verify`.
+absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core,
+                                              const PipelineOptions& options = {});
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_LOWER_H_

@@ -1,0 +1,309 @@
+#include "simulator/lowering/simplify_pass.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
+#include "hlo/ir/edit.h"
+#include "hlo/passes/dce_pass.h"
+#include "simulator/lowering/unit_dims.h"
+
+namespace toroid {
+namespace {
+
+bool IsIdentityList(absl::Span<const int64_t> dims) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+// The numbers of `dims`, each through `map`.
+void MapInto(absl::Span<const int64_t> map, google::protobuf::RepeatedField<int64_t>* dims) {
+  for (int64_t& d : *dims) d = map[d];
+}
+
+// One computation, from its first instruction to its last.
+class Simplifier {
+ public:
+  // `texts`: what computations compute, for those that may be told to be equal.
+  Simplifier(Computation* computation, const std::vector<std::string>& texts)
+      : computation_(computation), texts_(texts) {}
+
+  absl::StatusOr<bool> Run() {
+    const int n = computation_->size();
+    now_.assign(n, nullptr);
+    for (int i = 0; i < n; ++i) {
+      Instruction* op = computation_->instruction(i);
+      for (int k = 0; k < op->num_operands(); ++k) {
+        if (Instruction* other = Now(op->operand(k))) op->set_operand(k, other);
+      }
+      Instruction* simple = Simplified(op);
+      if (simple == nullptr) simple = SameAsBefore(op);
+      if (simple == nullptr || simple == op) continue;
+      now_[i] = simple;
+      changed_ = true;
+    }
+    if (!changed_) return false;
+    // Entries of `now_` may be replaced themselves, by what stands before them.
+    ReplaceUses(computation_, now_);
+    RETURN_IF_ERROR(SortInstructions(computation_));
+    return true;
+  }
+
+ private:
+  Instruction* Now(const Instruction* value) const {
+    return value->index() < static_cast<int>(now_.size()) ? now_[value->index()] : nullptr;
+  }
+
+  Instruction* Simplified(Instruction* op);
+  Instruction* SimplifiedReshape(Instruction* reshape);
+  Instruction* SimplifiedTranspose(Instruction* transpose);
+  Instruction* SimplifiedBroadcast(Instruction* broadcast);
+  Instruction* WithoutTransposedOperand(Instruction* dot);
+  Instruction* SameAsBefore(Instruction* op);
+  Instruction* WithoutNeutral(Instruction* op);
+
+  Instruction* Reshape(const Instruction& like, Instruction* x) {
+    if (x->shape().Compatible(like.shape())) return x;
+    Instruction* reshape = computation_->Add(Opcode::kReshape, like.shape(), {x});
+    reshape->set_metadata(like.metadata());
+    return reshape;
+  }
+
+  Computation* computation_;
+  const std::vector<std::string>& texts_;
+  std::vector<Instruction*> now_;
+  absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
+  std::string scratch_;
+  bool changed_ = false;
+};
+
+Instruction* Simplifier::Simplified(Instruction* op) {
+  switch (op->opcode()) {
+    case Opcode::kReshape:
+      return SimplifiedReshape(op);
+    case Opcode::kTranspose:
+      return SimplifiedTranspose(op);
+    case Opcode::kBroadcast:
+      return SimplifiedBroadcast(op);
+    case Opcode::kDot:
+      return WithoutTransposedOperand(op);
+    case Opcode::kConvert:
+    case Opcode::kCopy:
+      return op->operand(0)->shape().Compatible(op->shape()) ? op->operand(0) : nullptr;
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+      return WithoutNeutral(op);
+    case Opcode::kGetTupleElement:
+      return op->operand(0)->opcode() == Opcode::kTuple && op->tuple_index() < op->operand(0)->num_operands()
+                 ? op->operand(0)->operand(op->tuple_index())
+                 : nullptr;
+    case Opcode::kOptimizationBarrier:
+      return op->operand(0);
+    case Opcode::kCustomCall: {
+      const bool annotates = op->custom_call_target() == "Sharding" || op->custom_call_target() == "annotate_device_placement";
+      return annotates && op->num_operands() == 1 && op->operand(0)->shape().Compatible(op->shape()) ? op->operand(0)
+                                                                                                    : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+// A float that is everywhere the same; nullopt if it is not, or not told by the program.
+std::optional<double> SplatOf(const Instruction* value) {
+  if (value->opcode() == Opcode::kBroadcast) value = value->operand(0);
+  const PrimitiveType type = value->shape().element_type();
+  if (value->opcode() != Opcode::kConstant || value->shape().rank() != 0 || (type != xla::F32 && type != xla::BF16)) {
+    return std::nullopt;
+  }
+  const absl::StatusOr<Literal> literal = LiteralOf(*value);
+  if (!literal.ok()) return std::nullopt;
+  return type == xla::F32 ? static_cast<double>(literal->data<float>()[0]) : static_cast<double>(literal->data<bfloat16>()[0]);
+}
+
+Instruction* Simplifier::WithoutNeutral(Instruction* op) {
+  const Opcode opcode = op->opcode();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double neutral = opcode == Opcode::kMaximum ? -infinity : opcode == Opcode::kMinimum ? infinity
+                         : opcode == Opcode::kAdd   ? 0
+                                                    : 1;
+  for (int k = 0; k < 2; ++k) {
+    if (!op->operand(1 - k)->shape().Compatible(op->shape())) continue;
+    if (SplatOf(op->operand(k)) == neutral) return op->operand(1 - k);
+  }
+  return nullptr;
+}
+
+Instruction* Simplifier::SimplifiedReshape(Instruction* reshape) {
+  Instruction* x = reshape->operand(0);
+  if (x->shape().Compatible(reshape->shape())) return x;
+  if (x->opcode() == Opcode::kReshape) return Reshape(*reshape, x->operand(0));
+  if (x->opcode() != Opcode::kBroadcast || !SameButUnitDims(x->shape(), reshape->shape())) return nullptr;
+  // Dimensions of the broadcast's operand keep their places among the sized ones.
+  const Dims before = SizedDims(x->shape()), after = SizedDims(reshape->shape());
+  Dims place(x->shape().rank(), -1);
+  for (size_t i = 0; i < before.size(); ++i) place[before[i]] = after[i];
+  xla::HloInstructionProto* attrs;
+  for (const int64_t d : x->dimensions()) {
+    if (place[d] < 0) return nullptr;
+  }
+  Instruction* broadcast = computation_->Add(Opcode::kBroadcast, reshape->shape(), {x->operand(0)}, &attrs);
+  for (const int64_t d : x->dimensions()) attrs->add_dimensions(place[d]);
+  broadcast->set_metadata(x->metadata());
+  return broadcast;
+}
+
+Instruction* Simplifier::SimplifiedTranspose(Instruction* transpose) {
+  Instruction* x = transpose->operand(0);
+  const auto permutation = transpose->dimensions();
+  if (IsIdentityList(permutation)) return x;
+  if (x->opcode() == Opcode::kTranspose) {
+    xla::HloInstructionProto* attrs;
+    Instruction* both = computation_->Add(Opcode::kTranspose, transpose->shape(), {x->operand(0)}, &attrs);
+    for (const int64_t d : permutation) attrs->add_dimensions(x->dimensions()[d]);
+    both->set_metadata(transpose->metadata());
+    if (Instruction* simple = SimplifiedTranspose(both)) return simple;
+    return both;
+  }
+  Dims sized;
+  for (const int64_t d : permutation) {
+    if (x->shape().dim(d) != 1) sized.push_back(d);
+  }
+  if (std::is_sorted(sized.begin(), sized.end())) return Reshape(*transpose, x);
+  return nullptr;
+}
+
+Instruction* Simplifier::SimplifiedBroadcast(Instruction* broadcast) {
+  Instruction* x = broadcast->operand(0);
+  if (x->shape().Compatible(broadcast->shape()) && IsIdentityList(broadcast->dimensions())) return x;
+  if (x->opcode() == Opcode::kBroadcast) {
+    xla::HloInstructionProto* attrs;
+    Instruction* both = computation_->Add(Opcode::kBroadcast, broadcast->shape(), {x->operand(0)}, &attrs);
+    for (const int64_t d : x->dimensions()) attrs->add_dimensions(broadcast->dimensions()[d]);
+    both->set_metadata(broadcast->metadata());
+    return both;
+  }
+  if (x->opcode() == Opcode::kReshape && SameButUnitDims(x->operand(0)->shape(), x->shape())) {
+    // Without the reshape, if all dimensions of what it reshapes have more than one element.
+    Instruction* y = x->operand(0);
+    const Dims before = SizedDims(y->shape()), after = SizedDims(x->shape());
+    if (static_cast<int>(before.size()) != y->shape().rank()) return nullptr;
+    xla::HloInstructionProto* attrs;
+    Instruction* direct = computation_->Add(Opcode::kBroadcast, broadcast->shape(), {y}, &attrs);
+    for (const int64_t d : after) attrs->add_dimensions(broadcast->dimensions()[d]);
+    direct->set_metadata(broadcast->metadata());
+    return direct;
+  }
+  return nullptr;
+}
+
+Instruction* Simplifier::WithoutTransposedOperand(Instruction* dot) {
+  for (int side = 0; side < 2; ++side) {
+    const Instruction* transpose = dot->operand(side);
+    if (transpose->opcode() != Opcode::kTranspose) continue;
+    const auto permutation = transpose->dimensions();
+    const DotView view(*dot);
+    const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+    const auto contracting = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
+    int64_t last = -1;
+    bool in_order = true;
+    for (int64_t d = 0; d < transpose->shape().rank(); ++d) {
+      const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
+      if (among(batch) || among(contracting)) continue;
+      in_order &= permutation[d] > last;
+      last = permutation[d];
+    }
+    if (!in_order) continue;
+    std::vector<Instruction*> operands(dot->operands().begin(), dot->operands().end());
+    operands[side] = transpose->operand(0);
+    Instruction* direct = computation_->AddClone(*dot, dot->shape(), operands);
+    xla::DotDimensionNumbers* numbers = direct->MutableAttrs()->mutable_dot_dimension_numbers();
+    MapInto(permutation, side == 0 ? numbers->mutable_lhs_batch_dimensions() : numbers->mutable_rhs_batch_dimensions());
+    MapInto(permutation,
+            side == 0 ? numbers->mutable_lhs_contracting_dimensions() : numbers->mutable_rhs_contracting_dimensions());
+    if (Instruction* simple = WithoutTransposedOperand(direct)) return simple;
+    return direct;
+  }
+  return nullptr;
+}
+
+Instruction* Simplifier::SameAsBefore(Instruction* op) {
+  const Opcode opcode = op->opcode();
+  if (opcode == Opcode::kParameter || opcode == Opcode::kCustomCall || opcode == Opcode::kUnknown ||
+      opcode == Opcode::kInfeed || HasTrait(opcode, kSideEffect) || HasTrait(opcode, kRunsBody) || IsCollective(opcode) ||
+      opcode == Opcode::kRngGetAndUpdateState || opcode == Opcode::kTuple || !op->control_predecessors().empty()) {
+    return nullptr;
+  }
+  if (opcode == Opcode::kConstant && op->shape().NumElements() > 1024) return nullptr;
+  std::string& attrs = scratch_;
+  attrs.clear();
+  op->attrs().AppendToString(&attrs);
+  size_t key = absl::HashOf(static_cast<int>(opcode), attrs, op->shape().dims(), static_cast<int>(op->shape().element_type()));
+  for (const Instruction* operand : op->operands()) key = absl::HashOf(key, operand->index());
+  for (const Computation* called : op->called()) {
+    if (texts_[called->index()].empty()) return nullptr;
+  }
+  const auto [place, is_new] = seen_.try_emplace(key, op);
+  if (is_new) return nullptr;
+  Instruction* before = place->second;
+  if (before->opcode() != opcode || before->shape() != op->shape() || before->operands() != op->operands() ||
+      before->called().size() != op->called().size() || before->attrs().SerializeAsString() != attrs) {
+    return nullptr;
+  }
+  for (size_t k = 0; k < op->called().size(); ++k) {
+    if (texts_[before->called(k)->index()] != texts_[op->called(k)->index()]) return nullptr;
+  }
+  return before;
+}
+
+// What a small computation over scalars computes, whatever its names; empty for others.
+std::string TextOf(const Computation& computation) {
+  if (computation.size() > 32) return "";
+  std::string text;
+  for (const auto& op : computation.instructions()) {
+    if (!op->called().empty() || HasTrait(op->opcode(), kSideEffect)) return "";
+    absl::StrAppend(&text, static_cast<int>(op->opcode()), op->shape().ToString());
+    for (const Instruction* operand : op->operands()) absl::StrAppend(&text, ",", operand->index());
+    absl::StrAppend(&text, "|");
+    op->attrs().AppendToString(&text);
+  }
+  absl::StrAppend(&text, ";", computation.root()->index());
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> SimplifyPass::Run(std::unique_ptr<Module>* module) {
+  std::vector<std::string> texts;
+  for (const auto& computation : (*module)->computations()) texts.push_back(TextOf(*computation));
+  // What reducers, comparators and the like do stays as it is.
+  std::vector<bool> runs(texts.size(), false);
+  runs[(*module)->entry()->index()] = true;
+  for (const auto& computation : (*module)->computations()) {
+    for (const auto& op : computation->instructions()) {
+      if (!HasTrait(op->opcode(), kRunsBody)) continue;
+      for (const Computation* called : op->called()) runs[called->index()] = true;
+    }
+  }
+  bool changed = false;
+  for (const auto& computation : (*module)->computations()) {
+    if (!runs[computation->index()]) continue;
+    ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts).Run());
+    changed |= now;
+  }
+  changed |= EliminateDeadCode(module->get());
+  return changed;
+}
+
+}  // namespace toroid

@@ -1,0 +1,31 @@
+// Removes what moves or computes nothing, so that fusion sees values where they are made.
+//
+//   reshape(reshape(x)), transpose(transpose(x)), broadcast(broadcast(x))   => one
+//   reshape, transpose, broadcast, copy, convert that change nothing         => x
+//   transpose(x) that moves dimensions of one element only                   => reshape(x)
+//   reshape(broadcast(x)) that adds or drops dimensions of one element       => broadcast(x)
+//   dot(transpose(x), y), while free dimensions keep their order             => dot(x, y) with other dimension numbers
+//   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
+//   get-tuple-element(tuple(.., x, ..))                                      => x
+//   Sharding annotations, barriers                                           => x
+//   two of the same op, operands and attributes                              => one
+// Example: a JAX broadcast, reshape f32[8,1] -> broadcast f32[8,1] -> reshape f32[8] -> broadcast f32[8,4], becomes the
+// last broadcast alone.
+#ifndef TOROID_SIMULATOR_LOWERING_SIMPLIFY_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_SIMPLIFY_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class SimplifyPass : public Pass {
+ public:
+  absl::string_view name() const override { return "simplify"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_SIMPLIFY_PASS_H_

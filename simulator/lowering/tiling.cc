@@ -1,0 +1,106 @@
+#include "simulator/lowering/tiling.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace toroid {
+namespace {
+
+double RoundUp(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
+
+int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
+  const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
+  if (second_minor <= quarter && element_bytes >= 4) return quarter;
+  if (second_minor <= half) return half;
+  return tiling.sublanes;
+}
+
+double PaddedVector(int64_t n, const Tiling& tiling) {
+  const double whole = static_cast<double>(tiling.sublanes) * tiling.lanes;
+  double tile = tiling.lanes;
+  while (tile < n && tile < whole) tile *= 2;
+  return RoundUp(static_cast<double>(n), std::min(tile, whole));
+}
+
+}  // namespace
+
+double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling) {
+  return outer * RoundUp(static_cast<double>(second_minor), RowsOfTile(second_minor, element_bytes, tiling)) *
+         RoundUp(static_cast<double>(minor), tiling.lanes);
+}
+
+double PaddedElements(const Shape& shape, const Tiling& tiling) {
+  if (shape.IsTuple()) {
+    double sum = 0;
+    for (const Shape& element : shape.tuple_shapes()) sum += PaddedElements(element, tiling);
+    return sum;
+  }
+  if (!shape.IsArray() || !shape.IsBounded()) return 0;
+  if (shape.rank() == 0) return 1;
+  if (shape.NumElements() == 0) return 0;
+  const int64_t width = ByteWidth(shape.element_type());
+  // Dimensions of one element have no place among the tiles' where others can take it.
+  const Dims order = PhysicalOrder(shape);
+  if (order.empty()) return 1;
+  if (order.size() == 1) return PaddedVector(shape.dim(order[0]), tiling);
+  double outer = 1;
+  for (size_t i = 2; i < order.size(); ++i) outer *= static_cast<double>(shape.dim(order[i]));
+  return PaddedElements(outer, shape.dim(order[1]), shape.dim(order[0]), width, tiling);
+}
+
+double PaddedBytes(const Shape& shape, const Tiling& tiling) {
+  if (shape.IsTuple()) {
+    double sum = 0;
+    for (const Shape& element : shape.tuple_shapes()) sum += PaddedBytes(element, tiling);
+    return sum;
+  }
+  if (!shape.IsArray()) return 0;
+  return PaddedElements(shape, tiling) * static_cast<double>(ByteWidth(shape.element_type()));
+}
+
+Dims PhysicalOrder(const Shape& shape) {
+  Dims order;
+  for (const int64_t d : shape.MinorToMajor()) {
+    if (shape.dim(d) != 1) order.push_back(d);
+  }
+  return order;
+}
+
+Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling) {
+  Dims row_major;
+  for (int64_t d = shape.rank() - 1; d >= 0; --d) row_major.push_back(d);
+  Dims sized;
+  for (const int64_t d : row_major) {
+    if (shape.dim(d) != 1) sized.push_back(d);
+  }
+  if (sized.size() < 2) return row_major;
+  const int64_t width = ByteWidth(shape.element_type());
+  const double elements = static_cast<double>(shape.NumElements());
+  double least = 0;
+  int64_t best_minor = -1, best_second = -1;
+  // In the order of preference: row-major first.
+  for (const int64_t minor : sized) {
+    for (const int64_t second : sized) {
+      if (second == minor) continue;
+      const double outer = elements / (static_cast<double>(shape.dim(minor)) * static_cast<double>(shape.dim(second)));
+      const double padded = PaddedElements(outer, shape.dim(second), shape.dim(minor), width, tiling);
+      if (best_minor >= 0 && padded >= least) continue;
+      least = padded;
+      best_minor = minor;
+      best_second = second;
+    }
+  }
+  Dims order = {best_minor, best_second};
+  for (const int64_t d : row_major) {
+    if (d != best_minor && d != best_second) order.push_back(d);
+  }
+  return order;
+}
+
+void SetOrder(const Dims& minor_to_major, Shape* shape) {
+  xla::LayoutProto layout;
+  for (const int64_t d : minor_to_major) layout.add_minor_to_major(d);
+  shape->set_layout(layout);
+}
+
+}  // namespace toroid

@@ -1,0 +1,42 @@
+// How arrays lie in memory: in tiles of sublanes x lanes elements, the last ones padded.
+//
+// The two minor dimensions of an array, in the order of its layout, are cut into tiles of 8 x 128; where the second-minor
+// extent is small the tile is 4 x 128 (extent 3 or 4) or 2 x 128 (at most 2; 4 x 128 for types narrower than 32 bits,
+// which pack rows in pairs). Vectors lie in tiles of 1024, or of the power of two from 128 on that holds them.
+// Example: f32[2048,64]{1,0} takes 2048 x 128 elements, f32[2048,64]{0,1} 64 x 2048, f32[10] 128.
+// Source: XLA's documentation, "Tiled layout"; sizes as Google's compiler prints them for TPU v3: {1,0:T(8,128)}.
+#ifndef TOROID_SIMULATOR_LOWERING_TILING_H_
+#define TOROID_SIMULATOR_LOWERING_TILING_H_
+
+#include <cstdint>
+
+#include "hlo/ir/shape.h"
+
+namespace toroid {
+
+struct Tiling {
+  int64_t sublanes = 8;
+  int64_t lanes = 128;
+};
+
+// Elements that an array takes, padding included, in the layout of its shape (row-major if it has none); of a tuple the
+// sum over its arrays. As double: padding may exceed what int64 holds.
+double PaddedElements(const Shape& shape, const Tiling& tiling);
+double PaddedBytes(const Shape& shape, const Tiling& tiling);
+
+// PaddedElements of an array whose two minor dimensions have these extents, all others together `outer`.
+double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling);
+
+// The order of dimensions, minor to major, that needs the least padding; row-major if that is as good.
+// Example: f32[65536,64] gives {0,1}; f32[2048,128,2] gives {1,0,2}: the dimension that pads worst goes outermost.
+Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling);
+
+// Gives the shape that order of dimensions.
+void SetOrder(const Dims& minor_to_major, Shape* shape);
+
+// The dimensions of more than one element, minor to major: what the others do moves nothing.
+Dims PhysicalOrder(const Shape& shape);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_TILING_H_

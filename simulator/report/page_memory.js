@@ -1,0 +1,123 @@
+// page_memory.js: bytes in use over the step under the capacity of a device, what they are at the peak, and the largest
+// tensors alive there.
+
+const memoryPart = (() => {
+  const memory = data.memory || {};
+  const samples = list(memory.samples).filter((s) => isFinite(s[0]) && isFinite(s[1])).sort((a, b) => a[0] - b[0]);
+  const peak = number(memory.peak), capacity = number(memory.capacity);
+  const PARTS = [['parameters', '#0072b2'], ['state', '#56b4e9'], ['activations', '#009e73'], ['workspace', '#e69f00']];
+  const LEFT = 70, RIGHT = 14, TOP = 22, BOTTOM = 28, HEIGHT = 250;
+
+  // The most bytes of each pixel column, so that no peak is lost: [[x, bytes], ...], a step function.
+  function columns(x, width) {
+    const result = [];
+    let i = 0, current = samples.length ? samples[0][1] : 0;
+    for (let column = 0; column <= width; ++column) {
+      const until = x.invert(LEFT + column + 1);
+      let most = current;
+      for (; i < samples.length && samples[i][0] < until; ++i) {
+        current = samples[i][1];
+        most = Math.max(most, current);
+      }
+      result.push([LEFT + column, most]);
+    }
+    return result;
+  }
+  const at = (time) => {
+    const i = d3.bisector((s) => s[0]).right(samples, time) - 1;
+    return i < 0 ? 0 : samples[i][1];
+  };
+
+  function drawChart() {
+    if (samples.length === 0) return drawEmpty('#memory', 'Nothing is held in memory.');
+    const plot = makePlot('#memory', HEIGHT);
+    if (!plot) return;
+    plot.canvas.remove();
+    plot.svg.style('pointer-events', null).attr('class', null);
+    const svg = plot.svg, width = plot.width - LEFT - RIGHT, bottom = HEIGHT - BOTTOM;
+    const x = d3.scale.linear().domain([0, endSeconds || 1e-9]).range([LEFT, LEFT + width]);
+    const y = d3.scale.linear().domain([0, Math.max(peak, capacity, 1) * 1.08]).range([bottom, TOP]);
+    const unit = Math.pow(1024, Math.max(0, Math.min(4, Math.floor(Math.log(y.domain()[1]) / Math.log(1024)))));
+    const ticks = d3.scale.linear().domain([0, y.domain()[1] / unit]).ticks(5).map((v) => v * unit);
+    svg.append('g').attr({class: 'axis grid', transform: `translate(${LEFT},0)`})
+      .call(d3.svg.axis().scale(y).orient('left').tickValues(ticks).tickSize(-width, 0).tickPadding(6).tickFormat((v) => (v ? bytesText(v).replace(/\.0+(?=\D)/, '') : '0')));
+    svg.append('g').attr({class: 'axis', transform: `translate(0,${bottom})`})
+      .call(d3.svg.axis().scale(x).orient('bottom').ticks(Math.max(3, Math.floor(width / 120))).tickSize(5).tickFormat((t) => (t ? timeText(t).replace(/\.0+(?=\D)/, '') : '0')));
+    const points = columns(x, width);
+    const area = d3.svg.area().x((d) => d[0]).y0(bottom).interpolate('step-after');
+    svg.append('path').attr({d: area.y1((d) => y(d[1]))(points), fill: '#0072b2', opacity: 0.45});
+    svg.append('path').attr({fill: 'none', stroke: '#2f8fd0', 'stroke-width': 1.3,
+      d: d3.svg.line().x((d) => d[0]).y((d) => y(d[1])).interpolate('step-after')(points)});
+    if (capacity > 0) {
+      if (peak > capacity) {
+        svg.append('clipPath').attr('id', 'over').append('rect').attr({x: LEFT, y: 0, width, height: y(capacity)});
+        svg.append('path').attr({d: area.y1((d) => y(d[1]))(points), 'clip-path': 'url(#over)', class: 'bad', opacity: 0.8});
+      }
+      svg.append('line').attr({x1: LEFT, x2: LEFT + width, y1: y(capacity), y2: y(capacity), stroke: cssColor('bad'),
+        'stroke-width': 1.5, 'stroke-dasharray': '6 4'});
+      svg.append('text').attr({class: 'bad', x: LEFT + width - 4, y: y(capacity) - 5, 'text-anchor': 'end'}).text(`capacity ${bytesText(capacity)}`);
+    }
+    const highest = samples.reduce((a, b) => (b[1] > a[1] ? b : a));
+    const px = x(highest[0]), py = y(highest[1]), leftward = px > LEFT + width - 150;
+    svg.append('circle').attr({cx: px, cy: py, r: 4, fill: cssColor('text'), stroke: cssColor('card'), 'stroke-width': 1.5});
+    // Below the capacity line where both would meet.
+    const near = Math.abs(py - y(capacity)) < 20 && px > LEFT + width - 330;
+    svg.append('text').attr({x: px + (leftward ? -9 : 9), y: py + (near ? 17 : -6), 'text-anchor': leftward ? 'end' : 'start'})
+      .text(`peak ${bytesText(peak)}`);
+    const cursor = svg.append('line').attr({y1: TOP, y2: bottom, stroke: cssColor('soft'), 'stroke-dasharray': '3 3'}).style('display', 'none');
+    svg.append('rect').attr({x: LEFT, y: 0, width, height: bottom, fill: 'transparent'})
+      .on('mousemove', () => {
+        const time = x.invert(d3.mouse(svg.node())[0]);
+        bus.cursor(time);
+        const running = eventAt(tracks[0], time);
+        showTip([bytesText(at(time)), `at ${timeText(time)}`, running >= 0 ? `while ${tracks[0].row[running].name} runs` : '']);
+      })
+      .on('mouseleave', () => { bus.cursor(null); hideTip(); });
+    bus.on('cursor.memory', (time) => {
+      cursor.style('display', time === null ? 'none' : null);
+      if (time !== null) cursor.attr({x1: x(time), x2: x(time)});
+    });
+  }
+
+  function drawParts() {
+    const place = d3.select('#memory .parts .bar').html('');
+    const width = place.node().clientWidth;
+    const parts = PARTS.map(([name, color]) => ({name, color, bytes: number(memory[name])})).filter((part) => part.bytes > 0);
+    if (width < 50 || parts.length === 0) return;
+    const svg = place.append('svg').attr({width, height: parts.length * 40});
+    const x = d3.scale.linear().domain([0, d3.max(parts, (part) => part.bytes)]).range([0, width - 10]);
+    const row = svg.selectAll('g').data(parts).enter().append('g').attr('transform', (_, i) => `translate(0,${i * 40})`);
+    row.append('text').attr({x: 0, y: 14}).text((part) => part.name);
+    row.append('text').attr({class: 'soft', x: width - 10, y: 14, 'text-anchor': 'end'})
+      .text((part) => `${bytesText(part.bytes)} · ${shareText(part.bytes / (peak || 1))}`);
+    row.append('rect').attr({y: 20, height: 11, width: (part) => Math.max(1, x(part.bytes)), fill: (part) => part.color});
+  }
+
+  function drawTensors() {
+    const largest = list(memory.largest).slice(0, 10);
+    d3.selectAll('#memory h3:last-of-type').style('display', largest.length ? null : 'none');
+    const table = d3.select('#memory .tensors').html('');
+    if (largest.length === 0) return;
+    table.append('thead').append('tr').selectAll('th').data([['Bytes', '16%', 'number'], ['Tensor', '20%'], ['Shape', '20%'], ['Part', '10%'], ['Source line', '14%'], ['op_name', '']])
+      .enter().append('th').attr('class', (d) => d[2] || null).style('width', (d) => d[1]).text((d) => d[0]);
+    const most = number(largest[0].bytes) || 1;
+    const row = table.append('tbody').selectAll('tr').data(largest).enter().append('tr');
+    const bytes = row.append('td').attr('class', 'number');
+    bytes.append('i').attr('class', 'share').style('background', (d) => (PARTS.find((p) => d.class && p[0].startsWith(String(d.class).slice(0, 5))) || ['', GREY])[1])
+      .style('width', (d) => 60 * number(d.bytes) / most + 'px');
+    bytes.append('span').text((d) => bytesText(d.bytes));
+    for (const key of ['instruction', 'shape', 'class', 'source', 'op_name']) {
+      row.append('td').attr('title', (d) => text(d[key])).text((d) => text(d[key]));
+    }
+  }
+
+  function resize() {
+    const where = text(memory.peak_at);
+    d3.select('#memory .summary').text(peak > 0 ? `The most is held${where ? ` when ${where} runs` : ''}: ${bytesText(peak)}` +
+      (capacity > 0 ? (peak > capacity ? `, ${bytesText(peak - capacity)} too much.` : `, ${shareText(peak / capacity)} of the capacity.`) : '.') : '');
+    drawChart();
+    drawParts();
+    drawTensors();
+  }
+  return {resize};
+})();

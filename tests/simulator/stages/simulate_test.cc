@@ -1,0 +1,173 @@
+#include "simulator/stages/simulate.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/ops/verify_module.h"
+#include "simulator/stages/place_devices.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kHeader[] = "HloModule m, num_partitions=8\n";
+constexpr char kLayer[] = R"(
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[512,1024] parameter(0)
+  w = f32[1024,1024] parameter(1)
+  h = f32[512,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[512,1024] all-reduce(h), channel_id=1, use_global_device_ids=true, replica_groups={{0,1,2,3,4,5,6,7}}, to_apply=add
+  g = f32[512,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = f32[512,1024] tanh(g)
+  ROOT y = (f32[512,1024], f32[512,1024]) tuple(s, t) })";
+
+std::unique_ptr<Module> Parsed(const std::string& text) {
+  auto module = ParseModule(text);
+  EXPECT_OK(module.status());
+  return *std::move(module);
+}
+
+SimulationOptions On(const std::string& machine) {
+  SimulationOptions options;
+  auto loaded = LoadMachine(machine);
+  EXPECT_OK(loaded.status());
+  options.machine = *std::move(loaded);
+  return options;
+}
+
+Prediction Predict(const std::string& text, const SimulationOptions& options) {
+  auto simulation = Simulate(*Parsed(text), options);
+  EXPECT_OK(simulation.status());
+  EXPECT_OK(VerifyModule(*simulation->lowered));
+  return simulation->prediction;
+}
+
+TEST(SimulateTest, StepIsTheSumOfItsRowsAndOfItsBreakdown) {
+  const Prediction prediction = Predict(std::string(kHeader) + kLayer, On("tpu-v3-8"));
+  double rows = 0, classes = 0;
+  for (const auto& group : prediction.groups) rows += group.executions * static_cast<double>(group.picoseconds);
+  for (const auto& row : prediction.collectives) rows += row.executions * static_cast<double>(row.picoseconds);
+  for (const auto& c : prediction.breakdown) classes += c.picoseconds;
+  EXPECT_NEAR(rows, static_cast<double>(prediction.step_ps), 1);
+  EXPECT_NEAR(classes, static_cast<double>(prediction.step_ps), 1);
+  EXPECT_EQ(prediction.devices, 8);
+  ASSERT_EQ(prediction.collectives.size(), 1);
+  EXPECT_EQ(prediction.collectives[0].kind, "all-reduce");
+  EXPECT_GT(prediction.communication_share, 0);
+  EXPECT_LT(prediction.communication_share, 1);
+  EXPECT_GT(prediction.step_ps, prediction.roofline_ps);
+  EXPECT_GT(prediction.network.max_utilization, 0);
+  EXPECT_LE(prediction.network.max_utilization, 1);
+}
+
+TEST(SimulateTest, OverlapHidesComputationBehindTheCollective) {
+  SimulationOptions options = On("tpu-v3-8");
+  const Prediction one_by_one = Predict(std::string(kHeader) + kLayer, options);
+  options.schedule.overlap = true;
+  const Prediction overlapped = Predict(std::string(kHeader) + kLayer, options);
+  EXPECT_LT(overlapped.step_ps, one_by_one.step_ps);
+  EXPECT_GE(overlapped.step_ps, one_by_one.collectives[0].picoseconds);
+}
+
+TEST(SimulateTest, ASlowChipSlowsComputationAndNotTheLinks) {
+  SimulationOptions options = On("tpu-v3-8");
+  const Prediction before = Predict(std::string(kHeader) + kLayer, options);
+  SlowChip* slow = options.machine.slice.add_slow_chips();
+  slow->set_chip(3);
+  slow->set_speed(0.5);
+  const Prediction after = Predict(std::string(kHeader) + kLayer, options);
+  EXPECT_EQ(after.collectives[0].picoseconds, before.collectives[0].picoseconds);
+  EXPECT_NEAR(static_cast<double>(after.step_ps - after.collectives[0].picoseconds),
+              2 * static_cast<double>(before.step_ps - before.collectives[0].picoseconds), 10);
+}
+
+TEST(SimulateTest, ASlowChipThatRunsNothingSlowsNothing) {
+  SimulationOptions options = On("tpu-v3-16");
+  const Prediction before = Predict(std::string(kHeader) + kLayer, options);
+  SlowChip* slow = options.machine.slice.add_slow_chips();
+  slow->set_chip(7);
+  slow->set_speed(0.5);
+  EXPECT_EQ(Predict(std::string(kHeader) + kLayer, options).step_ps, before.step_ps);
+}
+
+TEST(SimulateTest, TimelineCoversTheStepWithoutGaps) {
+  SimulationOptions options = On("tpu-v3-8");
+  options.keep_timeline = true;
+  const Prediction prediction = Predict(std::string(kHeader) + kLayer, options);
+  int64_t at = 0;
+  for (const PredictedEvent& event : prediction.events) {
+    EXPECT_EQ(event.start_ps, at);
+    at += event.picoseconds;
+  }
+  EXPECT_EQ(at, prediction.step_ps);
+  ASSERT_EQ(prediction.network.link_loads.size(), 1);
+  EXPECT_EQ(prediction.collectives[0].link_load, 0);
+}
+
+TEST(SimulateTest, ALoopTakesItsTripsTimesItsBody) {
+  const std::string loop = R"(HloModule m
+condition { s = (s32[], f32[1024,1024]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(10)
+  ROOT more = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[1024,1024]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[1024,1024] get-tuple-element(s), index=1
+  y = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (s32[], f32[1024,1024]) tuple(next, y) }
+ENTRY main {
+  x = f32[1024,1024] parameter(0)
+  start = s32[] constant(0)
+  s = (s32[], f32[1024,1024]) tuple(start, x)
+  l = (s32[], f32[1024,1024]) while(s), condition=condition, body=body
+  ROOT r = f32[1024,1024] get-tuple-element(l), index=1 })";
+  const Prediction prediction = Predict(loop, On("tpu-v3-8"));
+  double dots = 0;
+  for (const auto& group : prediction.groups) {
+    if (group.op_class == "dot") dots += group.executions;
+  }
+  EXPECT_EQ(dots, 10);
+}
+
+TEST(SimulateTest, MoreDevicesThanCoresAreRefused) {
+  EXPECT_THAT(Simulate(*Parsed("HloModule m, num_partitions=64\nENTRY e { ROOT x = f32[] parameter(0) }"), On("tpu-v3-8")).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("64 devices, and tpu-v3-8 has 8 cores")));
+}
+
+TEST(SimulateTest, AnEmptyProgramTakesNoTime) {
+  const Prediction prediction = Predict("HloModule m\nENTRY e { ROOT x = f32[4] parameter(0) }", On("tpu-v3-8"));
+  EXPECT_EQ(prediction.step_ps, 0);
+  EXPECT_TRUE(prediction.groups.empty());
+}
+
+TEST(PlaceDevicesTest, BestIsNoSlowerThanTheOthers) {
+  const std::string text = std::string("HloModule m, num_partitions=16\n") + R"(
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[1024,1024] parameter(0)
+  ROOT s = f32[1024,1024] all-reduce(x), channel_id=1, use_global_device_ids=true, replica_groups={{0,4,8,12},{1,5,9,13},{2,6,10,14},{3,7,11,15}}, to_apply=add })";
+  std::map<std::string, int64_t> steps;
+  for (const std::string method : {"row-major", "topology", "best"}) {
+    SimulationOptions options = On("tpu-v3-16");
+    ASSERT_OK_AND_ASSIGN(options.core_of_device, PlaceDevices(method, *Parsed(text), options.machine));
+    steps[method] = Predict(text, options).step_ps;
+  }
+  EXPECT_LE(steps["best"], steps["row-major"]);
+  EXPECT_LE(steps["best"], steps["topology"]);
+}
+
+}  // namespace
+}  // namespace toroid
