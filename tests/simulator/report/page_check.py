@@ -38,8 +38,8 @@ def start_browser(folder, width, dark):
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
     os.environ.setdefault('HOME', folder)  # Tests may run without one.
     driver = webdriver.Chrome(service=Service('/usr/bin/chromedriver', log_path=os.devnull), options=options)
-    driver.set_page_load_timeout(120)
-    driver.set_script_timeout(60)
+    driver.set_page_load_timeout(300)
+    driver.set_script_timeout(300)
     driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
     driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': [
         {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'},
@@ -329,7 +329,7 @@ def main():
         driver = start_browser(folder, arguments.width, arguments.dark)
         try:
             driver.get(url)
-            WebDriverWait(driver, 60).until(lambda d: d.execute_script("return document.readyState") == 'complete')
+            WebDriverWait(driver, 300).until(lambda d: d.execute_script("return document.readyState") == 'complete')
             if expect(driver.execute_script("return document.documentElement.getAttribute('data-ready')") == 'true', 'the page does not get ready'):
                 if arguments.screenshot:
                     take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height)
