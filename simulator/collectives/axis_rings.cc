@@ -164,19 +164,19 @@ absl::StatusOr<CollectivePlan> PlanAxisRings(const CollectiveNetwork& network, c
   return plan;
 }
 
-double AxisAllReduceSeconds(const NetworkSpec& network, int64_t n, int64_t m, bool closed, int64_t colors, Bytes payload) {
-  const double p = static_cast<double>(payload), a = static_cast<double>(n), b = static_cast<double>(m);
-  // Bytes per byte of payload on the busiest link, and from a core, in each phase.
-  const double first = (2 * a - 1) / (2 * a), second = (b - 1) / b / (2 * a);
-  const double of_link = closed ? 1 : 2, of_core = closed ? 1 : 2;
-  const double c = static_cast<double>(colors);
+double AxisAllReduceSeconds(const NetworkSpec& network, RingAxis first, RingAxis second, int64_t colors, Bytes payload) {
+  const double p = static_cast<double>(payload), c = static_cast<double>(colors);
+  const double a = static_cast<double>(first.chips), b = static_cast<double>(second.chips);
+  // Both passes of each phase, for one byte of payload: a way round the ring; what is left for the second axis.
+  const double round = (2 * a - 1) / (2 * a), rest = 2 / (2 * a) * (b - 1) / b;
   const auto seconds = [&](double link, double core) {
     return p * std::max(link / network.link_bytes_per_second(), core / network.injection_bytes_per_second());
   };
-  const int64_t steps = 2 * n + m / 2 * 2;
+  const int64_t steps = 2 * first.chips + second.chips / 2 * 2;
   return network.collective_cost_seconds() + network.step_cost_seconds() * static_cast<double>(steps) +
-         network.local_pass_seconds_per_byte() * p + seconds(of_link * first / c, of_core * first) +
-         seconds(2 * of_link * second / c, 2 * second);
+         network.local_pass_seconds_per_byte() * p +
+         seconds((first.closed ? 1 : 2) * round / c, (first.closed ? 1 : 2) * round) +
+         seconds((second.closed ? 1 : 2) * rest / c, rest);
 }
 
 }  // namespace toroid

@@ -47,8 +47,13 @@ std::vector<ColorChoice> ColorChoices(const GroupBox& box, const AlgorithmSpec& 
 absl::StatusOr<CollectivePlan> PlanAxisRings(const CollectiveNetwork& network, const DeviceGroups& groups,
                                              RingPasses passes, const ColorChoice& choice);
 
-// The formula above: seconds of all cores of a slice of two axes, both open or both closed, with two cores per chip.
-double AxisAllReduceSeconds(const NetworkSpec& network, int64_t n, int64_t m, bool closed, int64_t colors, Bytes payload);
+// The formula above: seconds of an all-reduce of all cores of a slice of two axes with two cores per chip, the first color
+// beginning with `first`. Two colors: axes alike. Exact where `first` has 3 chips or more, or is closed, or J does not bind.
+struct RingAxis {
+  int64_t chips = 1;
+  bool closed = false;
+};
+double AxisAllReduceSeconds(const NetworkSpec& network, RingAxis first, RingAxis second, int64_t colors, Bytes payload);
 
 }  // namespace toroid
 

@@ -74,7 +74,7 @@ TEST(CollectiveSimulatorTest, AllReduceAlongAxesTakesWhatItsFormulaSays) {
     const auto simulator = Simulator(Slice({c.n, c.m}, c.closed), network);
     for (const Bytes bytes : {Bytes{0}, kMiB, 32 * kMiB}) {
       EXPECT_NEAR(Microseconds(simulator->Estimate(CollectiveKind::kAllReduce, bytes, AllOf(*simulator))),
-                  AxisAllReduceSeconds(network, c.n, c.m, c.closed, c.colors, bytes) * 1e6, 1e-3);
+                  AxisAllReduceSeconds(network, {c.n, c.closed}, {c.m, c.closed}, c.colors, bytes) * 1e6, 1e-3);
     }
   }
 }
