@@ -1,22 +1,15 @@
 #include "simulator/machines/tpu_v3_core.h"
 
-#include <string>
-#include <utility>
-
-#include "google/protobuf/text_format.h"
 #include "hlo/base/status.h"
-#include "simulator/machines/machine.pb.h"
+#include "simulator/machines/machine.h"
 
 namespace toroid {
 
 const CoreSpec& TpuV3Core() {
-  static const CoreSpec* const core = [] {
-    static constexpr std::pair<const char*, const char*> kFiles[] = {
-#include "simulator/machines/tpu_v3_core_embedded.inc"
-    };
-    MachineFamily family;
-    TOROID_CHECK(google::protobuf::TextFormat::ParseFromString(kFiles[0].second, &family), kFiles[0].first);
-    return new CoreSpec(family.core());
+  static const auto* core = [] {
+    const absl::StatusOr<Machine> machine = LoadMachine("tpu-v3-8");
+    TOROID_CHECK(machine.ok(), machine.status().ToString());
+    return new CoreSpec(machine->family.core());
   }();
   return *core;
 }

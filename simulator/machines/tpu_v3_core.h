@@ -1,4 +1,3 @@
-// BUILD: embed "tpu_v3_core.textproto"
 // The core of TPU v3 as built in.
 #ifndef TOROID_SIMULATOR_MACHINES_TPU_V3_CORE_H_
 #define TOROID_SIMULATOR_MACHINES_TPU_V3_CORE_H_
@@ -7,7 +6,7 @@
 
 namespace toroid {
 
-// From tpu_v3_core.textproto, where each value has its source.
+// That of every slice of tpu_v3.textproto, where each value has its source.
 const CoreSpec& TpuV3Core();
 
 }  // namespace toroid
