@@ -444,10 +444,11 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kIota:
       return;
     case Opcode::kDot:
-      order = OrderOfDot(op);
-      break;
     case Opcode::kConvolution:
-      order = OrderOfConvolution(op);
+      for (Instruction* operand : op->operands()) {
+        if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_));
+      }
+      order = opcode == Opcode::kDot ? OrderOfDot(op) : OrderOfConvolution(op);
       break;
     case Opcode::kTranspose: {
       Instruction* from = op->operand(0);

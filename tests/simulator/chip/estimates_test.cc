@@ -43,8 +43,9 @@ TEST(EstimatesTest, MoeLayersAreWithinFourPercentAndTrainingStepsWithinSix) {
     if (e.group_class.empty()) {
       ++modules;
       EXPECT_LE(std::abs(e.Error()), is_pair ? 0.04 : 0.06);
+    } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {
+      EXPECT_LE(std::abs(e.Error()), 0.10);
     } else if (e.group_class == "dot") {
-      // Nine tenths of the time.
       EXPECT_LE(std::abs(e.Error()), 0.10);
     }
   }
