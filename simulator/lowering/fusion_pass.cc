@@ -149,7 +149,8 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
   }
   inside->set_root(root);
   xla::HloInstructionProto* attrs;
-  Instruction* fusion = computation_->Add(Opcode::kFusion, shape, leaves_, &attrs, absl::StrCat(results[0]->name(), ".fusion"));
+  const std::string name = results[0]->name().empty() ? "fusion" : absl::StrCat(results[0]->name(), ".fusion");
+  Instruction* fusion = computation_->Add(Opcode::kFusion, shape, leaves_, &attrs, name);
   attrs->set_fusion_kind(kind);
   fusion->set_called({inside});
   fusion->set_metadata(results[0]->metadata());
