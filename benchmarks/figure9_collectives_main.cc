@@ -65,7 +65,7 @@ std::string LeftOutTable(std::vector<LeftOut> choices) {
 
 std::string PlotScript(const std::vector<Figure9Point>& points) {
   std::string script =
-      "set multiplot layout 1,2\nset logscale xy 2\nset format y '%.0f'\nset grid\nset key left top\n"
+      "set multiplot layout 1,2\nset logscale xy 2\nset format y '%.0f'\nset grid\nset key below maxrows 2\n"
       "set xlabel 'cores'\nset ylabel 'microseconds'\nset xtics (16,32,64,128,256,512,1024,2048)\n";
   for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kAllReduce}) {
     std::string plot;
