@@ -3,6 +3,11 @@
 #include <limits>
 #include <type_traits>
 
+#include "hlo/ir/literal.h"
+#include "hlo/ir/mesh.h"
+#include "hlo/ir/types.h"
+#include "partitioner/spmd/spmd_builder.h"
+
 namespace toroid {
 namespace {
 

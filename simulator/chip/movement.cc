@@ -32,9 +32,9 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   const auto extent = [&](int64_t d) { return d < from.rank() ? from.dim(d) : 1; };
   const int64_t rows = std::min(extent(before[1]), extent(after[1]));
   if (rows <= core.vector().sublanes() / 4) {
-    each = std::max(each + movement.narrow_tile_cycles(), 57.0);
+    each = std::max(each, movement.narrow_tile_cycles());
   } else if (rows <= core.vector().sublanes() / 2) {
-    each = std::max(each + movement.quarter_tile_cycles(), 28.5);
+    each = std::max(each, movement.quarter_tile_cycles());
   }
   const double elements = static_cast<double>(to.NumElements());
   return each * elements / static_cast<double>(core.vector().sublanes() * core.vector().lanes());

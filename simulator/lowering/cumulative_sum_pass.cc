@@ -122,8 +122,7 @@ class Tree {
     for (int64_t i = 0; i < static_cast<int64_t>(rows.size()); ++i) attrs->add_dimensions(i <= d ? i : i + 1);
     Instruction* both = run_.forward ? Add(opcode_, Sized(cut), {spread, within}, &attrs)
                                      : Add(opcode_, Sized(cut), {within, spread}, &attrs);
-    // Out of the layout in which blocks were folded.
-    Instruction* result = Reshape(Add(Opcode::kCopy, Sized(cut), {both}, &attrs), padded);
+    Instruction* result = Reshape(both, padded);
     if (n % lanes_ == 0) return result;
     Instruction* part = Add(Opcode::kSlice, whole->shape(), {result}, &attrs);
     const int64_t first = run_.forward ? 0 : blocks * lanes_ - n;

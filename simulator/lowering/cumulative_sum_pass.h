@@ -7,7 +7,6 @@
 //   before = reduce-window(totals)             folds of all blocks before: exclusive, itself a tree if long
 //   y      = reshape(op(within, before))
 // Dimensions that lanes do not divide are padded with the neutral element.
-// The sum over blocks runs across tiles, what follows along them: a copy puts the result back into the layout of x.
 // Example: f32[2048,512] along dimension 0: f32[16,128,512], totals f32[16,512].
 // Source: XLA's reduce_window_rewriter.
 #ifndef TOROID_SIMULATOR_LOWERING_CUMULATIVE_SUM_PASS_H_

@@ -121,7 +121,6 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
     operands.clear();
     for (const Instruction* operand : member->operands()) operands.push_back(copy_[operand->index()]);
     Instruction* copy = inside->AddClone(*member, member->shape(), operands);
-    copy->set_name(member->name());
     if (!member->called().empty()) copy->set_called(member->called());
     copy_[member->index()] = copy;
   }

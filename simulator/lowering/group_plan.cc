@@ -113,6 +113,11 @@ class Planner {
   void TakeReductions();
   void Group();
   void Merge();
+  // `op`, or what it rounds, if that is a reduction; null if not.
+  const Instruction* ReductionOf(const Instruction* op) const {
+    if (op->opcode() == Opcode::kConvert && owner_[op->index()] == op) op = op->operand(0);
+    return op->opcode() == Opcode::kReduce ? op : nullptr;
+  }
   // Of a product, or of what it takes behind it.
   bool IsOfProduct(int g) const;
   // The lowest level of a group that reads what `g` writes.
@@ -413,7 +418,7 @@ void Planner::Group() {
 void Planner::Merge() {
   // What a group works on: the sizes of what it reduces or makes; its element width where it makes it.
   const auto space = [&](const Instruction* op) -> const Shape* {
-    if (op->opcode() == Opcode::kReduce) return &op->operand(0)->shape();
+    if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
     if (recomputed_[op->index()] && IsElementwise(op->opcode())) return &op->shape();
     return nullptr;
   };
@@ -427,7 +432,7 @@ void Planner::Merge() {
     int into = -1;
     for (const int input : inputs_[g]) {
       if (At(input)->shape().dims() != own->dims()) continue;
-      if (At(g)->opcode() != Opcode::kReduce && CanJoin(g, group_of_[input])) {
+      if (ReductionOf(At(g)) == nullptr && CanJoin(g, group_of_[input])) {
         into = group_of_[input];
         break;
       }
@@ -438,7 +443,7 @@ void Planner::Merge() {
         if (values_[other].empty() || values_[other].size() >= 16) continue;
         const Shape* theirs = space(At(other));
         if (theirs->dims() != own->dims()) continue;
-        const bool both_made = At(g)->opcode() != Opcode::kReduce && At(other)->opcode() != Opcode::kReduce;
+        const bool both_made = ReductionOf(At(g)) == nullptr && ReductionOf(At(other)) == nullptr;
         const bool narrow = ByteWidth(own->element_type()) < 2 || ByteWidth(theirs->element_type()) < 2;
         if (both_made && narrow) continue;
         if (!CanShareLevel(g, other)) continue;

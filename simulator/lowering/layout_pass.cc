@@ -83,6 +83,17 @@ std::optional<Dims> OrderThroughReshape(const Shape& from, const Shape& to, cons
   return OrderFrom(to, first);
 }
 
+// Of a value that adds what was before to running folds of blocks: what the blocks were cut from; null for others.
+const Instruction* InputOfRunningFold(const Instruction* value) {
+  if (!IsElementwise(value->opcode())) return nullptr;
+  for (const Instruction* operand : value->operands()) {
+    if (operand->opcode() != Opcode::kReduceWindow || !IsRunningFold(*operand)) continue;
+    const Instruction* blocks = operand->operand(0);
+    return blocks->opcode() == Opcode::kReshape ? blocks->operand(0) : blocks;
+  }
+  return nullptr;
+}
+
 class LayoutAssigner {
  public:
   LayoutAssigner(Computation* computation, const Tiling& tiling)
@@ -104,7 +115,9 @@ class LayoutAssigner {
       Instruction* op = computation_->instruction(i);
       if (!op->shape().IsArray()) continue;
       if (!Known(op)) orders_[i] = LeastPaddingOrder(op->shape(), tiling_);
-      SetOrder(orders_[i], &op->mutable_shape());
+      if (orders_[i] != RowMajor(op->shape()) || !op->shape().HasRowMajorLayout()) {
+        SetOrder(orders_[i], &op->mutable_shape());
+      }
     }
     return SortInstructions(computation_);
   }
@@ -206,19 +219,26 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
           }
         }
         if (static_cast<int>(own.size()) != from->shape().rank()) break;
-        if (!Known(from) && IsElementwise(from->opcode()) && from->shape().rank() > 1) {
+        Instruction* made = from;
+        while (made->opcode() == Opcode::kReshape && SameButUnitDims(made->operand(0)->shape(), made->shape())) {
+          made = made->operand(0);
+        }
+        const bool is_written = IsElementwise(made->opcode()) && made->shape().rank() > 1;
+        if (!Known(from) && !Known(made) && is_written) {
           // Written before it is spread: as it is made best.
-          Settle(from, NaturalOrder(from, own));
+          Settle(made, NaturalOrder(made, LeastPaddingOrder(made->shape(), tiling_)));
+          if (!Known(from)) {
+            orders_[from->index()] =
+                OrderThroughReshape(made->shape(), from->shape(), OrderOf(made)).value_or(RowMajor(from->shape()));
+          }
         }
         if (!Known(from)) {
           todo.push_back({from, own});
         } else if (from->shape().rank() > 0) {
-          Need(op, 0, own, IsElementwise(from->opcode()));
+          Need(op, 0, own, is_written);
         }
         break;
       }
-      case Opcode::kCopy:
-        break;
       case Opcode::kTranspose: {
         Dims own;
         for (const int64_t d : now) own.push_back(op->dimensions()[d]);
@@ -400,8 +420,13 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
     orders_[op->index()] = *order;
     return;
   }
-  Need(op, 0, RowMajor(from->shape()));
-  orders_[op->index()] = RowMajor(op->shape());
+  Dims order = RowMajor(op->shape());
+  // A cumulative sum goes back into the order in which its input is made best.
+  if (const Instruction* input = InputOfRunningFold(from); input != nullptr && input->shape().dims() == op->shape().dims()) {
+    order = input->index() < n_ && flexible_[input->index()] ? NaturalOrder(input, order) : OrderOf(input);
+  }
+  Need(op, 0, OrderThroughReshape(op->shape(), from->shape(), order).value_or(RowMajor(from->shape())));
+  orders_[op->index()] = order;
 }
 
 void LayoutAssigner::Assign(Instruction* op) {
@@ -419,10 +444,11 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kIota:
       return;
     case Opcode::kDot:
-      order = OrderOfDot(op);
-      break;
     case Opcode::kConvolution:
-      order = OrderOfConvolution(op);
+      for (Instruction* operand : op->operands()) {
+        if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_));
+      }
+      order = opcode == Opcode::kDot ? OrderOfDot(op) : OrderOfConvolution(op);
       break;
     case Opcode::kTranspose: {
       Instruction* from = op->operand(0);
@@ -487,12 +513,6 @@ void LayoutAssigner::Assign(Instruction* op) {
       order = Known(op->operand(0)) ? OrderOf(op->operand(0)) : LeastPaddingOrder(op->shape(), tiling_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
-    }
-    case Opcode::kCopy: {
-      // Of a cumulative sum, into the layout that is wanted next.
-      Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, LeastPaddingOrder(op->shape(), tiling_));
-      return;
     }
     case Opcode::kAllToAll:
     case Opcode::kAllGather:

@@ -19,10 +19,9 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCalls(module));
   PassPipeline pipeline;
-  pipeline.Add<SimplifyPass>()
-      .Add<Bfloat16Pass>()
-      .Add<CumulativeSumPass>(tiling.lanes)
+  pipeline.Add<CumulativeSumPass>(tiling.lanes)
       .Add<SimplifyPass>()
+      .Add<Bfloat16Pass>()
       .Add<AllReduceCombinerPass>()
       .Add<LayoutPass>(tiling)
       .Add<FusionPass>(tiling.sublanes);

@@ -2,10 +2,9 @@
 // branch is one step of the core or one exchange between cores, and its shapes say how arrays lie in memory.
 //
 //   inline_calls         calls become what they compute
+//   cumulative_sum       trees of windows
 //   simplify             what moves nothing goes
 //   bfloat16             what only products read is rounded where it is made
-//   cumulative_sum       trees of windows
-//   simplify
 //   all_reduce_combiner  exchanges that can run at once
 //   layout               the order of dimensions of every array, copies where two are needed
 //   fusion               groups

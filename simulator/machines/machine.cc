@@ -1,8 +1,10 @@
 // BUILD: embed "tpu_v2.textproto", "tpu_v3.textproto", "tpu_v4.textproto", "islands.textproto"
 #include "simulator/machines/machine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -108,11 +110,15 @@ absl::Status Set(const Number& number, double value) {
   return absl::OkStatus();
 }
 
-// What a machine cannot do without: a 0 there would divide, or leave nothing.
-bool MustBePositive(const Number& number) {
+// What a machine can do without: costs, and what is counted from 0. A 0 elsewhere would divide, or leave nothing.
+bool MayBeZero(const Number& number) {
+  static constexpr absl::string_view kCosts[] = {"_seconds", "_seconds_per_byte", "_cycles", "_passes", "_times",
+                                                 "_share",   "_colors",           "_factor"};
   const std::string& name = number.field->name();
-  return absl::EndsWith(name, "_per_second") || absl::EndsWith(name, "_hertz") || name == "cores_per_chip" ||
-         name == "chips" || name == "memory_bytes";
+  const bool is_cost = std::any_of(std::begin(kCosts), std::end(kCosts),
+                                   [&](absl::string_view suffix) { return absl::EndsWith(name, suffix); });
+  return is_cost || name == "chip" || name == "axis" || absl::StartsWith(number.path, "network.router.") ||
+         absl::StrContains(number.path, ".slots_of.");
 }
 
 absl::Status CheckNumbers(MachineFamily* family) {
@@ -124,7 +130,7 @@ absl::Status CheckNumbers(MachineFamily* family) {
       first = absl::InvalidArgumentError(absl::StrCat(number.path, " is no finite number"));
     } else if (value < 0) {
       first = absl::InvalidArgumentError(absl::StrCat(number.path, " is negative: ", value));
-    } else if (value == 0 && MustBePositive(number)) {
+    } else if (value == 0 && !MayBeZero(number)) {
       first = absl::InvalidArgumentError(absl::StrCat(number.path, " is 0 or missing; it must be more"));
     }
   });

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/status_matchers.h"
@@ -15,13 +17,24 @@ using ::testing::HasSubstr;
 
 constexpr char kSmall[] = R"(
 name: "small" cores_per_chip: 2
-core { memory_bytes: 1000 }
-network { link_bytes_per_second: 1e9 }
+core {
+  memory_bytes: 1000 clock_hertz: 1e9
+  matrix { units: 1 tile: 128 cycles_per_row: 1 cycles_per_float32_row: 1 full_precision_passes: 6 }
+  vector { lanes: 128 sublanes: 8 slots: 2 cycles_per_register: 2 }
+  memory {
+    bytes_per_second: 4e11 stream_efficiency: 0.9 on_chip_bytes: 16777216 window_budget_bytes: 8388608
+    window_bytes: 4194304 single_window_bytes: 1048576
+  }
+}
+network { link_bytes_per_second: 1e9 injection_bytes_per_second: 2e9 }
 slices { name: "one" chips: [1] }
 slices { name: "ring" chips: [4] wrap: [true] }
 )";
 
 std::string Small(const std::string& more) { return std::string(kSmall) + more; }
+std::string WithLinkRate(const std::string& rate) {
+  return absl::StrReplaceAll(kSmall, {{"link_bytes_per_second: 1e9", "link_bytes_per_second: " + rate}});
+}
 
 void ExpectRefused(const std::string& text, const std::string& what) {
   EXPECT_THAT(ParseMachine(text, "", "m.textproto").status(),
@@ -63,11 +76,12 @@ TEST(MachineTest, ASliceOfAFileIsChosenByName) {
 TEST(MachineTest, BadFilesAreRefusedInOneLine) {
   ExpectRefused("name: ", "1:");
   ExpectRefused(Small("speed: 3"), "no field named \"speed\"");
-  ExpectRefused(R"(name: "m" cores_per_chip: 1 core { memory_bytes: 1 } slices { name: "a" chips: [1] })",
-                "network.link_bytes_per_second is 0 or missing");
-  ExpectRefused(Small("network { link_bytes_per_second: -1 }"), "network.link_bytes_per_second is negative: -1");
-  ExpectRefused(Small("network { link_bytes_per_second: nan }"), "is no finite number");
-  ExpectRefused(Small("network { link_bytes_per_second: inf }"), "is no finite number");
+  ExpectRefused(R"(name: "m" cores_per_chip: 1 slices { name: "a" chips: [1] })", "core.memory_bytes is 0 or missing");
+  ExpectRefused(WithLinkRate("0"), "network.link_bytes_per_second is 0 or missing");
+  ExpectRefused(absl::StrReplaceAll(kSmall, {{"lanes: 128", "lanes: 0"}}), "core.vector.lanes is 0 or missing");
+  ExpectRefused(WithLinkRate("-1"), "network.link_bytes_per_second is negative: -1");
+  ExpectRefused(WithLinkRate("nan"), "is no finite number");
+  ExpectRefused(WithLinkRate("inf"), "is no finite number");
   ExpectRefused(Small(R"(slices { name: "one" chips: [1] })"), "two slices are named one");
   ExpectRefused(Small(R"(slices { name: "x" })"), "x has no chips");
   ExpectRefused(Small(R"(slices { name: "x" chips: [0] })"), "chips[0] is 0");

@@ -1,0 +1,216 @@
+#include "benchmarks/chip_estimates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "hlo/base/files.h"
+#include "hlo/base/status.h"
+#include "hlo/io/file.h"
+#include "hlo/io/hlo_text.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/chip/chip_model.h"
+#include "simulator/chip/group_class.h"
+#include "simulator/lowering/lower.h"
+
+namespace toroid {
+namespace {
+
+// Rows of a tab-separated file behind its header; all have `columns` fields or more.
+absl::StatusOr<std::vector<std::vector<std::string>>> ReadTable(const std::string& path, size_t columns) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  std::vector<std::vector<std::string>> rows;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    std::vector<std::string> row = absl::StrSplit(line, '\t');
+    if (row.size() < columns) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": a row has ", row.size(), " columns, not ", columns));
+    }
+    rows.push_back(std::move(row));
+  }
+  if (!rows.empty()) rows.erase(rows.begin());
+  return rows;
+}
+
+absl::StatusOr<double> Number(const std::string& text) {
+  double value;
+  if (!absl::SimpleAtod(text, &value)) return absl::InvalidArgumentError(absl::StrCat("no number: ", text));
+  return value;
+}
+
+absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_view entry, const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(absl::StrCat(before, "ENTRY main {\n", entry, "\n}")));
+  ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*module, core));
+  return time.microseconds + core.launch_seconds() * 1e6;
+}
+
+}  // namespace
+
+absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, Lower(module, core));
+  ChipModel model(core);
+  ProgramTime time;
+  absl::btree_map<std::string, double> by_class;
+  for (const auto& op : lowered->entry()->instructions()) {
+    const double microseconds = static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
+    if (microseconds == 0) continue;
+    time.microseconds += microseconds;
+    by_class[std::string(GroupClassOf(*op))] += microseconds;
+  }
+  time.by_class.assign(by_class.begin(), by_class.end());
+  return time;
+}
+
+absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
+                                                           const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 4));
+  std::vector<ChipEstimate> estimates;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    ChipEstimate estimate;
+    estimate.name = rows[i][0];
+    ASSIGN_OR_RETURN(estimate.compiler_us, Number(rows[i][1]));
+    if (rows[i][3] != "-" || estimate.compiler_us == 0) continue;
+    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(absl::StrCat(folder, "/", estimate.name, ".hlo.pb")));
+    ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
+    estimate.model_us = time.microseconds;
+    estimate.calibrates = third_calibrates && i % 3 == 0;
+    estimates.push_back(std::move(estimate));
+  }
+  return estimates;
+}
+
+absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder, const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 3));
+  std::vector<ChipEstimate> estimates;
+  for (size_t first = 0; first < rows.size();) {
+    const std::string& name = rows[first][0];
+    const std::string path = absl::StrCat(folder, "/", name, absl::StartsWith(name, "train") ? ".hlo.pb.gz" : ".hlo.pb");
+    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(path));
+    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
+    ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*partitioned.module, core));
+    ChipEstimate all;
+    all.name = name;
+    all.model_us = time.microseconds;
+    size_t next = first;
+    std::vector<ChipEstimate> classes;
+    for (; next < rows.size() && rows[next][0] == name; ++next) {
+      ChipEstimate own;
+      own.name = name;
+      own.group_class = rows[next][1];
+      ASSIGN_OR_RETURN(own.compiler_us, Number(rows[next][2]));
+      all.compiler_us += own.compiler_us;
+      for (const auto& [group_class, microseconds] : time.by_class) {
+        if (group_class == own.group_class) own.model_us = microseconds;
+      }
+      classes.push_back(std::move(own));
+    }
+    estimates.push_back(std::move(all));
+    for (ChipEstimate& own : classes) estimates.push_back(std::move(own));
+    first = next;
+  }
+  return estimates;
+}
+
+ErrorSummary Summarize(const std::vector<ChipEstimate>& estimates) {
+  ErrorSummary summary;
+  std::vector<double> errors;
+  double model = 0, compiler = 0;
+  for (const ChipEstimate& estimate : estimates) {
+    errors.push_back(std::abs(estimate.Error()));
+    model += estimate.model_us;
+    compiler += estimate.compiler_us;
+  }
+  if (errors.empty()) return summary;
+  std::sort(errors.begin(), errors.end());
+  summary.count = static_cast<int>(errors.size());
+  summary.median = errors[errors.size() / 2];
+  summary.ninetieth = errors[errors.size() * 9 / 10];
+  summary.worst = errors.back();
+  summary.ratio = model / compiler;
+  return summary;
+}
+
+absl::StatusOr<std::vector<MeasuredRate>> MeasuredDots(const CoreSpec& core) {
+  struct Point {
+    int64_t m, n;
+    double tflops;
+  };
+  static constexpr Point kPoints[] = {{64, 12288, 20},   {128, 12288, 38},  {256, 12288, 39},   {512, 12288, 51},
+                                      {1024, 12288, 55}, {2048, 12288, 57}, {4096, 12288, 58.5}, {8192, 12288, 60},
+                                      {8192, 256, 5},    {8192, 512, 16},   {8192, 1024, 35},   {8192, 2048, 41},
+                                      {8192, 4096, 54},  {8192, 8192, 57},  {8192, 16384, 59.5}};
+  std::vector<MeasuredRate> rates;
+  for (const Point& p : kPoints) {
+    ASSIGN_OR_RETURN(
+        const double microseconds,
+        MicrosecondsOf("", absl::StrFormat("a = bf16[%d,%d] parameter(0) b = bf16[%d,%d] parameter(1) ROOT d = bf16[%d,%d] dot(a, "
+                                       "b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+                                       p.m, p.n, p.n, p.n, p.m, p.n),
+                       core));
+    rates.push_back({absl::StrFormat("%dx%dx%d", p.m, p.n, p.n), p.tflops,
+                     2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.n) / microseconds * 1e-6});
+  }
+  return rates;
+}
+
+absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& core) {
+  // 2^28 elements, where a launch no longer counts, in rows of 4096.
+  const double elements = 65536.0 * 4096.0;
+  struct Program {
+    const char* name;
+    double measured;  // 1e9 elements per second.
+    const char* before;  // Computations.
+    const char* entry;
+  };
+  static constexpr Program kPrograms[] = {
+      {"gelu", 40, "", R"(
+  c = f32[] constant(0.7071)  cb = f32[65536,4096] broadcast(c), dimensions={}
+  h = f32[] constant(0.5)     hb = f32[65536,4096] broadcast(h), dimensions={}
+  o = f32[] constant(1)       ob = f32[65536,4096] broadcast(o), dimensions={}
+  s = f32[65536,4096] multiply(x, cb)
+  e = f32[65536,4096] erf(s)
+  p = f32[65536,4096] add(e, ob)
+  q = f32[65536,4096] multiply(x, p)
+  ROOT r = f32[65536,4096] multiply(q, hb))"},
+      {"layer norm", 22, "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n", R"(
+  zero = f32[] constant(0)
+  n = f32[] constant(0.000244140625)  nb = f32[65536] broadcast(n), dimensions={}
+  s = f32[65536] reduce(x, zero), dimensions={1}, to_apply=add
+  m = f32[65536] multiply(s, nb)
+  mb = f32[65536,4096] broadcast(m), dimensions={0}
+  d = f32[65536,4096] subtract(x, mb)
+  dd = f32[65536,4096] multiply(d, d)
+  v = f32[65536] reduce(dd, zero), dimensions={1}, to_apply=add
+  w = f32[65536] multiply(v, nb)
+  i = f32[65536] rsqrt(w)
+  ib = f32[65536,4096] broadcast(i), dimensions={0}
+  ROOT r = f32[65536,4096] multiply(d, ib))"},
+      {"softmax", 11,
+       "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+       "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }\n",
+       R"(
+  zero = f32[] constant(0)
+  least = f32[] constant(-inf)
+  m = f32[65536] reduce(x, least), dimensions={1}, to_apply=max
+  mb = f32[65536,4096] broadcast(m), dimensions={0}
+  d = f32[65536,4096] subtract(x, mb)
+  e = f32[65536,4096] exponential(d)
+  s = f32[65536] reduce(e, zero), dimensions={1}, to_apply=add
+  sb = f32[65536,4096] broadcast(s), dimensions={0}
+  ROOT r = f32[65536,4096] divide(e, sb))"}};
+  std::vector<MeasuredRate> rates;
+  for (const Program& program : kPrograms) {
+    ASSIGN_OR_RETURN(const double microseconds,
+                     MicrosecondsOf(program.before, absl::StrCat("x = f32[65536,4096] parameter(0)", program.entry), core));
+    rates.push_back({program.name, program.measured, elements / microseconds * 1e-3});
+  }
+  return rates;
+}
+
+}  // namespace toroid

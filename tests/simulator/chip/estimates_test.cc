@@ -1,0 +1,63 @@
+// BUILD: size = "medium"
+// BUILD: data = ["//tests/corpus:tpu_v3"]
+// The chip model against Google's compiler for TPU v3: errors of benchmarks/chip_model, which prints each. Bounds are what
+// is reached, rounded up: a change that makes errors grow fails here.
+#include <cmath>
+
+#include "benchmarks/chip_estimates.h"
+#include "gtest/gtest.h"
+#include "simulator/machines/tpu_v3_core.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+constexpr char kFolder[] = "tests/corpus/tpu_v3";
+
+TEST(EstimatesTest, OneCoreProgramsAreWithinFivePercentInTheMedianAndTwentyInTheNinetiethPercentile) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, OneCoreEstimates(kFolder, true, TpuV3Core()));
+  std::vector<ChipEstimate> third, rest;
+  for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
+  EXPECT_EQ(programs.size(), 90);
+  EXPECT_EQ(third.size(), 30);
+  EXPECT_LE(Summarize(third).median, 0.03);
+  EXPECT_LE(Summarize(third).ninetieth, 0.10);
+  EXPECT_LE(Summarize(rest).median, 0.035);
+  EXPECT_LE(Summarize(rest).ninetieth, 0.12);
+}
+
+TEST(EstimatesTest, HeldOutProgramsAreAsGood) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/held_out", false, TpuV3Core()));
+  EXPECT_GE(programs.size(), 30);
+  EXPECT_LE(Summarize(programs).median, 0.05);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.20);
+}
+
+TEST(EstimatesTest, MoeLayersAreWithinFourPercentAndTrainingStepsWithinSix) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> estimates, MoeEstimates(std::string(kFolder) + "/moe", TpuV3Core()));
+  int modules = 0;
+  for (const ChipEstimate& e : estimates) {
+    SCOPED_TRACE(e.name + " " + e.group_class);
+    const bool is_pair = e.name.rfind("pair", 0) == 0;
+    if (e.group_class.empty()) {
+      ++modules;
+      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.04 : 0.06);
+    } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {
+      EXPECT_LE(std::abs(e.Error()), 0.10);
+    } else if (e.group_class == "dot") {
+      EXPECT_LE(std::abs(e.Error()), 0.10);
+    }
+  }
+  EXPECT_EQ(modules, 5);
+}
+
+TEST(EstimatesTest, DotsRunAsFastAsMeasured) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core()));
+  double error = 0;
+  for (const MeasuredRate& rate : dots) error += std::abs(rate.model / rate.measured - 1);
+  EXPECT_LE(error / static_cast<double>(dots.size()), 0.10);
+}
+
+}  // namespace
+}  // namespace toroid

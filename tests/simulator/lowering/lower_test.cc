@@ -1,0 +1,247 @@
+// Lowered programs compute what they did, and run in the groups one expects.
+#include "simulator/lowering/lower.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "runtime/engine/executor.h"
+#include "simulator/chip/chip_model.h"
+#include "simulator/chip/group_class.h"
+#include "simulator/machines/tpu_v3_core.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kReducers[] = R"(
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+)";
+
+std::unique_ptr<Module> Parsed(absl::string_view entry) {
+  auto module = ParseModule(absl::StrCat(kReducers, "ENTRY main {", entry, "}"));
+  EXPECT_OK(module.status());
+  return *std::move(module);
+}
+
+std::unique_ptr<Module> Lowered(const Module& module) {
+  PipelineOptions options;
+  options.verify = true;
+  auto lowered = Lower(module, TpuV3Core(), options);
+  EXPECT_OK(lowered.status());
+  return *std::move(lowered);
+}
+
+// Classes of the steps that take time, in order.
+std::vector<std::string> Groups(absl::string_view entry) {
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
+  ChipModel model(TpuV3Core());
+  std::vector<std::string> groups;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (model.TimeOf(*op).picoseconds > 0) groups.emplace_back(GroupClassOf(*op));
+  }
+  return groups;
+}
+
+// Small integers, so that sums and bf16 are exact.
+Literal Argument(const Shape& shape, int seed) {
+  Literal literal(shape);
+  auto values = literal.mutable_data<float>();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 7 + seed) % 5) - 2;
+  return literal;
+}
+
+void ExpectSameValues(absl::string_view entry) {
+  SCOPED_TRACE(entry);
+  const std::unique_ptr<Module> module = Parsed(entry);
+  const std::unique_ptr<Module> lowered = Lowered(*module);
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module->entry()->parameters()) {
+    arguments.push_back(Argument(parameter->shape(), static_cast<int>(arguments.size())));
+  }
+  ASSERT_OK_AND_ASSIGN(const Literal before, RunSingle(*module, arguments));
+  ASSERT_OK_AND_ASSIGN(const Literal after, RunSingle(*lowered, arguments));
+  EXPECT_TRUE(before == after);
+}
+
+TEST(LowerTest, TransposesAndReshapesKeepValues) {
+  ExpectSameValues(R"( x = f32[6,10] parameter(0)
+    ROOT t = f32[10,6] transpose(x), dimensions={1,0} )");
+  ExpectSameValues(R"( x = f32[6,10] parameter(0) y = f32[10,6] parameter(1)
+    t = f32[10,6] transpose(x), dimensions={1,0}
+    ROOT a = f32[10,6] add(t, y) )");
+  ExpectSameValues(R"( x = f32[4,1,6] parameter(0)
+    t = f32[1,6,4] transpose(x), dimensions={1,2,0}
+    r = f32[6,4] reshape(t)
+    u = f32[4,6] transpose(r), dimensions={1,0}
+    ROOT n = f32[24] reshape(u) )");
+  ExpectSameValues(R"( x = f32[8] parameter(0)
+    r = f32[8,1] reshape(x)
+    b = f32[8,1] broadcast(r), dimensions={0,1}
+    s = f32[8] reshape(b)
+    c = f32[8,4] broadcast(s), dimensions={0}
+    t = f32[4,8] transpose(c), dimensions={1,0}
+    ROOT n = f32[32] reshape(t) )");
+}
+
+TEST(LowerTest, DotsKeepValuesWithEveryTransposedOperand) {
+  for (const absl::string_view sizes : {"[16,24]", "[24,16]"}) {
+    const bool is_transposed = sizes == "[24,16]";
+    ExpectSameValues(absl::StrCat(" x = f32", sizes, " parameter(0) w = f32[24,8] parameter(1) ",
+                                  is_transposed ? "xt = f32[16,24] transpose(x), dimensions={1,0}" : "xt = f32[16,24] negate(x)",
+                                  R"( d = f32[16,8] dot(xt, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+                                  ROOT t = f32[8,16] transpose(d), dimensions={1,0} )"));
+  }
+  ExpectSameValues(R"( x = f32[2,8,4,16] parameter(0) y = f32[2,6,4,16] parameter(1)
+    d = f32[2,4,8,6] dot(x, y), lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}
+    f = f32[] constant(-inf)
+    m = f32[2,4,8] reduce(d, f), dimensions={3}, to_apply=max
+    b = f32[2,4,8,6] broadcast(m), dimensions={0,1,2}
+    ROOT s = f32[2,4,8,6] subtract(d, b) )");
+}
+
+TEST(LowerTest, CumulativeSumsKeepValuesForEverySize) {
+  for (const int n : {2, 127, 128, 129, 256, 300}) {
+    for (const bool forward : {true, false}) {
+      for (const int dimension : {0, 1}) {
+        const std::string shape = dimension == 0 ? absl::StrCat("f32[", n, ",3]") : absl::StrCat("f32[3,", n, "]");
+        const std::string pad = forward ? absl::StrCat(n - 1, "_0") : absl::StrCat("0_", n - 1);
+        ExpectSameValues(absl::StrCat(" x = ", shape, " parameter(0) z = f32[] constant(0) ROOT s = ", shape,
+                                      " reduce-window(x, z), window={size=", dimension == 0 ? "" : "1x", n,
+                                      dimension == 0 ? "x1" : "", " pad=", dimension == 0 ? pad + "x0_0" : "0_0x" + pad,
+                                      "}, to_apply=sum "));
+      }
+    }
+  }
+}
+
+TEST(LowerTest, ACumulativeSumOfManyBlocksIsATreeOfTrees) {
+  ExpectSameValues(R"( x = f32[20000] parameter(0) z = f32[] constant(0)
+    ROOT s = f32[20000] reduce-window(x, z), window={size=20000 pad=19999_0}, to_apply=sum )");
+}
+
+TEST(LowerTest, SoftmaxIsThreePassesTheFirstAlone) {
+  const absl::string_view softmax = R"( x = f32[64,256] parameter(0)
+    low = f32[] constant(-inf)
+    zero = f32[] constant(0)
+    m = f32[64] reduce(x, low), dimensions={1}, to_apply=max
+    mb = f32[64,256] broadcast(m), dimensions={0}
+    d = f32[64,256] subtract(x, mb)
+    e = f32[64,256] exponential(d)
+    s = f32[64] reduce(e, zero), dimensions={1}, to_apply=sum
+    sb = f32[64,256] broadcast(s), dimensions={0}
+    ROOT r = f32[64,256] divide(e, sb) )";
+  EXPECT_THAT(Groups(softmax), ElementsAre("reduce", "reduce", "loop"));
+}
+
+TEST(LowerTest, ADotTakesItsEpilogueAndOneReduction) {
+  EXPECT_THAT(Groups(R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) y = f32[256,512] parameter(2)
+    zero = f32[] constant(0)
+    zb = f32[256,512] broadcast(zero), dimensions={}
+    d = f32[256,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    p = f32[256,512] maximum(d, zb)
+    a = f32[256,512] add(p, y)
+    s = f32[512] reduce(a, zero), dimensions={0}, to_apply=sum
+    ROOT t = (f32[256,512], f32[512]) tuple(a, s) )"),
+              ElementsAre("dot"));
+}
+
+TEST(LowerTest, ReductionsOfOneArrayAndUpdatesThatReadEachOtherMerge) {
+  EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0)
+    zero = f32[] constant(0)
+    low = f32[] constant(-inf)
+    s = f32[512] reduce(x, zero), dimensions={0}, to_apply=sum
+    m = f32[256] reduce(x, low), dimensions={1}, to_apply=max
+    ROOT t = (f32[512], f32[256]) tuple(s, m) )"),
+              ElementsAre("reduce"));
+  EXPECT_THAT(Groups(R"( p = f32[256,512] parameter(0) g = f32[256,512] parameter(1) m = f32[256,512] parameter(2)
+    n = f32[256,512] add(m, g)
+    q = f32[256,512] subtract(p, n)
+    ROOT t = (f32[256,512], f32[256,512]) tuple(q, n) )"),
+              ElementsAre("loop"));
+}
+
+TEST(LowerTest, WhatOnlyDotsReadIsSentInBf16) {
+  const std::unique_ptr<Module> module = Parsed(R"( x = f32[8,256] parameter(0) w = f32[256,256] parameter(1)
+    n = f32[8,256] negate(x)
+    a = f32[8,256] all-to-all(n), dimensions={0}, channel_id=1, replica_groups={{0,1,2,3,4,5,6,7}}
+    ROOT d = f32[8,256] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} )");
+  module->config().num_partitions = 8;
+  const std::string text = PrintModule(*Lowered(*module));
+  EXPECT_THAT(text, HasSubstr("bf16[8,256]{1,0} all-to-all("));
+  EXPECT_THAT(text, HasSubstr("f32[8,256]{1,0} dot("));
+}
+
+TEST(LowerTest, HighestPrecisionKeepsF32) {
+  const std::unique_ptr<Module> module = Parsed(R"( x = f32[8,256] parameter(0) w = f32[256,256] parameter(1)
+    n = f32[8,256] negate(x)
+    ROOT d = f32[8,256] dot(n, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={highest,highest} )");
+  EXPECT_THAT(PrintModule(*Lowered(*module)), ::testing::Not(HasSubstr("bf16")));
+}
+
+TEST(LowerTest, AllReducesThatDoNotWaitForEachOtherAreOne) {
+  const std::unique_ptr<Module> module = Parsed(R"( x = f32[8] parameter(0) y = f32[4,4] parameter(1)
+    a = f32[8] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=sum
+    b = f32[4,4] all-reduce(y), channel_id=2, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=sum
+    n = f32[8] negate(a)
+    c = f32[8] all-reduce(n), channel_id=3, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=sum
+    ROOT t = (f32[8], f32[4,4], f32[8]) tuple(a, b, c) )");
+  module->config().num_partitions = 2;
+  const std::unique_ptr<Module> lowered = Lowered(*module);
+  std::vector<int> sizes;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() == Opcode::kAllReduce) sizes.push_back(op->num_operands());
+  }
+  EXPECT_THAT(sizes, ElementsAre(2, 1));
+}
+
+TEST(LowerTest, LoopsKeepTheirBodies) {
+  auto module = ParseModule(R"(
+    body { s = (s32[], f32[64,128]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = f32[64,128] get-tuple-element(s), index=1
+      one = s32[] constant(1)
+      j = s32[] add(i, one)
+      y = f32[64,128] add(x, x)
+      z = f32[64,128] negate(y)
+      ROOT t = (s32[], f32[64,128]) tuple(j, z) }
+    condition { s = (s32[], f32[64,128]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      n = s32[] constant(3)
+      ROOT l = pred[] compare(i, n), direction=LT }
+    ENTRY main { x = f32[64,128] parameter(0)
+      zero = s32[] constant(0)
+      s = (s32[], f32[64,128]) tuple(zero, x)
+      w = (s32[], f32[64,128]) while(s), condition=condition, body=body
+      ROOT r = f32[64,128] get-tuple-element(w), index=1 })");
+  ASSERT_OK(module.status());
+  const std::unique_ptr<Module> lowered = Lowered(**module);
+  const std::vector<Literal> arguments = {Argument(Shape(xla::F32, {64, 128}), 1)};
+  ASSERT_OK_AND_ASSIGN(const Literal before, RunSingle(**module, arguments));
+  ASSERT_OK_AND_ASSIGN(const Literal after, RunSingle(*lowered, arguments));
+  EXPECT_TRUE(before == after);
+  bool fused = false;
+  for (const auto& computation : lowered->computations()) {
+    for (const auto& op : computation->instructions()) fused |= op->opcode() == Opcode::kFusion;
+  }
+  EXPECT_TRUE(fused);
+}
+
+TEST(LowerTest, TheModuleGivenStaysAsItIs) {
+  const std::unique_ptr<Module> module = Parsed(R"( x = f32[6,10] parameter(0)
+    t = f32[10,6] transpose(x), dimensions={1,0}
+    ROOT n = f32[10,6] negate(t) )");
+  const std::string before = PrintModule(*module);
+  Lowered(*module);
+  EXPECT_EQ(PrintModule(*module), before);
+}
+
+}  // namespace
+}  // namespace toroid

@@ -1,0 +1,44 @@
+#include "simulator/lowering/tiling.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+const Tiling kTiling;
+
+TEST(TilingTest, TheTwoMinorDimensionsPadToTiles) {
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {2048, 64}), kTiling), 2048 * 128);
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {3, 9, 130}), kTiling), 3 * 16 * 256);
+  EXPECT_EQ(PaddedBytes(Shape(xla::BF16, {2048, 1024}), kTiling), 2 * 2048 * 1024);
+}
+
+TEST(TilingTest, FewRowsLieInSmallerTiles) {
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {100, 3, 128}), kTiling), 100 * 4 * 128);
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {100, 2, 128}), kTiling), 100 * 2 * 128);
+  EXPECT_EQ(PaddedElements(Shape(xla::BF16, {100, 2, 128}), kTiling), 100 * 4 * 128);
+}
+
+TEST(TilingTest, VectorsPadToAPowerOfTwoOrToTilesOf1024) {
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {10}), kTiling), 128);
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {300}), kTiling), 512);
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {5000}), kTiling), 5120);
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {}), kTiling), 1);
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {0, 5}), kTiling), 0);
+}
+
+TEST(TilingTest, DimensionsOfOneElementTakeNoPlaceInTiles) {
+  EXPECT_EQ(PaddedElements(Shape(xla::F32, {64, 1, 128, 1}), kTiling), 64 * 128);
+}
+
+TEST(TilingTest, TheOrderOfLeastPaddingPutsTheWorstDimensionOutermost) {
+  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {65536, 64}), kTiling), ElementsAre(0, 1));
+  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling), ElementsAre(1, 0, 2));
+  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {4096, 1024}), kTiling), ElementsAre(1, 0));
+}
+
+}  // namespace
+}  // namespace toroid
