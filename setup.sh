@@ -24,7 +24,7 @@ build_packages=(
 # Not part of the key below: Bazel sees their files.
 mpi_packages=(libopenmpi-dev openmpi-bin)
 report_packages=(libjs-d3)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev chromium chromium-driver python3-selenium)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium)
 packages=("${build_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}")
 
 for argument in "$@"; do

@@ -141,8 +141,18 @@ int32_t FlowProblem::AddTransfer(double bytes, double count, absl::Span<const Re
   bytes_.push_back(bytes);
   count_.push_back(count);
   const size_t first = shares_.size();
+  for (const ResourceShare& s : shares) TOROID_CHECK(s.resource >= 0 && s.resource < resources() && s.share >= 0, s.resource);
+  if (static_cast<int64_t>(shares.size()) > resources() / 4) {
+    // Many: added up in an array instead of being sorted.
+    sum_.assign(resources(), 0);
+    for (const ResourceShare& s : shares) sum_[s.resource] += s.share;
+    for (int64_t r = 0; r < resources(); ++r) {
+      if (sum_[r] > 0) shares_.push_back({static_cast<int32_t>(r), sum_[r]});
+    }
+    begin_.push_back(static_cast<int64_t>(shares_.size()));
+    return static_cast<int32_t>(bytes_.size()) - 1;
+  }
   for (const ResourceShare& s : shares) {
-    TOROID_CHECK(s.resource >= 0 && s.resource < resources() && s.share >= 0, s.resource);
     if (s.share > 0) shares_.push_back(s);
   }
   std::sort(shares_.begin() + first, shares_.end(), [](const ResourceShare& a, const ResourceShare& b) {

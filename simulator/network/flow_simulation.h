@@ -47,6 +47,7 @@ class FlowProblem {
   std::vector<double> capacity_, bytes_, count_;
   std::vector<int64_t> begin_ = {0};
   std::vector<ResourceShare> shares_;
+  std::vector<double> sum_;  // Used by AddTransfer.
 };
 
 struct FlowResult {
