@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "hlo/analysis/collective.h"
+#include "hlo/analysis/work.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -63,12 +64,27 @@ absl::string_view OpClassOf(const Instruction& instruction) {
     return CollectiveKindName(collective->kind);
   }
   if (instruction.opcode() != Opcode::kFusion || instruction.called().empty()) return ClassOfOpcode(instruction.opcode());
-  size_t best = RankOf("copy");
+  const Instruction& main = MainOpOf(instruction);
+  return &main == &instruction ? "copy" : OpClassOf(main);
+}
+
+const Instruction& MainOpOf(const Instruction& instruction) {
+  if (instruction.opcode() != Opcode::kFusion || instruction.called().empty()) return instruction;
+  const Instruction* best = &instruction;
+  size_t best_rank = std::size(kClasses);
+  int64_t best_flops = 0;
   for (const auto& op : instruction.called(0)->instructions()) {
     if (op->opcode() == Opcode::kParameter || op->opcode() == Opcode::kConstant || op->opcode() == Opcode::kTuple) continue;
-    best = std::min(best, RankOf(OpClassOf(*op)));
+    const Instruction& main = MainOpOf(*op);
+    const size_t rank = RankOf(OpClassOf(main));
+    const int64_t flops = MatrixFlops(main);
+    if (rank < best_rank || (rank == best_rank && flops >= best_flops)) {
+      best = &main;
+      best_rank = rank;
+      best_flops = flops;
+    }
   }
-  return kClasses[best];
+  return *best;
 }
 
 }  // namespace toroid

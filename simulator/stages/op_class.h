@@ -12,6 +12,10 @@ namespace toroid {
 // "custom-call", "host" for infeeds, outfeeds and transfers.
 absl::string_view OpClassOf(const Instruction& instruction);
 
+// The op that a row of a report is named after: of a group the one that gives it its class, of several products the one
+// with most flops, of other ops the last; else the instruction itself.
+const Instruction& MainOpOf(const Instruction& instruction);
+
 }  // namespace toroid
 
 #endif  // TOROID_SIMULATOR_STAGES_OP_CLASS_H_

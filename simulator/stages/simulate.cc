@@ -26,8 +26,15 @@ constexpr size_t kMostEvents = 50000;
 constexpr size_t kMostValuesAtPeak = 100;
 constexpr char kCauseAttribute[] = "toroid.cause";
 
+// Of the op that a group is named after, if it has any.
+const xla::OpMetadata* MetadataOf(const Instruction& group) {
+  const xla::OpMetadata* metadata = MainOpOf(group).metadata();
+  return metadata != nullptr ? metadata : group.metadata();
+}
+
 std::string OpNameOf(const Instruction& instruction) {
-  return instruction.metadata() == nullptr ? "" : instruction.metadata()->op_name();
+  const xla::OpMetadata* metadata = MetadataOf(instruction);
+  return metadata == nullptr ? "" : metadata->op_name();
 }
 
 double SlowestSpeed(const Machine& machine, absl::Span<const int64_t> core_of_device) {
@@ -131,7 +138,7 @@ class Simulator {
     row.opcode = std::string(op.opcode_name());
     row.op_class = std::string(OpClassOf(op));
     row.bound = std::string(BoundName(time.bound));
-    row.source = SourceLine(module_, op.metadata());
+    row.source = SourceLine(module_, MetadataOf(op));
     row.op_name = OpNameOf(op);
     row.picoseconds = static_cast<int64_t>(static_cast<double>(time.picoseconds) / speed_);
     row.roofline_ps = time.roofline_picoseconds;
