@@ -94,14 +94,7 @@ class Walk {
       for (const int b : buffers_.Of(*computation_.root())) until_[b] = n;
     }
     if (!IsEntry()) return;
-    std::vector<bool> donated(computation_.num_parameters(), false);
-    const auto donate = [&](int64_t parameter) {
-      if (parameter >= 0 && parameter < computation_.num_parameters()) donated[parameter] = true;
-    };
-    for (const auto& alias : computation_.module()->proto().input_output_alias().entries()) {
-      donate(alias.parameter_number());
-    }
-    for (const auto& donor : computation_.module()->proto().buffer_donor().entries()) donate(donor.parameter_number());
+    const std::vector<bool> donated = DonatedParameters(*computation_.module());
     for (int p = 0; p < computation_.num_parameters(); ++p) {
       if (donated[p]) continue;
       for (const int b : buffers_.Of(*computation_.parameter(p))) {
@@ -185,6 +178,16 @@ class Walk {
 };
 
 }  // namespace
+
+std::vector<bool> DonatedParameters(const Module& module) {
+  std::vector<bool> donated(module.entry()->num_parameters(), false);
+  const auto donate = [&](int64_t parameter) {
+    if (parameter >= 0 && parameter < static_cast<int64_t>(donated.size())) donated[parameter] = true;
+  };
+  for (const auto& alias : module.proto().input_output_alias().entries()) donate(alias.parameter_number());
+  for (const auto& donor : module.proto().buffer_donor().entries()) donate(donor.parameter_number());
+  return donated;
+}
 
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   std::vector<int64_t> peaks(module.num_computations(), 0);

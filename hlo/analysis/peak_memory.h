@@ -30,6 +30,9 @@ struct PeakMemory {
   std::vector<Value> live;         // What is held there, largest first; those of equal size in program order.
 };
 
+// By number: parameters of the entry whose memory the program may use again (input_output_alias, buffer_donor).
+std::vector<bool> DonatedParameters(const Module& module);
+
 // Arrays without holes, unless `size` says otherwise.
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullptr);
 

@@ -7,13 +7,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/type_resolver_util.h"
 #include "hlo/base/files.h"
 #include "hlo/io/container.h"
+#include "hlo/io/first_error.h"
 #include "hlo/io/foreign_input.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/json_scan.h"
@@ -173,18 +173,6 @@ std::unique_ptr<google::protobuf::Message> MessageOf(Container container) {
   }
 }
 
-// Keeps the first error, as "LINE:COL: what".
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& what) override {
-    if (text_.empty()) text_ = absl::StrCat(line + 1, ":", column + 1, ": ", what);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 absl::StatusOr<std::string> ParseProtoText(absl::string_view text, Container container) {
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
@@ -192,7 +180,7 @@ absl::StatusOr<std::string> ParseProtoText(absl::string_view text, Container con
   parser.SetRecursionLimit(100);
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
   if (parser.ParseFromString(std::string(text), message.get())) return message->SerializePartialAsString();
-  return absl::InvalidArgumentError(error.text().empty() ? "1:1: not in the text format" : error.text());
+  return absl::InvalidArgumentError(error.text());
 }
 
 // No message is made: one of many empty instructions takes hundreds of bytes for each byte of text.

@@ -1,6 +1,6 @@
 #include "partitioner/provenance/causes_pass.h"
 
-#include "partitioner/provenance/program_names.h"
+#include "hlo/ir/cause_attribute.h"
 
 namespace toroid {
 

@@ -10,7 +10,7 @@
 namespace toroid {
 
 // Writes the cause that an instruction was given when it was made (Module::causes) as the frontend attribute
-// kCauseAttribute (program_names.h). Behind it causes are text, so passes that merge collectives run before.
+// kCauseAttribute (hlo/ir/cause_attribute.h). Behind it causes are text, so passes that merge collectives run before.
 class CausesPass : public Pass {
  public:
   absl::string_view name() const override { return "causes"; }

@@ -23,9 +23,6 @@
 
 namespace toroid {
 
-// Frontend attribute of a collective: why it is there.
-inline constexpr char kCauseAttribute[] = "toroid.cause";
-
 // The scopes of an op_name that its author opened, without what tracing adds: "model/layers_3" of
 // "jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"; "" if there are none.
 std::string AuthorScopes(absl::string_view op_name);

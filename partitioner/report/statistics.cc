@@ -8,6 +8,7 @@
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
+#include "hlo/ir/cause_attribute.h"
 #include "partitioner/provenance/program_names.h"
 
 namespace toroid {

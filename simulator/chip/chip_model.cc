@@ -78,14 +78,17 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
   time.bound = BoundOf(cycles, matrix, vector, bytes / stream, std::max(movement, transfers));
   time.flops = work.matrix_flops + work.vector_flops;
   time.bytes = bytes;
-  const double tile = static_cast<double>(core_.matrix().tile());
-  const double matrix_peak = 2 * tile * tile * static_cast<double>(core_.matrix().units()) * core_.clock_hertz();
   const double vector_peak =
       static_cast<double>(core_.vector().lanes() * core_.vector().sublanes()) * slots * core_.clock_hertz();
-  const double ideal = std::max({work.matrix_flops / matrix_peak, work.vector_flops / vector_peak,
+  const double ideal = std::max({work.matrix_flops / PeakMatrixFlopsPerSecond(core_), work.vector_flops / vector_peak,
                                  work.ideal_bytes / memory.bytes_per_second()});
   time.roofline_picoseconds = static_cast<int64_t>(std::min(ideal * kPicosecondsPerSecond, 4e18));
   return time;
+}
+
+double PeakMatrixFlopsPerSecond(const CoreSpec& core) {
+  const auto tile = static_cast<double>(core.matrix().tile());
+  return 2 * tile * tile * static_cast<double>(core.matrix().units()) * core.clock_hertz();
 }
 
 }  // namespace toroid

@@ -37,6 +37,9 @@ struct GroupTime {
   int64_t roofline_picoseconds = 0;
 };
 
+// Multiplications and additions per second of all matrix units.
+double PeakMatrixFlopsPerSecond(const CoreSpec& core);
+
 class ChipModel {
  public:
   explicit ChipModel(const CoreSpec& core) : core_(core) {}

@@ -1,5 +1,5 @@
 // hlo-simulate: predicts time and memory of an HLO program on a slice of a pod.
-#include <map>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +10,7 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
 #include "hlo/ir/spmd_record.h"
+#include "partitioner/command/nothing_sharded.h"
 #include "partitioner/command/partition_flags.h"
 #include "partitioner/prepare/given_shardings.h"
 #include "partitioner/stages/spmd_partitioner.h"
@@ -46,6 +47,9 @@ absl::StatusOr<std::shared_ptr<const toroid::Module>> Partition(const toroid::Mo
   const std::unique_ptr<toroid::Module> annotated = toroid::CloneModule(module);
   ASSIGN_OR_RETURN(const toroid::GivenShardings given, toroid::ApplyGivenShardings(lines, annotated.get()));
   ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(*annotated, options, given));
+  if (toroid::IsNothingCut(*partitioned.module)) {
+    std::fprintf(stderr, "%s\n", toroid::NothingShardedText(module, request.num_partitions).c_str());
+  }
   return std::shared_ptr<const toroid::Module>(std::move(partitioned.module));
 }
 

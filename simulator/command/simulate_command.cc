@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/device_groups.h"
 #include "hlo/base/files.h"
-#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/terminal.h"
 #include "hlo/io/file.h"
@@ -22,6 +21,7 @@
 #include "simulator/report/sweep.h"
 #include "simulator/report/trace.h"
 #include "simulator/stages/place_devices.h"
+#include "simulator/stages/program_devices.h"
 #include "simulator/stages/simulate.h"
 
 namespace toroid {
@@ -29,10 +29,7 @@ namespace {
 
 constexpr char kDefaultFamily[] = "tpu-v3-";
 
-int64_t DevicesOf(const Module& module) {
-  const DeviceCounts counts = DeviceCountsOf(module);
-  return SaturatingMultiply(counts.replicas.value_or(1), counts.partitions.value_or(1));
-}
+int64_t DevicesOf(const Module& module) { return DevicesOf(DeviceCountsOf(module)); }
 
 // The smallest slice of the default family with a core for each device.
 absl::StatusOr<Machine> DefaultMachine(int64_t devices) {
@@ -138,8 +135,9 @@ absl::StatusOr<SimulateCommand> AtPoint(const SimulateCommand& command, const st
 absl::Status RunSweepCommand(const SimulateCommand& command, const Module& module) {
   std::vector<SweepAxis> axes;
   for (const std::string& text : command.sweep) {
-    ASSIGN_OR_RETURN(SweepAxis axis, ParseSweepAxis(text));
-    axes.push_back(std::move(axis));
+    absl::StatusOr<SweepAxis> axis = ParseSweepAxis(text);
+    if (!axis.ok()) return Annotate(axis.status(), "--sweep");
+    axes.push_back(*std::move(axis));
   }
   ASSIGN_OR_RETURN(const Sweep sweep, RunSweep(axes, [&](const std::vector<std::string>& values) -> absl::StatusOr<Prediction> {
     ASSIGN_OR_RETURN(const SimulateCommand point, AtPoint(command, axes, values));

@@ -14,13 +14,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "google/protobuf/descriptor.h"
-#include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
 #include "hlo/base/files.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/suggestion.h"
+#include "hlo/io/first_error.h"
 
 namespace toroid {
 namespace {
@@ -36,18 +36,6 @@ struct BuiltInFile {
 };
 constexpr BuiltInFile kBuiltIn[] = {
 #include "simulator/machines/machine_embedded.inc"
-};
-
-// Keeps the first error, as "LINE:COL: what".
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& what) override {
-    if (text_.empty()) text_ = absl::StrCat(line + 1, ":", column + 1, ": ", what);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
 };
 
 // One number of a message, or of a message in it.
@@ -166,8 +154,7 @@ absl::StatusOr<MachineFamily> ParseFamily(absl::string_view text, const std::str
   parser.SetRecursionLimit(100);
   MachineFamily family;
   if (!parser.ParseFromString(std::string(text), &family)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(place, ":", error.text().empty() ? "1:1: not in the text format" : error.text()));
+    return absl::InvalidArgumentError(absl::StrCat(place, ":", error.text()));
   }
   RETURN_IF_ERROR(Annotate(CheckNumbers(&family), place));
   RETURN_IF_ERROR(Annotate(CheckSlices(family), place));

@@ -8,16 +8,6 @@
 namespace toroid {
 namespace {
 
-std::vector<bool> DonatedParameters(const Module& module) {
-  std::vector<bool> donated(module.entry()->num_parameters(), false);
-  const auto donate = [&](int64_t parameter) {
-    if (parameter >= 0 && parameter < static_cast<int64_t>(donated.size())) donated[parameter] = true;
-  };
-  for (const auto& alias : module.proto().input_output_alias().entries()) donate(alias.parameter_number());
-  for (const auto& donor : module.proto().buffer_donor().entries()) donate(donor.parameter_number());
-  return donated;
-}
-
 class Classifier {
  public:
   explicit Classifier(const Module& module)

@@ -101,8 +101,9 @@ std::string DurationText(double picoseconds) {
 
 std::string SummaryText(const Prediction& prediction, int width) {
   std::string text = absl::StrFormat(
-      "%s on %d cores of %s: %s a step, %s of it communication; roofline %s (%s)\n", prediction.module,
-      prediction.devices, prediction.machine, DurationText(static_cast<double>(prediction.step_ps)),
+      "%s on %d core%s of %s: %s a step, %s of it communication; roofline %s (%s)\n", prediction.module,
+      prediction.devices, prediction.devices == 1 ? "" : "s", prediction.machine,
+      DurationText(static_cast<double>(prediction.step_ps)),
       Percent(prediction.communication_share), DurationText(static_cast<double>(prediction.roofline_ps)),
       Percent(ShareOf(static_cast<double>(prediction.roofline_ps), prediction)));
   if (!prediction.collectives.empty()) {

@@ -67,14 +67,14 @@ double TimeOfClass(const Prediction& prediction, const std::string& name) {
 absl::StatusOr<SweepAxis> ParseSweepAxis(absl::string_view text) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == absl::string_view::npos || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("--sweep ", text, ": give NAME=VALUE,VALUE"));
+    return absl::InvalidArgumentError(absl::StrCat(text, ": give NAME=VALUE,VALUE"));
   }
   SweepAxis axis;
   axis.name = std::string(text.substr(0, equals));
   const absl::string_view values = text.substr(equals + 1);
   const bool has_bars = absl::StrContains(values, '|') || axis.name == "shard";
   for (const absl::string_view value : absl::StrSplit(values, has_bars ? '|' : ',')) {
-    if (value.empty()) return absl::InvalidArgumentError(absl::StrCat("--sweep ", text, ": a value is empty"));
+    if (value.empty()) return absl::InvalidArgumentError(absl::StrCat(text, ": a value is empty"));
     axis.values.push_back(std::string(value));
   }
   return axis;
@@ -87,7 +87,7 @@ absl::StatusOr<Sweep> RunSweep(std::vector<SweepAxis> axes, const PredictPoint& 
   int64_t count = 1;
   for (const SweepAxis& axis : sweep.axes) {
     if (!names.insert(axis.name).second && axis.name != "shard") {
-      return absl::InvalidArgumentError(absl::StrCat("--sweep names ", axis.name, " twice"));
+      return absl::InvalidArgumentError(absl::StrCat("the sweep names ", axis.name, " twice"));
     }
     count = SaturatingMultiply(count, static_cast<int64_t>(axis.values.size()));
   }

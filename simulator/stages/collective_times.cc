@@ -41,13 +41,4 @@ absl::StatusOr<CollectiveTime> CollectiveTimes::Compute(const Instruction& instr
   return time;
 }
 
-void CollectiveTimes::AddLinkSeconds(const CollectiveTime& time, double executions, std::vector<double>* seconds) const {
-  const Topology& topology = simulator_.topology();
-  if (time.estimate.link_bytes_per_byte == nullptr) return;
-  for (int64_t link = 0; link < topology.link_ids(); ++link) {
-    const double bytes = time.estimate.LinkBytes(link);
-    if (bytes > 0) (*seconds)[link] += executions * bytes / topology.LinkRate(link);
-  }
-}
-
 }  // namespace toroid

@@ -3,7 +3,6 @@
 #define TOROID_SIMULATOR_STAGES_COLLECTIVE_TIMES_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -29,9 +28,6 @@ class CollectiveTimes {
   // Null for an op that exchanges nothing. Sends to a device and receives from one are transfers of their own: nothing.
   // Errors: those of the groups and of the simulator, after the instruction's path.
   absl::StatusOr<const CollectiveTime*> Of(const Instruction& instruction);
-
-  // Seconds in which each link carries bytes, by link id, when each op runs `executions` times.
-  void AddLinkSeconds(const CollectiveTime& time, double executions, std::vector<double>* seconds) const;
 
  private:
   absl::StatusOr<CollectiveTime> Compute(const Instruction& instruction, const Collective& collective);

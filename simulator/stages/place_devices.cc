@@ -7,7 +7,6 @@
 #include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/files.h"
-#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/units.h"
 #include "simulator/machines/router_tables.h"
@@ -16,6 +15,7 @@
 #include "simulator/network/device_assignment.h"
 #include "simulator/network/topology.h"
 #include "simulator/stages/collective_times.h"
+#include "simulator/stages/program_devices.h"
 
 namespace toroid {
 namespace {
@@ -68,7 +68,7 @@ absl::StatusOr<double> SecondsOfAll(const std::vector<Exchange>& exchanges, cons
 
 absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, const Module& module, const Machine& machine) {
   const DeviceCounts counts = DeviceCountsOf(module);
-  const int64_t devices = SaturatingMultiply(counts.replicas.value_or(1), counts.partitions.value_or(1));
+  const int64_t devices = DevicesOf(counts);
   ASSIGN_OR_RETURN(const Topology topology, Topology::Create(machine.family.network(), machine.slice,
                                                              machine.family.cores_per_chip()));
   if (method == "row-major") return RowMajorAssignment(topology, devices);

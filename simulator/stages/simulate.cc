@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/device_groups.h"
-#include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/cause_attribute.h"
 #include "simulator/chip/chip_model.h"
 #include "simulator/collectives/collective_simulator.h"
 #include "simulator/lowering/lower.h"
@@ -17,6 +17,7 @@
 #include "simulator/memory/memory_profile.h"
 #include "simulator/stages/collective_times.h"
 #include "simulator/stages/op_class.h"
+#include "simulator/stages/program_devices.h"
 
 namespace toroid {
 namespace {
@@ -24,7 +25,6 @@ namespace {
 // A timeline with more events is slow to draw and no clearer.
 constexpr size_t kMostEvents = 50000;
 constexpr size_t kMostValuesAtPeak = 100;
-constexpr char kCauseAttribute[] = "toroid.cause";
 
 // Of the op that a group is named after, if it has any.
 const xla::OpMetadata* MetadataOf(const Instruction& group) {
@@ -72,11 +72,10 @@ class Simulator {
       prediction_.notes.push_back(absl::StrCat("the program does not show how long the loop ", loop->Path(), " runs: ",
                                                options_.schedule.unknown_trip_count, " trips are assumed"));
     }
+    AddNotesOnCustomCalls();
     const CoreSpec& core = options_.machine.family.core();
     prediction_.bytes_per_second = core.memory().bytes_per_second();
-    prediction_.flops_per_second = 2.0 * static_cast<double>(core.matrix().units()) *
-                                   static_cast<double>(core.matrix().tile()) * static_cast<double>(core.matrix().tile()) *
-                                   core.clock_hertz();
+    prediction_.flops_per_second = PeakMatrixFlopsPerSecond(core);
     return std::move(prediction_);
   }
 
@@ -127,6 +126,19 @@ class Simulator {
     std::stable_sort(prediction_.breakdown.begin(), prediction_.breakdown.end(),
                      [](const auto& a, const auto& b) { return a.picoseconds > b.picoseconds; });
     return absl::OkStatus();
+  }
+
+  // What a target computes is not known here, so it takes as long as reading its operands and writing its result.
+  void AddNotesOnCustomCalls() {
+    std::map<std::string, int64_t> calls;
+    for (const auto& [op, row] : row_) {
+      const Instruction& main = MainOpOf(*op);
+      if (main.opcode() == Opcode::kCustomCall) ++calls[std::string(main.custom_call_target())];
+    }
+    for (const auto& [target, count] : calls) {
+      prediction_.notes.push_back(absl::StrCat("what the custom call ", target, " (", count,
+                                               " times in the program) computes is not known: only its bytes are counted"));
+    }
   }
 
   static bool HasBody(const Instruction& op) { return HasTrait(op.opcode(), kRunsBody) && !op.called().empty(); }
@@ -297,7 +309,7 @@ class Simulator {
 
 absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOptions& options) {
   const DeviceCounts counts = DeviceCountsOf(module);
-  const int64_t devices = SaturatingMultiply(counts.replicas.value_or(1), counts.partitions.value_or(1));
+  const int64_t devices = DevicesOf(counts);
   const Machine& machine = options.machine;
   if (devices > machine.cores()) {
     return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, and ", machine.slice.name(),

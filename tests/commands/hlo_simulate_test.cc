@@ -82,6 +82,35 @@ ENTRY main {
   EXPECT_THAT(outcome.out, HasSubstr("params['huge']"));
 }
 
+TEST(HloSimulateTest, WhatIsNotKnownIsSaid) {
+  const std::string call = TempFile("call.hlo", R"(HloModule call
+ENTRY main {
+  x = f32[1000] parameter(0)
+  ROOT y = f32[1000] custom-call(x), custom_call_target="who_knows" })");
+  EXPECT_THAT(RunShell(kSimulate + call).out, HasSubstr("what the custom call who_knows (1 times in the program) computes is not known"));
+  const std::string loop = TempFile("loop.hlo", R"(HloModule loop
+more { s = (f32[1000]) parameter(0)
+  ROOT t = pred[] constant(true) }
+body { s = (f32[1000]) parameter(0)
+  x = f32[1000] get-tuple-element(s), index=0
+  y = f32[1000] sine(x)
+  ROOT r = (f32[1000]) tuple(y) }
+ENTRY main {
+  x = f32[1000] parameter(0)
+  s = (f32[1000]) tuple(x)
+  ROOT w = (f32[1000]) while(s), condition=more, body=body })");
+  EXPECT_THAT(RunShell(kSimulate + loop).out, HasSubstr("how long the loop main/w runs: 1 trips are assumed"));
+}
+
+TEST(HloSimulateTest, NothingShardedIsSaid) {
+  const std::string plain = TempFile("plain.hlo", R"(HloModule plain
+ENTRY main {
+  x = f32[64,128] parameter(0)
+  ROOT y = f32[64,128] negate(x) })");
+  EXPECT_THAT(RunShell(absl::StrCat(kSimulate, plain, " --num_partitions=8")).err, HasSubstr("nothing is sharded"));
+  EXPECT_EQ(RunShell(absl::StrCat(kSimulate, plain)).err, "");
+}
+
 TEST(HloSimulateTest, ReportsAreWritten) {
   const std::string prefix = absl::StrCat(testing::TempDir(), "/step");
   const Outcome outcome = RunShell(absl::StrCat(kSimulate, kModel, " --report=", prefix, ".html --trace=", prefix,
