@@ -78,9 +78,10 @@ absl::StatusOr<GivenShardings> GiveShardings(const PartitionCommand& command, Hl
   return ApplyGivenShardings(shardings, file->module.get(), &file->warnings);
 }
 
-void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned) {
+void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned, const PredictedTimes* times) {
   if (command.explain == Explain::kNothing) return;
   ExplainOptions options;
+  options.times = times;
   options.full = command.explain == Explain::kFull;
   options.width = OutputWidth();
   const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
@@ -197,6 +198,12 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   Partitioned& partitioned = *checked;
   partitioned.passes.insert(partitioned.passes.begin(), input.passes.begin(), input.passes.end());
   if (input.file.module != nullptr) HintIfNothingIsSharded(command, *input.file.module, partitioned);
+  std::optional<PredictedTimes> times;
+  if (command.predict != nullptr) {
+    absl::StatusOr<PredictedTimes> predicted = command.predict(*partitioned.module);
+    if (!predicted.ok()) return Annotate(predicted.status(), NameOf(command.input));
+    times = *std::move(predicted);
+  }
   seconds.propagate = partitioned.propagate_seconds;
   seconds.partition = partitioned.partition_seconds;
   seconds.optimize = partitioned.optimize_seconds;
@@ -209,11 +216,12 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
 
   if (!command.stats.empty()) {
     const std::string json = StatisticsJson(*partitioned.module, partitioned.num_partitions, before,
-                                            partitioned.full_replications, seconds);
+                                            partitioned.full_replications, seconds, times ? &*times : nullptr);
     RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
-  PrintExplanation(command, partitioned);
+  PrintExplanation(command, partitioned, times ? &*times : nullptr);
   if (AsksForNothing(command)) {
+    if (times) std::fputs(PredictionLine(*times).c_str(), stdout);
     std::printf("%s; --explain says why, -o FILE writes it\n",
                 SummaryLine(ListCollectives(*partitioned.module), partitioned.num_partitions).c_str());
   }

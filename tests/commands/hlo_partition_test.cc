@@ -165,6 +165,22 @@ ENTRY main {
   ExpectFailure(xla, 1, "before_optimizations");
 }
 
+TEST(HloPartitionTest, AMachineAddsTimes) {
+  const std::string flags = absl::StrCat(kModel, " --machine=tpu-v3-16 ");
+  const Outcome explained = RunShell(absl::StrCat(kPartition, flags, "--explain --check --stats=", TempPath("stats.json")));
+  ASSERT_EQ(explained.exit, 0) << explained.err;
+  EXPECT_THAT(explained.out, AllOf(HasSubstr("of step"), HasSubstr("predicted on tpu-v3-16: ")));
+  ASSERT_OK_AND_ASSIGN(const std::string stats, ReadInput(TempPath("stats.json")));
+  EXPECT_THAT(stats, HasSubstr("\"predicted\":{\"machine\":\"tpu-v3-16\",\"step_seconds\":"));
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, flags)).out, HasSubstr("predicted on tpu-v3-16: "));
+  // What is there already is left alone by a run that fails.
+  ExpectFailure(absl::StrCat(kModel, " --machine=tpu-v9-16 -o ", TempPath("none.hlo")), 1, "tpu-v9-16");
+  ExpectFailure(absl::StrCat(TempFile("wide.hlo", "ENTRY main { ROOT x = f32[64] parameter(0), sharding={devices=[64]<=[64]} }"),
+                             " --machine=tpu-v3-16 -o ", TempPath("none.hlo")),
+                1, "wide.hlo: ");
+  EXPECT_FALSE(ReadInput(TempPath("none.hlo")).ok());
+}
+
 TEST(HloPartitionTest, WhereNothingIsShardedItSaysHowToBegin) {
   const std::string plain = TempFile("plain.hlo", kPlain);
   const Outcome outcome = RunShell(absl::StrCat(kPartition, plain, " --explain"));
