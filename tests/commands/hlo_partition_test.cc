@@ -173,7 +173,6 @@ TEST(HloPartitionTest, AMachineAddsTimes) {
   ASSERT_OK_AND_ASSIGN(const std::string stats, ReadInput(TempPath("stats.json")));
   EXPECT_THAT(stats, HasSubstr("\"predicted\":{\"machine\":\"tpu-v3-16\",\"step_seconds\":"));
   EXPECT_THAT(RunShell(absl::StrCat(kPartition, flags)).out, HasSubstr("predicted on tpu-v3-16: "));
-  // What is there already is left alone by a run that fails.
   ExpectFailure(absl::StrCat(kModel, " --machine=tpu-v9-16 -o ", TempPath("none.hlo")), 1, "tpu-v9-16");
   ExpectFailure(absl::StrCat(TempFile("wide.hlo", "ENTRY main { ROOT x = f32[64] parameter(0), sharding={devices=[64]<=[64]} }"),
                              " --machine=tpu-v3-16 -o ", TempPath("none.hlo")),
