@@ -249,7 +249,9 @@ absl::Status WhileGradient(Pullback& p) {
     return absl::UnimplementedError("the number of trips of a loop must be known for its gradient: a counter that begins, "
                                     "steps and ends at constants, or known_trip_count in its backend_config");
   }
-  return LoopPullback(p, *trips).Run();
+  if (*trips > 0) return LoopPullback(p, *trips).Run();
+  for (const int leaf : LeavesWithCotangents(p)) p.Add(0, p.cotangent(leaf), leaf);
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

@@ -10,6 +10,7 @@
 #include "hlo/gradient/pullback_computation.h"
 #include "hlo/gradient/reverse_sweep.h"
 #include "hlo/ir/edit.h"
+#include "hlo/passes/dce_pass.h"
 
 namespace toroid {
 namespace {
@@ -114,6 +115,8 @@ absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module, abs
   ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(results[leaf], by, of_copy, &b));
   results.insert(results.end(), gradients.begin(), gradients.end());
   b.Finish(b.Tuple(results));
+  EliminateDeadCode(copy.get());
+  copy->RemoveUnreachableComputations();
   return copy;
 }
 

@@ -91,7 +91,7 @@ Value ReverseSweep::CotangentOrZeros(const Instruction& value, int leaf) {
 }
 
 void ReverseSweep::ReplaceForward(const Instruction& op, Value now) {
-  if (op.computation() == b_.computation()) ReplaceUses(&op, now);
+  if (b_.status().ok() && op.computation() == b_.computation()) ReplaceUses(&op, now);
 }
 
 // A cotangent lies as its value does.

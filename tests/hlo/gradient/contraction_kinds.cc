@@ -81,7 +81,8 @@ Value ReduceWindow(GradientCase& c, Opcode reducer) {
   xla::Window window;
   for (const int64_t n : dims) {
     xla::WindowDimension* dim = window.add_dimensions();
-    dim->set_size(c.Int(1, 3));
+    // A window of padding alone has no maximum.
+    dim->set_size(c.Int(dilated ? 1 : 2, 3));
     dim->set_stride(c.Int(1, 2));
     dim->set_base_dilation(dilated ? c.Int(1, 2) : 1);
     dim->set_window_dilation(dilated ? c.Int(1, 2) : 1);

@@ -163,6 +163,14 @@ std::vector<GradientKind> MovementKinds() {
       {"scatter of minima", [](GradientCase& c) { return Scatter(c, Opcode::kMinimum, false); }},
       {"scatter that multiplies", [](GradientCase& c) { return Scatter(c, Opcode::kMultiply, true); }},
       {"sort", Sort},
+      {"topk",
+       [](GradientCase& c) {
+         const Dims dims = c.RandomDims(1, 3, 5);
+         xla::HloInstructionProto* attrs = c.b.NewAttrs();
+         attrs->set_k(c.Int(0, dims.back()));
+         attrs->set_largest(c.Coin());
+         return c.b.Op(Opcode::kTopK, Shape::Tuple({Shape(xla::F64, dims), Shape(xla::S32, dims)}), {c.Variable(dims)}, attrs);
+       }},
   };
 }
 
