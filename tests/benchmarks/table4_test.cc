@@ -1,0 +1,41 @@
+// The simulator's exponents beside GShard's table 4 do not get worse.
+#include "benchmarks/table4_model.h"
+
+#include <cmath>
+
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+TEST(Table4Test, ExponentsAreThePapers) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<Table4Row> rows, SimulateTable4());
+  ASSERT_EQ(rows.size(), 9u);
+  for (const Table4Row& row : rows) {
+    SCOPED_TRACE(row.op + ", " + row.grows + " grows");
+    ASSERT_EQ(row.points.size(), 8u);
+    // Two slots an expert are padded to a tile.
+    const bool is_dispatch = row.paper_collective == "all-to-all";
+    EXPECT_NEAR(Exponent(row, &Table4Point::compute_seconds), row.paper_compute, is_dispatch ? 0.17 : 0.1);
+    EXPECT_NEAR(Exponent(row, &Table4Point::flops), row.paper_compute, 0.01);
+    // Halos cross rows of chips.
+    EXPECT_NEAR(Exponent(row, &Table4Point::communication_seconds), row.paper_communication,
+                row.paper_collective == "permute" ? 0.105 : 0.1);
+    EXPECT_NEAR(Exponent(row, &Table4Point::carried_bytes), row.paper_communication, 0.1);
+    EXPECT_EQ(row.collective.empty(), row.paper_collective.empty());
+  }
+}
+
+TEST(Table4Test, AnExponentIsTheSlopeOfTheLogarithms) {
+  Table4Row row;
+  for (const int64_t cores : {16, 64, 256}) {
+    const double d = static_cast<double>(cores);
+    row.points.push_back({.cores = cores, .compute_seconds = 3 * std::pow(d, 1.5), .communication_seconds = 0, .flops = 7});
+  }
+  EXPECT_NEAR(Exponent(row, &Table4Point::compute_seconds), 1.5, 1e-12);
+  EXPECT_NEAR(Exponent(row, &Table4Point::flops), 0, 1e-12);
+  EXPECT_EQ(Exponent(row, &Table4Point::communication_seconds), 0);
+}
+
+}  // namespace
+}  // namespace toroid
