@@ -278,7 +278,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
     passes.push_back(pass["pass"]);
     EXPECT_GE(pass["seconds"], 0) << passes.back();
   }
-  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "inline_calls", "dead_code", "causes"));
+  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "inline_calls", "dead_code", "product_order", "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
   EXPECT_GT(json["flops_per_device"], 0);
@@ -307,7 +307,7 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
   EXPECT_EQ(twice["instructions"]["after"], both["instructions"]["after"]);
   const Outcome unknown = RunShell(absl::StrCat(kPartition, kModel, " --passes=fusion"));
   EXPECT_NE(unknown.exit, 0);
-  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, causes"));
+  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, product_order, causes"));
 }
 
 TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {
@@ -404,7 +404,7 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
   }
   EXPECT_THAT(files, ::testing::UnorderedElementsAre(
                          "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_inline_calls.hlo", "03_propagate.hlo",
-                         "04_partition.hlo", "05_dead_code.hlo", "06_causes.hlo"));
+                         "04_partition.hlo", "05_dead_code.hlo", "06_product_order.hlo", "07_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {
