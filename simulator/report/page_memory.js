@@ -36,11 +36,14 @@ const memoryPart = (() => {
     plot.svg.style('pointer-events', null).attr('class', null);
     const svg = plot.svg, width = plot.width - LEFT - RIGHT, bottom = HEIGHT - BOTTOM;
     const x = d3.scale.linear().domain([0, endSeconds || 1e-9]).range([LEFT, LEFT + width]);
-    const y = d3.scale.linear().domain([0, Math.max(peak, capacity, 1) * 1.08]).range([bottom, TOP]);
-    const unit = Math.pow(1024, Math.max(0, Math.min(4, Math.floor(Math.log(y.domain()[1]) / Math.log(1024)))));
+    // A program that needs little would be a line at the bottom: then the capacity is out of the picture.
+    const showsCapacity = capacity > 0 && peak > capacity / 20;
+    const y = d3.scale.linear().domain([0, showsCapacity ? Math.max(peak, capacity) * 1.08 : Math.max(peak, 1) * 1.2]).range([bottom, TOP]);
+    // The labels share a unit, of which they are round numbers.
+    const power = Math.max(0, Math.min(4, Math.floor(Math.log(y.domain()[1]) / Math.log(1024)))), unit = Math.pow(1024, power);
     const ticks = d3.scale.linear().domain([0, y.domain()[1] / unit]).ticks(5).map((v) => v * unit);
     svg.append('g').attr({class: 'axis grid', transform: `translate(${LEFT},0)`})
-      .call(d3.svg.axis().scale(y).orient('left').tickValues(ticks).tickSize(-width, 0).tickPadding(6).tickFormat((v) => (v ? bytesText(v).replace(/\.0+(?=\D)/, '') : '0')));
+      .call(d3.svg.axis().scale(y).orient('left').tickValues(ticks).tickSize(-width, 0).tickPadding(6).tickFormat((v) => (v ? `${+(v / unit).toPrecision(3)}\u00a0${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}` : '0')));
     svg.append('g').attr({class: 'axis', transform: `translate(0,${bottom})`})
       .call(d3.svg.axis().scale(x).orient('bottom').ticks(Math.max(3, Math.floor(width / 120))).tickSize(5).tickFormat((t) => (t ? timeText(t).replace(/\.0+(?=\D)/, '') : '0')));
     const points = columns(x, width);
@@ -48,7 +51,7 @@ const memoryPart = (() => {
     svg.append('path').attr({d: area.y1((d) => y(d[1]))(points), fill: '#0072b2', opacity: 0.45});
     svg.append('path').attr({fill: 'none', stroke: '#2f8fd0', 'stroke-width': 1.3,
       d: d3.svg.line().x((d) => d[0]).y((d) => y(d[1])).interpolate('step-after')(points)});
-    if (capacity > 0) {
+    if (showsCapacity) {
       if (peak > capacity) {
         svg.append('clipPath').attr('id', 'over').append('rect').attr({x: LEFT, y: 0, width, height: y(capacity)});
         svg.append('path').attr({d: area.y1((d) => y(d[1]))(points), 'clip-path': 'url(#over)', class: 'bad', opacity: 0.8});
@@ -61,7 +64,7 @@ const memoryPart = (() => {
     const px = x(highest[0]), py = y(highest[1]), leftward = px > LEFT + width - 150;
     svg.append('circle').attr({cx: px, cy: py, r: 4, fill: cssColor('text'), stroke: cssColor('card'), 'stroke-width': 1.5});
     // Below the capacity line where both would meet.
-    const near = Math.abs(py - y(capacity)) < 20 && px > LEFT + width - 330;
+    const near = showsCapacity && Math.abs(py - y(capacity)) < 20 && px > LEFT + width - 330;
     svg.append('text').attr({x: px + (leftward ? -9 : 9), y: py + (near ? 17 : -6), 'text-anchor': leftward ? 'end' : 'start'})
       .text(`peak ${bytesText(peak)}`);
     const cursor = svg.append('line').attr({y1: TOP, y2: bottom, stroke: cssColor('soft'), 'stroke-dasharray': '3 3'}).style('display', 'none');
@@ -107,14 +110,15 @@ const memoryPart = (() => {
       .style('width', (d) => 60 * number(d.bytes) / most + 'px');
     bytes.append('span').text((d) => bytesText(d.bytes));
     for (const key of ['instruction', 'shape', 'class', 'source', 'op_name']) {
-      row.append('td').attr('title', (d) => text(d[key])).text((d) => text(d[key]));
+      row.append('td').attr('title', (d) => text(d[key])).classed('end', key === 'source' || key === 'instruction')
+        .append('span').text((d) => text(d[key]));
     }
   }
 
   function resize() {
     const where = text(memory.peak_at);
     d3.select('#memory .summary').text(peak > 0 ? `The most is held${where ? ` when ${where} runs` : ''}: ${bytesText(peak)}` +
-      (capacity > 0 ? (peak > capacity ? `, ${bytesText(peak - capacity)} too much.` : `, ${shareText(peak / capacity)} of the capacity.`) : '.') : '');
+      (capacity > 0 ? (peak > capacity ? `, ${bytesText(peak - capacity)} too much.` : `, ${shareText(peak / capacity)} of the capacity of ${bytesText(capacity)}.`) : '.') : '');
     drawChart();
     drawParts();
     drawTensors();

@@ -48,7 +48,7 @@ function drawCostliest() {
   place.append('strong').text(entry.source);
   place.append('span').text(`, ${shareText(entry.share)} of the step, ` +
     (kinds.length === 1 ? `all of it ${kind}` : `${shareText(seconds / entry.seconds)} of that ${kind}`) +
-    (entry.top.opName ? ` (${tail(entry.top.opName, 3)})` : '') + '.' +
+    (entry.top.opName ? ` (${tail(entry.top.opName, 2)})` : '') + '.' +
     (entry.top.cause ? ` Cause: ${entry.top.cause}.` : ''));
 }
 
@@ -109,7 +109,7 @@ function drawSources() {
   const entries = sourceEntries.filter((entry) => entry.seconds > 0).slice(0, 8);
   if (entries.length === 0) return drawEmpty('#sources', 'Nothing takes time.');
   drawBars('#sources', entries.map((entry) => ({
-    label: entry.source || 'no source line', note: entry.top.opName ? tail(entry.top.opName, 3) : entry.top.name,
+    label: entry.source || 'no source line', note: entry.top.opName ? tail(entry.top.opName, 2) : entry.top.name,
     seconds: entry.seconds, share: entry.share,
     parts: Array.from(entry.kinds, ([kind, seconds]) => ({kind, seconds})).sort((a, b) => b.seconds - a.seconds),
     title: [entry.source || 'no source line', ...Array.from(entry.kinds).sort((a, b) => b[1] - a[1]).slice(0, 6)

@@ -60,7 +60,7 @@ const roofline = (() => {
       const place = plot.svg.append('g').attr({class: 'axis grid', transform: `translate(${shift})`});
       place.call(d3.svg.axis().scale(scale).orient(orient).tickValues(values).tickSize(-gridSize, 0).tickPadding(6).tickFormat(format));
     };
-    axis(x, 'bottom', '', `0,${HEIGHT - BOTTOM}`, HEIGHT - TOP - BOTTOM, (v) => (v >= 0.01 && v < 1e5 ? String(+v.toPrecision(1)) : v.toExponential(0)));
+    axis(x, 'bottom', '', `0,${HEIGHT - BOTTOM}`, HEIGHT - TOP - BOTTOM, (v) => (v >= 0.999e-4 && v < 1e5 ? String(+v.toPrecision(1)) : v.toExponential(0)));
     axis(y, 'left', '', `${LEFT},0`, plot.width - LEFT - RIGHT, (v) => rateText(v, '').replace(/\.0+(?=\D|$)/, ''));
     plot.svg.append('text').attr({class: 'soft', x: plot.width - RIGHT, y: HEIGHT - 6, 'text-anchor': 'end'}).text('flops per byte of memory traffic');
     plot.svg.append('text').attr({class: 'soft', transform: `translate(12,${TOP + 4}) rotate(-90)`, 'text-anchor': 'end'}).text('flops per second');
@@ -112,7 +112,7 @@ const roofline = (() => {
     drawLegend('#roofline', Object.keys(byBound).filter((b) => b).sort((a, b) => order.indexOf(a) - order.indexOf(b))
       .map((bound) => [`${bound} ${shareText(byBound[bound])}`, boundColor(bound)]));
     const left = groupRows.filter((row) => row.seconds > 0 && number(row.raw.flops) <= 0);
-    d3.select('#roofline .foot').text('Colors: what bounds a group, with its share of the computation.' + (left.length ?
+    d3.select('#roofline .foot').text('Colors: what bounds a group, with its share of the computation; latency is what starting a group costs.' + (left.length ?
       ` ${countText(left.length)} group${left.length > 1 ? 's' : ''} that only move${left.length > 1 ? '' : 's'} data ` +
       `(${shareText(d3.sum(left, (row) => row.seconds) / seconds)} of the computation) cannot be shown here.` : ''));
     draw();

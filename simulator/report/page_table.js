@@ -6,8 +6,8 @@ const table = (() => {
   const COLUMNS = [
     {key: 'seconds', title: 'Time', width: '86px', number: true},
     {key: 'share', title: 'Share', width: '112px', number: true},
-    {key: 'kind', title: 'Class', width: '132px'},
-    {key: 'bound', title: 'Bound', width: '78px'},
+    {key: 'kind', title: 'Kind', width: '132px'},
+    {key: 'bound', title: 'Bound by', width: '86px'},
     {key: 'name', title: 'Instruction', width: '17%'},
     {key: 'source', title: 'Source line', width: '15%'},
     {key: 'opName', title: 'op_name', width: ''},
@@ -66,6 +66,7 @@ const table = (() => {
     if (column.key === 'kind') td.append('i').attr('class', 'swatch').style('background', colorOf(line.kind));
     // The end of an op_name tells most; all of it is in the title and in the details.
     if (column.key === 'opName') return td.attr('title', string).append('span').text(tail(string, 2));
+    if (column.key === 'source' || column.key === 'name') td.classed('end', true);
     return td.attr('title', string).append('span').text(column.key === 'source' && !string && line.entry ? 'no source line' : string);
   }
   function details(row) {

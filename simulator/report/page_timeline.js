@@ -75,9 +75,15 @@ const timeline = (() => {
     const c = plot.context;
     c.fillStyle = inkOn(colorOf(row.kind));
     c.font = '12px system-ui, sans-serif';
-    c.fillText(clip(row.source || row.name, right - left - 10, 6.4), left + 5, y + 19);
+    const where = row.source || row.name;
+    drawName(c, [where, tail(where, 1), where.split(':').length > 1 ? `:${where.split(':').pop()}` : ''], left + 5, y + 19, right);
     c.font = '11px system-ui, sans-serif';
-    c.fillText(clip(row.opName ? tail(row.opName, 2) : row.kind, right - left - 10, 6), left + 5, y + 35);
+    drawName(c, [tail(row.opName, 2), tail(row.opName, 1), row.kind], left + 5, y + 35, right);
+  }
+  // The first of the names that fits; none beats a piece of one.
+  function drawName(c, names, left, y, right) {
+    const name = names.find((string) => string && c.measureText(string).width <= right - left - 4);
+    if (name) c.fillText(name, left, y);
   }
   function drawLine(time, color, dash) {
     if (time === null || time < x.domain()[0] || time > x.domain()[1]) return;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/device_groups.h"
 #include "hlo/base/status.h"
+#include "hlo/io/hlo_text_names.h"
 #include "hlo/ir/cause_attribute.h"
 #include "simulator/chip/chip_model.h"
 #include "simulator/chip/matrix_work.h"
@@ -38,6 +39,26 @@ std::string OpNameOf(const Instruction& instruction) {
   return metadata == nullptr ? "" : metadata->op_name();
 }
 
+// The array that is leaf `leaf` of a value of this shape; appends where it stands to `name`: "name{1}{0}".
+const Shape& LeafOf(const Shape& shape, int64_t leaf, std::string* name) {
+  const Shape* at = &shape;
+  while (at->IsTuple()) {
+    const Shape* element = nullptr;
+    for (size_t i = 0; element == nullptr && i < at->tuple_shapes().size(); ++i) {
+      const int64_t leaves = at->tuple_shape(i).NumLeaves();
+      if (leaf < leaves) {
+        absl::StrAppend(name, "{", i, "}");
+        element = &at->tuple_shape(i);
+      } else {
+        leaf -= leaves;
+      }
+    }
+    if (element == nullptr) break;
+    at = element;
+  }
+  return *at;
+}
+
 double SlowestSpeed(const Machine& machine, absl::Span<const int64_t> core_of_device) {
   double slowest = 1;
   for (const SlowChip& chip : machine.slice.slow_chips()) {
@@ -53,8 +74,8 @@ class Simulator {
  public:
   Simulator(const Module& lowered, const SimulationOptions& options, std::unique_ptr<CollectiveSimulator> network,
             const DeviceCounts& counts)
-      : module_(lowered), options_(options), chip_(options.machine.family.core()), network_(std::move(network)),
-        collectives_(network_.get(), counts), speed_(SlowestSpeed(options.machine, network_->core_of_device())) {}
+      : module_(lowered), names_(lowered), options_(options), chip_(options.machine.family.core()),
+        network_(std::move(network)), collectives_(network_.get(), counts), speed_(SlowestSpeed(options.machine, network_->core_of_device())) {}
 
   absl::StatusOr<Prediction> Run() {
     const OpTimes times = [&](const Instruction& op) { return TimeOf(op); };
@@ -142,12 +163,15 @@ class Simulator {
     }
   }
 
+  // As the printed module has it: lowering makes many instructions of one name.
+  std::string NameOf(const Instruction& op) const { return absl::StrCat(names_(*op.computation()), "/", names_(op)); }
+
   static bool HasBody(const Instruction& op) { return HasTrait(op.opcode(), kRunsBody) && !op.called().empty(); }
 
   PredictedGroup GroupRow(const Instruction& op) {
     const GroupTime& time = chip_.TimeOf(op);
     PredictedGroup row;
-    row.instruction = op.Path();
+    row.instruction = NameOf(op);
     row.opcode = std::string(op.opcode_name());
     row.op_class = std::string(OpClassOf(op));
     row.bound = std::string(BoundName(time.bound));
@@ -179,7 +203,7 @@ class Simulator {
   absl::StatusOr<PredictedCollective> CollectiveRow(const Instruction& op) {
     ASSIGN_OR_RETURN(const CollectiveTime* time, collectives_.Of(op));
     PredictedCollective row;
-    row.instruction = op.Path();
+    row.instruction = NameOf(op);
     row.kind = std::string(CollectiveKindName(time->kind));
     row.algorithm = time->estimate.algorithm;
     row.source = SourceLine(module_, op.metadata());
@@ -252,10 +276,12 @@ class Simulator {
     memory.activations = profile.activation_bytes;
     memory.workspace = profile.workspace_bytes;
     memory.peak = profile.peak_bytes;
-    if (profile.peak_at != nullptr) memory.peak_at = profile.peak_at->Path();
+    if (profile.peak_at != nullptr) memory.peak_at = NameOf(*profile.peak_at);
     for (size_t i = 0; i < std::min(profile.at_peak.size(), kMostValuesAtPeak); ++i) {
       const MemoryProfile::Value& value = profile.at_peak[i];
-      memory.largest.push_back({value.maker->Path(), value.maker->shape().ToString(), std::string(MemoryClassName(value.memory_class)),
+      std::string name = NameOf(*value.maker);
+      const Shape& array = LeafOf(value.maker->shape(), value.leaf, &name);
+      memory.largest.push_back({std::move(name), array.ToString(), std::string(MemoryClassName(value.memory_class)),
                                 SourceLine(module_, value.maker->metadata()), OpNameOf(*value.maker), value.bytes});
     }
     for (const MemoryProfile::Sample& sample : profile.samples) memory.samples.push_back({sample.start_ps, sample.bytes});
@@ -309,6 +335,7 @@ class Simulator {
   }
 
   const Module& module_;
+  const TextNames names_;
   const SimulationOptions& options_;
   ChipModel chip_;
   std::unique_ptr<CollectiveSimulator> network_;

@@ -216,10 +216,13 @@ def check_table(driver, rows):
 
 
 def check_timeline(driver):
-    if not driver.execute_script('return ((window.TOROID_DATA.timeline || {}).events || []).length > 0'):
+    events = driver.execute_script('return ((window.TOROID_DATA.timeline || {}).events || []).length')
+    if events == 0:
         return
     before = colors(driver, '#timeline canvas')
     expect(before[0] > 3, 'the timeline is empty')
+    if events == 1:  # It fills the picture at any zoom.
+        return
     click(driver, '#timeline [data-zoom="2"]')
     zoomed = colors(driver, '#timeline canvas')
     expect(zoomed[1] != before[1], 'the timeline does not zoom')
@@ -278,7 +281,13 @@ def check_mesh(driver):
         expect(label.get_attribute('data-collective') == str(row), f'the slider at {start + seconds / 2} s shows another collective')
         pictures.setdefault(load, set()).add(colors(driver, '#mesh .plot canvas')[1])
     expect(all(len(drawn) == 1 for drawn in pictures.values()), 'one load of the links is drawn in several ways')
-    expect(len(set().union(*pictures.values())) == len(pictures), 'different loads of the links look the same')
+    # Loads that are closer than a color shows may look alike.
+    loads = driver.execute_script('return window.TOROID_DATA.network.link_loads')
+    for one in pictures:
+        for other in pictures:
+            if one < 0 or other < 0 or max(abs(a - b) for a, b in zip(loads[one], loads[other])) < 0.05:
+                continue
+            expect(pictures[one] != pictures[other], f'the loads {one} and {other} of the links look the same')
     before = slider.get_property('value')
     click(driver, '#mesh-previous')
     expect(len(events) == 1 or float(slider.get_property('value')) < float(before), 'the button to the previous collective does not move the slider')

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -138,6 +139,43 @@ ENTRY main {
     if (group.op_class == "dot") dots += group.executions;
   }
   EXPECT_EQ(dots, 10);
+}
+
+constexpr char kTwoSums[] = R"(
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[512,1024] parameter(0)
+  y = f32[256,1024] parameter(1)
+  w = f32[1024,1024] parameter(2)
+  tx = f32[512,1024] tanh(x)
+  ty = f32[256,1024] tanh(y)
+  hx = f32[512,1024] dot(tx, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  hy = f32[256,1024] dot(ty, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sx = f32[512,1024] all-reduce(hx), channel_id=1, use_global_device_ids=true, replica_groups={{0,1,2,3,4,5,6,7}}, to_apply=add
+  sy = f32[256,1024] all-reduce(hy), channel_id=2, use_global_device_ids=true, replica_groups={{0,1,2,3,4,5,6,7}}, to_apply=add
+  ROOT r = (f32[512,1024], f32[256,1024]) tuple(sx, sy) })";
+
+TEST(SimulateTest, RowsHaveTheNamesOfThePrintedModuleAndNoneTwice) {
+  ASSERT_OK_AND_ASSIGN(const Simulation simulation, Simulate(*Parsed(std::string(kHeader) + kTwoSums), On("tpu-v3-8")));
+  const std::string printed = PrintModule(*simulation.lowered);
+  std::set<std::string> names;
+  ASSERT_GE(simulation.prediction.groups.size(), 2u);
+  for (const PredictedGroup& group : simulation.prediction.groups) {
+    EXPECT_TRUE(names.insert(group.instruction).second) << group.instruction;
+    const std::string name = group.instruction.substr(group.instruction.find('/') + 1);
+    EXPECT_THAT(printed, HasSubstr("  " + name + " = "));
+  }
+}
+
+TEST(SimulateTest, AValueInATupleIsNamedWithItsPlaceAndItsOwnShape) {
+  const Prediction prediction = Predict(std::string(kHeader) + kTwoSums, On("tpu-v3-8"));
+  ASSERT_EQ(prediction.collectives.size(), 1u) << "both sums are one all-reduce";
+  std::map<std::string, std::string> shapes;
+  for (const PredictedMemory::Value& value : prediction.memory.largest) shapes[value.instruction] = value.shape;
+  EXPECT_EQ(shapes[prediction.collectives[0].instruction + "{0}"], "f32[512,1024]");
+  EXPECT_EQ(shapes[prediction.collectives[0].instruction + "{1}"], "f32[256,1024]");
 }
 
 TEST(SimulateTest, MoreDevicesThanCoresAreRefused) {
