@@ -12,7 +12,7 @@
 // The rest is `other_us`: sums of softmax, norms and residuals that are not fused, the top-2 choice and its masks, the
 // all-reduce of the auxiliary loss. It is no part of the paper's bars:
 //   - the roofline that the paper draws beside each bar is that of the operators above alone, to the pixel (projections
-//     1115 us: four products in each of two layers; attention 262: flops of two products; gate einsums 590: three)
+//     1115 us: four products in each of two layers; gate einsums 590: three; cumulative sums 0)
 //   - the paper's text has the two layers at 48 % of roofline at 2,048 experts, its bars at 54 %: both hold if 1.7 ms are
 //     in no bar; at 128 experts (above 70 %, 76 %) at most 0.7 ms are.
 // Where products of two bars run as one group (weighted values and output projection), its time is divided as their own
