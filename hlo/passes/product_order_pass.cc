@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/edit.h"
 
 namespace toroid {
 namespace {
@@ -68,46 +66,53 @@ Instruction* WithoutTranspose(const Instruction& transpose, Computation* computa
   return reshape;
 }
 
-absl::StatusOr<bool> ExchangeIn(Computation* computation) {
+bool ExchangeIn(Computation* computation) {
   const int n = computation->size();
   std::vector<int> uses(n, 0);
+  std::vector<bool> awaited(n, false);
   for (const auto& op : computation->instructions()) {
     for (const Instruction* operand : op->operands()) ++uses[operand->index()];
-    for (const Instruction* before : op->control_predecessors()) ++uses[before->index()];
+    for (const Instruction* before : op->control_predecessors()) awaited[before->index()] = true;
   }
   ++uses[computation->root()->index()];
-  std::vector<Instruction*> now(n, nullptr);
-  std::vector<bool> keep(n, true);
+  const auto is_tied = [&](const Instruction& op) { return awaited[op.index()] || !op.control_predecessors().empty(); };
+  std::vector<Instruction*> now(n, nullptr);  // By index: what stands for the value instead.
+  std::vector<bool> goes(n, false);
+  std::vector<Instruction*> order;
   bool changed = false;
   for (int i = 0; i < n; ++i) {
     Instruction* op = computation->instruction(i);
     const int first = op->num_operands() == 0 ? -1 : op->operand(0)->index();
-    for (int k = 0; k < op->num_operands(); ++k) {
+    for (int k = 0; changed && k < op->num_operands(); ++k) {
       if (Instruction* other = now[op->operand(k)->index()]) op->set_operand(k, other);
     }
-    if (first < 0 || uses[first] != 1 || !op->control_predecessors().empty()) continue;
+    order.push_back(op);
+    if (first < 0 || uses[first] != 1 || is_tied(*op)) continue;
     Instruction* x = op->operand(0);
     if (op->opcode() == Opcode::kReshape && x->index() >= n && x->opcode() == Opcode::kReshape) {
       // A reshape of the reshape that was put in: one is enough.
       x->mutable_shape() = op->shape();
       x->set_metadata(op->metadata());
       now[i] = x;
-      keep[i] = false;
-    }
-    if (op->opcode() != Opcode::kTranspose || x->index() >= n || x->opcode() != Opcode::kDot ||
-        x->num_operands() != 2 || !x->control_predecessors().empty()) {
+      goes[i] = true;
       continue;
     }
+    if (op->opcode() != Opcode::kTranspose || x->index() >= n || x->opcode() != Opcode::kDot ||
+        x->num_operands() != 2 || is_tied(*x)) {
+      continue;
+    }
+    const int size = computation->size();
     now[i] = WithoutTranspose(*op, computation);
     if (now[i] == nullptr) continue;
-    keep[i] = keep[first] = false;
-    changed = true;
+    for (int k = size; k < computation->size(); ++k) order.push_back(computation->instruction(k));
+    goes[i] = goes[first] = changed = true;
   }
   if (!changed) return false;
-  ReplaceUses(computation, now);
-  keep.resize(computation->size(), true);
-  computation->Keep(keep);
-  RETURN_IF_ERROR(SortInstructions(computation));
+  if (Instruction* root = now[computation->root()->index()]) computation->set_root(root);
+  order.erase(std::remove_if(order.begin(), order.end(),
+                             [&](const Instruction* op) { return op->index() < n && goes[op->index()]; }),
+              order.end());
+  computation->Reorder(order);
   return true;
 }
 
@@ -115,10 +120,7 @@ absl::StatusOr<bool> ExchangeIn(Computation* computation) {
 
 absl::StatusOr<bool> ProductOrderPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
-  for (const auto& computation : (*module)->computations()) {
-    ASSIGN_OR_RETURN(const bool now, ExchangeIn(computation.get()));
-    changed |= now;
-  }
+  for (const auto& computation : (*module)->computations()) changed |= ExchangeIn(computation.get());
   return changed;
 }
 
