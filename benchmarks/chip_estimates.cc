@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "absl/container/btree_map.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,6 +20,8 @@
 #include "simulator/chip/chip_model.h"
 #include "simulator/chip/group_class.h"
 #include "simulator/lowering/lower.h"
+#include "simulator/lowering/tiling.h"
+#include "simulator/memory/temporaries.h"
 
 namespace toroid {
 namespace {
@@ -45,6 +47,12 @@ absl::StatusOr<double> Number(const std::string& text) {
   return value;
 }
 
+// NAME.hlo.pb, or the same compressed.
+std::string FileOf(const std::string& folder, const std::string& name) {
+  const std::string path = absl::StrCat(folder, "/", name, ".hlo.pb");
+  return std::filesystem::exists(path) ? path : path + ".gz";
+}
+
 absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_view entry, const CoreSpec& core) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(absl::StrCat(before, "ENTRY main {\n", entry, "\n}")));
   ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*module, core));
@@ -57,6 +65,11 @@ absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec&
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, Lower(module, core));
   ChipModel model(core);
   ProgramTime time;
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  const ArraySize size = [tiling](const Shape& array) {
+    return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18));
+  };
+  time.temporary_bytes = static_cast<double>(ComputeMemoryNeeds(*lowered, &size).temporary);
   absl::btree_map<std::string, double> by_class;
   for (const auto& op : lowered->entry()->instructions()) {
     const double microseconds = static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
@@ -77,9 +90,11 @@ absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& fo
     estimate.name = rows[i][0];
     ASSIGN_OR_RETURN(estimate.compiler_us, Number(rows[i][1]));
     if (rows[i][3] != "-" || estimate.compiler_us == 0) continue;
-    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(absl::StrCat(folder, "/", estimate.name, ".hlo.pb")));
+    ASSIGN_OR_RETURN(estimate.compiler_temporary, Number(rows[i][2]));
+    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(FileOf(folder, estimate.name)));
     ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
     estimate.model_us = time.microseconds;
+    estimate.model_temporary = time.temporary_bytes;
     estimate.calibrates = third_calibrates && i % 3 == 0;
     estimates.push_back(std::move(estimate));
   }
@@ -88,16 +103,21 @@ absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& fo
 
 absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder, const CoreSpec& core) {
   ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 3));
+  ASSIGN_OR_RETURN(const auto memory, ReadTable(folder + "/memory.tsv", 2));
   std::vector<ChipEstimate> estimates;
   for (size_t first = 0; first < rows.size();) {
     const std::string& name = rows[first][0];
-    const std::string path = absl::StrCat(folder, "/", name, absl::StartsWith(name, "train") ? ".hlo.pb.gz" : ".hlo.pb");
-    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(path));
+    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(FileOf(folder, name)));
     ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
     ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*partitioned.module, core));
     ChipEstimate all;
     all.name = name;
     all.model_us = time.microseconds;
+    all.model_temporary = time.temporary_bytes;
+    for (const std::vector<std::string>& row : memory) {
+      if (row[0] != name) continue;
+      ASSIGN_OR_RETURN(all.compiler_temporary, Number(row[1]));
+    }
     size_t next = first;
     std::vector<ChipEstimate> classes;
     for (; next < rows.size() && rows[next][0] == name; ++next) {

@@ -94,6 +94,23 @@ const Instruction* InputOfRunningFold(const Instruction* value) {
   return nullptr;
 }
 
+// Reads its operands in the order that needs the least padding, whatever they are made by.
+bool WantsDenseOperands(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kGather:
+    case Opcode::kScatter:
+    case Opcode::kSort:
+    case Opcode::kCustomCall:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return true;
+    case Opcode::kAllReduce:
+      return !op.shape().IsArray();  // Of several arrays.
+    default:
+      return false;
+  }
+}
+
 class LayoutAssigner {
  public:
   LayoutAssigner(Computation* computation, const Tiling& tiling)
@@ -134,12 +151,14 @@ class LayoutAssigner {
   void Assign(Instruction* op);
   Dims OrderOfDot(const Instruction* dot) const;
   Dims OrderOfConvolution(const Instruction* convolution) const;
-  // Either dimension of the pair may be minor: as values that it meets have it, results of the program want it, or, if
-  // nothing asks, reductions: not over the minor one.
+  // Either dimension of the pair may be minor: as an op wants it that takes operands in one order only; if there is none, as
+  // the nearest of these does: values that it meets, results of the program, reductions, which are not over the minor one.
   Dims WantedOrder(const Instruction* value, const Dims& pair) const;
   // The order in which a reduction reads what has none: lanes along a dimension that stays, if it fills them.
   Dims OrderOfReduced(const Instruction* reduce) const;
   void AssignElementwise(Instruction* op);
+  // An argument under a name with which it does not lie as values of those sizes do.
+  bool IsTurnedArgument(const Instruction& value) const;
   void AssignReshape(Instruction* op);
 
   // The value in that layout: itself, or a copy.
@@ -295,13 +314,13 @@ Dims LayoutAssigner::WantedOrder(const Instruction* value, const Dims& pair) con
     }
     return found.size() == 2 ? found : Dims();
   };
+  Dims nearest;
   for (size_t next = 0; next < todo.size() && next < 24; ++next) {
     const Place place = todo[next];
     if (place.op->index() >= n_) continue;
     bool over_first = false, over_second = false;
-    if (place.op == computation_->root()) {
-      const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), tiling_));
-      if (!found.empty()) return found;
+    if (place.op == computation_->root() && nearest.empty()) {
+      nearest = as_in(place, LeastPaddingOrder(place.op->shape(), tiling_));
     }
     for (const Instruction* user : users_.users(*place.op)) {
       if (user->opcode() == Opcode::kReduce) {
@@ -311,9 +330,11 @@ Dims LayoutAssigner::WantedOrder(const Instruction* value, const Dims& pair) con
         };
         over_first |= is_reduced(pair[0]) && !is_reduced(pair[1]);
         over_second |= is_reduced(pair[1]) && !is_reduced(pair[0]);
-      } else if (user->opcode() == Opcode::kTuple && user == computation_->root()) {
+      } else if (WantsDenseOperands(*user)) {
         const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), tiling_));
         if (!found.empty()) return found;
+      } else if (user->opcode() == Opcode::kTuple && user == computation_->root()) {
+        if (nearest.empty()) nearest = as_in(place, LeastPaddingOrder(place.op->shape(), tiling_));
       } else if (user->opcode() == Opcode::kTranspose) {
         Place further{user, {}};
         for (const int64_t d : place.dims) {
@@ -333,16 +354,15 @@ Dims LayoutAssigner::WantedOrder(const Instruction* value, const Dims& pair) con
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !Known(operand)) continue;
           if (operand->index() < n_ && flexible_[operand->index()]) continue;
-          const Dims found = as_in(place, OrderOf(operand));
-          if (!found.empty()) return found;
+          if (nearest.empty()) nearest = as_in(place, OrderOf(operand));
         }
         todo.push_back({user, place.dims});
       }
     }
     // Rows are added faster than lanes.
-    if (over_first && !over_second) return {pair[1], pair[0]};
+    if (nearest.empty() && over_first && !over_second) nearest = {pair[1], pair[0]};
   }
-  return pair;
+  return nearest.empty() ? pair : nearest;
 }
 
 Dims LayoutAssigner::OrderOfDot(const Instruction* dot) const {
@@ -388,17 +408,24 @@ Dims LayoutAssigner::OrderOfReduced(const Instruction* reduce) const {
   return OrderFrom(shape, {sized[1], sized[0]});
 }
 
+bool LayoutAssigner::IsTurnedArgument(const Instruction& value) const {
+  if (value.opcode() != Opcode::kTranspose || value.operand(0)->opcode() != Opcode::kParameter) return false;
+  return !LiesAlike(value.shape(), OrderOf(&value), LeastPaddingOrder(value.shape(), tiling_));
+}
+
 void LayoutAssigner::AssignElementwise(Instruction* op) {
-  // The layout of the first operand that has one; of one that would have to be written for a copy first.
+  // The layout of the first operand that has one; of one that would have to be written for a copy first, or of an argument
+  // whose dimensions were exchanged, only if there is no other.
   const Instruction* leader = nullptr;
-  bool leader_is_made = false;
+  bool leader_is_made = false, leader_is_turned = false;
   for (const Instruction* operand : op->operands()) {
     if (operand->shape().dims() != op->shape().dims() || !Known(operand) || operand->shape().rank() == 0) continue;
     if (operand->index() < n_ && flexible_[operand->index()]) continue;
-    const bool is_made = IsElementwise(operand->opcode());
-    if (leader != nullptr && (leader_is_made || !is_made)) continue;
+    const bool is_made = IsElementwise(operand->opcode()), is_turned = IsTurnedArgument(*operand);
+    if (leader != nullptr && (is_turned || leader_is_made || !is_made) && !leader_is_turned) continue;
     leader = operand;
     leader_is_made = is_made;
+    leader_is_turned = is_turned;
   }
   if (leader == nullptr) return;
   const Dims order = OrderOf(leader);

@@ -10,6 +10,8 @@
 #include "simulator/lowering/cumulative_sum_pass.h"
 #include "simulator/lowering/fusion_pass.h"
 #include "simulator/lowering/layout_pass.h"
+#include "simulator/lowering/rematerialization_pass.h"
+#include "simulator/lowering/row_scatter_pass.h"
 #include "simulator/lowering/simplify_pass.h"
 #include "simulator/lowering/tiling.h"
 
@@ -20,11 +22,16 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
   ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCalls(module));
   PassPipeline pipeline;
   pipeline.Add<CumulativeSumPass>(tiling.lanes)
+      .Add<RowScatterPass>()
       .Add<SimplifyPass>()
       .Add<Bfloat16Pass>()
       .Add<AllReduceCombinerPass>()
       .Add<LayoutPass>(tiling)
       .Add<FusionPass>(tiling.sublanes);
+  if (core.program_memory_share() > 0) {
+    pipeline.Add<RematerializationPass>(
+        static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()), tiling);
+  }
   const absl::StatusOr<std::vector<PassReport>> reports = pipeline.Run(&lowered, options);
   if (!reports.ok()) return reports.status();
   return lowered;

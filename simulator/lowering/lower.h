@@ -3,11 +3,13 @@
 //
 //   inline_calls         calls become what they compute
 //   cumulative_sum       trees of windows
+//   row_scatter          scatters of one element for each row as choices
 //   simplify             what moves nothing goes
 //   bfloat16             what only products read is rounded where it is made
 //   all_reduce_combiner  exchanges that can run at once
 //   layout               the order of dimensions of every array, copies where two are needed
 //   fusion               groups
+//   rematerialization    large values made a second time, if the program does not fit otherwise
 // The module may be one core's program, or a partitioned one: every core runs the same.
 #ifndef TOROID_SIMULATOR_LOWERING_LOWER_H_
 #define TOROID_SIMULATOR_LOWERING_LOWER_H_

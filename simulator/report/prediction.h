@@ -83,6 +83,8 @@ struct PredictedMemory {
   };
   int64_t capacity = 0;
   int64_t parameters = 0, state = 0, activations = 0, workspace = 0, peak = 0;
+  // Beside arguments and results, places that nothing fits in included; and all of it together.
+  int64_t temporary = 0, allocated = 0;
   std::string peak_at;
   std::vector<Value> largest;  // At the peak, largest first.
   std::vector<Sample> samples;

@@ -61,7 +61,8 @@ json MemoryJson(const PredictedMemory& memory) {
   }
   return {{"capacity", memory.capacity},       {"parameters", memory.parameters}, {"state", memory.state},
           {"activations", memory.activations}, {"workspace", memory.workspace},   {"peak", memory.peak},
-          {"peak_at", memory.peak_at},         {"largest", std::move(largest)}};
+          {"peak_at", memory.peak_at},         {"temporary", memory.temporary},   {"allocated", memory.allocated},
+          {"largest", std::move(largest)}};
 }
 
 template <typename Row, typename ToJson>

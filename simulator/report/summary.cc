@@ -77,8 +77,13 @@ std::string MemoryText(const PredictedMemory& memory, int width) {
       "memory: %s of %s at the peak (%s): parameters %s, state %s, activations %s, workspace %s\n", BytesText(memory.peak),
       BytesText(memory.capacity), memory.peak_at.empty() ? "nothing runs" : memory.peak_at, BytesText(memory.parameters),
       BytesText(memory.state), BytesText(memory.activations), BytesText(memory.workspace));
-  if (memory.peak <= memory.capacity) return text;
-  absl::StrAppend(&text, "DOES NOT FIT: ", BytesText(memory.peak - memory.capacity),
+  if (memory.allocated > 0) {
+    absl::StrAppend(&text, "        ", BytesText(memory.allocated), " as handed out: ", BytesText(memory.temporary),
+                    " beside arguments and results\n");
+  }
+  const int64_t needed = std::max(memory.peak, memory.allocated);
+  if (needed <= memory.capacity) return text;
+  absl::StrAppend(&text, "DOES NOT FIT: ", BytesText(needed - memory.capacity),
                   " too much; what holds most at the peak:\n");
   std::vector<std::vector<std::string>> rows = {{"bytes", "class", "shape", "instruction", "source"}};
   for (size_t i = 0; i < std::min(memory.largest.size(), kMostRows); ++i) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/device_groups.h"
 #include "hlo/base/status.h"
@@ -14,9 +15,11 @@
 #include "simulator/chip/matrix_work.h"
 #include "simulator/collectives/collective_simulator.h"
 #include "simulator/lowering/lower.h"
+#include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/machines/router_tables.h"
 #include "simulator/memory/memory_profile.h"
+#include "simulator/memory/temporaries.h"
 #include "simulator/stages/collective_times.h"
 #include "simulator/stages/op_class.h"
 #include "simulator/stages/program_devices.h"
@@ -276,6 +279,10 @@ class Simulator {
     memory.activations = profile.activation_bytes;
     memory.workspace = profile.workspace_bytes;
     memory.peak = profile.peak_bytes;
+    const MemoryNeeds needs = ComputeMemoryNeeds(module_, &size);
+    memory.temporary = needs.temporary;
+    memory.allocated = needs.All();
+    AddNoteOnRematerialization();
     if (profile.peak_at != nullptr) memory.peak_at = NameOf(*profile.peak_at);
     for (size_t i = 0; i < std::min(profile.at_peak.size(), kMostValuesAtPeak); ++i) {
       const MemoryProfile::Value& value = profile.at_peak[i];
@@ -285,6 +292,19 @@ class Simulator {
                                 SourceLine(module_, value.maker->metadata()), OpNameOf(*value.maker), value.bytes});
     }
     for (const MemoryProfile::Sample& sample : profile.samples) memory.samples.push_back({sample.start_ps, sample.bytes});
+  }
+
+  void AddNoteOnRematerialization() {
+    int64_t again = 0;
+    double picoseconds = 0;
+    for (const ScheduledOp& op : schedule_.computations[module_.entry()->index()].ops) {
+      if (!absl::EndsWith(op.instruction->name(), kRematerializedSuffix)) continue;
+      ++again;
+      picoseconds += static_cast<double>(op.end_ps - op.start_ps);
+    }
+    if (again == 0) return;
+    prediction_.notes.push_back(absl::StrCat(again, " values are made a second time (", absl::SixDigits(picoseconds * 1e-9),
+                                             " ms), for the program does not fit into memory otherwise"));
   }
 
   // Events of one run of a computation that begins at `start`.

@@ -34,7 +34,15 @@ TEST(EstimatesTest, HeldOutProgramsAreAsGood) {
   EXPECT_LE(Summarize(programs).ninetieth, 0.11);
 }
 
-TEST(EstimatesTest, MoeLayersAreWithinFourPercentAndTrainingStepsWithinSix) {
+TEST(EstimatesTest, ProgramsNeverLookedAtAreAsGoodInTheMedian) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/unseen", false, TpuV3Core()));
+  EXPECT_GE(programs.size(), 30);
+  EXPECT_LE(Summarize(programs).median, 0.05);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.50);
+}
+
+TEST(EstimatesTest, MoeLayersAreWithinFourPercentTrainingStepsWithinSixAndTheirMemoryWithinFifteen) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> estimates, MoeEstimates(std::string(kFolder) + "/moe", TpuV3Core()));
   int modules = 0;
   for (const ChipEstimate& e : estimates) {
@@ -43,6 +51,8 @@ TEST(EstimatesTest, MoeLayersAreWithinFourPercentAndTrainingStepsWithinSix) {
     if (e.group_class.empty()) {
       ++modules;
       EXPECT_LE(std::abs(e.Error()), is_pair ? 0.04 : 0.06);
+      EXPECT_GT(e.compiler_temporary, 0);
+      EXPECT_LE(std::abs(e.TemporaryError()), 0.15);
     } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {
       EXPECT_LE(std::abs(e.Error()), 0.10);
     } else if (e.group_class == "dot") {

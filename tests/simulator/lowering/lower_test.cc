@@ -198,6 +198,31 @@ TEST(LowerTest, WhatOnlyDotsReadIsSentInBf16) {
   EXPECT_THAT(text, HasSubstr("f32[8,256]{1,0} dot("));
 }
 
+TEST(LowerTest, ScattersOfOneElementForEachRowAreChoices) {
+  constexpr char kEntry[] = R"( x = f32[3,8] parameter(0)
+    u = f32[3,1] parameter(1)
+    i = s32[3,1,1] constant({{{2}},{{-1}},{{7}}})
+    s = f32[3,8] scatter(x, i, u), update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1},
+      input_batching_dims={0}, scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=sum
+    ROOT n = f32[3,8] negate(s) )";
+  ExpectSameValues(kEntry);
+  EXPECT_THAT(Groups(kEntry), ElementsAre("loop"));
+}
+
+TEST(LowerTest, ADotLiesAsAnExchangeOfItsTransposeWantsIt) {
+  // Without regard to the exchange {1,0} and a copy.
+  EXPECT_THAT(Groups(R"( a = f32[256,512] parameter(0)
+    b = f32[256,1024] parameter(1)
+    v = f32[512] parameter(2)
+    d = f32[512,1024] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+    t = f32[1024,512] transpose(d), dimensions={1,0}
+    w = f32[512] negate(v)
+    r0 = (f32[1024,512], f32[512]) all-reduce(t, w), replica_groups={}, to_apply=sum
+    r = f32[1024,512] get-tuple-element(r0), index=0
+    ROOT n = f32[1024,512] negate(r) )"),
+              testing::Not(testing::Contains("copy")));
+}
+
 TEST(LowerTest, HighestPrecisionKeepsF32) {
   const std::unique_ptr<Module> module = Parsed(R"( x = f32[8,256] parameter(0) w = f32[256,256] parameter(1)
     n = f32[8,256] negate(x)

@@ -1,0 +1,36 @@
+// Makes large values a second time where they are read again, so that a program fits.
+//
+// While arguments, results and what is alive at a time need more than `most_bytes`: at the instruction where most is alive,
+// of the values that lie idle across it the largest (of equal ones the first) is dropped after its use before that
+// instruction, and its group runs again in front of the next one. Groups run again whose operands are alive there anyway;
+// exchanges between devices, loops and branches never do.
+//   h = fusion(x, w), y = fusion(h), .., z = fusion(h, ..)   => h = .., y = fusion(h), .., h2 = fusion(x, w), z = fusion(h2, ..)
+// Source: XLA's hlo_rematerialization, which takes what frees most, not what takes least time.
+#ifndef TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "hlo/passes/pass.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+
+// Ends the names of what is made a second time.
+inline constexpr char kRematerializedSuffix[] = ".remat";
+
+class RematerializationPass : public Pass {
+ public:
+  RematerializationPass(int64_t most_bytes, const Tiling& tiling) : most_bytes_(most_bytes), tiling_(tiling) {}
+  absl::string_view name() const override { return "rematerialization"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  const int64_t most_bytes_;
+  const Tiling tiling_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_

@@ -1,0 +1,230 @@
+#include "simulator/memory/temporaries.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "hlo/base/math.h"
+
+namespace toroid {
+namespace {
+
+constexpr int64_t kPlaceBytes = 16384;
+
+int64_t Rounded(int64_t bytes) {
+  return bytes > std::numeric_limits<int64_t>::max() - kPlaceBytes ? bytes : CeilOfRatio(bytes, kPlaceBytes) * kPlaceBytes;
+}
+
+// Free and taken places of an address space without end.
+class Places {
+ public:
+  int64_t Take(int64_t bytes) {
+    auto best = holes_.end();
+    for (auto hole = holes_.begin(); hole != holes_.end(); ++hole) {
+      if (hole->second >= bytes && (best == holes_.end() || hole->second < best->second)) best = hole;
+    }
+    if (best == holes_.end()) {
+      const int64_t at = end_;
+      end_ = SaturatingAdd(end_, bytes);
+      highest_ = std::max(highest_, end_);
+      return at;
+    }
+    const int64_t at = best->first, left = best->second - bytes;
+    holes_.erase(best);
+    if (left > 0) holes_[at + bytes] = left;
+    return at;
+  }
+
+  void Free(int64_t at, int64_t bytes) {
+    auto next = holes_.lower_bound(at);
+    if (next != holes_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == at) {
+        at = before->first;
+        bytes += before->second;
+        holes_.erase(before);
+      }
+    }
+    if (next != holes_.end() && at + bytes == next->first) {
+      bytes += next->second;
+      holes_.erase(next);
+    }
+    if (at + bytes == end_) {
+      end_ = at;
+    } else {
+      holes_[at] = bytes;
+    }
+  }
+
+  int64_t highest() const { return highest_; }
+
+ private:
+  std::map<int64_t, int64_t> holes_;  // Begin and bytes.
+  int64_t end_ = 0, highest_ = 0;     // Of what is taken; beyond, all is free.
+};
+
+// The result of a group is made element by element from parameter `p`, in elements as wide.
+bool IsMadeInPlace(const Computation& group, int p) {
+  const Instruction* from = group.parameter(p);
+  const int64_t width = ByteWidth(from->shape().element_type());
+  std::vector<bool> reached(group.size(), false);
+  reached[from->index()] = true;
+  for (const auto& op : group.instructions()) {
+    const auto operands = op->operands();
+    if (!std::any_of(operands.begin(), operands.end(), [&](const Instruction* o) { return reached[o->index()]; })) continue;
+    if (!IsElementwise(op->opcode()) || op->shape().dims() != from->shape().dims() ||
+        ByteWidth(op->shape().element_type()) > width) {
+      return false;
+    }
+    reached[op->index()] = true;
+  }
+  return reached[group.root()->index()];
+}
+
+// One computation.
+class Allocator {
+ public:
+  // `needs`: temporary bytes of the computations before this one, by index.
+  Allocator(const Computation& computation, const std::vector<int64_t>& needs, const ArraySize* size)
+      : computation_(computation), needs_(needs), buffers_(computation, size), last_(LastUses(computation, buffers_)),
+        stays_(buffers_.size(), false), place_(buffers_.size()) {
+    std::iota(place_.begin(), place_.end(), 0);
+    const bool is_entry = &computation == computation.module()->entry();
+    if (is_entry) stays_ = ResultBuffers(*computation.module(), buffers_);
+    for (const Instruction* parameter : computation.parameters()) {
+      for (const int b : buffers_.Of(*parameter)) stays_[b] = true;  // The caller's.
+    }
+  }
+
+  int64_t Run() {
+    const int n = computation_.size();
+    for (int i = 0; i < n; ++i) TakePlacesOfOperands(*computation_.instruction(i));
+    std::vector<std::vector<int>> free_after(n + 1);
+    for (int b = 0; b < buffers_.size(); ++b) {
+      if (IsPlaced(b)) free_after[last_[b]].push_back(b);
+    }
+    Places places;
+    std::vector<int64_t> at(buffers_.size(), 0);
+    for (int i = 0; i < n; ++i) {
+      const Instruction& op = *computation_.instruction(i);
+      for (const int b : buffers_.Of(op)) {
+        if (buffers_[b].maker == &op && IsPlaced(b)) at[b] = places.Take(Rounded(buffers_[b].bytes));
+      }
+      int64_t inside = 0;
+      if (HasTrait(op.opcode(), kRunsBody)) {
+        for (const Computation* callee : op.called()) inside = std::max(inside, needs_[callee->index()]);
+      }
+      if (inside > 0) places.Free(places.Take(inside), inside);
+      for (const int b : free_after[i]) places.Free(at[b], Rounded(buffers_[b].bytes));
+    }
+    return places.highest();
+  }
+
+ private:
+  // Has a place of its own.
+  bool IsPlaced(int b) const { return !stays_[b] && place_[b] == b && buffers_[b].bytes > 0 && last_[b] >= 0; }
+
+  void TakePlacesOfOperands(const Instruction& op) {
+    const auto results = buffers_.Of(op);
+    if (HasTrait(op.opcode(), kInPlace)) {
+      std::vector<int> operands;
+      for (const Instruction* operand : op.operands()) {
+        const auto own = buffers_.Of(*operand);
+        operands.insert(operands.end(), own.begin(), own.end());
+      }
+      for (size_t leaf = 0; leaf < results.size() && leaf < operands.size(); ++leaf) {
+        PassOn(operands[leaf], results[leaf], op);
+      }
+      return;
+    }
+    const bool is_group = op.opcode() == Opcode::kFusion && !op.called().empty();
+    if (results.size() != 1 || !(is_group || IsElementwise(op.opcode()))) return;
+    for (int k = 0; k < op.num_operands(); ++k) {
+      const Instruction* operand = op.operand(k);
+      if (buffers_.Of(*operand).size() != 1 || !operand->shape().Compatible(op.shape())) continue;
+      if (is_group && !IsMadeInPlace(*op.called(0), k)) continue;
+      if (PassOn(buffers_.Of(*operand)[0], results[0], op)) return;
+    }
+  }
+
+  bool PassOn(int from, int to, const Instruction& at) {
+    if (buffers_[to].maker != &at || stays_[from] || stays_[to] || last_[from] != at.index() || place_[to] != to ||
+        buffers_[from].bytes != buffers_[to].bytes) {
+      return false;
+    }
+    // Once: nothing else has the place after that.
+    place_[to] = place_[from];
+    last_[from] = -2;
+    last_[place_[to]] = std::max(last_[place_[to]], last_[to]);
+    return true;
+  }
+
+  const Computation& computation_;
+  const std::vector<int64_t>& needs_;
+  const Buffers buffers_;
+  std::vector<int> last_;
+  std::vector<bool> stays_;
+  std::vector<int> place_;  // The buffer whose place it is: itself, or the first of those that passed it on.
+};
+
+}  // namespace
+
+int64_t MemoryNeeds::All() const { return SaturatingAdd(SaturatingAdd(arguments, results), temporary); }
+
+std::vector<bool> ResultBuffers(const Module& module, const Buffers& buffers) {
+  std::vector<bool> is_result(buffers.size(), false);
+  for (const int b : buffers.Of(*module.entry()->root())) is_result[b] = true;
+  return is_result;
+}
+
+std::vector<int> LastUses(const Computation& computation, const Buffers& buffers) {
+  std::vector<int> last(buffers.size(), -1);
+  for (const auto& op : computation.instructions()) {
+    for (const int b : buffers.Of(*op)) {
+      if (buffers[b].maker == op.get()) last[b] = op->index();
+    }
+    if (HasTrait(op->opcode(), kNoStorage)) continue;  // A name is no use.
+    for (const Instruction* operand : op->operands()) {
+      for (const int b : buffers.Of(*operand)) last[b] = op->index();
+    }
+  }
+  if (computation.root() != nullptr) {
+    for (const int b : buffers.Of(*computation.root())) last[b] = computation.size();
+  }
+  return last;
+}
+
+MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {
+  MemoryNeeds needs;
+  if (module.entry() == nullptr || module.entry()->root() == nullptr) return needs;
+  std::vector<int64_t> temporary(module.num_computations(), 0);
+  for (const auto& computation : module.computations()) {
+    if (computation->root() == nullptr || computation->is_fusion()) continue;
+    temporary[computation->index()] = Allocator(*computation, temporary, size).Run();
+  }
+  needs.temporary = temporary[module.entry()->index()];
+  const Buffers buffers(*module.entry(), size);
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    for (const int b : buffers.Of(*parameter)) needs.arguments = SaturatingAdd(needs.arguments, buffers[b].bytes);
+  }
+  const std::vector<bool> is_result = ResultBuffers(module, buffers);
+  int64_t results = 0, donated = 0;
+  for (int b = 0; b < buffers.size(); ++b) {
+    if (is_result[b] && buffers[b].maker->opcode() != Opcode::kParameter) results = SaturatingAdd(results, buffers[b].bytes);
+  }
+  // An alias gives a result the memory of an argument, which holds it exactly.
+  std::vector<bool> aliased(module.entry()->num_parameters(), false);
+  for (const auto& alias : module.proto().input_output_alias().entries()) {
+    const int64_t p = alias.parameter_number();
+    if (p >= 0 && p < static_cast<int64_t>(aliased.size())) aliased[p] = true;
+  }
+  for (int p = 0; p < module.entry()->num_parameters(); ++p) {
+    if (!aliased[p]) continue;
+    for (const int b : buffers.Of(*module.entry()->parameter(p))) donated = SaturatingAdd(donated, buffers[b].bytes);
+  }
+  needs.results = std::max<int64_t>(0, results - donated);
+  return needs;
+}
+
+}  // namespace toroid
