@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "hlo/base/files.h"
@@ -160,55 +161,65 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredDots(const CoreSpec& core) {
 }
 
 absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& core) {
-  // 2^28 elements, where a launch no longer counts, in rows of 4096.
-  const double elements = 65536.0 * 4096.0;
   struct Program {
     const char* name;
-    double measured;  // 1e9 elements per second.
-    const char* before;  // Computations.
+    double measured;  // 1e9 elements per second, whatever the size from 2^24 elements up.
     const char* entry;
   };
+  static constexpr char kReducers[] =
+      "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+      "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }\n";
+  // As JAX writes them: gelu by tanh, the variance as mean(x^2) - mean(x)^2.
   static constexpr Program kPrograms[] = {
-      {"gelu", 40, "", R"(
-  c = f32[] constant(0.7071)  cb = f32[65536,4096] broadcast(c), dimensions={}
-  h = f32[] constant(0.5)     hb = f32[65536,4096] broadcast(h), dimensions={}
-  o = f32[] constant(1)       ob = f32[65536,4096] broadcast(o), dimensions={}
-  s = f32[65536,4096] multiply(x, cb)
-  e = f32[65536,4096] erf(s)
-  p = f32[65536,4096] add(e, ob)
-  q = f32[65536,4096] multiply(x, p)
-  ROOT r = f32[65536,4096] multiply(q, hb))"},
-      {"layer norm", 22, "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n", R"(
+      {"gelu", 40, R"(
+  k = f32[] constant(0.044715)  kb = f32[ROWS,4096] broadcast(k), dimensions={}
+  c = f32[] constant(0.79788)   cb = f32[ROWS,4096] broadcast(c), dimensions={}
+  o = f32[] constant(1)         ob = f32[ROWS,4096] broadcast(o), dimensions={}
+  h = f32[] constant(0.5)       hb = f32[ROWS,4096] broadcast(h), dimensions={}
+  s = f32[ROWS,4096] multiply(x, x)
+  t = f32[ROWS,4096] multiply(s, x)
+  u = f32[ROWS,4096] multiply(t, kb)
+  v = f32[ROWS,4096] add(x, u)
+  w = f32[ROWS,4096] multiply(v, cb)
+  e = f32[ROWS,4096] tanh(w)
+  p = f32[ROWS,4096] add(e, ob)
+  q = f32[ROWS,4096] multiply(p, hb)
+  ROOT r = f32[ROWS,4096] multiply(x, q))"},
+      {"layer norm", 22, R"(
   zero = f32[] constant(0)
-  n = f32[] constant(0.000244140625)  nb = f32[65536] broadcast(n), dimensions={}
-  s = f32[65536] reduce(x, zero), dimensions={1}, to_apply=add
-  m = f32[65536] multiply(s, nb)
-  mb = f32[65536,4096] broadcast(m), dimensions={0}
-  d = f32[65536,4096] subtract(x, mb)
-  dd = f32[65536,4096] multiply(d, d)
-  v = f32[65536] reduce(dd, zero), dimensions={1}, to_apply=add
-  w = f32[65536] multiply(v, nb)
-  i = f32[65536] rsqrt(w)
-  ib = f32[65536,4096] broadcast(i), dimensions={0}
-  ROOT r = f32[65536,4096] multiply(d, ib))"},
-      {"softmax", 11,
-       "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
-       "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }\n",
-       R"(
+  n = f32[] constant(0.000244140625)  nb = f32[ROWS] broadcast(n), dimensions={}
+  s = f32[ROWS] reduce(x, zero), dimensions={1}, to_apply=add
+  m = f32[ROWS] multiply(s, nb)
+  xx = f32[ROWS,4096] multiply(x, x)
+  ss = f32[ROWS] reduce(xx, zero), dimensions={1}, to_apply=add
+  sm = f32[ROWS] multiply(ss, nb)
+  mm = f32[ROWS] multiply(m, m)
+  v = f32[ROWS] subtract(sm, mm)
+  i = f32[ROWS] rsqrt(v)
+  mb = f32[ROWS,4096] broadcast(m), dimensions={0}
+  d = f32[ROWS,4096] subtract(x, mb)
+  ib = f32[ROWS,4096] broadcast(i), dimensions={0}
+  ROOT r = f32[ROWS,4096] multiply(d, ib))"},
+      {"softmax", 11, R"(
   zero = f32[] constant(0)
   least = f32[] constant(-inf)
-  m = f32[65536] reduce(x, least), dimensions={1}, to_apply=max
-  mb = f32[65536,4096] broadcast(m), dimensions={0}
-  d = f32[65536,4096] subtract(x, mb)
-  e = f32[65536,4096] exponential(d)
-  s = f32[65536] reduce(e, zero), dimensions={1}, to_apply=add
-  sb = f32[65536,4096] broadcast(s), dimensions={0}
-  ROOT r = f32[65536,4096] divide(e, sb))"}};
+  m = f32[ROWS] reduce(x, least), dimensions={1}, to_apply=max
+  mb = f32[ROWS,4096] broadcast(m), dimensions={0}
+  d = f32[ROWS,4096] subtract(x, mb)
+  e = f32[ROWS,4096] exponential(d)
+  s = f32[ROWS] reduce(e, zero), dimensions={1}, to_apply=add
+  sb = f32[ROWS,4096] broadcast(s), dimensions={0}
+  ROOT r = f32[ROWS,4096] divide(e, sb))"}};
   std::vector<MeasuredRate> rates;
   for (const Program& program : kPrograms) {
-    ASSIGN_OR_RETURN(const double microseconds,
-                     MicrosecondsOf(program.before, absl::StrCat("x = f32[65536,4096] parameter(0)", program.entry), core));
-    rates.push_back({program.name, program.measured, elements / microseconds * 1e-3});
+    for (const int log_elements : {24, 26, 28}) {
+      const int64_t rows = (int64_t{1} << log_elements) / 4096;
+      const std::string entry = absl::StrReplaceAll(absl::StrCat("x = f32[ROWS,4096] parameter(0)", program.entry),
+                                                    {{"ROWS", absl::StrCat(rows)}});
+      ASSIGN_OR_RETURN(const double microseconds, MicrosecondsOf(kReducers, entry, core));
+      rates.push_back({absl::StrCat(program.name, ", 2^", log_elements, " elements"), program.measured,
+                       static_cast<double>(rows) * 4096 / microseconds * 1e-3});
+    }
   }
   return rates;
 }

@@ -2,14 +2,22 @@
 //
 //   bazel run -c opt //benchmarks:chip_model
 // Prints for each program the compiler's microseconds, ours and the error, then the errors of the calibrating third and of
-// the rest apart, and dots as measured.
+// the rest apart, and dots as measured. --sensitivity prints instead what 10 % more of each parameter of the core changes:
+// each one-core program, and the totals of figure 8. Counts (of units, lanes, slots) stay.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "CLI/CLI.hpp"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "benchmarks/chip_estimates.h"
+#include "benchmarks/figure8_model.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
+#include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "simulator/machines/tpu_v3_core.h"
 
@@ -41,6 +49,79 @@ void PrintRates(const char* title, const std::vector<MeasuredRate>& rates) {
   std::printf("mean error %.1f %%\n", 100 * error);
 }
 
+// One number of a core's specification, however deep.
+struct Parameter {
+  std::string name;
+  std::vector<const google::protobuf::FieldDescriptor*> path;
+};
+
+void AddParameters(const google::protobuf::Message& message, const Parameter& outer, std::vector<Parameter>* parameters) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    Parameter inner = outer;
+    absl::StrAppend(&inner.name, outer.name.empty() ? "" : ".", field->name());
+    inner.path.push_back(field);
+    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
+      AddParameters(message.GetReflection()->GetMessage(message, field), inner, parameters);
+    } else if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE ||
+               absl::EndsWith(field->name(), "_bytes")) {
+      parameters->push_back(inner);
+    }
+  }
+}
+
+CoreSpec WithMoreOf(const CoreSpec& core, const Parameter& parameter) {
+  CoreSpec changed = core;
+  google::protobuf::Message* message = &changed;
+  for (size_t i = 0; i + 1 < parameter.path.size(); ++i) {
+    message = message->GetReflection()->MutableMessage(message, parameter.path[i]);
+  }
+  const auto* field = parameter.path.back();
+  const google::protobuf::Reflection& fields = *message->GetReflection();
+  if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
+    fields.SetDouble(message, field, 1.1 * fields.GetDouble(*message, field));
+  } else {
+    fields.SetInt64(message, field, fields.GetInt64(*message, field) / 10 * 11);
+  }
+  return changed;
+}
+
+struct Times {
+  std::vector<double> programs;  // Of each one-core program.
+  double figure8[2];             // Of 128 and 2,048 experts, with what is in no bar.
+};
+
+absl::StatusOr<Times> TimesWith(const CoreSpec& core) {
+  Times times;
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates("tests/corpus/tpu_v3", true, core));
+  for (const ChipEstimate& program : programs) times.programs.push_back(program.model_us);
+  ASSIGN_OR_RETURN(const Figure8 figure, SimulateFigure8({}, core));
+  for (const int i : {0, 1}) times.figure8[i] = figure.OurTotal(2 * i) + figure.other_us[2 * i];
+  return times;
+}
+
+absl::Status Sensitivity() {
+  const CoreSpec& core = TpuV3Core();
+  ASSIGN_OR_RETURN(const Times now, TimesWith(core));
+  std::vector<Parameter> parameters;
+  AddParameters(core, {}, &parameters);
+  std::printf("| 10 %% more of | one-core programs, mean | most | figure 8, 128E | figure 8, 2048E |\n"
+              "| --- | --- | --- | --- | --- |\n");
+  for (const Parameter& parameter : parameters) {
+    ASSIGN_OR_RETURN(const Times then, TimesWith(WithMoreOf(core, parameter)));
+    double mean = 0, most = 0;
+    for (size_t i = 0; i < now.programs.size(); ++i) {
+      const double change = then.programs[i] / now.programs[i] - 1;
+      mean += change / static_cast<double>(now.programs.size());
+      if (std::abs(change) > std::abs(most)) most = change;
+    }
+    std::printf("| `%s` | %+.2f %% | %+.1f %% | %+.2f %% | %+.2f %% |\n", parameter.name.c_str(), 100 * mean, 100 * most,
+                100 * (then.figure8[0] / now.figure8[0] - 1), 100 * (then.figure8[1] / now.figure8[1] - 1));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
   const std::string folder = "tests/corpus/tpu_v3";
@@ -67,9 +148,9 @@ absl::Status Run() {
 }  // namespace
 }  // namespace toroid
 
-int main() {
-  const absl::Status status = toroid::Run();
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
-  return 1;
+int main(int argc, char** argv) {
+  CLI::App app("Predicted times beside the estimates of Google's compiler for TPU v3.", "chip_model");
+  bool sensitivity = false;
+  app.add_flag("--sensitivity", sensitivity, "Only print what 10 % more of each parameter changes");
+  return toroid::RunCommand(app, argc, argv, [&] { return sensitivity ? toroid::Sensitivity() : toroid::Run(); });
 }

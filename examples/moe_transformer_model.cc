@@ -21,6 +21,7 @@ class ModelBuilder {
 
   absl::StatusOr<std::unique_ptr<Module>> Loss();
   absl::StatusOr<std::unique_ptr<Module>> Layer();
+  absl::StatusOr<std::unique_ptr<Module>> LayerPair();
 
  private:
   struct Routed {
@@ -36,19 +37,29 @@ class ModelBuilder {
 
   // ---- Parts of the gating
   // -----------------------------------------------------------------------------------------
+  Computation* LargerGate();
   Choice Best(Value gates);
+  Value ChosenBefore(Value chosen);
   Value Positions(Value mask, Value start);
   Value AtPosition(Value weight, Value mask, Value position);
   Routed Top2Gating(Value gates, Value uniform);
+  Value GateLogits(Value x, Value wg);
+  Value Dispatch(const Routed& routed, Value x);
+  Value Experts(Value x, Value wi, Value wo);
+  Value Combine(const Routed& routed, Value expert_out);
   Value MoeFeedForward(Value x, Value wg, Value wi, Value wo, Value uniform, Value* aux);
 
   // ---- Layers
   // ------------------------------------------------------------------------------------------------------
   Value Weight(const Sizes& dims, const std::string& name);
   Value LayerNorm(Value x, const std::string& name);
+  Value Scores(Value query, Value key, bool causal);
   Value Attention(Value x, Value memory, bool causal, const std::string& name);
   Value DenseFeedForward(Value x, const std::string& name);
   Value MoeLayer(Value x, const std::string& name);
+  Value SelfAttentionSublayer(Value x, bool causal, const std::string& name);
+  Value CrossAttentionSublayer(Value x, Value memory, const std::string& name);
+  Value FeedForwardSublayer(Value x, bool is_moe, const std::string& name);
   Value Embed(Value tokens, int64_t vocabulary, const std::string& name);
   Value Stack(Value x, Value memory, const std::string& name);
   Value NegativeLogLikelihood(Value x, Value labels);
@@ -58,6 +69,7 @@ class ModelBuilder {
   // value that lacks some dimensions of `dims` there: kept[i] is the place of its dimension i.
   Value Spread(Value x, const Sizes& dims, const Sizes& kept) { return b_.Broadcast(x, dims, kept); }
   Value Softmax(Value x);
+  Value LateSoftmax(Value x);
   Value MeanOf(Value x, const Sizes& dimensions, int64_t count) {
     return b_.MultiplyNumber(b_.Sum(x, dimensions), 1.0 / static_cast<double>(count));
   }
@@ -74,6 +86,7 @@ class ModelBuilder {
   Builder b_;
   PrimitiveType type_;
   Value uniform_ = nullptr;  // [MoE layers,G,S]
+  Computation* larger_gate_ = nullptr;
   int64_t next_moe_layer_ = 0;
   std::vector<Value> aux_;  // [G] of each MoE layer
 };
@@ -82,6 +95,7 @@ class ModelBuilder {
 // ------------------------------------------------------------------------------------------
 
 Value ModelBuilder::Softmax(Value x) {
+  Builder::Scope scope(&b_, "softmax");
   const Shape& shape = x->shape();
   const int last = shape.rank() - 1;
   const Sizes dims(shape.dims().begin(), shape.dims().end());
@@ -92,25 +106,57 @@ Value ModelBuilder::Softmax(Value x) {
   return b_.Divide(exponentials, Spread(b_.Sum(exponentials, {last}), dims, kept));
 }
 
-// The largest gate of each token and its expert; the lower expert where two are equal.
+// The same as exp(x - log(sum of exp(x))): one pass less where the result is wanted inside of a product.
+Value ModelBuilder::LateSoftmax(Value x) {
+  Builder::Scope scope(&b_, "softmax");
+  const Shape& shape = x->shape();
+  const int last = shape.rank() - 1;
+  const Sizes dims(shape.dims().begin(), shape.dims().end());
+  Sizes kept;
+  for (int d = 0; d < last; ++d) kept.push_back(d);
+  Value largest = b_.Max(x, {last});
+  Value sum = b_.Sum(b_.Exp(b_.Subtract(x, Spread(largest, dims, kept))), {last});
+  return b_.Exp(b_.Subtract(x, Spread(b_.Add(b_.Log(sum), largest), dims, kept)));
+}
+
+// (gate, expert), (gate, expert) -> the one with the larger gate; the lower expert where two are equal.
+Computation* ModelBuilder::LargerGate() {
+  if (larger_gate_ != nullptr) return larger_gate_;
+  InstructionBuilder b = b_.InNewComputation("larger_gate");
+  const Shape gate(xla::F32, {}), expert(xla::S32, {});
+  Value gate1 = b.Parameter(gate, "gate1"), expert1 = b.Parameter(expert, "expert1");
+  Value gate2 = b.Parameter(gate, "gate2"), expert2 = b.Parameter(expert, "expert2");
+  Value is_lower = b.And(b.Compare(gate1, gate2, "EQ"), b.Compare(expert1, expert2, "LT"));
+  Value is_first = b.Or(b.Compare(gate1, gate2, "GT"), is_lower);
+  return larger_gate_ = b.Finish(b.Tuple({b.Select(is_first, gate1, gate2), b.Select(is_first, expert1, expert2)}));
+}
+
+// The largest gate of each token and its expert.
 ModelBuilder::Choice ModelBuilder::Best(Value gates) {
   const Sizes gse = {c_.groups, c_.tokens_per_group(), c_.experts};
-  Value gate = b_.Max(gates, {2});
   Value expert = b_.Iota(xla::S32, gse, 2);
-  Value is_best = b_.Compare(gates, Spread(gate, gse, {0, 1}), "EQ");
-  Value candidates = b_.Select(is_best, expert, b_.FullLike(expert, static_cast<double>(c_.experts)));
-  Value best = b_.Reduce(Opcode::kMinimum, candidates, {2});
-  return {gate, b_.Compare(expert, Spread(best, gse, {0, 1}), "EQ")};
+  Value best = b_.Reduce({gates, expert}, {b_.Full(xla::F32, {}, -1), b_.Zero(xla::S32)}, {2}, LargerGate());
+  Value mask = b_.Compare(expert, Spread(b_.GetTupleElement(best, 1), gse, {0, 1}), "EQ");
+  return {b_.GetTupleElement(best, 0), mask};
+}
+
+// How many tokens before each one chose each expert. chosen: f32[G,S,E], 0 or 1; the result alike, exact below 2^24.
+Value ModelBuilder::ChosenBefore(Value chosen) {
+  Builder::Scope scope(&b_, "cumulative_sum");
+  if (!c_.cumulative_sums_by_products) return b_.Subtract(b_.CumulativeReduce(Opcode::kAdd, chosen, 1), chosen);
+  const Sizes st = {c_.tokens_per_group(), c_.tokens_per_group()};
+  Value is_before = b_.Compare(b_.Iota(xla::S32, st, 0), b_.Iota(xla::S32, st, 1), "LT");
+  return b_.Einsum("GSE,ST->GTE", chosen, b_.Convert(is_before, xla::F32));
 }
 
 // Position of each token in its expert's buffer: how many tokens before it chose the same expert, plus
-// `start` [G,E] (null for none). s32[G,S].
+// `start` f32[G,E] (null for none). s32[G,S].
 Value ModelBuilder::Positions(Value mask, Value start) {
   const Sizes gse = {c_.groups, c_.tokens_per_group(), c_.experts};
-  Value chosen = b_.Convert(mask, xla::S32);
-  Value before = b_.Subtract(b_.CumulativeReduce(Opcode::kAdd, chosen, 1), chosen);
+  Value chosen = b_.Convert(mask, xla::F32);
+  Value before = ChosenBefore(chosen);
   if (start != nullptr) before = b_.Add(before, Spread(start, gse, {0, 2}));
-  return b_.Sum(b_.Multiply(before, chosen), {2});
+  return b_.Convert(b_.Sum(b_.Multiply(before, chosen), {2}), xla::S32);
 }
 
 // weight [G,S] x one-hot expert x one-hot position: [G,S,E,C]; nothing where the position is beyond the
@@ -133,7 +179,7 @@ ModelBuilder::Routed ModelBuilder::Top2Gating(Value gates, Value uniform) {
   Value gate2 = b_.Divide(second.gate, total);
 
   // All first choices come before any second one; decisions count whether they were kept or not.
-  Value count1 = b_.Sum(b_.Convert(first.mask, xla::S32), {1});  // [G,E]
+  Value count1 = b_.Sum(b_.Convert(first.mask, xla::F32), {1});  // [G,E]
   Value position1 = Positions(first.mask, nullptr);
   Value position2 = Positions(second.mask, count1);
   Value keep2 = b_.Compare(b_.MultiplyNumber(gate2, 2), uniform, "GT");
@@ -141,7 +187,7 @@ ModelBuilder::Routed ModelBuilder::Top2Gating(Value gates, Value uniform) {
 
   const double tokens = static_cast<double>(c_.tokens_per_group());
   Value mean_gates = MeanOf(gates, {1}, c_.tokens_per_group());  // [G,E]
-  Value share = b_.MultiplyNumber(b_.Convert(count1, xla::F32), 1.0 / tokens);
+  Value share = b_.MultiplyNumber(count1, 1.0 / tokens);
   Value aux = MeanOf(b_.Multiply(share, mean_gates), {1}, c_.experts);
 
   Value combine = b_.Add(AtPosition(gate1, first.mask, position1), AtPosition(gate2, second.mask, position2));
@@ -153,19 +199,38 @@ ModelBuilder::Routed ModelBuilder::Top2Gating(Value gates, Value uniform) {
 // ---------------------------------------------------------------------------------------
 
 Value ModelBuilder::MoeFeedForward(Value x, Value wg, Value wi, Value wo, Value uniform, Value* aux) {
-  Value logits = b_.Convert(b_.Einsum("GSM,ME->GSE", x, wg), xla::F32);
-  const Routed routed = Top2Gating(Softmax(logits), uniform);
+  const Routed routed = Top2Gating(Softmax(GateLogits(x, wg)), uniform);
   *aux = routed.aux;
-  Value expert_in = b_.Einsum("GSEC,GSM->EGCM", routed.dispatch, x);
-  expert_in = b_.Split(expert_in, 0, Parts(c_.experts));
-  Value h = b_.Einsum("EGCM,EMH->EGCH", expert_in, wi);
+  return Combine(routed, Experts(Dispatch(routed, x), wi, wo));
+}
+
+Value ModelBuilder::GateLogits(Value x, Value wg) {
+  Builder::Scope scope(&b_, "gate_logits");
+  return b_.Convert(b_.Einsum("GSM,ME->GSE", x, wg), xla::F32);
+}
+
+// What each expert gets from all groups: [E,A,M], A = G C.
+Value ModelBuilder::Dispatch(const Routed& routed, Value x) {
+  Builder::Scope scope(&b_, "dispatch");
+  const int64_t e = c_.experts;
+  Value expert_in = b_.Split(b_.Einsum("GSEC,GSM->EGCM", routed.dispatch, x), 0, Parts(e));
+  return b_.Reshape(expert_in, {e, c_.groups * c_.capacity(), c_.model});
+}
+
+Value ModelBuilder::Experts(Value x, Value wi, Value wo) {
+  Builder::Scope scope(&b_, "experts");
+  Value h = b_.Einsum("EAM,EMH->EAH", x, wi);
   h = b_.Maximum(h, b_.FullLike(h, 0));
-  Value expert_out = b_.Einsum("EGCH,EHM->GECM", h, wo);
-  return b_.Einsum("GSEC,GECM->GSM", routed.combine, expert_out);
+  return b_.Einsum("EAH,EHM->EAM", h, wo);
+}
+
+Value ModelBuilder::Combine(const Routed& routed, Value expert_out) {
+  Builder::Scope scope(&b_, "combine");
+  expert_out = b_.Reshape(expert_out, {c_.experts, c_.groups, c_.capacity(), c_.model});
+  return b_.Einsum("GSEC,GECM->GSM", routed.combine, b_.Transpose(expert_out, {1, 0, 2, 3}));
 }
 
 Value ModelBuilder::MoeLayer(Value x, const std::string& name) {
-  Builder::Scope scope(&b_, "moe");
   const int64_t g = c_.groups, s = c_.tokens_per_group(), e = c_.experts, m = c_.model;
   Value wg = b_.Replicate(Weight({m, e}, name + ".moe.wg"));
   Value wi = b_.Split(Weight({e, m, c_.hidden}, name + ".moe.wi"), 0, Parts(e));
@@ -185,41 +250,45 @@ Value ModelBuilder::Weight(const Sizes& dims, const std::string& name) {
   return b_.Parameter(Shape(type_, dims), name);
 }
 
-// (x - mean) / sqrt(variance + 1e-6) * scale + bias, over M, in f32.
+// x / sqrt(mean of x^2 + 1e-6) * scale, over M, in f32.
 Value ModelBuilder::LayerNorm(Value x, const std::string& name) {
   Builder::Scope scope(&b_, "layer_norm");
   const Sizes dims(x->shape().dims().begin(), x->shape().dims().end());
-  const Sizes tokens(dims.begin(), dims.end() - 1);
   Value wide = b_.Convert(x, xla::F32);
-  Value centered = b_.Subtract(wide, Spread(MeanOf(wide, {3}, c_.model), dims, {0, 1, 2}));
-  Value variance = MeanOf(b_.Multiply(centered, centered), {3}, c_.model);
-  Value factor = b_.Rsqrt(b_.AddNumber(variance, 1e-6));
-  Value normal = b_.Convert(b_.Multiply(centered, Spread(factor, dims, {0, 1, 2})), type_);
-  Value scale = Spread(Weight({c_.model}, name + ".scale"), dims, {3});
-  Value bias = Spread(Weight({c_.model}, name + ".bias"), dims, {3});
-  return b_.Add(b_.Multiply(normal, scale), bias);
+  Value factor = b_.Rsqrt(b_.AddNumber(MeanOf(b_.Multiply(wide, wide), {3}, c_.model), 1e-6));
+  Value normal = b_.Convert(b_.Multiply(wide, Spread(factor, dims, {0, 1, 2})), type_);
+  return b_.Multiply(normal, Spread(Weight({c_.model}, name + ".scale"), dims, {3}));
+}
+
+// Scores of each position of x against those of memory: [G,B,N,L,T], in f32.
+Value ModelBuilder::Scores(Value query, Value key, bool causal) {
+  const int64_t n = c_.heads, l = c_.sequence_length;
+  const Sizes gbnlt = {c_.groups, c_.sequences, n, l, l};
+  query = b_.MultiplyNumber(query, 1.0 / std::sqrt(static_cast<double>(c_.head_dim)));
+  Value scores = b_.Convert(b_.Einsum("GBLNK,GBTNK->GBNLT", query, key), xla::F32);
+  if (!causal) return scores;
+  Value visible = b_.Compare(b_.Iota(xla::S32, {l, l}, 0), b_.Iota(xla::S32, {l, l}, 1), "GE");
+  return b_.Select(Spread(visible, gbnlt, {3, 4}), scores, b_.FullLike(scores, -1e9));
 }
 
 Value ModelBuilder::Attention(Value x, Value memory, bool causal, const std::string& name) {
-  Builder::Scope scope(&b_, "attention");
-  const int64_t m = c_.model, n = c_.heads, k = c_.head_dim, l = c_.sequence_length;
-  const Sizes gbnlt = {c_.groups, c_.sequences, n, l, l};
-  Value query = b_.Einsum("GBLM,MNK->GBLNK", x, Weight({m, n, k}, name + ".wq"));
-  Value key = b_.Einsum("GBTM,MNK->GBTNK", memory, Weight({m, n, k}, name + ".wk"));
-  Value value = b_.Einsum("GBTM,MNK->GBTNK", memory, Weight({m, n, k}, name + ".wv"));
-  query = b_.MultiplyNumber(query, 1.0 / std::sqrt(static_cast<double>(k)));
-  Value scores = b_.Convert(b_.Einsum("GBLNK,GBTNK->GBNLT", query, key), xla::F32);
-  if (causal) {
-    Value visible = b_.Compare(b_.Iota(xla::S32, {l, l}, 0), b_.Iota(xla::S32, {l, l}, 1), "GE");
-    scores = b_.Select(Spread(visible, gbnlt, {3, 4}), scores, b_.FullLike(scores, -1e9));
+  const int64_t m = c_.model, n = c_.heads, k = c_.head_dim;
+  const auto project = [&](const char* einsum, Value from, const Sizes& dims, const char* weight) {
+    Builder::Scope scope(&b_, "projections");
+    return b_.Einsum(einsum, from, Weight(dims, name + weight));
+  };
+  Value query = project("GBLM,MNK->GBLNK", x, {m, n, k}, ".wq");
+  Value key = project("GBTM,MNK->GBTNK", memory, {m, n, k}, ".wk");
+  Value value = project("GBTM,MNK->GBTNK", memory, {m, n, k}, ".wv");
+  Value mixed;
+  {
+    Builder::Scope scope(&b_, "attention");
+    mixed = b_.Einsum("GBNLT,GBTNK->GBLNK", b_.Convert(LateSoftmax(Scores(query, key, causal)), type_), value);
   }
-  Value weights = b_.Convert(Softmax(scores), type_);
-  Value mixed = b_.Einsum("GBNLT,GBTNK->GBLNK", weights, value);
-  return b_.Einsum("GBLNK,NKM->GBLM", mixed, Weight({n, k, m}, name + ".wo"));
+  return project("GBLNK,NKM->GBLM", mixed, {n, k, m}, ".wo");
 }
 
 Value ModelBuilder::DenseFeedForward(Value x, const std::string& name) {
-  Builder::Scope scope(&b_, "ffn");
   Value h = b_.Einsum("GBLM,MH->GBLH", x, Weight({c_.model, c_.hidden}, name + ".ffn.wi"));
   h = b_.Maximum(h, b_.FullLike(h, 0));
   return b_.Einsum("GBLH,HM->GBLM", h, Weight({c_.hidden, c_.model}, name + ".ffn.wo"));
@@ -243,20 +312,34 @@ Value ModelBuilder::Embed(Value tokens, int64_t vocabulary, const std::string& n
   return b_.Add(x, Spread(positions, {c_.groups, c_.sequences, l, m}, {2, 3}));
 }
 
-// Layers of one stack; with `memory`, the encoder's result, the decoder's. Each sublayer is x + f(norm(x)).
+// Sublayers: x + f(norm(x)).
+Value ModelBuilder::SelfAttentionSublayer(Value x, bool causal, const std::string& name) {
+  Builder::Scope scope(&b_, "self_attention");
+  Value normal = LayerNorm(x, name + ".self_norm");
+  return b_.Add(x, Attention(normal, normal, causal, name + ".self"));
+}
+
+Value ModelBuilder::CrossAttentionSublayer(Value x, Value memory, const std::string& name) {
+  Builder::Scope scope(&b_, "cross_attention");
+  Value normal = LayerNorm(x, name + ".cross_norm");
+  return b_.Add(x, Attention(normal, memory, /*causal=*/false, name + ".cross"));
+}
+
+Value ModelBuilder::FeedForwardSublayer(Value x, bool is_moe, const std::string& name) {
+  Builder::Scope scope(&b_, is_moe ? "moe" : "ffn");
+  Value normal = LayerNorm(x, name + ".ffn_norm");
+  return b_.Add(x, is_moe ? MoeLayer(normal, name) : DenseFeedForward(normal, name));
+}
+
+// Layers of one stack; with `memory`, the encoder's result, the decoder's.
 Value ModelBuilder::Stack(Value x, Value memory, const std::string& name) {
   Builder::Scope scope(&b_, name);
   for (int64_t i = 0; i < c_.layers / 2; ++i) {
     const std::string layer = absl::StrCat(name, ".layer_", i);
     Builder::Scope layer_scope(&b_, absl::StrCat("layer_", i));
-    Value normal = LayerNorm(x, layer + ".self_norm");
-    x = b_.Add(x, Attention(normal, normal, /*causal=*/memory != nullptr, layer + ".self"));
-    if (memory != nullptr) {
-      x = b_.Add(x,
-                 Attention(LayerNorm(x, layer + ".cross_norm"), memory, /*causal=*/false, layer + ".cross"));
-    }
-    normal = LayerNorm(x, layer + ".ffn_norm");
-    x = b_.Add(x, i % 2 == 1 ? MoeLayer(normal, layer) : DenseFeedForward(normal, layer));
+    x = SelfAttentionSublayer(x, /*causal=*/memory != nullptr, layer);
+    if (memory != nullptr) x = CrossAttentionSublayer(x, memory, layer);
+    x = FeedForwardSublayer(x, /*is_moe=*/i % 2 == 1, layer);
   }
   return LayerNorm(x, name + ".norm");
 }
@@ -307,6 +390,19 @@ absl::StatusOr<std::unique_ptr<Module>> ModelBuilder::Layer() {
   return b_.Build(b_.Tuple({y, MeanOf(aux, {0}, g)}));
 }
 
+absl::StatusOr<std::unique_ptr<Module>> ModelBuilder::LayerPair() {
+  const Sizes tokens = {c_.groups, c_.sequences, c_.sequence_length, c_.model};
+  Value x = SplitGroups(b_.Parameter(Shape(type_, tokens), "x"));
+  uniform_ = SplitGroups(b_.Parameter(Shape(xla::F32, {1, c_.groups, c_.tokens_per_group()}), "uniform"), 1);
+  for (const bool is_moe : {false, true}) {
+    const std::string layer = is_moe ? "layer_1" : "layer_0";
+    x = SelfAttentionSublayer(x, /*causal=*/false, layer);
+    x = FeedForwardSublayer(x, is_moe, layer);
+  }
+  Builder::Scope scope(&b_, "moe");
+  return b_.Build(b_.Tuple({x, MeanOf(aux_[0], {0}, c_.groups)}));
+}
+
 absl::Status Check(const MoeTransformerConfig& c) {
   for (const int64_t size :
        {c.devices, c.layers, c.experts, c.groups, c.sequences, c.sequence_length, c.model, c.hidden, c.heads,
@@ -350,6 +446,11 @@ absl::StatusOr<std::unique_ptr<Module>> BuildMoeTransformer(const MoeTransformer
 absl::StatusOr<std::unique_ptr<Module>> BuildMoeLayer(const MoeTransformerConfig& config) {
   RETURN_IF_ERROR(Check(config));
   return ModelBuilder(config).Layer();
+}
+
+absl::StatusOr<std::unique_ptr<Module>> BuildLayerPair(const MoeTransformerConfig& config) {
+  RETURN_IF_ERROR(Check(config));
+  return ModelBuilder(config).LayerPair();
 }
 
 }  // namespace toroid

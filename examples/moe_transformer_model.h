@@ -8,8 +8,9 @@
 //   loss = mean over target tokens of -log p(label) + aux_weight * mean over groups and MoE layers of aux
 //
 // Source: GShard, arXiv:2006.16668, Algorithm 1 (gating in groups of S tokens), Algorithm 2 (layer), Table 1
-// and appendix A.2 (sizes). Not in the paper and chosen here: layer norm before each sublayer, sinusoidal
-// positions, aux_weight 0.01. Dropout is left out.
+// and appendix A.2 (sizes). Layer norm has a scale only and stands before each sublayer, as in the layers that
+// the paper's authors published (Lingvo 0.8, core/gshard_builder.py). Chosen here: sinusoidal positions,
+// aux_weight 0.01. Dropout is left out.
 #ifndef TOROID_EXAMPLES_MOE_TRANSFORMER_MODEL_H_
 #define TOROID_EXAMPLES_MOE_TRANSFORMER_MODEL_H_
 
@@ -38,6 +39,9 @@ struct MoeTransformerConfig {
   int64_t source_vocabulary = 64000;
   int64_t target_vocabulary = 32000;
   double aux_weight = 0.01;
+  // How a token's position in its expert's buffer is counted: by cumulative sums, or by products with a triangular
+  // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
+  bool cumulative_sums_by_products = false;
   PrimitiveType type = xla::F32;  // Weights and activations; the gating is computed in f32.
 
   int64_t tokens_per_group() const { return sequences * sequence_length; }
@@ -64,6 +68,10 @@ absl::StatusOr<std::unique_ptr<Module>> BuildMoeTransformer(const MoeTransformer
 // One MoE layer alone (Algorithm 2): x [G,S,M], wg [M,E], wi [E,M,H], wo [E,H,M], uniform [G,S] -> (y
 // [G,S,M], aux). Result: a tuple of y and the mean of aux over groups.
 absl::StatusOr<std::unique_ptr<Module>> BuildMoeLayer(const MoeTransformerConfig& config);
+
+// An encoder layer with dense feed-forward and one with experts: x [G,B,L,M] -> (y [G,B,L,M], aux). Parameters: x,
+// uniform [1,G,S], weights by name ("layer_1.moe.wi") in the order of their first use.
+absl::StatusOr<std::unique_ptr<Module>> BuildLayerPair(const MoeTransformerConfig& config);
 
 }  // namespace toroid
 

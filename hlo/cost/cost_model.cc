@@ -15,8 +15,8 @@ constexpr double kPermuteBytes = 65536;
 
 class Ratios : public CostModel {
  public:
-  double CollectiveTime(CollectiveKind kind, int64_t bytes, int64_t group) const override {
-    return static_cast<double>(SentBytes(kind, bytes, group));
+  double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const override {
+    return static_cast<double>(SentBytes(kind, bytes, mesh.Product(axes)));
   }
   double PermuteDelay(int64_t count) const override {
     return kPermuteBytes * static_cast<double>(std::max<int64_t>(0, count - kFreePermutes));

@@ -4,15 +4,18 @@
 // bytes costs v, so that sums stay exact and equal plans compare equal; SecondsPerLinkByte() turns it into seconds.
 //
 // Order of choices: fewer flops of a contraction before less time (work repeated on several devices is no way to save
-// bytes), less time before fewer bytes sent, those before a smaller intermediate, that before fewer steps.
+// bytes) unless the model says what flops take, less time before fewer bytes sent, those before a smaller intermediate,
+// that before fewer steps.
 // Example: gathering 3 MB over links of 70 GB/s costs 3e6, or 43 us; reading them from memory of 450 GB/s 4.7e5.
 #ifndef TOROID_HLO_COST_COST_MODEL_H_
 #define TOROID_HLO_COST_COST_MODEL_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "hlo/analysis/collective.h"
 #include "hlo/analysis/work.h"
+#include "hlo/ir/mesh.h"
 
 namespace toroid {
 
@@ -20,12 +23,15 @@ class CostModel {
  public:
   virtual ~CostModel() = default;
 
-  // A collective in which every device has `bytes` of its own, in groups of `group`.
-  virtual double CollectiveTime(CollectiveKind kind, int64_t bytes, int64_t group) const = 0;
+  // A collective in which every device has `bytes` of its own, in all groups of devices that differ along `axes` alone.
+  // A permute sends them to another device along the axes.
+  virtual double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const = 0;
   // What `count` independent permutes, which together exchange one halo, take beyond what their bytes do.
   virtual double PermuteDelay(int64_t count) const = 0;
   // Reading or writing memory.
   virtual double MemoryTime(double bytes) const = 0;
+  // What `flops` of a contraction take on one device; nullopt where fewer are better than any time.
+  virtual std::optional<double> ContractionTime(double flops) const { return std::nullopt; }
   // An op on one device.
   virtual double OpTime(const Work& work) const = 0;
   virtual double SecondsPerLinkByte() const = 0;

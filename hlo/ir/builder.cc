@@ -61,14 +61,9 @@ Builder::Builder(std::unique_ptr<Module> module, int64_t num_devices)
 absl::StatusOr<std::unique_ptr<Module>> Builder::Build(Value root) {
   RETURN_IF_ERROR(status());
   Computation* const entry = Finish(root);
-  // What the entry calls was added after it.
-  std::vector<Computation*> order;
-  for (const auto& computation : module_->computations()) {
-    if (computation.get() != entry) order.push_back(computation.get());
-  }
-  order.push_back(entry);
-  module_->ReorderComputations(order);
   module_->set_entry(entry);
+  // What a computation calls was added after it.
+  module_->RemoveUnreachableComputations();
   return std::move(module_);
 }
 

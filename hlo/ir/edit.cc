@@ -39,6 +39,7 @@ void ReplaceUses(Computation* computation, absl::Span<Instruction* const> now) {
     user->clear_control_predecessors();
     for (Instruction* predecessor : before) user->AddControlPredecessor(predecessor);
   }
+  if (computation->root() == nullptr) return;  // It is being built.
   if (Instruction* root = instead_of(computation->root())) computation->set_root(root);
 }
 

@@ -151,15 +151,20 @@ class Chooser {
     }
   }
 
-  // Work repeated on several devices is not a way to save bytes: fewer flops win before fewer bytes.
+  // Work repeated on several devices is not a way to save bytes, unless the cost model weighs it: fewer flops win before
+  // fewer bytes.
   void Try(Assignment& candidate, Assignment* best) {
     DropInexpressible(&candidate.factor_axes);
     Evaluate(&candidate);
     if (best->cost == std::numeric_limits<double>::infinity() ||
-        std::tie(candidate.flops, candidate.replicates, candidate.cost) <
-            std::tie(best->flops, best->replicates, best->cost)) {
+        Weight(candidate) < Weight(*best)) {
       *best = candidate;
     }
+  }
+
+  std::tuple<double, bool, double> Weight(const Assignment& candidate) const {
+    const bool is_timed = planner_->cost().ContractionTime(candidate.flops).has_value();
+    return {is_timed ? 0 : candidate.flops, candidate.replicates, candidate.cost};
   }
 
   // In a dimension of several factors a minor one can be cut only if those before it are cut to single
@@ -235,6 +240,7 @@ class Chooser {
     }
     AddExchanges(*candidate, &sent, &time, &cost);
     candidate->flops = Flops(*candidate);
+    cost += planner_->cost().ContractionTime(candidate->flops).value_or(0);
     candidate->sent_bytes = sent;
     candidate->time = time;
     candidate->cost = time + cost;
@@ -256,7 +262,7 @@ class Chooser {
       const ExchangeCost exchange =
           CostOfExchanges(*problem_.op, static_cast<int>(d), mesh_, planner_->cost(), axes, operand_bytes);
       *sent += exchange.sent_bytes;
-      *time += planner_->cost().CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, 1);
+      *time += planner_->cost().CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, mesh_, axes);
       *cost += exchange.delay;
     }
   }

@@ -1,7 +1,7 @@
 // How one op is computed: which axes cut each of its factors.
 //
 // Given where the operands are and where the result is wanted, contractions take the assignment with the
-// fewest flops per device. Among those, and for all other ops, assignments come first that replicate no operand
+// fewest flops per device (a cost model that knows what flops take counts them as time instead). Among those, and for all other ops, assignments come first that replicate no operand
 // which the op could take as shards. Among these the one that costs least is taken: bytes sent to reshard the operands
 // and the result, plus the local memory traffic in units of link time, so that of equal communication the more
 // parallel one wins.
@@ -31,7 +31,7 @@ struct Assignment {
   double flops = 0;  // Of a contraction, per device.
   // Some cut operand would have to be replicated although the op can run on its shards.
   bool replicates = false;
-  // `time`, what its own exchanges delay, and local memory traffic.
+  // `time`, what its own exchanges delay, local memory traffic, and a contraction's time where the cost model has it.
   double cost = 0;
 };
 

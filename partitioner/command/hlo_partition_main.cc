@@ -11,6 +11,9 @@
 #include "partitioner/command/partition_command.h"
 #include "partitioner/command/partition_flags.h"
 #include "runtime/command/run_command.h"
+#include "simulator/cost/machine_cost_model.h"
+#include "simulator/cost/predict_times.h"
+#include "simulator/machines/machine.h"
 
 namespace {
 
@@ -69,6 +72,10 @@ int main(int argc, char** argv) {
                    "Print which instruction and source line needs each collective; rows that differ by a layer's "
                    "number alone are one, with --explain=full none are; also for modules partitioned already")
           ->check(CLI::IsMember({"grouped", "full"}));
+  std::string machine;
+  app.add_option("--machine", machine,
+                 "Decide by predicted time on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
+                 "--explain adds time and share of the step");
   bool check = false;
   app.add_flag("--check", check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
@@ -89,6 +96,11 @@ int main(int argc, char** argv) {
         return CheckOnDevices(command, file, partition);
       };
     }
+    if (machine.empty()) return toroid::RunPartitionCommand(command);
+    ASSIGN_OR_RETURN(const toroid::Machine slice, toroid::LoadMachine(machine));
+    ASSIGN_OR_RETURN(const std::unique_ptr<toroid::MachineCostModel> cost, toroid::MachineCostModel::Create(slice));
+    command.options.cost = cost.get();
+    command.predict = [&](const toroid::Module& program) { return toroid::PredictTimes(program, slice); };
     return toroid::RunPartitionCommand(command);
   });
 }

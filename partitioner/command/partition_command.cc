@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <system_error>
 
@@ -55,6 +56,24 @@ PipelineOptions Looking(const PartitionCommand& command) {
   return options;
 }
 
+// Choices op by op know neither what lowering combines nor what comes later, so that the machine's times do not always
+// win: the program that they make and the one made by bytes are both predicted.
+absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, const Module& module, const Input& input) {
+  const CostModel* best = command.options.cost;
+  if (command.predict == nullptr) return best;
+  double best_seconds = std::numeric_limits<double>::infinity();
+  for (const CostModel* cost : {command.options.cost, &DefaultCostModel()}) {
+    PartitionOptions options = command.options;
+    options.cost = cost;
+    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, options, input.given));
+    ASSIGN_OR_RETURN(const PredictedTimes times, command.predict(*partitioned.module));
+    if (times.step_seconds >= best_seconds) continue;
+    best_seconds = times.step_seconds;
+    best = cost;
+  }
+  return best;
+}
+
 absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module, const Input& input) {
   RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
   if (IsPartitioned(module)) {
@@ -63,6 +82,7 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
         "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
   }
   PartitionOptions options = command.options;
+  ASSIGN_OR_RETURN(options.cost, FasterCost(command, module, input));
   options.after_phase = input.looking.after_pass;
   options.verify = input.looking.verify;
   return PartitionModule(module, options, input.given);
@@ -78,9 +98,10 @@ absl::StatusOr<GivenShardings> GiveShardings(const PartitionCommand& command, Hl
   return ApplyGivenShardings(shardings, file->module.get(), &file->warnings);
 }
 
-void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned) {
+void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned, const PredictedTimes* times) {
   if (command.explain == Explain::kNothing) return;
   ExplainOptions options;
+  options.times = times;
   options.full = command.explain == Explain::kFull;
   options.width = OutputWidth();
   const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
@@ -197,6 +218,12 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   Partitioned& partitioned = *checked;
   partitioned.passes.insert(partitioned.passes.begin(), input.passes.begin(), input.passes.end());
   if (input.file.module != nullptr) HintIfNothingIsSharded(command, *input.file.module, partitioned);
+  std::optional<PredictedTimes> times;
+  if (command.predict != nullptr) {
+    absl::StatusOr<PredictedTimes> predicted = command.predict(*partitioned.module);
+    if (!predicted.ok()) return Annotate(predicted.status(), NameOf(command.input));
+    times = *std::move(predicted);
+  }
   seconds.propagate = partitioned.propagate_seconds;
   seconds.partition = partitioned.partition_seconds;
   seconds.optimize = partitioned.optimize_seconds;
@@ -209,11 +236,12 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
 
   if (!command.stats.empty()) {
     const std::string json = StatisticsJson(*partitioned.module, partitioned.num_partitions, before,
-                                            partitioned.full_replications, seconds);
+                                            partitioned.full_replications, seconds, times ? &*times : nullptr);
     RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
-  PrintExplanation(command, partitioned);
+  PrintExplanation(command, partitioned, times ? &*times : nullptr);
   if (AsksForNothing(command)) {
+    if (times) std::fputs(PredictionLine(*times).c_str(), stdout);
     std::printf("%s; --explain says why, -o FILE writes it\n",
                 SummaryLine(ListCollectives(*partitioned.module), partitioned.num_partitions).c_str());
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "hlo/cost/predicted_times.h"
 #include "hlo/io/file.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
@@ -24,6 +25,10 @@ using PartitionOnce = std::function<absl::StatusOr<const Module*>(const Module& 
 // binary supplies it, since what runs programs is no part of the partitioner.
 using CheckProgram = std::function<absl::Status(HloFile& file, const PartitionOnce& partition)>;
 
+// Predicts the program of one partition on the machine that --machine names. The binary supplies it, and the costs of the
+// same machine in `options.cost`, since machines are no part of the partitioner.
+using PredictProgram = std::function<absl::StatusOr<PredictedTimes>(const Module& program)>;
+
 struct PartitionCommand {
   std::string input;
   std::string output;  // Empty: write no module.
@@ -32,7 +37,8 @@ struct PartitionCommand {
   std::string annotations;             // File of such lines; empty: none.
   std::string stats;                   // File for the statistics, "-" standard output; empty: none.
   Explain explain = Explain::kNothing;
-  CheckProgram check;    // Before anything is written; empty: no check.
+  CheckProgram check;      // Before anything is written; empty: no check.
+  PredictProgram predict;  // Likewise; empty: no machine.
   std::string dump_dir;  // Folder for the module after each phase and pass; empty: none.
   bool verify = false;   // The verifier runs after each phase and pass.
   PartitionOptions options;

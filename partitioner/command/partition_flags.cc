@@ -36,7 +36,8 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
            const absl::Status known = MakePipeline(options->passes, LocalPasses()).status();
            if (!known.ok()) throw CLI::ValidationError("--passes", std::string(known.message()));
          },
-         "Passes over the partitioned program, in order, separated by commas; default: dead_code,causes; none: no pass")
+         "Passes over the partitioned program, in order, separated by commas; default: "
+         "dead_code,product_order,causes; none: no pass")
       ->type_name("LIST");
   app.add_flag_callback(
       "--poison_padding", [options] { options->on_local_value = PoisonPadding; },

@@ -30,7 +30,7 @@ struct PartitionOptions {
   // By which resharding, assignment and halo exchanges are chosen; outlives the call.
   const CostModel* cost = &DefaultCostModel();
   // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
-  std::vector<std::string> passes = {"dead_code", "causes"};
+  std::vector<std::string> passes = {"dead_code", "product_order", "causes"};
   // Called with the name of a phase or pass and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
   // The verifier runs after each phase and pass; an error names it.

@@ -9,9 +9,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "hlo/base/math.h"
 #include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
+#include "hlo/base/time_text.h"
 
 namespace toroid {
 namespace {
@@ -63,6 +65,7 @@ struct Row {
   int64_t group = 1;
   Executions executions;
   int64_t count = 0, operand_bytes = 0, sent_bytes = 0;  // Bytes of all executions.
+  double seconds = 0;                                    // Of all executions.
   std::vector<std::string> names;                        // Of each that is merged here.
   Text text;
 };
@@ -94,7 +97,8 @@ std::pair<std::vector<std::string>, std::vector<std::string>> AtNumbers(absl::st
 
 auto ExecutionsKey(const Executions& e) { return std::make_tuple(e.times, e.in_loop, e.known); }
 
-std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, bool full) {
+std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, const ExplainOptions& options) {
+  const bool full = options.full;
   using Key = std::tuple<std::string, int64_t, std::string, std::string, std::tuple<int64_t, bool, bool>, int>;
   std::map<Key, Row> rows;
   for (size_t i = 0; i < collectives.size(); ++i) {
@@ -108,6 +112,10 @@ std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, bool 
     const int64_t times = record.executions.times;
     row.operand_bytes = SaturatingAdd(row.operand_bytes, SaturatingMultiply(record.operand_bytes, times));
     row.sent_bytes = SaturatingAdd(row.sent_bytes, SaturatingMultiply(record.sent_bytes, times));
+    if (options.times != nullptr) {
+      const auto predicted = options.times->of_collective.find(record.path);
+      if (predicted != options.times->of_collective.end()) row.seconds += predicted->second;
+    }
     if (row.count > 1) continue;
     SplitCause(record.cause, &row.text);
     if (row.text.name.empty()) row.text.name = "written by hand";
@@ -139,6 +147,7 @@ std::vector<Row> MergedRows(std::vector<Row> rows) {
       continue;
     }
     merged[it->second].names.push_back(row.text.name);
+    merged[it->second].seconds += row.seconds;
   }
   for (Row& row : merged) {
     const int64_t n = static_cast<int64_t>(row.names.size());
@@ -164,14 +173,25 @@ std::string TripsText(const Executions& executions) {
   return executions.times == 1 ? "" : absl::StrCat(" x ", CountText(executions.times));
 }
 
+std::string ShareOfStep(double seconds, const PredictedTimes& times) {
+  return absl::StrFormat("%.1f %%", times.step_seconds > 0 ? 100 * seconds / times.step_seconds : 0);
+}
+
 // The columns of numbers, header first.
-std::vector<std::string> NumberColumns(const std::vector<Row>& rows) {
+std::vector<std::string> NumberColumns(const std::vector<Row>& rows, const PredictedTimes* times) {
   std::vector<std::vector<std::string>> cells = {{"collective", "count", "", "group", "operands", "sent"}};
   for (const Row& row : rows) {
     cells.push_back({row.opcode, CountText(row.count), TripsText(row.executions), row.group == 0 ? "?" : CountText(row.group),
                      BytesText(row.operand_bytes), BytesText(row.sent_bytes)});
   }
   std::vector<int> widths = {18, 5, 0, 5, 9, 9};
+  if (times != nullptr) {
+    widths.insert(widths.end(), {8, 7});
+    cells[0].insert(cells[0].end(), {"time", "of step"});
+    for (size_t i = 0; i < rows.size(); ++i) {
+      cells[i + 1].insert(cells[i + 1].end(), {TimeText(rows[i].seconds), ShareOfStep(rows[i].seconds, *times)});
+    }
+  }
   for (const auto& row : cells) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], TextWidth(row[c]));
   }
@@ -244,11 +264,13 @@ std::string NameOfAll(const std::vector<std::string>& names) {
 
 std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                          absl::Span<const FullReplication> replications, const ExplainOptions& options) {
-  std::vector<Row> rows = ExactRows(collectives, options.full);
+  std::vector<Row> rows = ExactRows(collectives, options);
   if (!options.full) rows = MergedRows(std::move(rows));
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.sent_bytes > b.sent_bytes; });
-  const std::vector<std::string> numbers = NumberColumns(rows);
+                   [](const Row& a, const Row& b) {
+                     return std::tie(a.seconds, a.sent_bytes) > std::tie(b.seconds, b.sent_bytes);
+                   });
+  const std::vector<std::string> numbers = NumberColumns(rows, options.times);
   const int behind = options.width - TextWidth(numbers[0]) - 2;
   int longest = 0;
   for (const Row& row : rows) longest = std::max(longest, row.text.LeastWidth());
@@ -277,7 +299,13 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                   total < kInFull ? "" : absl::StrCat(" (", CountText(total), " bytes)"),
                   all_known ? "" : ", loops of unknown length counted once",
                   all_groups_known ? "" : ", groups of unknown size as of one device", "\n");
+  if (options.times != nullptr) out += PredictionLine(*options.times);
   return out + ReplicationLines(replications, options);
+}
+
+std::string PredictionLine(const PredictedTimes& times) {
+  return absl::StrCat("predicted on ", times.machine, ": ", TimeText(times.step_seconds), " a step, ",
+                      ShareOfStep(times.collective_seconds, times), " of it in collectives\n");
 }
 
 std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t num_partitions) {

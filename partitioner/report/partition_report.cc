@@ -6,7 +6,8 @@
 namespace toroid {
 
 std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t instructions_before,
-                           absl::Span<const FullReplication> replications, const PhaseSeconds& seconds) {
+                           absl::Span<const FullReplication> replications, const PhaseSeconds& seconds,
+                           const PredictedTimes* predicted) {
   const ProgramStatistics statistics = ComputeStatistics(module);
   nlohmann::ordered_json json;
   json["num_partitions"] = num_partitions;
@@ -28,6 +29,11 @@ std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t
   json["memory"] = {{"parameters", statistics.parameter_bytes},
                     {"outputs", statistics.output_bytes},
                     {"peak", statistics.peak_bytes}};
+  if (predicted != nullptr) {
+    json["predicted"] = {{"machine", predicted->machine},
+                         {"step_seconds", predicted->step_seconds},
+                         {"collective_seconds", predicted->collective_seconds}};
+  }
   json["full_replications"] = nlohmann::ordered_json::array();
   for (const FullReplication& replication : replications) {
     json["full_replications"].push_back({{"instruction", replication.instruction},

@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "hlo/ir/module.h"
+#include "hlo/cost/predicted_times.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/provenance/replication_log.h"
 
@@ -26,7 +27,8 @@ struct PhaseSeconds {
 // One line of JSON; its keys are documented in docs/commands.md and stable. `module`: the program of one partition;
 // `instructions_before`: of the global program.
 std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t instructions_before,
-                           absl::Span<const FullReplication> replications, const PhaseSeconds& seconds);
+                           absl::Span<const FullReplication> replications, const PhaseSeconds& seconds,
+                           const PredictedTimes* predicted = nullptr);
 
 }  // namespace toroid
 

@@ -119,14 +119,22 @@ Totals Sum(const HaloStep& step) {
   return totals;
 }
 
-double Cost(const CostModel& cost, int64_t rows, int64_t permutes, int64_t row_bytes) {
+// What an exchange along `axes` takes.
+struct Price {
+  const CostModel& model;
+  const Mesh& mesh;
+  const AxisList& axes;
+  int64_t row_bytes;
+
   // The permutes of an exchange count as one of all their rows.
-  return cost.CollectiveTime(CollectiveKind::kPermute, SaturatingMultiply(rows, row_bytes), 1) +
-         cost.PermuteDelay(permutes);
-}
+  double Of(int64_t rows, int64_t permutes) const {
+    return model.CollectiveTime(CollectiveKind::kPermute, SaturatingMultiply(rows, row_bytes), mesh, axes) +
+           model.PermuteDelay(permutes);
+  }
+};
 
 // The cheaper scheme; nullopt if both take too many permutes.
-std::optional<HaloStep> PlanStep(const CostModel& model, HaloStep step, int64_t row_bytes) {
+std::optional<HaloStep> PlanStep(const Price& price, HaloStep step) {
   if (step.tile <= 0 || step.windows.length <= 0) return step;
   const bool count = step.places <= kCounted;
   const int64_t tiles = step.places / step.share;
@@ -148,7 +156,7 @@ std::optional<HaloStep> PlanStep(const CostModel& model, HaloStep step, int64_t 
   double best_cost = std::numeric_limits<double>::infinity();
   const auto consider = [&](HaloStep candidate) {
     const Totals totals = Sum(candidate);
-    const double cost = Cost(model, totals.rows, totals.permutes, row_bytes);
+    const double cost = price.Of(totals.rows, totals.permutes);
     if (totals.permutes > kMaxPermutes || cost >= best_cost) return;
     best = std::move(candidate);
     best_cost = cost;
@@ -175,7 +183,7 @@ std::optional<HaloStep> PlanStep(const CostModel& model, HaloStep step, int64_t 
 
 // One exchange; or several, each of which makes tiles an eighth as large, while more than eight windows begin
 // in one.
-std::optional<std::vector<HaloStep>> PlanSteps(const CostModel& model, HaloStep step, int64_t row_bytes) {
+std::optional<std::vector<HaloStep>> PlanSteps(const Price& price, HaloStep step) {
   std::vector<HaloStep> steps;
   for (;;) {
     const int64_t smaller = CeilOfRatio(step.tile, kFewPermutes);
@@ -185,14 +193,14 @@ std::optional<std::vector<HaloStep>> PlanSteps(const CostModel& model, HaloStep 
     }
     HaloStep first = step;
     first.windows = {smaller, step.windows.Start(0), smaller, 1};
-    std::optional<HaloStep> planned = PlanStep(model, first, row_bytes);
+    std::optional<HaloStep> planned = PlanStep(price, first);
     if (!planned) return std::nullopt;
     steps.push_back(*std::move(planned));
     step.rows -= first.windows.shift;
     step.windows.shift -= first.windows.shift * step.windows.divisor;
     step.tile = smaller;
   }
-  std::optional<HaloStep> last = PlanStep(model, step, row_bytes);
+  std::optional<HaloStep> last = PlanStep(price, step);
   if (!last) return std::nullopt;
   steps.push_back(*std::move(last));
   return steps;
@@ -206,13 +214,9 @@ int64_t HaloStep::LaneOf(int64_t place) const {
   return (at - FloorOfRatio(at, period) * period) / (windows.scale * share);
 }
 
-double HaloCost(const CostModel& cost, const HaloPlan& plan, int64_t row_bytes) {
-  return Cost(cost, plan.sent_rows, plan.permutes, row_bytes);
-}
-
 HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, const HaloProblem& problem) {
   const AxisList &from = problem.from, &to = problem.to;
-  const int64_t row_bytes = problem.row_bytes;
+  const Price price = {model, mesh, to.empty() ? from : to, problem.row_bytes};
   HaloPlan best;
   double best_cost = std::numeric_limits<double>::infinity();
   HaloStep step;
@@ -223,7 +227,7 @@ HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, const HaloProblem& p
     const int64_t group = mesh.Product(from.Suffix(from.size() - gathered));
     step.tile = problem.tile * group;
     step.share = step.places / mesh.Product(from.Prefix(from.size() - gathered));
-    std::optional<std::vector<HaloStep>> steps = PlanSteps(model, step, row_bytes);
+    std::optional<std::vector<HaloStep>> steps = PlanSteps(price, step);
     if (!steps) continue;
     HaloPlan plan;
     plan.gathered = gathered;
@@ -234,7 +238,7 @@ HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, const HaloProblem& p
       plan.permutes += totals.permutes;
     }
     plan.steps = *std::move(steps);
-    const double cost = HaloCost(model, plan, row_bytes);
+    const double cost = price.Of(plan.sent_rows, plan.permutes);
     if (cost < best_cost) {
       best = std::move(plan);
       best_cost = cost;

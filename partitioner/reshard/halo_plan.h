@@ -90,9 +90,6 @@ struct HaloProblem {
 
 HaloPlan PlanHalo(const Mesh& mesh, const CostModel& cost, const HaloProblem& problem);
 
-// Time of all that the plan sends and of its permutes, in link bytes.
-double HaloCost(const CostModel& cost, const HaloPlan& plan, int64_t row_bytes);
-
 // The windows that turn another cut of n rows into the one over `tiles`.
 TileWindows RealignWindows(int64_t n, int64_t tiles);
 

@@ -31,8 +31,8 @@ CollectiveKind CollectiveOf(MoveKind kind) {
   }
 }
 
-double TimeOf(const CostModel& cost, MoveKind kind, int64_t v, int64_t g) {
-  return kind == MoveKind::kSlice ? 0 : cost.CollectiveTime(CollectiveOf(kind), v, g);
+double TimeOf(const CostModel& cost, const Mesh& mesh, const Move& move, int64_t v) {
+  return move.kind == MoveKind::kSlice ? 0 : cost.CollectiveTime(CollectiveOf(move.kind), v, mesh, move.axes);
 }
 
 struct Weight {
@@ -274,7 +274,7 @@ class Search {
     const int64_t bytes = LocalBytes(move.result);
     if (bytes > bound_) return;
     Weight weight = nodes_[at].weight;
-    weight.time += TimeOf(cost_, move.kind, v, mesh_.Product(move.axes));
+    weight.time += TimeOf(cost_, mesh_, move, v);
     weight.sent += SentBytes(move.kind, v, mesh_.Product(move.axes));
     weight.peak = std::max({weight.peak, v, bytes});
     ++weight.moves;
@@ -317,7 +317,7 @@ ReshardPlan GatherAndCut(const Mesh& mesh, const CostModel& cost, absl::Span<con
     return b;
   };
   const auto apply = [&](Move move) {
-    plan.time += TimeOf(cost, move.kind, bytes(), mesh.Product(move.axes));
+    plan.time += TimeOf(cost, mesh, move, bytes());
     plan.sent_bytes += SentBytes(move.kind, bytes(), mesh.Product(move.axes));
     plan.peak_bytes = std::max(plan.peak_bytes, bytes());
     state = move.result;

@@ -67,8 +67,8 @@ bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, c
   const int result = op.results[0];
   int64_t bytes = ByteWidth(graph_.shape(result).element_type());
   for (const int64_t size : mesh_.ShardDims(graph_.shape(result).dims(), plan_[result])) bytes *= size;
-  const double later = program_.planner->cost().CollectiveTime(CollectiveKind::kAllReduce, bytes,
-                                                               mesh_.Product(partial.partial));
+  const double later = program_.planner->cost().CollectiveTime(CollectiveKind::kAllReduce, bytes, mesh_,
+                                                               mesh_.InOrder(partial.partial));
   return reduced.time < passing.assignment.time + later;
 }
 

@@ -68,6 +68,7 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
       const WindowedTime windows = TimeInWindows(work.products[p], p == 0 ? work.bytes + work.spill_bytes : 0,
                                                  p == 0 ? out_slots : 0, core_);
       cycles += windows.cycles;
+      time.product_cycles.push_back(windows.cycles);
       matrix += windows.matrix;
       vector += windows.vector;
       bytes += windows.memory * stream;

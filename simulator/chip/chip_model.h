@@ -13,6 +13,7 @@
 #define TOROID_SIMULATOR_CHIP_CHIP_MODEL_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
@@ -33,6 +34,8 @@ struct GroupTime {
   Bound bound = Bound::kNothing;
   double flops = 0;  // Of matrix units and vector unit, nothing padded or done twice.
   double bytes = 0;  // From and to memory, padded, as often as they move.
+  // Cycles of each product of matrices in it, in the order of GroupWork::products.
+  std::vector<double> product_cycles;
   // The longest of: flops at the peak of their unit, bytes of operands and results, unpadded, at memory's rate.
   int64_t roofline_picoseconds = 0;
 };

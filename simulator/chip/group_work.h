@@ -15,6 +15,7 @@
 namespace toroid {
 
 struct GroupWork {
+  // Those that read others' results first.
   std::vector<MatrixWork> products;
   // Read and written, but for what products read to make their operands.
   double bytes = 0;

@@ -56,6 +56,7 @@ absl::StatusOr<bool> Combine(Computation* computation) {
       xla::HloInstructionProto* attrs;
       now[ops[k]->index()] = computation->Add(Opcode::kGetTupleElement, ops[k]->shape(), {all}, &attrs);
       attrs->set_tuple_index(static_cast<int64_t>(k));
+      if (k > 0) now[ops[k]->index()]->set_name(ops[k]->name());  // The first gave its name to all.
     }
     changed = true;
   }

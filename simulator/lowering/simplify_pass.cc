@@ -68,6 +68,7 @@ class Simplifier {
   Instruction* SimplifiedTranspose(Instruction* transpose);
   Instruction* SimplifiedBroadcast(Instruction* broadcast);
   Instruction* WithoutTransposedOperand(Instruction* dot);
+  Instruction* ProductOfBroadcasts(Instruction* dot);
   Instruction* SameAsBefore(Instruction* op);
   Instruction* WithoutNeutral(Instruction* op);
 
@@ -95,7 +96,7 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kBroadcast:
       return SimplifiedBroadcast(op);
     case Opcode::kDot:
-      return WithoutTransposedOperand(op);
+      return DotView(*op).lhs_contracting().empty() ? ProductOfBroadcasts(op) : WithoutTransposedOperand(op);
     case Opcode::kConvert:
     case Opcode::kCopy:
       return op->operand(0)->shape().Compatible(op->shape()) ? op->operand(0) : nullptr;
@@ -236,6 +237,34 @@ Instruction* Simplifier::WithoutTransposedOperand(Instruction* dot) {
     return direct;
   }
   return nullptr;
+}
+
+// Of a dot that contracts nothing. Result dimensions: batch, free ones of the left side, free ones of the right side.
+Instruction* Simplifier::ProductOfBroadcasts(Instruction* dot) {
+  const DotView view(*dot);
+  Dims places[2];
+  int64_t next = static_cast<int64_t>(view.lhs_batch().size());
+  for (int side = 0; side < 2; ++side) {
+    const Shape& shape = dot->operand(side)->shape();
+    const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      const auto place = std::find(batch.begin(), batch.end(), d);
+      places[side].push_back(place != batch.end() ? place - batch.begin() : next++);
+    }
+    const bool keeps_order = std::is_sorted(places[side].begin(), places[side].end());
+    if (shape.element_type() != dot->shape().element_type() || !keeps_order) return nullptr;
+  }
+  Instruction* sides[2];
+  for (int side = 0; side < 2; ++side) {
+    xla::HloInstructionProto* attrs;
+    sides[side] = computation_->Add(Opcode::kBroadcast, dot->shape(), {dot->operand(side)}, &attrs);
+    for (const int64_t place : places[side]) attrs->add_dimensions(place);
+    sides[side]->set_metadata(dot->metadata());
+    if (Instruction* simple = SimplifiedBroadcast(sides[side])) sides[side] = simple;
+  }
+  Instruction* product = computation_->Add(Opcode::kMultiply, dot->shape(), {sides[0], sides[1]});
+  product->set_metadata(dot->metadata());
+  return product;
 }
 
 Instruction* Simplifier::SameAsBefore(Instruction* op) {

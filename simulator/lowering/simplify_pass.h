@@ -5,6 +5,7 @@
 //   transpose(x) that moves dimensions of one element only                   => reshape(x)
 //   reshape(broadcast(x)) that adds or drops dimensions of one element       => broadcast(x)
 //   dot(transpose(x), y), while free dimensions keep their order             => dot(x, y) with other dimension numbers
+//   dot(x, y) that contracts nothing                                         => broadcast(x) * broadcast(y)
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
 //   get-tuple-element(tuple(.., x, ..))                                      => x
 //   Sharding annotations, barriers                                           => x

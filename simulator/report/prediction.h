@@ -23,6 +23,12 @@ struct PredictedGroup {
   double executions = 1;  // In one step; a fraction below a branch.
   int64_t flops = 0;      // One execution, as are bytes.
   int64_t bytes = 0;
+  // Of a group with several products of matrices: what each of them is called and its part of the time.
+  struct Part {
+    std::string op_name;
+    int64_t picoseconds = 0;
+  };
+  std::vector<Part> parts;
 };
 
 struct PredictedCollective {

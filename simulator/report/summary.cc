@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "hlo/base/text_table.h"
+#include "hlo/base/time_text.h"
+#include "hlo/base/units.h"
 
 namespace toroid {
 namespace {
@@ -23,7 +25,7 @@ double ShareOf(double picoseconds, const Prediction& prediction) {
 std::string BreakdownTable(const Prediction& prediction, int width) {
   std::vector<std::vector<std::string>> rows = {{"class", "time", "share"}};
   for (const Prediction::Class& c : prediction.breakdown) {
-    rows.push_back({c.name, DurationText(c.picoseconds), Percent(ShareOf(c.picoseconds, prediction))});
+    rows.push_back({c.name, TimeText(1e-12 * c.picoseconds), Percent(ShareOf(c.picoseconds, prediction))});
   }
   return rows.size() == 1 ? "" : TableText(rows, width);
 }
@@ -64,7 +66,7 @@ std::string CostliestTable(const Prediction& prediction, int width) {
   for (size_t i = 0; i < std::min(sorted.size(), kMostRows); ++i) {
     const auto& [place, cost] = sorted[i];
     if (cost.picoseconds <= 0) break;
-    rows.push_back({place, DurationText(cost.picoseconds), Percent(ShareOf(cost.picoseconds, prediction)),
+    rows.push_back({place, TimeText(1e-12 * cost.picoseconds), Percent(ShareOf(cost.picoseconds, prediction)),
                     CountText(cost.ops), cost.what});
   }
   return rows.size() == 1 ? "" : TableText(rows, width);
@@ -89,22 +91,12 @@ std::string MemoryText(const PredictedMemory& memory, int width) {
 
 }  // namespace
 
-std::string DurationText(double picoseconds) {
-  static constexpr std::pair<double, const char*> kUnits[] = {{1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}};
-  for (const auto& [unit, name] : kUnits) {
-    const double value = picoseconds / unit;
-    if (value < 0.9995 && unit > 1e3) continue;
-    return absl::StrFormat("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, name);
-  }
-  return "";
-}
-
 std::string SummaryText(const Prediction& prediction, int width) {
   std::string text = absl::StrFormat(
       "%s on %d core%s of %s: %s a step, %s of it communication; roofline %s (%s)\n", prediction.module,
       prediction.devices, prediction.devices == 1 ? "" : "s", prediction.machine,
-      DurationText(static_cast<double>(prediction.step_ps)),
-      Percent(prediction.communication_share), DurationText(static_cast<double>(prediction.roofline_ps)),
+      TimeText(SecondsOf(prediction.step_ps)),
+      Percent(prediction.communication_share), TimeText(SecondsOf(prediction.roofline_ps)),
       Percent(ShareOf(static_cast<double>(prediction.roofline_ps), prediction)));
   if (!prediction.collectives.empty()) {
     absl::StrAppendFormat(&text, "links: the busiest carries bytes %s of the step, the mean %s\n",

@@ -8,9 +8,6 @@
 
 namespace toroid {
 
-// "1.234 s", "12.3 ms", "4.56 us": three digits.
-std::string DurationText(double picoseconds);
-
 // Lines of at most `width` columns. A program that does not fit into memory says by how much and what holds most.
 std::string SummaryText(const Prediction& prediction, int width);
 

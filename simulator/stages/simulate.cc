@@ -11,6 +11,7 @@
 #include "hlo/io/hlo_text_names.h"
 #include "hlo/ir/cause_attribute.h"
 #include "simulator/chip/chip_model.h"
+#include "simulator/chip/matrix_work.h"
 #include "simulator/collectives/collective_simulator.h"
 #include "simulator/lowering/lower.h"
 #include "simulator/lowering/tiling.h"
@@ -181,7 +182,22 @@ class Simulator {
     row.executions = executions_[&op];
     row.flops = static_cast<int64_t>(std::min(time.flops, 9e18));
     row.bytes = static_cast<int64_t>(std::min(time.bytes, 9e18));
+    AddParts(op, time.product_cycles, &row);
     return row;
+  }
+
+  // Of groups with several products; what they share is divided as their own cycles are.
+  static void AddParts(const Instruction& group, const std::vector<double>& product_cycles, PredictedGroup* row) {
+    if (product_cycles.size() < 2) return;
+    const double all = std::accumulate(product_cycles.begin(), product_cycles.end(), 0.0);
+    const Computation& inside = *group.called(0);
+    size_t next = 0;
+    for (int i = inside.size() - 1; i >= 0 && next < product_cycles.size(); --i) {
+      const Instruction* product = inside.instruction(i);
+      if (!IsMatrixOp(product->opcode()) || product->num_operands() < 2) continue;
+      row->parts.push_back({OpNameOf(*product), static_cast<int64_t>(static_cast<double>(row->picoseconds) *
+                                                                     product_cycles[next++] / all)});
+    }
   }
 
   absl::StatusOr<PredictedCollective> CollectiveRow(const Instruction& op) {

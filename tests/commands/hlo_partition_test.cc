@@ -165,6 +165,21 @@ ENTRY main {
   ExpectFailure(xla, 1, "before_optimizations");
 }
 
+TEST(HloPartitionTest, AMachineAddsTimes) {
+  const std::string flags = absl::StrCat(kModel, " --machine=tpu-v3-16 ");
+  const Outcome explained = RunShell(absl::StrCat(kPartition, flags, "--explain --check --stats=", TempPath("stats.json")));
+  ASSERT_EQ(explained.exit, 0) << explained.err;
+  EXPECT_THAT(explained.out, AllOf(HasSubstr("of step"), HasSubstr("predicted on tpu-v3-16: ")));
+  ASSERT_OK_AND_ASSIGN(const std::string stats, ReadInput(TempPath("stats.json")));
+  EXPECT_THAT(stats, HasSubstr("\"predicted\":{\"machine\":\"tpu-v3-16\",\"step_seconds\":"));
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, flags)).out, HasSubstr("predicted on tpu-v3-16: "));
+  ExpectFailure(absl::StrCat(kModel, " --machine=tpu-v9-16 -o ", TempPath("none.hlo")), 1, "tpu-v9-16");
+  ExpectFailure(absl::StrCat(TempFile("wide.hlo", "ENTRY main { ROOT x = f32[64] parameter(0), sharding={devices=[64]<=[64]} }"),
+                             " --machine=tpu-v3-16 -o ", TempPath("none.hlo")),
+                1, "wide.hlo: ");
+  EXPECT_FALSE(ReadInput(TempPath("none.hlo")).ok());
+}
+
 TEST(HloPartitionTest, WhereNothingIsShardedItSaysHowToBegin) {
   const std::string plain = TempFile("plain.hlo", kPlain);
   const Outcome outcome = RunShell(absl::StrCat(kPartition, plain, " --explain"));
@@ -263,7 +278,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
     passes.push_back(pass["pass"]);
     EXPECT_GE(pass["seconds"], 0) << passes.back();
   }
-  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "inline_calls", "dead_code", "causes"));
+  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "inline_calls", "dead_code", "product_order", "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
   EXPECT_GT(json["flops_per_device"], 0);
@@ -292,7 +307,7 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
   EXPECT_EQ(twice["instructions"]["after"], both["instructions"]["after"]);
   const Outcome unknown = RunShell(absl::StrCat(kPartition, kModel, " --passes=fusion"));
   EXPECT_NE(unknown.exit, 0);
-  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, causes"));
+  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, product_order, causes"));
 }
 
 TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {
@@ -389,7 +404,7 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
   }
   EXPECT_THAT(files, ::testing::UnorderedElementsAre(
                          "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_inline_calls.hlo", "03_propagate.hlo",
-                         "04_partition.hlo", "05_dead_code.hlo", "06_causes.hlo"));
+                         "04_partition.hlo", "05_dead_code.hlo", "06_product_order.hlo", "07_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {

@@ -39,12 +39,12 @@ TEST(MoeTransformerModelTest, TinyModelVerifiesAndRoundTrips) {
   EXPECT_EQ(PrintModule(*again), text);
 }
 
-// Per layer: 2 norms of 2, 4 attention weights, 2 dense or 3 MoE weights; decoder layers 2 + 4 more. Per
+// Per layer: 2 norms, 4 attention weights, 2 dense or 3 MoE weights; decoder layers 1 + 4 more. Per
 // stack a table and a final norm; the softmax; 4 inputs.
 TEST(MoeTransformerModelTest, ParametersAreThoseOfTheLayers) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeTransformer(TinyConfig()));
-  const int encoder = 2 * (4 + 4) + 2 + 3, decoder = 2 * (6 + 8) + 2 + 3;
-  EXPECT_EQ(module->entry()->num_parameters(), encoder + decoder + 2 * (1 + 2) + 1 + 4);
+  const int encoder = 2 * (2 + 4) + 2 + 3, decoder = 2 * (3 + 8) + 2 + 3;
+  EXPECT_EQ(module->entry()->num_parameters(), encoder + decoder + 2 * (1 + 1) + 1 + 4);
 }
 
 TEST(MoeTransformerModelTest, PaperModelHasTheWeightsOfTable1) {
@@ -76,6 +76,16 @@ TEST(MoeTransformerModelTest, LayerAloneHasTheShapesOfAlgorithm2) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeLayer(TinyConfig()));
   EXPECT_OK(VerifyModule(*module));
   EXPECT_EQ(module->entry()->root()->shape().ToString(), "(f32[2,8,8], f32[])");
+}
+
+// Inputs, 2 norms and 4 attention weights in each layer, 2 dense and 3 MoE weights.
+TEST(MoeTransformerModelTest, PairOfLayersHasADenseAndAMoeLayer) {
+  ASSERT_OK_AND_ASSIGN(const auto module, BuildLayerPair(TinyConfig()));
+  EXPECT_OK(VerifyModule(*module));
+  EXPECT_EQ(module->entry()->root()->shape().ToString(), "(f32[2,2,4,8], f32[])");
+  EXPECT_EQ(module->entry()->num_parameters(), 2 + 2 * 6 + 2 + 3);
+  EXPECT_NE(ParameterNamed(*module, "layer_0.ffn.wi"), nullptr);
+  EXPECT_NE(ParameterNamed(*module, "layer_1.moe.wi"), nullptr);
 }
 
 TEST(MoeTransformerModelTest, ModelWithUnevenExpertsVerifies) {

@@ -8,12 +8,15 @@ namespace toroid {
 namespace {
 
 TEST(CostModelTest, CollectivesCostWhatTheySend) {
-  const CostModel& cost = DefaultCostModel();
-  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kAllGather, 32, 4), 96);
-  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kAllReduce, 32, 4), 48);
-  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kReduceScatter, 32, 4), 24);
-  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kAllToAll, 32, 4), 24);
-  EXPECT_EQ(cost.CollectiveTime(CollectiveKind::kPermute, 32, 4), 32);
+  const Mesh mesh(8, {2}, DeviceOrder(8));  // Axes of 2, 2, 2.
+  const auto time = [&](CollectiveKind kind) {
+    return DefaultCostModel().CollectiveTime(kind, 32, mesh, AxisList{0, 2});
+  };
+  EXPECT_EQ(time(CollectiveKind::kAllGather), 96);
+  EXPECT_EQ(time(CollectiveKind::kAllReduce), 48);
+  EXPECT_EQ(time(CollectiveKind::kReduceScatter), 24);
+  EXPECT_EQ(time(CollectiveKind::kAllToAll), 24);
+  EXPECT_EQ(time(CollectiveKind::kPermute), 32);
   EXPECT_EQ(SentBytes(CollectiveKind::kAllReduce, int64_t{1} << 62, 4), INT64_MAX / 4) << "saturates";
 }
 

@@ -108,8 +108,8 @@ TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
   // A sum over all devices: reduced at once, unless that is dear, and otherwise in pieces that are gathered.
   class Dear : public CostModel {
    public:
-    double CollectiveTime(CollectiveKind kind, int64_t bytes, int64_t group) const override {
-      return DefaultCostModel().CollectiveTime(kind, bytes, group) * (kind == CollectiveKind::kAllReduce ? 3 : 1);
+    double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const override {
+      return DefaultCostModel().CollectiveTime(kind, bytes, mesh, axes) * (kind == CollectiveKind::kAllReduce ? 3 : 1);
     }
     double PermuteDelay(int64_t count) const override { return DefaultCostModel().PermuteDelay(count); }
     double MemoryTime(double bytes) const override { return DefaultCostModel().MemoryTime(bytes); }

@@ -52,6 +52,29 @@ CollectiveRecord Record(const std::string& cause, const std::string& source = ""
 
 std::vector<std::string> Lines(const std::string& text) { return absl::StrSplit(text, '\n', absl::SkipEmpty()); }
 
+TEST(ExplainTest, TimesOfAMachineOrderTheRows) {
+  std::vector<CollectiveRecord> records = {Record("dot.1: [{\"x\"}] -> [{}]", "m.py:3", 9000),
+                                           Record("dot.2: [{\"x\"}, {}] -> [{}, {}]", "m.py:4", 10),
+                                           Record("dot.3: [{\"x\"}, {}] -> [{}, {}]", "m.py:4", 10)};
+  records[0].path = "main/all-gather.1";
+  records[1].path = "main/all-gather.2";
+  records[2].path = "main/all-gather.3";
+  PredictedTimes times;
+  times.machine = "tpu-v3-16";
+  times.step_seconds = 0.01;
+  times.collective_seconds = 0.0035;
+  times.of_collective = {{"main/all-gather.1", 0.0005}, {"main/all-gather.2", 0.001}, {"main/all-gather.3", 0.002}};
+  ExplainOptions options;
+  options.times = &times;
+  options.width = 140;
+  const std::vector<std::string> lines = Lines(ExplainTable(records, {}, options));
+  ASSERT_EQ(lines.size(), 5);
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("sent      time  of step")));
+  EXPECT_THAT(lines[1], AllOf(HasSubstr("3.00 ms   30.0 %"), HasSubstr("dot.2..3")));
+  EXPECT_THAT(lines[2], AllOf(HasSubstr("500 us    5.0 %"), HasSubstr("dot.1")));
+  EXPECT_EQ(lines[4], "predicted on tpu-v3-16: 10.0 ms a step, 35.0 % of it in collectives");
+}
+
 TEST(ExplainTest, RowsThatDifferByNumbersInTheirNamesAreOne) {
   std::vector<CollectiveRecord> records;
   for (int layer = 0; layer < 36; ++layer) {

@@ -17,8 +17,10 @@
 namespace toroid {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kReducers[] = R"(
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
@@ -105,6 +107,23 @@ TEST(LowerTest, DotsKeepValuesWithEveryTransposedOperand) {
     m = f32[2,4,8] reduce(d, f), dimensions={3}, to_apply=max
     b = f32[2,4,8,6] broadcast(m), dimensions={0,1,2}
     ROOT s = f32[2,4,8,6] subtract(d, b) )");
+}
+
+TEST(LowerTest, ADotThatContractsNothingIsAProductOfBroadcasts) {
+  // The sum takes the sign of products that are zero.
+  constexpr char kBatched[] = R"( x = f32[3,8] parameter(0) y = f32[3,5] parameter(1) z = f32[3,8,5] parameter(2)
+    d = f32[3,8,5] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}
+    ROOT s = f32[3,8,5] add(d, z) )";
+  constexpr char kVectors[] = R"( x = f32[8] parameter(0) y = f32[5] parameter(1) z = f32[8,5] parameter(2)
+    d = f32[8,5] dot(x, y)
+    ROOT s = f32[8,5] add(d, z) )";
+  for (const char* entry : {kBatched, kVectors}) {
+    ExpectSameValues(entry);
+    EXPECT_THAT(Groups(entry), Not(Contains("dot")));
+  }
+  // The dimensions of y would have to change places.
+  ExpectSameValues(R"( x = f32[3,8] parameter(0) y = f32[8,3,5] parameter(1)
+    ROOT d = f32[3,8,5] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={1,0} )");
 }
 
 TEST(LowerTest, CumulativeSumsKeepValuesForEverySize) {

@@ -3,6 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/base/time_text.h"
 #include "nlohmann/json.hpp"
 #include "simulator/report/page.h"
 #include "simulator/report/prediction_json.h"
@@ -104,13 +105,13 @@ TEST(SummaryTest, WhatDoesNotFitIsNamedWithWhatHoldsMost) {
                                                            HasSubstr("train.py:12")));
 }
 
-TEST(SummaryTest, DurationsHaveThreeDigits) {
-  EXPECT_EQ(DurationText(1.2345e12), "1.23 s");
-  EXPECT_EQ(DurationText(12.345e9), "12.3 ms");
-  EXPECT_EQ(DurationText(123.45e6), "123 us");
-  EXPECT_EQ(DurationText(999.96e6), "1.00 ms");
-  EXPECT_EQ(DurationText(500), "0.50 ns");
-  EXPECT_EQ(DurationText(0), "0.00 ns");
+TEST(TimeTextTest, TimesHaveThreeDigits) {
+  EXPECT_EQ(TimeText(1.2345), "1.23 s");
+  EXPECT_EQ(TimeText(12.345e-3), "12.3 ms");
+  EXPECT_EQ(TimeText(123.45e-6), "123 us");
+  EXPECT_EQ(TimeText(999.96e-6), "1.00 ms");
+  EXPECT_EQ(TimeText(0.5e-9), "0.50 ns");
+  EXPECT_EQ(TimeText(0), "0.00 ns");
 }
 
 TEST(PageTest, DataCannotEndItsScript) {

@@ -52,6 +52,29 @@ Prediction Predict(const std::string& text, const SimulationOptions& options) {
   return simulation->prediction;
 }
 
+// Weighted values of 16 heads and their projection.
+TEST(SimulateTest, ProductsOfOneGroupShareItsTime) {
+  const Prediction prediction = Predict(R"(
+ENTRY main {
+  p = bf16[16,512,512] parameter(0)
+  v = bf16[16,512,64] parameter(1)
+  w = bf16[16,64,1024] parameter(2)
+  h = bf16[16,512,64] dot(p, v), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1},
+      metadata={op_name="values"}
+  ROOT y = bf16[512,1024] dot(h, w), lhs_contracting_dims={0,2}, rhs_contracting_dims={0,1},
+      metadata={op_name="projection"} })",
+                                        On("tpu-v3-8"));
+  ASSERT_EQ(prediction.groups.size(), 1);
+  const PredictedGroup& group = prediction.groups[0];
+  ASSERT_EQ(group.parts.size(), 2);
+  EXPECT_EQ(group.parts[0].op_name, "projection");
+  EXPECT_EQ(group.parts[1].op_name, "values");
+  EXPECT_GT(group.parts[0].picoseconds, 0);
+  EXPECT_GT(group.parts[1].picoseconds, 0);
+  EXPECT_NEAR(static_cast<double>(group.parts[0].picoseconds + group.parts[1].picoseconds),
+              static_cast<double>(group.picoseconds), 2);
+}
+
 TEST(SimulateTest, StepIsTheSumOfItsRowsAndOfItsBreakdown) {
   const Prediction prediction = Predict(std::string(kHeader) + kLayer, On("tpu-v3-8"));
   double rows = 0, classes = 0;

@@ -1,0 +1,123 @@
+#include "hlo/gradient/gradient.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status.h"
+#include "hlo/gradient/gradient_rules.h"
+#include "hlo/gradient/leaves.h"
+#include "hlo/gradient/primals.h"
+#include "hlo/gradient/pullback_computation.h"
+#include "hlo/gradient/reverse_sweep.h"
+#include "hlo/ir/edit.h"
+#include "hlo/passes/dce_pass.h"
+
+namespace toroid {
+namespace {
+
+// What has no operands to compute it from.
+bool IsGiven(const Instruction& value) {
+  const Instruction* at = &value;
+  while (at->opcode() == Opcode::kGetTupleElement) at = at->operand(0);
+  return at->num_operands() == 0 && at->opcode() != Opcode::kConstant && at->opcode() != Opcode::kIota;
+}
+
+absl::Status CheckRequest(const Instruction& of, absl::Span<const Value> by) {
+  if (!of.shape().IsScalar() || !IsFloat(of.shape().element_type())) {
+    return absl::InvalidArgumentError(absl::StrCat(of.Path(), ": gradients are those of a real scalar, this is ",
+                                                   of.shape().ToString()));
+  }
+  for (const Instruction* source : by) {
+    if (!source->shape().IsArray() || !IsDifferentiable(source->shape().element_type())) {
+      return absl::InvalidArgumentError(absl::StrCat(source->Path(), ": no derivatives by ", source->shape().ToString(),
+                                                     "; an array of floating point or complex numbers has them"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Values of the forward pass in the computation itself: kept ones behind a barrier, so that no compiler makes one again of
+// what is computed twice.
+class KeptHere {
+ public:
+  KeptHere(const GradientOptions& options, InstructionBuilder* b) : options_(options), b_(*b) {}
+
+  Value Get(const Instruction& value) {
+    Instruction* const here = const_cast<Instruction*>(&value);  // Of the computation that `b` writes to.
+    if (options_.keep == nullptr) return here;
+    if (!value.shape().IsArray()) return nullptr;
+    if (!IsGiven(value) && !options_.keep(value)) return nullptr;
+    return b_.Op(Opcode::kOptimizationBarrier, value.shape(), {here});
+  }
+
+ private:
+  const GradientOptions& options_;
+  InstructionBuilder& b_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> by, const GradientOptions& options,
+                                             InstructionBuilder* b) {
+  if (!b->status().ok()) return b->status();
+  RETURN_IF_ERROR(CheckRequest(*of, by));
+  ActivityProblem problem;
+  problem.sources.insert(by.begin(), by.end());
+  problem.stopped = &options.stopped;
+  const Computation& computation = *b->computation();
+  std::vector<ActiveLeaves> activity = ComputeActivity(computation, problem);
+  KeptHere kept(options, b);
+  Primals primals([&](const Instruction& value) { return kept.Get(value); }, b);
+  ReverseSweep sweep(computation, activity, problem.sources, options, ApplyGradientRule, &primals, b);
+  sweep.Add(*of, 0, b->Full(of->shape().element_type(), {}, 1));
+  const xla::OpMetadata* metadata = b->metadata();
+  RETURN_IF_ERROR(sweep.Run());
+  b->set_metadata(metadata);
+  std::vector<Value> gradients;
+  for (const Value source : by) gradients.push_back(sweep.CotangentOrZeros(*source, 0));
+  if (!b->status().ok()) return b->status();
+  RETURN_IF_ERROR(SortInstructions(b->computation()));
+  return gradients;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module, absl::Span<const int64_t> parameters,
+                                                       const GradientOptions& options, int64_t leaf) {
+  std::unique_ptr<Module> copy = CloneModule(module);
+  // The same instructions in the copy.
+  const auto copy_of = [&](const Instruction* instruction) {
+    return copy->computation(instruction->computation()->index())->instruction(instruction->index());
+  };
+  GradientOptions of_copy;
+  for (const Instruction* stopped : options.stopped) of_copy.stopped.insert(copy_of(stopped));
+  for (const auto& [value, rule] : options.custom) of_copy.custom[copy_of(value)] = rule;
+  if (options.keep != nullptr) {
+    absl::flat_hash_set<const Instruction*> kept;
+    for (const auto& computation : module.computations()) {
+      for (const auto& instruction : computation->instructions()) {
+        if (options.keep(*instruction)) kept.insert(copy_of(instruction.get()));
+      }
+    }
+    of_copy.keep = [kept = std::move(kept)](const Instruction& value) { return kept.contains(&value); };
+  }
+  Computation* entry = copy->entry();
+  if (leaf < 0 || leaf >= entry->root()->shape().NumLeaves()) {
+    return absl::InvalidArgumentError(absl::StrCat("the result has no leaf ", leaf));
+  }
+  InstructionBuilder b(entry);
+  std::vector<Value> results = b.Flatten(entry->root());
+  std::vector<Value> by;
+  for (const int64_t number : parameters) {
+    if (number < 0 || number >= entry->num_parameters()) {
+      return absl::InvalidArgumentError(absl::StrCat("the entry has no parameter ", number));
+    }
+    by.push_back(entry->parameter(number));
+  }
+  ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(results[leaf], by, of_copy, &b));
+  results.insert(results.end(), gradients.begin(), gradients.end());
+  b.Finish(b.Tuple(results));
+  EliminateDeadCode(copy.get());
+  copy->RemoveUnreachableComputations();
+  return copy;
+}
+
+}  // namespace toroid

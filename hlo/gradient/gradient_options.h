@@ -1,0 +1,28 @@
+// What a caller may ask of differentiation.
+#ifndef TOROID_HLO_GRADIENT_GRADIENT_OPTIONS_H_
+#define TOROID_HLO_GRADIENT_GRADIENT_OPTIONS_H_
+
+#include <functional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "hlo/ir/instruction.h"
+
+namespace toroid {
+
+class Pullback;
+
+struct GradientOptions {
+  // Values that count as constants: nothing flows back through them.
+  absl::flat_hash_set<const Instruction*> stopped;
+  // Rules of the caller's own (pullback.h), in place of those of the values' ops.
+  absl::flat_hash_map<const Instruction*, std::function<absl::Status(Pullback&)>> custom;
+  // Which values of the forward pass are kept until the backward pass needs them; others are computed again from those.
+  // Parameters always are. Empty: all but those that take no work (broadcasts, transposes, converts, ...).
+  std::function<bool(const Instruction&)> keep;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_GRADIENT_GRADIENT_OPTIONS_H_

@@ -1,0 +1,18 @@
+// The table of gradient rules: one per op, each in the file of its family.
+//
+// To add one: a function in the family's file and a row in gradient_rules.cc.
+#ifndef TOROID_HLO_GRADIENT_GRADIENT_RULES_H_
+#define TOROID_HLO_GRADIENT_GRADIENT_RULES_H_
+
+#include "hlo/gradient/reverse_sweep.h"
+
+namespace toroid {
+
+// Adds to the cotangents of the op's operands, by the caller's rule for it or by the op's own. An op whose derivative is zero
+// almost everywhere (floor) adds nothing.
+// Errors: kUnimplemented, without the op's path, where the op or this instance of it has no gradient.
+absl::Status ApplyGradientRule(const Instruction& op, ReverseSweep* sweep);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_GRADIENT_GRADIENT_RULES_H_

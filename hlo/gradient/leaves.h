@@ -1,0 +1,23 @@
+// Arrays within tuples, numbered in pre-order: leaf 2 of ((f32[], s32[]), f32[4]) is the f32[4].
+#ifndef TOROID_HLO_GRADIENT_LEAVES_H_
+#define TOROID_HLO_GRADIENT_LEAVES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hlo/ir/shape.h"
+
+namespace toroid {
+
+// Shapes of all leaves; of an array, its own.
+std::vector<Shape> LeafShapes(const Shape& shape);
+
+// Leaves of a tuple's elements before element `index`.
+int64_t LeafOffset(const Shape& tuple, int64_t index);
+
+// Elements that change by small amounts: real and complex floating point.
+bool IsDifferentiable(PrimitiveType type);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_GRADIENT_LEAVES_H_

@@ -1,0 +1,14 @@
+// Gradients of batch normalization.
+#ifndef TOROID_HLO_GRADIENT_NORMALIZATION_H_
+#define TOROID_HLO_GRADIENT_NORMALIZATION_H_
+
+#include "hlo/gradient/pullback.h"
+
+namespace toroid {
+
+absl::Status BatchNormTrainingGradient(Pullback& p);
+absl::Status BatchNormInferenceGradient(Pullback& p);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_GRADIENT_NORMALIZATION_H_

@@ -1,0 +1,53 @@
+// What a gradient rule sees of one op, and where it says what its operands' cotangents are.
+//
+// The cotangent of a value v is what the derivative of the differentiated function f by v is multiplied with: a change dv
+// changes f by Re(sum of cotangent * dv), without a conjugate, as in JAX. A rule is the transpose of the op's derivative:
+//   y = a * b:   a's cotangent is y's times b, b's is y's times a.
+#ifndef TOROID_HLO_GRADIENT_PULLBACK_H_
+#define TOROID_HLO_GRADIENT_PULLBACK_H_
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "hlo/gradient/reverse_sweep.h"
+#include "hlo/ir/instruction_builder.h"
+
+namespace toroid {
+
+class Pullback {
+ public:
+  Pullback(const Instruction& op, ReverseSweep* sweep) : b(sweep->builder()), op_(op), sweep_(*sweep) {}
+
+  InstructionBuilder& b;  // Of the backward pass.
+
+  const Instruction& op() const { return op_; }
+  ReverseSweep& sweep() { return sweep_; }
+  // Values of the forward pass.
+  Value operand(int i) { return sweep_.Primal(*op_.operand(i)); }
+  Value result() { return sweep_.Primal(op_); }
+  const Shape& operand_shape(int i) const { return op_.operand(i)->shape(); }
+
+  // True if some leaf of the operand is active: its cotangent is wanted.
+  bool Wants(int i) const { return AnyActive(sweep_.active(*op_.operand(i))); }
+  // Of a leaf of the result; zeros where nothing depends on it.
+  Value cotangent(int leaf = 0) { return sweep_.CotangentOrZeros(op_, leaf); }
+  // Null where nothing depends on it.
+  Value cotangent_or_null(int leaf) const { return sweep_.Cotangent(op_, leaf); }
+  // Adds to an operand's cotangent; nothing if it is not wanted. Of the operand's shape but for the element type, which is
+  // converted.
+  void Add(int i, Value cotangent, int leaf = 0) { sweep_.Add(*op_.operand(i), leaf, cotangent); }
+  // The same for a part: operand i at [starts, starts + sizes of `cotangent`).
+  void AddAt(int i, Value cotangent, absl::Span<const Value> starts) {
+    sweep_.AddAt(*op_.operand(i), cotangent, starts);
+  }
+
+ private:
+  const Instruction& op_;
+  ReverseSweep& sweep_;
+};
+
+// Errors: kUnimplemented where this instance of the op has no gradient; without its path.
+using GradientRule = absl::Status (*)(Pullback& p);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_GRADIENT_PULLBACK_H_

@@ -1,0 +1,80 @@
+// The backward pass of one computation: from cotangents of results to those of what they were computed from.
+//
+//   ReverseSweep sweep(forward, active, sources, options, ApplyGradientRule, &primals, &b);
+//   sweep.Add(*loss, 0, one);
+//   RETURN_IF_ERROR(sweep.Run());
+//   Value gradient = sweep.Cotangent(*weights, 0);
+//
+// Instructions are visited last to first; every value's cotangent is complete when it is visited. Source: Griewank and
+// Walther, Evaluating Derivatives, 2nd edition, section 3.2 (adjoint mode).
+#ifndef TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
+#define TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "hlo/gradient/activity.h"
+#include "hlo/gradient/gradient_options.h"
+#include "hlo/gradient/primals.h"
+#include "hlo/ir/instruction_builder.h"
+
+namespace toroid {
+
+class ReverseSweep;
+
+// Adds to the cotangents of one op's operands: ApplyGradientRule (gradient_rules.h).
+using VisitOp = absl::Status (*)(const Instruction& op, ReverseSweep* sweep);
+
+class ReverseSweep {
+ public:
+  // All outlive this. `active`: of `forward`, by index. `sources`: nothing flows past them.
+  ReverseSweep(const Computation& forward, const std::vector<ActiveLeaves>& active,
+               const absl::flat_hash_set<const Instruction*>& sources, const GradientOptions& options, VisitOp visit,
+               Primals* primals, InstructionBuilder* b)
+      : forward_(forward), active_(active), sources_(sources), options_(options), visit_(visit), primals_(*primals),
+        b_(*b) {}
+
+  // Over the instructions that `forward` has now. Errors: kUnimplemented "computation/instruction: ..." for an op without
+  // a gradient; kInvalidArgument for values that cannot be built.
+  absl::Status Run();
+
+  InstructionBuilder& builder() { return b_; }
+  const GradientOptions& options() const { return options_; }
+  VisitOp visit() const { return visit_; }
+  const Computation& forward() const { return forward_; }
+  const ActiveLeaves& active(const Instruction& value) const { return active_[value.index()]; }
+  Value Primal(const Instruction& value) { return primals_.Get(value); }
+  // True if a value of a loop's body is written down in each trip instead of being computed again.
+  bool IsKept(const Instruction& value) const;
+
+  void Add(const Instruction& value, int leaf, Value cotangent);
+  void AddAt(const Instruction& value, Value cotangent, absl::Span<const Value> starts);
+  // Null if there is none.
+  Value Cotangent(const Instruction& value, int leaf) const;
+  Value CotangentOrZeros(const Instruction& value, int leaf);
+  // `now` stands for the value of `op` in the forward pass, if that is the computation in which this pass is written.
+  void ReplaceForward(const Instruction& op, Value now);
+
+ private:
+  // The slot of an active leaf; null of one that is not.
+  Value* Slot(const Instruction& value, int leaf);
+  void FollowSharding(const Instruction& op);
+  const xla::OpMetadata* MetadataOf(const Instruction& op);
+
+  const Computation& forward_;
+  const std::vector<ActiveLeaves>& active_;
+  const absl::flat_hash_set<const Instruction*>& sources_;
+  const GradientOptions& options_;
+  const VisitOp visit_;
+  Primals& primals_;
+  InstructionBuilder& b_;
+  absl::flat_hash_map<const Instruction*, std::vector<Value>> cotangents_;
+  absl::flat_hash_map<const xla::OpMetadata*, const xla::OpMetadata*> metadata_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_

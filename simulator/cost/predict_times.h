@@ -1,0 +1,21 @@
+// Predicted times of a program's collectives, told of the program as it was before lowering.
+//
+//   ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(*partitioned.module, machine));
+//   times.of_collective.at("main/all-reduce.7")
+#ifndef TOROID_SIMULATOR_COST_PREDICT_TIMES_H_
+#define TOROID_SIMULATOR_COST_PREDICT_TIMES_H_
+
+#include "absl/status/statusor.h"
+#include "hlo/cost/predicted_times.h"
+#include "hlo/ir/module.h"
+#include "simulator/machines/machine.h"
+
+namespace toroid {
+
+// All-reduces that lowering combines share the time of the one they become by their bytes. One that lowering removes has no
+// entry. Errors: those of Simulate.
+absl::StatusOr<PredictedTimes> PredictTimes(const Module& program, const Machine& machine);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_COST_PREDICT_TIMES_H_

@@ -1,0 +1,135 @@
+// BUILD: size = "small"
+// What a machine's times make of the partitioner's choices.
+#include "simulator/cost/machine_cost_model.h"
+
+#include "gmock/gmock.h"
+#include "hlo/io/hlo_text.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/cost/predict_times.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kMiB = 1 << 20;
+
+Machine Slice(const std::string& name) {
+  auto machine = LoadMachine(name);
+  EXPECT_OK(machine);
+  return *std::move(machine);
+}
+
+std::unique_ptr<MachineCostModel> ModelOf(const Machine& machine) {
+  auto model = MachineCostModel::Create(machine);
+  EXPECT_OK(model);
+  return *std::move(model);
+}
+
+std::unique_ptr<Module> Parsed(const std::string& text) {
+  auto module = ParseModule(text);
+  EXPECT_OK(module);
+  return *std::move(module);
+}
+
+TEST(MachineCostModelTest, ACollectiveTakesWhatTheSimulatorSays) {
+  const auto model = ModelOf(Slice("tpu-v3-32"));
+  const Mesh mesh(32, {4}, DeviceOrder(32));
+  const double seconds = model->SecondsPerLinkByte() *
+                         model->CollectiveTime(CollectiveKind::kAllReduce, 8 * kMiB, mesh, mesh.InOrder(mesh.AllAxes()));
+  const std::unique_ptr<Module> program = Parsed(R"(HloModule m, num_partitions=32
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[2097152] parameter(0)
+  ROOT r = f32[2097152] all-reduce(x), channel_id=1, replica_groups=[1,32]<=[32], use_global_device_ids=true, to_apply=add
+})");
+  ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*program, Slice("tpu-v3-32")));
+  EXPECT_NEAR(seconds / times.of_collective.at("main/r"), 1, 1e-6);
+}
+
+TEST(MachineCostModelTest, NeighboursExchangeFasterThanDevicesFarApart) {
+  const auto model = ModelOf(Slice("tpu-v3-128"));
+  const Mesh mesh(128, {2}, DeviceOrder(128));  // Axes of two, the last one within a chip.
+  const auto time = [&](const AxisList& axes) {
+    return model->CollectiveTime(CollectiveKind::kAllGather, kMiB, mesh, axes);
+  };
+  EXPECT_LT(time(AxisList{6}), time(AxisList{0}));
+  EXPECT_LT(time(AxisList{5, 6}), time(AxisList{0, 1}));
+}
+
+TEST(MachineCostModelTest, TheOrderOfDevicesCounts) {
+  const auto model = ModelOf(Slice("tpu-v3-128"));
+  ASSERT_OK_AND_ASSIGN(const DeviceOrder order, DeviceOrder::Iota({2, 64}, {1, 0}));
+  const Mesh turned(128, {2}, order);  // The last axis spans the slice, the one before lies within a chip.
+  EXPECT_GT(model->CollectiveTime(CollectiveKind::kAllGather, kMiB, turned, AxisList{6}),
+            model->CollectiveTime(CollectiveKind::kAllGather, kMiB, turned, AxisList{5}));
+}
+
+TEST(MachineCostModelTest, FixedCostsCount) {
+  const auto model = ModelOf(Slice("tpu-v3-128"));
+  const Mesh mesh(128, {2}, DeviceOrder(128));
+  const double few = model->CollectiveTime(CollectiveKind::kAllReduce, 4, mesh, AxisList{0, 1});
+  EXPECT_GT(few, 1000 * 4);
+  EXPECT_LT(model->CollectiveTime(CollectiveKind::kAllReduce, 8, mesh, AxisList{0, 1}), 1.01 * few);
+  EXPECT_EQ(model->CollectiveTime(CollectiveKind::kAllReduce, 4, mesh, AxisList()), 0);
+  EXPECT_EQ(model->PermuteDelay(1), 0);
+  EXPECT_GT(model->PermuteDelay(2), 0);
+}
+
+TEST(MachineCostModelTest, ProgramsTooLargeForTheSliceCostWhatTheySend) {
+  const auto model = ModelOf(Slice("tpu-v3-16"));
+  const Mesh mesh(32, {2}, DeviceOrder(32));
+  EXPECT_EQ(model->CollectiveTime(CollectiveKind::kAllGather, 100, mesh, AxisList{0, 1}), 300);
+}
+
+TEST(MachineCostModelTest, ASmallProductIsRepeatedRatherThanReduced) {
+  // Both ways send; the fewest flops need two collectives behind each other, a product on all of it one.
+  const std::unique_ptr<Module> module = Parsed(R"(ENTRY main {
+  x = f32[16,16] parameter(0), sharding={devices=[1,8]<=[8]}
+  w = f32[16,16] parameter(1), sharding={replicated}
+  ROOT y = f32[16,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[1,8]<=[8]} })");
+  const Machine machine = Slice("tpu-v3-16");
+  const auto model = ModelOf(machine);
+  const auto step_seconds = [&](const CostModel& cost) {
+    PartitionOptions options;
+    options.cost = &cost;
+    const auto partitioned = PartitionModule(*module, options);
+    EXPECT_OK(partitioned);
+    const auto times = PredictTimes(*partitioned->module, machine);
+    EXPECT_OK(times);
+    return times->step_seconds;
+  };
+  EXPECT_LE(step_seconds(*model), step_seconds(DefaultCostModel()));
+}
+
+TEST(PredictTimesTest, CombinedAllReducesShareTheirTimeByBytes) {
+  const std::unique_ptr<Module> program = Parsed(R"(HloModule m, num_partitions=8
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[3000] parameter(0)
+  y = f32[1000] parameter(1)
+  r = f32[3000] all-reduce(x), channel_id=1, replica_groups=[1,8]<=[8], use_global_device_ids=true, to_apply=add
+  s = f32[1000] all-reduce(y), channel_id=2, replica_groups=[1,8]<=[8], use_global_device_ids=true, to_apply=add
+  ROOT t = (f32[3000], f32[1000]) tuple(r, s)
+})");
+  ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*program, Slice("tpu-v3-16")));
+  ASSERT_EQ(times.of_collective.size(), 2);
+  EXPECT_NEAR(times.of_collective.at("main/r"), 3 * times.of_collective.at("main/s"), 1e-12);
+  EXPECT_NEAR(times.of_collective.at("main/r") + times.of_collective.at("main/s"), times.collective_seconds, 1e-12);
+  EXPECT_GE(times.step_seconds, times.collective_seconds);
+}
+
+TEST(PredictTimesTest, TooManyDevicesAreRefused) {
+  const std::unique_ptr<Module> program = Parsed("HloModule m, num_partitions=64\nENTRY main { ROOT x = f32[4] parameter(0) }");
+  EXPECT_THAT(PredictTimes(*program, Slice("tpu-v3-16")).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("64")));
+}
+
+}  // namespace
+}  // namespace toroid
