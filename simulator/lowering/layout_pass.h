@@ -5,6 +5,8 @@
 //   result of a dot                                    its tiles span one free dimension of each side, the largest; the
 //                                                      later is minor, but for one that is reduced next: rows are
 //                                                      added faster than lanes
+//                                                      as a gather, loop or exchange of several arrays takes it, if
+//                                                      one follows
 //   result of a convolution                            tiles span features and batch
 //   elementwise                                        as the operand of the same sizes; other such operands are copied
 //   transpose                                          moves nothing: its result lies as its operand does

@@ -38,8 +38,13 @@ class Rematerializer {
 
   bool Run(int64_t most_temporary) {
     std::vector<int64_t> live(n_ + 1, 0);
+    std::vector<bool> passes_on(buffers_.size(), false);  // Its place, as it is read for the last time.
+    for (const int from : PlacesTaken(*computation_, buffers_, last_, stays_)) {
+      if (from >= 0) passes_on[from] = true;
+    }
     for (int b = 0; b < buffers_.size(); ++b) {
-      if (!stays_[b] && last_[b] >= 0) Add(&live, buffers_[b].maker->index(), last_[b] + 1, buffers_[b].bytes);
+      if (stays_[b] || last_[b] < 0) continue;
+      Add(&live, buffers_[b].maker->index(), last_[b] + (passes_on[b] ? 0 : 1), buffers_[b].bytes);
     }
     while (static_cast<int>(again_.size()) < kMostTimes) {
       const int peak = static_cast<int>(std::max_element(live.begin(), live.end()) - live.begin());

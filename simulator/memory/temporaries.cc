@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "hlo/base/math.h"
 
@@ -82,6 +81,9 @@ bool IsMadeInPlace(const Computation& group, int p) {
   return reached[group.root()->index()];
 }
 
+// Results of which the k-th is written where the k-th of the arrays it was made from lies.
+bool UpdatesInPlace(Opcode opcode) { return HasTrait(opcode, kInPlace) || opcode == Opcode::kAllReduce; }
+
 // One computation.
 class Allocator {
  public:
@@ -89,7 +91,6 @@ class Allocator {
   Allocator(const Computation& computation, const std::vector<int64_t>& needs, const ArraySize* size)
       : computation_(computation), needs_(needs), buffers_(computation, size), last_(LastUses(computation, buffers_)),
         stays_(buffers_.size(), false), place_(buffers_.size()) {
-    std::iota(place_.begin(), place_.end(), 0);
     const bool is_entry = &computation == computation.module()->entry();
     if (is_entry) stays_ = ResultBuffers(*computation.module(), buffers_);
     for (const Instruction* parameter : computation.parameters()) {
@@ -99,7 +100,11 @@ class Allocator {
 
   int64_t Run() {
     const int n = computation_.size();
-    for (int i = 0; i < n; ++i) TakePlacesOfOperands(*computation_.instruction(i));
+    const std::vector<int> taken = PlacesTaken(computation_, buffers_, last_, stays_);
+    for (int b = 0; b < buffers_.size(); ++b) {  // In order of their makers: what is taken was made before.
+      place_[b] = taken[b] < 0 ? b : place_[taken[b]];
+      last_[place_[b]] = std::max(last_[place_[b]], last_[b]);
+    }
     std::vector<std::vector<int>> free_after(n + 1);
     for (int b = 0; b < buffers_.size(); ++b) {
       if (IsPlaced(b)) free_after[last_[b]].push_back(b);
@@ -124,41 +129,6 @@ class Allocator {
  private:
   // Has a place of its own.
   bool IsPlaced(int b) const { return !stays_[b] && place_[b] == b && buffers_[b].bytes > 0 && last_[b] >= 0; }
-
-  void TakePlacesOfOperands(const Instruction& op) {
-    const auto results = buffers_.Of(op);
-    if (HasTrait(op.opcode(), kInPlace)) {
-      std::vector<int> operands;
-      for (const Instruction* operand : op.operands()) {
-        const auto own = buffers_.Of(*operand);
-        operands.insert(operands.end(), own.begin(), own.end());
-      }
-      for (size_t leaf = 0; leaf < results.size() && leaf < operands.size(); ++leaf) {
-        PassOn(operands[leaf], results[leaf], op);
-      }
-      return;
-    }
-    const bool is_group = op.opcode() == Opcode::kFusion && !op.called().empty();
-    if (results.size() != 1 || !(is_group || IsElementwise(op.opcode()))) return;
-    for (int k = 0; k < op.num_operands(); ++k) {
-      const Instruction* operand = op.operand(k);
-      if (buffers_.Of(*operand).size() != 1 || !operand->shape().Compatible(op.shape())) continue;
-      if (is_group && !IsMadeInPlace(*op.called(0), k)) continue;
-      if (PassOn(buffers_.Of(*operand)[0], results[0], op)) return;
-    }
-  }
-
-  bool PassOn(int from, int to, const Instruction& at) {
-    if (buffers_[to].maker != &at || stays_[from] || stays_[to] || last_[from] != at.index() || place_[to] != to ||
-        buffers_[from].bytes != buffers_[to].bytes) {
-      return false;
-    }
-    // Once: nothing else has the place after that.
-    place_[to] = place_[from];
-    last_[from] = -2;
-    last_[place_[to]] = std::max(last_[place_[to]], last_[to]);
-    return true;
-  }
 
   const Computation& computation_;
   const std::vector<int64_t>& needs_;
@@ -193,6 +163,42 @@ std::vector<int> LastUses(const Computation& computation, const Buffers& buffers
     for (const int b : buffers.Of(*computation.root())) last[b] = computation.size();
   }
   return last;
+}
+
+std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buffers, const std::vector<int>& last_uses,
+                             const std::vector<bool>& stays) {
+  std::vector<int> taken(buffers.size(), -1);
+  std::vector<bool> passed_on(buffers.size(), false);  // Once.
+  const auto take = [&](int from, int to, const Instruction& at) {
+    if (buffers[to].maker != &at || stays[from] || stays[to] || last_uses[from] != at.index() || taken[to] >= 0 ||
+        passed_on[from] || from == to || buffers[from].bytes != buffers[to].bytes) {
+      return false;
+    }
+    taken[to] = from;
+    passed_on[from] = true;
+    return true;
+  };
+  for (const auto& op : computation.instructions()) {
+    const auto results = buffers.Of(*op);
+    if (UpdatesInPlace(op->opcode())) {
+      std::vector<int> operands;
+      for (const Instruction* operand : op->operands()) {
+        const auto own = buffers.Of(*operand);
+        operands.insert(operands.end(), own.begin(), own.end());
+      }
+      for (size_t leaf = 0; leaf < results.size() && leaf < operands.size(); ++leaf) take(operands[leaf], results[leaf], *op);
+      continue;
+    }
+    const bool is_group = op->opcode() == Opcode::kFusion && !op->called().empty();
+    if (results.size() != 1 || !(is_group || IsElementwise(op->opcode()))) continue;
+    for (int k = 0; k < op->num_operands(); ++k) {
+      const Instruction* operand = op->operand(k);
+      if (buffers.Of(*operand).size() != 1 || !operand->shape().Compatible(op->shape())) continue;
+      if (is_group && !IsMadeInPlace(*op->called(0), k)) continue;
+      if (take(buffers.Of(*operand)[0], results[0], *op)) break;
+    }
+  }
+  return taken;
 }
 
 MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {

@@ -70,6 +70,19 @@ TEST(TemporariesTest, GroupsThatWidenTakeAPlaceOfTheirOwn) {
             4 * kMiB);
 }
 
+TEST(TemporariesTest, AllReducesOfSeveralArraysLieWhereTheirOperandsDid) {
+  const MemoryNeeds needs = Needs(R"(
+    x = f32[1024,1024] parameter(0)
+    a = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    b = f32[1024,1024] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    r = (f32[1024,1024], f32[1024,1024]) all-reduce(a, b), replica_groups={}, to_apply=sum
+    c = f32[1024,1024] get-tuple-element(r), index=0
+    d = f32[1024,1024] get-tuple-element(r), index=1
+    ROOT e = f32[1024,1024] dot(c, d), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                                  "sum { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }");
+  EXPECT_EQ(needs.temporary, 8 * kMiB);
+}
+
 TEST(TemporariesTest, DonatedArgumentsHoldTheirResults) {
   auto module = ParseModule(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
     ENTRY main {
