@@ -11,15 +11,6 @@
 #include "partitioner/rewrite/replication_findings.h"
 
 namespace toroid {
-namespace {
-
-// A constraint that the program's author put on an array. Compilers move nothing across it before they partition: what
-// they are given in its place simplifies as the program with annotations does (docs/design_notes.md).
-bool StaysAsMark(const Instruction& annotation) {
-  return IsCallTo(annotation, "Sharding") && annotation.shape().IsArray();
-}
-
-}  // namespace
 
 absl::Status OpRewriter::Rewrite(SpmdBuilder& b, const Instruction& instruction) {
   if (RewriteAnnotation(b, instruction)) return absl::OkStatus();
@@ -67,14 +58,6 @@ bool OpRewriter::RewriteAnnotation(SpmdBuilder& b, const Instruction& instructio
     const Sharding wanted = state_.values.Planned(to);
     Instruction* local = state_.values.Get(b, from, wanted, instruction);
     state_.values.TakeProducer(from, to);
-    if (StaysAsMark(instruction)) {
-      b.SetProvenance(&instruction);
-      local = b.CustomCall("Sharding", local->shape(), {local});
-      // As in the bodies of manual regions, in which XLA takes no annotation without one.
-      auto* manual = state_.out->New<xla::OpSharding>();
-      manual->set_type(xla::OpSharding::MANUAL);
-      local->set_sharding(manual);
-    }
     state_.values.Add(to, wanted, local);
   }
   return true;

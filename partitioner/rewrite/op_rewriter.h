@@ -25,8 +25,7 @@ class OpRewriter {
                                             absl::Span<Instruction* const> operands);
 
  private:
-  // A Sharding annotation: the value is resharded to what it asks for. A constraint on an array stays in the local program
-  // as an identity, its sharding {manual}. False for all else.
+  // A Sharding annotation: the value is resharded to what it asks for. False for all else.
   bool RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction);
   // An op that hands its operand's leaves on: each in the sharding that suits it, all by one op.
   void RewriteLeaves(SpmdBuilder& b, const Instruction& instruction);
