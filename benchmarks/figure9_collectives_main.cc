@@ -21,7 +21,7 @@ namespace toroid {
 namespace {
 
 std::string Row(const std::string& name, const std::vector<double>& errors) {
-  const ErrorSummary summary = Summarize(errors);
+  const MeanAndWorst summary = Summarize(errors);
   return absl::StrFormat("%-22s mean %4.1f %%, worst %4.1f %%\n", name, summary.mean * 100, summary.worst * 100);
 }
 

@@ -162,8 +162,8 @@ LeftOut Fit(const std::vector<SizeModel>& models, const std::vector<int>& fitted
 
 }  // namespace
 
-ErrorSummary Summarize(const std::vector<double>& errors) {
-  ErrorSummary summary;
+MeanAndWorst Summarize(const std::vector<double>& errors) {
+  MeanAndWorst summary;
   for (const double error : errors) {
     summary.mean += std::abs(error) / static_cast<double>(errors.size());
     summary.worst = std::max(summary.worst, std::abs(error));

@@ -34,16 +34,16 @@ struct Figure9Point {
 // With the machines built in, simulated.
 absl::StatusOr<std::vector<Figure9Point>> SimulateFigure9();
 
-struct ErrorSummary {
+struct MeanAndWorst {
   double mean = 0, worst = 0;  // Of absolute relative errors.
 };
-ErrorSummary Summarize(const std::vector<double>& errors);
+MeanAndWorst Summarize(const std::vector<double>& errors);
 
 // One choice of four sizes.
 struct LeftOut {
   std::vector<int64_t> fitted_cores;
   double collective_cost_seconds, step_cost_seconds, injection_bytes_per_second, local_pass_seconds_per_byte;
-  ErrorSummary fitted, left_out;
+  MeanAndWorst fitted, left_out;
 };
 absl::StatusOr<std::vector<LeftOut>> LeaveOutFigure9();
 

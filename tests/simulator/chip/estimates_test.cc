@@ -34,12 +34,12 @@ TEST(EstimatesTest, HeldOutProgramsAreAsGood) {
   EXPECT_LE(Summarize(programs).ninetieth, 0.11);
 }
 
-TEST(EstimatesTest, ProgramsNeverLookedAtAreAsGoodInTheMedian) {
+TEST(EstimatesTest, ProgramsMadeLaterStillAreAsGoodInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/unseen", false, TpuV3Core()));
   EXPECT_GE(programs.size(), 30);
   EXPECT_LE(Summarize(programs).median, 0.05);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.50);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.36);
 }
 
 TEST(EstimatesTest, MoeLayersAreWithinFourPercentTrainingStepsWithinSixAndTheirMemoryWithinFifteen) {
