@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "hlo/ir/instruction.h"
 
 namespace toroid {
 
@@ -12,8 +13,8 @@ struct PredictedTimes {
   std::string machine;
   double step_seconds = 0;
   double collective_seconds = 0;  // Of all collectives together.
-  // By path, "computation/name": seconds of all executions in a step.
-  absl::flat_hash_map<std::string, double> of_collective;
+  // Of the program that was asked about: seconds of all executions in a step.
+  absl::flat_hash_map<const Instruction*, double> of_collective;
 };
 
 }  // namespace toroid

@@ -113,7 +113,7 @@ std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, const
     row.operand_bytes = SaturatingAdd(row.operand_bytes, SaturatingMultiply(record.operand_bytes, times));
     row.sent_bytes = SaturatingAdd(row.sent_bytes, SaturatingMultiply(record.sent_bytes, times));
     if (options.times != nullptr) {
-      const auto predicted = options.times->of_collective.find(record.path);
+      const auto predicted = options.times->of_collective.find(record.op);
       if (predicted != options.times->of_collective.end()) row.seconds += predicted->second;
     }
     if (row.count > 1) continue;

@@ -63,7 +63,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       CollectiveRecord record;
       record.opcode = std::string(instruction->opcode_name());
       record.instruction = instruction->name();
-      record.path = instruction->Path();
+      record.op = instruction.get();
       record.group_size = collective->group_size;
       record.operand_bytes = collective->operand_bytes;
       record.sent_bytes = Sent(*collective);

@@ -33,7 +33,7 @@ ProgramStatistics ComputeStatistics(const Module& module);
 struct CollectiveRecord {
   std::string opcode;
   std::string instruction;
-  std::string path;  // "computation/instruction"
+  const Instruction* op = nullptr;
   int64_t group_size = 1;     // 0 where nothing tells; then a group of one is counted.
   int64_t operand_bytes = 0;  // Of one execution.
   int64_t sent_bytes = 0;

@@ -1,7 +1,7 @@
 // Predicted times of a program's collectives, told of the program as it was before lowering.
 //
 //   ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(*partitioned.module, machine));
-//   times.of_collective.at("main/all-reduce.7")
+//   times.of_collective.at(all_reduce)   // In seconds.
 #ifndef TOROID_SIMULATOR_COST_PREDICT_TIMES_H_
 #define TOROID_SIMULATOR_COST_PREDICT_TIMES_H_
 

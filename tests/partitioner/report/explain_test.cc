@@ -56,14 +56,14 @@ TEST(ExplainTest, TimesOfAMachineOrderTheRows) {
   std::vector<CollectiveRecord> records = {Record("dot.1: [{\"x\"}] -> [{}]", "m.py:3", 9000),
                                            Record("dot.2: [{\"x\"}, {}] -> [{}, {}]", "m.py:4", 10),
                                            Record("dot.3: [{\"x\"}, {}] -> [{}, {}]", "m.py:4", 10)};
-  records[0].path = "main/all-gather.1";
-  records[1].path = "main/all-gather.2";
-  records[2].path = "main/all-gather.3";
+  const auto module = ParseModule("ENTRY main { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }");
+  ASSERT_OK(module);
+  for (int i = 0; i < 3; ++i) records[i].op = (*module)->entry()->instruction(i);
   PredictedTimes times;
   times.machine = "tpu-v3-16";
   times.step_seconds = 0.01;
   times.collective_seconds = 0.0035;
-  times.of_collective = {{"main/all-gather.1", 0.0005}, {"main/all-gather.2", 0.001}, {"main/all-gather.3", 0.002}};
+  times.of_collective = {{records[0].op, 0.0005}, {records[1].op, 0.001}, {records[2].op, 0.002}};
   ExplainOptions options;
   options.times = &times;
   options.width = 140;

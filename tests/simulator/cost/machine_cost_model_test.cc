@@ -34,6 +34,13 @@ std::unique_ptr<Module> Parsed(const std::string& text) {
   return *std::move(module);
 }
 
+const Instruction* Named(const Module& module, const std::string& name) {
+  for (const auto& op : module.entry()->instructions()) {
+    if (op->name() == name) return op.get();
+  }
+  return nullptr;
+}
+
 TEST(MachineCostModelTest, ACollectiveTakesWhatTheSimulatorSays) {
   const auto model = ModelOf(Slice("tpu-v3-32"));
   const Mesh mesh(32, {4}, DeviceOrder(32));
@@ -48,7 +55,7 @@ ENTRY main {
   ROOT r = f32[2097152] all-reduce(x), channel_id=1, replica_groups=[1,32]<=[32], use_global_device_ids=true, to_apply=add
 })");
   ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*program, Slice("tpu-v3-32")));
-  EXPECT_NEAR(seconds / times.of_collective.at("main/r"), 1, 1e-6);
+  EXPECT_NEAR(seconds / times.of_collective.at(Named(*program, "r")), 1, 1e-6);
 }
 
 TEST(MachineCostModelTest, NeighboursExchangeFasterThanDevicesFarApart) {
@@ -120,9 +127,41 @@ ENTRY main {
 })");
   ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*program, Slice("tpu-v3-16")));
   ASSERT_EQ(times.of_collective.size(), 2);
-  EXPECT_NEAR(times.of_collective.at("main/r"), 3 * times.of_collective.at("main/s"), 1e-12);
-  EXPECT_NEAR(times.of_collective.at("main/r") + times.of_collective.at("main/s"), times.collective_seconds, 1e-12);
+  EXPECT_NEAR(times.of_collective.at(Named(*program, "r")), 3 * times.of_collective.at(Named(*program, "s")), 1e-12);
+  EXPECT_NEAR(times.of_collective.at(Named(*program, "r")) + times.of_collective.at(Named(*program, "s")), times.collective_seconds, 1e-12);
   EXPECT_GE(times.step_seconds, times.collective_seconds);
+}
+
+TEST(PredictTimesTest, CollectivesWithoutNamesHaveTheirTimes) {
+  // What the partitioner makes has no names; four sums, which are combined.
+  const std::unique_ptr<Module> module = Parsed(R"(add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[64,512] parameter(0), sharding={devices=[8,1]<=[8]}
+  y = f32[64,8] parameter(1), sharding={devices=[8,1]<=[8]}
+  zero = f32[] constant(0)
+  p = f32[512] reduce(x, zero), dimensions={0}, to_apply=add
+  q = f32[8] reduce(y, zero), dimensions={0}, to_apply=add
+  g = f32[512,512] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  h = f32[512,8] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT t = (f32[512], f32[8], f32[512,512], f32[512,8]) tuple(p, q, g, h),
+      sharding={{replicated}, {replicated}, {replicated}, {replicated}}
+})");
+  const auto partitioned = PartitionModule(*module, PartitionOptions());
+  ASSERT_OK(partitioned);
+  ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*partitioned->module, Slice("tpu-v3-16")));
+  const std::vector<CollectiveRecord> records = ListCollectives(*partitioned->module);
+  ASSERT_EQ(records.size(), 4);
+  double sum = 0, per_byte = 0;
+  for (const CollectiveRecord& record : records) {
+    const double seconds = times.of_collective.at(record.op);
+    sum += seconds;
+    if (per_byte == 0) per_byte = seconds / static_cast<double>(record.operand_bytes);
+    EXPECT_NEAR(seconds, per_byte * static_cast<double>(record.operand_bytes), 1e-9);
+  }
+  EXPECT_GT(sum, 0);
+  EXPECT_NEAR(sum, times.collective_seconds, 1e-9);
 }
 
 TEST(PredictTimesTest, TooManyDevicesAreRefused) {
