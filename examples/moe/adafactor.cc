@@ -43,15 +43,26 @@ Adafactor::Adafactor(const AdafactorOptions& options, Value step, Builder* b) : 
   rate_ = b_.MultiplyNumber(b_.Rsqrt(late), options.rate);
 }
 
-Slot Adafactor::MovingAverage(Value now, const std::string& name) {
+// Where the weight is, along the dimensions that `slot` has.
+Value Adafactor::Place(Value slot, Value weight, int64_t removed) {
+  const xla::OpSharding* sharding = weight->sharding();
+  const bool is_whole = removed >= 0 && options_.replicated_slots;
+  if (!is_whole && sharding != nullptr && sharding->type() == xla::OpSharding::OTHER) {
+    for (int64_t d = 0; d < weight->shape().rank(); ++d) {
+      const int64_t parts = sharding->tile_assignment_dimensions(static_cast<int>(d));
+      if (parts > 1 && d != removed) return b_.Split(slot, d - (removed >= 0 && d > removed ? 1 : 0), parts);
+    }
+  }
+  return b_.Replicate(slot);
+}
+
+Slot Adafactor::MovingAverage(Value now, Value weight, int64_t removed, const std::string& name) {
   Slot slot;
   slot.name = name;
-  slot.old_value = b_.Parameter(now->shape(), name);
-  if (options_.replicated_slots) slot.old_value = b_.Replicate(slot.old_value);
+  slot.old_value = Place(b_.Parameter(now->shape(), name), weight, removed);
   Value kept = Times(slot.old_value, decay_, &b_);
   Value added = Times(now, b_.Subtract(b_.FullLike(decay_, 1), decay_), &b_);
-  slot.new_value = b_.Add(kept, added);
-  if (options_.replicated_slots) slot.new_value = b_.Replicate(slot.new_value);
+  slot.new_value = Place(b_.Add(kept, added), weight, removed);
   return slot;
 }
 
@@ -61,15 +72,15 @@ AdafactorUpdate Adafactor::Update(Value weight, Value gradient, const std::strin
   Value square = b_.AddNumber(b_.Multiply(gradient, gradient), kSquareFloor);
   Value scaled;
   if (weight->shape().rank() < 2) {
-    update.slots.push_back(MovingAverage(square, absl::StrCat(name, ".square")));
+    update.slots.push_back(MovingAverage(square, weight, -1, absl::StrCat(name, ".square")));
     scaled = b_.Multiply(gradient, b_.Rsqrt(update.slots[0].new_value));
   } else {
     std::vector<int64_t> by_size = AllDimensions(weight);
     const absl::Span<const int64_t> dims = weight->shape().dims();
     std::stable_sort(by_size.begin(), by_size.end(), [&](int64_t x, int64_t y) { return dims[x] < dims[y]; });
     const int64_t largest = by_size[by_size.size() - 1], second = by_size[by_size.size() - 2];
-    update.slots.push_back(MovingAverage(Mean(square, {largest}, &b_), absl::StrCat(name, ".row")));
-    update.slots.push_back(MovingAverage(Mean(square, {second}, &b_), absl::StrCat(name, ".column")));
+    update.slots.push_back(MovingAverage(Mean(square, {largest}, &b_), weight, largest, absl::StrCat(name, ".row")));
+    update.slots.push_back(MovingAverage(Mean(square, {second}, &b_), weight, second, absl::StrCat(name, ".column")));
     Value row = update.slots[0].new_value, column = update.slots[1].new_value;
     const int64_t second_in_row = second - (second > largest ? 1 : 0);
     Value mean_row = b_.BroadcastOver(Mean(row, {second_in_row}, &b_), row->shape().dims(), {second_in_row});
@@ -81,7 +92,7 @@ AdafactorUpdate Adafactor::Update(Value weight, Value gradient, const std::strin
   Value scale = RootMeanSquare(weight, &b_);
   scale = b_.Multiply(b_.Maximum(scale, b_.FullLike(scale, kScaleFloor)), rate_);
   scale = b_.Divide(scale, b_.Maximum(excess, b_.FullLike(excess, 1)));
-  update.weight = b_.Subtract(weight, Times(scaled, scale, &b_));
+  update.weight = Place(b_.Subtract(weight, Times(scaled, scale, &b_)), weight, -1);
   return update;
 }
 

@@ -24,7 +24,7 @@ struct AdafactorOptions {
   int64_t flat_steps = 10000;  // The rate decays as 1 / sqrt(t) after these.
   double clip = 1;
   // Every device keeps all of R, C and V, as in the runs of the paper (the weights of figure 7 hold them). Otherwise they are
-  // cut as propagation finds best.
+  // cut as their weight is, along the dimensions that they have.
   bool replicated_slots = false;
 };
 
@@ -49,7 +49,9 @@ class Adafactor {
   AdafactorUpdate Update(Value weight, Value gradient, const std::string& name);
 
  private:
-  Slot MovingAverage(Value now, const std::string& name);
+  // `removed`: the dimension of the weight that `now` has no more; -1 if it has all.
+  Slot MovingAverage(Value now, Value weight, int64_t removed, const std::string& name);
+  Value Place(Value slot, Value weight, int64_t removed);
 
   const AdafactorOptions& options_;
   Builder& b_;

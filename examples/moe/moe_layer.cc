@@ -57,7 +57,7 @@ Value Combine(Value combine, Value expert_out, ModelBuilder* m) {
 MoeLayerWeights MakeMoeLayerWeights(const std::string& prefix, ModelBuilder* m) {
   const int64_t e = m->config().experts, model = m->config().model, hidden = m->config().hidden;
   MoeLayerWeights weights;
-  weights.wg = m->b().Replicate(m->Weight({model, e}, absl::StrCat(prefix, "wg"), model));
+  weights.wg = m->Weight({model, e}, absl::StrCat(prefix, "wg"), model);
   weights.wi = m->ExpertWeight({e, model, hidden}, absl::StrCat(prefix, "wi"), model);
   weights.wo = m->ExpertWeight({e, hidden, model}, absl::StrCat(prefix, "wo"), hidden);
   return weights;
