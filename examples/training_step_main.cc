@@ -25,8 +25,9 @@ struct Request {
   double dropout = 0.1;
   double label_smoothing = 0.1;
   bool shared_embedding = false;
+  std::string remat = "none";
   bool replicated_slots = true;
-  int top = 10;
+  int width = 100;
 };
 
 absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig* config) {
@@ -36,6 +37,7 @@ absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig*
   config->shared_embedding = request.shared_embedding;
   if (config->shared_embedding) config->source_vocabulary = config->target_vocabulary;
   TrainingOptions options;
+  ASSIGN_OR_RETURN(options.remat, ParseRemat(request.remat));
   options.adafactor.replicated_slots = request.replicated_slots;
   return BuildTrainingStep(*config, options);
 }
@@ -69,7 +71,7 @@ absl::Status Run(const Request& request) {
   for (const auto& [name, collective] : statistics.collectives) {
     std::printf("  %-20s %4d  %10.1f MB\n", name.c_str(), static_cast<int>(collective.count), collective.sent_bytes / 1e6);
   }
-  std::printf("\n%s", SummaryText(simulation.prediction, request.top).c_str());
+  std::printf("\n%s", SummaryText(simulation.prediction, request.width).c_str());
   return absl::OkStatus();
 }
 
@@ -87,9 +89,11 @@ int main(int argc, char** argv) {
   app.add_option("--dropout", request.dropout, "Rate of dropout")->capture_default_str();
   app.add_option("--label_smoothing", request.label_smoothing, "Share of a label spread over the vocabulary")
       ->capture_default_str();
+  app.add_option("--remat", request.remat, "What the backward pass computes again: none, dots, layers, layer_dots")
+      ->capture_default_str();
   app.add_flag("--shared_embedding", request.shared_embedding, "One table of 32,000 words for source, target and output");
   app.add_flag("--replicated_slots,!--split_slots", request.replicated_slots,
                "Adafactor's averages whole on every core, as in the paper's runs, or cut");
-  app.add_option("--top", request.top, "Instructions to list by time")->capture_default_str();
+  app.add_option("--width", request.width, "Columns of the tables")->capture_default_str();
   return toroid::RunCommand(app, argc, argv, [&] { return toroid::Run(request); });
 }

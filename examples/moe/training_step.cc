@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "examples/moe/model_builder.h"
 #include "examples/moe/random_bits.h"
 #include "examples/moe/transformer.h"
 #include "hlo/base/status.h"
 #include "hlo/gradient/gradient.h"
+#include "hlo/gradient/remat_policy.h"
 #include "hlo/passes/dce_pass.h"
 
 namespace toroid {
@@ -53,10 +55,19 @@ struct State {
   std::vector<Value> parameters, results;
 };
 
+absl::Status ChooseRemat(Remat remat, ModelBuilder* m) {
+  GradientOptions& options = m->gradient_options();
+  if (remat == Remat::kDots || remat == Remat::kLayerDots) KeepDots(&options);
+  if (remat != Remat::kLayers && remat != Remat::kLayerDots) return absl::OkStatus();
+  const std::vector<const Instruction*> inputs(m->layer_inputs().begin(), m->layer_inputs().end());
+  return KeepLayerInputs(*m->b().computation(), inputs, &options);
+}
+
 absl::StatusOr<State> Update(Value loss, Value step, const TrainingOptions& options, ModelBuilder* m) {
   Builder& b = m->b();
   std::vector<Value> weights;
   for (const ModelWeight& weight : m->weights()) weights.push_back(weight.value);
+  RETURN_IF_ERROR(ChooseRemat(options.remat, m));
   ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, weights, m->gradient_options(), &b));
   State state, slots;
   state.Add({.name = "step", .kind = StateArray::Kind::kStepCounter}, step, b.AddNumber(step, 1));
@@ -75,6 +86,15 @@ absl::StatusOr<State> Update(Value loss, Value step, const TrainingOptions& opti
 }
 
 }  // namespace
+
+absl::StatusOr<Remat> ParseRemat(absl::string_view word) {
+  if (word == "none") return Remat::kNone;
+  if (word == "dots") return Remat::kDots;
+  if (word == "layers") return Remat::kLayers;
+  if (word == "layer_dots") return Remat::kLayerDots;
+  return absl::InvalidArgumentError(
+      absl::StrCat("no rematerialization '", word, "': say none, dots, layers or layer_dots"));
+}
 
 absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options) {
   RETURN_IF_ERROR(config.Check());

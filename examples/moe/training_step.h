@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "examples/moe/adafactor.h"
 #include "examples/moe/config.h"
 #include "hlo/ir/module.h"
@@ -36,8 +37,20 @@ struct TrainingStep {
   std::vector<std::string> metrics;  // Names of the results behind the state: those of Losses (transformer.h).
 };
 
+// What of the forward pass is kept for the backward pass (hlo/gradient/remat_policy.h).
+enum class Remat {
+  kNone,       // All that takes work.
+  kDots,       // Contractions; all else is computed again.
+  kLayers,     // The inputs of layers.
+  kLayerDots,  // The inputs of layers and the contractions in them.
+};
+// "none", "dots", "layers", "layer_dots".
+// Errors: kInvalidArgument for another word.
+absl::StatusOr<Remat> ParseRemat(absl::string_view word);
+
 struct TrainingOptions {
   AdafactorOptions adafactor;
+  Remat remat = Remat::kNone;
 };
 
 // Errors: those of MoeTransformerConfig::Check.

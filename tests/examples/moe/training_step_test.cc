@@ -125,6 +125,22 @@ TEST_P(PartitionedTrainingStep, ComputesWhatTheWholeOneDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, PartitionedTrainingStep, testing::Values(2, 3, 8));
 
+TEST(TrainingStepTest, WhatIsComputedAgainIsTheSame) {
+  const MoeTransformerConfig config = TinyConfig();
+  std::vector<Literal> results;
+  for (const char* remat : {"none", "dots", "layers", "layer_dots"}) {
+    TrainingOptions options;
+    ASSERT_OK_AND_ASSIGN(options.remat, ParseRemat(remat));
+    ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, options));
+    const std::vector<Literal> arguments = Arguments(FreshState(training, 2), Inputs(config, 3));
+    ASSERT_OK_AND_ASSIGN(Literal result, RunSingle(*training.module, arguments));
+    results.push_back(std::move(result));
+    const Comparison comparison = Compare(results.back(), results.front(), 1e-4);
+    EXPECT_TRUE(comparison.equal) << remat << " " << comparison.max_rel_error;
+  }
+  EXPECT_THAT(ParseRemat("all"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("layers")));
+}
+
 TEST(TrainingStepTest, EvaluationHasTheLossOfUntrainedWeights) {
   MoeTransformerConfig config = TinyConfig();
   ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, TrainingOptions()));
