@@ -13,7 +13,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_format.h"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"

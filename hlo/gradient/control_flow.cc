@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
+#include "hlo/gradient/kept_values.h"
 #include "hlo/gradient/leaves.h"
 #include "hlo/gradient/pullback_computation.h"
 #include "hlo/ir/edit.h"
@@ -67,7 +68,7 @@ class LoopPullback {
     for (int leaf = 0; leaf < static_cast<int>(active.size()); ++leaf) {
       if (active[leaf]) all.push_back(leaf);
     }
-    const auto keep = [this](const Instruction& value) { return p_.sweep().IsKept(value); };
+    const auto keep = [this](const Instruction& value) { return IsKept(p_.sweep().options(), value); };
     ASSIGN_OR_RETURN(pullback_, MakePullback(body_, {active}, all, p_.sweep().options(), p_.sweep().visit(), keep, b_));
     RunForward();
     RunBackward();
@@ -84,7 +85,7 @@ class LoopPullback {
 
   // State: trip, leaves of the loop's state, one array [trips, ...] for each value that is written down.
   void RunForward() {
-    const Value init = p_.operand(0);
+    const Value init = p_.sweep().ForwardOperand(p_.op(), 0);
     std::vector<Value> state = {b_.Zero(xla::S32)};
     for (const Value leaf : b_.Flatten(init)) state.push_back(leaf);
     const size_t first_array = state.size();

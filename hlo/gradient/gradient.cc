@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/gradient/gradient_rules.h"
+#include "hlo/gradient/kept_values.h"
 #include "hlo/gradient/leaves.h"
 #include "hlo/gradient/primals.h"
 #include "hlo/gradient/pullback_computation.h"
@@ -36,24 +37,11 @@ absl::Status CheckRequest(const Instruction& of, absl::Span<const Value> by) {
   return absl::OkStatus();
 }
 
-// Values of the forward pass in the computation itself: kept ones behind a barrier, so that no compiler makes one again of
-// what is computed twice.
-class KeptHere {
- public:
-  KeptHere(const GradientOptions& options, InstructionBuilder* b) : options_(options), b_(*b) {}
-
-  Value Get(const Instruction& value) {
-    Instruction* const here = const_cast<Instruction*>(&value);  // Of the computation that `b` writes to.
-    if (options_.keep == nullptr) return here;
-    if (!value.shape().IsArray()) return nullptr;
-    if (!IsGiven(value) && !options_.keep(value)) return nullptr;
-    return b_.Op(Opcode::kOptimizationBarrier, value.shape(), {here});
-  }
-
- private:
-  const GradientOptions& options_;
-  InstructionBuilder& b_;
-};
+// A value of the forward pass in the computation itself; null if it is to be computed again.
+Value KeptHere(const GradientOptions& options, const Instruction& value) {
+  if (options.keep != nullptr && !IsGiven(value) && !IsKept(options, value)) return nullptr;
+  return const_cast<Instruction*>(&value);  // Of the computation that is written.
+}
 
 }  // namespace
 
@@ -66,8 +54,7 @@ absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> b
   problem.stopped = &options.stopped;
   const Computation& computation = *b->computation();
   std::vector<ActiveLeaves> activity = ComputeActivity(computation, problem);
-  KeptHere kept(options, b);
-  Primals primals([&](const Instruction& value) { return kept.Get(value); }, b);
+  Primals primals([&](const Instruction& value) { return KeptHere(options, value); }, b);
   ReverseSweep sweep(computation, activity, problem.sources, options, ApplyGradientRule, &primals, b);
   sweep.Add(*of, 0, b->Full(of->shape().element_type(), {}, 1));
   const xla::OpMetadata* metadata = b->metadata();
@@ -98,6 +85,13 @@ absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module, abs
       }
     }
     of_copy.keep = [kept = std::move(kept)](const Instruction& value) { return kept.contains(&value); };
+  }
+  if (options.layer != nullptr) {
+    absl::flat_hash_map<const Instruction*, int64_t> layers;
+    for (const auto& computation : module.computations()) {
+      for (const auto& instruction : computation->instructions()) layers[copy_of(instruction.get())] = options.layer(*instruction);
+    }
+    of_copy.layer = [layers = std::move(layers)](const Instruction& value) { return layers.at(&value); };
   }
   Computation* entry = copy->entry();
   if (leaf < 0 || leaf >= entry->root()->shape().NumLeaves()) {

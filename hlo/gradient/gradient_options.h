@@ -2,6 +2,7 @@
 #ifndef TOROID_HLO_GRADIENT_GRADIENT_OPTIONS_H_
 #define TOROID_HLO_GRADIENT_GRADIENT_OPTIONS_H_
 
+#include <cstdint>
 #include <functional>
 
 #include "absl/container/flat_hash_map.h"
@@ -19,8 +20,12 @@ struct GradientOptions {
   // Rules of the caller's own (pullback.h), in place of those of the values' ops.
   absl::flat_hash_map<const Instruction*, std::function<absl::Status(Pullback&)>> custom;
   // Which values of the forward pass are kept until the backward pass needs them; others are computed again from those.
-  // Parameters always are. Empty: all but those that take no work (broadcasts, transposes, converts, ...).
+  // Parameters always are, and what cannot be repeated (kept_values.h). Empty: all but those that take no work (broadcasts,
+  // transposes, converts, ...). Ready ones: remat_policy.h.
   std::function<bool(const Instruction&)> keep;
+  // The number of the layer that a value belongs to; operands' are not greater. What is computed again for a layer waits
+  // for that layer's cotangents (layer_barrier.h). Empty: a layer ends at each kept value.
+  std::function<int64_t(const Instruction&)> layer;
 };
 
 }  // namespace toroid

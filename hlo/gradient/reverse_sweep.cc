@@ -1,38 +1,89 @@
 #include "hlo/gradient/reverse_sweep.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/gradient/kept_values.h"
 #include "hlo/gradient/leaves.h"
 #include "hlo/ir/edit.h"
 
 namespace toroid {
 
 absl::Status ReverseSweep::Run() {
-  for (int i = forward_.size() - 1; i >= 0; --i) {
-    const Instruction& op = *forward_.instruction(i);
+  PlanLayers();
+  for (int place = static_cast<int>(order_.size()) - 1; place >= 0; --place) {
+    const Instruction& op = *order_[place];
     if (!cotangents_.contains(&op)) continue;
+    b_.set_metadata(MetadataOf(op));
+    EnterLayerAt(place);
     FollowSharding(op);
     if (op.opcode() == Opcode::kParameter || sources_.contains(&op)) continue;
-    b_.set_metadata(MetadataOf(op));
     const absl::Status visited = visit_(op, this);
     if (!visited.ok()) return Annotate(visited, op.Path());
     if (!b_.status().ok()) return Annotate(b_.status(), op.Path());
+    if (!primals_.status().ok()) return primals_.status();
   }
+  RemoveIdleBarriers();
   return absl::OkStatus();
 }
 
-bool ReverseSweep::IsKept(const Instruction& value) const {
-  if (options_.keep != nullptr) return options_.keep(value);
-  switch (value.opcode()) {
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kConvert:
-    case Opcode::kIota:
-    case Opcode::kConstant:
-      return false;
-    default:
-      return true;
+void ReverseSweep::PlanLayers() {
+  for (const auto& op : forward_.instructions()) order_.push_back(op.get());
+  if (options_.keep == nullptr) return;
+  if (options_.layer == nullptr) {
+    // The backward pass of a loop's body computes again what one trip needs, in a loop of its own.
+    if (b_.computation() != &forward_) return;
+    int64_t kept = 0;
+    for (const Instruction* op : order_) {
+      layer_.push_back(kept);
+      if (op->num_operands() > 0 && !TakesNoWork(*op) && IsKept(options_, *op)) ++kept;
+    }
+    return;
+  }
+  std::vector<int64_t> of_op;
+  for (const Instruction* op : order_) of_op.push_back(options_.layer(*op));
+  if (b_.computation() != &forward_ && absl::c_all_of(of_op, [&](int64_t layer) { return layer == of_op[0]; })) return;
+  const auto in_layers = [&](const Instruction* op) {
+    return absl::c_all_of(op->operands(), [&](const Instruction* operand) { return of_op[operand->index()] <= of_op[op->index()]; });
+  };
+  if (absl::c_all_of(order_, in_layers)) {
+    absl::c_stable_sort(order_, [&](const Instruction* a, const Instruction* b) { return of_op[a->index()] < of_op[b->index()]; });
+  }
+  for (const Instruction* op : order_) layer_.push_back(of_op[op->index()]);
+}
+
+void ReverseSweep::EnterLayerAt(int place) {
+  if (layer_.empty()) return;
+  if (!barriers_.empty() && layer_[place] == entered_) return;
+  entered_ = layer_[place];
+  barriers_.push_back(std::make_unique<LayerBarrier>(&b_));
+  LayerBarrier& barrier = *barriers_.back();
+  primals_.BeginLayer(&barrier);
+  // Cotangents that came from the layers after this one.
+  for (int i = place; i >= 0 && layer_[i] == entered_; --i) {
+    const auto found = cotangents_.find(order_[i]);
+    if (found == cotangents_.end()) continue;
+    for (Value& cotangent : found->second) {
+      if (cotangent != nullptr) cotangent = barrier.Behind(cotangent);
+    }
+  }
+}
+
+// Values behind barriers that nothing is computed again behind are those before them.
+void ReverseSweep::RemoveIdleBarriers() {
+  std::vector<Instruction*> now(b_.computation()->size(), nullptr);
+  const auto after = [&](Value value) { return now[value->index()] != nullptr ? now[value->index()] : value; };
+  for (const auto& barrier : barriers_) {
+    if (barrier->is_needed()) continue;
+    for (const auto& [before, behind] : barrier->values()) now[behind->index()] = after(before);
+  }
+  for (const auto& op : b_.computation()->instructions()) {
+    for (int i = 0; i < op->num_operands(); ++i) op->set_operand(i, after(op->operand(i)));
+  }
+  for (auto& [value, leaves] : cotangents_) {
+    for (Value& cotangent : leaves) {
+      if (cotangent != nullptr) cotangent = after(cotangent);
+    }
   }
 }
 
@@ -88,6 +139,10 @@ Value ReverseSweep::CotangentOrZeros(const Instruction& value, int leaf) {
   if (const Value cotangent = Cotangent(value, leaf)) return cotangent;
   const Shape shape = LeafShapes(value.shape())[leaf];
   return b_.Zeros(shape.element_type(), shape.dims());
+}
+
+Value ReverseSweep::ForwardOperand(const Instruction& op, int i) {
+  return op.computation() == b_.computation() ? op.operand(i) : Primal(*op.operand(i));
 }
 
 void ReverseSweep::ReplaceForward(const Instruction& op, Value now) {

@@ -5,12 +5,13 @@
 //   RETURN_IF_ERROR(sweep.Run());
 //   Value gradient = sweep.Cotangent(*weights, 0);
 //
-// Instructions are visited last to first; every value's cotangent is complete when it is visited. Source: Griewank and
-// Walther, Evaluating Derivatives, 2nd edition, section 3.2 (adjoint mode).
+// Instructions are visited last to first, layer by layer if there are layers; every value's cotangent is complete when it is
+// visited. Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, section 3.2 (adjoint mode).
 #ifndef TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
 #define TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -18,6 +19,7 @@
 #include "absl/types/span.h"
 #include "hlo/gradient/activity.h"
 #include "hlo/gradient/gradient_options.h"
+#include "hlo/gradient/layer_barrier.h"
 #include "hlo/gradient/primals.h"
 #include "hlo/ir/instruction_builder.h"
 
@@ -37,7 +39,7 @@ class ReverseSweep {
       : forward_(forward), active_(active), sources_(sources), options_(options), visit_(visit), primals_(*primals),
         b_(*b) {}
 
-  // Over the instructions that `forward` has now. Errors: kUnimplemented "computation/instruction: ..." for an op without
+  // Over the instructions that `forward` has now; call once. Errors: kUnimplemented "computation/instruction: ..." for an op without
   // a gradient; kInvalidArgument for values that cannot be built.
   absl::Status Run();
 
@@ -47,8 +49,9 @@ class ReverseSweep {
   const Computation& forward() const { return forward_; }
   const ActiveLeaves& active(const Instruction& value) const { return active_[value.index()]; }
   Value Primal(const Instruction& value) { return primals_.Get(value); }
-  // True if a value of a loop's body is written down in each trip instead of being computed again.
-  bool IsKept(const Instruction& value) const;
+  // The operand as the forward pass has it, for what takes the place of `op` there; if that runs in another computation,
+  // Primal.
+  Value ForwardOperand(const Instruction& op, int i);
 
   void Add(const Instruction& value, int leaf, Value cotangent);
   void AddAt(const Instruction& value, Value cotangent, absl::Span<const Value> starts);
@@ -62,6 +65,9 @@ class ReverseSweep {
   // The slot of an active leaf; null of one that is not.
   Value* Slot(const Instruction& value, int leaf);
   void FollowSharding(const Instruction& op);
+  void PlanLayers();
+  void EnterLayerAt(int place);
+  void RemoveIdleBarriers();
   const xla::OpMetadata* MetadataOf(const Instruction& op);
 
   const Computation& forward_;
@@ -73,6 +79,10 @@ class ReverseSweep {
   InstructionBuilder& b_;
   absl::flat_hash_map<const Instruction*, std::vector<Value>> cotangents_;
   absl::flat_hash_map<const xla::OpMetadata*, const xla::OpMetadata*> metadata_;
+  std::vector<const Instruction*> order_;               // Visited last to first.
+  std::vector<int64_t> layer_;                          // By place in that order; empty: no barriers.
+  int64_t entered_ = 0;  // The last of them.
+  std::vector<std::unique_ptr<LayerBarrier>> barriers_;  // In the order in which layers were entered.
 };
 
 }  // namespace toroid

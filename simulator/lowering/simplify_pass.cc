@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
@@ -30,12 +31,15 @@ void MapInto(absl::Span<const int64_t> map, google::protobuf::RepeatedField<int6
   for (int64_t& d : *dims) d = map[d];
 }
 
+// Equal values become one only before barriers are gone: what stands behind one is computed a second time on purpose.
+enum class Walk { kMerges, kRemovesBarriers };
+
 // One computation, from its first instruction to its last.
 class Simplifier {
  public:
   // `texts`: what computations compute, for those that may be told to be equal.
-  Simplifier(Computation* computation, const std::vector<std::string>& texts)
-      : computation_(computation), texts_(texts) {}
+  Simplifier(Computation* computation, const std::vector<std::string>& texts, Walk walk)
+      : computation_(computation), texts_(texts), walk_(walk) {}
 
   absl::StatusOr<bool> Run() {
     const int n = computation_->size();
@@ -46,7 +50,7 @@ class Simplifier {
         if (Instruction* other = Now(op->operand(k))) op->set_operand(k, other);
       }
       Instruction* simple = Simplified(op);
-      if (simple == nullptr) simple = SameAsBefore(op);
+      if (simple == nullptr && walk_ == Walk::kMerges) simple = SameAsBefore(op);
       if (simple == nullptr || simple == op) continue;
       now_[i] = simple;
       changed_ = true;
@@ -81,6 +85,7 @@ class Simplifier {
 
   Computation* computation_;
   const std::vector<std::string>& texts_;
+  const Walk walk_;
   std::vector<Instruction*> now_;
   absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
   std::string scratch_;
@@ -110,7 +115,7 @@ Instruction* Simplifier::Simplified(Instruction* op) {
                  ? op->operand(0)->operand(op->tuple_index())
                  : nullptr;
     case Opcode::kOptimizationBarrier:
-      return op->operand(0);
+      return walk_ == Walk::kRemovesBarriers ? op->operand(0) : nullptr;
     case Opcode::kCustomCall: {
       const bool annotates = op->custom_call_target() == "Sharding" || op->custom_call_target() == "annotate_device_placement";
       return annotates && op->num_operands() == 1 && op->operand(0)->shape().Compatible(op->shape()) ? op->operand(0)
@@ -328,8 +333,14 @@ absl::StatusOr<bool> SimplifyPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (const auto& computation : (*module)->computations()) {
     if (!runs[computation->index()]) continue;
-    ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts).Run());
+    const bool has_barrier = absl::c_any_of(computation->instructions(), [](const auto& op) {
+      return op->opcode() == Opcode::kOptimizationBarrier;
+    });
+    ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts, Walk::kMerges).Run());
     changed |= now;
+    if (!has_barrier) continue;
+    RETURN_IF_ERROR(Simplifier(computation.get(), texts, Walk::kRemovesBarriers).Run().status());
+    changed = true;
   }
   changed |= EliminateDeadCode(module->get());
   return changed;

@@ -8,8 +8,10 @@
 //   dot(x, y) that contracts nothing                                         => broadcast(x) * broadcast(y)
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
 //   get-tuple-element(tuple(.., x, ..))                                      => x
-//   Sharding annotations, barriers                                           => x
+//   Sharding annotations                                                     => x
 //   two of the same op, operands and attributes                              => one
+//   and then opt-barrier(x)                                                  => x
+// What stands behind a barrier so that it is computed a second time (for a backward pass, say) stays apart.
 // Example: a JAX broadcast, reshape f32[8,1] -> broadcast f32[8,1] -> reshape f32[8] -> broadcast f32[8,4], becomes the
 // last broadcast alone.
 #ifndef TOROID_SIMULATOR_LOWERING_SIMPLIFY_PASS_H_

@@ -187,6 +187,23 @@ TEST(LowerTest, ReductionsOfOneArrayAndUpdatesThatReadEachOtherMerge) {
               ElementsAre("loop"));
 }
 
+TEST(LowerTest, WhatStandsBehindABarrierIsComputedASecondTime) {
+  const auto program = [](absl::string_view again) {
+    return absl::StrCat(R"( x = f32[256,256] parameter(0)
+    g = f32[256,256] parameter(1)
+    a = f32[256,256] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    t = (f32[256,256], f32[256,256]) tuple(x, g)
+    b = (f32[256,256], f32[256,256]) opt-barrier(t)
+    y = f32[256,256] get-tuple-element(b), index=0
+    c = f32[256,256] dot()", again, ", ", again, R"(), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    d = f32[256,256] get-tuple-element(b), index=1
+    ROOT r = (f32[256,256], f32[256,256], f32[256,256]) tuple(a, c, d) )");
+  };
+  EXPECT_THAT(Groups(program("x")), ElementsAre("dot"));
+  EXPECT_THAT(Groups(program("y")), ElementsAre("dot", "dot"));
+  ExpectSameValues(program("y"));
+}
+
 TEST(LowerTest, WhatOnlyDotsReadIsSentInBf16) {
   const std::unique_ptr<Module> module = Parsed(R"( x = f32[8,256] parameter(0) w = f32[256,256] parameter(1)
     n = f32[8,256] negate(x)
