@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_format.h"
@@ -26,6 +27,7 @@ struct Request {
   double label_smoothing = 0.1;
   bool shared_embedding = false;
   std::string remat = "none";
+  int64_t sequence_length = 512;
   bool replicated_slots = true;
   int width = 100;
 };
@@ -34,6 +36,8 @@ absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig*
   ASSIGN_OR_RETURN(*config, PaperConfig(request.model));
   config->dropout = request.dropout;
   config->label_smoothing = request.label_smoothing;
+  config->sequences = config->tokens_per_group() / request.sequence_length;
+  config->sequence_length = request.sequence_length;
   config->shared_embedding = request.shared_embedding;
   if (config->shared_embedding) config->source_vocabulary = config->target_vocabulary;
   TrainingOptions options;
@@ -90,6 +94,9 @@ int main(int argc, char** argv) {
   app.add_option("--label_smoothing", request.label_smoothing, "Share of a label spread over the vocabulary")
       ->capture_default_str();
   app.add_option("--remat", request.remat, "What the backward pass computes again: none, dots, layers, layer_dots")
+      ->capture_default_str();
+  app.add_option("--sequence_length", request.sequence_length, "Tokens of a sequence; a group has 2,048")
+      ->check(CLI::IsMember(std::vector<int64_t>{64, 128, 256, 512, 1024, 2048}))
       ->capture_default_str();
   app.add_flag("--shared_embedding", request.shared_embedding, "One table of 32,000 words for source, target and output");
   app.add_flag("--replicated_slots,!--split_slots", request.replicated_slots,
