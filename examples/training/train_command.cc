@@ -114,6 +114,7 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
     std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   };
+  loop.reported = {"cross_entropy", "held_out_cross_entropy", "load_peak"};
   const Stopwatch stopwatch;
   ASSIGN_OR_RETURN(const LearningCurve curve, RunTraining(training->trainer(), training->Data(), loop));
   std::printf("\ntrained in %.1f s\n\n", stopwatch.Seconds());
