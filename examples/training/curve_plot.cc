@@ -11,7 +11,10 @@
 namespace toroid {
 namespace {
 
-constexpr int kPanelWidth = 430, kHeight = 420;
+constexpr int kPanelWidth = 430, kPanelHeight = 380;
+
+int Columns(size_t panels) { return panels == 1 ? 1 : 2; }
+int Rows(size_t panels) { return static_cast<int>((panels + 1) / 2); }
 
 bool IsEmpty(const PlotPanel& panel) {
   return std::all_of(panel.lines.begin(), panel.lines.end(), [](const PlotLine& line) {
@@ -38,13 +41,24 @@ std::string Data(const PlotLine& line, size_t panel, size_t number) {
 
 }  // namespace
 
+PlotLine CurveLine(const LearningCurve& curve, absl::string_view name, const std::string& title, int64_t smoothing) {
+  PlotLine line = {title, {}, {}, /*points=*/smoothing <= 1};
+  const LearningCurve::Series* series = curve.Find(name);
+  if (series == nullptr) return line;
+  for (const LearningCurve::Point& point : Smoothed(*series, smoothing).points) {
+    line.x.push_back(static_cast<double>(point.step));
+    line.y.push_back(point.value);
+  }
+  return line;
+}
+
 std::string PanelsScript(absl::Span<const PlotPanel> panels) {
   const std::vector<PlotPanel> kept = WithContent(panels);
   std::string script;
   for (size_t p = 0; p < kept.size(); ++p) {
     for (size_t l = 0; l < kept[p].lines.size(); ++l) absl::StrAppend(&script, Data(kept[p].lines[l], p, l));
   }
-  absl::StrAppendFormat(&script, "set multiplot layout 1,%d\nset grid\n", kept.size());
+  absl::StrAppendFormat(&script, "set multiplot layout %d,%d\nset grid\n", Rows(kept.size()), Columns(kept.size()));
   for (size_t p = 0; p < kept.size(); ++p) {
     const PlotPanel& panel = kept[p];
     absl::StrAppend(&script, "set title ", GnuplotString(panel.title), " noenhanced\nset xlabel ", GnuplotString(panel.x_label),
@@ -65,7 +79,7 @@ std::string PanelsScript(absl::Span<const PlotPanel> panels) {
 absl::Status PlotPanels(absl::Span<const PlotPanel> panels, const std::string& path) {
   const size_t kept = WithContent(panels).size();
   if (kept == 0) return absl::InvalidArgumentError(absl::StrCat(path, ": there is nothing to draw"));
-  return PlotSvg(PanelsScript(panels), path, static_cast<int>(std::max<size_t>(kept, 2)) * kPanelWidth, kHeight);
+  return PlotSvg(PanelsScript(panels), path, 2 * kPanelWidth, Rows(kept) * kPanelHeight);
 }
 
 }  // namespace toroid

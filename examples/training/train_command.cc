@@ -40,26 +40,14 @@ void PrintModel(MoeTraining& training) {
               static_cast<long long>(config.groups * config.sequences));
 }
 
-PlotLine LineOf(const LearningCurve& curve, absl::string_view name, const std::string& title, bool points) {
-  PlotLine line = {title, {}, {}, points};
-  const LearningCurve::Series* series = curve.Find(name);
-  if (series == nullptr) return line;
-  const LearningCurve::Series drawn = points ? *series : Smoothed(*series, kSmoothing);
-  for (const LearningCurve::Point& point : drawn.points) {
-    line.x.push_back(static_cast<double>(point.step));
-    line.y.push_back(point.value);
-  }
-  return line;
-}
-
 absl::Status WriteCurves(const LearningCurve& curve, const std::string& path) {
   RETURN_IF_ERROR(WriteFile(absl::StrCat(absl::StripSuffix(path, ".svg"), ".tsv"), curve.ToTsv()));
   const std::vector<PlotPanel> panels = {
       {"cross entropy", "step", "per character", false,
-       {LineOf(curve, "cross_entropy", absl::StrFormat("training, mean of %d steps", kSmoothing), false),
-        LineOf(curve, "held_out_cross_entropy", "held-out names", true)}},
+       {CurveLine(curve, "cross_entropy", absl::StrFormat("training, mean of %d steps", kSmoothing), kSmoothing),
+        CurveLine(curve, "held_out_cross_entropy", "held-out names")}},
       {"load of the experts", "step", "busiest expert / mean", false,
-       {LineOf(curve, "load_peak", absl::StrFormat("training, mean of %d steps", kSmoothing), false)}}};
+       {CurveLine(curve, "load_peak", absl::StrFormat("training, mean of %d steps", kSmoothing), kSmoothing)}}};
   return PlotPanels(panels, path);
 }
 
@@ -126,6 +114,7 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
     std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   };
+  loop.reported = {"cross_entropy", "held_out_cross_entropy", "load_peak"};
   const Stopwatch stopwatch;
   ASSIGN_OR_RETURN(const LearningCurve curve, RunTraining(training->trainer(), training->Data(), loop));
   std::printf("\ntrained in %.1f s\n\n", stopwatch.Seconds());

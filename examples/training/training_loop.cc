@@ -32,17 +32,21 @@ void Record(const Metrics& metrics, absl::string_view prefix, int64_t step, Lear
   }
 }
 
-// "step 100  loss 2.31  held_out_loss 2.4": the last values of each series, that of the loss first.
-std::string Line(const LearningCurve& curve, const std::string& loss, int64_t step, double steps_per_second) {
+// "step 100  loss 2.31  held_out_loss 2.4": the last values of series, that of the loss first.
+std::string Line(const LearningCurve& curve, const LoopOptions& options, int64_t step, double steps_per_second) {
   std::string line = absl::StrFormat("step %6d", step);
   const auto add = [&](const LearningCurve::Series& series) {
     if (!series.points.empty() && series.points.back().step == step) {
       absl::StrAppendFormat(&line, "  %s %.4f", series.name, series.points.back().value);
     }
   };
-  if (const LearningCurve::Series* series = curve.Find(loss)) add(*series);
+  const auto told = [&](const std::string& name) {
+    return options.reported.empty() ||
+           std::find(options.reported.begin(), options.reported.end(), name) != options.reported.end();
+  };
+  if (const LearningCurve::Series* series = curve.Find(options.loss)) add(*series);
   for (const LearningCurve::Series& series : curve.series()) {
-    if (series.name != loss) add(series);
+    if (series.name != options.loss && told(series.name)) add(series);
   }
   absl::StrAppendFormat(&line, "  %.2f steps/s", steps_per_second);
   return line;
@@ -149,7 +153,7 @@ absl::StatusOr<LearningCurve> RunTraining(Trainer& trainer, const TrainingData& 
     const double rate = static_cast<double>(step - first) / stopwatch.Seconds();
     if (options.report && Due(options.report_every, step, options.steps)) {
       bar.Clear();
-      options.report(Line(curve, options.loss, step, rate));
+      options.report(Line(curve, options, step, rate));
     }
     const LearningCurve::Series* loss = curve.Find(options.loss);
     bar.Show(step, absl::StrFormat("step %d of %d  %s %.4f  %.0f s left", step, options.steps, options.loss,

@@ -33,6 +33,7 @@ struct LoopOptions {
   std::string loss = "loss";      // The metric that must stay finite, and that is shown.
   std::string weight = "tokens";  // The metric that evaluations are weighted by, if there is one.
   std::function<void(const std::string&)> report;  // Gets lines; may be empty.
+  std::vector<std::string> reported;               // Series that lines tell, beside the loss; all if empty.
 };
 
 // Trains from wherever `trainer` is. The curve has, for each metric that is a scalar, its value after every step and, as

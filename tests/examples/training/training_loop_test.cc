@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string TestPath(const std::string& name) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
@@ -52,6 +53,11 @@ TEST(TrainingLoopTest, CurveHasEveryStepAndTheEvaluations) {
   EXPECT_EQ(curve.Find("held_out_loss")->points.size(), 3);  // 5, 10, 12
   EXPECT_EQ(curve.Find("load_peak")->points.size(), 12);
   ASSERT_EQ(lines.size(), 2);
+  options.reported = {"load_peak"};
+  options.steps = 13;
+  ASSERT_OK(RunTraining(*trainer, LinearData(), options).status());
+  ASSERT_EQ(lines.size(), 3);
+  EXPECT_THAT(lines[2], AllOf(HasSubstr("step     13  loss "), HasSubstr("load_peak"), Not(HasSubstr("held_out"))));
   EXPECT_THAT(lines[1], AllOf(HasSubstr("step     12  loss "), HasSubstr("held_out_loss"), HasSubstr("steps/s")));
 }
 

@@ -1,0 +1,97 @@
+// BUILD: size = "medium"
+#include "examples/training/train_command.h"
+
+#include <filesystem>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "hlo/base/files.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr char kTiny[] =
+    "--train --names=made-up --experts=4 --groups=4 --model_width=8 --hidden=8 --heads=2 --head_dim=4 --length=12 "
+    "--evaluate_every=0 --report_every=2 ";
+
+// The error of the flags, "" if there is none.
+std::string ParseError(const std::string& flags, TrainCommand* command) {
+  CLI::App app;
+  AddTrainFlags(app, command);
+  try {
+    app.parse(flags, /*program_name_included=*/false);
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+absl::Status RunFlags(const std::string& flags) {
+  TrainCommand command;
+  EXPECT_EQ(ParseError(flags, &command), "") << flags;
+  return RunTrainCommand(command);
+}
+
+std::string TestPath(const std::string& name) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
+  std::filesystem::remove(path);
+  return path;
+}
+
+TEST(TrainCommandTest, WrongUsageIsToldBeforeAnythingRuns) {
+  TrainCommand command;
+  EXPECT_THAT(ParseError("--experts=8", &command), HasSubstr("--train"));
+  EXPECT_THAT(ParseError("--train --resume", &command), HasSubstr("--checkpoint"));
+  EXPECT_THAT(ParseError("--train --experts=1", &command), HasSubstr("--experts"));
+  EXPECT_THAT(ParseError("--train --steps=x", &command), HasSubstr("--steps"));
+  EXPECT_THAT(ParseError("--train --aux_weight=-1", &command), HasSubstr("--aux_weight"));
+  EXPECT_THAT(ParseError("--train --names=none", &command), HasSubstr("--names"));
+  EXPECT_THAT(ParseError("--train --curves=out.png", &command), HasSubstr("must end in .svg"));
+}
+
+TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
+  const std::string path = TestPath("run.npz"), whole = TestPath("whole.npz");
+  ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=6 --checkpoint=", whole)));
+  ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=3 --checkpoint=", path)));
+  EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=6 --checkpoint=", path)),
+              StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr("run.npz: exists")));
+  EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=6 --resume --dropout=0.5 --checkpoint=", path)),
+              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("run.npz: "), HasSubstr("dropout=0.0, this one has dropout=0.5"))));
+  ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=6 --resume --checkpoint=", path)));
+  // The same weights; the curve of the stopped run has one evaluation more, at its end.
+  TrainCommand command;
+  ASSERT_EQ(ParseError(kTiny, &command), "");
+  command.options.model.devices = 4;
+  std::string says;
+  ASSERT_OK_AND_ASSIGN(const auto training, MoeTraining::Create(command.options, &says));
+  const std::string prefix(LearningCurve::kPrefix);
+  const auto load = [&](const std::string& from) {
+    return LoadCheckpoint(from, training->trainer().configuration(), training->trainer().arrays(), {prefix});
+  };
+  ASSERT_OK_AND_ASSIGN(const Checkpoint resumed, load(path));
+  ASSERT_OK_AND_ASSIGN(const Checkpoint straight, load(whole));
+  for (size_t i = 0; i < training->trainer().arrays().size(); ++i) EXPECT_EQ(resumed.arrays[i], straight.arrays[i]) << resumed.names[i];
+}
+
+TEST(TrainCommandTest, CurvesAreDrawnWithTheirNumbersBeside) {
+  const std::string path = TestPath("curve.svg");
+  ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=4 --curves=", path)));
+  EXPECT_THAT(ReadFile(path), IsOkAndHolds(HasSubstr("<svg")));
+  EXPECT_THAT(ReadFile(absl::StrCat(::testing::TempDir(), "/curve.tsv")), IsOkAndHolds(HasSubstr("step\tloss\tcross_entropy")));
+}
+
+TEST(TrainCommandTest, SharedFlagsAreTaken) {
+  TrainCommand command;
+  ASSERT_EQ(ParseError(absl::StrCat(kTiny, "--steps=1"), &command), "");
+  command.devices = 2;
+  command.layers = 3;
+  EXPECT_THAT(RunTrainCommand(command), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("even")));
+}
+
+}  // namespace
+}  // namespace toroid
