@@ -98,12 +98,18 @@ GradientRule GradientRuleOf(const Instruction& op) {
       return ScatterGradient;
     case Opcode::kDot:
       return DotGradient;
+    case Opcode::kRaggedDot:
+      return RaggedDotGradient;
+    case Opcode::kScaledDot:
+      return ScaledDotGradient;
     case Opcode::kConvolution:
       return ConvolutionGradient;
     case Opcode::kReduce:
       return ReduceGradient;
     case Opcode::kReduceWindow:
       return ReduceWindowGradient;
+    case Opcode::kSelectAndScatter:
+      return SelectAndScatterGradient;
     case Opcode::kSort:
       return SortGradient;
     case Opcode::kTopK:
@@ -118,12 +124,19 @@ GradientRule GradientRuleOf(const Instruction& op) {
       return BatchNormTrainingGradient;
     case Opcode::kBatchNormInference:
       return BatchNormInferenceGradient;
+    case Opcode::kBatchNormGrad:
+      return BatchNormGradGradient;
     case Opcode::kCall:
+    case Opcode::kFusion:
       return CallGradient;
     case Opcode::kConditional:
       return ConditionalGradient;
     case Opcode::kWhile:
       return WhileGradient;
+    case Opcode::kMap:
+      return MapGradient;
+    case Opcode::kScan:
+      return ScanGradient;
     default:
       return HandsLeavesOn(op) ? IdentityGradient : nullptr;
   }
