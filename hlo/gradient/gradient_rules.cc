@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
+#include "hlo/gradient/collectives.h"
 #include "hlo/gradient/control_flow.h"
 #include "hlo/gradient/convolution.h"
 #include "hlo/gradient/data_movement.h"
@@ -137,7 +138,19 @@ GradientRule GradientRuleOf(const Instruction& op) {
       return MapGradient;
     case Opcode::kScan:
       return ScanGradient;
+    case Opcode::kAllReduce:
+      return AllReduceGradient;
+    case Opcode::kAllGather:
+      return AllGatherGradient;
+    case Opcode::kReduceScatter:
+      return ReduceScatterGradient;
+    case Opcode::kAllToAll:
+      return AllToAllGradient;
+    case Opcode::kCollectivePermute:
+      return CollectivePermuteGradient;
     default:
+      if (IsCallTo(op, "SPMDFullToShardShape")) return IntoRegionGradient;
+      if (IsCallTo(op, "SPMDShardToFullShape")) return OutOfRegionGradient;
       return HandsLeavesOn(op) ? IdentityGradient : nullptr;
   }
 }

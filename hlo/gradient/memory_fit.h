@@ -1,6 +1,6 @@
 // Which values to compute again so that the backward pass fits into a memory limit at the least added time.
 //
-//   MemoryFit fit{.limit_bytes = 16 << 30, .seconds = OpSeconds(*machine_costs)};
+//   MemoryFit fit{.limit_bytes = int64_t{16} << 30, .seconds = OpSeconds(*machine_costs)};
 //   ASSIGN_OR_RETURN(const MemoryFitted fitted, FitMemory(*loss, weights, fit, &options));
 //   ASSIGN_OR_RETURN(std::vector<Value> gradients, Gradients(loss, weights, options, &b));
 //

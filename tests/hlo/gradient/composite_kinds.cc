@@ -90,7 +90,9 @@ Value SelectAndScatter(GradientCase& c) {
   const Value current = select.Parameter(Shape(xla::F64, {}), "current"), other = select.Parameter(Shape(xla::F64, {}), "other");
   const char* directions[] = {"GE", "GT", "LE", "LT"};
   const char* direction = directions[c.Int(0, 3)];
-  Computation* stays = select.Finish(c.Coin() ? select.Compare(current, other, direction) : select.Compare(other, current, direction));
+  const bool in_order = c.Coin();
+  Computation* stays =
+      select.Finish(select.Compare(in_order ? current : other, in_order ? other : current, direction));
   return c.b.Op(Opcode::kSelectAndScatter, Shape(xla::F64, dims), {c.Variable(dims), c.Variable(windows), c.Variable({})}, attrs,
                 {stays, c.b.ReducerComputation(Opcode::kAdd, xla::F64)});
 }

@@ -96,7 +96,8 @@ TEST(MemoryFitTest, EveryLimitIsKeptAndMoreMemoryTakesLessTime) {
     Mlp mlp(8);
     GradientOptions options;
     const MemoryFit fit{.limit_bytes = most * percent / 100, .seconds = [](const Instruction& op) {
-                          return 1e-9 * static_cast<double>(MatrixFlops(op) + (op.shape().IsArray() ? op.shape().NumElements() : 0));
+                          const int64_t elements = op.shape().IsArray() ? op.shape().NumElements() : 0;
+                          return 1e-9 * static_cast<double>(MatrixFlops(op) + elements);
                         }};
     ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, mlp.Fit(fit, &options));
     ASSERT_OK_AND_ASSIGN(const auto fitting, mlp.Step(options));
