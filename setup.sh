@@ -24,8 +24,9 @@ build_packages=(
 # Not part of the key below: Bazel sees their files.
 mpi_packages=(libopenmpi-dev openmpi-bin)
 report_packages=(libjs-d3)
+data_packages=(iso-codes)  # What examples train on.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium)
-packages=("${build_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}")
+packages=("${build_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}" "${data_packages[@]}")
 
 for argument in "$@"; do
   case "$argument" in
@@ -66,10 +67,28 @@ else
   "${as_root[@]}" install -y --no-install-recommends "${missing[@]}"
 fi
 
+caches="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}"
+
+# Slim images leave the translations out when they install the package (dpkg's path-exclude): unpacked beside the build
+# cache, where examples/data/iso_names.cc looks too.
+names="$caches/toroid-iso-codes"
+if [[ ! -e /usr/share/locale/de/LC_MESSAGES/iso_3166-1.mo && ! -e $names/usr/share/locale/de/LC_MESSAGES/iso_3166-1.mo ]]; then
+  part=$(mktemp -d)
+  if (cd "$part" && apt-get -q download iso-codes && dpkg-deb -x iso-codes_*.deb unpacked); then
+    mkdir -p "$caches"
+    rm -rf "$names"
+    mv "$part/unpacked" "$names"
+    echo "setup.sh: translations of iso-codes in $names"
+  else
+    echo "setup.sh: no translations of iso-codes; the example trains on languages that it makes up" >&2
+  fi
+  rm -rf "$part"
+fi
+
 # Objects hold this processor's instructions and follow the headers in /usr, which Bazel does not look at: a cache
 # folder for each processor and set of package versions.
 key=$({ g++ -march=native -Q --help=target; dpkg-query -W "${build_packages[@]}"; } | sha256sum | cut -c1-12)
-cache="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/toroid-bazel/$key"
+cache="$caches/toroid-bazel/$key"
 line="build --disk_cache=$cache"
 if [[ ! -f .bazelrc.user ]] || ! grep -qxF "$line" .bazelrc.user; then
   rest=$(grep -v '^build --disk_cache=' .bazelrc.user 2>/dev/null || true)

@@ -17,7 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/gnuplot.h"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
 #include "hlo/base/status.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/machines/machine.h"

@@ -1,6 +1,6 @@
 // GShard's figure 8 as published and as simulated: where the time of a Transformer layer and a MoE layer goes.
 //
-// The program is BuildLayerPair of examples/moe_transformer_model.h, 2,048 tokens per core, an expert on each core. A bar
+// The program is BuildLayerPair of examples/moe/transformer.h, 2,048 tokens per core, an expert on each core. A bar
 // is an operator with all that is fused into it and the copies that bring its operands and results into order:
 //   projections          query, key, value, output
 //   attention            scores, weighted values
@@ -70,7 +70,7 @@ struct Figure8 {
 // What the paper does not say of the program.
 struct Figure8Unknowns {
   int64_t sequence_length = kFigure8SequenceLength;
-  bool cumulative_sums_by_products = false;  // As examples/moe_transformer_model.h has it.
+  bool cumulative_sums_by_products = false;  // As examples/moe/transformer.h has it.
 };
 
 // The annotated program of a column.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/partitioned/run_partitioned.h"
 

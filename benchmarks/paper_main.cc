@@ -16,13 +16,15 @@
 #include "hlo/base/command_line.h"
 #include "hlo/base/stopwatch.h"
 
-// BUILD: data = [":figure10_device_assignment", ":figure2_compile_time", ":figure8_breakdown", ":figure9_collectives", ":table4_operator_scaling"]
+// BUILD: data = [":figure10_device_assignment", ":figure1_cost", ":figure2_compile_time", ":figure7_memory", ":figure8_breakdown", ":figure9_collectives", ":table1_models", ":table3_throughput", ":table4_operator_scaling"]
 
 namespace toroid {
 namespace {
 
-constexpr const char* kBenchmarks[] = {"figure2_compile_time", "figure8_breakdown", "figure9_collectives",
-                                       "figure10_device_assignment", "table4_operator_scaling"};
+constexpr const char* kBenchmarks[] = {
+    "figure1_cost",        "figure2_compile_time",       "figure7_memory", "figure8_breakdown",
+    "figure9_collectives", "figure10_device_assignment", "table1_models",  "table3_throughput",
+    "table4_operator_scaling"};
 
 absl::Status Paper() {
   std::string summary;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "benchmark/benchmark.h"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
 #include "hlo/io/file.h"
 #include "hlo/io/module_proto.h"
 #include "partitioner/report/statistics.h"

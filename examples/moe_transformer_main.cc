@@ -2,9 +2,7 @@
 //
 // The full-size forward programs of the paper's Table 1 are partitioned for 128, 512 and 2048 devices, and their time and
 // memory on TPU v3 slices of as many cores predicted; a small copy is run on a simulated mesh and compared with the
-// unpartitioned run.
-#include <unistd.h>
-
+// unpartitioned run. With --train a small one learns to translate instead.
 #include <cstdio>
 #include <optional>
 #include <random>
@@ -13,7 +11,9 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_format.h"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
+#include "examples/progress_bar.h"
+#include "examples/training/train_command.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
@@ -27,28 +27,6 @@
 
 namespace toroid {
 namespace {
-
-// A line on a terminal that is overwritten as work goes on; silent elsewhere.
-class Progress {
- public:
-  explicit Progress(int steps) : steps_(steps), terminal_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (terminal_) std::fprintf(stderr, "\r\033[K");
-  }
-  void Step(const std::string& what) {
-    if (!terminal_) return;
-    constexpr int kWidth = 30;
-    const int filled = kWidth * done_++ / steps_;
-    std::fprintf(stderr, "\r\033[K[%s%s] %s", std::string(filled, '#').c_str(),
-                 std::string(kWidth - filled, '.').c_str(), what.c_str());
-    std::fflush(stderr);
-  }
-
- private:
-  int steps_;
-  int done_ = 0;
-  bool terminal_;
-};
 
 struct FullSizeRow {
   MoeTransformerConfig config;
@@ -208,7 +186,7 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
   std::vector<FullSizeRow> rows;
   SmallRun small;
   {
-    Progress progress(static_cast<int>(devices.size()) + 1);
+    ProgressBar progress(static_cast<int64_t>(devices.size()) + 1);
     for (const int64_t n : devices) {
       progress.Step(absl::StrFormat("partitioning and simulating MoE(%dE, %dL) for %d devices", n, layers, n));
       ASSIGN_OR_RETURN(FullSizeRow row, PartitionFullSize(PaperConfig(n, layers)));
@@ -246,14 +224,26 @@ int main(int argc, char** argv) {
   std::vector<int64_t> devices = {128, 512, 2048};
   int64_t layers = 36, small_devices = 16;
   uint64_t seed = 1;
-  app.add_option("--devices", devices, "Devices (and experts) of the full-size models")
+  toroid::TrainCommand training;
+  toroid::AddTrainFlags(app, &training);
+  const CLI::Option* devices_flag = app.add_option("--devices", devices, "Devices (and experts) of the full-size models; with --train those that train")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  app.add_option("--layers", layers, "Layers of the full-size models, both stacks together")
+  const CLI::Option* layers_flag = app.add_option("--layers", layers, "Layers of the full-size models, both stacks together; with --train of the small one (4)")
       ->check(CLI::Range(int64_t{2}, int64_t{1000}));
   app.add_option("--small_devices", small_devices, "Devices (and experts) of the copy that is executed")
       ->check(CLI::Range(int64_t{1}, int64_t{2048}));
-  app.add_option("--seed", seed, "Seed of the small copy's weights and tokens");
-  return toroid::RunCommand(app, argc, argv,
-                            [&] { return toroid::RunExample(devices, layers, small_devices, seed); });
+  app.add_option("--seed", seed, "Seed of the small copy's weights and tokens, and of training");
+  app.callback([&] {
+    if (training.train && devices_flag->count() > 0 && devices.size() != 1) {
+      throw CLI::ValidationError("--devices", "--train takes one number of devices");
+    }
+  });
+  return toroid::RunCommand(app, argc, argv, [&] {
+    if (!training.train) return toroid::RunExample(devices, layers, small_devices, seed);
+    training.devices = devices_flag->count() > 0 ? devices[0] : 0;
+    training.layers = layers_flag->count() > 0 ? layers : 0;
+    training.seed = seed;
+    return toroid::RunTrainCommand(training);
+  });
 }

@@ -118,6 +118,27 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   return status;
 }
 
+absl::Status ReplaceFileDurably(const std::string& path, absl::string_view bytes) {
+  struct stat info;
+  if (path == "-" || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))) {
+    return absl::UnavailableError(absl::StrCat(path, ": is no regular file that could be replaced"));
+  }
+  const std::string part = absl::StrCat(path, ".part");
+  Descriptor file(open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) return SystemError(path);
+  if (!WriteAll(file.get(), bytes) || fsync(file.get()) != 0 || !file.Close() || rename(part.c_str(), path.c_str()) != 0) {
+    const absl::Status status = SystemError(path);
+    unlink(part.c_str());
+    return status;
+  }
+  // The new name is on the disk once the folder is.
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0 || fsync(directory.get()) != 0) return SystemError(folder);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> ReadInput(const std::string& path, size_t limit) {
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, limit));
   const size_t nested_limit = std::min(limit, kMostPerByte * bytes.size() + kMostBeside);

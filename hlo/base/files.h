@@ -24,6 +24,12 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t limit = kMa
 // Errors: kUnavailable "PATH: why"; what was there is untouched then.
 absl::Status WriteFile(const std::string& path, absl::string_view bytes);
 
+// Replaces a file by one with these bytes, which are on the disk when this returns: at every moment, should the process be
+// killed or the machine lose power, the whole old or the whole new file is there. They are written to PATH.part first; what an
+// interrupted call left of it, the next one overwrites. One call at a time for a path.
+// Errors: kUnavailable "PATH: why", also where PATH is no regular file; what was there is untouched then.
+absl::Status ReplaceFileDurably(const std::string& path, absl::string_view bytes);
+
 // What a file that a user hands in holds: gzip data, recognised from its content, is decompressed (gzip
 // inside gzip up to three deep, where it holds no more than one layer of a file of this size may). At most
 // `limit` bytes, compressed or not.

@@ -1,10 +1,11 @@
 #include "hlo/ir/edit.h"
 
-#include <functional>
-#include <queue>
+#include <algorithm>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/algorithm/container.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/topological_order.h"
 
 namespace toroid {
 
@@ -43,37 +44,32 @@ void ReplaceUses(Computation* computation, absl::Span<Instruction* const> now) {
   if (Instruction* root = instead_of(computation->root())) computation->set_root(root);
 }
 
+namespace {
+
+bool IsSorted(const Computation& computation) {
+  for (const auto& instruction : computation.instructions()) {
+    const auto is_late = [&](const Instruction* before) { return before->index() >= instruction->index(); };
+    if (absl::c_any_of(instruction->operands(), is_late)) return false;
+    if (absl::c_any_of(instruction->control_predecessors(), is_late)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 absl::Status SortInstructions(Computation* computation) {
-  const int n = computation->size();
-  std::vector<int> waits_for(n, 0);
-  std::vector<std::vector<int>> unblocks(n);
-  for (const auto& instruction : computation->instructions()) {
-    const auto wait = [&](const Instruction* before) {
-      ++waits_for[instruction->index()];
-      unblocks[before->index()].push_back(instruction->index());
-    };
-    for (const Instruction* operand : instruction->operands()) wait(operand);
-    for (const Instruction* predecessor : instruction->control_predecessors()) wait(predecessor);
+  if (IsSorted(*computation)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> any_order, TopologicalOrder(*computation));
+  // Each where it stands, or where its first user wants to stand.
+  std::vector<int> rank(computation->size());
+  for (int i = 0; i < computation->size(); ++i) rank[i] = i;
+  for (auto user = any_order.rbegin(); user != any_order.rend(); ++user) {
+    const int of_user = rank[(*user)->index()];
+    const auto move_up = [&](const Instruction* before) { rank[before->index()] = std::min(rank[before->index()], of_user); };
+    absl::c_for_each((*user)->operands(), move_up);
+    absl::c_for_each((*user)->control_predecessors(), move_up);
   }
-  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
-  for (int i = 0; i < n; ++i) {
-    if (waits_for[i] == 0) ready.push(i);
-  }
-  std::vector<Instruction*> order;
-  order.reserve(n);
-  while (!ready.empty()) {
-    const int next = ready.top();
-    ready.pop();
-    order.push_back(computation->instruction(next));
-    for (const int user : unblocks[next]) {
-      if (--waits_for[user] == 0) ready.push(user);
-    }
-  }
-  for (int i = 0; i < n; ++i) {
-    if (waits_for[i] == 0) continue;
-    return absl::InternalError(
-        absl::StrCat(computation->instruction(i)->Path(), ": uses itself, directly or through its operands"));
-  }
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> order, TopologicalOrder(*computation, rank));
   computation->Reorder(order);
   return absl::OkStatus();
 }

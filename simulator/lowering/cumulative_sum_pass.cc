@@ -6,7 +6,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/edit.h"
+#include "hlo/ir/replace_instructions.h"
 
 namespace toroid {
 namespace {
@@ -191,16 +191,7 @@ absl::StatusOr<bool> CumulativeSumPass::Run(std::unique_ptr<Module>* module) {
       here = true;
     }
     if (!here) continue;
-    ReplaceUses(computation.get(), now);
-    // Trees read what they replace no more, but may read what other trees did.
-    for (int i = n; i < computation->size(); ++i) {
-      Instruction* op = computation->instruction(i);
-      for (int k = 0; k < op->num_operands(); ++k) {
-        const int o = op->operand(k)->index();
-        if (o < n && now[o] != nullptr) op->set_operand(k, now[o]);
-      }
-    }
-    RETURN_IF_ERROR(SortInstructions(computation.get()));
+    RETURN_IF_ERROR(ReplaceInstructions(computation.get(), now));
     changed = true;
   }
   return changed;

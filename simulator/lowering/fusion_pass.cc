@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/edit.h"
+#include "hlo/ir/replace_instructions.h"
 #include "hlo/passes/dce_pass.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/group_plan.h"
@@ -32,16 +32,7 @@ class Fuser {
       changed = true;
     }
     if (!changed) return false;
-    ReplaceUses(computation_, now);
-    // Fusions read what other fusions make.
-    for (int i = n_; i < computation_->size(); ++i) {
-      Instruction* op = computation_->instruction(i);
-      for (int k = 0; k < op->num_operands(); ++k) {
-        const int o = op->operand(k)->index();
-        if (o < n_ && now[o] != nullptr) op->set_operand(k, now[o]);
-      }
-    }
-    RETURN_IF_ERROR(SortInstructions(computation_));
+    RETURN_IF_ERROR(ReplaceInstructions(computation_, now));
     return true;
   }
 

@@ -11,7 +11,7 @@
 namespace toroid {
 namespace {
 
-// Ops that are computed anew for one reader, counted as often as they are.
+// Ops that are computed anew for one reader.
 constexpr int64_t kMostRecomputed = 64;
 // Ops that a dot takes behind it.
 constexpr int kLongestEpilogue = 48;
@@ -133,6 +133,8 @@ class Planner {
   bool CanShareLevel(int a, int b);
   void Collect();
 
+  // Ops that a group makes the value with, itself included; `limit` if there are as many.
+  int64_t CountRecomputed(const Instruction* op, int64_t limit);
   // Calls visit(leaf) for each written value or argument that the value `op` is made from inside of its group.
   template <typename Visit>
   void ForLeaves(const Instruction* op, Visit visit);
@@ -304,11 +306,27 @@ void Planner::Write() {
     for (const Instruction* operand : op->operands()) {
       if (!plan_.written[operand->index()]) cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
     }
+    // Counted once for each way to them so far.
+    if (cost[i] > kMostRecomputed) cost[i] = CountRecomputed(op, 16 * kMostRecomputed + 1);
     // Scalars and what is made from constants alone go along.
     const bool is_long = cost[i] > kMostRecomputed && made_[i] && op->shape().rank() > 0 && users_.users(*op).size() > 1;
     plan_.written[i] = MustBeWritten(op) || is_long || cost[i] > 16 * kMostRecomputed || IsWorthWriting(op);
     if (plan_.written[i]) cost[i] = 0;
   }
+}
+
+int64_t Planner::CountRecomputed(const Instruction* op, int64_t limit) {
+  ++visit_;
+  std::vector<const Instruction*> found = {op};
+  for (size_t next = 0; next < found.size() && static_cast<int64_t>(found.size()) < limit; ++next) {
+    for (const Instruction* operand : found[next]->operands()) {
+      const int o = operand->index();
+      if (seen_[o] == visit_ || IsInMemory(*operand)) continue;
+      seen_[o] = visit_;
+      found.push_back(operand);
+    }
+  }
+  return static_cast<int64_t>(found.size());
 }
 
 template <typename Visit>

@@ -5,7 +5,7 @@
 
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/edit.h"
+#include "hlo/ir/replace_instructions.h"
 
 namespace toroid {
 namespace {
@@ -113,16 +113,7 @@ absl::StatusOr<bool> RowScatterPass::Run(std::unique_ptr<Module>* module) {
       here |= now[i] != nullptr;
     }
     if (!here) continue;
-    ReplaceUses(computation.get(), now);
-    // What was added may read scatters that are replaced too.
-    for (int i = n; i < computation->size(); ++i) {
-      Instruction* op = computation->instruction(i);
-      for (int k = 0; k < op->num_operands(); ++k) {
-        const int o = op->operand(k)->index();
-        if (o < n && now[o] != nullptr) op->set_operand(k, now[o]);
-      }
-    }
-    RETURN_IF_ERROR(SortInstructions(computation.get()));
+    RETURN_IF_ERROR(ReplaceInstructions(computation.get(), now));
     changed = true;
   }
   return changed;

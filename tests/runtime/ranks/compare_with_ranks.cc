@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "partitioner/stages/spmd_partitioner.h"

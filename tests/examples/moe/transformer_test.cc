@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-#include "examples/moe_transformer_model.h"
+#include "examples/moe/transformer.h"
 
 #include <string>
 
@@ -30,7 +30,7 @@ int64_t Elements(const Module& module, absl::string_view part) {
   return elements;
 }
 
-TEST(MoeTransformerModelTest, TinyModelVerifiesAndRoundTrips) {
+TEST(TransformerTest, TinyModelVerifiesAndRoundTrips) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeTransformer(TinyConfig()));
   EXPECT_OK(VerifyModule(*module));
   EXPECT_EQ(module->entry()->root()->shape().ToString(), "f32[]");
@@ -41,13 +41,13 @@ TEST(MoeTransformerModelTest, TinyModelVerifiesAndRoundTrips) {
 
 // Per layer: 2 norms, 4 attention weights, 2 dense or 3 MoE weights; decoder layers 1 + 4 more. Per
 // stack a table and a final norm; the softmax; 4 inputs.
-TEST(MoeTransformerModelTest, ParametersAreThoseOfTheLayers) {
+TEST(TransformerTest, ParametersAreThoseOfTheLayers) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeTransformer(TinyConfig()));
   const int encoder = 2 * (2 + 4) + 2 + 3, decoder = 2 * (3 + 8) + 2 + 3;
   EXPECT_EQ(module->entry()->num_parameters(), encoder + decoder + 2 * (1 + 1) + 1 + 4);
 }
 
-TEST(MoeTransformerModelTest, PaperModelHasTheWeightsOfTable1) {
+TEST(TransformerTest, PaperModelHasTheWeightsOfTable1) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeTransformer(PaperConfig(2048, 36)));
   EXPECT_OK(VerifyModule(*module));
   // 2048 experts x 18 layers x 2 M H.
@@ -63,7 +63,7 @@ TEST(MoeTransformerModelTest, PaperModelHasTheWeightsOfTable1) {
   EXPECT_THAT(text, HasSubstr("f32[2048,2048,2,1024]"));
 }
 
-TEST(MoeTransformerModelTest, CapacityIsRoundedUpAndAtLeastOne) {
+TEST(TransformerTest, CapacityIsRoundedUpAndAtLeastOne) {
   MoeTransformerConfig config = TinyConfig();  // S = 8
   EXPECT_EQ(config.capacity(), 4);
   config.experts = 3;
@@ -72,14 +72,14 @@ TEST(MoeTransformerModelTest, CapacityIsRoundedUpAndAtLeastOne) {
   EXPECT_EQ(config.capacity(), 1);
 }
 
-TEST(MoeTransformerModelTest, LayerAloneHasTheShapesOfAlgorithm2) {
+TEST(TransformerTest, LayerAloneHasTheShapesOfAlgorithm2) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeLayer(TinyConfig()));
   EXPECT_OK(VerifyModule(*module));
   EXPECT_EQ(module->entry()->root()->shape().ToString(), "(f32[2,8,8], f32[])");
 }
 
 // Inputs, 2 norms and 4 attention weights in each layer, 2 dense and 3 MoE weights.
-TEST(MoeTransformerModelTest, PairOfLayersHasADenseAndAMoeLayer) {
+TEST(TransformerTest, PairOfLayersHasADenseAndAMoeLayer) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildLayerPair(TinyConfig()));
   EXPECT_OK(VerifyModule(*module));
   EXPECT_EQ(module->entry()->root()->shape().ToString(), "(f32[2,2,4,8], f32[])");
@@ -88,7 +88,7 @@ TEST(MoeTransformerModelTest, PairOfLayersHasADenseAndAMoeLayer) {
   EXPECT_NE(ParameterNamed(*module, "layer_1.moe.wi"), nullptr);
 }
 
-TEST(MoeTransformerModelTest, ModelWithUnevenExpertsVerifies) {
+TEST(TransformerTest, ModelWithUnevenExpertsVerifies) {
   MoeTransformerConfig config = TinyConfig();
   config.devices = 6;
   config.groups = 3;
@@ -97,7 +97,7 @@ TEST(MoeTransformerModelTest, ModelWithUnevenExpertsVerifies) {
   EXPECT_OK(VerifyModule(*module));
 }
 
-TEST(MoeTransformerModelTest, OddLayersAreRefused) {
+TEST(TransformerTest, OddLayersAreRefused) {
   MoeTransformerConfig config = TinyConfig();
   config.layers = 3;
   EXPECT_THAT(BuildMoeTransformer(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("even")));

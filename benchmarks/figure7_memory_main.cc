@@ -1,0 +1,107 @@
+// figure7_memory: memory of a core in training, weights and activations, beside GShard's figure 7.
+//
+//   bazel run -c opt //benchmarks:figure7_memory
+// Prints the table and writes it to benchmarks/results/figure7_memory.txt, with a plot beside it.
+// Source: GShard, arXiv:2006.16668, figure 7, read from its vector graphics (0.03 GiB). Its weights are f32 weights and the
+// optimizer's averages, whole on every core; gradients of weights and the program are in neither bar.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "benchmarks/gnuplot.h"
+#include "benchmarks/training_model.h"
+#include "hlo/base/command_line.h"
+#include "hlo/base/files.h"
+#include "hlo/base/status.h"
+
+namespace toroid {
+namespace {
+
+constexpr double kGiB = 1 << 30;
+
+struct PublishedMemory {
+  int64_t experts, layers;
+  double weights, activations;  // GiB.
+};
+
+constexpr PublishedMemory kFigure7[] = {{128, 12, 1.87, 2.29},  {512, 12, 2.04, 2.18},  {2048, 12, 2.33, 2.52},
+                                        {2048, 24, 4.16, 4.59}, {2048, 36, 6.00, 5.97}, {2048, 60, 9.55, 4.30}};
+
+struct Row {
+  PublishedMemory paper;
+  SimulatedTraining ours;
+
+  double weights() const { return ours.state_bytes / kGiB; }
+  double activations() const { return ours.activation_bytes / kGiB; }
+};
+
+std::string Line(const Row& row) {
+  const double tokens_and_layers = 2048.0 * static_cast<double>(row.paper.layers);
+  return absl::StrFormat("%-12s | %6.2f %6.2f %+6.1f %% | %6.2f %6.2f %+6.1f %% | %6.0f %6.0f | %6.2f %6.2f %8.1f %%\n",
+                         absl::StrFormat("%dE, %dL", row.paper.experts, row.paper.layers), row.paper.weights, row.weights(),
+                         (row.weights() / row.paper.weights - 1) * 100, row.paper.activations, row.activations(),
+                         (row.activations() / row.paper.activations - 1) * 100,
+                         row.paper.activations * kGiB / 1024 / tokens_and_layers,
+                         row.ours.activation_bytes / 1024 / tokens_and_layers, row.ours.gradient_bytes / kGiB,
+                         row.ours.peak_bytes / kGiB, row.ours.recomputed_share * 100);
+}
+
+constexpr char kHeader[] =
+    "             | weights and averages    | activations             | KiB for token | gradients\n"
+    "             |        GiB              |        GiB              | and layer     |   GiB  allocated  recomputed\n"
+    "model        |  paper   ours    error  |  paper   ours    error  |  paper   ours |   ours    GiB  of the time\n";
+
+absl::StatusOr<std::vector<Row>> Rows(int64_t sequence_length) {
+  std::vector<Row> rows;
+  for (const PublishedMemory& paper : kFigure7) {
+    TrainingProgram program{paper.experts, paper.layers};
+    program.sequence_length = sequence_length;
+    ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining(program));
+    rows.push_back({paper, ours});
+  }
+  return rows;
+}
+
+std::string PlotScript(const std::vector<Row>& rows) {
+  std::string script = "$d << EOD\n";
+  for (const Row& row : rows) {
+    absl::StrAppendFormat(&script, "'%dE %dL' %g %g %g %g\n", row.paper.experts, row.paper.layers, row.paper.weights,
+                          row.paper.activations, row.weights(), row.activations());
+  }
+  return absl::StrCat(
+      script,
+      "EOD\nset style fill solid 0.8 border -1\nset boxwidth 0.36\nset grid y\nset key above\nset ylabel 'GiB of a core'\n"
+      "set yrange [0:*]\nset xrange [-0.6:5.6]\n"
+      "plot $d using ($0-0.2):($2+$3):xtic(1) with boxes lc rgb '#9ecae1' title 'activations, GShard figure 7', "
+      "'' using ($0-0.2):2 with boxes lc rgb '#3182bd' title 'weights', "
+      "'' using ($0+0.2):($4+$5) with boxes lc rgb '#fdd0a2' title 'activations, simulated', "
+      "'' using ($0+0.2):4 with boxes lc rgb '#e6550d' title 'weights'\n");
+}
+
+absl::Status Figure7() {
+  std::string text =
+      "GShard, figure 7: memory of a core in training. Written by //benchmarks:figure7_memory.\n"
+      "2,048 tokens of source and of target for each core. Activations: at the peak, beside weights, averages and gradients of\n"
+      "weights.\n";
+  std::vector<Row> drawn;
+  for (const int64_t length : {int64_t{256}, int64_t{512}}) {
+    absl::StrAppendFormat(&text, "\nSequences of %d tokens\n%s", length, kHeader);
+    ASSIGN_OR_RETURN(const std::vector<Row> rows, Rows(length));
+    for (const Row& row : rows) absl::StrAppend(&text, Line(row));
+    if (length == kFigure8SequenceLength) drawn = rows;
+  }
+  std::fputs(text.c_str(), stdout);
+  RETURN_IF_ERROR(WriteFile(ResultPath("figure7_memory.txt"), text));
+  return PlotSvg(PlotScript(drawn), ResultPath("figure7_memory.svg"));
+}
+
+}  // namespace
+}  // namespace toroid
+
+int main(int argc, char** argv) {
+  CLI::App app("Simulates the memory of GShard's models in training.", "figure7_memory");
+  return toroid::RunCommand(app, argc, argv, toroid::Figure7);
+}

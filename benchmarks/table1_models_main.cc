@@ -1,0 +1,90 @@
+// table1_models: the seven models of GShard's table 1, built: their weights, and what one training step sends.
+//
+//   bazel run -c opt //benchmarks:table1_models
+// Prints the table and writes it to benchmarks/results/table1_models.txt, with a plot beside it.
+// Source: GShard, arXiv:2006.16668, table 1.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "benchmarks/gnuplot.h"
+#include "benchmarks/training_model.h"
+#include "hlo/base/command_line.h"
+#include "hlo/base/files.h"
+#include "hlo/base/status.h"
+
+namespace toroid {
+namespace {
+
+struct PublishedModel {
+  int64_t experts, layers;
+  int64_t experts_in_all;
+  double billion_weights;
+};
+
+constexpr PublishedModel kTable1[] = {{2048, 36, 36684, 600}, {2048, 12, 12228, 200}, {512, 36, 9216, 150},
+                                      {512, 12, 3072, 50},    {128, 36, 2304, 37},    {128, 12, 768, 12.5},
+                                      {2048, 60, 61440, 1000}};
+
+struct Row {
+  PublishedModel paper;
+  SimulatedTraining ours;
+};
+
+std::string Line(const Row& row) {
+  const MoeTransformerConfig& config = row.ours.config;
+  const int64_t experts = config.experts * config.moe_layers();
+  return absl::StrFormat("%-12s | %7d %7d | %6.1f %6.1f %+5.1f %% %7.1f | %5d %5d | %10.0f %7.2f\n",
+                         absl::StrFormat("%dE, %dL", config.experts, config.layers), row.paper.experts_in_all, experts,
+                         row.paper.billion_weights, row.ours.weights * 1e-9,
+                         (row.ours.weights * 1e-9 / row.paper.billion_weights - 1) * 100, row.ours.expert_weights * 1e-9,
+                         row.ours.all_to_alls, row.ours.all_reduces, row.ours.step_seconds * 1e3,
+                         row.ours.seconds_to_predict);
+}
+
+std::string PlotScript(const std::vector<Row>& rows) {
+  std::string script = "$d << EOD\n";
+  for (const Row& row : rows) {
+    absl::StrAppendFormat(&script, "'%dE %dL' %g %g\n", row.paper.experts, row.paper.layers, row.paper.billion_weights,
+                          row.ours.weights * 1e-9);
+  }
+  return absl::StrCat(script,
+                      "EOD\nset style data histogram\nset style histogram clustered gap 1\nset style fill solid 0.8 border -1\n"
+                      "set grid y\nset key above\nset logscale y\nset ylabel 'billion weights'\nset yrange [1:*]\n"
+                      "plot $d using 2:xtic(1) title 'GShard, table 1', '' using 3 title 'built'\n");
+}
+
+absl::Status Table1() {
+  std::string text =
+      "GShard, table 1: models. Written by //benchmarks:table1_models.\n\n"
+      "             | experts         | billion weights               | one step's  | predicted\n"
+      "             | in all          |                  of them in   | all-  all-  |   step    in\n"
+      "model        |   paper    ours |  paper   ours   error experts | to-all redu.|     ms   seconds\n";
+  std::vector<Row> rows;
+  for (const PublishedModel& paper : kTable1) {
+    ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining({paper.experts, paper.layers}));
+    rows.push_back({paper, ours});
+    absl::StrAppend(&text, Line(rows.back()));
+  }
+  absl::StrAppend(
+      &text,
+      "\nThe paper's column is 0.97 times the weights of the experts alone, rounded: 12.5B / 768 = 37.5B / 2,304 = 16.28M for an\n"
+      "expert of 2 x 1024 x 8192 = 16.78M; ours has all weights. Its numbers of experts at 2,048 transpose digits: 2,048 x 18 is\n"
+      "36,864, 2,048 x 6 is 12,288. All-to-alls: four for each MoE layer, there and back, forward and backward; two more where the\n"
+      "layer is computed again. All-reduces: of gradients of replicated weights, up to 120 MiB in one, of the optimizer's norms,\n"
+      "and of its averages over experts. Seconds: building, differentiating, partitioning and simulating, on one core.\n");
+  std::fputs(text.c_str(), stdout);
+  RETURN_IF_ERROR(WriteFile(ResultPath("table1_models.txt"), text));
+  return PlotSvg(PlotScript(rows), ResultPath("table1_models.svg"));
+}
+
+}  // namespace
+}  // namespace toroid
+
+int main(int argc, char** argv) {
+  CLI::App app("Builds GShard's models and counts their weights and what their training steps send.", "table1_models");
+  return toroid::RunCommand(app, argc, argv, toroid::Table1);
+}

@@ -1,0 +1,106 @@
+#include "benchmarks/training_model.h"
+
+#include <memory>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/analysis/peak_memory.h"
+#include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/lowering/rematerialization_pass.h"
+#include "simulator/machines/machine.h"
+#include "simulator/stages/simulate.h"
+
+namespace toroid {
+namespace {
+
+bool IsRecomputed(const std::string& instruction, const std::string& op_name) {
+  return absl::StartsWith(op_name, "recomputed/") || absl::StrContains(instruction, kRematerializedSuffix);
+}
+
+double RecomputedShare(const Prediction& prediction) {
+  double again = 0;
+  const auto add = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      if (IsRecomputed(row.instruction, row.op_name)) again += static_cast<double>(row.picoseconds) * row.executions;
+    }
+  };
+  add(prediction.groups);
+  add(prediction.collectives);
+  return again / static_cast<double>(prediction.step_ps);
+}
+
+void CountWeights(const TrainingStep& training, SimulatedTraining* result) {
+  for (const StateArray& array : training.state) {
+    if (array.kind != StateArray::Kind::kWeight) continue;
+    const double elements = static_cast<double>(array.shape.NumElements());
+    result->weights += elements;
+    if (absl::EndsWith(array.name, ".moe.wi") || absl::EndsWith(array.name, ".moe.wo")) result->expert_weights += elements;
+  }
+}
+
+// `state`: how many arrays the program's state has, which stand first among its parameters.
+void MeasureMemory(const Module& lowered, size_t state, SimulatedTraining* result) {
+  absl::flat_hash_set<std::string> shapes_of_state;
+  absl::flat_hash_set<const Instruction*> given;
+  const Computation& entry = *lowered.entry();
+  for (int64_t i = 0; i < entry.num_parameters(); ++i) {
+    const Instruction* parameter = entry.parameter(i);
+    given.insert(parameter);
+    if (i >= static_cast<int64_t>(state)) continue;
+    result->state_bytes += static_cast<double>(parameter->shape().ByteSize());
+    shapes_of_state.insert(parameter->shape().ToString());
+  }
+  for (const PeakMemory::Value& value : ComputePeakMemory(lowered).live) {
+    if (given.contains(value.maker)) continue;
+    const Shape& shape = value.maker->shape();
+    const Shape& array = shape.IsTuple() ? shape.tuple_shape(value.leaf) : shape;
+    const bool is_like_state = shapes_of_state.contains(array.ToString());
+    (is_like_state ? result->gradient_bytes : result->activation_bytes) += static_cast<double>(value.bytes);
+  }
+}
+
+absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, Remat remat) {
+  SimulatedTraining result;
+  result.remat = remat;
+  MoeTransformerConfig& config = result.config = PaperConfig(program.experts, program.layers);
+  config.sequence_length = program.sequence_length;
+  config.sequences = 2048 / config.sequence_length;
+  config.groups = config.devices * (program.tokens_per_core / config.tokens_per_group());
+  TrainingOptions options;
+  options.adafactor.replicated_slots = program.replicated_slots;
+  options.remat = remat;
+  const Stopwatch watch;
+  ASSIGN_OR_RETURN(const TrainingStep training, BuildTrainingStep(config, options));
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
+  SimulationOptions simulation_options;
+  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(absl::StrCat("tpu-v3-", config.devices)));
+  ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, simulation_options));
+  result.seconds_to_predict = watch.Seconds();
+  const Prediction& prediction = simulation.prediction;
+  CountWeights(training, &result);
+  MeasureMemory(*simulation.lowered, training.state.size(), &result);
+  result.step_seconds = static_cast<double>(prediction.step_ps) * 1e-12;
+  result.communication_share = prediction.communication_share;
+  result.recomputed_share = RecomputedShare(prediction);
+  result.peak_bytes = static_cast<double>(prediction.memory.allocated);
+  result.fits = prediction.memory.allocated <= prediction.memory.capacity;
+  for (const PredictedCollective& collective : prediction.collectives) {
+    if (collective.kind == "all-to-all") ++result.all_to_alls;
+    if (collective.kind == "all-reduce") ++result.all_reduces;
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<SimulatedTraining> SimulateTraining(const TrainingProgram& program) {
+  ASSIGN_OR_RETURN(SimulatedTraining result, SimulateWith(program, Remat::kNone));
+  // The simulated compiler makes values twice where a program would not fit otherwise.
+  if (result.fits && result.recomputed_share == 0) return result;
+  return SimulateWith(program, Remat::kLayers);
+}
+
+}  // namespace toroid

@@ -1,0 +1,53 @@
+// Training steps of GShard's models, simulated: what the tables and figures about whole models are made of.
+//
+// The programs are BuildTrainingStep of examples/moe/training_step.h, partitioned and simulated on the TPU v3 slice that has a
+// core for each expert. No parameter is set for any of them.
+//
+// Sequences have 256 tokens, as in figure 8 (figure8_model.h says why); the paper does not give their length. Of the forward
+// pass all is kept if that fits into memory, else the inputs of layers (Remat::kLayers).
+// Source: GShard, arXiv:2006.16668, tables 1 and 3, figures 1 and 7.
+#ifndef TOROID_BENCHMARKS_TRAINING_MODEL_H_
+#define TOROID_BENCHMARKS_TRAINING_MODEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "benchmarks/figure8_model.h"
+#include "examples/moe/training_step.h"
+
+namespace toroid {
+
+struct TrainingProgram {
+  int64_t experts, layers;
+  int64_t tokens_per_core = 2048;  // Of source and of target; a multiple of the 2,048 of a group.
+  int64_t sequence_length = kFigure8SequenceLength;
+  bool replicated_slots = true;
+};
+
+struct SimulatedTraining {
+  MoeTransformerConfig config;
+  double weights = 0;         // Of the whole model.
+  double expert_weights = 0;  // Of these, in experts.
+  Remat remat = Remat::kNone;
+  bool fits = true;  // Into a core's memory.
+  double step_seconds = 0;
+  double communication_share = 0;
+  // Of the step's time: what is computed or sent a second time.
+  double recomputed_share = 0;
+  // Of one core, bytes.
+  double state_bytes = 0;       // Weights and the optimizer's averages.
+  double activation_bytes = 0;  // At the peak, beside state and gradients of weights.
+  double gradient_bytes = 0;    // Gradients of weights at the peak.
+  double peak_bytes = 0;
+  int64_t all_to_alls = 0, all_reduces = 0;  // As sent: several arrays in one count once.
+  double seconds_to_predict = 0;             // Building, differentiating, partitioning and simulating, of the last program.
+};
+
+// Errors: those of building, partitioning and simulating.
+absl::StatusOr<SimulatedTraining> SimulateTraining(const TrainingProgram& program);
+
+}  // namespace toroid
+
+#endif  // TOROID_BENCHMARKS_TRAINING_MODEL_H_

@@ -1,0 +1,52 @@
+// Random numbers that depend on what they are for, and on nothing drawn before.
+//
+//   CounterRandom random(seed, {step, row});      // the same numbers whenever step and row are
+//   const int64_t i = random.Below(sentences);
+//
+// The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) from a state that mixes seed and counters; the same on every
+// machine.
+#ifndef TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
+#define TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "absl/strings/string_view.h"
+
+namespace toroid {
+
+class CounterRandom {
+ public:
+  CounterRandom(uint64_t seed, std::initializer_list<uint64_t> counters) : state_(Mix(seed)) {
+    for (const uint64_t counter : counters) state_ = Mix(state_ ^ Mix(counter + kStep));
+  }
+
+  uint64_t Next() { return Mix(state_ += kStep); }
+  // In [0, n); n > 0. Off from uniform by less than n / 2^64.
+  int64_t Below(int64_t n) {
+    return static_cast<int64_t>((static_cast<unsigned __int128>(Next()) * static_cast<uint64_t>(n)) >> 64);
+  }
+  // In [0, 1), a multiple of 2^-53.
+  double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
+
+ private:
+  static constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
+  static uint64_t Mix(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+
+  uint64_t state_;
+};
+
+// A text as a counter: FNV-1a, 64 bits.
+inline uint64_t TextCounter(absl::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_

@@ -1,0 +1,73 @@
+// Sizes and choices of the MoE Transformer.
+//
+// Letters of shapes as in the paper: G groups, S tokens of a group, B sequences of a group, L and T positions, M model,
+// H hidden, N heads, K head width, E experts, C capacity, V vocabulary.
+// Source: GShard, arXiv:2006.16668, Table 1 and appendix A.2.
+#ifndef TOROID_EXAMPLES_MOE_CONFIG_H_
+#define TOROID_EXAMPLES_MOE_CONFIG_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/ir/shape.h"
+
+namespace toroid {
+
+struct MoeTransformerConfig {
+  int64_t devices = 2048;
+  int64_t layers = 36;            // Both stacks together; half in each.
+  int64_t experts = 2048;         // E, per MoE layer.
+  int64_t groups = 2048;          // G
+  int64_t sequences = 4;          // Per group.
+  int64_t sequence_length = 512;  // S = sequences * sequence_length = 2048 tokens per group.
+  int64_t model = 1024;           // M
+  int64_t hidden = 8192;          // H, of dense and expert feed-forward layers.
+  int64_t heads = 16;             // N
+  int64_t head_dim = 128;         // K
+  int64_t source_vocabulary = 64000;
+  int64_t target_vocabulary = 32000;
+  // Weight of the auxiliary loss, times E^2: with it, tokens spread evenly over the experts cost `aux_weight`.
+  double aux_weight = 0.01;
+  // How a token's position in its expert's buffer is counted: by cumulative sums, or by products with a triangular
+  // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
+  bool cumulative_sums_by_products = false;
+  PrimitiveType type = xla::F32;  // Of activations. Weights are f32; the gating is computed in f32.
+
+  // ---- In training
+  double dropout = 0.1;          // Of the embedded input, of what each sublayer adds, of attention weights.
+  double label_smoothing = 0.1;  // The share of a label's probability that is spread over the whole vocabulary.
+  // Token 0 is padding: nothing attends to it, it takes no expert's place, and as a label it has no loss.
+  bool padding = false;
+  // One table for source, target and output, of `target_vocabulary` rows.
+  bool shared_embedding = false;
+
+  int64_t tokens_per_group() const { return sequences * sequence_length; }
+  // C = max(1, ceil(2S / E))
+  int64_t capacity() const { return std::max<int64_t>(1, (2 * tokens_per_group() + experts - 1) / experts); }
+  // Every second feed-forward layer of a stack, from the second on.
+  int64_t moe_layers() const { return 2 * (layers / 2 / 2); }
+  // The number of parts of a dimension of this size: the largest divisor of the devices that does not exceed it.
+  int64_t Parts(int64_t size) const;
+
+  // Errors: kInvalidArgument unless layers is even, all sizes are positive and rates are in [0, 1).
+  absl::Status Check() const;
+};
+
+// A row of Table 1: experts = groups = devices in {128, 512, 2048}, layers in {12, 36, 60}. Activations of the 60 layers are
+// bf16 (section 4.3).
+MoeTransformerConfig PaperConfig(int64_t experts, int64_t layers);
+
+// By name: "2048e_36l" is PaperConfig(2048, 36).
+// Errors: kInvalidArgument for a name that is none, with the names of Table 1.
+absl::StatusOr<MoeTransformerConfig> PaperConfig(absl::string_view name);
+
+// The smallest model that has every part: 2 devices, 4 layers, a handful of everything.
+MoeTransformerConfig TinyConfig();
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_CONFIG_H_

@@ -1,0 +1,107 @@
+#include "examples/moe/gating.h"
+
+#include "hlo/gradient/pullback.h"
+
+namespace toroid {
+namespace {
+
+struct GatingSizes {
+  explicit GatingSizes(const MoeTransformerConfig& c) : g(c.groups), s(c.tokens_per_group()), e(c.experts), gse{g, s, e} {}
+  int64_t g, s, e;
+  Sizes gse;
+};
+
+// (gate, expert), (gate, expert) -> the one with the larger gate; the lower expert where two are equal.
+Computation* LargerGate(ModelBuilder* m) {
+  if (m->larger_gate() != nullptr) return m->larger_gate();
+  InstructionBuilder b = m->b().InNewComputation("larger_gate");
+  const Shape gate(xla::F32, {}), expert(xla::S32, {});
+  Value gate1 = b.Parameter(gate, "gate1"), expert1 = b.Parameter(expert, "expert1");
+  Value gate2 = b.Parameter(gate, "gate2"), expert2 = b.Parameter(expert, "expert2");
+  Value is_lower = b.And(b.Compare(gate1, gate2, "EQ"), b.Compare(expert1, expert2, "LT"));
+  Value is_first = b.Or(b.Compare(gate1, gate2, "GT"), is_lower);
+  return m->larger_gate() = b.Finish(b.Tuple({b.Select(is_first, gate1, gate2), b.Select(is_first, expert1, expert2)}));
+}
+
+// The largest gate of each token and its expert. The gate's derivative goes to that expert's gate.
+Choice Best(Value gates, ModelBuilder* m) {
+  Builder& b = m->b();
+  const GatingSizes sizes(m->config());
+  Value experts = b.Iota(xla::S32, sizes.gse, 2);
+  Value best = b.Reduce({gates, experts}, {b.Full(xla::F32, {}, -1), b.Zero(xla::S32)}, {2}, LargerGate(m));
+  Choice choice;
+  choice.gate = b.GetTupleElement(best, 0);
+  choice.expert = b.GetTupleElement(best, 1);
+  choice.mask = b.Compare(experts, m->Spread(choice.expert, sizes.gse, {0, 1}), "EQ");
+  m->gradient_options().custom[best] = [mask = choice.mask](Pullback& p) {
+    Value of_gates = p.b.BroadcastOver(p.cotangent(0), mask->shape().dims(), {2});
+    p.Add(0, p.b.Select(p.sweep().Primal(*mask), of_gates, p.b.FullLike(of_gates, 0)));
+    return absl::OkStatus();
+  };
+  return choice;
+}
+
+// How many tokens before each one chose each expert. chosen: f32[G,S,E], 0 or 1; the result alike, exact below 2^24.
+Value ChosenBefore(Value chosen, ModelBuilder* m) {
+  Builder& b = m->b();
+  Builder::Scope scope(&b, "cumulative_sum");
+  if (!m->config().cumulative_sums_by_products) return b.Subtract(b.CumulativeReduce(Opcode::kAdd, chosen, 1), chosen);
+  const int64_t s = m->config().tokens_per_group();
+  Value is_before = b.Compare(b.Iota(xla::S32, {s, s}, 0), b.Iota(xla::S32, {s, s}, 1), "LT");
+  return b.Einsum("GSE,ST->GTE", chosen, b.Convert(is_before, xla::F32));
+}
+
+// Position of each token in its expert's buffer: how many tokens before it chose the same expert, plus `start` f32[G,E]
+// (null for none). s32[G,S].
+Value Positions(Value mask, Value start, ModelBuilder* m) {
+  Builder& b = m->b();
+  Value chosen = b.Convert(mask, xla::F32);
+  Value before = ChosenBefore(chosen, m);
+  if (start != nullptr) before = b.Add(before, m->Spread(start, GatingSizes(m->config()).gse, {0, 2}));
+  return b.Convert(b.Sum(b.Multiply(before, chosen), {2}), xla::S32);
+}
+
+}  // namespace
+
+Value Softmax(Value x, ModelBuilder* m) {
+  Builder& b = m->b();
+  Builder::Scope scope(&b, "softmax");
+  const int last = x->shape().rank() - 1;
+  const Sizes dims = SizesOf(x);
+  Sizes kept;
+  for (int d = 0; d < last; ++d) kept.push_back(d);
+  Value shifted = b.Subtract(x, m->Spread(m->Shift(x), dims, kept));
+  Value exponentials = b.Exp(shifted);
+  return b.Divide(exponentials, m->Spread(b.Sum(exponentials, {last}), dims, kept));
+}
+
+Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m) {
+  Builder& b = m->b();
+  Builder::Scope scope(&b, "top2_gating");
+  const GatingSizes sizes(m->config());
+  Gating gating;
+  Choice& first = gating.first = Best(gates, m);
+  Choice& second = gating.second = Best(b.Select(first.mask, b.FullLike(gates, 0), gates), m);
+  Value total = b.Add(first.gate, second.gate);
+  first.gate = b.Divide(first.gate, total);
+  second.gate = b.Divide(second.gate, total);
+  if (present != nullptr) {
+    Value spread = m->Spread(present, sizes.gse, {0, 1});
+    first.mask = b.And(first.mask, spread);
+    second.mask = b.And(second.mask, spread);
+    gates = b.Select(spread, gates, b.FullLike(gates, 0));
+  }
+
+  gating.load = b.Sum(b.Convert(first.mask, xla::F32), {1});
+  first.position = Positions(first.mask, nullptr, m);
+  second.position = Positions(second.mask, gating.load, m);
+  Value keep = b.Compare(b.MultiplyNumber(second.gate, 2), uniform, "GT");
+  second.gate = b.Select(keep, second.gate, b.FullLike(second.gate, 0));
+
+  Value mean_gates = m->MeanOf(gates, {1}, sizes.s);  // [G,E]
+  Value share = b.MultiplyNumber(gating.load, 1.0 / static_cast<double>(sizes.s));
+  gating.aux = m->MeanOf(b.Multiply(share, mean_gates), {1}, sizes.e);
+  return gating;
+}
+
+}  // namespace toroid

@@ -1,0 +1,34 @@
+// Top-2 gating with capacities and an auxiliary loss.
+// Source: GShard, arXiv:2006.16668, Algorithm 1.
+#ifndef TOROID_EXAMPLES_MOE_GATING_H_
+#define TOROID_EXAMPLES_MOE_GATING_H_
+
+#include "examples/moe/model_builder.h"
+
+namespace toroid {
+
+// One of the two choices of each token.
+struct Choice {
+  Value gate;      // f32[G,S]: the weight of the expert's answer; 0 if the second expert is dropped.
+  Value mask;      // pred[G,S,E], one expert per token; none for padding.
+  Value expert;    // s32[G,S]
+  Value position;  // s32[G,S]: place in the expert's buffer, which is too small if it is C or more.
+};
+
+struct Gating {
+  Choice first, second;
+  Value aux;   // f32[G]
+  Value load;  // f32[G,E]: tokens whose first choice the expert is.
+};
+
+// gates: f32[G,S,E], adding up to 1 for each token. uniform: f32[G,S] in [0, 1): the second expert is kept if twice its gate is
+// more. present: pred[G,S], false for padding; null if there is none.
+// All first choices come before any second one; choices count whether they fit or not.
+Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m);
+
+// f32 softmax over the last dimension.
+Value Softmax(Value x, ModelBuilder* m);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_GATING_H_

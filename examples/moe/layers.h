@@ -1,0 +1,41 @@
+// Layers of a Transformer on activations x [G,B,L,M], but for the mixture of experts.
+//
+// Layer norm has a scale only and stands before each sublayer, as in the layers that the paper's authors published (Lingvo
+// 0.8, core/gshard_builder.py).
+#ifndef TOROID_EXAMPLES_MOE_LAYERS_H_
+#define TOROID_EXAMPLES_MOE_LAYERS_H_
+
+#include <string>
+
+#include "examples/moe/model_builder.h"
+
+namespace toroid {
+
+// x / sqrt(mean of x^2 + 1e-6) * scale, over M, in f32.
+Value LayerNorm(Value x, const std::string& name, ModelBuilder* m);
+
+struct AttentionMask {
+  bool is_causal = false;   // Position l sees t <= l.
+  Value present = nullptr;  // pred[G,B,T], false for padding of the memory; null if there is none.
+};
+
+// x attends to memory [G,B,T,M]. Weights NAME.wq, wk, wv [M,N,K], wo [N,K,M].
+Value Attention(Value x, Value memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m);
+
+// relu(x wi) wo. Weights NAME.ffn.wi [M,H], NAME.ffn.wo [H,M].
+Value DenseFeedForward(Value x, const std::string& name, ModelBuilder* m);
+
+// Rows of a table [V,M] for tokens s32[G,B,L], times sqrt(M), plus sinusoids: sin(l / 10000^(2i/M)) for the first half of M,
+// cos for the second.
+Value Embed(Value table, Value tokens, ModelBuilder* m);
+
+// What each token costs, f32[G,B,L], for logits x softmax^T, softmax: [V,M].
+struct TokenCosts {
+  Value exact;     // -log p(label)
+  Value smoothed;  // (1 - smoothing) * exact + smoothing * mean over V of -log p
+};
+TokenCosts CrossEntropy(Value x, Value softmax, Value labels, double smoothing, ModelBuilder* m);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_LAYERS_H_

@@ -1,0 +1,47 @@
+#include "examples/moe/model_builder.h"
+
+#include <cmath>
+
+#include "examples/moe/random_bits.h"
+
+namespace toroid {
+
+Value ModelBuilder::AddWeight(const Sizes& dims, const std::string& name, double mean, double stddev) {
+  Value weight = b_.Parameter(Shape(xla::F32, dims), name);
+  weights_.push_back({name, weight, mean, stddev});
+  return weight;
+}
+
+Value ModelBuilder::Weight(const Sizes& dims, const std::string& name, int64_t fan_in) {
+  return b_.Replicate(AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in))));
+}
+
+Value ModelBuilder::ExpertWeight(const Sizes& dims, const std::string& name, int64_t fan_in) {
+  return b_.Split(AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in))), 0, config_.Parts(dims[0]));
+}
+
+Value ModelBuilder::Scale(int64_t size, const std::string& name) { return b_.Replicate(AddWeight({size}, name, 1, 0)); }
+
+Value ModelBuilder::MeanOf(Value x, const Sizes& dimensions, int64_t count) {
+  return b_.MultiplyNumber(b_.Sum(x, dimensions), 1.0 / static_cast<double>(count));
+}
+
+Value ModelBuilder::Shift(Value x) {
+  Value largest = b_.Max(x, {x->shape().rank() - 1});
+  gradient_options_.stopped.insert(largest);
+  return largest;
+}
+
+Value ModelBuilder::Dropout(Value x) {
+  if (seed_ == nullptr || config_.dropout == 0) return x;
+  Builder::Scope scope(&b_, "dropout");
+  const Value bits = RandomBits(seed_, next_site_++, SizesOf(x), &b_);
+  const Value is_kept = b_.Compare(bits, b_.FullLike(bits, std::floor(config_.dropout * 0x1p32)), "GE");
+  return b_.Select(is_kept, b_.MultiplyNumber(x, 1 / (1 - config_.dropout)), b_.FullLike(x, 0));
+}
+
+Value ModelBuilder::Uniform(const Sizes& dims) {
+  return seed_ == nullptr ? b_.Zeros(xla::F32, dims) : RandomUniform(seed_, next_site_++, dims, &b_);
+}
+
+}  // namespace toroid

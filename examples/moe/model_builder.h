@@ -1,0 +1,89 @@
+// What the parts of a model share while it is built: the program, its weights, its random numbers.
+#ifndef TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_
+#define TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "examples/moe/config.h"
+#include "hlo/gradient/gradient_options.h"
+#include "hlo/ir/builder.h"
+
+namespace toroid {
+
+using Sizes = std::vector<int64_t>;
+
+// A parameter of the program that training changes.
+struct ModelWeight {
+  std::string name;
+  Value value;
+  // What a fresh one is drawn from: a normal distribution; all are `mean` where `stddev` is 0.
+  double mean;
+  double stddev;
+};
+
+class ModelBuilder {
+ public:
+  ModelBuilder(const MoeTransformerConfig& config, std::string name) : config_(config), b_(std::move(name), config.devices) {}
+
+  const MoeTransformerConfig& config() const { return config_; }
+  Builder& b() { return b_; }
+
+  // ---- Weights, f32 parameters in the order of these calls
+  // Drawn with a standard deviation of 1 / sqrt(fan_in). Replicated.
+  Value Weight(const Sizes& dims, const std::string& name, int64_t fan_in);
+  // Dimension 0 is cut: an expert's weights lie on its device.
+  Value ExpertWeight(const Sizes& dims, const std::string& name, int64_t fan_in);
+  // All 1.
+  Value Scale(int64_t size, const std::string& name);
+  const std::vector<ModelWeight>& weights() const { return weights_; }
+
+  // ---- Values
+  // In the type of activations.
+  Value Activation(Value x) { return b_.Convert(x, config_.type); }
+  // Puts a value that lacks some dimensions of `dims` there: kept[i] is the place of its dimension i.
+  Value Spread(Value x, const Sizes& dims, const Sizes& kept) { return b_.Broadcast(x, dims, kept); }
+  Value MeanOf(Value x, const Sizes& dimensions, int64_t count);
+  // The largest element along the last dimension, subtracted before exponentials lest they overflow: the result does not
+  // depend on it, so it counts as a constant.
+  Value Shift(Value x);
+  // Cuts the dimension of groups as the batch is cut.
+  Value SplitGroups(Value x, int64_t dimension = 0) { return b_.Split(x, dimension, config_.Parts(config_.groups)); }
+
+  // ---- Training
+  // Random numbers come from here; without a seed there is no dropout, and every second expert is kept.
+  void set_seed(Value seed) { seed_ = seed; }
+  bool is_training() const { return seed_ != nullptr; }
+  // Each element with probability 1 - dropout, then divided by that; 0 elsewhere.
+  Value Dropout(Value x);
+  // f32[dims] in [0, 1).
+  Value Uniform(const Sizes& dims);
+
+  // The values between layers, first to last: what remains if layers are computed again.
+  std::vector<Value>& layer_inputs() { return layer_inputs_; }
+  // The computation of the gating that all layers share; null before the first one.
+  Computation*& larger_gate() { return larger_gate_; }
+  // How values are differentiated whose ops have no rule of their own.
+  GradientOptions& gradient_options() { return gradient_options_; }
+
+ private:
+  Value AddWeight(const Sizes& dims, const std::string& name, double mean, double stddev);
+
+  const MoeTransformerConfig& config_;
+  Builder b_;
+  std::vector<ModelWeight> weights_;
+  std::vector<Value> layer_inputs_;
+  GradientOptions gradient_options_;
+  Computation* larger_gate_ = nullptr;
+  Value seed_ = nullptr;
+  uint32_t next_site_ = 0;
+};
+
+inline Sizes SizesOf(Value x) { return Sizes(x->shape().dims().begin(), x->shape().dims().end()); }
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_

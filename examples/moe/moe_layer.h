@@ -1,0 +1,43 @@
+// A feed-forward layer of experts: each token goes to the two experts its gating chose.
+//
+//   gates      = softmax(einsum("GSM,ME->GSE", x, wg))
+//   expert_in  = einsum("GSEC,GSM->EGCM", dispatch, x)         annotated as cut by experts: tokens travel
+//   h          = relu(einsum("EGCM,EMH->EGCH", expert_in, wi))
+//   expert_out = einsum("EGCH,EHM->GECM", h, wo)
+//   y          = einsum("GSEC,GECM->GSM", combine, expert_out) and back
+// Source: GShard, arXiv:2006.16668, Algorithm 2.
+#ifndef TOROID_EXAMPLES_MOE_MOE_LAYER_H_
+#define TOROID_EXAMPLES_MOE_MOE_LAYER_H_
+
+#include <string>
+
+#include "examples/moe/model_builder.h"
+
+namespace toroid {
+
+struct MoeLayerInputs {
+  Value x;                  // [G,S,M]
+  Value uniform;            // f32[G,S], for Top2Gating
+  Value present = nullptr;  // pred[G,S], false for padding; null if there is none
+};
+
+struct MoeLayerWeights {
+  Value wg;  // [M,E]
+  Value wi;  // [E,M,H]
+  Value wo;  // [E,H,M]
+};
+
+struct MoeLayerResult {
+  Value y;     // [G,S,M]; 0 for tokens that found no place.
+  Value aux;   // f32[G]
+  Value load;  // f32[G,E], as of Gating.
+};
+
+// Weights `prefix` + "wg", "wi", "wo".
+MoeLayerWeights MakeMoeLayerWeights(const std::string& prefix, ModelBuilder* m);
+
+MoeLayerResult MoeLayer(const MoeLayerInputs& inputs, const MoeLayerWeights& weights, ModelBuilder* m);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_MOE_LAYER_H_

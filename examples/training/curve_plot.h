@@ -1,0 +1,33 @@
+// Learning curves as pictures.
+#ifndef TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_
+#define TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace toroid {
+
+struct PlotLine {
+  std::string title;
+  std::vector<double> x, y;  // Equally many.
+  bool points = false;       // With a mark at each point.
+};
+
+struct PlotPanel {
+  std::string title, x_label, y_label;
+  bool log_x = false;
+  std::vector<PlotLine> lines;
+};
+
+// The panels side by side, as SVG. Errors: those of PlotSvg; kInvalidArgument if there is nothing to draw.
+absl::Status PlotPanels(absl::Span<const PlotPanel> panels, const std::string& path);
+
+// What gnuplot is told. A panel without points is left out.
+std::string PanelsScript(absl::Span<const PlotPanel> panels);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_

@@ -1,0 +1,21 @@
+// Plots, drawn by gnuplot (a package of the distribution that setup.sh --test installs).
+#ifndef TOROID_HLO_BASE_SVG_PLOT_H_
+#define TOROID_HLO_BASE_SVG_PLOT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace toroid {
+
+// Runs `script` after `set terminal svg` and `set output` for `path`; 860 by 420 unless said otherwise.
+// Errors: kUnavailable if gnuplot is not there, or fails.
+absl::Status PlotSvg(const std::string& script, const std::string& path, int width = 860, int height = 420);
+
+// A string of gnuplot's, in single quotes.
+std::string GnuplotString(absl::string_view text);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_SVG_PLOT_H_

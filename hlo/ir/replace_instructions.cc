@@ -1,0 +1,50 @@
+#include "hlo/ir/replace_instructions.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
+#include "hlo/ir/topological_order.h"
+
+namespace toroid {
+namespace {
+
+// Where each instruction wants to stand, by index: old ones where they are, new ones where the first one is whose place they or
+// their users take.
+std::vector<int> Places(const Computation& computation, absl::Span<Instruction* const> now) {
+  std::vector<int> place(computation.size(), computation.size());
+  const int old = static_cast<int>(now.size());
+  for (int i = 0; i < old; ++i) {
+    place[i] = i;
+    if (now[i] == nullptr || now[i]->index() < old) continue;
+    int& of_new = place[now[i]->index()];
+    of_new = std::min(of_new, i);
+  }
+  for (int i = computation.size() - 1; i >= old; --i) {
+    for (const Instruction* operand : computation.instruction(i)->operands()) {
+      if (operand->index() >= old) place[operand->index()] = std::min(place[operand->index()], place[i]);
+    }
+  }
+  return place;
+}
+
+}  // namespace
+
+absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instruction* const> now) {
+  ReplaceUses(computation, now);
+  // ReplaceUses leaves alone the operands of what it puts in place.
+  const int old = static_cast<int>(now.size());
+  for (int i = old; i < computation->size(); ++i) {
+    Instruction* op = computation->instruction(i);
+    for (int k = 0; k < op->num_operands(); ++k) {
+      const int o = op->operand(k)->index();
+      if (o < old && now[o] != nullptr) op->set_operand(k, now[o]);
+    }
+  }
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> order, TopologicalOrder(*computation, Places(*computation, now)));
+  computation->Reorder(order);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid
