@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
+#include "hlo/gradient/expansion.h"
 #include "hlo/gradient/kept_values.h"
 #include "hlo/gradient/leaves.h"
 #include "hlo/gradient/pullback_computation.h"
@@ -177,23 +178,78 @@ class LoopPullback {
 
 }  // namespace
 
-absl::Status CallGradient(Pullback& p) {
-  InstructionBuilder& b = p.b;
-  std::vector<ActiveLeaves> active;
-  for (int i = 0; i < p.op().num_operands(); ++i) active.push_back(p.sweep().active(*p.op().operand(i)));
-  ASSIGN_OR_RETURN(const PullbackComputation pullback, MakePullback(*p.op().called(0), active, LeavesWithCotangents(p),
-                                                                    p.sweep().options(), p.sweep().visit(), KeepsNothing, b));
-  std::vector<Value> arguments;
-  for (const int leaf : pullback.of_result) arguments.push_back(p.cotangent(leaf));
-  for (const ForwardValue& value : pullback.needed) {
-    arguments.push_back(LeafOf(b, p.operand(static_cast<int>(value.instruction->parameter_number())), value.leaf));
-  }
-  const Value cotangents = b.Call(pullback.computation, arguments);
-  for (size_t i = 0; i < pullback.of_parameters.size(); ++i) {
-    const auto& [operand, leaf] = pullback.of_parameters[i];
-    p.Add(operand, b.GetTupleElement(cotangents, static_cast<int64_t>(i)), leaf);
-  }
-  return absl::OkStatus();
+absl::Status CallGradient(Pullback& p) { return CalleeGradient(p, *p.op().called(0)); }
+
+absl::Status MapGradient(Pullback& p) {
+  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+    const absl::Span<const int64_t> dims = p.op().shape().dims();
+    const Computation& of_element = *p.op().called(0);
+    std::vector<Value> now;
+    for (const auto& op : of_element.instructions()) {
+      if (op->opcode() == Opcode::kParameter) {
+        now.push_back(operands[op->parameter_number()]);
+      } else if (op->opcode() == Opcode::kConstant && op->shape().IsScalar()) {
+        now.push_back(b.Broadcast(b.Clone(*op, op->shape(), {}), dims));
+      } else if (IsElementwise(op->opcode())) {
+        std::vector<Value> of_op;
+        for (const Instruction* operand : op->operands()) of_op.push_back(now[operand->index()]);
+        now.push_back(b.Clone(*op, Shape(op->shape().element_type(), dims), of_op));
+      } else {
+        return absl::UnimplementedError(absl::StrCat("a map by ", of_element.name(), ", which holds ", op->opcode_name(),
+                                                     ", has no gradient"));
+      }
+    }
+    return now[of_element.root()->index()];
+  });
+}
+
+// Operands: inputs, carries; results: outputs, carries. As a loop whose state is a trip, inputs, outputs and carries.
+absl::Status ScanGradient(Pullback& p) {
+  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+    const int64_t carries = p.op().attrs().num_carries(), inputs = p.op().num_operands() - carries;
+    const int64_t outputs = static_cast<int64_t>(p.op().shape().tuple_shapes().size()) - carries;
+    const int64_t d = p.op().dimension(), n = p.operand_shape(0).dim(d);
+    std::vector<Value> state = {b.Zero(xla::S32)};
+    state.insert(state.end(), operands.begin(), operands.begin() + inputs);
+    for (int64_t i = 0; i < outputs; ++i) {
+      const Shape& output = p.op().shape().tuple_shape(i);
+      state.push_back(b.Zeros(output.element_type(), output.dims()));
+    }
+    state.insert(state.end(), operands.begin() + inputs, operands.end());
+    std::vector<Shape> shapes;
+    for (const Value leaf : state) shapes.push_back(leaf->shape());
+
+    InstructionBuilder inner = b.InNewComputation(absl::StrCat(p.op().called(0)->name(), ".trip"));
+    const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
+    std::vector<Value> now;
+    for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
+    const Value trip = p.op().attrs().is_reverse() ? inner.Subtract(inner.IntScalar(n - 1), now[0]) : now[0];
+    std::vector<Value> arguments;
+    for (int64_t i = 0; i < inputs; ++i) {
+      const Value row = inner.DynamicSliceAlong(now[1 + i], d, trip, 1);
+      Dims dims(row->shape().dims().begin(), row->shape().dims().end());
+      dims.erase(dims.begin() + d);
+      arguments.push_back(inner.Reshape(row, dims));
+    }
+    arguments.insert(arguments.end(), now.end() - carries, now.end());
+    const std::vector<Instruction*> map = CloneInstructions(*p.op().called(0), arguments, inner.computation());
+    const Value results = map[p.op().called(0)->root()->index()];
+    std::vector<Value> next = {inner.Add(now[0], inner.IntScalar(1))};
+    next.insert(next.end(), now.begin() + 1, now.begin() + 1 + inputs);
+    for (int64_t i = 0; i < outputs; ++i) {
+      const Value all = now[1 + inputs + i];
+      Dims dims(all->shape().dims().begin(), all->shape().dims().end());
+      dims[d] = 1;
+      std::vector<Value> starts(dims.size(), inner.Zero(xla::S32));
+      starts[d] = trip;
+      next.push_back(inner.DynamicUpdateSlice(all, inner.Reshape(inner.GetTupleElement(results, i), dims), starts));
+    }
+    for (int64_t i = 0; i < carries; ++i) next.push_back(inner.GetTupleElement(results, outputs + i));
+    const Value loop = CountedLoop(b, state, n, inner.Finish(inner.Tuple(next)));
+    std::vector<Value> after;
+    for (int64_t i = 0; i < outputs + carries; ++i) after.push_back(b.GetTupleElement(loop, 1 + inputs + i));
+    return b.Tuple(after);
+  });
 }
 
 absl::Status ConditionalGradient(Pullback& p) {

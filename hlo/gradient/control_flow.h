@@ -7,6 +7,7 @@
 //   x[t+1] = f(x[t]),    c[t] = c[t+1] * f'(x[t]),    t = n-1 .. 0.
 // Leaves of the state that the body hands on unchanged are not written down, and their cotangents add up. In the
 // computation that is differentiated the loop that writes takes the place of the one that was there.
+// A fusion is a call; a map is its computation on all elements at once, if that is elementwise; a scan is a loop over slices.
 #ifndef TOROID_HLO_GRADIENT_CONTROL_FLOW_H_
 #define TOROID_HLO_GRADIENT_CONTROL_FLOW_H_
 
@@ -17,6 +18,8 @@ namespace toroid {
 absl::Status CallGradient(Pullback& p);
 absl::Status ConditionalGradient(Pullback& p);
 absl::Status WhileGradient(Pullback& p);
+absl::Status MapGradient(Pullback& p);
+absl::Status ScanGradient(Pullback& p);
 
 }  // namespace toroid
 

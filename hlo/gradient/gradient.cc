@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/gradient/copied_options.h"
 #include "hlo/gradient/gradient_rules.h"
 #include "hlo/gradient/kept_values.h"
 #include "hlo/gradient/leaves.h"
@@ -70,29 +71,7 @@ absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> b
 absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module, absl::Span<const int64_t> parameters,
                                                        const GradientOptions& options, int64_t leaf) {
   std::unique_ptr<Module> copy = CloneModule(module);
-  // The same instructions in the copy.
-  const auto copy_of = [&](const Instruction* instruction) {
-    return copy->computation(instruction->computation()->index())->instruction(instruction->index());
-  };
-  GradientOptions of_copy;
-  for (const Instruction* stopped : options.stopped) of_copy.stopped.insert(copy_of(stopped));
-  for (const auto& [value, rule] : options.custom) of_copy.custom[copy_of(value)] = rule;
-  if (options.keep != nullptr) {
-    absl::flat_hash_set<const Instruction*> kept;
-    for (const auto& computation : module.computations()) {
-      for (const auto& instruction : computation->instructions()) {
-        if (options.keep(*instruction)) kept.insert(copy_of(instruction.get()));
-      }
-    }
-    of_copy.keep = [kept = std::move(kept)](const Instruction& value) { return kept.contains(&value); };
-  }
-  if (options.layer != nullptr) {
-    absl::flat_hash_map<const Instruction*, int64_t> layers;
-    for (const auto& computation : module.computations()) {
-      for (const auto& instruction : computation->instructions()) layers[copy_of(instruction.get())] = options.layer(*instruction);
-    }
-    of_copy.layer = [layers = std::move(layers)](const Instruction& value) { return layers.at(&value); };
-  }
+  const GradientOptions of_copy = OptionsInCopy(options, module, *copy);
   Computation* entry = copy->entry();
   if (leaf < 0 || leaf >= entry->root()->shape().NumLeaves()) {
     return absl::InvalidArgumentError(absl::StrCat("the result has no leaf ", leaf));

@@ -24,7 +24,8 @@ struct GradientOptions {
   // transposes, converts, ...). Ready ones: remat_policy.h.
   std::function<bool(const Instruction&)> keep;
   // The number of the layer that a value belongs to; operands' are not greater. What is computed again for a layer waits
-  // for that layer's cotangents (layer_barrier.h). Empty: a layer ends at each kept value.
+  // for that layer's cotangents (layer_barrier.h). Empty: a layer ends at each kept value. Asked of
+  // the scalar's first cotangent too, which may be in any.
   std::function<int64_t(const Instruction&)> layer;
 };
 

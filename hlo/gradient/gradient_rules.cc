@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
+#include "hlo/gradient/collectives.h"
 #include "hlo/gradient/control_flow.h"
 #include "hlo/gradient/convolution.h"
 #include "hlo/gradient/data_movement.h"
@@ -98,12 +99,18 @@ GradientRule GradientRuleOf(const Instruction& op) {
       return ScatterGradient;
     case Opcode::kDot:
       return DotGradient;
+    case Opcode::kRaggedDot:
+      return RaggedDotGradient;
+    case Opcode::kScaledDot:
+      return ScaledDotGradient;
     case Opcode::kConvolution:
       return ConvolutionGradient;
     case Opcode::kReduce:
       return ReduceGradient;
     case Opcode::kReduceWindow:
       return ReduceWindowGradient;
+    case Opcode::kSelectAndScatter:
+      return SelectAndScatterGradient;
     case Opcode::kSort:
       return SortGradient;
     case Opcode::kTopK:
@@ -118,13 +125,32 @@ GradientRule GradientRuleOf(const Instruction& op) {
       return BatchNormTrainingGradient;
     case Opcode::kBatchNormInference:
       return BatchNormInferenceGradient;
+    case Opcode::kBatchNormGrad:
+      return BatchNormGradGradient;
     case Opcode::kCall:
+    case Opcode::kFusion:
       return CallGradient;
     case Opcode::kConditional:
       return ConditionalGradient;
     case Opcode::kWhile:
       return WhileGradient;
+    case Opcode::kMap:
+      return MapGradient;
+    case Opcode::kScan:
+      return ScanGradient;
+    case Opcode::kAllReduce:
+      return AllReduceGradient;
+    case Opcode::kAllGather:
+      return AllGatherGradient;
+    case Opcode::kReduceScatter:
+      return ReduceScatterGradient;
+    case Opcode::kAllToAll:
+      return AllToAllGradient;
+    case Opcode::kCollectivePermute:
+      return CollectivePermuteGradient;
     default:
+      if (IsCallTo(op, "SPMDFullToShardShape")) return IntoRegionGradient;
+      if (IsCallTo(op, "SPMDShardToFullShape")) return OutOfRegionGradient;
       return HandsLeavesOn(op) ? IdentityGradient : nullptr;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/gradient/expansion.h"
 #include "hlo/gradient/reducers.h"
 #include "hlo/ir/attribute_views.h"
 
@@ -206,8 +207,36 @@ class ScatterPullback {
 
 }  // namespace
 
+namespace {
+
+// A scatter into n arrays is n scatters, if what is combined in one does not depend on the others.
+absl::Status SeveralScattersGradient(Pullback& p) {
+  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+    const int n = (p.op().num_operands() - 1) / 2;
+    const Computation& combiner = *p.op().called(0);
+    const absl::Status combined =
+        absl::UnimplementedError("a scatter into several arrays that combines one with another has no gradient");
+    if (combiner.root()->opcode() != Opcode::kTuple) return combined;
+    std::vector<Value> results;
+    for (int i = 0; i < n; ++i) {
+      const Instruction *old = combiner.parameter(i), *update = combiner.parameter(n + i), *now = combiner.root()->operand(i);
+      InstructionBuilder inner = b.InNewComputation(absl::StrCat(combiner.name(), ".of_one"));
+      const Value own_old = inner.Parameter(old->shape(), "old"), own_update = inner.Parameter(update->shape(), "update");
+      const bool of_both = now->num_operands() == 2 && ((now->operand(0) == old && now->operand(1) == update) ||
+                                                        (now->operand(0) == update && now->operand(1) == old));
+      if (now != update && !of_both) return combined;
+      Computation* of_one = inner.Finish(now == update ? own_update : inner.Clone(*now, now->shape(), {own_old, own_update}));
+      results.push_back(b.Op(Opcode::kScatter, operands[i]->shape(), {operands[i], operands[n], operands[n + 1 + i]},
+                             &p.op().attrs(), {of_one}));
+    }
+    return b.Tuple(results);
+  });
+}
+
+}  // namespace
+
 absl::Status ScatterGradient(Pullback& p) {
-  if (p.op().num_operands() != 3) return absl::UnimplementedError("scatters into several arrays have no gradient");
+  if (p.op().num_operands() != 3) return SeveralScattersGradient(p);
   ScatterPullback pullback(p);
   const Computation& combiner = *p.op().called(0);
   if (combiner.root() == combiner.parameter(1)) {

@@ -8,6 +8,7 @@ namespace toroid {
 
 absl::Status BatchNormTrainingGradient(Pullback& p);
 absl::Status BatchNormInferenceGradient(Pullback& p);
+absl::Status BatchNormGradGradient(Pullback& p);
 
 }  // namespace toroid
 

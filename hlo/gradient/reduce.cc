@@ -1,11 +1,13 @@
 #include "hlo/gradient/reduce.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/gradient/reducers.h"
+#include "hlo/ir/edit.h"
 
 namespace toroid {
 namespace {
@@ -101,11 +103,135 @@ std::optional<Opcode> OneOpReducer(const Computation& computation) {
   return root->opcode();
 }
 
+namespace {
+
+// What a reducer of several arrays does with one of them.
+struct LeafFold {
+  bool adds = false;
+  // Otherwise the accumulator stays where this is true, or where it is false.
+  const Instruction* condition = nullptr;
+  bool stays_if = true;
+  Opcode extreme = Opcode::kUnknown;  // kMaximum, kMinimum: by comparing the two.
+};
+
+std::optional<LeafFold> FoldOf(const Computation& reducer, int leaf, int n) {
+  const Instruction* root = reducer.root();
+  if (root->shape().IsTuple()) {
+    if (root->opcode() != Opcode::kTuple) return std::nullopt;
+    root = root->operand(leaf);
+  }
+  const Instruction *a = reducer.parameter(leaf), *b = reducer.parameter(n + leaf);
+  LeafFold fold;
+  if (root->opcode() == Opcode::kSelect) {
+    fold.condition = root->operand(0);
+    fold.stays_if = root->operand(1) == a;
+    const bool chooses = (root->operand(1) == a && root->operand(2) == b) || (root->operand(1) == b && root->operand(2) == a);
+    if (!chooses) return std::nullopt;
+    return fold;
+  }
+  if (root->num_operands() != 2) return std::nullopt;
+  const bool of_both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
+  if (!of_both) return std::nullopt;
+  fold.adds = root->opcode() == Opcode::kAdd;
+  fold.extreme = root->opcode();
+  if (!fold.adds && fold.extreme != Opcode::kMaximum && fold.extreme != Opcode::kMinimum) return std::nullopt;
+  return fold;
+}
+
+class ChoicePullback {
+ public:
+  explicit ChoicePullback(Pullback& p)
+      : p_(p), b_(p.b), n_(p.op().num_operands() / 2), reducer_(*p.op().called(0)), dims_(p.operand_shape(0).dims()) {
+    reduced_.assign(p.op().dimensions().begin(), p.op().dimensions().end());
+    all_.resize(p.operand_shape(0).rank() - reduced_.size());
+    std::iota(all_.begin(), all_.end(), int64_t{0});
+  }
+
+  absl::Status Run() {
+    for (int leaf = 0; leaf < n_; ++leaf) {
+      if (p_.cotangent_or_null(leaf) == nullptr) continue;
+      const std::optional<LeafFold> fold = FoldOf(reducer_, leaf, n_);
+      if (!fold) {
+        return absl::UnimplementedError(absl::StrCat("a reduction by ", reducer_.name(), ", which neither adds nor chooses one "
+                                                     "of two elements, has no gradient"));
+      }
+      const Value t = p_.cotangent(leaf);
+      if (fold->adds) {
+        p_.Add(leaf, Spread(t));
+        if (p_.Wants(n_ + leaf)) p_.Add(n_ + leaf, b_.Sum(t, all_));
+        continue;
+      }
+      const Value chosen = PlacesChosen(*fold, leaf);
+      p_.Add(leaf, Masked(Spread(t), b_.Compare(Places(), Spread(chosen), "EQ")));
+      if (!p_.Wants(n_ + leaf)) continue;
+      p_.Add(n_ + leaf, b_.Sum(Masked(t, b_.Compare(chosen, b_.FullLike(chosen, -1), "EQ")), all_));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Value Spread(Value result) { return b_.BroadcastOver(result, dims_, reduced_); }
+  Value Masked(Value x, Value mask) { return b_.Select(mask, x, b_.FullLike(x, 0)); }
+
+  // Of the elements that are reduced to one: 0, 1, ...
+  Value Places() {
+    Value places = b_.Zeros(xla::S32, dims_);
+    int64_t stride = 1;
+    for (const int64_t d : reduced_) {
+      const Value along = b_.Iota(xla::S32, dims_, d);
+      places = b_.Add(places, b_.Multiply(along, b_.Broadcast(b_.IntScalar(stride), dims_)));
+      stride *= dims_[d];
+    }
+    return places;
+  }
+
+  // The place of the element that became the result; -1 for the initial value.
+  Value PlacesChosen(const LeafFold& fold, int leaf) {
+    InstructionBuilder inner = b_.InNewComputation(absl::StrCat(reducer_.name(), ".place"));
+    std::vector<Value> sides[2];
+    Value place[2];
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; i < n_; ++i) sides[side].push_back(inner.Parameter(reducer_.parameter(side * n_ + i)->shape(), ""));
+      place[side] = inner.Parameter(Shape(xla::S32, {}), "place");
+    }
+    std::vector<Value> arguments = sides[0];
+    arguments.insert(arguments.end(), sides[1].begin(), sides[1].end());
+    const std::vector<Instruction*> map = CloneInstructions(reducer_, arguments, inner.computation());
+    Value condition = fold.condition != nullptr ? map[fold.condition->index()] : nullptr;
+    if (condition == nullptr) {
+      condition = inner.Compare(sides[0][leaf], sides[1][leaf], fold.extreme == Opcode::kMaximum ? "GE" : "LE");
+    }
+    std::vector<Value> results;
+    if (n_ == 1) {
+      results.push_back(map[reducer_.root()->index()]);
+    } else {
+      for (int i = 0; i < n_; ++i) results.push_back(map[reducer_.root()->operand(i)->index()]);
+    }
+    results.push_back(inner.Select(condition, place[fold.stays_if ? 0 : 1], place[fold.stays_if ? 1 : 0]));
+    Computation* both = inner.Finish(inner.Tuple(results));
+    std::vector<Value> operands, inits;
+    for (int i = 0; i < n_; ++i) {
+      operands.push_back(p_.operand(i));
+      inits.push_back(p_.operand(n_ + i));
+    }
+    operands.push_back(Places());
+    inits.push_back(b_.IntScalar(-1));
+    return b_.GetTupleElement(b_.Reduce(operands, inits, reduced_, both), n_);
+  }
+
+  Pullback& p_;
+  InstructionBuilder& b_;
+  const int n_;
+  const Computation& reducer_;
+  const absl::Span<const int64_t> dims_;
+  std::vector<int64_t> reduced_, all_;  // all_: of the result.
+};
+
+}  // namespace
+
 absl::Status ReduceGradient(Pullback& p) {
   const std::optional<Opcode> reducer = OneOpReducer(*p.op().called(0));
-  if (p.op().num_operands() != 2 || !reducer) {
-    return absl::UnimplementedError("reductions of several arrays or by more than one op have no gradient");
-  }
+  if (p.op().num_operands() != 2 || !reducer) return ChoicePullback(p).Run();
   ReducePullback pullback(p);
   switch (*reducer) {
     case Opcode::kAdd:

@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/work.h"
-#include "hlo/gradient/kept_values.h"
+#include "hlo/gradient/layer_plan.h"
 
 namespace toroid {
 namespace {
@@ -42,82 +40,6 @@ bool IsDearer(const Instruction& op) {
     default:
       return IsCollective(op.opcode()) || IsContraction(op);
   }
-}
-
-// What layers are made of, while they are being found: by index of the instruction.
-struct Layers {
-  std::vector<int64_t> of_op;
-  std::vector<bool> computed_again;  // By layer.
-};
-
-// Follows what takes no work to the least array that it is made of; null if that is none at all.
-const Instruction* Anchor(const Instruction& value) {
-  const Instruction* least = &value;
-  const Instruction* at = &value;
-  while (TakesNoWork(*at)) {
-    if (at->num_operands() == 0) return nullptr;
-    if (at->opcode() == Opcode::kTuple || at->opcode() == Opcode::kGetTupleElement || !at->operand(0)->shape().IsArray()) break;
-    at = at->operand(0);
-    if (at->shape().ByteSize() <= least->shape().ByteSize()) least = at;
-  }
-  return least;
-}
-
-class Kept {
- public:
-  Kept(const Computation& computation, const Layers& layers) {
-    for (const auto& op : computation.instructions()) {
-      const int64_t layer = layers.of_op[op->index()];
-      layer_[op.get()] = layer;
-      if (!layers.computed_again[layer]) {
-        if (!TakesNoWork(*op)) values_.insert(op.get());
-        AddAllOf(*op);
-      }
-      for (const Instruction* operand : op->operands()) {
-        if (layers.of_op[operand->index()] != layer) AddAnchors(*operand);
-      }
-    }
-  }
-
-  bool contains(const Instruction& value) const { return values_.contains(&value); }
-  int64_t LayerOf(const Instruction& value) const {
-    const auto found = layer_.find(&value);
-    return found == layer_.end() ? 0 : found->second;
-  }
-
- private:
-  void AddAnchors(const Instruction& value) {
-    if (value.opcode() == Opcode::kTuple) {
-      for (const Instruction* element : value.operands()) AddAnchors(*element);
-    } else if (!value.shape().IsArray()) {
-      values_.insert(&value);
-    } else if (const Instruction* anchor = Anchor(value)) {
-      values_.insert(anchor);
-    }
-  }
-
-  // Bodies of loops that are in no layer.
-  void AddAllOf(const Instruction& op) {
-    for (const Computation* callee : op.called()) {
-      for (const auto& inner : callee->instructions()) {
-        if (!TakesNoWork(*inner)) values_.insert(inner.get());
-        AddAllOf(*inner);
-      }
-    }
-  }
-
-  absl::flat_hash_map<const Instruction*, int64_t> layer_;
-  absl::flat_hash_set<const Instruction*> values_;
-};
-
-void Use(const Computation& computation, const Layers& layers, GradientOptions* options) {
-  auto kept = std::make_shared<const Kept>(computation, layers);
-  options->keep = [kept, within = options->keep](const Instruction& value) {
-    return kept->contains(value) || (within != nullptr && within(value));
-  };
-  options->layer = [kept, &computation, others = options->layer](const Instruction& value) {
-    return value.computation() == &computation || others == nullptr ? kept->LayerOf(value) : others(value);
-  };
 }
 
 std::optional<std::string> ScopeOf(const Instruction& op, absl::string_view prefix) {
@@ -148,7 +70,7 @@ absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const In
     }
     boundary[boundaries[k]->index()] = k;
   }
-  Layers layers;
+  LayerPlan layers;
   layers.computed_again.assign(count + 1, true);
   layers.computed_again.front() = layers.computed_again.back() = false;
   layers.of_op.assign(n, 0);  // 0: depends on no boundary, as far as is known.
@@ -174,7 +96,7 @@ absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const In
       first_use[operand->index()] = std::min(first_use[operand->index()], layer);
     }
   }
-  Use(computation, layers, options);
+  KeepWhatLayersHandOn(computation, layers, options);
   return absl::OkStatus();
 }
 
@@ -195,7 +117,7 @@ absl::Status KeepScopeInputs(const Computation& computation, absl::string_view p
   }
   // Layer k is number 2 k + 1, what stands behind it 2 k + 2.
   for (size_t k = 0; k < scopes.size(); ++k) numbers[scopes[k]] = static_cast<int64_t>(2 * k + 1);
-  Layers layers;
+  LayerPlan layers;
   layers.of_op.assign(n, 0);
   for (int i = 0; i < n; ++i) {
     int64_t& layer = layers.of_op[i];
@@ -222,7 +144,7 @@ absl::Status KeepScopeInputs(const Computation& computation, absl::string_view p
     }
   }
   for (size_t k = 0; k <= 2 * scopes.size(); ++k) layers.computed_again.push_back(k % 2 == 1);
-  Use(computation, layers, options);
+  KeepWhatLayersHandOn(computation, layers, options);
   return absl::OkStatus();
 }
 

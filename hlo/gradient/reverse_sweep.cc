@@ -44,7 +44,8 @@ void ReverseSweep::PlanLayers() {
   for (const Instruction* op : order_) of_op.push_back(options_.layer(*op));
   if (b_.computation() != &forward_ && absl::c_all_of(of_op, [&](int64_t layer) { return layer == of_op[0]; })) return;
   const auto in_layers = [&](const Instruction* op) {
-    return absl::c_all_of(op->operands(), [&](const Instruction* operand) { return of_op[operand->index()] <= of_op[op->index()]; });
+    return absl::c_all_of(op->operands(),
+                          [&](const Instruction* operand) { return of_op[operand->index()] <= of_op[op->index()]; });
   };
   if (absl::c_all_of(order_, in_layers)) {
     absl::c_stable_sort(order_, [&](const Instruction* a, const Instruction* b) { return of_op[a->index()] < of_op[b->index()]; });

@@ -39,8 +39,8 @@ class ReverseSweep {
       : forward_(forward), active_(active), sources_(sources), options_(options), visit_(visit), primals_(*primals),
         b_(*b) {}
 
-  // Over the instructions that `forward` has now; call once. Errors: kUnimplemented "computation/instruction: ..." for an op without
-  // a gradient; kInvalidArgument for values that cannot be built.
+  // Over the instructions that `forward` has now; call once. Errors: kUnimplemented "computation/instruction: ..." for an op
+  // without a gradient; kInvalidArgument for values that cannot be built.
   absl::Status Run();
 
   InstructionBuilder& builder() { return b_; }

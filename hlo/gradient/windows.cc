@@ -1,11 +1,14 @@
 #include "hlo/gradient/windows.h"
 
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/gradient/expansion.h"
 #include "hlo/gradient/reducers.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/neutral_element.h"
 
 namespace toroid {
 namespace {
@@ -41,19 +44,63 @@ Computation* StaysIf(InstructionBuilder& b, PrimitiveType type, bool is_maximum)
   return inner.Finish(inner.Compare(current, candidate, is_maximum ? "GE" : "LE"));
 }
 
-absl::StatusOr<Value> ExtremeCotangent(Pullback& p, bool is_maximum) {
-  InstructionBuilder& b = p.b;
-  const WindowView view(p.op());
+bool IsDilated(const WindowView& view) {
   for (int d = 0; d < view.rank(); ++d) {
-    if (view[d].base_dilation != 1 || view[d].window_dilation != 1) {
-      return absl::UnimplementedError("maxima and minima over dilated windows have no gradient");
-    }
+    if (view[d].base_dilation != 1 || view[d].window_dilation != 1) return true;
   }
+  return false;
+}
+
+bool IsNeutral(const Instruction& init, Opcode op) {
+  if (init.opcode() != Opcode::kConstant) return false;
+  const absl::StatusOr<Literal> value = LiteralOf(init);
+  const std::optional<Literal> neutral = NeutralElement(op, init.shape().element_type());
+  return value.ok() && neutral && *value == *neutral;
+}
+
+Value ExtremeCotangent(Pullback& p, bool is_maximum) {
+  InstructionBuilder& b = p.b;
   const PrimitiveType type = p.operand_shape(0).element_type();
   xla::HloInstructionProto* attrs = b.NewAttrs();
   *attrs->mutable_window() = p.op().attrs().window();
   return b.Op(Opcode::kSelectAndScatter, p.operand_shape(0), {p.operand(0), p.cotangent(), b.Zero(type)}, attrs,
               {StaysIf(b, type, is_maximum), b.ReducerComputation(Opcode::kAdd, type)});
+}
+
+// Folds of `size` elements along a dimension, `dilation` apart, from each one on that has as many.
+Value SlidingFold(InstructionBuilder& b, Opcode op, Value x, int64_t dimension, int64_t size, int64_t dilation) {
+  const int64_t length = x->shape().dim(dimension) - (size - 1) * dilation;
+  Value result = nullptr, fold = x;  // Of `m` elements.
+  int64_t m = 1, done = 0;
+  for (;;) {
+    if ((size & m) != 0) {
+      const Value part = b.SliceAlong(fold, dimension, done * dilation, done * dilation + length);
+      result = result == nullptr ? part : b.Binary(op, result, part);
+      done += m;
+    }
+    if (done == size) return result;
+    const int64_t n = fold->shape().dim(dimension), step = m * dilation;
+    fold = b.Binary(op, b.SliceAlong(fold, dimension, 0, n - step), b.SliceAlong(fold, dimension, step, n));
+    m *= 2;
+  }
+}
+
+absl::Status FoldGradient(Pullback& p, Opcode op) {
+  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+    const WindowView view(p.op());
+    std::vector<int64_t> low, high, interior, zeros(view.rank(), 0), limits, strides;
+    for (int d = 0; d < view.rank(); ++d) {
+      low.push_back(view[d].padding_low);
+      high.push_back(view[d].padding_high);
+      interior.push_back(view[d].base_dilation - 1);
+      strides.push_back(view[d].stride);
+    }
+    Value x = b.Pad(operands[0], operands[1], low, high, interior);
+    for (int d = 0; d < view.rank(); ++d) x = SlidingFold(b, op, x, d, view[d].size, view[d].window_dilation);
+    for (int d = 0; d < view.rank(); ++d) limits.push_back(x->shape().dim(d));
+    x = b.Slice(x, zeros, limits, strides);
+    return b.Binary(op, x, b.Broadcast(operands[1], x->shape().dims()));
+  });
 }
 
 }  // namespace
@@ -63,6 +110,7 @@ absl::Status ReduceWindowGradient(Pullback& p) {
   if (p.op().num_operands() != 2 || !reducer) {
     return absl::UnimplementedError("windows over several arrays or reduced by more than one op have no gradient");
   }
+  // It may be folded in any number of times.
   if (p.Wants(1)) return absl::UnimplementedError("the initial value of a windowed reduction has no gradient");
   if (p.op().shape().NumElements() == 0) return absl::OkStatus();
   switch (*reducer) {
@@ -70,15 +118,53 @@ absl::Status ReduceWindowGradient(Pullback& p) {
       p.Add(0, SumCotangent(p));
       return absl::OkStatus();
     case Opcode::kMaximum:
-    case Opcode::kMinimum: {
-      absl::StatusOr<Value> cotangent = ExtremeCotangent(p, *reducer == Opcode::kMaximum);
-      if (!cotangent.ok()) return cotangent.status();
-      p.Add(0, *cotangent);
+    case Opcode::kMinimum:
+      if (IsDilated(WindowView(p.op())) || !IsNeutral(*p.op().operand(1), *reducer)) return FoldGradient(p, *reducer);
+      p.Add(0, ExtremeCotangent(p, *reducer == Opcode::kMaximum));
       return absl::OkStatus();
-    }
+    case Opcode::kMultiply:
+      return FoldGradient(p, *reducer);
     default:
       return absl::UnimplementedError(absl::StrCat("windowed reductions by ", OpcodeName(*reducer), " have no gradient"));
   }
+}
+
+absl::Status SelectAndScatterGradient(Pullback& p) {
+  InstructionBuilder& b = p.b;
+  const Computation& select = *p.op().called(0);
+  const Instruction& root = *select.root();
+  const std::optional<Opcode> selects = OneOpReducer(select), scatters = OneOpReducer(*p.op().called(1));
+  if (selects != Opcode::kCompare || scatters != Opcode::kAdd || root.attrs().comparison_direction() == "EQ" ||
+      root.attrs().comparison_direction() == "NE") {
+    return absl::UnimplementedError("a select-and-scatter that selects by more than a comparison, or scatters by anything but "
+                                    "addition, has no gradient");
+  }
+  const Value t = p.cotangent();
+  const PrimitiveType type = t->shape().element_type();
+  if (p.Wants(2)) {
+    std::vector<int64_t> all(t->shape().rank());
+    std::iota(all.begin(), all.end(), int64_t{0});
+    p.Add(2, b.Sum(t, all));
+  }
+  if (!p.Wants(1) || p.operand_shape(1).NumElements() == 0) return absl::OkStatus();
+  // The largest or smallest, and the cotangent at its place.
+  const bool is_maximum = (root.attrs().comparison_direction()[0] == 'G') == (root.operand(0) == select.parameter(0));
+  InstructionBuilder inner = b.InNewComputation("selected");
+  const Shape scalar(type, {});
+  std::vector<Value> given;
+  for (int i = 0; i < 4; ++i) given.push_back(inner.Parameter(scalar, ""));
+  const Value stays = inner.Compare(given[0], given[2], is_maximum ? "GE" : "LE");
+  Computation* picks =
+      inner.Finish(inner.Tuple({inner.Select(stays, given[0], given[2]), inner.Select(stays, given[1], given[3])}));
+  xla::HloInstructionProto* attrs = b.NewAttrs();
+  *attrs->mutable_window() = p.op().attrs().window();
+  const std::optional<Literal> least = NeutralElement(is_maximum ? Opcode::kMaximum : Opcode::kMinimum, type);
+  if (!least) return absl::UnimplementedError("select-and-scatter of this element type has no gradient");
+  const Shape of_windows(type, p.operand_shape(1).dims());
+  const Value both = b.Op(Opcode::kReduceWindow, Shape::Tuple({of_windows, of_windows}),
+                          {p.operand(0), t, b.Constant(*least), b.Zero(type)}, attrs, {picks});
+  p.Add(1, b.GetTupleElement(both, 1));
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

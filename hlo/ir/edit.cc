@@ -147,8 +147,10 @@ std::unique_ptr<Module> CloneModule(const Module& module) {
   *clone->mutable_proto() = module.proto();
   clone->config() = module.config();
   for (size_t i = 1; i < module.causes().size(); ++i) clone->AddCause(module.causes()[i]);
+  // All first: callees stand behind their callers in a module that is being built.
+  for (const auto& from : module.computations()) clone->AddComputation(from->name());
   for (const auto& from : module.computations()) {
-    Computation* to = clone->AddComputation(from->name());
+    Computation* to = clone->computation(from->index());
     to->set_id(from->id());
     to->set_proto(from->proto());
     to->set_is_fusion(from->is_fusion());

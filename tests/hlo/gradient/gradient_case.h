@@ -1,4 +1,4 @@
-// BUILD: srcs += "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc", "structure_kinds.cc"
+// BUILD: srcs += "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc", "composite_kinds.cc", "structure_kinds.cc"
 // Programs of a few ops in f64 with random sizes, attributes and values, whose gradients are compared with finite differences.
 #ifndef TOROID_TESTS_HLO_GRADIENT_GRADIENT_CASE_H_
 #define TOROID_TESTS_HLO_GRADIENT_GRADIENT_CASE_H_
@@ -53,12 +53,15 @@ class GradientCase {
 struct GradientKind {
   std::string name;
   std::function<Value(GradientCase&)> make;
+  double step = 1e-5;       // Of the finite difference.
+  double tolerance = 1e-6;  // Relative, above 1.
 };
 
 // One for each op that has a gradient, some with several forms of it.
 std::vector<GradientKind> ElementwiseKinds();
 std::vector<GradientKind> MovementKinds();
 std::vector<GradientKind> ContractionKinds();
+std::vector<GradientKind> CompositeKinds();
 std::vector<GradientKind> StructureKinds();
 
 }  // namespace toroid

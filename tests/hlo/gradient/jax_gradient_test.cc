@@ -62,7 +62,8 @@ TEST_P(JaxGradientTest, OfTheLossAloneAreThoseThatJaxRecorded) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, JaxGradientTest, ::testing::Values("moe_layer_gradient", "conv_spatial_gradient"));
+INSTANTIATE_TEST_SUITE_P(Corpus, JaxGradientTest, ::testing::Values("moe_layer_gradient", "conv_spatial_gradient", "conv_spatial_uneven",
+                                                                    "lm_scan_layers"));
 
 }  // namespace
 }  // namespace toroid

@@ -221,7 +221,7 @@ TEST(RematPolicyTest, OfABoundaryInTwoPrecisionsTheSmallerIsKept) {
   const Value wide = b.Unary(Opcode::kSin, first);
   const Value x0 = b.Convert(wide, xla::BF16);
   const Value x1 = b.Unary(Opcode::kCos, b.Tanh(x0));
-  const Value loss = b.Sum(b.Convert(x1, xla::F32), {0});
+  b.Sum(b.Convert(x1, xla::F32), {0});
   GradientOptions options;
   ASSERT_OK(KeepLayerInputs(*b.computation(), {x0, x1}, &options));
   EXPECT_TRUE(options.keep(*x0));
