@@ -50,8 +50,8 @@ slices of TPU v3; the machine's parameters are those of `simulator/machines/`, e
 row of these tables. [The machine model](machine_model.md) says on which figures it was calibrated.
 
 What cannot be reproduced: quality. Figures 4 to 6 and table 2 are of translations learnt from private data; their published
-numbers stand beside predicted costs. The small model that `//examples:moe_transformer -- --train` trains on real names
-shows the same effects by its loss.
+numbers stand beside predicted costs. A small model trained on real names, with what more experts and the auxiliary loss do to
+it and what not, is in [training.md](training.md).
 )";
 
 // docs/reproduction.md, from the results.

@@ -61,6 +61,14 @@ Value Positions(Value mask, Value start, ModelBuilder* m) {
   return b.Convert(b.Sum(b.Multiply(before, chosen), {2}), xla::S32);
 }
 
+// sums: f32[G,E] over a group's tokens.
+Value MeanOverTokens(Value sums, Value present, ModelBuilder* m) {
+  Builder& b = m->b();
+  if (present == nullptr) return b.MultiplyNumber(sums, 1.0 / static_cast<double>(m->config().tokens_per_group()));
+  Value tokens = b.Sum(b.Convert(present, xla::F32), {1});  // [G]
+  return b.Divide(sums, m->Spread(b.Maximum(tokens, b.FullLike(tokens, 1)), SizesOf(sums), {0}));
+}
+
 }  // namespace
 
 Value Softmax(Value x, ModelBuilder* m) {
@@ -98,8 +106,9 @@ Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m) {
   Value keep = b.Compare(b.MultiplyNumber(second.gate, 2), uniform, "GT");
   second.gate = b.Select(keep, second.gate, b.FullLike(second.gate, 0));
 
-  Value mean_gates = m->MeanOf(gates, {1}, sizes.s);  // [G,E]
-  Value share = b.MultiplyNumber(gating.load, 1.0 / static_cast<double>(sizes.s));
+  // [G,E]: sums over the tokens that are there, divided by their number.
+  Value mean_gates = MeanOverTokens(b.Sum(gates, {1}), present, m);
+  Value share = MeanOverTokens(gating.load, present, m);
   gating.aux = m->MeanOf(b.Multiply(share, mean_gates), {1}, sizes.e);
   return gating;
 }

@@ -27,8 +27,8 @@ void ReplaceUses(const Instruction* old, Instruction* now);
 // instructions that are entries themselves keep their operands.
 void ReplaceUses(Computation* computation, absl::Span<Instruction* const> now);
 
-// Puts operands and control predecessors before their users; of two orders that do, the one nearest to that of the list:
-// always the first instruction that may come next.
+// Puts operands and control predecessors before their users: an instruction stays where it is, or goes in front of its first
+// user. A list that is in order is left alone.
 // Errors: kInternal "computation/instruction: ..." if instructions use each other in a circle.
 absl::Status SortInstructions(Computation* computation);
 
