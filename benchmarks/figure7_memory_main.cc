@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<Row>> Rows(int64_t sequence_length) {
 std::string PlotScript(const std::vector<Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Row& row : rows) {
-    absl::StrAppendFormat(&script, "'%dE %dL' %g %g %g %g\n", row.paper.experts, row.paper.layers, row.paper.weights,
+    absl::StrAppendFormat(&script, "\"%dE %dL\" %g %g %g %g\n", row.paper.experts, row.paper.layers, row.paper.weights,
                           row.paper.activations, row.weights(), row.activations());
   }
   return absl::StrCat(

@@ -48,7 +48,7 @@ std::string Line(const Row& row) {
 std::string PlotScript(const std::vector<Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Row& row : rows) {
-    absl::StrAppendFormat(&script, "'%dE %dL' %g %g\n", row.paper.experts, row.paper.layers, row.paper.billion_weights,
+    absl::StrAppendFormat(&script, "\"%dE %dL\" %g %g\n", row.paper.experts, row.paper.layers, row.paper.billion_weights,
                           row.ours.weights * 1e-9);
   }
   return absl::StrCat(script,

@@ -69,7 +69,7 @@ std::string Table2(const std::vector<Row>& rows) {
 std::string PlotScript(const std::vector<Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Row& row : rows) {
-    absl::StrAppendFormat(&script, "'%dE %dL' %g %g\n", row.paper->experts, row.paper->layers, row.paper->steps_per_second,
+    absl::StrAppendFormat(&script, "\"%dE %dL\" %g %g\n", row.paper->experts, row.paper->layers, row.paper->steps_per_second,
                           row.cost.steps_per_second);
   }
   return absl::StrCat(script,
