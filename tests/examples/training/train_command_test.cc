@@ -1,12 +1,12 @@
 // BUILD: size = "medium"
 #include "examples/training/train_command.h"
 
-#include <filesystem>
 #include <string>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/files.h"
+#include "tests/fresh_path.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -37,12 +37,6 @@ absl::Status RunFlags(const std::string& flags) {
   return RunTrainCommand(command);
 }
 
-std::string TestPath(const std::string& name) {
-  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
-  std::filesystem::remove(path);
-  return path;
-}
-
 TEST(TrainCommandTest, WrongUsageIsToldBeforeAnythingRuns) {
   TrainCommand command;
   EXPECT_THAT(ParseError("--experts=8", &command), HasSubstr("--train"));
@@ -55,7 +49,7 @@ TEST(TrainCommandTest, WrongUsageIsToldBeforeAnythingRuns) {
 }
 
 TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
-  const std::string path = TestPath("run.npz"), whole = TestPath("whole.npz");
+  const std::string path = FreshPath("run.npz"), whole = FreshPath("whole.npz");
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=6 --checkpoint=", whole)));
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=3 --checkpoint=", path)));
   EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=6 --checkpoint=", path)),
@@ -79,7 +73,7 @@ TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
 }
 
 TEST(TrainCommandTest, CurvesAreDrawnWithTheirNumbersBeside) {
-  const std::string path = TestPath("curve.svg");
+  const std::string path = FreshPath("curve.svg");
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=4 --curves=", path)));
   EXPECT_THAT(ReadFile(path), IsOkAndHolds(HasSubstr("<svg")));
   EXPECT_THAT(ReadFile(absl::StrCat(::testing::TempDir(), "/curve.tsv")), IsOkAndHolds(HasSubstr("step\tloss\tcross_entropy")));
