@@ -36,6 +36,9 @@ struct MoeTransformerConfig {
   // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
   bool cumulative_sums_by_products = false;
   PrimitiveType type = xla::F32;  // Of activations. Weights are f32; the gating is computed in f32.
+  // Between the two products of a feed-forward layer values are rounded to bf16, as the matrix units of a TPU read them, and kept
+  // as that until the backward pass.
+  bool bf16_hidden = false;
 
   // ---- In training
   double dropout = 0.1;          // Of the embedded input, of what each sublayer adds, of attention weights.

@@ -71,18 +71,6 @@ Value MeanOverTokens(Value sums, Value present, ModelBuilder* m) {
 
 }  // namespace
 
-Value Softmax(Value x, ModelBuilder* m) {
-  Builder& b = m->b();
-  Builder::Scope scope(&b, "softmax");
-  const int last = x->shape().rank() - 1;
-  const Sizes dims = SizesOf(x);
-  Sizes kept;
-  for (int d = 0; d < last; ++d) kept.push_back(d);
-  Value shifted = b.Subtract(x, m->Spread(m->Shift(x), dims, kept));
-  Value exponentials = b.Exp(shifted);
-  return b.Divide(exponentials, m->Spread(b.Sum(exponentials, {last}), dims, kept));
-}
-
 Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m) {
   Builder& b = m->b();
   Builder::Scope scope(&b, "top2_gating");
