@@ -33,11 +33,12 @@ Choice Best(Value gates, ModelBuilder* m) {
   choice.gate = b.GetTupleElement(best, 0);
   choice.expert = b.GetTupleElement(best, 1);
   choice.mask = b.Compare(experts, m->Spread(choice.expert, sizes.gse, {0, 1}), "EQ");
-  m->gradient_options().custom[best] = [mask = choice.mask](Pullback& p) {
-    Value of_gates = p.b.BroadcastOver(p.cotangent(0), mask->shape().dims(), {2});
-    p.Add(0, p.b.Select(p.sweep().Primal(*mask), of_gates, p.b.FullLike(of_gates, 0)));
+  const auto to_the_best = [](Pullback& p) {
+    Value mask = p.read(0), of_gates = p.b.BroadcastOver(p.cotangent(0), mask->shape().dims(), {2});
+    p.Add(0, p.b.Select(mask, of_gates, p.b.FullLike(of_gates, 0)));
     return absl::OkStatus();
   };
+  m->gradient_options().custom[best] = CustomRule(to_the_best, {choice.mask});
   return choice;
 }
 

@@ -10,6 +10,7 @@
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/analysis/work.h"
 #include "hlo/gradient/gradient.h"
+#include "hlo/gradient/pullback.h"
 #include "hlo/gradient/remat_policy.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/builder.h"
@@ -77,6 +78,58 @@ TEST(MemoryFitTest, EveryLimitIsKeptAndMoreMemoryTakesLessTime) {
     EXPECT_TRUE(actual == expected);
   }
   EXPECT_EQ(flops, 0) << "with 95 % no dot is computed again, for sigmoids take less time per byte";
+}
+
+TEST(MemoryFitTest, RulesOfTheCallersOwnReadTheirValuesInEveryTrial) {
+  // Each relu's derivative is told from another value than its operand.
+  const auto step = [](int64_t limit) -> absl::StatusOr<std::unique_ptr<Module>> {
+    Builder b("relus");
+    const Value weight = b.Parameter(Shape(xla::F32, {1000}), "weight");
+    GradientOptions options;
+    Value x = weight;
+    for (int k = 0; k < 8; ++k) {
+      x = b.Tanh(b.AddNumber(x, 0.01));
+      const Value relu = b.Maximum(x, b.FullLike(x, 0)), is_above = b.Compare(x, b.FullLike(x, 0), "GT");
+      options.custom[relu] = CustomRule(
+          [](Pullback& p) {
+            p.Add(0, p.b.Select(p.read(0), p.cotangent(), p.b.FullLike(p.cotangent(), 0)));
+            return absl::OkStatus();
+          },
+          {is_above});
+      x = b.Add(relu, weight);
+    }
+    const Value loss = b.Sum(b.Exp(x), {0});
+    RETURN_IF_ERROR(FitMemory(*loss, {weight}, {.limit_bytes = limit}, &options).status());
+    ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, {weight}, options, &b));
+    return b.Build(b.Tuple({loss, gradients[0]}));
+  };
+  ASSERT_OK_AND_ASSIGN(const auto all_kept, step(int64_t{1} << 40));
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*all_kept, SmallArguments(*all_kept, 0.05f)));
+  const int64_t most = ComputePeakMemory(*all_kept).bytes;
+  ASSERT_OK_AND_ASSIGN(const auto fitting, step(most * 17 / 20));
+  ASSERT_OK(VerifyModule(*fitting));
+  EXPECT_LE(ComputePeakMemory(*fitting).bytes, most * 17 / 20);
+  ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*fitting, SmallArguments(*fitting, 0.05f)));
+  EXPECT_TRUE(actual == expected);
+}
+
+TEST(MemoryFitTest, ASearchEndsWhereEnoughIsUsed) {
+  int measured = 0;
+  const auto count = [&](double enough) {
+    LayeredMlp mlp(8, kSizes);
+    GradientOptions options;
+    MemoryFit fit{.limit_bytes = 1 << 20, .enough = enough};
+    fit.peak_bytes = [&](const Module& step) -> absl::StatusOr<int64_t> {
+      ++measured;
+      return ComputePeakMemory(step).bytes;
+    };
+    measured = 0;
+    const auto fitted = Fit(mlp, fit, &options);
+    EXPECT_OK(fitted);
+    EXPECT_LE(fitted->peak_bytes, fit.limit_bytes);
+    return measured;
+  };
+  EXPECT_LT(count(0.5), count(1));
 }
 
 TEST(MemoryFitTest, ALimitThatCannotBeMetSaysTheLeast) {
