@@ -1,6 +1,8 @@
 #include "hlo/analysis/peak_memory.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "hlo/analysis/buffers.h"
 #include "hlo/base/math.h"
@@ -12,10 +14,12 @@ namespace {
 class Walk {
  public:
   // `peaks`: of the computations before this one.
-  Walk(const Computation& computation, const std::vector<int64_t>& peaks, const ArraySize* size)
+  Walk(const Computation& computation, const std::vector<int64_t>& peaks, const ArraySize* size,
+       const BufferKind& kind = nullptr)
       : computation_(computation), peaks_(peaks), buffers_(computation, size), held_(buffers_.size(), 0),
-        passed_(buffers_.size(), false), during_(computation.size(), 0) {
+        passed_(buffers_.size(), false), kind_(buffers_.size(), 0), during_(computation.size()) {
     FindLastUses();
+    for (int b = 0; kind != nullptr && b < buffers_.size(); ++b) kind_[b] = kind(buffers_[b]);
   }
 
   // To the end; sets peak(), at() and is_inside().
@@ -31,8 +35,11 @@ class Walk {
     for (int b = 0; b < buffers_.size(); ++b) {
       if (until_[b] >= 0) last_used[until_[b]].push_back(b);  // Others are named by nothing.
     }
+    for (const int b : made_) Move(b, &now_.passes, &now_.stays);
+    made_.clear();
     for (int i = 0; i < n; ++i) {
       const Instruction& instruction = *computation_.instruction(i);
+      for (const int b : last_used[i]) Move(b, &now_.stays, &now_.passes);
       if (instruction.opcode() == Opcode::kParameter) {
         Raise(0, &instruction);  // Held since the begin.
       } else if (instruction.opcode() != Opcode::kWhile && HasTrait(instruction.opcode(), kRunsBody)) {
@@ -48,6 +55,8 @@ class Walk {
       }
       if (i == stop) return;
       for (const int b : last_used[i]) Free(b);
+      for (const int b : made_) Move(b, &now_.passes, &now_.stays);
+      made_.clear();
     }
   }
 
@@ -62,7 +71,7 @@ class Walk {
       if (held_[b] > 0) values->push_back({buffers_[b].maker, buffers_[b].leaf, held_[b], until_[b] > at});
     }
   }
-  const std::vector<int64_t>& during() const { return during_; }
+  std::vector<HeldMemory> TakeDuring() { return std::move(during_); }
 
   // The callee of `instruction` that holds most.
   const Computation* Largest(const Instruction& instruction) const {
@@ -130,6 +139,9 @@ class Walk {
   bool PassOn(int from, int to, int at) {
     if (passed_[to] || !Dies(from, at) || buffers_[from].bytes != buffers_[to].bytes) return false;
     held_[to] = held_[from];
+    Less(held_[from], &now_.passes[kind_[from]]);
+    now_.passes[kind_[to]] = SaturatingAdd(now_.passes[kind_[to]], held_[to]);
+    made_.push_back(to);
     held_[from] = 0;
     until_[from] = -1;  // Once.
     passed_[to] = true;
@@ -141,12 +153,21 @@ class Walk {
     for (const int b : buffers_.Of(instruction)) {
       if (buffers_[b].maker != &instruction || passed_[b]) continue;
       held_[b] = buffers_[b].bytes;
-      live_ = SaturatingAdd(live_, held_[b]);
+      now_.bytes = SaturatingAdd(now_.bytes, held_[b]);
+      now_.passes[kind_[b]] = SaturatingAdd(now_.passes[kind_[b]], held_[b]);
+      made_.push_back(b);
     }
   }
+  // Sums saturate: what is taken away from one may be more than it has.
+  static void Less(int64_t bytes, int64_t* sum) { *sum = std::max<int64_t>(0, *sum - bytes); }
   void Free(int buffer) {
-    live_ -= held_[buffer];
+    Less(held_[buffer], &now_.bytes);
+    Less(held_[buffer], &now_.passes[kind_[buffer]]);
     held_[buffer] = 0;
+  }
+  void Move(int buffer, std::array<int64_t, kBufferKinds>* from, std::array<int64_t, kBufferKinds>* to) const {
+    Less(held_[buffer], &(*from)[kind_[buffer]]);
+    (*to)[kind_[buffer]] = SaturatingAdd((*to)[kind_[buffer]], held_[buffer]);
   }
 
   int64_t Inside(const Instruction& instruction) const {
@@ -156,8 +177,11 @@ class Walk {
   }
 
   void Raise(int64_t inside, const Instruction* at) {
-    const int64_t bytes = SaturatingAdd(live_, inside);
-    if (at != nullptr) during_[at->index()] = std::max(during_[at->index()], bytes);
+    const int64_t bytes = SaturatingAdd(now_.bytes, inside);
+    if (at != nullptr && bytes > during_[at->index()].bytes) {
+      during_[at->index()] = now_;
+      during_[at->index()].bytes = bytes;
+    }
     if (bytes <= peak_ && at_ != nullptr) return;
     peak_ = bytes;
     at_ = at != nullptr ? at : computation_.size() > 0 ? computation_.instruction(0) : nullptr;
@@ -171,8 +195,11 @@ class Walk {
   std::vector<bool> passed_;   // Took an operand's place.
   std::vector<int> until_;     // The last instruction that needs it; the computation's size for its results.
   std::vector<bool> stays_;    // The caller's to the end.
-  std::vector<int64_t> during_;  // By instruction: most held while it runs.
-  int64_t live_ = 0, peak_ = 0;
+  std::vector<int> kind_;
+  std::vector<int> made_;            // By the instruction that runs.
+  std::vector<HeldMemory> during_;   // By instruction.
+  HeldMemory now_;                   // Bodies left out.
+  int64_t peak_ = 0;
   const Instruction* at_ = nullptr;
   bool is_inside_ = false;
 };
@@ -217,14 +244,15 @@ PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   return peak;
 }
 
-std::vector<std::vector<int64_t>> MemoryWhileRunning(const Module& module, const ArraySize* size) {
+std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize* size, const BufferKind& kind) {
   std::vector<int64_t> peaks(module.num_computations(), 0);
-  std::vector<std::vector<int64_t>> during(module.num_computations());
+  std::vector<HeldMemory> during;
   for (const auto& computation : module.computations()) {
-    Walk walk(*computation, peaks, size);
+    const bool is_entry = computation.get() == module.entry();
+    Walk walk(*computation, peaks, size, is_entry ? kind : nullptr);
     walk.Run();
     peaks[computation->index()] = walk.peak();
-    during[computation->index()] = walk.during();
+    if (is_entry) during = walk.TakeDuring();
   }
   return during;
 }

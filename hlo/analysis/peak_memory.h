@@ -10,7 +10,9 @@
 #ifndef TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
 #define TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "hlo/analysis/buffers.h"
@@ -36,9 +38,21 @@ std::vector<bool> DonatedParameters(const Module& module);
 // Arrays without holes, unless `size` says otherwise.
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullptr);
 
-// Most bytes held while each instruction runs, bodies included, by the computation's index and the instruction's: of a
-// body what is its own, beside which its caller's count.
-std::vector<std::vector<int64_t>> MemoryWhileRunning(const Module& module, const ArraySize* size = nullptr);
+// Kinds of buffers that a caller tells apart.
+inline constexpr int kBufferKinds = 4;
+using BufferKind = std::function<int(const Buffer&)>;  // Below kBufferKinds.
+
+// What is held while one instruction runs, at its highest.
+struct HeldMemory {
+  int64_t bytes = 0;                          // All of it.
+  std::array<int64_t, kBufferKinds> stays{};  // Needed before the instruction and after it, by kind.
+  std::array<int64_t, kBufferKinds> passes{};  // Made by the instruction, or needed for the last time. The rest of `bytes` is
+                                               // what the bodies hold that it runs.
+};
+
+// Of the entry, by the index of its instructions. `kind` empty: all are of kind 0.
+std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize* size = nullptr,
+                                           const BufferKind& kind = nullptr);
 
 }  // namespace toroid
 

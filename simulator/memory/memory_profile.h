@@ -5,6 +5,7 @@
 #ifndef TOROID_SIMULATOR_MEMORY_MEMORY_PROFILE_H_
 #define TOROID_SIMULATOR_MEMORY_MEMORY_PROFILE_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,11 +19,18 @@ namespace toroid {
 
 enum class MemoryClass {
   kParameter,   // An argument that stays as it is: weights that are not updated, the batch.
-  kState,       // An argument that the program donates, and what is written in its place.
+  kState,       // An argument that the program donates, and what is written in its place: weights in training.
+  kSlot,        // Of these, in a program whose products read some: one that no product reads. Averages of an optimizer.
   kActivation,  // Made before the peak and needed after it.
-  kWorkspace    // Operands and results of the op at the peak, made or used for the last time there.
+  kWorkspace    // Operands and results of the op at the peak, made or used for the last time there; over time, of the op
+                // that runs.
 };
+inline constexpr int kMemoryClasses = 5;
 absl::string_view MemoryClassName(MemoryClass c);
+
+// By number: parameters of the entry that are slots. `module` as it was before lowering, which lets products take what stands
+// behind them into their groups.
+std::vector<bool> FindSlots(const Module& module);
 
 struct MemoryProfile {
   struct Value {
@@ -35,16 +43,21 @@ struct MemoryProfile {
   struct Sample {
     int64_t start_ps;
     int64_t bytes;  // Until the next sample.
+    std::array<int64_t, kMemoryClasses> by_class;  // Sum: bytes.
   };
 
   int64_t peak_bytes = 0;
-  int64_t parameter_bytes = 0, state_bytes = 0, activation_bytes = 0, workspace_bytes = 0;  // Sum: peak_bytes.
+  // By MemoryClass; sum: peak_bytes.
+  std::array<int64_t, kMemoryClasses> by_class{};
+  int64_t bytes(MemoryClass c) const { return by_class[static_cast<int>(c)]; }
   const Instruction* peak_at = nullptr;
   std::vector<Value> at_peak;   // Largest first.
   std::vector<Sample> samples;  // Of the entry, by time; neighbors differ.
 };
 
-MemoryProfile ProfileMemory(const Module& module, const Schedule& schedule, const ArraySize* size = nullptr);
+// `slots`: those of FindSlots.
+MemoryProfile ProfileMemory(const Module& module, const Schedule& schedule, const std::vector<bool>& slots,
+                            const ArraySize* size = nullptr);
 
 }  // namespace toroid
 

@@ -1,32 +1,32 @@
-// page_memory.js: bytes in use over the step under the capacity of a device, what they are at the peak, and the largest
-// tensors alive there.
+// page_memory.js: bytes in use over the step by what they are for, under the capacity of a device, what they are at the peak,
+// and the largest tensors alive there.
 
 const memoryPart = (() => {
   const memory = data.memory || {};
-  const samples = list(memory.samples).filter((s) => isFinite(s[0]) && isFinite(s[1])).sort((a, b) => a[0] - b[0]);
+  const PARTS = [['parameters', '#0072b2'], ['state', '#56b4e9'], ['slots', '#cc79a7'], ['activations', '#009e73'], ['workspace', '#e69f00']];
+  // [time, all bytes, bytes of each part].
+  const samples = list(memory.samples).filter((s) => s.length === PARTS.length + 1 && s.every(isFinite))
+    .map((s) => [s[0], d3.sum(s.slice(1)), ...s.slice(1)]).sort((a, b) => a[0] - b[0]);
   const peak = number(memory.peak), capacity = number(memory.capacity);
-  const PARTS = [['parameters', '#0072b2'], ['state', '#56b4e9'], ['activations', '#009e73'], ['workspace', '#e69f00']];
   const LEFT = 70, RIGHT = 14, TOP = 22, BOTTOM = 28, HEIGHT = 250;
 
-  // The most bytes of each pixel column, so that no peak is lost: [[x, bytes], ...], a step function.
+  // The sample with most bytes of each pixel column, so that no peak is lost: [[x, sample], ...], a step function.
   function columns(x, width) {
     const result = [];
-    let i = 0, current = samples.length ? samples[0][1] : 0;
+    let i = 0, current = samples[0];
     for (let column = 0; column <= width; ++column) {
       const until = x.invert(LEFT + column + 1);
       let most = current;
       for (; i < samples.length && samples[i][0] < until; ++i) {
-        current = samples[i][1];
-        most = Math.max(most, current);
+        current = samples[i];
+        if (current[1] > most[1]) most = current;
       }
       result.push([LEFT + column, most]);
     }
     return result;
   }
-  const at = (time) => {
-    const i = d3.bisector((s) => s[0]).right(samples, time) - 1;
-    return i < 0 ? 0 : samples[i][1];
-  };
+  const at = (time) => samples[Math.max(0, d3.bisector((s) => s[0]).right(samples, time) - 1)];
+  const partsOf = (sample) => PARTS.map(([name, color], i) => ({name, color, bytes: sample[2 + i]}));
 
   function drawChart() {
     if (samples.length === 0) return drawEmpty('#memory', 'Nothing is held in memory.');
@@ -48,13 +48,17 @@ const memoryPart = (() => {
       .call(d3.svg.axis().scale(x).orient('bottom').ticks(Math.max(3, Math.floor(width / 120))).tickSize(5).tickFormat((t) => (t ? timeText(t).replace(/\.0+(?=\D)/, '') : '0')));
     const points = columns(x, width);
     const area = d3.svg.area().x((d) => d[0]).y0(bottom).interpolate('step-after');
-    svg.append('path').attr({d: area.y1((d) => y(d[1]))(points), fill: '#0072b2', opacity: 0.45});
-    svg.append('path').attr({fill: 'none', stroke: '#2f8fd0', 'stroke-width': 1.3,
-      d: d3.svg.line().x((d) => d[0]).y((d) => y(d[1])).interpolate('step-after')(points)});
+    PARTS.forEach(([, color], i) => {
+      const below = (d) => d3.sum(d[1].slice(2, 2 + i));
+      svg.append('path').attr({fill: color, opacity: 0.75,
+        d: d3.svg.area().x((d) => d[0]).y0((d) => y(below(d))).y1((d) => y(below(d) + d[1][2 + i])).interpolate('step-after')(points)});
+    });
+    svg.append('path').attr({fill: 'none', stroke: cssColor('text'), 'stroke-width': 1, opacity: 0.6,
+      d: d3.svg.line().x((d) => d[0]).y((d) => y(d[1][1])).interpolate('step-after')(points)});
     if (showsCapacity) {
       if (peak > capacity) {
         svg.append('clipPath').attr('id', 'over').append('rect').attr({x: LEFT, y: 0, width, height: y(capacity)});
-        svg.append('path').attr({d: area.y1((d) => y(d[1]))(points), 'clip-path': 'url(#over)', class: 'bad', opacity: 0.8});
+        svg.append('path').attr({d: area.y1((d) => y(d[1][1]))(points), 'clip-path': 'url(#over)', class: 'bad', opacity: 0.8});
       }
       svg.append('line').attr({x1: LEFT, x2: LEFT + width, y1: y(capacity), y2: y(capacity), stroke: cssColor('bad'),
         'stroke-width': 1.5, 'stroke-dasharray': '6 4'});
@@ -73,7 +77,8 @@ const memoryPart = (() => {
         const time = x.invert(d3.mouse(svg.node())[0]);
         bus.cursor(time);
         const running = eventAt(tracks[0], time);
-        showTip([bytesText(at(time)), `at ${timeText(time)}`, running >= 0 ? `while ${tracks[0].row[running].name} runs` : '']);
+        const sample = at(time);
+        showTip([bytesText(sample[1]), ...partsOf(sample).filter((part) => part.bytes > 0).map((part) => `${part.name} ${bytesText(part.bytes)}`), `at ${timeText(time)}`, running >= 0 ? `while ${tracks[0].row[running].name} runs` : '']);
       })
       .on('mouseleave', () => { bus.cursor(null); hideTip(); });
     bus.on('cursor.memory', (time) => {
@@ -85,7 +90,8 @@ const memoryPart = (() => {
   function drawParts() {
     const place = d3.select('#memory .parts .bar').html('');
     const width = place.node().clientWidth;
-    const parts = PARTS.map(([name, color]) => ({name, color, bytes: number(memory[name])})).filter((part) => part.bytes > 0);
+    const bytesOf = (name) => number(memory[name]) - (name === 'state' ? number(memory.slots) : 0);
+    const parts = PARTS.map(([name, color]) => ({name, color, bytes: bytesOf(name)})).filter((part) => part.bytes > 0);
     if (width < 50 || parts.length === 0) return;
     const svg = place.append('svg').attr({width, height: parts.length * 40});
     const x = d3.scale.linear().domain([0, d3.max(parts, (part) => part.bytes)]).range([0, width - 10]);

@@ -2,6 +2,7 @@
 #ifndef TOROID_SIMULATOR_REPORT_PREDICTION_H_
 #define TOROID_SIMULATOR_REPORT_PREDICTION_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -68,6 +69,9 @@ struct PredictedNetwork {
   std::vector<std::vector<float>> link_loads;
 };
 
+// Parts of what a program holds, as reports name them (MemoryClass).
+inline constexpr std::array<const char*, 5> kMemoryParts = {"parameters", "state", "slots", "activations", "workspace"};
+
 struct PredictedMemory {
   struct Value {
     std::string instruction;
@@ -79,10 +83,11 @@ struct PredictedMemory {
   };
   struct Sample {
     int64_t start_ps;
-    int64_t bytes;
+    std::array<int64_t, kMemoryParts.size()> bytes;  // By part, until the next sample; slots are no state here.
   };
   int64_t capacity = 0;
   int64_t parameters = 0, state = 0, activations = 0, workspace = 0, peak = 0;
+  int64_t slots = 0;  // Of `state`: what no product reads.
   // Beside arguments and results, places that nothing fits in included; and all of it together.
   int64_t temporary = 0, allocated = 0;
   std::string peak_at;

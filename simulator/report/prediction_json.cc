@@ -62,7 +62,7 @@ json MemoryJson(const PredictedMemory& memory) {
   return {{"capacity", memory.capacity},       {"parameters", memory.parameters}, {"state", memory.state},
           {"activations", memory.activations}, {"workspace", memory.workspace},   {"peak", memory.peak},
           {"peak_at", memory.peak_at},         {"temporary", memory.temporary},   {"allocated", memory.allocated},
-          {"largest", std::move(largest)}};
+          {"slots", memory.slots},             {"largest", std::move(largest)}};
 }
 
 template <typename Row, typename ToJson>
@@ -132,7 +132,9 @@ nlohmann::json PageJson(const Prediction& prediction) {
   page["ridge"] = {{"flops_per_second", prediction.flops_per_second}, {"bytes_per_second", prediction.bytes_per_second}};
   json samples = json::array();
   for (const PredictedMemory::Sample& sample : prediction.memory.samples) {
-    samples.push_back({Seconds(static_cast<double>(sample.start_ps)), sample.bytes});
+    json row = {Seconds(static_cast<double>(sample.start_ps))};
+    for (const int64_t bytes : sample.bytes) row.push_back(bytes);
+    samples.push_back(std::move(row));
   }
   page["memory"]["samples"] = std::move(samples);
   return page;

@@ -76,7 +76,8 @@ std::string MemoryText(const PredictedMemory& memory, int width) {
   std::string text = absl::StrFormat(
       "memory: %s of %s at the peak (%s): parameters %s, state %s, activations %s, workspace %s\n", BytesText(memory.peak),
       BytesText(memory.capacity), memory.peak_at.empty() ? "nothing runs" : memory.peak_at, BytesText(memory.parameters),
-      BytesText(memory.state), BytesText(memory.activations), BytesText(memory.workspace));
+      BytesText(memory.state) + (memory.slots > 0 ? absl::StrCat(" (", BytesText(memory.slots), " of it slots)") : ""),
+      BytesText(memory.activations), BytesText(memory.workspace));
   if (memory.allocated > 0) {
     absl::StrAppend(&text, "        ", BytesText(memory.allocated), " as handed out: ", BytesText(memory.temporary),
                     " beside arguments and results\n");

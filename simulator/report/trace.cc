@@ -41,8 +41,9 @@ json EventJson(const PredictedEvent& event, const Prediction& prediction) {
   return out;
 }
 
-json Counter(const std::string& name, int64_t at_ps, double value) {
-  return {{"ph", "C"}, {"pid", kProcess}, {"name", name}, {"ts", Microseconds(at_ps)}, {"args", {{"value", value}}}};
+// `values` by name are drawn on top of each other.
+json Counter(const std::string& name, int64_t at_ps, json values) {
+  return {{"ph", "C"}, {"pid", kProcess}, {"name", name}, {"ts", Microseconds(at_ps)}, {"args", std::move(values)}};
 }
 
 // The busiest link of a pattern, "chip 12 +x".
@@ -72,11 +73,13 @@ std::string TraceText(const Prediction& prediction) {
     if (pattern < 0) continue;
     const std::string link = BusiestLink(prediction.network.link_loads[pattern], prediction.network.axes.size(), &load);
     if (link.empty()) continue;
-    events.push_back(Counter("link " + link, event.start_ps, load));
-    events.push_back(Counter("link " + link, event.start_ps + event.picoseconds, 0));
+    events.push_back(Counter("link " + link, event.start_ps, {{"value", load}}));
+    events.push_back(Counter("link " + link, event.start_ps + event.picoseconds, {{"value", 0}}));
   }
   for (const PredictedMemory::Sample& sample : prediction.memory.samples) {
-    events.push_back(Counter("memory, bytes", sample.start_ps, static_cast<double>(sample.bytes)));
+    json parts = json::object();
+    for (size_t i = 0; i < kMemoryParts.size(); ++i) parts[kMemoryParts[i]] = sample.bytes[i];
+    events.push_back(Counter("memory, bytes", sample.start_ps, std::move(parts)));
   }
   return JsonText({{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}}, -1) + "\n";
 }

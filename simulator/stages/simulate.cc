@@ -76,8 +76,8 @@ double SlowestSpeed(const Machine& machine, absl::Span<const int64_t> core_of_de
 class Simulator {
  public:
   Simulator(const Module& lowered, const SimulationOptions& options, std::unique_ptr<CollectiveSimulator> network,
-            const DeviceCounts& counts)
-      : module_(lowered), names_(lowered), options_(options), chip_(options.machine.family.core()),
+            const DeviceCounts& counts, std::vector<bool> slots)
+      : module_(lowered), slots_(std::move(slots)), names_(lowered), options_(options), chip_(options.machine.family.core()),
         network_(std::move(network)), collectives_(network_.get(), counts), speed_(SlowestSpeed(options.machine, network_->core_of_device())) {}
 
   absl::StatusOr<Prediction> Run() {
@@ -271,13 +271,14 @@ class Simulator {
     const ArraySize size = [tiling](const Shape& array) {
       return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18));
     };
-    const MemoryProfile profile = ProfileMemory(module_, schedule_, &size);
+    const MemoryProfile profile = ProfileMemory(module_, schedule_, slots_, &size);
     PredictedMemory& memory = prediction_.memory;
     memory.capacity = options_.machine.family.core().memory_bytes();
-    memory.parameters = profile.parameter_bytes;
-    memory.state = profile.state_bytes;
-    memory.activations = profile.activation_bytes;
-    memory.workspace = profile.workspace_bytes;
+    memory.parameters = profile.bytes(MemoryClass::kParameter);
+    memory.slots = profile.bytes(MemoryClass::kSlot);
+    memory.state = profile.bytes(MemoryClass::kState) + memory.slots;
+    memory.activations = profile.bytes(MemoryClass::kActivation);
+    memory.workspace = profile.bytes(MemoryClass::kWorkspace);
     memory.peak = profile.peak_bytes;
     const MemoryNeeds needs = ComputeMemoryNeeds(module_, &size);
     memory.temporary = needs.temporary;
@@ -291,7 +292,9 @@ class Simulator {
       memory.largest.push_back({std::move(name), array.ToString(), std::string(MemoryClassName(value.memory_class)),
                                 SourceLine(module_, value.maker->metadata()), OpNameOf(*value.maker), value.bytes});
     }
-    for (const MemoryProfile::Sample& sample : profile.samples) memory.samples.push_back({sample.start_ps, sample.bytes});
+    for (const MemoryProfile::Sample& sample : profile.samples) {
+      memory.samples.push_back({sample.start_ps, sample.by_class});
+    }
   }
 
   void AddNoteOnRematerialization() {
@@ -355,6 +358,7 @@ class Simulator {
   }
 
   const Module& module_;
+  const std::vector<bool> slots_;  // Of module_'s parameters.
   const TextNames names_;
   const SimulationOptions& options_;
   ChipModel chip_;
@@ -393,7 +397,7 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
                    CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
                                                RouterTableOf(machine.family.network()), std::move(core_of_device)));
   ASSIGN_OR_RETURN(simulation.prediction,
-                   Simulator(*simulation.lowered, options, std::move(network), counts).Run());
+                   Simulator(*simulation.lowered, options, std::move(network), counts, FindSlots(module)).Run());
   simulation.prediction.module = module.name();
   simulation.prediction.machine = machine.slice.name();
   simulation.prediction.devices = devices;

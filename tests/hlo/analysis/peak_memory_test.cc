@@ -145,11 +145,30 @@ TEST(PeakMemoryTest, MemoryWhileRunningReachesThePeakAndNotMore) {
   const auto module = Program(
       "x = f32[1000] parameter(0) y = f32[2000] concatenate(x, x), dimensions={0} z = f32[1000] slice(y), "
       "slice={[0:1000]} ROOT w = f32[1000] negate(z)");
-  const auto during = MemoryWhileRunning(*module)[module->entry()->index()];
+  std::vector<int64_t> during;
+  for (const HeldMemory& held : MemoryWhileRunning(*module)) during.push_back(held.bytes);
   EXPECT_THAT(during, ElementsAre(4000, 12000, 16000, 8000));
   EXPECT_EQ(ComputePeakMemory(*module).bytes, 16000);
   const ArraySize padded = [](const Shape& array) { return array.ByteSize() + 96; };
   EXPECT_EQ(ComputePeakMemory(*module, &padded).bytes, 16000 + 3 * 96);
+}
+
+TEST(PeakMemoryTest, WhatStaysAndWhatPassesAreToldApartByKind) {
+  const auto module = Program(
+      "x = f32[1000] parameter(0) y = f32[2000] concatenate(x, x), dimensions={0} n = f32[2000] negate(y) z = f32[1000] "
+      "slice(n), slice={[0:1000]} ROOT w = f32[1000] negate(z)");
+  const auto held = MemoryWhileRunning(*module, nullptr, [](const Buffer& buffer) {
+    return buffer.maker->opcode() == Opcode::kParameter ? 1 : 2;
+  });
+  ASSERT_EQ(held.size(), 5);
+  for (const HeldMemory& at : held) {
+    EXPECT_EQ(at.stays[1], 4000);
+    EXPECT_EQ(at.passes[1], 0);
+    EXPECT_EQ(at.stays[2], 0);
+    EXPECT_EQ(at.bytes, 4000 + at.passes[2]);
+  }
+  EXPECT_EQ(held[2].passes[2], 8000) << "the result takes the operand's place";
+  EXPECT_EQ(held[3].passes[2], 12000);
 }
 
 TEST(BuffersTest, TuplesAndTheirElementsNameOneBuffer) {

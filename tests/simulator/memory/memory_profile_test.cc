@@ -1,7 +1,9 @@
 #include "simulator/memory/memory_profile.h"
 
 #include <memory>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -26,7 +28,7 @@ Profiled Profile(const std::string& text, const ArraySize* size = nullptr) {
   EXPECT_OK(module.status());
   const auto schedule = ComputeSchedule(**module, OneMicrosecond, {});
   EXPECT_OK(schedule.status());
-  MemoryProfile profile = ProfileMemory(**module, *schedule, size);
+  MemoryProfile profile = ProfileMemory(**module, *schedule, FindSlots(**module), size);
   return {*std::move(module), std::move(profile)};
 }
 
@@ -45,13 +47,45 @@ TEST(MemoryProfileTest, PeakIsDividedByWhatValuesAreFor) {
   const auto [module, profile] = Profile(kStep);
   ASSERT_NE(profile.peak_at, nullptr);
   EXPECT_EQ(profile.peak_at->name(), "u");
-  EXPECT_EQ(profile.state_bytes, 40000);       // w
-  EXPECT_EQ(profile.parameter_bytes, 20000);   // b
-  EXPECT_EQ(profile.activation_bytes, 20000);  // h
-  EXPECT_EQ(profile.workspace_bytes, 40000);   // u
+  EXPECT_EQ(profile.bytes(MemoryClass::kState), 40000);       // w
+  EXPECT_EQ(profile.bytes(MemoryClass::kParameter), 20000);   // b
+  EXPECT_EQ(profile.bytes(MemoryClass::kActivation), 20000);  // h
+  EXPECT_EQ(profile.bytes(MemoryClass::kWorkspace), 40000);   // u
   EXPECT_EQ(profile.peak_bytes, 120000);
   ASSERT_FALSE(profile.at_peak.empty());
   EXPECT_EQ(profile.at_peak[0].bytes, 40000);
+}
+
+TEST(MemoryProfileTest, StateThatNoProductReadsIsSlots) {
+  // w -= v', v' = 0.9 v + gradient; n counts steps; x is the batch.
+  constexpr char kMomentum[] = R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }
+ENTRY main {
+  w = f32[100,100] parameter(0)
+  v = f32[100,100] parameter(1)
+  n = s32[] parameter(2)
+  x = f32[50,100] parameter(3)
+  doubled = f32[100,100] add(w, w)
+  y = f32[50,100] dot(x, doubled), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  g = f32[100,100] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  nu = f32[100,100] add(v, g)
+  next = f32[100,100] subtract(w, nu)
+  one = s32[] constant(1)
+  n1 = s32[] add(n, one)
+  ROOT t = (f32[100,100], f32[100,100], s32[]) tuple(next, nu, n1) })";
+  auto module = ParseModule(kMomentum);
+  ASSERT_OK(module.status());
+  EXPECT_EQ(FindSlots(**module), std::vector<bool>({false, true, true, false}));
+  const auto [same, profile] = Profile(kMomentum);
+  EXPECT_EQ(profile.bytes(MemoryClass::kState), 40000);
+  EXPECT_EQ(profile.bytes(MemoryClass::kSlot), 40004);
+  EXPECT_EQ(profile.bytes(MemoryClass::kParameter), 20000);
+}
+
+TEST(MemoryProfileTest, AProgramWithoutProductsHasNoSlots) {
+  auto module = ParseModule("HloModule m, input_output_alias={ {}: (0, {}, may-alias) } ENTRY main { x = f32[10] "
+                            "parameter(0) ROOT y = f32[10] negate(x) }");
+  ASSERT_OK(module.status());
+  EXPECT_EQ(FindSlots(**module), std::vector<bool>({false}));
 }
 
 TEST(MemoryProfileTest, SamplesFollowTheScheduleAndReachThePeak) {
@@ -61,6 +95,9 @@ TEST(MemoryProfileTest, SamplesFollowTheScheduleAndReachThePeak) {
   for (const auto& sample : profile.samples) {
     EXPECT_GT(sample.start_ps, before);
     before = sample.start_ps;
+    EXPECT_EQ(std::accumulate(sample.by_class.begin(), sample.by_class.end(), int64_t{0}), sample.bytes);
+    // What stays is the same at all times.
+    EXPECT_EQ(sample.by_class[static_cast<int>(MemoryClass::kParameter)], 20000);
     most = std::max(most, sample.bytes);
   }
   EXPECT_EQ(most, profile.peak_bytes);
@@ -93,9 +130,8 @@ ENTRY main {
   l = (s32[], f32[1000]) while(s), condition=condition, body=body
   ROOT r = f32[1000] get-tuple-element(l), index=1 })");
   EXPECT_EQ(profile.peak_at->computation()->name(), "body");
-  EXPECT_EQ(profile.peak_bytes, profile.parameter_bytes + profile.state_bytes + profile.activation_bytes +
-                                    profile.workspace_bytes);
-  EXPECT_GE(profile.workspace_bytes, 20000);
+  EXPECT_EQ(profile.peak_bytes, std::accumulate(profile.by_class.begin(), profile.by_class.end(), int64_t{0}));
+  EXPECT_GE(profile.bytes(MemoryClass::kWorkspace), 20000);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Prediction Example() {
   prediction.memory.parameters = 5000000000;
   prediction.memory.peak_at = "main/dot.1";
   prediction.memory.largest = {{"main/w", "f32[1000000]", "parameters", "train.py:12", "params['w']", 4000000}};
-  prediction.memory.samples = {{0, 1000}, {3 * kMillisecond, 2000}};
+  prediction.memory.samples = {{0, {1000, 0, 0, 0, 0}}, {3 * kMillisecond, {1000, 400, 300, 200, 100}}};
   return prediction;
 }
 
