@@ -27,6 +27,7 @@ struct Request {
   double label_smoothing = 0.1;
   bool shared_embedding = false;
   std::string remat = "none";
+  std::string dispatch = "einsum";
   int64_t sequence_length = 512;
   bool replicated_slots = true;
   int width = 100;
@@ -34,6 +35,7 @@ struct Request {
 
 absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig* config) {
   ASSIGN_OR_RETURN(*config, PaperConfig(request.model));
+  ASSIGN_OR_RETURN(config->dispatch, ParseDispatch(request.dispatch));
   config->dropout = request.dropout;
   config->label_smoothing = request.label_smoothing;
   config->sequences = config->tokens_per_group() / request.sequence_length;
@@ -94,6 +96,9 @@ int main(int argc, char** argv) {
   app.add_option("--label_smoothing", request.label_smoothing, "Share of a label spread over the vocabulary")
       ->capture_default_str();
   app.add_option("--remat", request.remat, "What the backward pass computes again: none, dots, layers, layer_dots")
+      ->capture_default_str();
+  app.add_option("--dispatch", request.dispatch,
+                 "How tokens get to experts: einsum, by one-hot masks, or gather, by rows picked on each device")
       ->capture_default_str();
   app.add_option("--sequence_length", request.sequence_length, "Tokens of a sequence; a group has 2,048")
       ->check(CLI::IsMember(std::vector<int64_t>{64, 128, 256, 512, 1024, 2048}))

@@ -10,6 +10,12 @@
 
 namespace toroid {
 
+absl::StatusOr<Dispatch> ParseDispatch(absl::string_view word) {
+  if (word == "einsum") return Dispatch::kEinsum;
+  if (word == "gather") return Dispatch::kGather;
+  return absl::InvalidArgumentError(absl::StrCat("no dispatch '", word, "': say einsum or gather"));
+}
+
 int64_t MoeTransformerConfig::Parts(int64_t size) const {
   int64_t parts = std::min(size, devices);
   while (devices % parts != 0) --parts;
@@ -24,6 +30,10 @@ absl::Status MoeTransformerConfig::Check() const {
   if (layers % 2 != 0) return absl::InvalidArgumentError("layers must be even: half are in each stack");
   for (const double rate : {dropout, label_smoothing}) {
     if (!(rate >= 0 && rate < 1)) return absl::InvalidArgumentError("dropout and label smoothing must be in [0, 1)");
+  }
+  if (dispatch == Dispatch::kGather && groups % Parts(groups) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("dispatch by gather writes a program for each device: ", groups,
+                                                   " groups must be a multiple of their ", Parts(groups), " parts"));
   }
   return absl::OkStatus();
 }

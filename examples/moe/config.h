@@ -17,6 +17,15 @@
 
 namespace toroid {
 
+// How tokens get to their experts and back.
+enum class Dispatch {
+  kEinsum,  // By products with one-hot masks, partitioned by the compiler.
+  kGather,  // By rows picked by index, device by device (section 3.2 of the paper).
+};
+// "einsum", "gather".
+// Errors: kInvalidArgument for another word.
+absl::StatusOr<Dispatch> ParseDispatch(absl::string_view word);
+
 struct MoeTransformerConfig {
   int64_t devices = 2048;
   int64_t layers = 36;            // Both stacks together; half in each.
@@ -35,6 +44,7 @@ struct MoeTransformerConfig {
   // How a token's position in its expert's buffer is counted: by cumulative sums, or by products with a triangular
   // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
   bool cumulative_sums_by_products = false;
+  Dispatch dispatch = Dispatch::kEinsum;
   PrimitiveType type = xla::F32;  // Of activations. Weights are f32; the gating is computed in f32.
 
   // ---- In training
@@ -53,7 +63,8 @@ struct MoeTransformerConfig {
   // The number of parts of a dimension of this size: the largest divisor of the devices that does not exceed it.
   int64_t Parts(int64_t size) const;
 
-  // Errors: kInvalidArgument unless layers is even, all sizes are positive and rates are in [0, 1).
+  // Errors: kInvalidArgument unless layers is even, all sizes are positive and rates are in [0, 1); for Dispatch::kGather if
+  // groups are cut into unequal parts.
   absl::Status Check() const;
 };
 
