@@ -58,6 +58,10 @@ struct State {
 absl::Status ChooseRemat(Remat remat, ModelBuilder* m) {
   GradientOptions& options = m->gradient_options();
   if (remat == Remat::kDots || remat == Remat::kLayerDots) KeepDots(&options);
+  if (m->config().stages > 1) {
+    if (remat == Remat::kLayerDots) return absl::UnimplementedError("a pipeline's stages are computed again whole: say layers");
+    return absl::OkStatus();
+  }
   if (remat != Remat::kLayers && remat != Remat::kLayerDots) return absl::OkStatus();
   const std::vector<const Instruction*> inputs(m->layer_inputs().begin(), m->layer_inputs().end());
   return KeepLayerInputs(*m->b().computation(), inputs, &options);
@@ -71,7 +75,10 @@ absl::StatusOr<State> Update(Value loss, Value step, const TrainingOptions& opti
   ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, weights, m->gradient_options(), &b));
   State state, slots;
   state.Add({.name = "step", .kind = StateArray::Kind::kStepCounter}, step, b.AddNumber(step, 1));
-  Adafactor adafactor(options.adafactor, step, &b);
+  AdafactorOptions adafactor_options = options.adafactor;
+  // A stage has no use for the averages of others.
+  adafactor_options.replicated_slots &= m->config().stages == 1;
+  Adafactor adafactor(adafactor_options, step, &b);
   for (size_t i = 0; i < weights.size(); ++i) {
     const ModelWeight& weight = m->weights()[i];
     const AdafactorUpdate update = adafactor.Update(weights[i], gradients[i], weight.name);
@@ -104,6 +111,7 @@ absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& confi
   Value seed = b.Parameter(Shape(xla::U32, {}), "seed");
   const Batch batch = BatchParameters(&m);
   m.set_seed(SeedOfStep(seed, step, &b));
+  m.recomputes_stages() = options.remat == Remat::kLayers;
   const Losses losses = BuildLosses(batch, /*uniform=*/nullptr, &m);
   ASSIGN_OR_RETURN(State state, Update(losses.loss, step, options, &m));
 
