@@ -25,6 +25,7 @@ inline constexpr PublishedCost kTable3[] = {
 
 // A dense Transformer of 96 layers, 2.3B weights, by GPipe on 2,048 cores; and 100 models of one language pair each.
 inline constexpr double kDenseCoreYears = 235.5, kDenseDays = 42, kDenseBillionWeights = 2.3, kDenseBleuGain = 6.1;
+inline constexpr int64_t kDenseCores = 2048, kDenseLayers = 96;
 inline constexpr double kBilingualCoreYears = 29;
 
 // Billion source tokens after which a model's cross-entropy per token was below 0.7, 0.6 and 0.5; 0: not reached. Table 2, in the

@@ -67,7 +67,12 @@ void MeasureMemory(const Module& lowered, size_t state, SimulatedTraining* resul
 absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, Remat remat) {
   SimulatedTraining result;
   result.remat = remat;
-  MoeTransformerConfig& config = result.config = PaperConfig(program.experts, program.layers);
+  MoeTransformerConfig& config = result.config;
+  if (program.experts == 0) {
+    ASSIGN_OR_RETURN(config, PaperConfig("t_96l"));
+  } else {
+    config = PaperConfig(program.experts, program.layers);
+  }
   config.sequence_length = program.sequence_length;
   config.sequences = 2048 / config.sequence_length;
   config.groups = config.devices * (program.tokens_per_core / config.tokens_per_group());

@@ -162,14 +162,17 @@ struct SmallRun {
   Comparison comparison;
 };
 
-absl::StatusOr<SmallRun> RunSmall(int64_t devices, uint64_t seed) {
+absl::StatusOr<SmallRun> RunSmall(int64_t devices, Dispatch dispatch, uint64_t seed) {
   SmallRun run;
   run.config = TinyConfig();
   run.config.devices = run.config.experts = run.config.groups = devices;
+  // Unpartitioned by masks: what is written for each device has no unpartitioned form.
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> plain, BuildMoeTransformer(run.config));
+  run.config.dispatch = dispatch;
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildMoeTransformer(run.config));
   const std::vector<Literal> arguments =
       RandomArguments(*module, std::min(run.config.source_vocabulary, run.config.target_vocabulary), seed);
-  ASSIGN_OR_RETURN(const Literal expected, RunSingle(*module, arguments));
+  ASSIGN_OR_RETURN(const Literal expected, RunSingle(*plain, arguments));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   const Stopwatch start;
   ASSIGN_OR_RETURN(const Literal actual,
@@ -181,19 +184,22 @@ absl::StatusOr<SmallRun> RunSmall(int64_t devices, uint64_t seed) {
   return run;
 }
 
-absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int64_t small_devices,
+absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int64_t small_devices, const std::string& dispatch_word,
                         uint64_t seed) {
+  ASSIGN_OR_RETURN(const Dispatch dispatch, ParseDispatch(dispatch_word));
   std::vector<FullSizeRow> rows;
   SmallRun small;
   {
     ProgressBar progress(static_cast<int64_t>(devices.size()) + 1);
     for (const int64_t n : devices) {
       progress.Step(absl::StrFormat("partitioning and simulating MoE(%dE, %dL) for %d devices", n, layers, n));
-      ASSIGN_OR_RETURN(FullSizeRow row, PartitionFullSize(PaperConfig(n, layers)));
+      MoeTransformerConfig config = PaperConfig(n, layers);
+      config.dispatch = dispatch;
+      ASSIGN_OR_RETURN(FullSizeRow row, PartitionFullSize(config));
       rows.push_back(std::move(row));
     }
     progress.Step(absl::StrFormat("running a small copy on %d simulated devices", small_devices));
-    ASSIGN_OR_RETURN(small, RunSmall(small_devices, seed));
+    ASSIGN_OR_RETURN(small, RunSmall(small_devices, dispatch, seed));
   }
   std::printf(
       "GShard: a Mixture-of-Experts Transformer (encoder and decoder, top-2 gating), one expert per "
@@ -224,6 +230,7 @@ int main(int argc, char** argv) {
   std::vector<int64_t> devices = {128, 512, 2048};
   int64_t layers = 36, small_devices = 16;
   uint64_t seed = 1;
+  std::string dispatch = "einsum";
   toroid::TrainCommand training;
   toroid::AddTrainFlags(app, &training);
   const CLI::Option* devices_flag = app.add_option("--devices", devices, "Devices (and experts) of the full-size models; with --train those that train")
@@ -233,14 +240,19 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(int64_t{2}, int64_t{1000}));
   app.add_option("--small_devices", small_devices, "Devices (and experts) of the copy that is executed")
       ->check(CLI::Range(int64_t{1}, int64_t{2048}));
+  const CLI::Option* dispatch_flag =
+      app.add_option("--dispatch", dispatch,
+                     "How tokens get to experts: einsum, by one-hot masks, or gather, by rows picked on each device; not with --train")
+          ->capture_default_str();
   app.add_option("--seed", seed, "Seed of the small copy's weights and tokens, and of training");
   app.callback([&] {
+    if (training.train && dispatch_flag->count() > 0) throw CLI::ValidationError("--dispatch", "--train has einsum alone");
     if (training.train && devices_flag->count() > 0 && devices.size() != 1) {
       throw CLI::ValidationError("--devices", "--train takes one number of devices");
     }
   });
   return toroid::RunCommand(app, argc, argv, [&] {
-    if (!training.train) return toroid::RunExample(devices, layers, small_devices, seed);
+    if (!training.train) return toroid::RunExample(devices, layers, small_devices, dispatch, seed);
     training.devices = devices_flag->count() > 0 ? devices[0] : 0;
     training.layers = layers_flag->count() > 0 ? layers : 0;
     training.seed = seed;

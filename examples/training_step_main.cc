@@ -29,7 +29,9 @@ struct Request {
   double label_smoothing = 0.1;
   bool shared_embedding = false;
   std::string remat = "none";
+  std::string dispatch = "einsum";
   int64_t sequence_length = 512;
+  int64_t microbatches = 0;  // 0: the model's.
   bool replicated_slots = true;
   int width = 100;
 };
@@ -42,10 +44,15 @@ absl::StatusOr<TrainingStep> BuildFitting(const MoeTransformerConfig& config, Tr
 
 absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig* config, Machine* machine) {
   ASSIGN_OR_RETURN(*config, PaperConfig(request.model));
+  ASSIGN_OR_RETURN(config->dispatch, ParseDispatch(request.dispatch));
   config->dropout = request.dropout;
   config->label_smoothing = request.label_smoothing;
   config->sequences = config->tokens_per_group() / request.sequence_length;
   config->sequence_length = request.sequence_length;
+  if (request.microbatches > 0 && config->stages == 1) {
+    return absl::InvalidArgumentError("--microbatches: only t_96l is a pipeline");
+  }
+  if (request.microbatches > 0) config->microbatches = request.microbatches;
   config->shared_embedding = request.shared_embedding;
   if (config->shared_embedding) config->source_vocabulary = config->target_vocabulary;
   TrainingOptions options;
@@ -53,6 +60,11 @@ absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig*
   options.adafactor.replicated_slots = request.replicated_slots;
   ASSIGN_OR_RETURN(*machine, LoadMachine(absl::StrFormat("tpu-v3-%d", config->devices)));
   return options.remat == Remat::kFit ? BuildFitting(*config, options, *machine) : BuildTrainingStep(*config, options);
+}
+
+std::string Name(const MoeTransformerConfig& config) {
+  if (config.experts > 0) return absl::StrFormat("MoE(%dE, %dL)", config.experts, config.layers);
+  return absl::StrFormat("T(%dL), %d stages, %d microbatches", config.layers, config.stages, config.microbatches);
 }
 
 absl::Status Run(const Request& request) {
@@ -74,8 +86,7 @@ absl::Status Run(const Request& request) {
   watch = Stopwatch();
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
   const double simulate = watch.Seconds();
-  std::printf("MoE(%dE, %dL), training step: %d instructions, %d for each device\n", static_cast<int>(config.experts),
-              static_cast<int>(config.layers), static_cast<int>(instructions),
+  std::printf("%s, training step: %d instructions, %d for each device\n", Name(config).c_str(), static_cast<int>(instructions),
               static_cast<int>(partitioned.module->NumInstructions()));
   std::printf("  built and differentiated in %.2f s, partitioned in %.2f s, simulated in %.2f s\n\n", build, partition,
               simulate);
@@ -96,7 +107,7 @@ int main(int argc, char** argv) {
       "time and memory on a TPU v3 slice with a core for each expert.",
       "training_step");
   toroid::Request request;
-  app.add_option("--model", request.model, "Experts and layers, as 2048e_36l")->capture_default_str();
+  app.add_option("--model", request.model, "Experts and layers, as 2048e_36l; t_96l, the dense model of 96 layers as a pipeline")->capture_default_str();
   app.add_option("-o,--output", request.output, "Where to write the annotated program, in any format of hlo-convert");
   app.add_option("--dropout", request.dropout, "Rate of dropout")->capture_default_str();
   app.add_option("--label_smoothing", request.label_smoothing, "Share of a label spread over the vocabulary")
@@ -104,9 +115,14 @@ int main(int argc, char** argv) {
   app.add_option("--remat", request.remat, "What the backward pass computes again: none, dots, layers, layer_dots; fit: as little "
                  "as memory allows")
       ->capture_default_str();
+  app.add_option("--dispatch", request.dispatch,
+                 "How tokens get to experts: einsum, by one-hot masks, or gather, by rows picked on each device")
+      ->capture_default_str();
   app.add_option("--sequence_length", request.sequence_length, "Tokens of a sequence; a group has 2,048")
       ->check(CLI::IsMember(std::vector<int64_t>{64, 128, 256, 512, 1024, 2048}))
       ->capture_default_str();
+  app.add_option("--microbatches", request.microbatches, "Of the batch of t_96l; a multiple of its 16 stages")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--shared_embedding", request.shared_embedding, "One table of 32,000 words for source, target and output");
   app.add_flag("--replicated_slots,!--split_slots", request.replicated_slots,
                "Adafactor's averages whole on every core, as in the paper's runs, or cut");

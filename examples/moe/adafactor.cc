@@ -45,15 +45,15 @@ Adafactor::Adafactor(const AdafactorOptions& options, Value step, Builder* b) : 
 
 // Where the weight is, along the dimensions that `slot` has.
 Value Adafactor::Place(Value slot, Value weight, int64_t removed) {
-  const xla::OpSharding* sharding = weight->sharding();
   const bool is_whole = removed >= 0 && options_.replicated_slots;
-  if (!is_whole && sharding != nullptr && sharding->type() == xla::OpSharding::OTHER) {
-    for (int64_t d = 0; d < weight->shape().rank(); ++d) {
-      const int64_t parts = sharding->tile_assignment_dimensions(static_cast<int>(d));
-      if (parts > 1 && d != removed) return b_.Split(slot, d - (removed >= 0 && d > removed ? 1 : 0), parts);
-    }
-  }
-  return b_.Replicate(slot);
+  const xla::OpSharding* sharding = weight->sharding();
+  if (is_whole || sharding == nullptr || sharding->type() != xla::OpSharding::OTHER) return b_.Replicate(slot);
+  if (removed < 0) return b_.Annotate(slot, *sharding);
+  if (sharding->tile_assignment_dimensions(static_cast<int>(removed)) > 1) return b_.Replicate(slot);
+  xla::OpSharding rest = *sharding;
+  auto* tiles = rest.mutable_tile_assignment_dimensions();
+  tiles->erase(tiles->begin() + removed);
+  return b_.Annotate(slot, rest);
 }
 
 Slot Adafactor::MovingAverage(Value now, Value weight, int64_t removed, const std::string& name) {

@@ -17,10 +17,19 @@
 
 namespace toroid {
 
+// How tokens get to their experts and back.
+enum class Dispatch {
+  kEinsum,  // By products with one-hot masks, partitioned by the compiler.
+  kGather,  // By rows picked by index, device by device (section 3.2 of the paper).
+};
+// "einsum", "gather".
+// Errors: kInvalidArgument for another word.
+absl::StatusOr<Dispatch> ParseDispatch(absl::string_view word);
+
 struct MoeTransformerConfig {
   int64_t devices = 2048;
   int64_t layers = 36;            // Both stacks together; half in each.
-  int64_t experts = 2048;         // E, per MoE layer.
+  int64_t experts = 2048;         // E, per MoE layer; 0: every layer is dense.
   int64_t groups = 2048;          // G
   int64_t sequences = 4;          // Per group.
   int64_t sequence_length = 512;  // S = sequences * sequence_length = 2048 tokens per group.
@@ -35,6 +44,7 @@ struct MoeTransformerConfig {
   // How a token's position in its expert's buffer is counted: by cumulative sums, or by products with a triangular
   // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
   bool cumulative_sums_by_products = false;
+  Dispatch dispatch = Dispatch::kEinsum;
   PrimitiveType type = xla::F32;  // Of activations. Weights are f32; the gating is computed in f32.
   // Between the two products of a feed-forward layer values are rounded to bf16, as the matrix units of a TPU read them, and kept
   // as that until the backward pass.
@@ -48,15 +58,23 @@ struct MoeTransformerConfig {
   // One table for source, target and output, of `target_vocabulary` rows.
   bool shared_embedding = false;
 
+  // ---- A dense model as a pipeline (pipeline.h)
+  int64_t stages = 1;        // Of each stack, one after the other on as many parts of the mesh; 1: no pipeline.
+  int64_t microbatches = 1;  // Of a batch; a multiple of the stages.
+
   int64_t tokens_per_group() const { return sequences * sequence_length; }
   // C = max(1, ceil(2S / E))
-  int64_t capacity() const { return std::max<int64_t>(1, (2 * tokens_per_group() + experts - 1) / experts); }
+  int64_t capacity() const {
+    return experts == 0 ? 0 : std::max<int64_t>(1, (2 * tokens_per_group() + experts - 1) / experts);
+  }
   // Every second feed-forward layer of a stack, from the second on.
-  int64_t moe_layers() const { return 2 * (layers / 2 / 2); }
+  int64_t moe_layers() const { return experts == 0 ? 0 : 2 * (layers / 2 / 2); }
   // The number of parts of a dimension of this size: the largest divisor of the devices that does not exceed it.
   int64_t Parts(int64_t size) const;
 
-  // Errors: kInvalidArgument unless layers is even, all sizes are positive and rates are in [0, 1).
+  // Errors: kInvalidArgument unless layers is even, all sizes are positive and rates are in [0, 1); for Dispatch::kGather if
+  // groups are cut into unequal parts; for a pipeline of which stages, microbatches or the mesh come out uneven, or that is to
+  // have experts or padding.
   absl::Status Check() const;
 };
 
@@ -64,7 +82,8 @@ struct MoeTransformerConfig {
 // bf16 (section 4.3).
 MoeTransformerConfig PaperConfig(int64_t experts, int64_t layers);
 
-// By name: "2048e_36l" is PaperConfig(2048, 36).
+// By name: "2048e_36l" is PaperConfig(2048, 36); "t_96l" is the dense Transformer of 96 layers, in 16 stages on 2048 devices.
+// The paper gives neither its sizes nor its stages: heads of 64 give its 2.3 billion weights (2.35; of 128, 2.95).
 // Errors: kInvalidArgument for a name that is none, with the names of Table 1.
 absl::StatusOr<MoeTransformerConfig> PaperConfig(absl::string_view name);
 

@@ -21,6 +21,13 @@ Value ModelBuilder::ExpertWeight(const Sizes& dims, const std::string& name, int
   return b_.Split(AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in))), 0, config_.Parts(dims[0]));
 }
 
+Value ModelBuilder::StageWeight(const Sizes& dims, const std::string& name, int64_t fan_in) {
+  Value weight = fan_in == 0 ? AddWeight(dims, name, 1, 0) : AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in)));
+  std::vector<AxisNames> axes(dims.size());
+  axes[0] = "stage";
+  return b_.Shard(weight, axes);
+}
+
 Value ModelBuilder::Scale(int64_t size, const std::string& name) { return b_.Replicate(AddWeight({size}, name, 1, 0)); }
 
 Value ModelBuilder::MeanOf(Value x, const Sizes& dimensions, int64_t count) {
@@ -46,11 +53,15 @@ Value ModelBuilder::HiddenRelu(Value x) {
 }
 
 Value ModelBuilder::Dropout(Value x) {
-  if (seed_ == nullptr || config_.dropout == 0) return x;
   Builder::Scope scope(&b_, "dropout");
-  const Value bits = RandomBits(seed_, next_site_++, SizesOf(x), &b_);
-  const Value is_kept = b_.Compare(bits, b_.FullLike(bits, std::floor(config_.dropout * 0x1p32)), "GE");
-  return b_.Select(is_kept, b_.MultiplyNumber(x, 1 / (1 - config_.dropout)), b_.FullLike(x, 0));
+  return Dropout(x, seed_, &b_);
+}
+
+Value ModelBuilder::Dropout(Value x, Value seed, InstructionBuilder* b) {
+  if (seed == nullptr || config_.dropout == 0) return x;
+  const Value bits = RandomBits(seed, next_site_++, SizesOf(x), b);
+  const Value is_kept = b->Compare(bits, b->FullLike(bits, std::floor(config_.dropout * 0x1p32)), "GE");
+  return b->Select(is_kept, b->MultiplyNumber(x, 1 / (1 - config_.dropout)), b->FullLike(x, 0));
 }
 
 Value ModelBuilder::Uniform(const Sizes& dims) {

@@ -27,7 +27,9 @@ struct ModelWeight {
 
 class ModelBuilder {
  public:
-  ModelBuilder(const MoeTransformerConfig& config, std::string name) : config_(config), b_(std::move(name), config.devices) {}
+  ModelBuilder(const MoeTransformerConfig& config, std::string name) : config_(config), b_(std::move(name), config.devices) {
+    if (config.stages > 1) b_.SetMesh({{{"stage", config.stages}, {"data", config.devices / config.stages}}});
+  }
 
   const MoeTransformerConfig& config() const { return config_; }
   Builder& b() { return b_; }
@@ -37,6 +39,8 @@ class ModelBuilder {
   Value Weight(const Sizes& dims, const std::string& name, int64_t fan_in);
   // Dimension 0 is cut: an expert's weights lie on its device.
   Value ExpertWeight(const Sizes& dims, const std::string& name, int64_t fan_in);
+  // Of all layers of a pipeline: dimension 0 is its stages. All 1 where `fan_in` is 0.
+  Value StageWeight(const Sizes& dims, const std::string& name, int64_t fan_in);
   // All 1.
   Value Scale(int64_t size, const std::string& name);
   const std::vector<ModelWeight>& weights() const { return weights_; }
@@ -61,8 +65,13 @@ class ModelBuilder {
   // Random numbers come from here; without a seed there is no dropout, and every second expert is kept.
   void set_seed(Value seed) { seed_ = seed; }
   bool is_training() const { return seed_ != nullptr; }
+  Value seed() const { return seed_; }
+  // The layers of a pipeline's stage are computed again in the backward pass.
+  bool& recomputes_stages() { return recomputes_stages_; }
   // Each element with probability 1 - dropout, then divided by that; 0 elsewhere.
   Value Dropout(Value x);
+  // The same in any computation, by a seed of it.
+  Value Dropout(Value x, Value seed, InstructionBuilder* b);
   // f32[dims] in [0, 1).
   Value Uniform(const Sizes& dims);
 
@@ -84,6 +93,7 @@ class ModelBuilder {
   Computation* larger_gate_ = nullptr;
   Value seed_ = nullptr;
   uint32_t next_site_ = 0;
+  bool recomputes_stages_ = false;
 };
 
 inline Sizes SizesOf(Value x) { return Sizes(x->shape().dims().begin(), x->shape().dims().end()); }

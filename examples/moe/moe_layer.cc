@@ -1,6 +1,7 @@
 #include "examples/moe/moe_layer.h"
 
 #include "absl/strings/str_cat.h"
+#include "examples/moe/gather_dispatch.h"
 #include "examples/moe/gating.h"
 #include "examples/moe/softmax.h"
 
@@ -25,15 +26,12 @@ Value GateLogits(Value x, Value wg, ModelBuilder* m) {
   return b.Convert(b.Einsum("GSM,ME->GSE", x, m->Activation(wg)), xla::F32);
 }
 
-// What each expert gets from all groups: [E,A,M], A = G C.
-Value Dispatch(Value combine, Value x, ModelBuilder* m) {
+// What each expert gets: [E,G,C,M].
+Value DispatchByMask(Value combine, Value x, ModelBuilder* m) {
   Builder& b = m->b();
-  const MoeTransformerConfig& config = m->config();
   Value dispatch = m->Activation(b.Compare(combine, b.FullLike(combine, 0), "NE"));
   Builder::Scope scope(&b, "dispatch");
-  const int64_t e = config.experts;
-  Value expert_in = b.Split(b.Einsum("GSEC,GSM->EGCM", dispatch, x), 0, config.Parts(e));
-  return b.Reshape(expert_in, {e, config.groups * config.capacity(), config.model});
+  return b.Einsum("GSEC,GSM->EGCM", dispatch, x);
 }
 
 Value Experts(Value x, const MoeLayerWeights& weights, ModelBuilder* m) {
@@ -44,12 +42,22 @@ Value Experts(Value x, const MoeLayerWeights& weights, ModelBuilder* m) {
   return b.Einsum("EAH,EHM->EAM", h, m->Activation(weights.wo));
 }
 
-Value Combine(Value combine, Value expert_out, ModelBuilder* m) {
+// Answers of the experts cut by experts, [E,G,C,M], to what they get.
+Value RunExperts(Value expert_in, const MoeLayerWeights& weights, ModelBuilder* m) {
   Builder& b = m->b();
   const MoeTransformerConfig& config = m->config();
+  const Sizes dims = SizesOf(expert_in);
+  {
+    Builder::Scope scope(&b, "dispatch");
+    expert_in = b.Reshape(b.Split(expert_in, 0, config.Parts(dims[0])), {dims[0], dims[1] * dims[2], dims[3]});
+  }
+  return b.Reshape(Experts(expert_in, weights, m), dims);
+}
+
+Value CombineByMask(Value combine, Value expert_out, ModelBuilder* m) {
+  Builder& b = m->b();
   combine = m->Activation(combine);
   Builder::Scope scope(&b, "combine");
-  expert_out = b.Reshape(expert_out, {config.experts, config.groups, config.capacity(), config.model});
   return b.Einsum("GSEC,GECM->GSM", combine, b.Transpose(expert_out, {1, 0, 2, 3}));
 }
 
@@ -67,9 +75,14 @@ MoeLayerWeights MakeMoeLayerWeights(const std::string& prefix, ModelBuilder* m) 
 MoeLayerResult MoeLayer(const MoeLayerInputs& inputs, const MoeLayerWeights& weights, ModelBuilder* m) {
   const Gating gating =
       Top2Gating(Softmax(GateLogits(inputs.x, weights.wg, m), m), inputs.uniform, inputs.present, m);
+  if (m->config().dispatch == Dispatch::kGather) {
+    const Slots slots(gating, inputs.present, m);
+    Value expert_out = RunExperts(DispatchByGather(slots, inputs.x, m), weights, m);
+    return {CombineByGather(slots, expert_out, m), gating.aux, gating.load};
+  }
   Value combine = m->b().Add(AtPosition(gating.first, m), AtPosition(gating.second, m));
-  Value expert_out = Experts(Dispatch(combine, inputs.x, m), weights, m);
-  return {Combine(combine, expert_out, m), gating.aux, gating.load};
+  Value expert_out = RunExperts(DispatchByMask(combine, inputs.x, m), weights, m);
+  return {CombineByMask(combine, expert_out, m), gating.aux, gating.load};
 }
 
 }  // namespace toroid

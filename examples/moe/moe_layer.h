@@ -5,6 +5,7 @@
 //   h          = relu(einsum("EGCM,EMH->EGCH", expert_in, wi))
 //   expert_out = einsum("EGCH,EHM->GECM", h, wo)
 //   y          = einsum("GSEC,GECM->GSM", combine, expert_out) and back
+// Dispatch::kGather moves rows instead of multiplying by masks (gather_dispatch.h).
 // Source: GShard, arXiv:2006.16668, Algorithm 2.
 #ifndef TOROID_EXAMPLES_MOE_MOE_LAYER_H_
 #define TOROID_EXAMPLES_MOE_MOE_LAYER_H_

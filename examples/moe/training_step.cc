@@ -65,7 +65,8 @@ struct ForwardPass {
   Losses losses;
 };
 
-std::unique_ptr<ForwardPass> BuildForward(const MoeTransformerConfig& config) {
+// `remat` as training options say it.
+std::unique_ptr<ForwardPass> BuildForward(const MoeTransformerConfig& config, Remat remat) {
   auto forward = std::make_unique<ForwardPass>(config);
   ModelBuilder& m = forward->m;
   Builder& b = m.b();
@@ -73,6 +74,7 @@ std::unique_ptr<ForwardPass> BuildForward(const MoeTransformerConfig& config) {
   forward->seed = b.Parameter(Shape(xla::U32, {}), "seed");
   forward->batch = BatchParameters(&m);
   m.set_seed(SeedOfStep(forward->seed, forward->step, &b));
+  m.recomputes_stages() = remat == Remat::kLayers;
   forward->losses = BuildLosses(forward->batch, /*uniform=*/nullptr, &m);
   return forward;
 }
@@ -86,7 +88,10 @@ absl::StatusOr<State> Update(const AdafactorOptions& options, ForwardPass* forwa
   ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, weights, m->gradient_options(), &b));
   State state, slots;
   state.Add({.name = "step", .kind = StateArray::Kind::kStepCounter}, step, b.AddNumber(step, 1));
-  Adafactor adafactor(options, step, &b);
+  AdafactorOptions adafactor_options = options;
+  // A stage has no use for the averages of others.
+  adafactor_options.replicated_slots &= m->config().stages == 1;
+  Adafactor adafactor(adafactor_options, step, &b);
   for (size_t i = 0; i < weights.size(); ++i) {
     const ModelWeight& weight = m->weights()[i];
     const AdafactorUpdate update = adafactor.Update(weights[i], gradients[i], weight.name);
@@ -123,7 +128,7 @@ absl::Status Fit(const MoeTransformerConfig& config, const TrainingOptions& trai
   MemoryFit fit = training.memory_fit;
   const Module& module = *forward->losses.loss->module();
   fit.step = [&](const GradientOptions& options) -> absl::StatusOr<std::unique_ptr<Module>> {
-    const std::unique_ptr<ForwardPass> same = BuildForward(config);
+    const std::unique_ptr<ForwardPass> same = BuildForward(config, training.remat);
     same->m.gradient_options() = OptionsInCopy(options, module, *same->losses.loss->module());
     ASSIGN_OR_RETURN(TrainingStep step, Finish(training.adafactor, same.get()));
     return std::move(step.module);
@@ -138,6 +143,10 @@ absl::Status ChooseRemat(const MoeTransformerConfig& config, const TrainingOptio
   ModelBuilder& m = forward->m;
   if (remat == Remat::kDots || remat == Remat::kLayerDots) KeepDots(&m.gradient_options());
   if (remat == Remat::kNone || remat == Remat::kDots) return absl::OkStatus();
+  if (config.stages > 1) {
+    if (remat == Remat::kLayers) return absl::OkStatus();
+    return absl::UnimplementedError("a pipeline's stages are computed again whole: say layers");
+  }
   const std::vector<const Instruction*> inputs(m.layer_inputs().begin(), m.layer_inputs().end());
   RETURN_IF_ERROR(KeepLayerInputs(*m.b().computation(), inputs, &m.gradient_options()));
   return remat == Remat::kFit ? Fit(config, training, forward) : absl::OkStatus();
@@ -157,7 +166,7 @@ absl::StatusOr<Remat> ParseRemat(absl::string_view word) {
 
 absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options) {
   RETURN_IF_ERROR(config.Check());
-  const std::unique_ptr<ForwardPass> forward = BuildForward(config);
+  const std::unique_ptr<ForwardPass> forward = BuildForward(config, options.remat);
   RETURN_IF_ERROR(ChooseRemat(config, options, forward.get()));
   return Finish(options.adafactor, forward.get());
 }

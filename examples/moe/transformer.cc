@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "examples/moe/layers.h"
 #include "examples/moe/moe_layer.h"
+#include "examples/moe/pipeline.h"
 #include "hlo/base/status.h"
 
 namespace toroid {
@@ -76,6 +77,7 @@ Value LayerStack::FeedForward(Value x, Value present, bool is_moe, const std::st
 }
 
 Value LayerStack::Run(Value x, Value present, Value memory, Value memory_present, const std::string& name) {
+  if (m_.config().stages > 1) return LayerNorm(RunPipeline(x, memory, name, &m_), name + ".norm", &m_);
   Builder::Scope scope(&m_.b(), name);
   const bool is_decoder = memory != nullptr;
   x = m_.Dropout(x);
@@ -86,7 +88,7 @@ Value LayerStack::Run(Value x, Value present, Value memory, Value memory_present
     // Padding stands at the end, where no position that counts looks back at it.
     x = SelfAttention(x, {.is_causal = is_decoder, .present = is_decoder ? nullptr : present}, layer);
     if (is_decoder) x = CrossAttention(x, memory, {.is_causal = false, .present = memory_present}, layer);
-    x = FeedForward(x, present, /*is_moe=*/i % 2 == 1, layer);
+    x = FeedForward(x, present, /*is_moe=*/m_.config().experts > 0 && i % 2 == 1, layer);
   }
   m_.layer_inputs().push_back(x);
   return LayerNorm(x, name + ".norm", &m_);

@@ -248,19 +248,18 @@ class Chooser {
 
   // What the local program exchanges by itself: halos.
   void AddExchanges(const Assignment& candidate, int64_t* sent, double* time, double* cost) const {
-    if (problem_.op == nullptr || rule_.results.empty()) return;
+    if (problem_.op == nullptr || !HasExchanges(*problem_.op)) return;
     std::vector<double> operand_bytes;
-    for (size_t d = 0; d < rule_.results[0].size(); ++d) {
-      const DimFactors& dim = rule_.results[0][d];
-      if (dim.size != 1 || rule_.factors[dim.factor[0]].kind != FactorKind::kPermuting) continue;
-      const AxisList& axes = candidate.factor_axes[dim.factor[0]];
-      if (axes.empty()) continue;
+    for (size_t f = 0; f < rule_.factors.size(); ++f) {
+      const FactorKind kind = rule_.factors[f].kind;
+      const AxisList& axes = candidate.factor_axes[f];
+      if ((kind != FactorKind::kPermuting && kind != FactorKind::kReduction) || axes.empty()) continue;
       for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
         const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);
         operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));
       }
       const ExchangeCost exchange =
-          CostOfExchanges(*problem_.op, static_cast<int>(d), mesh_, planner_->cost(), axes, operand_bytes);
+          CostOfExchanges(*problem_.op, rule_, static_cast<int>(f), mesh_, planner_->cost(), axes, operand_bytes);
       *sent += exchange.sent_bytes;
       *time += planner_->cost().CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, mesh_, axes);
       *cost += exchange.delay;

@@ -1,10 +1,30 @@
 #include "partitioner/ops/convolution.h"
 
+#include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/finite.h"
+#include "partitioner/ops/reverse.h"
 #include "partitioner/ops/window_base.h"
 
 namespace toroid {
+namespace {
+
+// The factor of spatial dimension 0; those of the others follow.
+int SpatialFactor(const ConvolutionView& numbers) {
+  return 3 + (numbers.batch_groups() > 1 ? 1 : 0) + (numbers.feature_groups() > 1 ? 1 : 0);
+}
+
+// Of one spatial dimension.
+struct SpatialSizes {
+  SpatialSizes(const Instruction& op, const ConvolutionView& numbers, int i)
+      : image(op.operand(0)->shape().dim(numbers.input_spatial()[i])),
+        window(op.operand(1)->shape().dim(numbers.kernel_spatial()[i])),
+        output(op.shape().dim(numbers.output_spatial()[i])) {}
+  bool CutsWindow() const { return window > output; }
+  int64_t image, window, output;
+};
+
+}  // namespace
 
 ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const ConvolutionView numbers(instruction);
@@ -47,30 +67,47 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   out_feature.push_back(features);
 
   const WindowView window(instruction);
+  rule.flops_per_point = 2;
   for (int i = 0; i < window.rank(); ++i) {
-    const int64_t size = out_shape.dim(numbers.output_spatial()[i]);
+    const SpatialSizes sizes(instruction, numbers, i);
+    if (sizes.CutsWindow()) {
+      const int factor = rule.AddFactor(sizes.window, FactorKind::kReduction);
+      rule.factors[factor].composite = IsVisiblyNonFinite(*instruction.operand(0));
+      lhs[numbers.input_spatial()[i]] = factor;
+      rhs[numbers.kernel_spatial()[i]] = factor;
+      rule.flops_per_point *= static_cast<double>(sizes.output);
+      continue;
+    }
     const int factor =
-        rule.AddFactor(size, window[i].IsTrivial() ? FactorKind::kPassThrough : FactorKind::kPermuting);
+        rule.AddFactor(sizes.output, window[i].IsTrivial() ? FactorKind::kPassThrough : FactorKind::kPermuting);
     lhs[numbers.input_spatial()[i]] = factor;
     out[numbers.output_spatial()[i]] = factor;
+    rule.flops_per_point *= static_cast<double>(sizes.window);
   }
   rule.operands = {lhs, rhs};
   rule.results.push_back(out);
-  rule.flops_per_point = 2;
   AddLinearityOfProduct(instruction, &rule);
   return rule;
 }
 
-std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int dim, int64_t tiles) {
-  const int64_t t = TileRows(op, dim, tiles);
+std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor, int64_t tiles) {
   const ConvolutionView numbers(op);
-  std::vector<OperandWindows> reads;
-  for (int i = 0; i < static_cast<int>(numbers.output_spatial().size()); ++i) {
-    if (numbers.output_spatial()[i] != dim) continue;
-    const int in = static_cast<int>(numbers.input_spatial()[i]);
-    reads.push_back({0, in, WindowsOf(WindowView(op)[i], t), op.operand(0)->shape().dim(in)});
-  }
-  return reads;
+  const int i = factor - SpatialFactor(numbers);
+  if (i < 0) return {};
+  const SpatialSizes sizes(op, numbers, i);
+  const WindowDim window = WindowView(op)[i];
+  const TileWindows windows = sizes.CutsWindow()
+                                  ? WindowsOfPart(window, CeilOfRatio(sizes.window, tiles), sizes.output)
+                                  : WindowsOf(window, CeilOfRatio(sizes.output, tiles));
+  return {{0, static_cast<int>(numbers.input_spatial()[i]), windows, sizes.image}};
+}
+
+int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t, absl::Span<const double> operand_bytes,
+                               int64_t halo) {
+  const ConvolutionView numbers(op);
+  const int i = factor - SpatialFactor(numbers);
+  const bool reverses = i >= 0 && SpatialSizes(op, numbers, i).CutsWindow() && WindowView(op)[i].reversed;
+  return reverses ? halo + static_cast<int64_t>(operand_bytes[1]) : halo;
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context) {
@@ -87,14 +124,23 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
   }
   const Shape local = context.ResultShape();
   for (int i = 0; i < static_cast<int>(numbers.input_spatial().size()); ++i) {
-    const int64_t out = numbers.output_spatial()[i];
-    const AxisList& axes = context.results[0].dims[out];
+    const int factor = SpatialFactor(numbers) + i;
+    const AxisList& axes = context.factor_axes[factor];
     if (axes.empty()) continue;
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
-    const OperandWindows read = ReadsOfConvolution(*context.op, out, b.mesh().Product(axes))[0];
-    const WindowDim window = WindowView(*context.op)[i];
+    const SpatialSizes sizes(*context.op, numbers, i);
+    WindowDim window = WindowView(*context.op)[i];
     Instruction*& x = context.operands[0];
-    x = FetchBase(b, x, axes, local.dim(out), read, window, b.Zero(x->shape().element_type()));
+    if (sizes.CutsWindow()) {
+      const int d = static_cast<int>(numbers.kernel_spatial()[i]);
+      Instruction*& part = context.operands[1];
+      if (window.reversed) part = ReverseCut(b, part, d, sizes.window, axes);
+      part = b.MaskPadding(part, d, sizes.window, axes, b.Zero(part->shape().element_type()));
+      window.size = part->shape().dim(d);
+      window.reversed = false;
+    }
+    const OperandWindows read = ReadsOfConvolution(*context.op, factor, b.mesh().Product(axes))[0];
+    x = FetchBase(b, x, axes, local.dim(numbers.output_spatial()[i]), read, window, b.Zero(x->shape().element_type()));
     WindowView::Set(attrs, i, OnFetchedBase(window));
   }
   return context.CloneLocal(attrs);

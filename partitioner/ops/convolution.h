@@ -1,8 +1,17 @@
 // `convolution`: batch passes through, features contract as in a dot; group counts split a dimension into (group,
-// rest). A spatial dimension is one factor of image and output; the window (kernel spatial) is never cut.
+// rest). Of a spatial dimension the longer one of output and window is one factor with that of the image; the shorter
+// one is never cut.
 //
-// On a cut spatial dimension a halo exchange fetches the rows that the windows of a tile read (window_base.h), and the
-// op runs without padding.
+// - Output cut: a tile fetches the rows that its windows read (window_base.h), and the op runs without padding.
+// - Window cut, where it is longer than the output (the gradient by a kernel: the window is the other image): the op
+//   contracts over it as over features. A tile has t of the window's rows, fetches the image's rows that these meet in
+//   all outputs, and gives a term of the sum.
+//
+// Example: image f32[32], window f32[32] padded by 1, output f32[3], over 4: tile i meets rows [8 i - 1, 8 i + 9): one
+// from either neighbour, and the output is partial.
+//
+// A window's rows that fill up a short last tile are zeros, which meet rows of the image: an infinity there would make
+// NaN of them, so if the image is seen to hold one, the window is cut evenly or not at all.
 #ifndef TOROID_PARTITIONER_OPS_CONVOLUTION_H_
 #define TOROID_PARTITIONER_OPS_CONVOLUTION_H_
 
@@ -13,7 +22,11 @@ namespace toroid {
 
 ShardingRule ConvolutionShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context);
-std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int dim, int64_t tiles);
+std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor, int64_t tiles);
+
+// A cut window that is applied in reverse is reversed first.
+int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
+                               int64_t halo);
 
 }  // namespace toroid
 

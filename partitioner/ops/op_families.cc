@@ -76,7 +76,8 @@ constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
 constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad};
 constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate};
-constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution};
+constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution,
+                                   BytesSentByConvolution};
 constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse, BytesSentByReverse};
 constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow,
                                     BytesSentByReduceWindow};
@@ -175,13 +176,18 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
   return false;
 }
 
-ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, const CostModel& model,
+bool HasExchanges(const Instruction& op) {
+  const OpFamily& family = FamilyOf(op.opcode());
+  return family.reads != nullptr || family.sent != nullptr;
+}
+
+ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh, const CostModel& model,
                              const AxisList& axes, absl::Span<const double> operand_bytes) {
   const OpFamily& family = FamilyOf(op.opcode());
   const int64_t tiles = mesh.Product(axes);
   ExchangeCost cost;
   std::vector<OperandWindows> reads;
-  if (family.reads != nullptr && TileRows(op, dim, tiles) > 0) reads = family.reads(op, dim, tiles);
+  if (family.reads != nullptr && rule.factors[factor].size > 0) reads = family.reads(op, factor, tiles);
   for (const OperandWindows& read : reads) {
     const int64_t tile = CeilOfRatio(read.size, tiles);
     if (tile == 0) continue;
@@ -192,7 +198,7 @@ ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, c
     cost.sent_bytes += plan.sent_rows * row_bytes;
     cost.delay += model.PermuteDelay(plan.permutes);
   }
-  if (family.sent != nullptr) cost.sent_bytes = family.sent(op, dim, tiles, operand_bytes, cost.sent_bytes);
+  if (family.sent != nullptr) cost.sent_bytes = family.sent(op, factor, tiles, operand_bytes, cost.sent_bytes);
   return cost;
 }
 

@@ -21,11 +21,12 @@ struct OpFamily {
   ShardingRule (*rule)(const Instruction& op);
   // The local program, which can cut permuting and indexed factors. Null: PartitionByRule, which cannot.
   absl::StatusOr<std::vector<Instruction*>> (*program)(OpContext& context) = nullptr;
-  // What tiles of dimension `dim` of the result read, cut in `tiles`. Null: their own rows.
-  std::vector<OperandWindows> (*reads)(const Instruction& op, int dim, int64_t tiles) = nullptr;
+  // What tiles of a factor read, cut in `tiles`. Null: their own rows. Factor d is dimension d of the result, but of
+  // convolutions.
+  std::vector<OperandWindows> (*reads)(const Instruction& op, int factor, int64_t tiles) = nullptr;
   // Bytes that one device sends for the local program's own exchanges, of which `halo` for what its tiles read;
   // operand_bytes[k]: local bytes of operand k. Null: these alone.
-  int64_t (*sent)(const Instruction& op, int dim, int64_t tiles, absl::Span<const double> operand_bytes,
+  int64_t (*sent)(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
                   int64_t halo) = nullptr;
 };
 
@@ -41,13 +42,15 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);
 
-// Bytes that one device sends for the op's own exchanges if dimension `dim` of the result is cut over `axes`,
-// and what many small messages cost beyond their bytes. operand_bytes[k]: local bytes of operand k.
+// True if local programs of the op's family exchange data by themselves.
+bool HasExchanges(const Instruction& op);
+
+// Bytes that one device sends for the op's own exchanges if a factor of its rule is cut over `axes`, and what many small messages cost beyond their bytes. operand_bytes[k]: local bytes of operand k.
 struct ExchangeCost {
   int64_t sent_bytes = 0;
   double delay = 0;  // In link bytes (hlo/cost/cost_model.h).
 };
-ExchangeCost CostOfExchanges(const Instruction& op, int dim, const Mesh& mesh, const CostModel& model,
+ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh, const CostModel& model,
                              const AxisList& axes, absl::Span<const double> operand_bytes);
 
 }  // namespace toroid

@@ -5,6 +5,24 @@
 
 namespace toroid {
 
+namespace {
+
+// What tile i of t rows reads of reversed tiles: everything moves up by what the last one lacks.
+TileWindows WindowsOfReversed(int64_t n, int64_t t, int64_t tiles) { return {t, t * tiles - n, t}; }
+
+// Tiles change places with their mirror images.
+Instruction* MirrorTiles(SpmdBuilder& b, Instruction* x, const AxisList& axes) {
+  const Mesh& mesh = b.mesh();
+  SpmdBuilder::PositionPairs pairs;
+  const std::vector<int64_t> at = mesh.Positions(axes);
+  for (const int64_t other : mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~axes.Set()))) {
+    for (size_t i = 0; i < at.size(); ++i) pairs.emplace_back(at[i] + other, at[at.size() - 1 - i] + other);
+  }
+  return b.CollectivePermute(x, pairs);
+}
+
+}  // namespace
+
 ShardingRule ReverseShardingRule(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
   for (const int64_t d : instruction.dimensions()) {
@@ -17,30 +35,26 @@ ShardingRule ReverseShardingRule(const Instruction& instruction) {
 std::vector<OperandWindows> ReadsOfReverse(const Instruction& op, int dim, int64_t tiles) {
   const int64_t t = TileRows(op, dim, tiles);
   const int64_t size = t * tiles;
-  const int64_t lacking = size - op.shape().dim(dim);
-  if (lacking == 0) return {};
-  return {{0, dim, {t, lacking, t}, size}};
+  if (size == op.shape().dim(dim)) return {};
+  return {{0, dim, WindowsOfReversed(op.shape().dim(dim), t, tiles), size}};
 }
 
 int64_t BytesSentByReverse(const Instruction&, int, int64_t, absl::Span<const double> operand_bytes, int64_t halo) {
   return halo + static_cast<int64_t>(operand_bytes[0]);
 }
 
+Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const AxisList& axes) {
+  const int64_t t = x->shape().dim(d), tiles = b.mesh().Product(axes);
+  x = b.Reverse(MirrorTiles(b, x, axes), {d});
+  return t * tiles == n ? x : FetchWindow(b, x, d, t * tiles, axes, axes, WindowsOfReversed(n, t, tiles));
+}
+
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  std::vector<Instruction*> result;
   for (const int64_t d : context.op->dimensions()) {
-    if (!context.IsCut(0, d)) continue;
-    const AxisList& axes = context.AxesOf(0, d);
-    const Mesh& mesh = b.mesh();
-    SpmdBuilder::PositionPairs pairs;
-    const std::vector<int64_t> at = mesh.Positions(axes);
-    for (const int64_t other : mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~axes.Set()))) {
-      for (size_t i = 0; i < at.size(); ++i) pairs.emplace_back(at[i] + other, at[at.size() - 1 - i] + other);
-    }
-    context.operands[0] = b.CollectivePermute(context.operands[0], pairs);
+    if (context.IsCut(0, d)) context.operands[0] = MirrorTiles(b, context.operands[0], context.AxesOf(0, d));
   }
-  result = context.CloneLocal();
+  std::vector<Instruction*> result = context.CloneLocal();
   for (const int64_t d : context.op->dimensions()) {
     if (!context.IsCut(0, d)) continue;
     const AxisList& axes = context.AxesOf(0, d);

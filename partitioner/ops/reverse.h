@@ -18,6 +18,9 @@ std::vector<OperandWindows> ReadsOfReverse(const Instruction& op, int dim, int64
 int64_t BytesSentByReverse(const Instruction& op, int dim, int64_t tiles, absl::Span<const double> operand_bytes,
                            int64_t halo);
 
+// The local rows of dimension `d`, of n rows cut over `axes`, in reverse order.
+Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const AxisList& axes);
+
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_REVERSE_H_

@@ -6,7 +6,8 @@
 // local program:
 //
 //   kPassThrough       every tensor that has the factor is cut alike; the local program is the op itself
-//   kReduction         the op reduces over it: the local result is partial over its axes
+//   kReduction         the op reduces over it: the local result is partial over its axes (a convolution's window too, whose
+//                      local program fetches what its part meets)
 //   kPermuting         cutting it moves data between neighbours (slice, pad, reverse, windows): the family's own local
 //                      program fetches it
 //   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program masks
@@ -68,7 +69,7 @@ struct ShardingRule {
   bool indexed_is_partial = false;
   // Flops for each combination of positions of its factors: 2 for contractions. 0: too few for repeating them on
   // several devices to matter.
-  int flops_per_point = 0;
+  double flops_per_point = 0;
 
   // Data movement of the operands in `together`: partial values of every reducer pass.
   void AddMoved(uint32_t together) { linear.push_back({together, /*any_reducer=*/true}); }

@@ -9,6 +9,11 @@ TileWindows WindowsOf(const WindowDim& window, int64_t t) {
   return {t * window.stride, -window.padding_low, RowsSpanning(span, window.base_dilation), window.base_dilation};
 }
 
+TileWindows WindowsOfPart(const WindowDim& window, int64_t t, int64_t w) {
+  const int64_t span = (w - 1) * window.stride + (t - 1) * window.window_dilation + 1;
+  return {t * window.window_dilation, -window.padding_low, RowsSpanning(span, window.base_dilation), window.base_dilation};
+}
+
 Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w, const OperandWindows& read,
                        const WindowDim& window, Instruction* fill) {
   const int64_t positions = (w - 1) * window.stride + window.Extent();

@@ -57,7 +57,7 @@ void Generator::Convolution() {
   std::string window_size, stride, pad, lhs_dilate, rhs_dilate, reversal;
   std::string lhs_labels = "b", rhs_labels, out_labels = "b";
   for (int64_t i = 0; i < spatial; ++i) {
-    const int64_t n = Uniform(1, 12), k = Uniform(1, 4);
+    const int64_t n = Uniform(1, 12), k = Chance(75) ? Uniform(1, 4) : Uniform(1, 12);  // Also longer than the result.
     const int64_t s = Chance(60) ? 1 : Uniform(1, 3), ld = Chance(75) ? 1 : Uniform(1, 3),
                   rd = Chance(75) ? 1 : Uniform(1, 2);
     int64_t low = Uniform(-1, 3), high = Uniform(-1, 3);

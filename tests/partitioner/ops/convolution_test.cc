@@ -1,3 +1,4 @@
+#include <random>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -77,6 +78,98 @@ TEST(ConvolutionTest, BatchGroupsOfAWeightGradient) {
   w = f32[3,2,6] parameter(1), sharding={replicated}
   ROOT y = f32[2,7,6] convolution(x, w), window={size=3}, dim_labels=b0f_0io->b0f, batch_group_count=2, sharding={devices=[1,1,$n]<=[$n]}
 })");
+}
+
+struct Window {
+  int64_t image, size, stride = 1, low = 0, high = 0, base_dilation = 1, window_dilation = 1;
+  bool reversed = false;
+  int64_t Output() const {
+    const int64_t spread = image == 0 ? 0 : (image - 1) * base_dilation + 1;
+    const int64_t reach = (size - 1) * window_dilation + 1;
+    return spread + low + high < reach ? 0 : (spread + low + high - reach) / stride + 1;
+  }
+  std::string Text() const {
+    return absl::StrCat("size=", size, " stride=", stride, " pad=", low, "_", high, " lhs_dilate=", base_dilation,
+                        " rhs_dilate=", window_dilation, reversed ? " rhs_reversal=1" : "");
+  }
+};
+
+// Image and window both cut along the dimension that is convolved.
+std::string BothCut(const Window& w) {
+  return absl::StrCat("ENTRY main {\n  x = f32[2,", w.image, ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
+                      "  g = f32[", w.size, ",3,2] parameter(1), sharding={devices=[$n,1,1]<=[$n]}\n  ROOT y = f32[2,",
+                      w.Output(), ",2] convolution(x, g), window={", w.Text(),
+                      "}, dim_labels=b0f_0io->b0f, sharding={replicated}\n}\n");
+}
+
+TEST(ConvolutionTest, AWindowAsLargeAsTheImageIsCutWithIt) {
+  for (const int64_t n : {16, 13, 5, 1}) {
+    SCOPED_TRACE(n);
+    ExpectEquivalent(BothCut({.image = n, .size = n, .low = 1, .high = 1}));
+    ExpectEquivalent(BothCut({.image = n, .size = n}));                                  // A dot.
+    ExpectEquivalent(BothCut({.image = 2 * n, .size = n, .low = 1, .high = 1, .window_dilation = 2}));  // Of a stride.
+    ExpectEquivalent(BothCut({.image = n, .size = n, .stride = 2, .low = 2, .high = 2}));  // Of a dilated window.
+    ExpectEquivalent(BothCut({.image = n, .size = 2 * n, .low = 2, .high = 1, .base_dilation = 2}));
+    ExpectEquivalent(BothCut({.image = n, .size = n, .low = 2, .high = 1, .reversed = true}));
+  }
+}
+
+// Windows longer and shorter than the output, so that either is cut; images that begin and end anywhere.
+TEST(ConvolutionTest, AnyWindowOnAnyCut) {
+  std::mt19937_64 random(7);
+  const auto from = [&](int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % (high - low + 1)); };
+  for (int i = 0, done = 0; done < 60 && i < 1000; ++i) {
+    const Window w = {.image = from(1, 20),
+                      .size = from(1, 20),
+                      .stride = from(1, 3),
+                      .low = from(-2, 6),
+                      .high = from(-2, 6),
+                      .base_dilation = from(1, 3),
+                      .window_dilation = from(1, 3),
+                      .reversed = from(0, 3) == 0};
+    if (w.Output() < 1) continue;
+    ++done;
+    SCOPED_TRACE(BothCut(w));
+    ExpectEquivalent(BothCut(w), {}, {2, 3, 5, 8});
+  }
+}
+
+// An image and the gradient of its 3x3 convolution, in tiles of rows and columns.
+std::string KernelGradient(int64_t h, int64_t w) {
+  return absl::StrCat("ENTRY main {\n  x = f32[4,", h, ",", w, ",3] parameter(0), sharding={devices=[1,2,3,1]<=[6]}\n",
+                      "  g = f32[4,", h, ",", w, ",2] parameter(1), sharding={devices=[1,2,3,1]<=[6]}\n",
+                      "  ROOT dk = f32[3,3,3,2] convolution(x, g), window={size=", h, "x", w,
+                      " pad=1_1x1_1}, dim_labels=f01b_i01o->01bf, sharding={replicated}\n}\n");
+}
+
+TEST(ConvolutionTest, TheGradientByAKernelTakesHalosAndOneReduction) {
+  ExpectEquivalent(KernelGradient(8, 9), {}, {6});
+  ExpectEquivalent(KernelGradient(7, 8), {}, {6});
+  // A row of 3 columns from above or below, then a column of 5 or 6 rows from either side; of 4 images and 3 features.
+  EXPECT_THAT(Collectives(KernelGradient(8, 9), 6),
+              ElementsAre("collective-permute 144", "collective-permute 144", "collective-permute 288",
+                          "collective-permute 288", "all-reduce 216"));
+}
+
+TEST(ConvolutionTest, BatchAndImageCutAreReducedTogether) {
+  const std::string text = R"(ENTRY main {
+  x = f32[4,8,6] parameter(0), sharding={devices=[2,3,1]<=[6]}
+  g = f32[4,8,5] parameter(1), sharding={devices=[2,3,1]<=[6]}
+  ROOT dk = f32[3,6,5] convolution(x, g), window={size=8 pad=1_1}, dim_labels=f0b_i0o->0bf, sharding={replicated}
+})";
+  ExpectEquivalent(text, {}, {6});
+  EXPECT_THAT(Collectives(text, 6),
+              ElementsAre("collective-permute 48", "collective-permute 48", "all-reduce 360"));
+}
+
+TEST(ConvolutionTest, AnImageWithAnInfinityMeetsNoFilledUpWindow) {
+  // The last of 2 tiles of the window has 2 rows and a zero behind them, which would meet the infinity.
+  ExpectEquivalent(R"(ENTRY main {
+  x = f32[1,7,1] constant({{{1},{2},{3},{4},{5},{inf},{7}}})
+  g = f32[5,1,1] parameter(0), sharding={devices=[$n,1,1]<=[$n]}
+  ROOT y = f32[1,3,1] convolution(x, g), window={size=5}, dim_labels=b0f_0io->b0f, sharding={replicated}
+})",
+                   {}, {2, 3, 5});
 }
 
 }  // namespace

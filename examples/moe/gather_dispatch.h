@@ -1,0 +1,38 @@
+// Tokens to experts and back by rows picked by index, in a program written for each device.
+//
+// Slot e C + c of a group is place c in the buffer of expert e. In a region that is manual along the groups' axes, where x is
+// [G/D,S,M]:
+//
+//   s_indices[g, slot] = the token that has the slot, S for none           scatter of 2 S numbers
+//   expert_in[e,g,c]   = x[g, s_indices[g, e C + c]], 0 for none           gather of E C rows
+//   y[g,s]             = sum over both choices of gate * expert_out[g, slot of the choice]     2 gathers of S rows
+//
+// The compiler, for whom an index may point anywhere, need not know that rows come from the token's own group. Values are those of
+// the one-hot einsums, and so are the collectives: experts' buffers leave the region cut by groups and go to their experts by an
+// all-to-all.
+// Source: GShard, arXiv:2006.16668, section 3.2.
+#ifndef TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_
+#define TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_
+
+#include "examples/moe/gating.h"
+
+namespace toroid {
+
+// Where the two choices of each token lie.
+struct Slots {
+  // present: as in MoeLayerInputs.
+  Slots(const Gating& gating, Value present, ModelBuilder* m);
+
+  Value slot[2];  // s32[G,S]; E C for a choice that has none.
+  Value gate[2];  // f32[G,S]; 0 for such.
+};
+
+// x [G,S,M] -> [E,G,C,M], cut by groups.
+Value DispatchByGather(const Slots& slots, Value x, ModelBuilder* m);
+
+// [E,G,C,M] -> [G,S,M].
+Value CombineByGather(const Slots& slots, Value expert_out, ModelBuilder* m);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_
