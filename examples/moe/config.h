@@ -35,6 +35,8 @@ struct MoeTransformerConfig {
   // How a token's position in its expert's buffer is counted: by cumulative sums, or by products with a triangular
   // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
   bool cumulative_sums_by_products = false;
+  // Places that each expert has for a group; 0: twice an even share, as in the paper's training.
+  int64_t expert_capacity = 0;
   PrimitiveType type = xla::F32;  // Of activations. Weights are f32; the gating is computed in f32.
 
   // ---- In training
@@ -46,14 +48,16 @@ struct MoeTransformerConfig {
   bool shared_embedding = false;
 
   int64_t tokens_per_group() const { return sequences * sequence_length; }
-  // C = max(1, ceil(2S / E))
-  int64_t capacity() const { return std::max<int64_t>(1, (2 * tokens_per_group() + experts - 1) / experts); }
+  // C = max(1, ceil(2S / E)) unless expert_capacity says otherwise.
+  int64_t capacity() const {
+    return expert_capacity > 0 ? expert_capacity : std::max<int64_t>(1, (2 * tokens_per_group() + experts - 1) / experts);
+  }
   // Every second feed-forward layer of a stack, from the second on.
   int64_t moe_layers() const { return 2 * (layers / 2 / 2); }
   // The number of parts of a dimension of this size: the largest divisor of the devices that does not exceed it.
   int64_t Parts(int64_t size) const;
 
-  // Errors: kInvalidArgument unless layers is even, all sizes are positive and rates are in [0, 1).
+  // Errors: kInvalidArgument unless layers is even, all sizes are positive, the capacity is not negative and rates are in [0, 1).
   absl::Status Check() const;
 };
 
