@@ -16,6 +16,7 @@ import numpy as np
 from jax._src.interpreters import mlir
 from jax._src.lib import xla_client
 from jax._src.lib.mlir import ir
+from jax._src.lib.mlir.dialects import func
 from jax.extend import core
 
 
@@ -35,9 +36,8 @@ def load_program(path):
         module = ir.Module.parse(text)
         name = mlir.merge_mlir_modules(context.module_context.module, 'training_step', module,
                                        dst_symtab=context.module_context.symbol_table)
-        result_types = [mlir.aval_to_ir_type(aval) for aval in context.avals_out]
-        call = ir.Operation.create('func.call', results=result_types, operands=list(arguments),
-                                   attributes={'callee': ir.FlatSymbolRefAttr.get(name)})
+        types_here = ir.SymbolTable(ir.Module.parse(text).operation)['main'].type.results
+        call = func.CallOp(types_here, ir.FlatSymbolRefAttr.get(name), list(arguments))
         return call.results
 
     mlir.register_lowering(primitive, lower)
