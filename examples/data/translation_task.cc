@@ -112,9 +112,9 @@ TranslationBatch TranslationTask::MakeBatch(std::vector<int> sentences, int64_t 
   for (size_t row = 0; row < batch.sentences.size(); ++row) {
     const Sentence& sentence = sentences_[batch.sentences[row]];
     const size_t at = row * options_.length;
-    source[at] = static_cast<int32_t>(Vocabulary::kFirstReserved + sentence.language);
-    const std::vector<int32_t> from = source_vocabulary_.Encode(sentence.source);
-    std::copy(from.begin(), from.end(), source.begin() + at + 1);
+    const absl::StatusOr<std::vector<int32_t>> from = EncodeSource(sentence.language, sentence.source);
+    TOROID_CHECK(from.ok(), from.status().ToString());  // Longer ones were left out.
+    std::copy(from->begin(), from->end(), source.begin() + at);
     target[at] = Vocabulary::kBegin;
     const std::vector<int32_t> to = target_vocabulary_.Encode(sentence.english);
     std::copy(to.begin(), to.end(), target.begin() + at + 1);
@@ -146,11 +146,38 @@ TranslationBatch TranslationTask::HeldOutBatch(HeldOut kind, int64_t index, int6
   return MakeBatch(std::move(rows), groups, sequences);
 }
 
+absl::StatusOr<std::vector<int32_t>> TranslationTask::EncodeSource(int language, absl::string_view source) const {
+  const std::vector<int32_t> characters = source_vocabulary_.Encode(source);
+  if (static_cast<int64_t>(characters.size()) >= options_.length) {
+    return absl::InvalidArgumentError(absl::StrCat("the sentence has ", characters.size(), " characters, the model takes at most ",
+                                                   options_.length - 1));
+  }
+  std::vector<int32_t> tokens(options_.length);
+  tokens[0] = static_cast<int32_t>(Vocabulary::kFirstReserved + language);
+  std::copy(characters.begin(), characters.end(), tokens.begin() + 1);
+  return tokens;
+}
+
+std::optional<int> TranslationTask::FindLanguage(absl::string_view name) const {
+  for (size_t i = 0; i < languages_.size(); ++i) {
+    if (languages_[i].name == name) return static_cast<int>(i);
+  }
+  return std::nullopt;
+}
+
 std::string TranslationTask::Summary() const {
   int64_t training = 0;
   for (const Language& language : languages_) training += language.training;
   return absl::StrFormat("%d languages, %d sentences to train on, %d held out (%s)", languages_.size(), training,
                          all_held_out_.size(), origin_);
+}
+
+std::string TranslationTask::Fingerprint() const {
+  std::string all = LanguagesTsv();
+  for (const Vocabulary* vocabulary : {&source_vocabulary_, &target_vocabulary_}) {
+    for (int32_t token = 0; token < vocabulary->size(); ++token) absl::StrAppend(&all, vocabulary->Decode({token}), "\n");
+  }
+  return absl::StrFormat("%016x", TextCounter(all));
 }
 
 std::string TranslationTask::LanguagesTsv() const {

@@ -10,10 +10,12 @@
 #define TOROID_EXAMPLES_DATA_TRANSLATION_TASK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "examples/data/corpus.h"
 #include "examples/data/vocabulary.h"
 #include "hlo/ir/literal.h"
@@ -61,8 +63,19 @@ class TranslationTask {
   enum class HeldOut { kBySentences, kByLanguages };
   TranslationBatch HeldOutBatch(HeldOut kind, int64_t index, int64_t groups, int64_t sequences) const;
 
+  // What the encoder is given of a sentence, [L]. language: index into languages().
+  // Errors: kInvalidArgument for more characters than L - 1.
+  absl::StatusOr<std::vector<int32_t>> EncodeSource(int language, absl::string_view source) const;
+  // Index into languages(); none if it has no language of this name.
+  std::optional<int> FindLanguage(absl::string_view name) const;
+  // Indices for sentence(): what is trained on of a language; all that is held out, in a seeded order.
+  const std::vector<int>& training_sentences(int language) const { return training_[language]; }
+  const std::vector<int>& held_out_sentences() const { return all_held_out_; }
+
   // One line: how many languages and sentences, and from where.
   std::string Summary() const;
+  // The same for the same languages, numbers of sentences and vocabularies; hardly ever for others.
+  std::string Fingerprint() const;
   // A table: language, sentences trained on, held out.
   std::string LanguagesTsv() const;
 

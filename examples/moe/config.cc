@@ -28,6 +28,7 @@ absl::Status MoeTransformerConfig::Check() const {
                              source_vocabulary, target_vocabulary}) {
     if (size < 1) return absl::InvalidArgumentError("a size of the model is not positive");
   }
+  if (expert_capacity < 0) return absl::InvalidArgumentError("the experts' capacity is negative");
   if (layers % 2 != 0) return absl::InvalidArgumentError("layers must be even: half are in each stack");
   for (const double rate : {dropout, label_smoothing}) {
     if (!(rate >= 0 && rate < 1)) return absl::InvalidArgumentError("dropout and label smoothing must be in [0, 1)");

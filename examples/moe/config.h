@@ -45,6 +45,8 @@ struct MoeTransformerConfig {
   // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
   bool cumulative_sums_by_products = false;
   Dispatch dispatch = Dispatch::kEinsum;
+  // Places that each expert has for a group; 0: twice an even share, as in the paper's training.
+  int64_t expert_capacity = 0;
   PrimitiveType type = xla::F32;  // Of activations. Weights are f32; the gating is computed in f32.
   // Between the two products of a feed-forward layer values are rounded to bf16, as the matrix units of a TPU read them, and kept
   // as that until the backward pass.
@@ -63,16 +65,17 @@ struct MoeTransformerConfig {
   int64_t microbatches = 1;  // Of a batch; a multiple of the stages.
 
   int64_t tokens_per_group() const { return sequences * sequence_length; }
-  // C = max(1, ceil(2S / E))
+  // C = max(1, ceil(2S / E)) unless expert_capacity says otherwise; 0 without experts.
   int64_t capacity() const {
-    return experts == 0 ? 0 : std::max<int64_t>(1, (2 * tokens_per_group() + experts - 1) / experts);
+    if (experts == 0 || expert_capacity > 0) return experts == 0 ? 0 : expert_capacity;
+    return std::max<int64_t>(1, (2 * tokens_per_group() + experts - 1) / experts);
   }
   // Every second feed-forward layer of a stack, from the second on.
   int64_t moe_layers() const { return experts == 0 ? 0 : 2 * (layers / 2 / 2); }
   // The number of parts of a dimension of this size: the largest divisor of the devices that does not exceed it.
   int64_t Parts(int64_t size) const;
 
-  // Errors: kInvalidArgument unless layers is even, all sizes are positive and rates are in [0, 1); for Dispatch::kGather if
+  // Errors: kInvalidArgument unless layers is even, all sizes are positive, the capacity is not negative and rates are in [0, 1); for Dispatch::kGather if
   // groups are cut into unequal parts; for a pipeline of which stages, microbatches or the mesh come out uneven, or that is to
   // have experts or padding.
   absl::Status Check() const;

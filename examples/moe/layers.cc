@@ -22,7 +22,35 @@ Value Scores(Value query, Value key, const AttentionMask& mask, ModelBuilder* m)
     Value present = m->Spread(mask.present, gbnlt, {0, 1, 4});
     visible = visible == nullptr ? present : b.And(visible, present);
   }
+  if (mask.visible != nullptr) {
+    Value seen = m->Spread(mask.visible, gbnlt, {0, 1, 3, 4});
+    visible = visible == nullptr ? seen : b.And(visible, seen);
+  }
   return visible == nullptr ? scores : b.Select(visible, scores, b.FullLike(scores, -1e9));
+}
+
+Value Project(const char* einsum, Value x, const Sizes& dims, int64_t fan_in, const std::string& weight, ModelBuilder* m) {
+  Builder::Scope scope(&m->b(), "projections");
+  return m->b().Einsum(einsum, x, m->Activation(m->Weight(dims, weight, fan_in)));
+}
+
+// Rows of the table for tokens [..,L], times sqrt(M), plus the sinusoids of positions f32[L,M], the same along M.
+Value EmbedWithPositions(Value table, Value tokens, Value positions, ModelBuilder* m) {
+  Builder& b = m->b();
+  const int64_t size = table->shape().dim(1);
+  Sizes dims = SizesOf(tokens);
+  const int64_t l = dims.back();
+  dims.push_back(size);
+  Value rows = m->Activation(b.GatherRows(table, tokens));
+  Value x = b.MultiplyNumber(rows, std::sqrt(static_cast<double>(size)));
+  Value column = b.Iota(xla::F32, {l, size}, 1);
+  Value half = b.FullLike(column, static_cast<double>(size) / 2);
+  Value first = b.Compare(column, half, "LT");
+  Value index = b.Select(first, column, b.Subtract(column, half));
+  Value rate = b.Exp(b.MultiplyNumber(index, -2.0 * std::log(10000.0) / static_cast<double>(size)));
+  Value angle = b.Multiply(positions, rate);
+  Value sinusoids = m->Activation(b.Select(first, b.Unary(Opcode::kSin, angle), b.Unary(Opcode::kCos, angle)));
+  return b.Add(x, m->Spread(sinusoids, dims, {2, 3}));
 }
 
 }  // namespace
@@ -38,23 +66,35 @@ Value LayerNorm(Value x, const std::string& name, ModelBuilder* m) {
   return b.Multiply(normal, m->Spread(m->Activation(m->Scale(size, name + ".scale")), dims, {3}));
 }
 
-Value Attention(Value x, Value memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m) {
+Value Queries(Value x, const std::string& name, ModelBuilder* m) {
+  const MoeTransformerConfig& c = m->config();
+  return Project("GBLM,MNK->GBLNK", x, {c.model, c.heads, c.head_dim}, c.model, name + ".wq", m);
+}
+
+KeysAndValues KeysAndValuesOf(Value memory, const std::string& name, ModelBuilder* m) {
+  const MoeTransformerConfig& c = m->config();
+  const Sizes dims = {c.model, c.heads, c.head_dim};
+  KeysAndValues result;
+  result.keys = Project("GBTM,MNK->GBTNK", memory, dims, c.model, name + ".wk", m);
+  result.values = Project("GBTM,MNK->GBTNK", memory, dims, c.model, name + ".wv", m);
+  return result;
+}
+
+Value Attend(Value queries, const KeysAndValues& memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m) {
   Builder& b = m->b();
-  const int64_t model = m->config().model, n = m->config().heads, k = m->config().head_dim;
-  const auto project = [&](const char* einsum, Value from, const Sizes& dims, int64_t fan_in, const char* weight) {
-    Builder::Scope scope(&b, "projections");
-    return b.Einsum(einsum, from, m->Activation(m->Weight(dims, name + weight, fan_in)));
-  };
-  Value query = project("GBLM,MNK->GBLNK", x, {model, n, k}, model, ".wq");
-  Value key = project("GBTM,MNK->GBTNK", memory, {model, n, k}, model, ".wk");
-  Value value = project("GBTM,MNK->GBTNK", memory, {model, n, k}, model, ".wv");
-  Value mixed;
+  const int64_t n = m->config().heads, k = m->config().head_dim;
+  Value query = queries, key = memory.keys, mixed;
   {
     Builder::Scope scope(&b, "attention");
     Value weights = m->Dropout(m->Activation(LateSoftmax(Scores(query, key, mask, m), m)));
-    mixed = b.Einsum("GBNLT,GBTNK->GBLNK", weights, value);
+    mixed = b.Einsum("GBNLT,GBTNK->GBLNK", weights, memory.values);
   }
-  return project("GBLNK,NKM->GBLM", mixed, {n, k, model}, n * k, ".wo");
+  return Project("GBLNK,NKM->GBLM", mixed, {n, k, m->config().model}, n * k, name + ".wo", m);
+}
+
+Value Attention(Value x, Value memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m) {
+  Value queries = Queries(x, name, m);
+  return Attend(queries, KeysAndValuesOf(memory, name, m), mask, name, m);
 }
 
 Value DenseFeedForward(Value x, const std::string& name, ModelBuilder* m) {
@@ -66,22 +106,16 @@ Value DenseFeedForward(Value x, const std::string& name, ModelBuilder* m) {
 }
 
 Value Embed(Value table, Value tokens, ModelBuilder* m) {
+  Builder::Scope scope(&m->b(), "embed");
+  Value positions = m->b().Iota(xla::F32, {tokens->shape().dim(2), table->shape().dim(1)}, 0);
+  return EmbedWithPositions(table, tokens, positions, m);
+}
+
+Value EmbedAt(Value position, Value table, Value tokens, ModelBuilder* m) {
   Builder& b = m->b();
   Builder::Scope scope(&b, "embed");
-  const int64_t size = table->shape().dim(1);
-  Sizes dims = SizesOf(tokens);
-  const int64_t l = dims.back();
-  dims.push_back(size);
-  Value rows = m->Activation(b.GatherRows(table, tokens));
-  Value x = b.MultiplyNumber(rows, std::sqrt(static_cast<double>(size)));
-  Value column = b.Iota(xla::F32, {l, size}, 1);
-  Value half = b.FullLike(column, static_cast<double>(size) / 2);
-  Value first = b.Compare(column, half, "LT");
-  Value index = b.Select(first, column, b.Subtract(column, half));
-  Value rate = b.Exp(b.MultiplyNumber(index, -2.0 * std::log(10000.0) / static_cast<double>(size)));
-  Value angle = b.Multiply(b.Iota(xla::F32, {l, size}, 0), rate);
-  Value positions = m->Activation(b.Select(first, b.Unary(Opcode::kSin, angle), b.Unary(Opcode::kCos, angle)));
-  return b.Add(x, m->Spread(positions, dims, {2, 3}));
+  Value positions = b.Broadcast(b.Convert(position, xla::F32), {tokens->shape().dim(2), table->shape().dim(1)});
+  return EmbedWithPositions(table, tokens, positions, m);
 }
 
 TokenCosts CrossEntropy(Value x, Value softmax, Value labels, double smoothing, ModelBuilder* m) {

@@ -17,10 +17,21 @@ Value LayerNorm(Value x, const std::string& name, ModelBuilder* m);
 struct AttentionMask {
   bool is_causal = false;   // Position l sees t <= l.
   Value present = nullptr;  // pred[G,B,T], false for padding of the memory; null if there is none.
+  Value visible = nullptr;  // pred[G,B,L,T]: position l sees t; null if nothing else restricts it.
+};
+
+// What is attended to, [G,B,T,N,K] each.
+struct KeysAndValues {
+  Value keys, values;
 };
 
 // x attends to memory [G,B,T,M]. Weights NAME.wq, wk, wv [M,N,K], wo [N,K,M].
 Value Attention(Value x, Value memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m);
+
+// The parts of attention, for keys and values that are kept: with NAME.wq; NAME.wk and NAME.wv; NAME.wo.
+Value Queries(Value x, const std::string& name, ModelBuilder* m);
+KeysAndValues KeysAndValuesOf(Value memory, const std::string& name, ModelBuilder* m);
+Value Attend(Value queries, const KeysAndValues& memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m);
 
 // relu(x wi) wo. Weights NAME.ffn.wi [M,H], NAME.ffn.wo [H,M].
 Value DenseFeedForward(Value x, const std::string& name, ModelBuilder* m);
@@ -28,6 +39,8 @@ Value DenseFeedForward(Value x, const std::string& name, ModelBuilder* m);
 // Rows of a table [V,M] for tokens s32[G,B,L], times sqrt(M), plus sinusoids: sin(l / 10000^(2i/M)) for the first half of M,
 // cos for the second.
 Value Embed(Value table, Value tokens, ModelBuilder* m);
+// The same for tokens that all stand at one position, s32[].
+Value EmbedAt(Value position, Value table, Value tokens, ModelBuilder* m);
 
 // What each token costs, f32[G,B,L], for logits x softmax^T, softmax: [V,M].
 struct TokenCosts {

@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "examples/moe/model_builder.h"
 #include "examples/moe/random_bits.h"
+#include "examples/moe/signature.h"
 #include "examples/moe/transformer.h"
 #include "hlo/base/status.h"
 #include "hlo/gradient/copied_options.h"
@@ -15,24 +16,6 @@
 
 namespace toroid {
 namespace {
-
-// Gives the parameters the numbers of this order.
-absl::Status NumberParameters(absl::Span<const Value> order, Computation* entry) {
-  for (size_t i = 0; i < order.size(); ++i) {
-    order[i]->MutableAttrs()->set_parameter_number(static_cast<int64_t>(i));
-  }
-  return entry->CollectParameters();
-}
-
-// Result i is written where parameter i was.
-void DonateState(int64_t arrays, Module* module) {
-  for (int64_t i = 0; i < arrays; ++i) {
-    auto* entry = module->mutable_proto()->mutable_input_output_alias()->add_entries();
-    entry->add_output_shape_index(i);
-    entry->set_parameter_number(i);
-    entry->set_kind(xla::MAY_ALIAS);
-  }
-}
 
 struct Metrics {
   std::vector<std::string> names;

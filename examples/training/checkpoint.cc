@@ -67,46 +67,78 @@ absl::StatusOr<Literal> ReadArray(NpzReader& reader, size_t member, const NamedS
   return AsType(array, wanted.shape.element_type());
 }
 
-absl::StatusOr<Checkpoint> Read(absl::string_view bytes, const nlohmann::json& configuration,
-                                absl::Span<const NamedShape> arrays, absl::Span<const std::string> prefixes) {
+// A checkpoint's members, by name.
+struct Archive {
+  static absl::StatusOr<Archive> Open(absl::string_view bytes);
+  absl::StatusOr<nlohmann::json> TakeConfiguration();
+  absl::StatusOr<Literal> Take(const NamedShape& wanted);
+
+  NpzReader reader;
+  absl::flat_hash_map<std::string, size_t> left;  // Not taken yet.
+};
+
+absl::StatusOr<Archive> Archive::Open(absl::string_view bytes) {
   absl::StatusOr<NpzReader> opened = NpzReader::Open(bytes);
   if (!opened.ok()) return Damaged(absl::StrCat("is no checkpoint: ", opened.status().message()));
-  NpzReader& reader = *opened;
-  absl::flat_hash_map<std::string, size_t> members;
-  for (size_t i = 0; i < reader.names().size(); ++i) {
-    if (!members.emplace(reader.names()[i], i).second) {
-      return Damaged(absl::StrCat("has two arrays ", absl::CHexEscape(reader.names()[i])));
-    }
+  Archive archive = {*std::move(opened), {}};
+  for (size_t i = 0; i < archive.reader.names().size(); ++i) {
+    const std::string& name = archive.reader.names()[i];
+    if (!archive.left.emplace(name, i).second) return Damaged(absl::StrCat("has two arrays ", absl::CHexEscape(name)));
   }
-  const auto about = members.find(kConfiguration);
-  if (about == members.end()) return Damaged(absl::StrCat("is no checkpoint: has no ", kConfiguration));
-  absl::StatusOr<nlohmann::json> given = ReadConfiguration(reader, about->second);
+  if (!archive.left.contains(kConfiguration)) return Damaged(absl::StrCat("is no checkpoint: has no ", kConfiguration));
+  return archive;
+}
+
+absl::StatusOr<nlohmann::json> Archive::TakeConfiguration() {
+  const auto it = left.find(kConfiguration);
+  absl::StatusOr<nlohmann::json> given = ReadConfiguration(reader, it->second);
   if (!given.ok()) return Damaged(given.status().message());
-  RETURN_IF_ERROR(CheckConfiguration(*given, configuration));
-  members.erase(about);
+  left.erase(it);
+  return given;
+}
+
+absl::StatusOr<Literal> Archive::Take(const NamedShape& wanted) {
+  const auto it = left.find(wanted.name);
+  if (it == left.end()) return Damaged(absl::StrCat("has no array ", wanted.name, " ", wanted.shape.ToString()));
+  absl::StatusOr<Literal> array = ReadArray(reader, it->second, wanted);
+  if (!array.ok()) return Damaged(array.status().message());
+  left.erase(it);
+  return array;
+}
+
+absl::StatusOr<Checkpoint> Read(absl::string_view bytes, const nlohmann::json& configuration,
+                                absl::Span<const NamedShape> arrays, absl::Span<const std::string> prefixes) {
+  ASSIGN_OR_RETURN(Archive archive, Archive::Open(bytes));
   Checkpoint checkpoint;
-  checkpoint.configuration = *std::move(given);
+  ASSIGN_OR_RETURN(checkpoint.configuration, archive.TakeConfiguration());
+  RETURN_IF_ERROR(CheckConfiguration(checkpoint.configuration, configuration));
   for (const NamedShape& wanted : arrays) {
-    const auto it = members.find(wanted.name);
-    if (it == members.end()) return Damaged(absl::StrCat("has no array ", wanted.name, " ", wanted.shape.ToString()));
-    absl::StatusOr<Literal> array = ReadArray(reader, it->second, wanted);
-    if (!array.ok()) return Damaged(array.status().message());
+    ASSIGN_OR_RETURN(Literal array, archive.Take(wanted));
     checkpoint.names.push_back(wanted.name);
-    checkpoint.arrays.push_back(*std::move(array));
-    members.erase(it);
+    checkpoint.arrays.push_back(std::move(array));
   }
-  for (size_t i = 0; i < reader.names().size(); ++i) {
-    const std::string& name = reader.names()[i];
-    if (!members.contains(name)) continue;
+  for (size_t i = 0; i < archive.reader.names().size(); ++i) {
+    const std::string& name = archive.reader.names()[i];
+    if (!archive.left.contains(name)) continue;
     if (std::none_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return absl::StartsWith(name, p); })) {
       return Damaged(absl::StrCat("has an array ", absl::CHexEscape(name), " that the model lacks"));
     }
-    absl::StatusOr<NpyArray> array = reader.Read(i);
+    absl::StatusOr<NpyArray> array = archive.reader.Read(i);
     if (!array.ok()) return Damaged(array.status().message());
     checkpoint.names.push_back(name);
     checkpoint.arrays.push_back(std::move(array->values));
   }
   return checkpoint;
+}
+
+absl::StatusOr<std::vector<Literal>> ReadArrays(absl::string_view bytes, absl::Span<const NamedShape> arrays) {
+  ASSIGN_OR_RETURN(Archive archive, Archive::Open(bytes));
+  std::vector<Literal> values;
+  for (const NamedShape& wanted : arrays) {
+    ASSIGN_OR_RETURN(Literal array, archive.Take(wanted));
+    values.push_back(std::move(array));
+  }
+  return values;
 }
 
 }  // namespace
@@ -127,6 +159,22 @@ absl::StatusOr<Checkpoint> LoadCheckpoint(const std::string& path, const nlohman
   absl::StatusOr<Checkpoint> checkpoint = Read(bytes, configuration, arrays, prefixes);
   if (!checkpoint.ok()) return Annotate(checkpoint.status(), path);
   return checkpoint;
+}
+
+absl::StatusOr<nlohmann::json> LoadConfiguration(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  absl::StatusOr<Archive> archive = Archive::Open(bytes);
+  if (!archive.ok()) return Annotate(archive.status(), path);
+  absl::StatusOr<nlohmann::json> configuration = archive->TakeConfiguration();
+  if (!configuration.ok()) return Annotate(configuration.status(), path);
+  return configuration;
+}
+
+absl::StatusOr<std::vector<Literal>> LoadArrays(const std::string& path, absl::Span<const NamedShape> arrays) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  absl::StatusOr<std::vector<Literal>> values = ReadArrays(bytes, arrays);
+  if (!values.ok()) return Annotate(values.status(), path);
+  return values;
 }
 
 }  // namespace toroid

@@ -38,6 +38,12 @@ absl::Status SaveCheckpoint(const std::string& path, const Checkpoint& checkpoin
 absl::StatusOr<Checkpoint> LoadCheckpoint(const std::string& path, const nlohmann::json& configuration,
                                           absl::Span<const NamedShape> arrays, absl::Span<const std::string> prefixes = {});
 
+// What is said of the model. Errors: those of LoadCheckpoint for a file that is damaged or no checkpoint.
+absl::StatusOr<nlohmann::json> LoadConfiguration(const std::string& path);
+
+// These arrays of a checkpoint, whatever else it holds. Errors: those of LoadCheckpoint, but for other configurations.
+absl::StatusOr<std::vector<Literal>> LoadArrays(const std::string& path, absl::Span<const NamedShape> arrays);
+
 }  // namespace toroid
 
 #endif  // TOROID_EXAMPLES_TRAINING_CHECKPOINT_H_

@@ -5,28 +5,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "examples/data/iso_names.h"
-#include "examples/data/permuted_languages.h"
 #include "examples/moe/training_step.h"
+#include "examples/training/sentences.h"
 #include "hlo/base/status.h"
 
 namespace toroid {
 namespace {
 
-constexpr int kMadeUpLanguages = 20, kMadeUpNames = 2000;
-
-absl::StatusOr<Corpus> ReadSentences(const MoeTrainingOptions& options, std::string* says) {
-  if (options.names != "made-up") {
-    absl::StatusOr<IsoFolders> folders = FindIsoNames();
-    if (folders.ok()) return ReadIsoNames(*folders);
-    if (options.names != "auto") return folders.status();
-    *says = absl::StrCat(folders.status().message(), "; training on languages that are made up instead");
-  }
-  return PermutedLanguages(kMadeUpLanguages, kMadeUpNames, options.task.seed);
-}
-
 // Everything that a run depends on but the number of its steps and its threads.
-nlohmann::json Configuration(const MoeTrainingOptions& options, const std::string& origin) {
+nlohmann::json Configuration(const MoeTrainingOptions& options, const std::string& origin, const TranslationTask& sentences) {
   const MoeTransformerConfig& model = options.model;
   const TaskOptions& task = options.task;
   return {{"devices", model.devices}, {"layers", model.layers}, {"experts", model.experts}, {"groups", model.groups},
@@ -35,16 +22,17 @@ nlohmann::json Configuration(const MoeTrainingOptions& options, const std::strin
           {"target_vocabulary", model.target_vocabulary}, {"aux_weight", model.aux_weight}, {"dropout", model.dropout},
           {"label_smoothing", model.label_smoothing}, {"learning_rate", options.adafactor.rate},
           {"flat_steps", options.adafactor.flat_steps}, {"held_out", task.held_out}, {"temperature", task.temperature},
-          {"min_sentences", task.min_sentences}, {"seed", options.trainer.seed}, {"sentences", origin}};
+          {"min_sentences", task.min_sentences}, {"seed", options.trainer.seed}, {"sentences", origin},
+          {"sentences_sum", sentences.Fingerprint()}};
 }
 
 absl::StatusOr<TrainingProgram> MakeProgram(const MoeTrainingOptions& options, const std::string& origin,
-                                            int64_t* num_weights) {
+                                            const TranslationTask& task, int64_t* num_weights) {
   TrainingOptions step_options;
   step_options.adafactor = options.adafactor;
   ASSIGN_OR_RETURN(TrainingStep step, BuildTrainingStep(options.model, step_options));
   TrainingProgram program;
-  program.configuration = Configuration(options, origin);
+  program.configuration = Configuration(options, origin, task);
   *num_weights = 0;
   for (size_t i = 0; i < step.state.size(); ++i) {
     const StateArray& array = step.state[i];
@@ -84,7 +72,7 @@ MoeTrainingOptions SmallMoeTraining(int64_t experts) {
 absl::StatusOr<std::unique_ptr<MoeTraining>> MoeTraining::Create(const MoeTrainingOptions& options, std::string* says) {
   std::unique_ptr<MoeTraining> training(new MoeTraining(options));
   MoeTrainingOptions& own = training->options_;
-  ASSIGN_OR_RETURN(Corpus corpus, ReadSentences(own, says));
+  ASSIGN_OR_RETURN(Corpus corpus, ReadSentences(own.names, own.trainer.seed, says));
   const std::string origin = corpus.origin;
   own.task.source_vocabulary = own.model.source_vocabulary;
   own.task.target_vocabulary = own.model.target_vocabulary;
@@ -96,7 +84,7 @@ absl::StatusOr<std::unique_ptr<MoeTraining>> MoeTraining::Create(const MoeTraini
   own.model.sequence_length = own.task.length;
   own.model.padding = true;
   own.trainer.devices = own.model.devices;
-  ASSIGN_OR_RETURN(TrainingProgram program, MakeProgram(own, origin, &training->num_weights_));
+  ASSIGN_OR_RETURN(TrainingProgram program, MakeProgram(own, origin, *training->task_, &training->num_weights_));
   ASSIGN_OR_RETURN(training->trainer_, Trainer::Create(std::move(program), own.trainer));
   return training;
 }

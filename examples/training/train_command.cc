@@ -1,5 +1,6 @@
 #include "examples/training/train_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -9,7 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "examples/decoding/held_out_names.h"
 #include "examples/training/curve_plot.h"
+#include "examples/training/step_dump.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
@@ -20,6 +23,8 @@ namespace {
 constexpr int64_t kSmoothing = 20;  // Steps.
 constexpr int kLanguageParts = 5;
 constexpr int64_t kLanguageBatches = 4;
+constexpr int64_t kDumpedSteps = 10;
+constexpr int64_t kNamesShown = 10, kNamesJudged = 320, kNamesAtATime = 64;
 
 MoeTrainingOptions WithSharedFlags(const TrainCommand& command) {
   MoeTrainingOptions options = command.options;
@@ -49,6 +54,22 @@ absl::Status WriteCurves(const LearningCurve& curve, const std::string& path) {
       {"load of the experts", "step", "busiest expert / mean", false,
        {CurveLine(curve, "load_peak", absl::StrFormat("training, mean of %d steps", kSmoothing), kSmoothing)}}};
   return PlotPanels(panels, path);
+}
+
+// Held-out names, decoded on the mesh, and how good that is.
+absl::Status DecodeNames(MoeTraining& training, const TrainCommand& command) {
+  const TranslationTask& task = training.task();
+  const Stopwatch stopwatch;
+  ASSIGN_OR_RETURN(const std::unique_ptr<BeamDecoder> decoder,
+                   MakeTaskDecoder(task, training.config(), {.beam = command.beam}, kNamesAtATime, command.options.trainer.threads));
+  ASSIGN_OR_RETURN(const Checkpoint state, training.trainer().Save());
+  RETURN_IF_ERROR(decoder->SetWeights(state.names, state.arrays));
+  ASSIGN_OR_RETURN(const std::vector<TranslatedName> names, TranslateHeldOut(task, kNamesJudged, *decoder));
+  std::printf("\nheld-out names, decoded with a beam of %lld:\n\n%s\n%s", static_cast<long long>(command.beam),
+              NamesTable(task, names, kNamesShown).c_str(),
+              QualityTable(static_cast<int64_t>(names.size()), Judge(task, names)).c_str());
+  std::printf("  decoded in %.1f s; distance: edits / characters of the longer name\n", stopwatch.Seconds());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -86,14 +107,20 @@ void AddTrainFlags(CLI::App& app, TrainCommand* command) {
   app.add_option("--threads", options.trainer.threads, "Threads; 0: all processors. The result is the same for any")
       ->capture_default_str()->check(CLI::Range(0, 256))->group(group)->needs(train);
   number("--evaluate_every", command->loop.evaluate_every, "Steps from one look at held-out names to the next; 0: at the end", 0, kMost);
+  number("--beam", command->beam, "Hypotheses of each held-out name that is decoded at the end; 0: none are", 0, 64);
   number("--report_every", command->loop.report_every, "Steps from line to line; 0: at the end", 0, kMost);
   CLI::Option* checkpoint =
       app.add_option("--checkpoint", command->loop.checkpoint, "An .npz file to save the state to, whole at every moment")
           ->group(group)->needs(train);
   app.add_option("--save_every", command->loop.save_every, "Steps from save to save; 0: at the end")
       ->capture_default_str()->check(CLI::Range(int64_t{0}, kMost))->group(group)->needs(checkpoint);
-  app.add_flag("--resume", command->loop.resume, "Go on from the checkpoint, to the same bits as without a stop")
-      ->group(group)->needs(checkpoint);
+  CLI::Option* resume =
+      app.add_flag("--resume", command->loop.resume, "Go on from the checkpoint, to the same bits as without a stop")
+          ->group(group)->needs(checkpoint);
+  app.add_option("--dump_step", command->dump_step,
+                 "Write the step's program, the state and the inputs of ten steps to this folder, for replay_step.py to repeat by "
+                 "XLA")
+      ->group(group)->needs(train)->excludes(resume);
   app.add_option("--curves", command->curves, "Draw loss and load to this .svg; the numbers go to a .tsv beside it")
       ->check([](const std::string& path) {
         return absl::EndsWith(path, ".svg") ? std::string() : std::string("the name must end in .svg");
@@ -109,6 +136,10 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
   PrintModel(*training);
   std::printf("step's program built, differentiated and partitioned in %.2f s\n", making.Seconds());
   std::fflush(stdout);
+  const int64_t dumped = std::min(kDumpedSteps, command.loop.steps);
+  if (!command.dump_step.empty()) {
+    RETURN_IF_ERROR(DumpSteps(training->trainer(), training->Data(), dumped, command.dump_step));
+  }
   LoopOptions loop = command.loop;
   loop.report = [](const std::string& line) {
     std::printf("%s\n", line.c_str());
@@ -118,6 +149,7 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
   const Stopwatch stopwatch;
   ASSIGN_OR_RETURN(const LearningCurve curve, RunTraining(training->trainer(), training->Data(), loop));
   std::printf("\ntrained in %.1f s\n\n", stopwatch.Seconds());
+  if (!command.dump_step.empty()) RETURN_IF_ERROR(DumpLosses(curve, loop.loss, dumped, command.dump_step));
   ASSIGN_OR_RETURN(const auto languages, training->LossByLanguages(kLanguageParts, kLanguageBatches));
   std::printf("  held-out names by language    sentences to train on    cross entropy per character\n");
   for (const MoeTraining::LanguagesLoss& part : languages) {
@@ -125,6 +157,7 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
     std::printf("  %-28s %22.0f %30.4f\n", absl::StrCat(names[part.first].name, " to ", names[part.last].name).c_str(),
                 part.training_sentences, part.cross_entropy);
   }
+  if (command.beam > 0) RETURN_IF_ERROR(DecodeNames(*training, command));
   if (command.curves.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(WriteCurves(curve, command.curves));
   std::printf("\ncurves: %s\n", command.curves.c_str());

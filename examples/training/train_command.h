@@ -20,13 +20,15 @@ struct TrainCommand {
   MoeTrainingOptions options = SmallMoeTraining(16);
   LoopOptions loop;
   std::string curves;  // An .svg; beside it the numbers as .tsv.
+  std::string dump_step;  // A folder for the first steps (step_dump.h).
+  int64_t beam = 4;       // Of the held-out names decoded at the end; 0: none.
 };
 
 // Adds --train and what belongs to it.
 void AddTrainFlags(CLI::App& app, TrainCommand* command);
 
-// Trains, prints to standard output, writes the curves.
-// Errors: those of MoeTraining and RunTraining; kUnavailable for curves that cannot be drawn.
+// Trains, decodes held-out names, prints to standard output, writes the curves.
+// Errors: those of MoeTraining, RunTraining, DumpSteps and BeamDecoder; kUnavailable for curves that cannot be drawn.
 absl::Status RunTrainCommand(const TrainCommand& command);
 
 }  // namespace toroid

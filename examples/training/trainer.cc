@@ -186,12 +186,15 @@ RunOptions Trainer::MakeRunOptions() const {
   return options;
 }
 
+Literal Trainer::SeedOfStep(int64_t step) const {
+  return Literal::Scalar(static_cast<uint32_t>(CounterRandom(options_.seed, {kStep, static_cast<uint64_t>(step)}).Next()));
+}
+
 absl::StatusOr<Metrics> Trainer::Step(absl::Span<const Literal> inputs) {
   RETURN_IF_ERROR(CheckState());
   const int arrays = static_cast<int>(program_.state.size());
   RETURN_IF_ERROR(CheckArity("inputs", inputs.size(), step_->num_parameters() - arrays - 1));
-  const uint64_t draw = CounterRandom(options_.seed, {kStep, static_cast<uint64_t>(steps_done_)}).Next();
-  ASSIGN_OR_RETURN(MeshValue seed, step_->Cut(arrays, Literal::Scalar(static_cast<uint32_t>(draw))));
+  ASSIGN_OR_RETURN(MeshValue seed, step_->Cut(arrays, SeedOfStep(steps_done_)));
   std::vector<MeshValue> cut;
   for (size_t i = 0; i < inputs.size(); ++i) {
     ASSIGN_OR_RETURN(MeshValue value, step_->Cut(arrays + 1 + static_cast<int>(i), inputs[i]));

@@ -75,6 +75,9 @@ class Trainer {
   absl::StatusOr<Metrics> Evaluate(absl::Span<const Literal> inputs);
 
   int64_t steps_done() const { return steps_done_; }
+  const TrainingProgram& program() const { return program_; }
+  // u32[]: the seed that a step, 0 and on, is given.
+  Literal SeedOfStep(int64_t step) const;
   bool can_evaluate() const { return evaluation_ != nullptr; }
   const nlohmann::json& configuration() const { return program_.configuration; }
   // What a checkpoint holds: the state, and how many steps it took.

@@ -105,6 +105,10 @@ absl::StatusOr<MeshValue> MeshProgram::Take(const MeshProgram& other, int theirs
   return Recut(other.parameters_[theirs], std::move(value), parameter);
 }
 
+absl::StatusOr<MeshValue> MeshProgram::TakeResult(const MeshProgram& other, int theirs, MeshValue value, int parameter) const {
+  return Recut(other.results_[theirs], std::move(value), parameter);
+}
+
 absl::StatusOr<Literal> MeshProgram::AssembleParameter(int i, const MeshValue& value) const {
   return AssembleLiteral(value, parameters_[i].global, parameters_[i].sharding);
 }

@@ -1,0 +1,87 @@
+// Decodes batches of sentences on a simulated mesh: the encoder once, then step after step, until every hypothesis has ended.
+//
+//   ASSIGN_OR_RETURN(const auto decoder, BeamDecoder::Create(config, options));
+//   RETURN_IF_ERROR(decoder->SetWeights(checkpoint.names, checkpoint.arrays));
+//   ASSIGN_OR_RETURN(const auto sentences, decoder->Decode(source_tokens));
+//
+// Weights, keys, values and hypotheses stay on the mesh from step to step; one number comes back from each, how many hypotheses
+// are open.
+#ifndef TOROID_EXAMPLES_DECODING_BEAM_DECODER_H_
+#define TOROID_EXAMPLES_DECODING_BEAM_DECODER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "examples/moe/config.h"
+#include "examples/moe/decode_step.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+#include "runtime/mesh/mesh_value.h"
+#include "runtime/partitioned/mesh_program.h"
+
+namespace toroid {
+
+struct DecodedSentence {
+  std::vector<int32_t> words;  // Without `begin` and the end.
+  double log_probability = 0;
+  double score = 0;        // Normalized by length (beam_search.h).
+  bool is_finished = false;  // False if it was cut off after the last step.
+};
+
+class BeamDecoder {
+ public:
+  // config: its devices are those of the mesh; groups * sequences sentences are decoded at a time.
+  // Errors: those of BuildEncoding, BuildDecodeStep, PartitionModule and MeshProgram::Create.
+  static absl::StatusOr<std::unique_ptr<BeamDecoder>> Create(const MoeTransformerConfig& config, const DecodeOptions& options,
+                                                             int threads = 0);
+
+  // What it takes, each once.
+  struct WeightShape {
+    std::string name;
+    Shape shape;
+  };
+  std::vector<WeightShape> weights() const;
+  // By name, those of a training step among others. Errors: kInvalidArgument if one is missing or has another shape.
+  absl::Status SetWeights(absl::Span<const std::string> names, absl::Span<const Literal> arrays);
+
+  // source: s32[G,B,L]. For each of the G * B sentences K hypotheses, best first. A sentence of padding alone is none, and so
+  // are its hypotheses.
+  // Errors: kFailedPrecondition without weights; kInvalidArgument for another shape; those of Executor::Run.
+  absl::StatusOr<std::vector<std::vector<DecodedSentence>>> Decode(const Literal& source);
+
+  int64_t sentences() const { return config_.groups * config_.sequences; }
+  const MoeTransformerConfig& config() const { return config_; }
+  // Of the last call.
+  int64_t steps_done() const { return steps_done_; }
+
+ private:
+  BeamDecoder(const MoeTransformerConfig& config, const DecodeOptions& options, int threads)
+      : config_(config), options_(options), threads_(threads) {}
+
+  int FirstStepWeight() const { return static_cast<int>(step_.state.size() + step_.memory.size()); }
+  Literal FreshState(int i, const std::vector<bool>& is_there) const;
+  absl::StatusOr<std::vector<MeshValue>> Encode(const Literal& source);
+  // Runs steps from `state` until nothing is open.
+  absl::Status RunSteps(const std::vector<MeshValue>& memory, std::vector<MeshValue>* state);
+  absl::StatusOr<std::vector<std::vector<DecodedSentence>>> ReadOut(const std::vector<MeshValue>& state,
+                                                                    const std::vector<bool>& is_there) const;
+
+  const MoeTransformerConfig config_;
+  const DecodeOptions options_;
+  const int threads_;
+  Encoding encoding_;
+  DecodeStep step_;
+  std::unique_ptr<Module> partitioned_encoding_, partitioned_step_;
+  std::unique_ptr<MeshProgram> encoding_program_, step_program_;
+  std::vector<MeshValue> encoding_weights_, step_weights_;
+  int64_t steps_done_ = 0;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_DECODING_BEAM_DECODER_H_

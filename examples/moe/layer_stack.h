@@ -1,0 +1,52 @@
+// The layers of a Transformer, one after the other, and its tables.
+#ifndef TOROID_EXAMPLES_MOE_LAYER_STACK_H_
+#define TOROID_EXAMPLES_MOE_LAYER_STACK_H_
+
+#include <string>
+#include <vector>
+
+#include "examples/moe/layers.h"
+#include "examples/moe/model_builder.h"
+
+namespace toroid {
+
+// What the layers of a model have to say besides their results, and what they draw on.
+class LayerStack {
+ public:
+  LayerStack(Value uniform, ModelBuilder* m) : m_(*m), uniform_(uniform) {}
+
+  // Layers of one stack; with `memory`, the encoder's result, the decoder's. present: pred[G,B,L], null if all are.
+  Value Run(Value x, Value present, Value memory, Value memory_present, const std::string& name);
+  // One layer: x + f(norm(x)) for each sublayer f.
+  Value SelfAttention(Value x, const AttentionMask& mask, const std::string& name);
+  Value CrossAttention(Value x, Value memory, const AttentionMask& mask, const std::string& name);
+  Value FeedForward(Value x, Value present, bool is_moe, const std::string& name);
+
+  // Of each MoE layer: f32[G] and f32[G,E].
+  const std::vector<Value>& aux() const { return aux_; }
+  const std::vector<Value>& load() const { return load_; }
+
+ private:
+  Value Experts(Value x, Value present, const std::string& name);
+  Value UniformOfNextLayer();
+
+  ModelBuilder& m_;
+  Value uniform_;
+  std::vector<Value> aux_, load_;
+};
+
+struct Tables {
+  Value source, target, softmax;  // [V,M]
+};
+// Those that are asked for; the others are null.
+struct WhichTables {
+  bool source = true, target = true;  // `target` with that of the softmax.
+};
+Tables MakeTables(ModelBuilder* m, WhichTables which = {});
+
+// pred, false where a token is padding; null if the model knows none.
+Value Present(Value tokens, ModelBuilder* m);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_LAYER_STACK_H_

@@ -1,0 +1,32 @@
+// The model and the sentences of a training run, from its checkpoint alone.
+#ifndef TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_
+#define TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "examples/data/translation_task.h"
+#include "examples/decoding/beam_decoder.h"
+#include "examples/moe/config.h"
+
+namespace toroid {
+
+struct SavedModel {
+  std::string path;
+  MoeTransformerConfig model;
+  std::unique_ptr<TranslationTask> task;
+};
+
+// path: a checkpoint, or a folder with one, NAME.npz.
+// Errors, each "PATH: ..." with what to do: kNotFound if there is none, or the sentences are not here; kInvalidArgument for a
+// file that is damaged, no checkpoint of `moe_transformer --train`, or trained on other sentences than are here.
+absl::StatusOr<SavedModel> OpenSavedModel(const std::string& path);
+
+// The weights of the checkpoint. Errors: those of LoadArrays and BeamDecoder::SetWeights, "PATH: ...".
+absl::Status SetSavedWeights(const SavedModel& saved, BeamDecoder& decoder);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_

@@ -1,0 +1,29 @@
+// A training run's first steps as files, for other compilers to repeat (replay_step.py).
+//
+//   step.hlo.pb     the step's program, for one device
+//   state.npz       the state it begins with, in the order of the parameters
+//   inputs_K.npz    seed and inputs of step K, behind the state
+//   losses.tsv      the losses of these steps
+#ifndef TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_
+#define TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "examples/training/learning_curve.h"
+#include "examples/training/trainer.h"
+#include "examples/training/training_loop.h"
+
+namespace toroid {
+
+// All but the losses, of the next `steps` steps. The folder is made if it is not there.
+// Errors: those of Trainer::Save and of writing.
+absl::Status DumpSteps(const Trainer& trainer, const TrainingData& data, int64_t steps, const std::string& folder);
+
+// The series of this name, of the first `steps` steps.
+absl::Status DumpLosses(const LearningCurve& curve, const std::string& name, int64_t steps, const std::string& folder);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_
