@@ -110,6 +110,8 @@ absl::StatusOr<SimulatedTraining> SimulateTraining(const TrainingProgram& progra
   ASSIGN_OR_RETURN(SimulatedTraining result, SimulateWith(program, Remat::kNone));
   // The simulated compiler makes values twice where a program would not fit otherwise.
   if (result.fits && result.recomputed_share == 0) return result;
+  // A pipeline's stages are computed again whole.
+  if (result.config.stages > 1) return SimulateWith(program, Remat::kLayers);
   absl::StatusOr<SimulatedTraining> fitted = SimulateWith(program, Remat::kFit);
   if (!absl::IsResourceExhausted(fitted.status())) return fitted;
   return SimulateWith(program, Remat::kLayers);
