@@ -94,8 +94,8 @@ absl::Status Figure7() {
     if (length == kFigure8SequenceLength) drawn = rows;
   }
   absl::StrAppend(&text,
-                  "\nAt 36 and 60 layers, where layers are computed again one by one, the peak is later: where all gradients of weights lie\n"
-                  "beside what is left of the activations, or nothing. The paper's compiler made again only what did not fit.\n");
+                  "\nWhere not all fits, as much is computed again as memory asks for; at 60 layers each layer is, from its inputs, and the peak\n"
+                  "is later: where gradients of weights lie beside what is left of the activations.\n");
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure7_memory.txt"), text));
   return PlotSvg(PlotScript(drawn), ResultPath("figure7_memory.svg"));

@@ -5,10 +5,12 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "examples/moe/fit_on_machine.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/cost/machine_cost_model.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/machines/machine.h"
 #include "simulator/stages/simulate.h"
@@ -72,11 +74,13 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   TrainingOptions options;
   options.adafactor.replicated_slots = program.replicated_slots;
   options.remat = remat;
+  SimulationOptions simulation_options;
+  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(absl::StrCat("tpu-v3-", config.devices)));
+  ASSIGN_OR_RETURN(const auto costs, MachineCostModel::Create(simulation_options.machine));
+  options.memory_fit = FitOnMachine(simulation_options.machine, *costs);
   const Stopwatch watch;
   ASSIGN_OR_RETURN(const TrainingStep training, BuildTrainingStep(config, options));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
-  SimulationOptions simulation_options;
-  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(absl::StrCat("tpu-v3-", config.devices)));
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, simulation_options));
   result.seconds_to_predict = watch.Seconds();
   const Prediction& prediction = simulation.prediction;
@@ -97,9 +101,12 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
 }  // namespace
 
 absl::StatusOr<SimulatedTraining> SimulateTraining(const TrainingProgram& program) {
+  if (program.remat.has_value()) return SimulateWith(program, *program.remat);
   ASSIGN_OR_RETURN(SimulatedTraining result, SimulateWith(program, Remat::kNone));
   // The simulated compiler makes values twice where a program would not fit otherwise.
   if (result.fits && result.recomputed_share == 0) return result;
+  absl::StatusOr<SimulatedTraining> fitted = SimulateWith(program, Remat::kFit);
+  if (!absl::IsResourceExhausted(fitted.status())) return fitted;
   return SimulateWith(program, Remat::kLayers);
 }
 

@@ -4,12 +4,14 @@
 // core for each expert. No parameter is set for any of them.
 //
 // Sequences have 256 tokens, as in figure 8 (figure8_model.h says why); the paper does not give their length. Of the forward
-// pass all is kept if that fits into memory, else the inputs of layers (Remat::kLayers).
+// pass all is kept if that fits into memory; else as much as fits (Remat::kFit) or, where nothing fits into the share of memory
+// that programs are compiled for, the inputs of layers (Remat::kLayers).
 // Source: GShard, arXiv:2006.16668, tables 1 and 3, figures 1 and 7.
 #ifndef TOROID_BENCHMARKS_TRAINING_MODEL_H_
 #define TOROID_BENCHMARKS_TRAINING_MODEL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct TrainingProgram {
   int64_t tokens_per_core = 2048;  // Of source and of target; a multiple of the 2,048 of a group.
   int64_t sequence_length = kFigure8SequenceLength;
   bool replicated_slots = true;
+  std::optional<Remat> remat;  // Empty: as said above.
 };
 
 struct SimulatedTraining {

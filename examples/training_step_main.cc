@@ -6,6 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_format.h"
+#include "examples/moe/fit_on_machine.h"
 #include "examples/moe/training_step.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
@@ -13,6 +14,7 @@
 #include "hlo/io/file.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/cost/machine_cost_model.h"
 #include "simulator/machines/machine.h"
 #include "simulator/report/summary.h"
 #include "simulator/stages/simulate.h"
@@ -32,7 +34,13 @@ struct Request {
   int width = 100;
 };
 
-absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig* config) {
+absl::StatusOr<TrainingStep> BuildFitting(const MoeTransformerConfig& config, TrainingOptions options, const Machine& machine) {
+  ASSIGN_OR_RETURN(const auto costs, MachineCostModel::Create(machine));
+  options.memory_fit = FitOnMachine(machine, *costs);
+  return BuildTrainingStep(config, options);
+}
+
+absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig* config, Machine* machine) {
   ASSIGN_OR_RETURN(*config, PaperConfig(request.model));
   config->dropout = request.dropout;
   config->label_smoothing = request.label_smoothing;
@@ -43,13 +51,15 @@ absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig*
   TrainingOptions options;
   ASSIGN_OR_RETURN(options.remat, ParseRemat(request.remat));
   options.adafactor.replicated_slots = request.replicated_slots;
-  return BuildTrainingStep(*config, options);
+  ASSIGN_OR_RETURN(*machine, LoadMachine(absl::StrFormat("tpu-v3-%d", config->devices)));
+  return options.remat == Remat::kFit ? BuildFitting(*config, options, *machine) : BuildTrainingStep(*config, options);
 }
 
 absl::Status Run(const Request& request) {
   MoeTransformerConfig config;
   Stopwatch watch;
-  ASSIGN_OR_RETURN(TrainingStep training, Build(request, &config));
+  SimulationOptions options;
+  ASSIGN_OR_RETURN(TrainingStep training, Build(request, &config, &options.machine));
   const double build = watch.Seconds();
   const int64_t instructions = training.module->NumInstructions();
   if (!request.output.empty()) {
@@ -61,8 +71,6 @@ absl::Status Run(const Request& request) {
   watch = Stopwatch();
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
   const double partition = watch.Seconds();
-  SimulationOptions options;
-  ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrFormat("tpu-v3-%d", config.devices)));
   watch = Stopwatch();
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
   const double simulate = watch.Seconds();
@@ -93,7 +101,8 @@ int main(int argc, char** argv) {
   app.add_option("--dropout", request.dropout, "Rate of dropout")->capture_default_str();
   app.add_option("--label_smoothing", request.label_smoothing, "Share of a label spread over the vocabulary")
       ->capture_default_str();
-  app.add_option("--remat", request.remat, "What the backward pass computes again: none, dots, layers, layer_dots")
+  app.add_option("--remat", request.remat, "What the backward pass computes again: none, dots, layers, layer_dots; fit: as little "
+                 "as memory allows")
       ->capture_default_str();
   app.add_option("--sequence_length", request.sequence_length, "Tokens of a sequence; a group has 2,048")
       ->check(CLI::IsMember(std::vector<int64_t>{64, 128, 256, 512, 1024, 2048}))

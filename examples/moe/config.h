@@ -38,6 +38,9 @@ struct MoeTransformerConfig {
   // Places that each expert has for a group; 0: twice an even share, as in the paper's training.
   int64_t expert_capacity = 0;
   PrimitiveType type = xla::F32;  // Of activations. Weights are f32; the gating is computed in f32.
+  // Between the two products of a feed-forward layer values are rounded to bf16, as the matrix units of a TPU read them, and kept
+  // as that until the backward pass.
+  bool bf16_hidden = false;
 
   // ---- In training
   double dropout = 0.1;          // Of the embedded input, of what each sublayer adds, of attention weights.

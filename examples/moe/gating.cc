@@ -33,11 +33,12 @@ Choice Best(Value gates, ModelBuilder* m) {
   choice.gate = b.GetTupleElement(best, 0);
   choice.expert = b.GetTupleElement(best, 1);
   choice.mask = b.Compare(experts, m->Spread(choice.expert, sizes.gse, {0, 1}), "EQ");
-  m->gradient_options().custom[best] = [mask = choice.mask](Pullback& p) {
-    Value of_gates = p.b.BroadcastOver(p.cotangent(0), mask->shape().dims(), {2});
-    p.Add(0, p.b.Select(p.sweep().Primal(*mask), of_gates, p.b.FullLike(of_gates, 0)));
+  const auto to_the_best = [](Pullback& p) {
+    Value mask = p.read(0), of_gates = p.b.BroadcastOver(p.cotangent(0), mask->shape().dims(), {2});
+    p.Add(0, p.b.Select(mask, of_gates, p.b.FullLike(of_gates, 0)));
     return absl::OkStatus();
   };
+  m->gradient_options().custom[best] = CustomRule(to_the_best, {choice.mask});
   return choice;
 }
 
@@ -70,18 +71,6 @@ Value MeanOverTokens(Value sums, Value present, ModelBuilder* m) {
 }
 
 }  // namespace
-
-Value Softmax(Value x, ModelBuilder* m) {
-  Builder& b = m->b();
-  Builder::Scope scope(&b, "softmax");
-  const int last = x->shape().rank() - 1;
-  const Sizes dims = SizesOf(x);
-  Sizes kept;
-  for (int d = 0; d < last; ++d) kept.push_back(d);
-  Value shifted = b.Subtract(x, m->Spread(m->Shift(x), dims, kept));
-  Value exponentials = b.Exp(shifted);
-  return b.Divide(exponentials, m->Spread(b.Sum(exponentials, {last}), dims, kept));
-}
 
 Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m) {
   Builder& b = m->b();

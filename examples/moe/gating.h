@@ -26,9 +26,6 @@ struct Gating {
 // All first choices come before any second one; choices count whether they fit or not.
 Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m);
 
-// f32 softmax over the last dimension.
-Value Softmax(Value x, ModelBuilder* m);
-
 }  // namespace toroid
 
 #endif  // TOROID_EXAMPLES_MOE_GATING_H_

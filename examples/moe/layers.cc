@@ -2,22 +2,10 @@
 
 #include <cmath>
 
+#include "examples/moe/softmax.h"
+
 namespace toroid {
 namespace {
-
-// exp(x - log(sum of exp(x))) over the last dimension: one pass less than dividing where the result is wanted inside of a
-// product.
-Value LateSoftmax(Value x, ModelBuilder* m) {
-  Builder& b = m->b();
-  Builder::Scope scope(&b, "softmax");
-  const int last = x->shape().rank() - 1;
-  const Sizes dims = SizesOf(x);
-  Sizes kept;
-  for (int d = 0; d < last; ++d) kept.push_back(d);
-  Value largest = m->Shift(x);
-  Value sum = b.Sum(b.Exp(b.Subtract(x, m->Spread(largest, dims, kept))), {last});
-  return b.Exp(b.Subtract(x, m->Spread(b.Add(b.Log(sum), largest), dims, kept)));
-}
 
 // Scores of each position of the queries against those of the memory: f32[G,B,N,L,T].
 Value Scores(Value query, Value key, const AttentionMask& mask, ModelBuilder* m) {
@@ -113,7 +101,7 @@ Value DenseFeedForward(Value x, const std::string& name, ModelBuilder* m) {
   Builder& b = m->b();
   const int64_t model = m->config().model, hidden = m->config().hidden;
   Value h = b.Einsum("GBLM,MH->GBLH", x, m->Activation(m->Weight({model, hidden}, name + ".ffn.wi", model)));
-  h = b.Maximum(h, b.FullLike(h, 0));
+  h = m->HiddenRelu(h);
   return b.Einsum("GBLH,HM->GBLM", h, m->Activation(m->Weight({hidden, model}, name + ".ffn.wo", hidden)));
 }
 
@@ -135,8 +123,7 @@ TokenCosts CrossEntropy(Value x, Value softmax, Value labels, double smoothing, 
   Builder::Scope scope(&b, "loss");
   Value logits = b.Convert(b.Einsum("GBLM,VM->GBLV", x, m->Activation(softmax)), xla::F32);
   const Sizes dims = SizesOf(logits);
-  Value shifted = b.Subtract(logits, m->Spread(m->Shift(logits), dims, {0, 1, 2}));
-  Value log_sum = b.Log(b.Sum(b.Exp(shifted), {3}));
+  const auto [shifted, log_sum] = ShiftLogits(logits, m);
   Value is_label = b.Compare(b.Iota(xla::S32, dims, 3), m->Spread(labels, dims, {0, 1, 2}), "EQ");
   TokenCosts costs;
   costs.exact = b.Subtract(log_sum, b.Sum(b.Select(is_label, shifted, b.FullLike(shifted, 0)), {3}));

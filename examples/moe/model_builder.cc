@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "examples/moe/random_bits.h"
+#include "hlo/gradient/pullback.h"
 
 namespace toroid {
 
@@ -30,6 +31,18 @@ Value ModelBuilder::Shift(Value x) {
   Value largest = b_.Max(x, {x->shape().rank() - 1});
   gradient_options_.stopped.insert(largest);
   return largest;
+}
+
+Value ModelBuilder::HiddenRelu(Value x) {
+  Value result = b_.Maximum(x, b_.FullLike(x, 0));
+  Value kept = config_.bf16_hidden ? b_.Convert(result, xla::BF16) : result;
+  const auto where_above_zero = [](Pullback& p) {
+    Value y = p.read(0), cotangent = p.cotangent();
+    p.Add(0, p.b.Select(p.b.Compare(y, p.b.FullLike(y, 0), "GT"), cotangent, p.b.FullLike(cotangent, 0)));
+    return absl::OkStatus();
+  };
+  gradient_options_.custom[result] = CustomRule(where_above_zero, {kept});
+  return b_.Convert(kept, x->shape().element_type());
 }
 
 Value ModelBuilder::Dropout(Value x) {

@@ -50,6 +50,10 @@ class ModelBuilder {
   // The largest element along the last dimension, subtracted before exponentials lest they overflow: the result does not
   // depend on it, so it counts as a constant.
   Value Shift(Value x);
+  // max(x, 0) between two products, of x's type but rounded if hidden values are bf16. The derivative is told from the result, 1
+  // where that is above 0, so that x need not be kept for it.
+  // Source: TensorFlow, ReluGrad.
+  Value HiddenRelu(Value x);
   // Cuts the dimension of groups as the batch is cut.
   Value SplitGroups(Value x, int64_t dimension = 0) { return b_.Split(x, dimension, config_.Parts(config_.groups)); }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "examples/moe/gating.h"
+#include "examples/moe/softmax.h"
 
 namespace toroid {
 namespace {
@@ -39,7 +40,7 @@ Value Experts(Value x, const MoeLayerWeights& weights, ModelBuilder* m) {
   Builder& b = m->b();
   Builder::Scope scope(&b, "experts");
   Value h = b.Einsum("EAM,EMH->EAH", x, m->Activation(weights.wi));
-  h = b.Maximum(h, b.FullLike(h, 0));
+  h = m->HiddenRelu(h);
   return b.Einsum("EAH,EHM->EAM", h, m->Activation(weights.wo));
 }
 

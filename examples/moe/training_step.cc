@@ -9,6 +9,7 @@
 #include "examples/moe/signature.h"
 #include "examples/moe/transformer.h"
 #include "hlo/base/status.h"
+#include "hlo/gradient/copied_options.h"
 #include "hlo/gradient/gradient.h"
 #include "hlo/gradient/remat_policy.h"
 #include "hlo/passes/dce_pass.h"
@@ -38,23 +39,37 @@ struct State {
   std::vector<Value> parameters, results;
 };
 
-absl::Status ChooseRemat(Remat remat, ModelBuilder* m) {
-  GradientOptions& options = m->gradient_options();
-  if (remat == Remat::kDots || remat == Remat::kLayerDots) KeepDots(&options);
-  if (remat != Remat::kLayers && remat != Remat::kLayerDots) return absl::OkStatus();
-  const std::vector<const Instruction*> inputs(m->layer_inputs().begin(), m->layer_inputs().end());
-  return KeepLayerInputs(*m->b().computation(), inputs, &options);
+// A program until its backward pass.
+struct ForwardPass {
+  explicit ForwardPass(const MoeTransformerConfig& config) : m(config, "training_step") {}
+  ModelBuilder m;
+  Value step, seed;
+  Batch batch;
+  Losses losses;
+};
+
+std::unique_ptr<ForwardPass> BuildForward(const MoeTransformerConfig& config) {
+  auto forward = std::make_unique<ForwardPass>(config);
+  ModelBuilder& m = forward->m;
+  Builder& b = m.b();
+  forward->step = b.Parameter(Shape(xla::S32, {}), "step");
+  forward->seed = b.Parameter(Shape(xla::U32, {}), "seed");
+  forward->batch = BatchParameters(&m);
+  m.set_seed(SeedOfStep(forward->seed, forward->step, &b));
+  forward->losses = BuildLosses(forward->batch, /*uniform=*/nullptr, &m);
+  return forward;
 }
 
-absl::StatusOr<State> Update(Value loss, Value step, const TrainingOptions& options, ModelBuilder* m) {
+absl::StatusOr<State> Update(const AdafactorOptions& options, ForwardPass* forward) {
+  ModelBuilder* const m = &forward->m;
   Builder& b = m->b();
+  const Value loss = forward->losses.loss, step = forward->step;
   std::vector<Value> weights;
   for (const ModelWeight& weight : m->weights()) weights.push_back(weight.value);
-  RETURN_IF_ERROR(ChooseRemat(options.remat, m));
   ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, weights, m->gradient_options(), &b));
   State state, slots;
   state.Add({.name = "step", .kind = StateArray::Kind::kStepCounter}, step, b.AddNumber(step, 1));
-  Adafactor adafactor(options.adafactor, step, &b);
+  Adafactor adafactor(options, step, &b);
   for (size_t i = 0; i < weights.size(); ++i) {
     const ModelWeight& weight = m->weights()[i];
     const AdafactorUpdate update = adafactor.Update(weights[i], gradients[i], weight.name);
@@ -68,6 +83,49 @@ absl::StatusOr<State> Update(Value loss, Value step, const TrainingOptions& opti
   return state;
 }
 
+// The whole step, differentiated as the forward pass's gradient options say.
+absl::StatusOr<TrainingStep> Finish(const AdafactorOptions& options, ForwardPass* forward) {
+  ASSIGN_OR_RETURN(State state, Update(options, forward));
+  TrainingStep training;
+  training.state = state.arrays;
+  training.inputs = {"seed", "source_tokens", "target_tokens", "labels"};
+  Metrics metrics = MetricsOf(forward->losses);
+  training.metrics = std::move(metrics.names);
+  const Batch& batch = forward->batch;
+  state.results.insert(state.results.end(), metrics.values.begin(), metrics.values.end());
+  state.parameters.insert(state.parameters.end(), {forward->seed, batch.source_tokens, batch.target_tokens, batch.labels});
+  Builder& b = forward->m.b();
+  ASSIGN_OR_RETURN(training.module, b.Build(b.Tuple(state.results)));
+  EliminateDeadCode(training.module.get());
+  RETURN_IF_ERROR(NumberParameters(state.parameters, training.module->entry()));
+  DonateState(static_cast<int64_t>(training.state.size()), training.module.get());
+  return training;
+}
+
+absl::Status Fit(const MoeTransformerConfig& config, const TrainingOptions& training, ForwardPass* forward) {
+  MemoryFit fit = training.memory_fit;
+  const Module& module = *forward->losses.loss->module();
+  fit.step = [&](const GradientOptions& options) -> absl::StatusOr<std::unique_ptr<Module>> {
+    const std::unique_ptr<ForwardPass> same = BuildForward(config);
+    same->m.gradient_options() = OptionsInCopy(options, module, *same->losses.loss->module());
+    ASSIGN_OR_RETURN(TrainingStep step, Finish(training.adafactor, same.get()));
+    return std::move(step.module);
+  };
+  std::vector<const Instruction*> by;
+  for (const ModelWeight& weight : forward->m.weights()) by.push_back(weight.value);
+  return FitMemory(*forward->losses.loss, by, fit, &forward->m.gradient_options()).status();
+}
+
+absl::Status ChooseRemat(const MoeTransformerConfig& config, const TrainingOptions& training, ForwardPass* forward) {
+  const Remat remat = training.remat;
+  ModelBuilder& m = forward->m;
+  if (remat == Remat::kDots || remat == Remat::kLayerDots) KeepDots(&m.gradient_options());
+  if (remat == Remat::kNone || remat == Remat::kDots) return absl::OkStatus();
+  const std::vector<const Instruction*> inputs(m.layer_inputs().begin(), m.layer_inputs().end());
+  RETURN_IF_ERROR(KeepLayerInputs(*m.b().computation(), inputs, &m.gradient_options()));
+  return remat == Remat::kFit ? Fit(config, training, forward) : absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Remat> ParseRemat(absl::string_view word) {
@@ -75,33 +133,16 @@ absl::StatusOr<Remat> ParseRemat(absl::string_view word) {
   if (word == "dots") return Remat::kDots;
   if (word == "layers") return Remat::kLayers;
   if (word == "layer_dots") return Remat::kLayerDots;
+  if (word == "fit") return Remat::kFit;
   return absl::InvalidArgumentError(
-      absl::StrCat("no rematerialization '", word, "': say none, dots, layers or layer_dots"));
+      absl::StrCat("no rematerialization '", word, "': say none, dots, layers, layer_dots or fit"));
 }
 
 absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options) {
   RETURN_IF_ERROR(config.Check());
-  ModelBuilder m(config, "training_step");
-  Builder& b = m.b();
-  Value step = b.Parameter(Shape(xla::S32, {}), "step");
-  Value seed = b.Parameter(Shape(xla::U32, {}), "seed");
-  const Batch batch = BatchParameters(&m);
-  m.set_seed(SeedOfStep(seed, step, &b));
-  const Losses losses = BuildLosses(batch, /*uniform=*/nullptr, &m);
-  ASSIGN_OR_RETURN(State state, Update(losses.loss, step, options, &m));
-
-  TrainingStep training;
-  training.state = state.arrays;
-  training.inputs = {"seed", "source_tokens", "target_tokens", "labels"};
-  Metrics metrics = MetricsOf(losses);
-  training.metrics = std::move(metrics.names);
-  state.results.insert(state.results.end(), metrics.values.begin(), metrics.values.end());
-  state.parameters.insert(state.parameters.end(), {seed, batch.source_tokens, batch.target_tokens, batch.labels});
-  ASSIGN_OR_RETURN(training.module, b.Build(b.Tuple(state.results)));
-  EliminateDeadCode(training.module.get());
-  RETURN_IF_ERROR(NumberParameters(state.parameters, training.module->entry()));
-  DonateState(static_cast<int64_t>(training.state.size()), training.module.get());
-  return training;
+  const std::unique_ptr<ForwardPass> forward = BuildForward(config);
+  RETURN_IF_ERROR(ChooseRemat(config, options, forward.get()));
+  return Finish(options.adafactor, forward.get());
 }
 
 absl::StatusOr<std::unique_ptr<Module>> BuildEvaluation(const MoeTransformerConfig& config) {

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "examples/moe/adafactor.h"
 #include "examples/moe/config.h"
+#include "hlo/gradient/memory_fit.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -43,17 +44,19 @@ enum class Remat {
   kDots,       // Contractions; all else is computed again.
   kLayers,     // The inputs of layers.
   kLayerDots,  // The inputs of layers and the contractions in them.
+  kFit,        // The inputs of layers and as much more as fits (hlo/gradient/memory_fit.h).
 };
-// "none", "dots", "layers", "layer_dots".
+// "none", "dots", "layers", "layer_dots", "fit".
 // Errors: kInvalidArgument for another word.
 absl::StatusOr<Remat> ParseRemat(absl::string_view word);
 
 struct TrainingOptions {
   AdafactorOptions adafactor;
   Remat remat = Remat::kNone;
+  MemoryFit memory_fit;  // Of kFit.
 };
 
-// Errors: those of MoeTransformerConfig::Check.
+// Errors: those of MoeTransformerConfig::Check and FitMemory.
 absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options);
 
 // The metrics alone, without dropout, smoothing or dropped second experts: parameters are the weights, in the order of the

@@ -63,8 +63,7 @@ MoeTrainingOptions SmallMoeTraining(int64_t experts) {
   // Runs are too short to learn the names by heart.
   model.dropout = model.label_smoothing = 0;
   options.adafactor.rate = 2;
-  // More than half of the positions are padding, of which the auxiliary loss knows nothing: even, it is 0.2 and not 1.
-  model.aux_weight = 0.1;
+  model.aux_weight = 0.02;
   model.source_vocabulary = options.task.source_vocabulary;
   model.target_vocabulary = options.task.target_vocabulary;
   return options;

@@ -14,7 +14,10 @@ Instruction* InCopy(const Instruction& instruction, const Module& copy) {
 GradientOptions OptionsInCopy(const GradientOptions& options, const Module& module, const Module& copy) {
   GradientOptions of_copy;
   for (const Instruction* stopped : options.stopped) of_copy.stopped.insert(InCopy(*stopped, copy));
-  for (const auto& [value, rule] : options.custom) of_copy.custom[InCopy(*value, copy)] = rule;
+  for (const auto& [value, rule] : options.custom) {
+    CustomRule& of_value = of_copy.custom[InCopy(*value, copy)] = rule;
+    for (const Instruction*& read : of_value.reads) read = InCopy(*read, copy);
+  }
   absl::flat_hash_set<const Instruction*> kept;
   absl::flat_hash_map<const Instruction*, int64_t> layers;
   for (const auto& computation : module.computations()) {

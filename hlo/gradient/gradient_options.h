@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -14,11 +17,23 @@ namespace toroid {
 
 class Pullback;
 
+// A rule of the caller's own (pullback.h), in place of that of a value's op. It may run on a copy of the program, so values
+// that it needs beside the op's operands and result are named in `reads`: Pullback::read(i) is values[i] wherever it runs.
+//   options.custom[chosen] = CustomRule([](Pullback& p) { p.Add(0, p.b.Multiply(p.cotangent(), p.read(0))); ... }, {mask});
+struct CustomRule {
+  CustomRule() = default;
+  template <typename Rule, typename = std::enable_if_t<std::is_invocable_r_v<absl::Status, Rule, Pullback&>>>
+  CustomRule(Rule rule, std::vector<const Instruction*> reads = {})  // NOLINT: a lambda is a rule.
+      : rule(std::move(rule)), reads(std::move(reads)) {}
+
+  std::function<absl::Status(Pullback&)> rule;
+  std::vector<const Instruction*> reads;
+};
+
 struct GradientOptions {
   // Values that count as constants: nothing flows back through them.
   absl::flat_hash_set<const Instruction*> stopped;
-  // Rules of the caller's own (pullback.h), in place of those of the values' ops.
-  absl::flat_hash_map<const Instruction*, std::function<absl::Status(Pullback&)>> custom;
+  absl::flat_hash_map<const Instruction*, CustomRule> custom;
   // Which values of the forward pass are kept until the backward pass needs them; others are computed again from those.
   // Parameters always are, and what cannot be repeated (kept_values.h). Empty: all but those that take no work (broadcasts,
   // transposes, converts, ...). Ready ones: remat_policy.h.

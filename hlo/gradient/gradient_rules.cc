@@ -158,9 +158,12 @@ GradientRule GradientRuleOf(const Instruction& op) {
 }  // namespace
 
 absl::Status ApplyGradientRule(const Instruction& op, ReverseSweep* sweep) {
-  Pullback pullback(op, sweep);
   const auto custom = sweep->options().custom.find(&op);
-  if (custom != sweep->options().custom.end()) return custom->second(pullback);
+  if (custom != sweep->options().custom.end()) {
+    Pullback pullback(op, sweep, custom->second.reads);
+    return custom->second.rule(pullback);
+  }
+  Pullback pullback(op, sweep);
   const GradientRule rule = GradientRuleOf(op);
   if (rule != nullptr) return rule(pullback);
   return absl::UnimplementedError(absl::StrCat(op.opcode_name(), " has no gradient; stop the gradient at its result, or give "

@@ -136,6 +136,10 @@ class Fitter {
   }
 
   absl::StatusOr<int64_t> Peak(const GradientOptions& options) const {
+    if (fit_.step != nullptr) {
+      ASSIGN_OR_RETURN(const std::unique_ptr<Module> step, fit_.step(options));
+      return fit_.peak_bytes(*step);
+    }
     std::unique_ptr<Module> copy = CloneModule(module_);
     const GradientOptions of_copy = OptionsInCopy(options, module_, *copy);
     ASSIGN_OR_RETURN(const std::unique_ptr<Module> step, Step(module_, std::move(copy), of_copy));
@@ -303,9 +307,13 @@ class Fitter {
     return values;
   }
 
+  bool IsEnough(int64_t peak_bytes) const {
+    return static_cast<double>(peak_bytes) >= fit_.enough * static_cast<double>(fit_.limit_bytes);
+  }
+
   absl::Status Fill(Choice* choice) const {
     std::vector<const Instruction*> left = ByTimePerByte(choice->least);
-    for (int round = 0; round < kRounds && !left.empty(); ++round) {
+    for (int round = 0; round < kRounds && !left.empty() && !IsEnough(choice->peak_bytes); ++round) {
       // The longest beginning of `left` that fits; `fits` does, `too_many` may not.
       size_t fits = 0, too_many = left.size() + 1;
       while (fits + 1 < too_many) {
@@ -316,6 +324,7 @@ class Fitter {
         if (trial.peak_bytes <= fit_.limit_bytes) {
           fits = count;
           *choice = std::move(trial);
+          if (IsEnough(choice->peak_bytes)) break;
         } else {
           too_many = count;
         }

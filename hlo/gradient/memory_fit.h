@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -29,12 +30,16 @@ namespace toroid {
 
 struct MemoryFit {
   int64_t limit_bytes = 0;
+  // The search ends where this share of the limit is used: where `peak_bytes` takes seconds, below 1.
+  double enough = 1;
   // What one execution of an op of the forward pass takes on a device. Empty: OpSeconds(DefaultCostModel()).
   std::function<double(const Instruction&)> seconds;
   // What a device holds of an array or tuple of the forward pass. Empty: its share, by the instruction's own sharding.
   std::function<int64_t(const Instruction&)> bytes;
-  // Most memory on a device of a program whose results are the scalar and its gradients: of what partitioning makes of it,
-  // say, with what else a step holds. Empty: that of the whole program (peak_memory.h).
+  // The program whose memory counts, differentiated with these options: the training step with its optimizer, say. Empty: the
+  // one whose results are the scalar and its gradients.
+  std::function<absl::StatusOr<std::unique_ptr<Module>>(const GradientOptions& options)> step;
+  // Most memory that it takes on a device: of what partitioning makes of it, say. Empty: peak_memory.h.
   std::function<absl::StatusOr<int64_t>(const Module& step)> peak_bytes;
 };
 
@@ -46,7 +51,7 @@ struct MemoryFitted {
 
 // Sets `keep` and `layer` of `options`, for gradients of `of` by `by`, values of one computation, which may still be built.
 // A `keep` that is there says what is kept at least. Nothing changes if all fits.
-// Errors: kResourceExhausted if no choice fits, with the least that was reached; those of Gradients and of `peak_bytes`.
+// Errors: kResourceExhausted if no choice fits, with the least that was reached; those of Gradients, `step` and `peak_bytes`.
 absl::StatusOr<MemoryFitted> FitMemory(const Instruction& of, absl::Span<const Instruction* const> by, const MemoryFit& fit,
                                        GradientOptions* options);
 

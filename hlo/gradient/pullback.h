@@ -15,7 +15,9 @@ namespace toroid {
 
 class Pullback {
  public:
-  Pullback(const Instruction& op, ReverseSweep* sweep) : b(sweep->builder()), op_(op), sweep_(*sweep) {}
+  // `reads`: those of a CustomRule.
+  Pullback(const Instruction& op, ReverseSweep* sweep, absl::Span<const Instruction* const> reads = {})
+      : b(sweep->builder()), op_(op), sweep_(*sweep), reads_(reads) {}
 
   InstructionBuilder& b;  // Of the backward pass.
 
@@ -24,6 +26,7 @@ class Pullback {
   // Values of the forward pass.
   Value operand(int i) { return sweep_.Primal(*op_.operand(i)); }
   Value result() { return sweep_.Primal(op_); }
+  Value read(int i) { return sweep_.Primal(*reads_[i]); }
   const Shape& operand_shape(int i) const { return op_.operand(i)->shape(); }
 
   // True if some leaf of the operand is active: its cotangent is wanted.
@@ -43,6 +46,7 @@ class Pullback {
  private:
   const Instruction& op_;
   ReverseSweep& sweep_;
+  const absl::Span<const Instruction* const> reads_;
 };
 
 // Errors: kUnimplemented where this instance of the op has no gradient; without its path.

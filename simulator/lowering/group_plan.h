@@ -1,4 +1,5 @@
-// Which instructions of a computation run as one group, as data: fusion_pass.h says by which rules.
+// Which instructions of a computation run as one group, as data: written values (written_values.h) that are made together.
+// fusion_pass.h says by which rules.
 #ifndef TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_
 #define TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_
 
@@ -19,9 +20,6 @@ struct GroupPlan {
 };
 
 GroupPlan PlanGroups(const Computation& computation, int64_t sublanes);
-
-// A cheap op whose result can be made where it is read: elementwise, broadcast, slice, reshape and transpose in place.
-bool IsRecomputed(const Instruction& op, int64_t sublanes);
 
 }  // namespace toroid
 

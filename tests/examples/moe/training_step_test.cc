@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "hlo/analysis/peak_memory.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "runtime/engine/executor.h"
@@ -108,6 +109,7 @@ TEST_P(PartitionedTrainingStep, ComputesWhatTheWholeOneDoes) {
   config.devices = GetParam();
   config.groups = 4;
   config.padding = config.devices == 8;
+  config.bf16_hidden = config.devices == 3;
   ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, TrainingOptions()));
   const std::vector<Literal> arguments = Arguments(FreshState(training, 2), Inputs(config, 3));
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*training.module, arguments));
@@ -128,17 +130,30 @@ INSTANTIATE_TEST_SUITE_P(Devices, PartitionedTrainingStep, testing::Values(2, 3,
 TEST(TrainingStepTest, WhatIsComputedAgainIsTheSame) {
   const MoeTransformerConfig config = TinyConfig();
   std::vector<Literal> results;
-  for (const char* remat : {"none", "dots", "layers", "layer_dots"}) {
+  int64_t most = 0;
+  for (const char* remat : {"none", "dots", "layers", "layer_dots", "fit"}) {
     TrainingOptions options;
+    options.memory_fit.limit_bytes = most * 9 / 10;
     ASSERT_OK_AND_ASSIGN(options.remat, ParseRemat(remat));
     ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, options));
     const std::vector<Literal> arguments = Arguments(FreshState(training, 2), Inputs(config, 3));
     ASSERT_OK_AND_ASSIGN(Literal result, RunSingle(*training.module, arguments));
     results.push_back(std::move(result));
+    const int64_t bytes = ComputePeakMemory(*training.module).bytes;
+    most = std::max(most, bytes);
+    if (options.remat == Remat::kFit) EXPECT_LE(bytes, options.memory_fit.limit_bytes);
     const Comparison comparison = Compare(results.back(), results.front(), 1e-4);
     EXPECT_TRUE(comparison.equal) << remat << " " << comparison.max_rel_error;
   }
   EXPECT_THAT(ParseRemat("all"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("layers")));
+}
+
+TEST(TrainingStepTest, ALimitThatCannotBeMetIsToldWithTheLeast) {
+  TrainingOptions options;
+  options.remat = Remat::kFit;
+  options.memory_fit.limit_bytes = 1000;
+  EXPECT_THAT(BuildTrainingStep(TinyConfig(), options),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("do not fit into 1000 bytes")));
 }
 
 TEST(TrainingStepTest, EvaluationHasTheLossOfUntrainedWeights) {

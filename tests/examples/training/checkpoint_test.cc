@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "hlo/base/files.h"
 #include "runtime/arguments/npz.h"
+#include "tests/fresh_path.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -20,12 +20,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string TestPath(const std::string& name) {
-  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
-  std::filesystem::remove(path);
-  return path;
-}
 
 Checkpoint Sample() {
   Literal half(Shape(xla::BF16, {3}));
@@ -47,7 +41,7 @@ auto IsError(const std::string& path, const std::string& part) {
 }
 
 TEST(CheckpointTest, LoadsWhatWasSavedToTheBit) {
-  const std::string path = TestPath("whole.npz");
+  const std::string path = FreshPath("whole.npz");
   const Checkpoint saved = Sample();
   ASSERT_OK(SaveCheckpoint(path, saved));
   ASSERT_OK_AND_ASSIGN(const Checkpoint loaded, LoadCheckpoint(path, saved.configuration, Shapes(saved)));
@@ -58,7 +52,7 @@ TEST(CheckpointTest, LoadsWhatWasSavedToTheBit) {
 }
 
 TEST(CheckpointTest, FurtherArraysComeBehindTheState) {
-  const std::string path = TestPath("further.npz");
+  const std::string path = FreshPath("further.npz");
   Checkpoint saved = Sample();
   const std::vector<NamedShape> state = Shapes(saved);
   saved.names.push_back("curve.loss");
@@ -72,7 +66,7 @@ TEST(CheckpointTest, FurtherArraysComeBehindTheState) {
 }
 
 TEST(CheckpointTest, CheckpointOfAnotherModelIsRefusedByWhatDiffers) {
-  const std::string path = TestPath("other.npz");
+  const std::string path = FreshPath("other.npz");
   const Checkpoint saved = Sample();
   ASSERT_OK(SaveCheckpoint(path, saved));
   const std::vector<NamedShape> shapes = Shapes(saved);
@@ -99,11 +93,11 @@ TEST(CheckpointTest, CheckpointOfAnotherModelIsRefusedByWhatDiffers) {
 }
 
 TEST(CheckpointTest, FileThatIsNotThereIsNotFound) {
-  EXPECT_THAT(LoadCheckpoint(TestPath("nothing.npz"), {}, {}), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(LoadCheckpoint(FreshPath("nothing.npz"), {}, {}), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(CheckpointTest, FileThatIsNoCheckpointIsRefused) {
-  const std::string path = TestPath("no.npz");
+  const std::string path = FreshPath("no.npz");
   ASSERT_OK(WriteFile(path, "hello"));
   EXPECT_THAT(LoadCheckpoint(path, {}, {}), IsError(path, "is no checkpoint"));
   ASSERT_OK_AND_ASSIGN(const std::string archive, WriteNpz({Literal::Scalar<float>(1)}));
@@ -121,7 +115,7 @@ TEST(CheckpointTest, FileThatIsNoCheckpointIsRefused) {
 
 // Every byte flipped or every length cut: refused, or (where the byte carries no meaning) the same arrays.
 TEST(CheckpointTest, DamageNeverGivesOtherValues) {
-  const std::string path = TestPath("damaged.npz");
+  const std::string path = FreshPath("damaged.npz");
   const Checkpoint saved = Sample();
   ASSERT_OK(SaveCheckpoint(path, saved));
   ASSERT_OK_AND_ASSIGN(const std::string whole, ReadFile(path));
@@ -144,7 +138,7 @@ TEST(CheckpointTest, DamageNeverGivesOtherValues) {
 
 // A child saves one checkpoint after the other until it is killed, at a moment that differs from time to time.
 TEST(CheckpointTest, KilledWhileSavingNothingIsLost) {
-  const std::string path = TestPath("killed.npz");
+  const std::string path = FreshPath("killed.npz");
   const auto numbered = [](int n) {
     return Checkpoint{{{"model", "m"}}, {"n", "w"}, {Literal::Scalar<int32_t>(n), Literal::Array<int32_t>({50000}, std::vector<int32_t>(50000, n))}};
   };

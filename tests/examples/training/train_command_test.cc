@@ -1,12 +1,12 @@
 // BUILD: size = "medium"
 #include "examples/training/train_command.h"
 
-#include <filesystem>
 #include <string>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/files.h"
+#include "tests/fresh_path.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -37,12 +37,6 @@ absl::Status RunFlags(const std::string& flags) {
   return RunTrainCommand(command);
 }
 
-std::string TestPath(const std::string& name) {
-  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
-  std::filesystem::remove(path);
-  return path;
-}
-
 TEST(TrainCommandTest, WrongUsageIsToldBeforeAnythingRuns) {
   TrainCommand command;
   EXPECT_THAT(ParseError("--experts=8", &command), HasSubstr("--train"));
@@ -55,7 +49,7 @@ TEST(TrainCommandTest, WrongUsageIsToldBeforeAnythingRuns) {
 }
 
 TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
-  const std::string path = TestPath("run.npz"), whole = TestPath("whole.npz");
+  const std::string path = FreshPath("run.npz"), whole = FreshPath("whole.npz");
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=6 --checkpoint=", whole)));
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=3 --checkpoint=", path)));
   EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=6 --checkpoint=", path)),
@@ -79,10 +73,28 @@ TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
 }
 
 TEST(TrainCommandTest, CurvesAreDrawnWithTheirNumbersBeside) {
-  const std::string path = TestPath("curve.svg");
+  const std::string path = FreshPath("curve.svg");
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=4 --curves=", path)));
   EXPECT_THAT(ReadFile(path), IsOkAndHolds(HasSubstr("<svg")));
   EXPECT_THAT(ReadFile(absl::StrCat(::testing::TempDir(), "/curve.tsv")), IsOkAndHolds(HasSubstr("step\tloss\tcross_entropy")));
+}
+
+TEST(TrainCommandTest, FirstStepsAreDumpedWithTheirLosses) {
+  const std::string folder = absl::StrCat(::testing::TempDir(), "/steps");
+  std::filesystem::remove_all(folder);
+  ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=2 --beam=0 --dump_step=", folder)));
+  for (const char* name : {"step.hlo.pb", "state.npz", "inputs_0.npz", "inputs_1.npz", "losses.tsv"}) {
+    EXPECT_TRUE(std::filesystem::exists(absl::StrCat(folder, "/", name))) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder, "/inputs_2.npz")));
+  TrainCommand command;
+  EXPECT_THAT(ParseError(absl::StrCat("--train --checkpoint=x --resume --dump_step=", folder), &command), HasSubstr("excludes"));
+  EXPECT_THAT(ParseError("--train --beam=65", &command), HasSubstr("--beam"));
+}
+
+TEST(TrainCommandTest, BeamWiderThanTheAlphabetIsRefusedBeforeTraining) {
+  EXPECT_OK(RunFlags(absl::StrCat(kTiny, "--steps=1 --beam=2")));
+  EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=1 --beam=64")), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a beam of 64 hypotheses")));
 }
 
 TEST(TrainCommandTest, SharedFlagsAreTaken) {

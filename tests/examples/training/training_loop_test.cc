@@ -1,6 +1,5 @@
 #include "examples/training/training_loop.h"
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/files.h"
 #include "tests/examples/training/linear_program.h"
+#include "tests/fresh_path.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -17,12 +17,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string TestPath(const std::string& name) {
-  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
-  std::filesystem::remove(path);
-  return path;
-}
 
 absl::StatusOr<std::unique_ptr<Trainer>> LinearTrainer(double learning_rate = 0.05) {
   ASSIGN_OR_RETURN(TrainingProgram program, LinearProgram(4, learning_rate));
@@ -69,7 +63,7 @@ TEST(TrainingLoopTest, ResumedRunIsTheSameAsOneThatDidNotStop) {
   ASSERT_OK_AND_ASSIGN(const Checkpoint expected_state, whole->Save());
   for (const int64_t stop : {1, 4, 5, 10, 11}) {
     SCOPED_TRACE(stop);
-    options.checkpoint = TestPath(absl::StrCat("stopped_", stop, ".npz"));
+    options.checkpoint = FreshPath(absl::StrCat("stopped_", stop, ".npz"));
     options.steps = stop;
     options.resume = false;
     ASSERT_OK_AND_ASSIGN(const auto first, LinearTrainer());
@@ -97,7 +91,7 @@ TEST(TrainingLoopTest, ResumedRunIsTheSameAsOneThatDidNotStop) {
 
 TEST(TrainingLoopTest, CheckpointThatIsThereIsNotOverwrittenUnasked) {
   LoopOptions options = Options(3);
-  options.checkpoint = TestPath("kept.npz");
+  options.checkpoint = FreshPath("kept.npz");
   ASSERT_OK(WriteFile(options.checkpoint, "precious"));
   ASSERT_OK_AND_ASSIGN(const auto trainer, LinearTrainer());
   EXPECT_THAT(RunTraining(*trainer, LinearData(), options),
@@ -110,7 +104,7 @@ TEST(TrainingLoopTest, CheckpointThatIsThereIsNotOverwrittenUnasked) {
 
 TEST(TrainingLoopTest, CheckpointOfAnotherModelIsRefused) {
   LoopOptions options = Options(3);
-  options.checkpoint = TestPath("other.npz");
+  options.checkpoint = FreshPath("other.npz");
   ASSERT_OK_AND_ASSIGN(auto trainer, LinearTrainer(0.05));
   ASSERT_OK(RunTraining(*trainer, LinearData(), options).status());
   options.resume = true;
@@ -123,7 +117,7 @@ TEST(TrainingLoopTest, LossThatIsNotFiniteEndsTheRunAndLeavesTheCheckpoint) {
   LoopOptions options = Options(400);
   options.save_every = 1;
   options.evaluate_every = 0;
-  options.checkpoint = TestPath("diverged.npz");
+  options.checkpoint = FreshPath("diverged.npz");
   ASSERT_OK_AND_ASSIGN(auto trainer, LinearTrainer(50));
   EXPECT_THAT(RunTraining(*trainer, LinearData(), options),
               StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr("step "), HasSubstr(": loss is "))));

@@ -6,16 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/analysis/work.h"
 #include "hlo/gradient/gradient.h"
+#include "hlo/gradient/pullback.h"
 #include "hlo/gradient/remat_policy.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/builder.h"
 #include "hlo/ops/verify_module.h"
 #include "runtime/engine/executor.h"
+#include "tests/hlo/gradient/layered_mlp.h"
 #include "tests/partition_and_run.h"
 #include "tests/status_matchers.h"
 
@@ -24,82 +25,47 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kTokens = 512, kModel = 16, kHidden = 64;
+constexpr LayeredMlpSizes kSizes = {.tokens = 512, .model = 16, .hidden = 64};
 
-// x[k+1] = x[k] + (swish(x[k] a) b), the sum of the last one's exponentials.
-struct Mlp {
-  explicit Mlp(int layers, int64_t devices = 1) : b("mlp", devices) {
-    x.push_back(b.Split(b.Parameter(Shape(xla::F32, {kTokens, kModel}), "x"), 0, devices));
-    for (int k = 0; k < layers; ++k) {
-      weights.push_back(b.Parameter(Shape(xla::F32, {kModel, kHidden}), "a"));
-      const Value hidden = b.Einsum("TM,MH->TH", x.back(), weights.back());
-      weights.push_back(b.Parameter(Shape(xla::F32, {kHidden, kModel}), "b"));
-      const Value active = b.Multiply(hidden, b.Unary(Opcode::kLogistic, hidden));
-      x.push_back(b.Add(x.back(), b.Einsum("TH,HM->TM", active, weights.back())));
-    }
-    loss = b.Sum(b.Exp(x.back()), {0, 1});
-  }
-
-  absl::StatusOr<MemoryFitted> Fit(const MemoryFit& fit, GradientOptions* options) const {
-    return FitMemory(*loss, std::vector<const Instruction*>(weights.begin(), weights.end()), fit, options);
-  }
-  absl::StatusOr<std::unique_ptr<Module>> Step(const GradientOptions& options) {
-    ASSIGN_OR_RETURN(std::vector<Value> results, Gradients(loss, weights, options, &b));
-    results.insert(results.begin(), loss);
-    return b.Build(b.Tuple(results));
-  }
-
-  Builder b;
-  std::vector<Value> x, weights;
-  Value loss;
-};
-
-std::vector<Literal> ArgumentsOf(const Module& module) {
-  std::vector<Literal> arguments;
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    Literal literal(parameter->shape());
-    int64_t i = 7 * parameter->parameter_number();
-    for (float& x : literal.mutable_data<float>()) x = 0.02f * static_cast<float>((i++ * 5) % 17 - 8);
-    arguments.push_back(std::move(literal));
-  }
-  return arguments;
+absl::StatusOr<MemoryFitted> Fit(const LayeredMlp& mlp, const MemoryFit& fit, GradientOptions* options) {
+  return FitMemory(*mlp.loss, std::vector<const Instruction*>(mlp.weights.begin(), mlp.weights.end()), fit, options);
 }
 
 // Flops of what is computed again.
 int64_t FlopsAgain(const Module& module) {
   int64_t flops = 0;
   for (const auto& op : module.entry()->instructions()) {
-    if (op->metadata() != nullptr && absl::StartsWith(op->metadata()->op_name(), "recomputed")) flops += MatrixFlops(*op);
+    if (IsComputedAgain(*op)) flops += MatrixFlops(*op);
   }
   return flops;
 }
 
 TEST(MemoryFitTest, WhatFitsIsKeptWhole) {
-  Mlp mlp(4);
+  LayeredMlp mlp(4, kSizes);
   GradientOptions options;
-  ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, mlp.Fit({.limit_bytes = int64_t{1} << 40}, &options));
+  ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, Fit(mlp, {.limit_bytes = int64_t{1} << 40}, &options));
   EXPECT_EQ(options.keep, nullptr);
   EXPECT_EQ(fitted.seconds_again, 0);
   EXPECT_EQ(fitted.peak_bytes, fitted.peak_bytes_keeping_all);
 }
 
 TEST(MemoryFitTest, EveryLimitIsKeptAndMoreMemoryTakesLessTime) {
-  Mlp whole(8);
+  LayeredMlp whole(8, kSizes);
   GradientOptions all;
   ASSERT_OK_AND_ASSIGN(const auto step, whole.Step(all));
   const int64_t most = ComputePeakMemory(*step).bytes;
-  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*step, ArgumentsOf(*step)));
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*step, SmallArguments(*step, 0.02f)));
   double before = INFINITY;
   int64_t flops = 0;
   for (const int percent : {35, 45, 60, 80, 95}) {
     SCOPED_TRACE(percent);
-    Mlp mlp(8);
+    LayeredMlp mlp(8, kSizes);
     GradientOptions options;
     const MemoryFit fit{.limit_bytes = most * percent / 100, .seconds = [](const Instruction& op) {
                           const int64_t elements = op.shape().IsArray() ? op.shape().NumElements() : 0;
                           return 1e-9 * static_cast<double>(MatrixFlops(op) + elements);
                         }};
-    ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, mlp.Fit(fit, &options));
+    ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, Fit(mlp, fit, &options));
     ASSERT_OK_AND_ASSIGN(const auto fitting, mlp.Step(options));
     ASSERT_OK(VerifyModule(*fitting));
     EXPECT_EQ(ComputePeakMemory(*fitting).bytes, fitted.peak_bytes);
@@ -108,16 +74,68 @@ TEST(MemoryFitTest, EveryLimitIsKeptAndMoreMemoryTakesLessTime) {
     EXPECT_LT(fitted.seconds_again, before);
     before = fitted.seconds_again;
     flops = FlopsAgain(*fitting);
-    ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*fitting, ArgumentsOf(*fitting)));
+    ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*fitting, SmallArguments(*fitting, 0.02f)));
     EXPECT_TRUE(actual == expected);
   }
   EXPECT_EQ(flops, 0) << "with 95 % no dot is computed again, for sigmoids take less time per byte";
 }
 
+TEST(MemoryFitTest, RulesOfTheCallersOwnReadTheirValuesInEveryTrial) {
+  // Each relu's derivative is told from another value than its operand.
+  const auto step = [](int64_t limit) -> absl::StatusOr<std::unique_ptr<Module>> {
+    Builder b("relus");
+    const Value weight = b.Parameter(Shape(xla::F32, {1000}), "weight");
+    GradientOptions options;
+    Value x = weight;
+    for (int k = 0; k < 8; ++k) {
+      x = b.Tanh(b.AddNumber(x, 0.01));
+      const Value relu = b.Maximum(x, b.FullLike(x, 0)), is_above = b.Compare(x, b.FullLike(x, 0), "GT");
+      options.custom[relu] = CustomRule(
+          [](Pullback& p) {
+            p.Add(0, p.b.Select(p.read(0), p.cotangent(), p.b.FullLike(p.cotangent(), 0)));
+            return absl::OkStatus();
+          },
+          {is_above});
+      x = b.Add(relu, weight);
+    }
+    const Value loss = b.Sum(b.Exp(x), {0});
+    RETURN_IF_ERROR(FitMemory(*loss, {weight}, {.limit_bytes = limit}, &options).status());
+    ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, {weight}, options, &b));
+    return b.Build(b.Tuple({loss, gradients[0]}));
+  };
+  ASSERT_OK_AND_ASSIGN(const auto all_kept, step(int64_t{1} << 40));
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*all_kept, SmallArguments(*all_kept, 0.05f)));
+  const int64_t most = ComputePeakMemory(*all_kept).bytes;
+  ASSERT_OK_AND_ASSIGN(const auto fitting, step(most * 17 / 20));
+  ASSERT_OK(VerifyModule(*fitting));
+  EXPECT_LE(ComputePeakMemory(*fitting).bytes, most * 17 / 20);
+  ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*fitting, SmallArguments(*fitting, 0.05f)));
+  EXPECT_TRUE(actual == expected);
+}
+
+TEST(MemoryFitTest, ASearchEndsWhereEnoughIsUsed) {
+  int measured = 0;
+  const auto count = [&](double enough) {
+    LayeredMlp mlp(8, kSizes);
+    GradientOptions options;
+    MemoryFit fit{.limit_bytes = 1 << 20, .enough = enough};
+    fit.peak_bytes = [&](const Module& step) -> absl::StatusOr<int64_t> {
+      ++measured;
+      return ComputePeakMemory(step).bytes;
+    };
+    measured = 0;
+    const auto fitted = Fit(mlp, fit, &options);
+    EXPECT_OK(fitted);
+    EXPECT_LE(fitted->peak_bytes, fit.limit_bytes);
+    return measured;
+  };
+  EXPECT_LT(count(0.5), count(1));
+}
+
 TEST(MemoryFitTest, ALimitThatCannotBeMetSaysTheLeast) {
-  Mlp mlp(6);
+  LayeredMlp mlp(6, kSizes);
   GradientOptions options;
-  const absl::Status status = mlp.Fit({.limit_bytes = 1000}, &options).status();
+  const absl::Status status = Fit(mlp, {.limit_bytes = 1000}, &options).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), HasSubstr("do not fit into 1000 bytes whatever is computed again: the least is "));
   EXPECT_EQ(options.keep, nullptr);
@@ -125,7 +143,7 @@ TEST(MemoryFitTest, ALimitThatCannotBeMetSaysTheLeast) {
   const std::string message(status.message());
   const std::string after = message.substr(message.find("the least is ") + 13);
   GradientOptions least;
-  EXPECT_OK(mlp.Fit({.limit_bytes = std::stoll(after)}, &least));
+  EXPECT_OK(Fit(mlp, {.limit_bytes = std::stoll(after)}, &least));
 }
 
 TEST(MemoryFitTest, CostsDecideWhatComesBackFirst) {
@@ -153,7 +171,7 @@ TEST(MemoryFitTest, CostsDecideWhatComesBackFirst) {
 
 TEST(MemoryFitTest, WhatTheCallerMeasuresAndKeepsHolds) {
   // Bytes of a partition; layers named by the caller.
-  Mlp mlp(6, 4);
+  LayeredMlp mlp(6, kSizes, 4);
   GradientOptions options;
   ASSERT_OK(KeepLayerInputs(*mlp.b.computation(), std::vector<const Instruction*>(mlp.x.begin(), mlp.x.end()), &options));
   MemoryFit fit;
@@ -165,9 +183,9 @@ TEST(MemoryFitTest, WhatTheCallerMeasuresAndKeepsHolds) {
   };
   fit.limit_bytes = int64_t{1} << 40;
   GradientOptions none;
-  ASSERT_OK_AND_ASSIGN(const MemoryFitted all, mlp.Fit(fit, &none));
+  ASSERT_OK_AND_ASSIGN(const MemoryFitted all, Fit(mlp, fit, &none));
   fit.limit_bytes = all.peak_bytes * 3 / 4;
-  ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, mlp.Fit(fit, &options));
+  ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, Fit(mlp, fit, &options));
   EXPECT_LE(fitted.peak_bytes, fit.limit_bytes);
   EXPECT_GT(measured, 2);
   for (size_t k = 0; k + 1 < mlp.x.size(); ++k) EXPECT_TRUE(options.keep(*mlp.x[k]) || mlp.x[k]->num_operands() == 0);
@@ -175,7 +193,7 @@ TEST(MemoryFitTest, WhatTheCallerMeasuresAndKeepsHolds) {
   ASSERT_OK_AND_ASSIGN(const int64_t now, fit.peak_bytes(*step));
   EXPECT_EQ(now, fitted.peak_bytes);
   fit.peak_bytes = [](const Module&) -> absl::StatusOr<int64_t> { return absl::InternalError("no scale"); };
-  EXPECT_THAT(mlp.Fit(fit, &options).status().message(), HasSubstr("no scale"));
+  EXPECT_THAT(Fit(mlp, fit, &options).status().message(), HasSubstr("no scale"));
 }
 
 // Layers in a loop: what its trips write down is chosen too.

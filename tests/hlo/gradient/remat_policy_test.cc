@@ -15,6 +15,7 @@
 #include "hlo/ir/builder.h"
 #include "hlo/ops/verify_module.h"
 #include "runtime/engine/executor.h"
+#include "tests/hlo/gradient/layered_mlp.h"
 #include "tests/partition_and_run.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
@@ -24,52 +25,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kTokens = 16, kModel = 4, kHidden = 64;
-
-// x[k+1] = x[k] + tanh(gelu-like(x[k] a) b), the sum of the last one's exponentials.
-struct Mlp {
-  explicit Mlp(int layers, int64_t devices = 1) : b("mlp", devices) {
-    x.push_back(b.Split(b.Parameter(Shape(xla::F32, {kTokens, kModel}), "x"), 0, devices));
-    for (int k = 0; k < layers; ++k) {
-      Builder::Scope scope(&b, absl::StrCat("layer_", k));
-      weights.push_back(b.Replicate(b.Parameter(Shape(xla::F32, {kModel, kHidden}), absl::StrCat("a", k))));
-      const Value hidden = b.Einsum("TM,MH->TH", x.back(), weights.back());
-      weights.push_back(b.Replicate(b.Parameter(Shape(xla::F32, {kHidden, kModel}), absl::StrCat("b", k))));
-      const Value active = b.Multiply(hidden, b.Unary(Opcode::kLogistic, hidden));
-      x.push_back(b.Add(x.back(), b.Tanh(b.Einsum("TH,HM->TM", active, weights.back()))));
-    }
-    loss = b.Sum(b.Exp(x.back()), {0, 1});
-  }
-
-  absl::StatusOr<std::unique_ptr<Module>> Step(const GradientOptions& options) {
-    ASSIGN_OR_RETURN(std::vector<Value> results, Gradients(loss, weights, options, &b));
-    results.insert(results.begin(), loss);
-    return b.Build(b.Tuple(results));
-  }
-
-  Builder b;
-  std::vector<Value> x, weights;
-  Value loss;
-};
-
-std::vector<Literal> ArgumentsOf(const Module& module) {
-  std::vector<Literal> arguments;
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    Literal literal(parameter->shape());
-    int64_t i = 7 * parameter->parameter_number();
-    for (float& x : literal.mutable_data<float>()) x = 0.05f * static_cast<float>((i++ * 5) % 17 - 8);
-    arguments.push_back(std::move(literal));
-  }
-  return arguments;
-}
+constexpr LayeredMlpSizes kSizes = {.tokens = 16, .model = 4, .hidden = 64};
 
 int Count(const Computation& computation, Opcode opcode) {
   return static_cast<int>(std::count_if(computation.instructions().begin(), computation.instructions().end(),
                                         [&](const auto& op) { return op->opcode() == opcode; }));
-}
-
-bool IsRecomputed(const Instruction& op) {
-  return op.metadata() != nullptr && absl::StartsWith(op.metadata()->op_name(), "recomputed");
 }
 
 // By index: what the instruction depends on.
@@ -89,26 +49,26 @@ int CountNeeded(const Computation& computation, Opcode opcode) {
                                         [&](const auto& op) { return op->opcode() == opcode && needed[op->index()]; }));
 }
 
-void Nothing(const Mlp&, GradientOptions*) {}
-void Dots(const Mlp&, GradientOptions* options) { KeepDots(options); }
-void Layers(const Mlp& mlp, GradientOptions* options) {
+void Nothing(const LayeredMlp&, GradientOptions*) {}
+void Dots(const LayeredMlp&, GradientOptions* options) { KeepDots(options); }
+void Layers(const LayeredMlp& mlp, GradientOptions* options) {
   const std::vector<const Instruction*> boundaries(mlp.x.begin(), mlp.x.end());
   EXPECT_OK(KeepLayerInputs(*mlp.b.computation(), boundaries, options));
 }
-void Scopes(const Mlp& mlp, GradientOptions* options) {
+void Scopes(const LayeredMlp& mlp, GradientOptions* options) {
   EXPECT_OK(KeepScopeInputs(*mlp.b.computation(), "layer_", options));
 }
-void DotsInLayers(const Mlp& mlp, GradientOptions* options) {
+void DotsInLayers(const LayeredMlp& mlp, GradientOptions* options) {
   KeepDots(options);
   Layers(mlp, options);
 }
-void None(const Mlp&, GradientOptions* options) {
+void None(const LayeredMlp&, GradientOptions* options) {
   options->keep = [](const Instruction&) { return false; };
 }
-using Policy = void (*)(const Mlp&, GradientOptions*);
+using Policy = void (*)(const LayeredMlp&, GradientOptions*);
 
 std::unique_ptr<Module> StepWith(Policy policy, int layers, int64_t devices = 1) {
-  Mlp mlp(layers, devices);
+  LayeredMlp mlp(layers, kSizes, devices);
   GradientOptions options;
   policy(mlp, &options);
   auto step = mlp.Step(options);
@@ -119,12 +79,12 @@ std::unique_ptr<Module> StepWith(Policy policy, int layers, int64_t devices = 1)
 
 TEST(RematPolicyTest, NoPolicyChangesAValueWholeOrCut) {
   const auto all = StepWith(Nothing, 3, 4);
-  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*all, ArgumentsOf(*all)));
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*all, SmallArguments(*all, 0.05f)));
   for (const Policy policy : {Dots, Layers, Scopes, DotsInLayers, None}) {
     const auto step = StepWith(policy, 3, 4);
     SCOPED_TRACE(PrintModule(*step));
-    ASSERT_OK_AND_ASSIGN(const Literal whole, RunSingle(*step, ArgumentsOf(*step)));
-    ASSERT_OK_AND_ASSIGN(const Literal cut, PartitionAndRun(*step, PartitionOptions(), ArgumentsOf(*step)));
+    ASSERT_OK_AND_ASSIGN(const Literal whole, RunSingle(*step, SmallArguments(*step, 0.05f)));
+    ASSERT_OK_AND_ASSIGN(const Literal cut, PartitionAndRun(*step, PartitionOptions(), SmallArguments(*step, 0.05f)));
     for (int64_t leaf = 0; leaf < expected.shape().NumLeaves(); ++leaf) {
       const auto e = expected.element(leaf).data<float>();
       for (size_t i = 0; i < e.size(); ++i) {
@@ -152,7 +112,7 @@ TEST(RematPolicyTest, ALayerIsComputedAgainAfterTheBackwardPassOfTheNext) {
     const Computation& entry = *step->entry();
     int repeated = 0;
     for (const auto& op : entry.instructions()) {
-      if (!IsRecomputed(*op) || op->opcode() != Opcode::kDot) continue;
+      if (!IsComputedAgain(*op) || op->opcode() != Opcode::kDot) continue;
       ++repeated;
       const int layer = op->metadata()->op_name()[absl::string_view("recomputed/layer_").size()] - '0';
       const std::vector<bool> needed = Ancestors(*op);
@@ -172,7 +132,8 @@ TEST(RematPolicyTest, ALayerIsComputedAgainAfterTheBackwardPassOfTheNext) {
 
 TEST(RematPolicyTest, PeakMemoryGrowsByLayersInputsAlone) {
   const auto peak = [](Policy policy, int layers) { return ComputePeakMemory(*StepWith(policy, layers)).bytes; };
-  const int64_t input = kTokens * kModel * 4, hidden = kTokens * kHidden * 4, weights = 2 * 2 * kModel * kHidden * 4;
+  const auto [tokens, model, hidden_size] = kSizes;
+  const int64_t input = tokens * model * 4, hidden = tokens * hidden_size * 4, weights = 2 * 2 * model * hidden_size * 4;
   // Weights and their gradients are there in any case. Kept of a layer: its input, hidden values, tanh.
   EXPECT_GE(peak(Nothing, 12) - peak(Nothing, 6), 6 * (weights + 2 * hidden));
   EXPECT_LE(peak(Layers, 12) - peak(Layers, 6), 6 * (weights + input));
@@ -191,7 +152,7 @@ TEST(RematPolicyTest, BarriersStayInTheProgramOfAPartition) {
 TEST(RematPolicyTest, WhereNothingIsComputedAgainThereIsNoBarrier) {
   GradientOptions options;
   options.keep = [](const Instruction&) { return true; };
-  Mlp mlp(3);
+  LayeredMlp mlp(3, kSizes);
   ASSERT_OK_AND_ASSIGN(const auto step, mlp.Step(options));
   EXPECT_EQ(CountNeeded(*step->entry(), Opcode::kOptimizationBarrier), 0) << PrintModule(*step);
 }
@@ -247,11 +208,11 @@ TEST(RematPolicyTest, RandomStateIsNeverAdvancedTwice) {
 }
 
 TEST(RematPolicyTest, BoundariesOutOfOrderAndScopesThatDoNotExistAreRefused) {
-  Mlp mlp(3);
+  LayeredMlp mlp(3, kSizes);
   GradientOptions options;
   EXPECT_THAT(KeepLayerInputs(*mlp.b.computation(), {mlp.x[2], mlp.x[1]}, &options).message(),
               HasSubstr("list them in the order in which they are computed"));
-  Mlp other(1);
+  LayeredMlp other(1, kSizes);
   EXPECT_THAT(KeepLayerInputs(*mlp.b.computation(), {other.x[1]}, &options).message(), HasSubstr("must be a value of"));
   EXPECT_THAT(KeepScopeInputs(*mlp.b.computation(), "block", &options).message(),
               HasSubstr("is in a scope whose name begins with 'block'"));

@@ -1,0 +1,35 @@
+#include "examples/moe/fit_on_machine.h"
+
+#include "absl/status/statusor.h"
+#include "hlo/base/status.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/stages/simulate.h"
+
+namespace toroid {
+namespace {
+
+// The share of the limit with which a search is content.
+constexpr double kEnough = 0.97;
+
+}  // namespace
+
+MemoryFit FitOnMachine(const Machine& machine, const CostModel& model) {
+  MemoryFit fit;
+  const CoreSpec& core = machine.family.core();
+  const double share = core.program_memory_share() > 0 ? core.program_memory_share() : 1;
+  fit.limit_bytes = static_cast<int64_t>(share * static_cast<double>(core.memory_bytes()));
+  fit.enough = kEnough;
+  fit.seconds = OpSeconds(model);
+  SimulationOptions options;
+  options.machine = machine;
+  // Nothing is made a second time on account of memory.
+  options.machine.family.mutable_core()->set_program_memory_share(0);
+  fit.peak_bytes = [options](const Module& step) -> absl::StatusOr<int64_t> {
+    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(step, PartitionOptions()));
+    ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
+    return simulation.prediction.memory.allocated;
+  };
+  return fit;
+}
+
+}  // namespace toroid

@@ -1,0 +1,24 @@
+// Softmax over the last dimension, in the two forms that are cheapest for its users.
+#ifndef TOROID_EXAMPLES_MOE_SOFTMAX_H_
+#define TOROID_EXAMPLES_MOE_SOFTMAX_H_
+
+#include "examples/moe/model_builder.h"
+
+namespace toroid {
+
+// exp(x - max) / sum of exp(x - max): for results that several ops read.
+Value Softmax(Value x, ModelBuilder* m);
+
+// exp(x - log(sum of exp(x))): one pass less than dividing where the result is wanted inside of a product.
+Value LateSoftmax(Value x, ModelBuilder* m);
+
+// x - max, and the logarithm of the sum of its exponentials (without the last dimension).
+struct ShiftedLogits {
+  Value shifted;
+  Value log_sum;
+};
+ShiftedLogits ShiftLogits(Value x, ModelBuilder* m);
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_SOFTMAX_H_

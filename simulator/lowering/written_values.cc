@@ -1,0 +1,375 @@
+#include "simulator/lowering/written_values.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "hlo/ir/attribute_views.h"
+#include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/unit_dims.h"
+
+namespace toroid {
+namespace {
+
+// Ops that are computed anew for one reader.
+constexpr int64_t kMostRecomputed = 64;
+// Ops that a dot takes behind it.
+constexpr int kLongestEpilogue = 48;
+// A dot runs inside of the one that reads it if it gives at most so many features; the reader at least half and at most as many.
+constexpr int64_t kNestedFeatures = 1024;
+
+bool HasNoTime(const Instruction& op) {
+  const Opcode opcode = op.opcode();
+  return opcode == Opcode::kParameter || opcode == Opcode::kConstant || opcode == Opcode::kTuple ||
+         opcode == Opcode::kGetTupleElement || opcode == Opcode::kAfterAll || opcode == Opcode::kReplicaId ||
+         opcode == Opcode::kPartitionId;
+}
+
+// Takes what its operands are made from into its own group.
+bool TakesProducers(const Instruction& op) {
+  return IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kReduceWindow ||
+         op.opcode() == Opcode::kDynamicUpdateSlice;
+}
+
+bool IsArithmetic(const Instruction& op) {
+  return IsElementwise(op.opcode()) && op.opcode() != Opcode::kConvert && op.opcode() != Opcode::kCopy &&
+         op.opcode() != Opcode::kBitcastConvert;
+}
+
+class Finder {
+ public:
+  Finder(const Computation& computation, const UserMap& users, int64_t sublanes)
+      : computation_(computation), users_(users), n_(computation.size()), inside_(computation, &values_) {
+    values_.written.assign(n_, false);
+    values_.renamed.assign(n_, false);
+    values_.owner.assign(n_, nullptr);
+    values_.only_joined.assign(n_, false);
+    values_.recomputed.assign(n_, false);
+    for (int i = 0; i < n_; ++i) values_.recomputed[i] = IsRecomputed(*At(i), sublanes);
+  }
+
+  WrittenValues Run() {
+    FindArithmetic();
+    TakeEpilogues();
+    TakeConverts();
+    Write();
+    TakeReductions();
+    return std::move(values_);
+  }
+
+ private:
+  const Instruction* At(int i) const { return computation_.instruction(i); }
+
+  // made_[i]: arithmetic on arrays has been done to make it, not counting what is written.
+  void FindArithmetic() {
+    made_.assign(n_, false);
+    for (int i = 0; i < n_; ++i) {
+      const Instruction* op = At(i);
+      if (!values_.recomputed[i]) continue;
+      bool of_arrays = false, made = false;
+      for (const Instruction* operand : op->operands()) {
+        of_arrays |= operand->shape().rank() > 0;
+        made |= made_[operand->index()];
+      }
+      made_[i] = made || (IsArithmetic(*op) && of_arrays);
+    }
+  }
+
+  // Reductions are rounded as they are written.
+  void TakeConverts() {
+    for (int i = 0; i < n_; ++i) {
+      const Instruction* op = At(i);
+      if (op->opcode() != Opcode::kReduce || !op->shape().IsArray() || users_.users(*op).size() != 1) continue;
+      const Instruction* user = users_.users(*op)[0];
+      if (user->opcode() != Opcode::kConvert || values_.owner[user->index()] != nullptr) continue;
+      values_.owner[i] = values_.owner[user->index()] = user;
+    }
+  }
+  // Sets values_.owner of what dots take behind them, to the last of it.
+  void TakeEpilogues() {
+    for (int i = n_ - 1; i >= 0; --i) {
+      if (!IsMatrixOp(At(i)->opcode())) continue;
+      if (values_.owner[i] != nullptr) continue;
+      TakeEpilogue(At(i));
+      TakeNestedDot(At(i));
+    }
+  }
+  void TakeEpilogue(const Instruction* dot);
+  void TakeNestedDot(const Instruction* dot);
+
+  void Write();
+  bool MustBeWritten(const Instruction* op) const;
+  // How many groups would make each value anew, by index.
+  void CountReaders();
+  // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + (r - 1) are moved.
+  bool IsWorthWriting(const Instruction* op);
+  // By index: written values on the longest way to each, itself included.
+  std::vector<int> Levels() const;
+  // Of the value, or of what is made from it elementwise, that wait for nothing that `value` does not.
+  std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
+  void TakeReductions();
+
+  const Computation& computation_;
+  const UserMap& users_;
+  const int n_;
+  WrittenValues values_;
+  InsideOfGroups inside_;
+  std::vector<bool> made_;
+  std::vector<int64_t> readers_;
+};
+
+void Finder::TakeEpilogue(const Instruction* dot) {
+  std::vector<const Instruction*> members = {dot};
+  std::vector<int> open_users;  // Of members, how many users are no members yet.
+  const auto distinct_users = [&](const Instruction* op) {
+    std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    return distinct;
+  };
+  std::priority_queue<int, std::vector<int>, std::greater<int>> next;
+  const auto open = [&](const Instruction* op) {
+    const auto users = distinct_users(op);
+    // A value that many read ends the group.
+    open_users.push_back(users.size() > 16 ? 1 << 20 : static_cast<int>(users.size()));
+    if (users.size() > 16) return;
+    for (const Instruction* user : users) next.push(user->index());
+  };
+  open(dot);
+  size_t best_size = 1;
+  const Instruction* best = dot;
+  while (!next.empty() && members.size() <= kLongestEpilogue) {
+    const int i = next.top();
+    while (!next.empty() && next.top() == i) next.pop();
+    const Instruction* user = At(i);
+    const bool in_place =
+        user->opcode() == Opcode::kTranspose ||
+        (user->opcode() == Opcode::kReshape && SameButUnitDims(user->operand(0)->shape(), user->shape()));
+    if (!values_.recomputed[i] || values_.owner[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
+        !(IsElementwise(user->opcode()) || in_place)) {
+      break;
+    }
+    members.push_back(user);
+    for (size_t m = 0; m + 1 < members.size(); ++m) {
+      const auto operands = user->operands();
+      if (std::find(operands.begin(), operands.end(), members[m]) != operands.end()) --open_users[m];
+    }
+    open(user);
+    size_t leaving = 0;
+    for (const int users : open_users) leaving += users > 0;
+    const bool is_root = user == computation_.root();
+    // What is but another name of the result ends no group.
+    if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) && !in_place) {
+      best_size = members.size();
+      best = user;
+    }
+    if (is_root) break;
+  }
+  for (size_t m = 0; m < best_size; ++m) values_.owner[members[m]->index()] = best;
+}
+
+void Finder::TakeNestedDot(const Instruction* dot) {
+  if (dot->opcode() != Opcode::kDot || dot->shape().rank() == 0) return;
+  const int64_t last = dot->shape().dim(dot->shape().rank() - 1);
+  if (last > kNestedFeatures || last < kNestedFeatures / 2) return;
+  for (const Instruction* operand : dot->operands()) {
+    // Back through what only this dot reads.
+    const Instruction* value = operand;
+    while (values_.recomputed[value->index()] && users_.users(*value).size() == 1 && value->num_operands() == 1 &&
+           (value->opcode() != Opcode::kReshape || SameButUnitDims(value->operand(0)->shape(), value->shape()))) {
+      value = value->operand(0);
+    }
+    if (value->opcode() != Opcode::kDot || users_.users(*value).size() != 1 || value == dot) continue;
+    if (values_.owner[value->index()] != nullptr && values_.owner[value->index()] != value) continue;
+    // Only one level.
+    const DotView view(*value);
+    int64_t features = 1;
+    const Shape& rhs = value->operand(1)->shape();
+    for (int64_t d = 0; d < rhs.rank(); ++d) {
+      const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
+      if (!among(view.rhs_batch()) && !among(view.rhs_contracting())) features *= rhs.dim(d);
+    }
+    if (features > kNestedFeatures || view.lhs_batch().empty()) continue;
+    values_.owner[value->index()] = values_.owner[dot->index()] != nullptr ? values_.owner[dot->index()] : dot;
+    return;
+  }
+}
+
+bool Finder::MustBeWritten(const Instruction* op) const {
+  const int i = op->index();
+  for (const Instruction* user : users_.users(*op)) {
+    const int u = user->index();
+    if (user->opcode() == Opcode::kBroadcast) {
+      // Made once for many elements.
+      if (made_[i] && op->shape().rank() > 0) return true;
+    } else if (user->opcode() == Opcode::kReshape && made_[i] && values_.recomputed[u] &&
+               !SameButUnitDims(op->shape(), user->shape())) {
+      for (const Instruction* reader : users_.users(*user)) {
+        if (IsMatrixOp(reader->opcode())) return true;
+        if (reader->opcode() != Opcode::kConvert) continue;
+        for (const Instruction* second : users_.users(*reader)) {
+          if (IsMatrixOp(second->opcode())) return true;
+        }
+      }
+    }
+    if (!values_.recomputed[u] && !TakesProducers(*user)) return true;
+  }
+  return op == computation_.root();
+}
+
+void Finder::CountReaders() {
+  readers_.assign(n_, 0);
+  for (int i = n_ - 1; i >= 0; --i) {
+    const Instruction* op = At(i);
+    int64_t groups = op == computation_.root() ? 1 : 0;
+    const Instruction* last = nullptr;
+    for (const Instruction* user : users_.users(*op)) {
+      if (user == last) continue;
+      last = user;
+      const int u = user->index();
+      const Instruction* end = values_.owner[u] != nullptr ? values_.owner[u] : user;
+      groups += values_.owner[u] != nullptr || !values_.recomputed[u] ? 1 : readers_[end->index()];
+    }
+    readers_[i] = std::min<int64_t>(groups, 1 << 20);
+  }
+}
+
+bool Finder::IsWorthWriting(const Instruction* op) {
+  const int64_t readers = readers_[op->index()];
+  if (!made_[op->index()] || op->shape().rank() == 0 || readers < 2) return false;
+  int64_t arrays = 0;
+  const int64_t size = op->shape().NumElements();
+  inside_.ForLeaves(op, [&](const Instruction* leaf) { arrays += leaf->shape().NumElements() == size; });
+  return arrays * readers > arrays + readers;
+}
+
+void Finder::Write() {
+  std::vector<int64_t> cost(n_, 0);
+  CountReaders();
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* op = At(i);
+    if (HasNoTime(*op)) continue;
+    if (values_.owner[i] != nullptr) {
+      values_.written[i] = values_.owner[i] == op;
+      continue;
+    }
+    if (!values_.recomputed[i]) {
+      values_.written[i] = true;
+      continue;
+    }
+    if ((op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape) && values_.IsInMemory(*op->operand(0))) {
+      values_.renamed[i] = true;
+      continue;
+    }
+    cost[i] = 1;
+    for (const Instruction* operand : op->operands()) {
+      if (!values_.written[operand->index()]) cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
+    }
+    // Counted once for each way to them so far.
+    if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, 16 * kMostRecomputed + 1);
+    // Scalars and what is made from constants alone go along.
+    const bool is_long = cost[i] > kMostRecomputed && made_[i] && op->shape().rank() > 0 && users_.users(*op).size() > 1;
+    values_.written[i] = MustBeWritten(op) || is_long || cost[i] > 16 * kMostRecomputed || IsWorthWriting(op);
+    if (values_.written[i]) cost[i] = 0;
+  }
+}
+
+std::vector<int> Finder::Levels() const {
+  std::vector<int> level(n_, 0);
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* op = At(i);
+    for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
+    for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
+    if (values_.written[i]) ++level[i];
+  }
+  return level;
+}
+
+std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, const std::vector<int>& level) {
+  std::vector<const Instruction*> found, todo = {value};
+  for (size_t next = 0; next < todo.size() && next < 16; ++next) {
+    for (const Instruction* user : users_.users(*todo[next])) {
+      const int u = user->index();
+      if (user->opcode() == Opcode::kReduce) {
+        if (!user->shape().IsArray() || user->num_operands() != 2 || values_.owner[u] != nullptr ||
+            user->operand(1)->opcode() != Opcode::kConstant || std::find(found.begin(), found.end(), user) != found.end()) {
+          continue;
+        }
+        bool waits = false;
+        inside_.ForLeaves(user, [&](const Instruction* leaf) {
+          waits |= leaf != value && level[leaf->index()] >= level[value->index()];
+        });
+        if (!waits) found.push_back(user);
+      } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
+                 IsElementwise(user->opcode()) && user->shape().NumElements() == value->shape().NumElements()) {
+        todo.push_back(user);
+      }
+    }
+  }
+  return found;
+}
+
+void Finder::TakeReductions() {
+  const std::vector<int> level = Levels();
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* value = At(i);
+    if (!values_.written[i] || !value->shape().IsArray()) continue;
+    const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
+                                                    value->operand(0)->opcode() == Opcode::kReduce);
+    if (!of_product && !(values_.recomputed[i] && made_[i] && value->shape().rank() > 0)) continue;
+    int direct = 0;
+    for (const Instruction* reduction : ReductionsOf(value, level)) {
+      values_.owner[reduction->index()] = value;
+      direct += reduction->operand(0) == value;
+      if (of_product) break;
+    }
+    if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
+      values_.only_joined[i] = true;
+    }
+  }
+}
+
+}  // namespace
+
+bool WrittenValues::IsInMemory(const Instruction& value) const {
+  return written[value.index()] || renamed[value.index()] || HasNoTime(value);
+}
+
+int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
+  ++visit_;
+  std::vector<const Instruction*> found = {op};
+  for (size_t next = 0; next < found.size() && static_cast<int64_t>(found.size()) < limit; ++next) {
+    for (const Instruction* operand : found[next]->operands()) {
+      if (IsFirst(*operand) && !values_.IsInMemory(*operand)) found.push_back(operand);
+    }
+  }
+  return static_cast<int64_t>(found.size());
+}
+
+bool IsRecomputed(const Instruction& op, int64_t sublanes) {
+  if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
+  switch (op.opcode()) {
+    case Opcode::kCopy:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kDomain:
+      return false;
+    case Opcode::kBroadcast:
+    case Opcode::kIota:
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+      return true;
+    case Opcode::kReshape:
+      return KeepsTiles(op.operand(0)->shape(), op.shape(), sublanes);
+    default:
+      return IsElementwise(op.opcode());
+  }
+}
+
+WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, int64_t sublanes) {
+  return Finder(computation, users, sublanes).Run();
+}
+
+}  // namespace toroid

@@ -1,0 +1,79 @@
+// Which values of a computation go to memory, and which are computed anew inside of the groups that read them.
+// fusion_pass.h says by which rules.
+#ifndef TOROID_SIMULATOR_LOWERING_WRITTEN_VALUES_H_
+#define TOROID_SIMULATOR_LOWERING_WRITTEN_VALUES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// All by index.
+struct WrittenValues {
+  std::vector<bool> written;
+  // Transposes and reshapes that give another name to memory that is written: no group makes them.
+  std::vector<bool> renamed;
+  // Could be made where they are read (IsRecomputed).
+  std::vector<bool> recomputed;
+  // Of what runs behind a dot or a reduction in its group, and of these: the value that leaves the group. Of a reduction
+  // that joins the group that makes what it reads: that value. Null for others.
+  std::vector<const Instruction*> owner;
+  // Of what is written: only reductions that joined its group read it, so that it need not be.
+  std::vector<bool> only_joined;
+
+  // Written, or in memory under this or another name, or no work at all.
+  bool IsInMemory(const Instruction& value) const;
+};
+
+WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, int64_t sublanes);
+
+// A cheap op whose result can be made where it is read: elementwise, broadcast, slice, reshape and transpose in place.
+bool IsRecomputed(const Instruction& op, int64_t sublanes);
+
+// What values are made from inside of their groups.
+class InsideOfGroups {
+ public:
+  // `values` may still change.
+  InsideOfGroups(const Computation& computation, const WrittenValues* values)
+      : values_(*values), seen_(computation.size(), -1) {}
+
+  // Calls visit(leaf) for each written value or argument that the value `op` is made from.
+  template <typename Visit>
+  void ForLeaves(const Instruction* op, Visit visit) {
+    ++visit_;
+    std::vector<const Instruction*> todo = {op};
+    while (!todo.empty()) {
+      const Instruction* value = todo.back();
+      todo.pop_back();
+      for (const Instruction* operand : value->operands()) {
+        if (!IsFirst(*operand)) continue;
+        if (values_.IsInMemory(*operand)) {
+          visit(operand);
+        } else {
+          todo.push_back(operand);
+        }
+      }
+    }
+  }
+
+  // Ops that a group makes the value with, itself included; `limit` if there are as many.
+  int64_t CountOps(const Instruction* op, int64_t limit);
+
+ private:
+  bool IsFirst(const Instruction& value) {
+    int& seen = seen_[value.index()];
+    if (seen == visit_) return false;
+    seen = visit_;
+    return true;
+  }
+
+  const WrittenValues& values_;
+  std::vector<int> seen_;
+  int visit_ = 0;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_WRITTEN_VALUES_H_

@@ -1,0 +1,22 @@
+// A path for a file that a test writes.
+#ifndef TOROID_TESTS_FRESH_PATH_H_
+#define TOROID_TESTS_FRESH_PATH_H_
+
+#include <filesystem>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace toroid {
+
+// In this test's own folder; nothing lies there.
+inline std::string FreshPath(const std::string& name) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
+  std::filesystem::remove(path);
+  return path;
+}
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_FRESH_PATH_H_

@@ -1,0 +1,43 @@
+// A residual network of two-matrix layers, to try on it what is kept for its backward pass.
+#ifndef TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_
+#define TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/gradient/gradient_options.h"
+#include "hlo/ir/builder.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct LayeredMlpSizes {
+  int64_t tokens, model, hidden;
+};
+
+// x[k+1] = x[k] + tanh(swish(x[k] a[k]) b[k]); the loss is the sum of the last one's exponentials. The ops of layer k are named
+// "layer_k/..."; tokens are split over the devices.
+struct LayeredMlp {
+  LayeredMlp(int layers, const LayeredMlpSizes& sizes, int64_t devices = 1);
+
+  // (loss, gradient of each weight).
+  absl::StatusOr<std::unique_ptr<Module>> Step(const GradientOptions& options);
+
+  Builder b;
+  std::vector<Value> x;        // Layers + 1 values, f32[tokens,model].
+  std::vector<Value> weights;  // a[0], b[0], a[1] ...
+  Value loss;
+};
+
+// Small numbers around 0, times `scale`, for all parameters.
+std::vector<Literal> SmallArguments(const Module& module, float scale);
+
+// Whether a step computes this op a second time.
+bool IsComputedAgain(const Instruction& op);
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_
