@@ -9,6 +9,7 @@
 #include "examples/moe/layers.h"
 #include "examples/moe/model_builder.h"
 #include "examples/moe/signature.h"
+#include "examples/moe/softmax.h"
 #include "hlo/base/status.h"
 #include "hlo/passes/dce_pass.h"
 
@@ -143,8 +144,8 @@ Value StepBuilder::LogProbabilities(Value x, Value softmax) {
   Builder::Scope scope(&b_, "log_probabilities");
   Value logits = b_.Convert(b_.Einsum("GBLM,VM->GBLV", x, m_.Activation(softmax)), xla::F32);
   const Sizes dims = SizesOf(logits);
-  Value shifted = b_.Subtract(logits, m_.Spread(m_.Shift(logits), dims, {0, 1, 2}));
-  return b_.Subtract(shifted, m_.Spread(b_.Log(b_.Sum(b_.Exp(shifted), {3})), dims, {0, 1, 2}));
+  const auto [shifted, log_sum] = ShiftLogits(logits, &m_);
+  return b_.Subtract(shifted, m_.Spread(log_sum, SizesOf(logits), {0, 1, 2}));
 }
 
 Hypotheses StepBuilder::Before() {

@@ -57,15 +57,13 @@ absl::Status WriteCurves(const LearningCurve& curve, const std::string& path) {
 }
 
 // Held-out names, decoded on the mesh, and how good that is.
-absl::Status DecodeNames(MoeTraining& training, const TrainCommand& command) {
+absl::Status DecodeNames(MoeTraining& training, BeamDecoder& decoder, int64_t beam) {
   const TranslationTask& task = training.task();
   const Stopwatch stopwatch;
-  ASSIGN_OR_RETURN(const std::unique_ptr<BeamDecoder> decoder,
-                   MakeTaskDecoder(task, training.config(), {.beam = command.beam}, kNamesAtATime, command.options.trainer.threads));
   ASSIGN_OR_RETURN(const Checkpoint state, training.trainer().Save());
-  RETURN_IF_ERROR(decoder->SetWeights(state.names, state.arrays));
-  ASSIGN_OR_RETURN(const std::vector<TranslatedName> names, TranslateHeldOut(task, kNamesJudged, *decoder));
-  std::printf("\nheld-out names, decoded with a beam of %lld:\n\n%s\n%s", static_cast<long long>(command.beam),
+  RETURN_IF_ERROR(decoder.SetWeights(state.names, state.arrays));
+  ASSIGN_OR_RETURN(const std::vector<TranslatedName> names, TranslateHeldOut(task, kNamesJudged, decoder));
+  std::printf("\nheld-out names, decoded with a beam of %lld:\n\n%s\n%s", static_cast<long long>(beam),
               NamesTable(task, names, kNamesShown).c_str(),
               QualityTable(static_cast<int64_t>(names.size()), Judge(task, names)).c_str());
   std::printf("  decoded in %.1f s; distance: edits / characters of the longer name\n", stopwatch.Seconds());
@@ -136,6 +134,11 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
   PrintModel(*training);
   std::printf("step's program built, differentiated and partitioned in %.2f s\n", making.Seconds());
   std::fflush(stdout);
+  std::unique_ptr<BeamDecoder> decoder;  // Made first, so that flags that fit no decoder are told before training.
+  if (command.beam > 0) {
+    ASSIGN_OR_RETURN(decoder, MakeTaskDecoder(training->task(), training->config(), {.beam = command.beam}, kNamesAtATime,
+                                              command.options.trainer.threads));
+  }
   const int64_t dumped = std::min(kDumpedSteps, command.loop.steps);
   if (!command.dump_step.empty()) {
     RETURN_IF_ERROR(DumpSteps(training->trainer(), training->Data(), dumped, command.dump_step));
@@ -157,7 +160,7 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
     std::printf("  %-28s %22.0f %30.4f\n", absl::StrCat(names[part.first].name, " to ", names[part.last].name).c_str(),
                 part.training_sentences, part.cross_entropy);
   }
-  if (command.beam > 0) RETURN_IF_ERROR(DecodeNames(*training, command));
+  if (decoder != nullptr) RETURN_IF_ERROR(DecodeNames(*training, *decoder, command.beam));
   if (command.curves.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(WriteCurves(curve, command.curves));
   std::printf("\ncurves: %s\n", command.curves.c_str());

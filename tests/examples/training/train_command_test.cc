@@ -79,6 +79,24 @@ TEST(TrainCommandTest, CurvesAreDrawnWithTheirNumbersBeside) {
   EXPECT_THAT(ReadFile(absl::StrCat(::testing::TempDir(), "/curve.tsv")), IsOkAndHolds(HasSubstr("step\tloss\tcross_entropy")));
 }
 
+TEST(TrainCommandTest, FirstStepsAreDumpedWithTheirLosses) {
+  const std::string folder = absl::StrCat(::testing::TempDir(), "/steps");
+  std::filesystem::remove_all(folder);
+  ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=2 --beam=0 --dump_step=", folder)));
+  for (const char* name : {"step.hlo.pb", "state.npz", "inputs_0.npz", "inputs_1.npz", "losses.tsv"}) {
+    EXPECT_TRUE(std::filesystem::exists(absl::StrCat(folder, "/", name))) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder, "/inputs_2.npz")));
+  TrainCommand command;
+  EXPECT_THAT(ParseError(absl::StrCat("--train --checkpoint=x --resume --dump_step=", folder), &command), HasSubstr("excludes"));
+  EXPECT_THAT(ParseError("--train --beam=65", &command), HasSubstr("--beam"));
+}
+
+TEST(TrainCommandTest, BeamWiderThanTheAlphabetIsRefusedBeforeTraining) {
+  EXPECT_OK(RunFlags(absl::StrCat(kTiny, "--steps=1 --beam=2")));
+  EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=1 --beam=64")), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a beam of 64 hypotheses")));
+}
+
 TEST(TrainCommandTest, SharedFlagsAreTaken) {
   TrainCommand command;
   ASSERT_EQ(ParseError(absl::StrCat(kTiny, "--steps=1"), &command), "");
