@@ -1,8 +1,9 @@
 // moe_transformer: the GShard model, partitioned and simulated at full size and executed at a small one.
 //
 // The full-size forward programs of the paper's Table 1 are partitioned for 128, 512 and 2048 devices, and their time and
-// memory on TPU v3 slices of as many cores predicted; a small copy is run on a simulated mesh and compared with the
-// unpartitioned run. With --train a small one learns to translate instead.
+// memory on TPU v3 slices of as many cores predicted, with those of their training steps; a small copy is run on a simulated
+// mesh and compared with the unpartitioned run, and another one trained for some seconds. With --train a small one learns to
+// translate for as long as one wants instead.
 #include <cstdio>
 #include <optional>
 #include <random>
@@ -14,6 +15,7 @@
 #include "examples/moe/transformer.h"
 #include "examples/progress_bar.h"
 #include "examples/training/train_command.h"
+#include "examples/training_look.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
@@ -87,25 +89,18 @@ void PrintFullSize(const std::vector<FullSizeRow>& rows) {
       "  tokens to their experts and back, and scalars.\n\n");
 }
 
-// What GShard measured that comes nearest. arXiv:2006.16668, read from the vector graphics of figures 7 and 8.
+// What GShard measured that comes nearest. arXiv:2006.16668, read from the vector graphics of figure 8.
 struct PaperLayers {  // Figure 8: a Transformer layer and a MoE layer, forward, 2,048 tokens per core.
   int64_t experts;
   double pair_ms, all_to_all_percent;
 };
 constexpr PaperLayers kFigure8[] = {{128, 7.891, 15.8}, {512, 9.859, 30.6}, {2048, 13.269, 36.1}};
-struct PaperMemory {  // Figure 7: weights and optimizer state, and activations, in training.
-  int64_t experts, layers;
-  double weights_gib, activations_gib;
-};
-constexpr PaperMemory kFigure7[] = {{128, 12, 1.87, 2.29},  {512, 12, 2.04, 2.18},  {2048, 12, 2.33, 2.52},
-                                    {2048, 24, 4.16, 4.59}, {2048, 36, 6.00, 5.97}, {2048, 60, 9.55, 4.30}};
 
 void PrintPredictions(const std::vector<FullSizeRow>& rows) {
   std::printf("One forward pass on TPU v3, 2,048 tokens per core, predicted; what GShard measured that comes nearest:\n\n");
-  std::printf("  %-16s %-12s %-35s | %-24s | %s\n", "", "", "predicted: whole model, forward", "figure 8: its layers",
-              "figure 7: training");
-  std::printf("  %-16s %-12s %9s %14s %10s | %11s %12s | %18s\n", "model", "slice", "step", "communication", "memory", "time",
-              "all-to-all", "memory");
+  std::printf("  %-16s %-12s %-35s | %s\n", "", "", "predicted: whole model, forward", "figure 8: its layers");
+  std::printf("  %-16s %-12s %9s %14s %10s | %11s %12s\n", "model", "slice", "step", "communication", "memory", "time",
+              "all-to-all");
   for (const FullSizeRow& row : rows) {
     const MoeTransformerConfig& config = row.config;
     std::printf("  %-16s ", absl::StrFormat("MoE(%dE, %dL)", config.experts, config.layers).c_str());
@@ -113,25 +108,20 @@ void PrintPredictions(const std::vector<FullSizeRow>& rows) {
       std::printf("TPU v3 has no slice of %lld cores\n", static_cast<long long>(config.devices));
       continue;
     }
-    std::string time = "-", share = "-", memory = "-";
+    std::string time = "-", share = "-";
     for (const PaperLayers& paper : kFigure8) {
       if (paper.experts != config.experts || 2 * config.moe_layers() != config.layers) continue;
       time = absl::StrFormat("%.0f ms", paper.pair_ms * static_cast<double>(config.moe_layers()));
       share = absl::StrFormat("%.1f %%", paper.all_to_all_percent);
     }
-    for (const PaperMemory& paper : kFigure7) {
-      if (paper.experts != config.experts || paper.layers != config.layers) continue;
-      memory = absl::StrFormat("%.2f GB", (paper.weights_gib + paper.activations_gib) * 1.073741824);
-    }
     const Prediction& prediction = *row.prediction;
-    std::printf("  %-12s %6.0f ms %12.1f %% %7.2f GB | %11s %12s | %18s\n", prediction.machine.c_str(),
+    std::printf("%-12s %6.0f ms %12.1f %% %7.2f GB | %11s %12s\n", prediction.machine.c_str(),
                 static_cast<double>(prediction.step_ps) * 1e-9, prediction.communication_share * 100,
-                static_cast<double>(prediction.memory.peak) / 1e9, time.c_str(), share.c_str(), memory.c_str());
+                static_cast<double>(prediction.memory.peak) / 1e9, time.c_str(), share.c_str());
   }
   std::printf(
-      "\n  Not the same things. Figure 8 has one Transformer and one MoE layer: times half the number of layers, without\n"
-      "  cross-attention, embeddings, softmax and loss; its share is that of their all-to-alls. Figure 7 has weights, optimizer\n"
-      "  state and activations of training; the forward pass holds weights and what it needs at a time.\n"
+      "\n  Not the same things: figure 8 has one Transformer and one MoE layer, times half the number of layers, without\n"
+      "  cross-attention, embeddings, softmax and loss; its share is that of their all-to-alls.\n"
       "  Like with like: bazel run -c opt //benchmarks:figure8_breakdown\n\n");
 }
 
@@ -188,9 +178,11 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
                         uint64_t seed) {
   ASSIGN_OR_RETURN(const Dispatch dispatch, ParseDispatch(dispatch_word));
   std::vector<FullSizeRow> rows;
+  std::vector<PredictedTrainingStep> steps;
   SmallRun small;
+  std::string short_training;
   {
-    ProgressBar progress(static_cast<int64_t>(devices.size()) + 1);
+    ProgressBar progress(2 * static_cast<int64_t>(devices.size()) + 2);
     for (const int64_t n : devices) {
       progress.Step(absl::StrFormat("partitioning and simulating MoE(%dE, %dL) for %d devices", n, layers, n));
       MoeTransformerConfig config = PaperConfig(n, layers);
@@ -198,6 +190,14 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
       ASSIGN_OR_RETURN(FullSizeRow row, PartitionFullSize(config));
       rows.push_back(std::move(row));
     }
+    for (const FullSizeRow& row : rows) {
+      if (!row.prediction) continue;
+      progress.Step(absl::StrFormat("predicting a training step of MoE(%dE, %dL)", row.config.experts, layers));
+      ASSIGN_OR_RETURN(const PredictedTrainingStep step, PredictTrainingStep(row.config.experts, layers));
+      steps.push_back(step);
+    }
+    progress.Step("training a small model");
+    ASSIGN_OR_RETURN(short_training, ShortTrainingText(seed));
     progress.Step(absl::StrFormat("running a small copy on %d simulated devices", small_devices));
     ASSIGN_OR_RETURN(small, RunSmall(small_devices, dispatch, seed));
   }
@@ -206,6 +206,7 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
       "device.\n\n");
   PrintFullSize(rows);
   PrintPredictions(rows);
+  if (!steps.empty()) std::printf("%s", TrainingStepsText(steps).c_str());
   std::printf(
       "A small copy (%lld layers, %lld experts) executed with real values on %lld simulated devices, %.2f "
       "s:\n\n",
@@ -215,6 +216,7 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
       "  loss, partitioned     %.7f\n  loss, unpartitioned   %.7f\n  relative error        %.1e\n  %s\n",
       small.loss, small.reference_loss, small.comparison.max_rel_error,
       small.comparison.equal ? "equal: the partitioned program computes the same" : "DIFFERENT");
+  std::printf("\n%s", short_training.c_str());
   if (!small.comparison.equal) return absl::FailedPreconditionError("the partitioned run differs");
   return absl::OkStatus();
 }

@@ -51,7 +51,9 @@ Value RunExperts(Value expert_in, const MoeLayerWeights& weights, ModelBuilder* 
     Builder::Scope scope(&b, "dispatch");
     expert_in = b.Reshape(b.Split(expert_in, 0, config.Parts(dims[0])), {dims[0], dims[1] * dims[2], dims[3]});
   }
-  return b.Reshape(Experts(expert_in, weights, m), dims);
+  Value expert_out = Experts(expert_in, weights, m);
+  Builder::Scope scope(&b, "combine");
+  return b.Reshape(expert_out, dims);
 }
 
 Value CombineByMask(Value combine, Value expert_out, ModelBuilder* m) {

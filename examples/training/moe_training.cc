@@ -115,7 +115,10 @@ absl::StatusOr<std::vector<MoeTraining::LanguagesLoss>> MoeTraining::LossByLangu
     for (int64_t i = 0; i < batches; ++i) {
       const TranslationBatch batch = task_->HeldOutBatch(TranslationTask::HeldOut::kByLanguages, i, options_.model.groups,
                                                          options_.model.sequences);
-      inputs.push_back(WithLabelsOf(batch, *task_, loss.first, loss.last).Inputs());
+      const TranslationBatch of_part = WithLabelsOf(batch, *task_, loss.first, loss.last);
+      const auto labels = of_part.labels.data<int32_t>();
+      loss.any |= std::any_of(labels.begin(), labels.end(), [](int32_t label) { return label != 0; });
+      inputs.push_back(of_part.Inputs());
     }
     ASSIGN_OR_RETURN(const Metrics metrics, EvaluateAll(*trainer_, inputs, "tokens"));
     if (const Literal* value = metrics.Find("cross_entropy")) loss.cross_entropy = value->data<float>()[0];

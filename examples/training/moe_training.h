@@ -49,6 +49,7 @@ class MoeTraining {
     int first = 0, last = 0;
     double training_sentences = 0;  // Per language, geometric mean.
     double cross_entropy = 0;
+    bool any = false;  // Whether there was a name of these languages in what was looked at.
   };
   // `parts` parts of the languages, in their order: most sentences first.
   absl::StatusOr<std::vector<LanguagesLoss>> LossByLanguages(int parts, int64_t batches);

@@ -157,8 +157,8 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
   std::printf("  held-out names by language    sentences to train on    cross entropy per character\n");
   for (const MoeTraining::LanguagesLoss& part : languages) {
     const auto& names = training->task().languages();
-    std::printf("  %-28s %22.0f %30.4f\n", absl::StrCat(names[part.first].name, " to ", names[part.last].name).c_str(),
-                part.training_sentences, part.cross_entropy);
+    std::printf("  %-28s %22.0f %30s\n", absl::StrCat(names[part.first].name, " to ", names[part.last].name).c_str(),
+                part.training_sentences, part.any ? absl::StrFormat("%.4f", part.cross_entropy).c_str() : "none seen");
   }
   if (decoder != nullptr) RETURN_IF_ERROR(DecodeNames(*training, *decoder, command.beam));
   if (command.curves.empty()) return absl::OkStatus();

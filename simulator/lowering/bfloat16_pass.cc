@@ -41,6 +41,8 @@ bool PassesOn(const Instruction& op) {
 bool IsFloat32(const Instruction& value) { return value.shape().element_type() == xla::F32 && value.shape().rank() > 0; }
 
 Instruction* Rounded(Instruction* value) {
+  // What was bf16 already is that again.
+  if (value->opcode() == Opcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16) return value->operand(0);
   Shape shape = value->shape();
   shape.set_element_type(xla::BF16);
   Instruction* convert = value->computation()->Add(Opcode::kConvert, shape, {value});

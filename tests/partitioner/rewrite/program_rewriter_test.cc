@@ -46,7 +46,8 @@ TEST(ProgramRewriterTest, APolicyThatReplicatesEverythingComputesReplicatedArray
   options.policy = &ReplicateEverything();
   ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten, RewriteProgram(*program, plan, options));
   for (const auto& instruction : rewritten.module->entry()->instructions()) {
-    if (instruction->opcode() == Opcode::kTanh) EXPECT_EQ(instruction->shape().dim(0), 8);
+    if (instruction->opcode() != Opcode::kTanh) continue;
+    EXPECT_EQ(instruction->shape().dim(0), 8);
   }
   EXPECT_THAT(rewritten.full_replications, Not(IsEmpty()));
 }

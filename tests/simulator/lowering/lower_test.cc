@@ -215,6 +215,20 @@ TEST(LowerTest, WhatOnlyDotsReadIsSentInBf16) {
   EXPECT_THAT(text, HasSubstr("f32[8,256]{1,0} dot("));
 }
 
+TEST(LowerTest, WhatWasRoundedToBf16BeforeIsNotRoundedAgain) {
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[256,256] parameter(0) w = f32[256,256] parameter(1)
+    e = f32[256,256] exponential(x) b = bf16[256,256] convert(e) y = f32[256,256] convert(b)
+    ROOT d = f32[256,256] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"));
+  // What the dot reads is what is written, or made from what is: no f32 in between.
+  int converts = 0;
+  for (const auto& computation : lowered->computations()) {
+    for (const auto& op : computation->instructions()) {
+      converts += op->opcode() == Opcode::kConvert && op->operand(0)->shape().element_type() == xla::BF16;
+    }
+  }
+  EXPECT_EQ(converts, 0);
+}
+
 TEST(LowerTest, ScattersOfOneElementForEachRowAreChoices) {
   constexpr char kEntry[] = R"( x = f32[3,8] parameter(0)
     u = f32[3,1] parameter(1)
