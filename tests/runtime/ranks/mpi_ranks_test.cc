@@ -22,6 +22,7 @@ void ExpectEqual(int ranks, const std::string& flags, const std::string& program
 TEST(MpiRanksTest, CorpusOnOneRank) { ExpectEqual(1, "--corpus", "48"); }
 TEST(MpiRanksTest, CorpusOnTwoRanks) { ExpectEqual(2, "--corpus", "48"); }
 TEST(MpiRanksTest, CorpusOnFourRanks) { ExpectEqual(4, "--corpus", "48"); }
+TEST(MpiRanksTest, MoeLayerWith64ExpertsOnFourRanks) { ExpectEqual(4, "--moe=64", "1"); }
 TEST(MpiRanksTest, MoeLayerWith2048ExpertsOnFourRanks) { ExpectEqual(4, "--moe=2048", "1"); }
 TEST(MpiRanksTest, LargeMessagesAreSentInParts) { ExpectEqual(3, "--corpus --max_message=999", "48"); }
 TEST(MpiRanksTest, RandomProgramsOnThreeRanks) { ExpectEqual(3, "--random=1000", "1000"); }
