@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "hlo/base/status.h"
 #include "partitioner/propagation/flow_problem.h"
@@ -11,32 +13,58 @@
 namespace toroid {
 namespace {
 
+// How far back from an op that moves data its sources are tried.
+constexpr int kSteps = 4;
+// In how many shardings a tensor is tried for one op.
+constexpr size_t kMostShardings = 32;
+
 class Search {
  public:
   Search(const NeighbourSearch& search, ShardingPlan* plan)
-      : search_(search), program_(*search.program), graph_(*program_.graph), plan_(*plan) {}
+      : search_(search), program_(*search.program), graph_(*program_.graph), plan_(*plan) {
+    producer_.assign(graph_.num_tensors(), nullptr);
+    users_.resize(graph_.num_tensors());
+    for (const FlowOp& op : graph_.ops()) {
+      if (!HasRule(op)) continue;
+      for (const int t : op.operands) users_[t].push_back(&op);
+      for (const int t : op.results) producer_[t] = op.instruction == nullptr ? nullptr : &op;
+    }
+  }
 
   absl::Status Run() {
     // Every change begins a new round, over the ops that then disagree.
     bool changed = true;
     while (changed && programs_ < search_.max_programs) {
-      ASSIGN_OR_RETURN(changed, Round());
+      ASSIGN_OR_RETURN(changed, Round(&Search::LikelyShardings));
+      if (changed) continue;
+      ASSIGN_OR_RETURN(changed, Round(&Search::AllShardings));
     }
     return absl::OkStatus();
   }
 
  private:
+  // A tensor in a sharding: wherever it is computed, or made so before its users, which then follow.
+  enum Kind { kComputed, kBeforeUsers };
   struct Trial {
+    Kind kind;
     int tensor;
     Sharding sharding;
   };
+  using Places = absl::flat_hash_map<int, Sharding>;
+
+  bool HasRule(const FlowOp& op) const {
+    return !op.rule->factors.empty() && !program_.annotations.boundaries.contains(op.instruction);
+  }
+
+  // Shardings in which tensor `i` of an op, operands first, is tried.
+  using Shardings = std::vector<Sharding> (Search::*)(const FlowOp& op, size_t i);
 
   // True if a trial was taken.
-  absl::StatusOr<bool> Round() {
+  absl::StatusOr<bool> Round(Shardings shardings) {
     for (const FlowOp* op : ContestedOps()) {
-      for (const Trial& trial : TrialsOf(*op)) {
+      for (const Trial& trial : TrialsOf(*op, shardings)) {
         if (programs_ >= search_.max_programs) return false;
-        if (!tried_.emplace(trial.tensor, trial.sharding.dims).second) continue;
+        if (!tried_.emplace(trial.tensor, trial.kind, trial.sharding.dims).second) continue;
         ASSIGN_OR_RETURN(const bool taken, Try(trial));
         if (taken) return true;
       }
@@ -45,13 +73,30 @@ class Search {
   }
 
   absl::StatusOr<bool> Try(const Trial& trial) {
-    std::optional<Annotation>& annotation = program_.annotations.tensor[trial.tensor];
-    const std::optional<Annotation> before = annotation;
-    annotation.emplace();
-    annotation->sharding = trial.sharding;
-    annotation->closed = ~uint64_t{0};
+    std::vector<std::pair<int, std::optional<Annotation>>> before;
+    const auto pin = [&](int t, Sharding sharding) {
+      std::optional<Annotation>& annotation = program_.annotations.tensor[t];
+      before.emplace_back(t, annotation);
+      annotation.emplace();
+      annotation->sharding = std::move(sharding);
+      annotation->closed = ~uint64_t{0};
+    };
+    const auto early = program_.annotations.early;
+    if (trial.kind == kComputed) {
+      pin(trial.tensor, trial.sharding);
+    } else {
+      program_.annotations.early.insert_or_assign(trial.tensor, trial.sharding);
+      for (const FlowOp* user : users_[trial.tensor]) {
+        if (user->instruction == nullptr) continue;
+        const Assignment assignment = Assign(*user, {{trial.tensor, trial.sharding}});
+        for (size_t i = 0; i < user->results.size(); ++i) {
+          if (!MayPin(user->results[i])) continue;
+          pin(user->results[i], Under(*user, user->rule->results[i], assignment));
+        }
+      }
+    }
     ShardingPlan plan = ProposeShardings(program_);
-    if (plan != plan_) {
+    if (plan != plan_ || trial.kind == kBeforeUsers) {
       ++programs_;
       ASSIGN_OR_RETURN(const bool improves, search_.improves(plan));
       if (improves) {
@@ -60,27 +105,53 @@ class Search {
         return true;
       }
     }
-    program_.annotations.tensor[trial.tensor] = before;
+    for (auto undo = before.rbegin(); undo != before.rend(); ++undo) {
+      program_.annotations.tensor[undo->first] = undo->second;
+    }
+    program_.annotations.early = early;
     return false;
   }
 
-  // `alone`: only that tensor is where the plan has it (-1: all are); `free`: that one is anywhere.
-  Assignment Assign(const FlowOp& op, int alone, int free) {
+  Sharding Under(const FlowOp& op, const TensorFactors& tensor, const Assignment& assignment) const {
+    return ShardingUnder(program_.annotations.mesh, *op.rule, tensor, assignment.factor_axes);
+  }
+
+  bool MayPin(int t) const {
+    return !search_.fixed[t] && !program_.annotations.tensor[t].has_value() && graph_.shape(t).IsArray();
+  }
+
+  // Only the tensors in `places` lie somewhere.
+  Assignment Assign(const FlowOp& op, const Places& places) {
     const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool) {
       TensorState state;
-      if (t != free && (alone < 0 || t == alone)) state.places.push_back(plan_[t]);
+      const auto place = places.find(t);
+      if (place != places.end()) state.places.push_back(place->second);
       state.reserved = program_.annotations.manual[t];
       return state;
     });
     return ChooseAssignment(problem, program_.planner.get(), program_.annotations.mesh);
   }
 
+  Places Planned(absl::Span<const int> tensors, int but) const {
+    Places places;
+    for (const int t : tensors) {
+      if (t != but) places.emplace(t, plan_[t]);
+    }
+    return places;
+  }
+
+  static std::vector<int> TensorsOf(const FlowOp& op) {
+    std::vector<int> tensors(op.operands.begin(), op.operands.end());
+    tensors.insert(tensors.end(), op.results.begin(), op.results.end());
+    return tensors;
+  }
+
   // Those that cannot be computed where the plan has their operands and results; most bytes first.
   std::vector<const FlowOp*> ContestedOps() {
     std::vector<std::pair<int64_t, const FlowOp*>> ops;
     for (const FlowOp& op : graph_.ops()) {
-      if (op.rule->factors.empty() || program_.annotations.boundaries.contains(op.instruction)) continue;
-      const int64_t sent = Assign(op, -1, -1).sent_bytes;
+      if (!HasRule(op)) continue;
+      const int64_t sent = Assign(op, Planned(TensorsOf(op), -1)).sent_bytes;
       if (sent > 0) ops.emplace_back(-sent, &op);
     }
     std::sort(ops.begin(), ops.end());
@@ -89,35 +160,103 @@ class Search {
     return sorted;
   }
 
-  std::vector<Trial> TrialsOf(const FlowOp& op) {
-    std::vector<int> tensors(op.operands.begin(), op.operands.end());
-    tensors.insert(tensors.end(), op.results.begin(), op.results.end());
+  static const TensorFactors& FactorsOf(const FlowOp& op, size_t i) {
+    return i < op.operands.size() ? op.rule->operands[i] : op.rule->results[i - op.operands.size()];
+  }
+
+  // As the op would have it if it were free, as each of its other tensors would, and whole.
+  std::vector<Sharding> LikelyShardings(const FlowOp& op, size_t i) {
+    const std::vector<int> tensors = TensorsOf(op);
+    const int t = tensors[i];
+    std::vector<Sharding> shardings = {Under(op, FactorsOf(op, i), Assign(op, Planned(tensors, t)))};
+    for (const int other : tensors) {
+      if (other != t) shardings.push_back(Under(op, FactorsOf(op, i), Assign(op, {{other, plan_[other]}})));
+    }
+    shardings.push_back(Sharding::Replicated(graph_.shape(t).rank()));
+    return shardings;
+  }
+
+  // One or two dimensions cut as some dimension of the op's tensors is.
+  std::vector<Sharding> AllShardings(const FlowOp& op, size_t i) {
+    std::vector<AxisList> lists;
+    for (const int t : TensorsOf(op)) {
+      for (const AxisList& list : plan_[t].dims) {
+        if (!list.empty() && std::find(lists.begin(), lists.end(), list) == lists.end()) lists.push_back(list);
+      }
+    }
+    const int t = TensorsOf(op)[i];
+    const int rank = graph_.shape(t).rank();
+    const AxisSet manual = program_.annotations.manual[t];
+    std::vector<Sharding> shardings;
+    const auto fits = [&](const AxisList& list, int d) {
+      return (list.Set() & manual) == 0 && program_.annotations.mesh.Product(list) <= graph_.shape(t).dim(d);
+    };
+    for (int d = 0; d < rank; ++d) {
+      for (const AxisList& list : lists) {
+        if (!fits(list, d)) continue;
+        Sharding one = Sharding::Replicated(rank);
+        one.dims[d] = list;
+        shardings.push_back(one);
+        for (int e = d + 1; e < rank; ++e) {
+          for (const AxisList& other : lists) {
+            if ((other.Set() & list.Set()) != 0 || !fits(other, e)) continue;
+            Sharding two = one;
+            two.dims[e] = other;
+            shardings.push_back(std::move(two));
+          }
+        }
+      }
+    }
+    if (shardings.size() > kMostShardings) shardings.resize(kMostShardings);
+    return shardings;
+  }
+
+  std::vector<Trial> TrialsOf(const FlowOp& op, Shardings shardings) {
+    const std::vector<int> tensors = TensorsOf(op);
     std::vector<Trial> trials;
     for (size_t i = 0; i < tensors.size(); ++i) {
       const int t = tensors[i];
-      if (search_.fixed[t] || program_.annotations.tensor[t].has_value() || !graph_.shape(t).IsArray()) continue;
-      const TensorFactors& factors =
-          i < op.operands.size() ? op.rule->operands[i] : op.rule->results[i - op.operands.size()];
-      const auto add = [&](const Assignment& assignment) {
-        Sharding sharding =
-            ShardingUnder(program_.annotations.mesh, *op.rule, factors, assignment.factor_axes);
-        if (sharding.dims != plan_[t].dims) trials.push_back({t, std::move(sharding)});
-      };
-      add(Assign(op, -1, t));
-      for (const int other : tensors) {
-        if (other != t) add(Assign(op, other, t));
+      if (!graph_.shape(t).IsArray()) continue;
+      for (const Sharding& sharding : (this->*shardings)(op, i)) {
+        if (sharding.dims == plan_[t].dims) continue;
+        if (MayPin(t)) trials.push_back({kComputed, t, sharding});
+        if (i < op.operands.size()) AddSources(t, sharding, &trials);
       }
-      if (plan_[t].DimAxes() != 0) trials.push_back({t, Sharding::Replicated(graph_.shape(t).rank())});
     }
     return trials;
+  }
+
+  // The tensor before its users, and what it is computed from before theirs.
+  void AddSources(int tensor, const Sharding& sharding, std::vector<Trial>* trials) {
+    int t = tensor;
+    Sharding wanted = sharding;
+    for (int step = 0; step < kSteps; ++step) {
+      if (users_[t].size() > 1) trials->push_back({kBeforeUsers, t, wanted});
+      const FlowOp* op = producer_[t];
+      if (op == nullptr || op->results.size() != 1) return;
+      const Assignment assignment = Assign(*op, {{t, wanted}});
+      int largest = -1;
+      for (size_t i = 0; i < op->operands.size(); ++i) {
+        if (!graph_.shape(op->operands[i]).IsArray()) continue;
+        if (largest < 0 || graph_.shape(op->operands[i]).ByteSize() > graph_.shape(op->operands[largest]).ByteSize()) {
+          largest = static_cast<int>(i);
+        }
+      }
+      if (largest < 0) return;
+      wanted = Under(*op, op->rule->operands[largest], assignment);
+      t = op->operands[largest];
+    }
   }
 
   const NeighbourSearch& search_;
   PreparedProgram& program_;
   const FlowGraph& graph_;
   ShardingPlan& plan_;
+  std::vector<const FlowOp*> producer_;
+  std::vector<std::vector<const FlowOp*>> users_;
   int64_t programs_ = 0;
-  absl::flat_hash_set<std::pair<int, absl::InlinedVector<AxisList, 4>>> tried_;  // Since the last change.
+  // Since the last change.
+  absl::flat_hash_set<std::tuple<int, Kind, absl::InlinedVector<AxisList, 4>>> tried_;
 };
 
 }  // namespace

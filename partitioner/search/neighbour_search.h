@@ -2,9 +2,10 @@
 //
 // Propagation and rewriting choose op by op. Where the ops of a chain or a diamond disagree, the choice that is best for
 // one may cost the next ones more. For each op around which the plan moves data, most bytes first, every tensor of it is
-// tried in the shardings that the op would give it if it were free, that each of its other tensors would, and whole; what
-// follows from that is propagated, and the program written and counted. A change stays if the program then sends less and
-// computes no more, or the reverse.
+// tried in the shardings that the op would give it if it were free, that each of its other tensors would, and whole: where
+// it is computed, and made so before all its users, as is what it is computed from. What follows is propagated, and the
+// program written and counted; the caller says which changes stay. Where none helps, all shardings are tried that the
+// op's tensors suggest.
 // Example, on 4 devices: h is cut by columns for tanh(h) w, but its two other users take rows. Three moves of h
 // become one of w.
 // The number of programs that are written is bounded, so that the time is linear in their size.

@@ -190,30 +190,41 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
   if (run.sent_bytes == 0) return absl::OkStatus();
   PartitionOptions plain = options;
   plain.passes = {"dead_code"};
-  const size_t uneven =
-      UnevenByChance(*program->flat, *program->graph, program->annotations, best->plan).size();
-  // To gather what can be cut, and so to repeat work that is no contraction, is no way to send less.
-  constexpr double kTolerance = 1.02;
-  const double peak_bytes = static_cast<double>(ComputePeakMemory(*best->partitioned.module).bytes);
+  // The caller sees what propagation found.
+  for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
+    std::optional<Annotation>& annotation = program->annotations.tensor[t];
+    if (annotation && annotation->foreign) continue;
+    Annotation fixed;
+    fixed.sharding = best->plan[t];
+    fixed.closed = ~uint64_t{0};
+    annotation = std::move(fixed);
+  }
+  // To gather what can be cut, and so to repeat work that is no contraction, is no way to send less, unless it is little.
+  const double peak_bytes = 1.05 * static_cast<double>(ComputePeakMemory(*best->partitioned.module).bytes);
   const size_t replications = best->partitioned.full_replications.size();
+  bool improved = false;
   NeighbourSearch search;
   search.program = program;
   search.fixed = AtBoundary(*program);
   search.max_programs = kSearchedInstructions / std::max<int64_t>(1, program->flat->NumInstructions());
   search.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
-    if (UnevenByChance(*program->flat, *program->graph, program->annotations, plan).size() > uneven) return false;
+    for (size_t t = 0; t < plan.size(); ++t) {
+      if (search.fixed[t] && plan[t] != best->plan[t]) return false;
+    }
     ASSIGN_OR_RETURN(const Candidate candidate, RewriteUnder(*program, plain, plan, *best->policy));
     const WholeRun now = WorkOfWholeRun(*candidate.partitioned.module);
-    if (!now.CostsLessThan(run) || now.made_bytes > run.made_bytes * kTolerance) return false;
+    const double repeated = program->planner->cost().MemoryTime(2 * (now.made_bytes - run.made_bytes));
+    if (!now.CostsLessThan(run) || repeated > run.sent_bytes - now.sent_bytes) return false;
     if (candidate.partitioned.full_replications.size() > replications) return false;
     const double peak = static_cast<double>(ComputePeakMemory(*candidate.partitioned.module).bytes);
-    if (peak > peak_bytes * kTolerance) return false;
+    if (peak > peak_bytes) return false;
     run = now;
+    improved = true;
     return true;
   };
   ShardingPlan plan = best->plan;
   RETURN_IF_ERROR(SearchNeighbours(search, &plan));
-  if (plan == best->plan) return absl::OkStatus();
+  if (!improved) return absl::OkStatus();
   const AssignmentPolicy& policy = *best->policy;
   ASSIGN_OR_RETURN(*best, RewriteUnder(*program, options, std::move(plan), policy));
   return absl::OkStatus();

@@ -143,13 +143,22 @@ class Maker {
   std::string body_;
 };
 
+int64_t DevicesOf(const SmallProgram& program) {
+  int64_t devices = 1;
+  for (const AxisList& unit : program.units) devices <<= unit.size();
+  return devices;
+}
+
 }  // namespace
 
 SmallProgram MakeSmallProgram(uint64_t seed) { return Maker(seed).Make(); }
 
+void ExpectRunsEqual(const SmallProgram& program) {
+  ExpectEquivalent(program.text, {}, {DevicesOf(program)}, /*tolerance=*/1e-5);
+}
+
 Optimality OptimalityOf(const SmallProgram& program, size_t max_states) {
-  int64_t devices = 1;
-  for (const AxisList& unit : program.units) devices <<= unit.size();
+  const int64_t devices = DevicesOf(program);
   const std::unique_ptr<Module> module = ProgramFor(program.text, devices);
   PartitionOptions options;
   options.num_partitions = devices;

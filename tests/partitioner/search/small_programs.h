@@ -26,6 +26,9 @@ struct Optimality {
   double Ratio() const { return sent == 0 ? 1 : sent / (fewest == 0 ? 1 : fewest); }
 };
 
+// Expects the results of one device, up to the rounding of sums, with and without garbage in padding.
+void ExpectRunsEqual(const SmallProgram& program);
+
 Optimality OptimalityOf(const SmallProgram& program, size_t max_states);
 
 }  // namespace toroid
