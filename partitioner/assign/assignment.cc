@@ -53,6 +53,10 @@ class Chooser {
         changed = true;
       }
       if (changed) Try(unreduced, &best);
+      if (rule_.flops_per_point == 0) {
+        Assignment rest = extended;
+        if (AddRest(&rest.factor_axes)) Try(rest, &best);
+      }
     }
     Assignment none;
     none.factor_axes.resize(rule_.factors.size());
@@ -151,6 +155,27 @@ class Chooser {
     }
   }
 
+  // Cuts reductions over the axes that they are cut over somewhere and that nothing else of the op uses yet. True if there
+  // are any. Example: a table cut over a, updates over a and b: every device has those of its a and b for its part.
+  bool AddRest(FactorAxesList* axes) const {
+    bool any = false;
+    AxisSet used = 0;
+    for (const AxisList& list : *axes) used |= list.Set();
+    for (size_t f = 0; f < axes->size(); ++f) {
+      if (rule_.factors[f].kind != FactorKind::kReduction || !rule_.leaves_partial) continue;
+      for (const Seed& seed : seeds_) {
+        for (const int axis : seed.axes[f]) {
+          if (used >> axis & 1) continue;
+          (*axes)[f].push_back(axis);
+          used |= AxisSet{1} << axis;
+          any = true;
+        }
+      }
+      (*axes)[f] = rule_.Admissible(mesh_, static_cast<int>(f), (*axes)[f]);
+    }
+    return any;
+  }
+
   // Work repeated on several devices is not a way to save bytes, unless the cost model weighs it: fewer flops win before
   // fewer bytes.
   void Try(Assignment& candidate, Assignment* best) {
@@ -198,7 +223,8 @@ class Chooser {
     int64_t sent = 0;
     AxisSet used = 0;
     for (const AxisList& axes : candidate->factor_axes) used |= axes.Set();
-    candidate->replicates = false;
+    double replicated = 0;  // Bytes of the largest operand that would be replicated, and of the largest other array.
+    double largest = 0;
     for (size_t i = 0; i < problem_.operands.size(); ++i) {
       const TensorView& view = problem_.operands[i];
       if (view.free || view.places.empty()) continue;
@@ -215,17 +241,21 @@ class Chooser {
       }
       time += cheapest->time;
       sent += cheapest->sent_bytes;
-      cost += planner_->cost().MemoryTime(LocalBytes(view, needed));
+      const double bytes = LocalBytes(view, needed);
+      cost += planner_->cost().MemoryTime(bytes);
+      bool gathers = false;
       if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
         // Weights split over an axis that now cuts something else of the op are meant to be gathered.
-        for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
+        for (const Sharding& place : view.places) gathers |= (place.DimAxes() & ~used) != 0;
       }
+      (gathers ? replicated : largest) = std::max(gathers ? replicated : largest, bytes);
     }
     const AxisSet partial = PartialAxes(rule_, candidate->factor_axes);
     for (size_t i = 0; i < problem_.results.size(); ++i) {
       const TensorView& view = problem_.results[i];
       Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
       natural.partial = partial;
+      largest = std::max(largest, LocalBytes(view, natural));
       cost += planner_->cost().MemoryTime(LocalBytes(view, natural));
       Sharding wanted = natural;
       wanted.partial = 0;
@@ -238,6 +268,9 @@ class Chooser {
       time += plan.time;
       sent += plan.sent_bytes;
     }
+    // Where work is cut, an operand that is small beside what the op holds anyway, such as the updates of a scatter, costs
+    // its bytes alone.
+    candidate->replicates = replicated > 0 && (used == 0 || 2 * replicated > largest);
     AddExchanges(*candidate, &sent, &time, &cost);
     candidate->flops = Flops(*candidate);
     cost += planner_->cost().ContractionTime(candidate->flops).value_or(0);

@@ -150,6 +150,7 @@ class Generator {
   void CumulativeWindow();
   void InfiniteFactor();
   std::string Indices(const std::string& type, const Dims& dims);
+  std::string CountedIndices(const std::string& type, const Dims& dims, const Dims& in, const Dims& map);
   std::string IndexedTail(const std::string& x, const std::string& type, const Dims& dims);
   void CallOp();
   std::string DominantMatrices(const std::string& type, const Dims& dims);
