@@ -17,6 +17,7 @@
 #include "partitioner/ops/iota.h"
 #include "partitioner/ops/linear_algebra.h"
 #include "partitioner/ops/pad.h"
+#include "partitioner/ops/read_through.h"
 #include "partitioner/ops/reduce.h"
 #include "partitioner/ops/reduce_window.h"
 #include "partitioner/ops/reshape.h"
@@ -74,8 +75,9 @@ constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
 
 // A local program that fetches rows of other tiles.
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
-constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad};
-constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate};
+constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
+constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,
+                                   ConcatenateSource};
 constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution,
                                    BytesSentByConvolution};
 constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse, BytesSentByReverse};
@@ -142,6 +144,11 @@ const OpFamily& FamilyOf(Opcode opcode) {
       break;
   }
   return families::kUnknown;
+}
+
+const Instruction& SourceOf(const Instruction& op, int k) {
+  const auto source = FamilyOf(op.opcode()).source;
+  return source == nullptr ? *op.operand(k) : source(op, k);
 }
 
 ShardingRule ShardingRuleOf(const Instruction& instruction) {
