@@ -18,6 +18,7 @@
 #include "partitioner/ops/linear_algebra.h"
 #include "partitioner/ops/pad.h"
 #include "partitioner/ops/ragged_dot.h"
+#include "partitioner/ops/read_through.h"
 #include "partitioner/ops/reduce.h"
 #include "partitioner/ops/reduce_window.h"
 #include "partitioner/ops/reshape.h"
@@ -80,8 +81,9 @@ constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
 
 // A local program that fetches rows of other tiles.
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
-constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad};
-constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate};
+constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
+constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,
+                                   ConcatenateSource};
 constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution,
                                    BytesSentByConvolution};
 constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse, BytesSentByReverse};
@@ -145,6 +147,11 @@ const OpFamily& FamilyOf(Opcode opcode) {
       break;
   }
   return families::kUnknown;
+}
+
+const Instruction& SourceOf(const Instruction& op, int k) {
+  const auto source = FamilyOf(op.opcode()).source;
+  return source == nullptr ? *op.operand(k) : source(op, k);
 }
 
 ShardingRule ShardingRuleOf(const Instruction& instruction) {

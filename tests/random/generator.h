@@ -159,6 +159,8 @@ class Generator {
   void Transpose();
   void Reverse();
   void Slice();
+  std::string MostOf(const std::string& type, const Dims& dims);
+  void Roll();
   void Pad();
   void Concatenate();
   void IotaAndConstant();

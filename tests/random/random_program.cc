@@ -30,6 +30,7 @@ const std::vector<std::pair<std::string, void (Generator::*)()>>& Kinds() {
       {"slice", &Generator::Slice},
       {"pad", &Generator::Pad},
       {"concatenate", &Generator::Concatenate},
+      {"roll", &Generator::Roll},
       {"iota", &Generator::IotaAndConstant},
       {"convert", &Generator::Convert},
       {"bitcast-convert", &Generator::BitcastConvert},
