@@ -106,6 +106,7 @@ class Chooser {
           if (tensor[d].size == 1) stuck.Append(place.dims[d]);
           continue;
         }
+        if (CombinesParts(f) && tensor[d].size == 1) stuck.Append(place.dims[d]);
         AxisList axes = FactorAxes(mesh_, rule_, tensor[d], i, place.dims[d]);
         while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
         seed.axes[f] = rule_.Admissible(mesh_, f, axes);
@@ -115,7 +116,16 @@ class Chooser {
     seed.bytes = view.width;
     for (const int64_t size : view.dims) seed.bytes *= size;
     if (any) seeds->push_back(seed);
+    for (size_t f = 0; f < seed.axes.size(); ++f) {
+      if (CombinesParts(static_cast<int>(f))) seed.axes[f] = AxisList();
+    }
     if (MoveStuck(stuck, tensor, &seed)) seeds->push_back(std::move(seed));
+  }
+
+  // The op's own program combines what the tiles of a factor give: it may be cheaper to cut another one.
+  bool CombinesParts(int factor) const {
+    return problem_.op != nullptr && rule_.factors[factor].kind == FactorKind::kReduction && !rule_.leaves_partial &&
+           FamilyOf(problem_.op->opcode()).sent != nullptr;
   }
 
   // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all

@@ -52,8 +52,6 @@ constexpr OpFamily kTranspose = {TransposeShardingRule};
 constexpr OpFamily kReshape = {ReshapeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kSort = {SortShardingRule};
-constexpr OpFamily kTopK = {TopKShardingRule};
 constexpr OpFamily kFft = {FftShardingRule};
 constexpr OpFamily kCholesky = {CholeskyShardingRule};
 constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule};
@@ -71,7 +69,11 @@ constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, Partit
 constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
 constexpr OpFamily kScatter = {ScatterShardingRule, PartitionScatter};
 constexpr OpFamily kReduce = {ReduceShardingRule, PartitionReduce};
-constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
+
+// A local program that combines what tiles give.
+constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
+constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
+constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr, BytesSentByCustomCall};
 
 // A local program that fetches rows of other tiles.
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
@@ -84,7 +86,7 @@ constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfRev
 constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow,
                                     BytesSentByReduceWindow};
 constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
-                                        ReadsOfSelectAndScatter, BytesSentBySelectAndScatter};
+                                        ReadsOfSelectAndScatter};
 
 // Ops that run on replicated arrays, or that the partitioner handles as data flow.
 constexpr OpFamily kBitcast = {OpaqueRule};
