@@ -17,11 +17,14 @@
 #include "partitioner/ops/iota.h"
 #include "partitioner/ops/linear_algebra.h"
 #include "partitioner/ops/pad.h"
+#include "partitioner/ops/ragged_dot.h"
 #include "partitioner/ops/read_through.h"
 #include "partitioner/ops/reduce.h"
 #include "partitioner/ops/reduce_window.h"
 #include "partitioner/ops/reshape.h"
 #include "partitioner/ops/reverse.h"
+#include "partitioner/ops/rng_bit_generator.h"
+#include "partitioner/ops/scaled_dot.h"
 #include "partitioner/ops/scatter.h"
 #include "partitioner/ops/select_and_scatter.h"
 #include "partitioner/ops/slice.h"
@@ -69,6 +72,9 @@ constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, Partit
 constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
 constexpr OpFamily kScatter = {ScatterShardingRule, PartitionScatter};
 constexpr OpFamily kReduce = {ReduceShardingRule, PartitionReduce};
+constexpr OpFamily kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
+constexpr OpFamily kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
+constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
 
 // A local program that combines what tiles give.
 constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
@@ -93,15 +99,12 @@ constexpr OpFamily kBitcast = {OpaqueRule};
 constexpr OpFamily kTuple = {OpaqueRule};
 constexpr OpFamily kGetTupleElement = {OpaqueRule};
 constexpr OpFamily kParameter = {OpaqueRule};
-constexpr OpFamily kRaggedDot = {OpaqueRule};
-constexpr OpFamily kScaledDot = {OpaqueRule};
 constexpr OpFamily kScan = {OpaqueRule};
 constexpr OpFamily kBatchNormTraining = {OpaqueRule};
 constexpr OpFamily kBatchNormInference = {OpaqueRule};
 constexpr OpFamily kBatchNormGrad = {OpaqueRule};
 constexpr OpFamily kRng = {OpaqueRule};
 constexpr OpFamily kRngGetAndUpdateState = {OpaqueRule};
-constexpr OpFamily kRngBitGenerator = {OpaqueRule};
 constexpr OpFamily kCall = {OpaqueRule};
 constexpr OpFamily kFusion = {OpaqueRule};
 constexpr OpFamily kWhile = {OpaqueRule};

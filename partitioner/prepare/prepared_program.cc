@@ -9,8 +9,10 @@
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/spmd_record.h"
+#include "hlo/passes/expand_ops_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/mixed_precision.h"
+#include "partitioner/propagation/crossing_values.h"
 #include "partitioner/propagation/flow_problem.h"
 #include "partitioner/propagation/propagation.h"
 #include "partitioner/propagation/read_annotations.h"
@@ -54,6 +56,30 @@ Assignment AssignUnder(const PreparedProgram& program, const ShardingPlan& plan,
   return ChooseAssignment(problem, program.planner.get(), program.annotations.mesh);
 }
 
+// A value at the boundary of a manual region: what moves to where the buffer is the same on both sides.
+void AddCrossings(const PreparedProgram& program, const ShardingPlan& plan, const Instruction& instruction,
+                  const ManualBoundary& boundary, double times, PlanCost* cost) {
+  const FlowGraph& graph = *program.graph;
+  const Mesh& mesh = program.annotations.mesh;
+  for (const CrossingValue& crossing : CrossingValues(graph, instruction, boundary)) {
+    const CrossingValue::Sides sides = crossing.SidesOf(graph, mesh, plan[crossing.local], plan[crossing.global].manual);
+    const auto add = [&](int tensor, const Sharding& from, const Sharding& to) {
+      const Shape& shape = graph.shape(tensor);
+      if (!shape.IsArray() || from == to) return;
+      const ReshardPlan& moves = program.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), from, to);
+      cost->time += times * moves.time;
+      cost->sent_bytes += times * static_cast<double>(moves.sent_bytes);
+    };
+    if (boundary.enters) {
+      add(crossing.global, plan[crossing.global], sides.global);
+      add(crossing.local, sides.local, plan[crossing.local]);
+    } else {
+      add(crossing.local, plan[crossing.local], sides.local);
+      add(crossing.global, sides.global, plan[crossing.global]);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module, const PartitionOptions& options,
@@ -65,7 +91,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   auto program = std::make_unique<PreparedProgram>();
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
-  pipeline.Add<MixedPrecisionPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
+  pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,
@@ -118,11 +144,16 @@ PlanCost EvaluatePlan(const PreparedProgram& program, const ShardingPlan& plan) 
   const std::vector<Executions> executions = CountExecutions(*program.flat);
   for (const FlowOp& op : program.graph->ops()) {
     if (op.operands.empty() && op.results.empty()) continue;
-    const Assignment assignment = AssignUnder(program, plan, op);
     const double times =
         op.instruction == nullptr
             ? 1
             : static_cast<double>(executions[op.instruction->computation()->index()].times);
+    const auto boundary = program.annotations.boundaries.find(op.instruction);
+    if (boundary != program.annotations.boundaries.end()) {
+      AddCrossings(program, plan, *op.instruction, boundary->second, times, &cost);
+      continue;
+    }
+    const Assignment assignment = AssignUnder(program, plan, op);
     cost.time += times * assignment.cost;
     cost.sent_bytes += times * static_cast<double>(assignment.sent_bytes);
     cost.matrix_flops += times * assignment.flops;

@@ -4,6 +4,8 @@
 #include <queue>
 #include <utility>
 
+#include "partitioner/propagation/crossing_values.h"
+#include "partitioner/propagation/free_values.h"
 #include "partitioner/propagation/flow_problem.h"
 
 namespace toroid {
@@ -45,6 +47,7 @@ class Propagator {
                      [](const Waiting& a, const Waiting& b) { return a.priority < b.priority; });
     FindFree();
     AddGroups();
+    AddBoundaries(annotations);
     IndexOps();
   }
 
@@ -81,25 +84,31 @@ class Propagator {
     AxisList axes;
   };
 
-  int num_ops() const { return static_cast<int>(graph_.ops().size() + group_ops_.size()); }
-  // The flow graph's, then those of sharding groups.
+  int num_ops() const {
+    return static_cast<int>(graph_.ops().size() + group_ops_.size() + boundary_ops_.size());
+  }
+  // The flow graph's, then those of sharding groups, then those of manual boundaries.
   const FlowOp& Op(int i) const {
     const int flow = static_cast<int>(graph_.ops().size());
-    return i < flow ? graph_.ops()[i] : group_ops_[i - flow];
+    if (i < flow) return graph_.ops()[i];
+    const int group = i - flow, groups = static_cast<int>(group_ops_.size());
+    return group < groups ? group_ops_[group] : boundary_ops_[group - groups];
+  }
+  // Null if the op is no manual boundary.
+  const CrossingValue* CrossingOf(int i) const {
+    const int boundary = i - static_cast<int>(graph_.ops().size() + group_ops_.size());
+    return boundary < 0 ? nullptr : &crossings_[boundary];
   }
 
-  // Values that every device makes for itself in any sharding: constants, iotas, broadcasts of them or of scalars. One
-  // such value often serves unrelated arrays of its shape, so it takes shardings and hands none on, unless it was
-  // given one itself.
+  // Values that every device makes for itself in any sharding (free_values.h). One such value often serves unrelated arrays of its
+  // shape, so it takes shardings and hands none on, unless it was given one itself.
   void FindFree() {
     for (const FlowOp& op : graph_.ops()) {
       if (op.instruction == nullptr || op.results.size() != 1) continue;
       Tensor& result = state_[op.results[0]];
       if (result.closed != 0) continue;
-      const Opcode opcode = op.instruction->opcode();
-      result.free = opcode == Opcode::kConstant || opcode == Opcode::kIota ||
-                    (opcode == Opcode::kBroadcast &&
-                     (graph_.shape(op.operands[0]).rank() == 0 || state_[op.operands[0]].free));
+      result.free = IsMadeAnywhere(
+          graph_, op, [&](int t) { return state_[t].free; }, [&](int t) { return graph_.shape(t).rank() == 0; });
     }
   }
 
@@ -114,6 +123,18 @@ class Propagator {
       op.operands.assign(group.begin(), group.end() - 1);
       op.results.push_back(group.back());
       group_ops_.push_back(std::move(op));
+    }
+  }
+
+  // Values that enter or leave a manual region, one op each: the axes that are free there flow through it.
+  void AddBoundaries(const Annotations& annotations) {
+    crossings_ = CrossingValues(graph_, annotations);
+    for (const CrossingValue& crossing : crossings_) {
+      FlowOp op;
+      op.rule = &no_factors_;
+      op.operands.push_back(crossing.global);
+      op.results.push_back(crossing.local);
+      boundary_ops_.push_back(std::move(op));
     }
   }
 
@@ -214,11 +235,26 @@ class Propagator {
 
   template <typename Visit>
   void ForEachTensor(const FlowOp& op, const Visit& visit) {
+    if (op.rule == &no_factors_) return;
     for (size_t i = 0; i < op.operands.size(); ++i) visit(op.operands[i], op.rule->operands[i], false);
     for (size_t i = 0; i < op.results.size(); ++i) visit(op.results[i], op.rule->results[i], true);
   }
 
+  // The free axes of each dimension cut both sides; outside they stand behind the manual ones.
+  void StepBoundary(const CrossingValue& crossing) {
+    for (size_t d = 0; d < crossing.manual.size(); ++d) {
+      const AxisList& global = state_[crossing.global].sharding.dims[d];
+      const AxisList free = global.Only(~crossing.manual_axes);
+      const int64_t size = graph_.shape(crossing.local).dim(static_cast<int>(d));
+      Extend(crossing.local, static_cast<int>(d), crossing.Matching(mesh_, static_cast<int>(d), size, free));
+      AxisList outside = crossing.manual[d];
+      outside.Append(crossing.Matching(mesh_, static_cast<int>(d), size, state_[crossing.local].sharding.dims[d]));
+      Extend(crossing.global, static_cast<int>(d), outside);
+    }
+  }
+
   void Step(int index) {
+    if (const CrossingValue* crossing = CrossingOf(index)) return StepBoundary(*crossing);
     const FlowOp& op = Op(index);
     const ShardingRule& rule = *op.rule;
     const size_t num_factors = rule.factors.size();
@@ -341,6 +377,9 @@ class Propagator {
   ReshardPlanner* planner_;
   std::vector<ShardingRule> group_rules_;
   std::vector<FlowOp> group_ops_;
+  ShardingRule no_factors_;
+  std::vector<CrossingValue> crossings_;
+  std::vector<FlowOp> boundary_ops_;
   std::vector<Tensor> state_;
   std::vector<Waiting> waiting_;
   std::vector<int> begin_, touching_;

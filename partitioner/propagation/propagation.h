@@ -7,7 +7,8 @@
 // 2. Of the ops whose tensors disagree, the one with most bytes at stake is settled by the assignment that
 //    moves the fewest bytes; what it decides spreads as in 1. A tensor's sharding only ever grows, so this
 //    ends.
-// Dimensions of lower priority wait until the higher ones have settled.
+// Dimensions of lower priority wait until the higher ones have settled. At the boundary of a manual region the axes that
+// are free inside flow from either side to the other.
 //
 // Example: x[{e}, {}] in x[G,S] * m[G,E] -> y[E,S] with y[{e}, {}]: the axis e is wanted by G and by E; m, if
 // nothing else cuts it, gets what costs least.

@@ -6,9 +6,8 @@
 
 namespace toroid {
 
-// The buffer is the same on both sides: the value is resharded as on the side it comes from, and goes on as
-// it lies. Manual axes are the major ones of each dimension, behind them come the free axes that cut the local value.
-// Example: x is cut [{m, a}, {}] outside; inside, manual over m, it is [{a}, {}].
+// The buffer is the same on both sides: the value is resharded as on the side it comes from, and goes on as it lies.
+// Inside it is cut as the plan has it, but for tiles that do not lie alike outside (crossing_values.h).
 void RewriteManualBoundary(RewriteState& state, SpmdBuilder& b, const Instruction& instruction,
                            const ManualBoundary& boundary);
 

@@ -1,5 +1,6 @@
 #include "partitioner/rewrite/op_decision.h"
 
+#include <optional>
 #include <utility>
 
 #include "hlo/base/status.h"
@@ -69,7 +70,14 @@ bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, c
   for (const int64_t size : mesh_.ShardDims(graph_.shape(result).dims(), plan_[result])) bytes *= size;
   const double later = program_.planner->cost().CollectiveTime(CollectiveKind::kAllReduce, bytes, mesh_,
                                                                mesh_.InOrder(partial.partial));
-  return reduced.time < passing.assignment.time + later;
+  // Axes over which partial sums are passed on cannot cut the op: its work would be repeated over them.
+  const CostModel& cost = program_.planner->cost();
+  const std::optional<double> work = cost.ContractionTime(reduced.flops);
+  if (!work.has_value() && reduced.flops != passing.assignment.flops) {
+    return reduced.flops < passing.assignment.flops;
+  }
+  return reduced.time + work.value_or(0) <
+         passing.assignment.time + later + cost.ContractionTime(passing.assignment.flops).value_or(0);
 }
 
 Sharding OpDecider::OperandSharding(const FlowOp& op, size_t operand, const OpDecision& decision) const {

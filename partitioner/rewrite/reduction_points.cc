@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hlo/base/math.h"
 #include "partitioner/ops/sharding_rule.h"
 
 namespace toroid {
@@ -10,43 +11,72 @@ namespace {
 class Analysis {
  public:
   Analysis(const FlowGraph& graph, const std::vector<Sharding>& targets, const Mesh& mesh)
-      : graph_(graph), targets_(targets), mesh_(mesh) {
-    const int n = graph.num_tensors();
-    may_be_partial_.assign(n, false);
+      : graph_(graph), targets_(targets), mesh_(mesh), complete_(graph.num_tensors(), false) {}
+
+  std::vector<bool> Run() {
+    Round();
+    // A term that is reduced for another user leaves nothing to pass on for those that are added to it.
+    if (MeetsComplete()) {
+      complete_ = must_reduce_;
+      Round();
+      for (size_t t = 0; t < complete_.size(); ++t) must_reduce_[t] = must_reduce_[t] || complete_[t];
+    }
+    return std::move(must_reduce_);
+  }
+
+ private:
+  void Round() {
+    const int n = graph_.num_tensors();
+    partial_.assign(n, 0);
     must_reduce_.assign(n, false);
     used_.assign(n, false);
     done_.assign(n, false);
     through_.assign(n, 0);
     bytes_.assign(n, 0);
-  }
-
-  std::vector<bool> Run() {
-    for (int t = 0; t < graph_.num_tensors(); ++t) may_be_partial_[t] = targets_[t].partial != 0;
+    for (int t = 0; t < n; ++t) partial_[t] = targets_[t].partial;
     for (const FlowOp& op : graph_.ops()) NotePartial(op);
     // Operands come before their users, so from the end users are met first.
     for (auto op = graph_.ops().rbegin(); op != graph_.ops().rend(); ++op) Visit(*op);
     for (const int output : graph_.outputs()) must_reduce_[output] = true;
-    return std::move(must_reduce_);
   }
 
- private:
-  // Marks the results that a cut reduction, or a linear op over partial operands, leaves partial.
+  // True if some op would take two operands partial together, of which one is to be reduced.
+  bool MeetsComplete() const {
+    for (const FlowOp& op : graph_.ops()) {
+      if (op.operands.size() < 2 || op.instruction == nullptr || op.results.size() != 1) continue;
+      bool reduced = false, passed = false;
+      for (const int t : op.operands) {
+        if (partial_[t] == 0) continue;
+        (must_reduce_[t] ? reduced : passed) = true;
+      }
+      if (reduced && passed) return true;
+    }
+    return false;
+  }
+
+  bool MayBePartial(int t) const { return partial_[t] != 0 && !complete_[t]; }
+
+  // Sets the axes over which a cut reduction, or a linear op over partial operands, leaves its result partial.
   void NotePartial(const FlowOp& op) {
     if (op.instruction == nullptr || op.results.size() != 1) return;
-    bool partial = LeavesPartial(op);
+    AxisSet partial = LeavesPartial(op);
     const uint32_t operands = PartialOperands(op);
-    for (const Linearity& linearity : op.rule->linear) partial |= (operands & linearity.together) != 0;
-    may_be_partial_[op.results[0]] = partial;
+    for (const Linearity& linearity : op.rule->linear) {
+      for (uint32_t passed = operands & linearity.together; passed != 0; passed &= passed - 1) {
+        partial |= partial_[op.operands[__builtin_ctz(passed)]];
+      }
+    }
+    partial_[op.results[0]] = partial;
   }
 
-  // True if the op reduces or looks up along a dimension that is cut where its operands lie.
-  bool LeavesPartial(const FlowOp& op) const {
+  // Not empty if the op reduces or looks up along a dimension that is cut where its operands lie.
+  AxisSet LeavesPartial(const FlowOp& op) const {
     const ShardingRule& rule = *op.rule;
     bool reduces = false;
     for (const Factor& factor : rule.factors) {
       reduces |= factor.kind == FactorKind::kReduction || factor.kind == FactorKind::kIndexed;
     }
-    if (!reduces) return false;
+    if (!reduces) return 0;
     absl::InlinedVector<AxisList, 6> factor_axes(rule.factors.size());
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const TensorFactors& tensor = rule.operands[i];
@@ -58,13 +88,13 @@ class Analysis {
         }
       }
     }
-    return PartialAxes(rule, factor_axes) != 0;
+    return PartialAxes(rule, factor_axes);
   }
 
   uint32_t PartialOperands(const FlowOp& op) const {
     uint32_t operands = 0;
     for (size_t i = 0; i < op.operands.size() && i < 32; ++i) {
-      if (may_be_partial_[op.operands[i]]) operands |= uint32_t{1} << i;
+      if (MayBePartial(op.operands[i])) operands |= uint32_t{1} << i;
     }
     return operands;
   }
@@ -79,11 +109,30 @@ class Analysis {
     }
     int together = 0;
     for (const Linearity& linearity : op.rule->linear) {
-      if (linearity.together >> i & 1 && (present & ~linearity.together) == 0) {
-        together = __builtin_popcount(linearity.together);
-      }
+      if (!(linearity.together >> i & 1) || (present & ~linearity.together) != 0) continue;
+      if (MeetsComplete(op, linearity)) continue;
+      together = __builtin_popcount(linearity.together);
     }
+    if (together != 0 && RepeatsWork(op, i)) return 0;
     return together;
+  }
+
+  // True if an operand that would have to be partial is reduced for another user.
+  bool MeetsComplete(const FlowOp& op, const Linearity& linearity) const {
+    for (size_t k = 0; k < op.operands.size() && k < 32; ++k) {
+      if (linearity.together >> k & 1 && complete_[op.operands[k]] && partial_[op.operands[k]] != 0) return true;
+    }
+    return false;
+  }
+
+  // True if the op is a contraction that the axes of partial operand `i` would cut, if they were not busy with the sum.
+  bool RepeatsWork(const FlowOp& op, size_t i) const {
+    if (op.rule->flops_per_point == 0) return false;
+    AxisSet others = targets_[op.results[0]].DimAxes();
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      if (k != i) others |= targets_[op.operands[k]].DimAxes();
+    }
+    return (others & partial_[op.operands[i]]) != 0;
   }
 
   void Visit(const FlowOp& op) {
@@ -103,25 +152,36 @@ class Analysis {
   void Finish(int t) {
     if (done_[t]) return;
     done_[t] = true;
-    const double own = LocalBytes(t);
+    const double own = ReductionBytes(t);
     bytes_[t] = must_reduce_[t] || !used_[t] ? own : std::min(own, through_[t]);
     if (used_[t] && through_[t] > own) must_reduce_[t] = true;
   }
 
-  double LocalBytes(int t) const {
+  // What one device sends to reduce a tensor to its target: to shards where that is cut over an axis of the sum. Without
+  // axes, as much as over many.
+  double ReductionBytes(int t) const {
     double bytes = static_cast<double>(ByteWidth(graph_.shape(t).element_type()));
-    for (const int64_t size : mesh_.ShardDims(graph_.shape(t).dims(), targets_[t])) {
-      bytes *= static_cast<double>(size);
+    const Sharding& target = targets_[t];
+    AxisSet scattered = 0;
+    for (size_t d = 0; d < target.dims.size(); ++d) {
+      const AxisSet cut = target.dims[d].Set();
+      scattered |= cut & partial_[t];
+      bytes *= static_cast<double>(CeilOfRatio(graph_.shape(t).dim(static_cast<int>(d)), mesh_.Product(cut & ~partial_[t])));
     }
-    return bytes;
+    if (partial_[t] == 0) return 2 * bytes;
+    const double scatter = static_cast<double>(mesh_.Product(scattered));
+    const double rest = static_cast<double>(mesh_.Product(partial_[t] & ~scattered));
+    return bytes * (scatter - 1) / scatter + 2 * bytes / scatter * (rest - 1) / rest;
   }
 
   const FlowGraph& graph_;
   const std::vector<Sharding>& targets_;
   const Mesh& mesh_;
-  std::vector<bool> may_be_partial_, must_reduce_, used_, done_;
-  std::vector<double> through_;  // Bytes reduced if every user reduces its own result.
-  std::vector<double> bytes_;    // Bytes at which the tensor is best reduced.
+  std::vector<bool> complete_;  // Known from the round before: reduced at once.
+  std::vector<AxisSet> partial_;  // The axes over which a tensor may be partial.
+  std::vector<bool> must_reduce_, used_, done_;
+  std::vector<double> through_;  // Bytes sent if every user reduces its own result.
+  std::vector<double> bytes_;    // Bytes sent where the tensor is best reduced.
 };
 
 }  // namespace

@@ -2,8 +2,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
+#include "partitioner/report/statistics.h"
 #include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
@@ -63,6 +66,47 @@ TEST(PartialSumsTest, AValueThatShrinksIsReducedBehind) {
 )");
   ExpectEquivalent(text);
   EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 32"));
+}
+
+// A sum that is reduced for another user is complete, and leaves nothing to pass on for what is added to it: g is
+// reduced once, for k and for s.
+TEST(PartialSumsTest, ATermBesideACompleteOneIsReducedForAllItsUsers) {
+  const std::string text = Step(R"(
+  k = f32[8,6] multiply(g, half)
+  x2 = f32[16,8] parameter(3), sharding={devices=[$n,1]<=[$n]}
+  d = f32[8,6] dot(x2, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  s = f32[8,6] add(g, d)
+  a = f32[8,6] abs(d)
+  p = f32[8,6] add(k, w)
+  ROOT y = (f32[8,6], f32[8,6], f32[8,6]) tuple(p, s, a), sharding={{replicated}, {replicated}, {replicated}}
+)");
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 192", "all-reduce 192"));
+}
+
+// Passed on, the sum over the columns would keep their devices from sharing the next product.
+TEST(PartialSumsTest, AProductIsNotRepeatedOverTheAxesOfASum) {
+  const auto chain = [](int64_t size, const std::string& cut) {
+    return absl::StrReplaceAll(R"(
+ENTRY main {
+  h = f32[$s,$s] parameter(0), sharding={$cut}
+  a = f32[$s,$s] dot(h, h), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  b = f32[$s,$s] dot(a, h), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT q = f32[] dot(h, b), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
+})",
+                               {{"$s", absl::StrCat(size)}, {"$cut", cut}});
+  };
+  for (const int64_t size : {4, 5, 7}) {
+    ExpectEquivalent(chain(size, "devices=[4,4]<=[16]"), {}, {16});
+    ExpectEquivalent(chain(size, "devices=[3,2]<=[6]"), {}, {6});
+    ExpectEquivalent(chain(size, "devices=[2,2]<=[2,2]T(1,0)"), {}, {4});
+  }
+  // corpus/repro/dot_chain_partial.
+  PartitionOptions options;
+  const std::unique_ptr<Module> module = ProgramFor(chain(1024, "devices=[4,4]<=[16]"), 16);
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, options));
+  EXPECT_LE(ComputeStatistics(*partitioned.module).flops, 270e6);
+  EXPECT_LE(SentBytes(*partitioned.module), 3932167);
 }
 
 }  // namespace

@@ -195,6 +195,13 @@ class Generator {
   void TupleArgument();
   void SharedSum();
   void GroupedShardings();
+  void RaggedDot();
+  void ScaledDot();
+  void RandomBits();
+  void BatchNorm();
+  void Scan();
+  void Fusion();
+  void FreeValue();
   void Tail();
 
  private:
