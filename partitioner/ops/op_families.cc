@@ -52,7 +52,6 @@ constexpr OpFamily kAddDependency = {AddDependencyShardingRule};
 constexpr OpFamily kConstant = {ConstantShardingRule};
 constexpr OpFamily kBroadcast = {BroadcastShardingRule};
 constexpr OpFamily kTranspose = {TransposeShardingRule};
-constexpr OpFamily kReshape = {ReshapeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
 constexpr OpFamily kFft = {FftShardingRule};
@@ -82,6 +81,7 @@ constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentB
 constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr, BytesSentByCustomCall};
 
 // A local program that fetches rows of other tiles.
+constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, nullptr, BytesSentByReshape};
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
 constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
 constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,
