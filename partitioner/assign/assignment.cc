@@ -97,7 +97,8 @@ class Chooser {
     Seed seed;
     seed.axes.resize(rule_.factors.size());
     bool any = false;
-    AxisList stuck;  // Axes of dimensions that the op needs replicated.
+    AxisList stuck;     // Axes of dimensions that the op needs replicated.
+    AxisList permuted;  // Axes of dimensions along which cutting moves data.
     for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
       if (place.dims[d].empty()) continue;
       for (int i = 0; i < tensor[d].size; ++i) {
@@ -111,12 +112,21 @@ class Chooser {
         while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
         seed.axes[f] = rule_.Admissible(mesh_, f, axes);
         any |= !seed.axes[f].empty();
+        if (rule_.factors[f].kind == FactorKind::kPermuting) permuted.Append(seed.axes[f]);
       }
     }
     seed.bytes = view.width;
     for (const int64_t size : view.dims) seed.bytes *= size;
     if (problem_.uneven) AddUnevenSeed(place, tensor, seed, seeds);
     if (any) seeds->push_back(seed);
+    // Many pieces of a concatenation may cost less where another dimension is cut, and this one whole.
+    if (!permuted.empty()) {
+      Seed turned = seed;
+      for (size_t f = 0; f < turned.axes.size(); ++f) {
+        if (rule_.factors[f].kind == FactorKind::kPermuting) turned.axes[f] = AxisList();
+      }
+      if (MoveStuck(permuted, tensor, &turned)) seeds->push_back(std::move(turned));
+    }
     for (size_t f = 0; f < seed.axes.size(); ++f) {
       if (CombinesParts(static_cast<int>(f))) seed.axes[f] = AxisList();
     }
