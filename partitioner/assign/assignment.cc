@@ -107,6 +107,7 @@ class Chooser {
           if (tensor[d].size == 1) stuck.Append(place.dims[d]);
           continue;
         }
+        if (CombinesParts(f) && tensor[d].size == 1) stuck.Append(place.dims[d]);
         AxisList axes = FactorAxes(mesh_, rule_, tensor[d], i, place.dims[d]);
         while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
         seed.axes[f] = rule_.Admissible(mesh_, f, axes);
@@ -116,6 +117,7 @@ class Chooser {
     }
     seed.bytes = view.width;
     for (const int64_t size : view.dims) seed.bytes *= size;
+    if (problem_.uneven) AddUnevenSeed(place, tensor, seed, seeds);
     if (any) seeds->push_back(seed);
     // Many pieces of a concatenation may cost less where another dimension is cut, and this one whole.
     if (!permuted.empty()) {
@@ -125,7 +127,32 @@ class Chooser {
       }
       if (MoveStuck(permuted, tensor, &turned)) seeds->push_back(std::move(turned));
     }
+    for (size_t f = 0; f < seed.axes.size(); ++f) {
+      if (CombinesParts(static_cast<int>(f))) seed.axes[f] = AxisList();
+    }
     if (MoveStuck(stuck, tensor, &seed)) seeds->push_back(std::move(seed));
+  }
+
+  // The seed with leading parts of dimensions cut as far as the tensor is, where they do not divide.
+  void AddUnevenSeed(const Sharding& place, const TensorFactors& tensor, Seed seed, std::vector<Seed>* seeds) const {
+    bool any = false;
+    for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
+      if (tensor[d].size == 0 || !rule_.factors[tensor[d].factor[0]].by_halo) continue;
+      const int f = tensor[d].factor[0];
+      AxisList axes = UnevenAxes(mesh_, rule_, f, place.dims[d]);
+      while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
+      if (axes.size() <= seed.axes[f].size()) continue;
+      for (int i = 1; i < tensor[d].size; ++i) seed.axes[tensor[d].factor[i]] = AxisList();
+      seed.axes[f] = axes;
+      any = true;
+    }
+    if (any) seeds->push_back(std::move(seed));
+  }
+
+  // The op's own program combines what the tiles of a factor give: it may be cheaper to cut another one.
+  bool CombinesParts(int factor) const {
+    return problem_.op != nullptr && rule_.factors[factor].kind == FactorKind::kReduction && !rule_.leaves_partial &&
+           FamilyOf(problem_.op->opcode()).sent != nullptr;
   }
 
   // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all
@@ -296,7 +323,8 @@ class Chooser {
     for (size_t f = 0; f < rule_.factors.size(); ++f) {
       const FactorKind kind = rule_.factors[f].kind;
       const AxisList& axes = candidate.factor_axes[f];
-      if ((kind != FactorKind::kPermuting && kind != FactorKind::kReduction) || axes.empty()) continue;
+      const bool moves = kind == FactorKind::kPermuting || kind == FactorKind::kReduction || rule_.factors[f].by_halo;
+      if (!moves || axes.empty()) continue;
       for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
         const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);
         operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));

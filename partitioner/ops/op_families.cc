@@ -52,11 +52,8 @@ constexpr OpFamily kAddDependency = {AddDependencyShardingRule};
 constexpr OpFamily kConstant = {ConstantShardingRule};
 constexpr OpFamily kBroadcast = {BroadcastShardingRule};
 constexpr OpFamily kTranspose = {TransposeShardingRule};
-constexpr OpFamily kReshape = {ReshapeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kSort = {SortShardingRule};
-constexpr OpFamily kTopK = {TopKShardingRule};
 constexpr OpFamily kFft = {FftShardingRule};
 constexpr OpFamily kCholesky = {CholeskyShardingRule};
 constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule};
@@ -77,9 +74,14 @@ constexpr OpFamily kReduce = {ReduceShardingRule, PartitionReduce};
 constexpr OpFamily kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
 constexpr OpFamily kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
 constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
-constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
+
+// A local program that combines what tiles give.
+constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
+constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
+constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr, BytesSentByCustomCall};
 
 // A local program that fetches rows of other tiles.
+constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, nullptr, BytesSentByReshape};
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
 constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
 constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,
@@ -90,7 +92,7 @@ constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfRev
 constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow,
                                     BytesSentByReduceWindow};
 constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
-                                        ReadsOfSelectAndScatter, BytesSentBySelectAndScatter};
+                                        ReadsOfSelectAndScatter};
 
 // Ops that run on replicated arrays, or that the partitioner handles as data flow.
 constexpr OpFamily kBitcast = {OpaqueRule};

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
-#include "partitioner/ops/custom_call.h"
+#include "partitioner/ops/emit_custom_call.h"
 #include "partitioner/ops/op_families.h"
 #include "partitioner/propagation/free_values.h"
 #include "partitioner/rewrite/replication_findings.h"

@@ -209,5 +209,38 @@ ENTRY main {
   EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 60"));
 }
 
+TEST(ScatterTest, TheGradientOfALargeTableIsNoPartialSumOfItsSize) {
+  // Used twice, once not linearly: 14/16 of the updates and indices travel, and nothing else.
+  const std::string text = R"(
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  t = f32[1048576,128] parameter(0), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+  i = s32[4096,1] parameter(1), sharding={devices=[8,1]<=[8]}
+  u = f32[4096,128] parameter(2), sharding={devices=[8,1]<=[8]}
+  z = f32[] constant(0)
+  zeros = f32[1048576,128] broadcast(z), dimensions={}
+  g = f32[1048576,128] scatter(zeros, i, u), update_window_dims={1}, inserted_window_dims={0},
+      scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+  g2 = f32[1048576,128] multiply(g, g)
+  s = f32[1048576,128] subtract(t, g)
+  ROOT r = f32[1048576,128] add(s, g2), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+})";
+  EXPECT_THAT(Collectives(text, 8), UnorderedElementsAre("all-gather 262144", "all-gather 2048"));
+}
+
+TEST(ScatterTest, MaximaOfSegmentsSendTheSegments) {
+  const std::string text = R"(
+mx { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }
+ENTRY main {
+  i = s32[1048576,1] parameter(0), sharding={devices=[8,1]<=[8]}
+  u = f32[1048576] parameter(1), sharding={devices=[8]<=[8]}
+  z = f32[] constant(-inf)
+  low = f32[1000] broadcast(z), dimensions={}
+  ROOT g = f32[1000] scatter(low, i, u), update_window_dims={}, inserted_window_dims={0},
+      scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=mx
+})";
+  EXPECT_THAT(Collectives(text, 8), ElementsAre("all-reduce 4000"));
+}
+
 }  // namespace
 }  // namespace toroid
