@@ -119,8 +119,9 @@ class Chooser {
     for (const int64_t size : view.dims) seed.bytes *= size;
     if (problem_.uneven) AddUnevenSeed(place, tensor, seed, seeds);
     if (any) seeds->push_back(seed);
-    // Many pieces of a concatenation may cost less where another dimension is cut, and this one whole.
-    if (!permuted.empty()) {
+    // Many pieces of a concatenation may cost less where another dimension is cut, and this one whole. A convolution stays where its
+    // image is: a few flops less, for tiles that are not full, are not worth moving it.
+    if (!permuted.empty() && rule_.flops_per_point == 0) {
       Seed turned = seed;
       for (size_t f = 0; f < turned.axes.size(); ++f) {
         if (rule_.factors[f].kind == FactorKind::kPermuting) turned.axes[f] = AxisList();
