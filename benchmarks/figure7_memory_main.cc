@@ -2,8 +2,8 @@
 //
 //   bazel run -c opt //benchmarks:figure7_memory
 // Prints the table and writes it to benchmarks/results/figure7_memory.txt, with a plot beside it.
-// Source: GShard, arXiv:2006.16668, figure 7, read from its vector graphics (0.03 GiB). Its weights are f32 weights and the
-// optimizer's averages, whole on every core; gradients of weights and the program are in neither bar.
+// The paper's weights are f32 weights and the optimizer's averages, whole on every core; gradients of weights and the program are in
+// neither bar.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "benchmarks/gnuplot.h"
 #include "benchmarks/training_model.h"
+#include "examples/moe/published.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
@@ -21,14 +22,6 @@ namespace toroid {
 namespace {
 
 constexpr double kGiB = 1 << 30;
-
-struct PublishedMemory {
-  int64_t experts, layers;
-  double weights, activations;  // GiB.
-};
-
-constexpr PublishedMemory kFigure7[] = {{128, 12, 1.87, 2.29},  {512, 12, 2.04, 2.18},  {2048, 12, 2.33, 2.52},
-                                        {2048, 24, 4.16, 4.59}, {2048, 36, 6.00, 5.97}, {2048, 60, 9.55, 4.30}};
 
 struct Row {
   PublishedMemory paper;

@@ -122,7 +122,9 @@ absl::StatusOr<Table4Point> Simulated(const Program& program, int64_t cores, std
   Builder b("table4", cores);
   Value result = program(b, cores);
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, b.Build(result));
-  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+  PartitionOptions partition_options;
+  partition_options.windowed_einsum_bytes = INT64_MAX;  // The paper's rows gather.
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, partition_options));
   SimulationOptions options;
   ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrCat("tpu-v3-", cores)));
   options.keep_timeline = true;

@@ -97,8 +97,13 @@ std::string LanguagesTable(const std::vector<const Run*>& runs) {
   absl::StrAppend(&text, " |     gain\n");
   for (size_t part = 0; part < runs[0]->languages.size(); ++part) {
     absl::StrAppendFormat(&text, "%-22s %10.0f |", runs[0]->language_names[part], runs[0]->languages[part].training_sentences);
+    const auto& first = runs.front()->languages[part];
+    if (!first.any) {
+      absl::StrAppend(&text, " no names seen\n");
+      continue;
+    }
     for (const Run* run : runs) absl::StrAppendFormat(&text, " %8.4f", run->languages[part].cross_entropy);
-    absl::StrAppendFormat(&text, " | %8.4f\n", runs.front()->languages[part].cross_entropy - runs.back()->languages[part].cross_entropy);
+    absl::StrAppendFormat(&text, " | %8.4f\n", first.cross_entropy - runs.back()->languages[part].cross_entropy);
   }
   return text;
 }
@@ -127,6 +132,7 @@ PlotPanel GainPanel(const std::vector<const Run*>& runs) {
   for (size_t i = 1; i < runs.size(); ++i) {
     PlotLine line = {absl::StrCat(runs[i]->experts, " experts"), {}, {}, true};
     for (size_t part = 0; part < runs[i]->languages.size(); ++part) {
+      if (!runs[i]->languages[part].any) continue;
       line.x.push_back(runs[i]->languages[part].training_sentences);
       line.y.push_back(runs.front()->languages[part].cross_entropy - runs[i]->languages[part].cross_entropy);
     }

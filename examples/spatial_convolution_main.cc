@@ -4,7 +4,6 @@
 // images would send; a large one is simulated on TPU v3 under several tilings.
 #include <cstdio>
 #include <map>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,18 +58,6 @@ struct Request {
   uint64_t seed = 1;
 };
 
-std::vector<Literal> RandomArguments(const Module& module, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<float> distribution(-0.5f, 0.5f);
-  std::vector<Literal> arguments;
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    Literal literal(parameter->shape());
-    for (float& value : literal.mutable_data<float>()) value = distribution(random);
-    arguments.push_back(std::move(literal));
-  }
-  return arguments;
-}
-
 std::string Tiling(const ConvNetworkConfig& config) {
   std::string text = absl::StrFormat("%d x %d", static_cast<int>(config.row_parts), static_cast<int>(config.column_parts));
   if (config.batch_parts > 1) absl::StrAppend(&text, ", batch ", config.batch_parts);
@@ -112,7 +99,7 @@ absl::Status RunSmall(const Request& request) {
   config.row_parts = tiles.rows;
   config.column_parts = tiles.columns;
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildConvNetworkGradient(config));
-  const std::vector<Literal> arguments = RandomArguments(*module, request.seed);
+  const std::vector<Literal> arguments = ConvNetworkArguments(*module, request.seed);
   ASSIGN_OR_RETURN(const Literal expected, RunSingle(*module, arguments));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   ASSIGN_OR_RETURN(const Literal actual,

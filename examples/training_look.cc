@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "examples/moe/published.h"
 #include "examples/moe/training_step.h"
 #include "examples/training/moe_training.h"
 #include "examples/training/training_loop.h"
@@ -21,26 +22,16 @@ constexpr int64_t kSequenceLength = 256;
 constexpr int64_t kShortSteps = 200, kShortExperts = 8;
 constexpr int64_t kLastSteps = 20;  // Steps that the last loss is a mean of.
 
-// arXiv:2006.16668: table 3, steps per second; figure 7, GiB of weights with averages, and of activations. 0: not given. Steps of
-// 128 cores are left out: they have twice as many tokens for each core (docs/reproduction.md).
-struct Published {
-  int64_t experts, layers;
-  double steps_per_second, state_gib, activations_gib;
-};
-constexpr Published kPublished[] = {{2048, 60, 0, 9.55, 4.30},    {2048, 36, 0.72, 6.00, 5.97}, {2048, 24, 0, 4.16, 4.59},
-                                    {2048, 12, 2.15, 2.33, 2.52}, {512, 36, 1.05, 0, 0},        {512, 12, 3.28, 2.04, 2.18},
-                                    {128, 12, 0, 1.87, 2.29}};
-
+// Table 3's step and figure 7's memory. Steps on 128 cores are left out: they have twice as many tokens for each core
+// (docs/reproduction.md).
 std::string PublishedText(const MoeTransformerConfig& config) {
-  for (const Published& paper : kPublished) {
-    if (paper.experts != config.experts || paper.layers != config.layers) continue;
-    const std::string time =
-        paper.steps_per_second == 0 ? "-" : absl::StrFormat("%.0f ms", 1e3 / paper.steps_per_second);
-    const auto gib = [](double x) { return x == 0 ? "-" : absl::StrFormat("%.1f GiB", x); };
-    const double sum = paper.state_gib + paper.activations_gib;
-    return absl::StrFormat("%9s %9s %12s", time, gib(paper.state_gib), gib(sum));
-  }
-  return absl::StrFormat("%9s %9s %12s", "-", "-", "-");
+  const PublishedCost* cost = FindPublished(kTable3, config.experts, config.layers);
+  const PublishedMemory* memory = FindPublished(kFigure7, config.experts, config.layers);
+  if (cost != nullptr && config.experts == 128) cost = nullptr;
+  const std::string time = cost == nullptr ? "-" : absl::StrFormat("%.0f ms", 1e3 / cost->steps_per_second);
+  const auto gib = [&](double x) { return memory == nullptr ? "-" : absl::StrFormat("%.1f GiB", x); };
+  const double weights = memory == nullptr ? 0 : memory->weights, all = memory == nullptr ? 0 : weights + memory->activations;
+  return absl::StrFormat("%9s %9s %12s", time, gib(weights), gib(all));
 }
 
 }  // namespace

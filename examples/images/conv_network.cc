@@ -1,5 +1,6 @@
 #include "examples/images/conv_network.h"
 
+#include <random>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -182,6 +183,18 @@ absl::StatusOr<std::unique_ptr<Module>> BuildConvNetworkGradient(const ConvNetwo
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, b.Build(b.Tuple(results)));
   EliminateDeadCode(module.get());
   return module;
+}
+
+std::vector<Literal> ConvNetworkArguments(const Module& module, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<float> distribution(-0.5f, 0.5f);
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    Literal literal(parameter->shape());
+    for (float& value : literal.mutable_data<float>()) value = distribution(random);
+    arguments.push_back(std::move(literal));
+  }
+  return arguments;
 }
 
 int64_t BytesIfGathered(const Module& module, const ConvNetworkConfig& config) {

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -49,6 +50,9 @@ absl::StatusOr<std::unique_ptr<Module>> BuildConvNetworkGradient(const ConvNetwo
 
 // The same with the loss as its result.
 absl::StatusOr<std::unique_ptr<Module>> BuildConvNetwork(const ConvNetworkConfig& config);
+
+// Values of its parameters, uniform in [-0.5, 0.5).
+std::vector<Literal> ConvNetworkArguments(const Module& module, uint64_t seed);
 
 // Bytes that one device would send if each image that a window of `module` (one of the above) slides over, of the backward pass
 // too, were gathered once over the devices that share it, instead of fetching halos.

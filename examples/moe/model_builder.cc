@@ -34,22 +34,22 @@ Value ModelBuilder::MeanOf(Value x, const Sizes& dimensions, int64_t count) {
   return b_.MultiplyNumber(b_.Sum(x, dimensions), 1.0 / static_cast<double>(count));
 }
 
-Value ModelBuilder::Shift(Value x) {
-  Value largest = b_.Max(x, {x->shape().rank() - 1});
+Value ModelBuilder::Shift(Value x, InstructionBuilder* b) {
+  Value largest = b->Max(x, {x->shape().rank() - 1});
   gradient_options_.stopped.insert(largest);
   return largest;
 }
 
-Value ModelBuilder::HiddenRelu(Value x) {
-  Value result = b_.Maximum(x, b_.FullLike(x, 0));
-  Value kept = config_.bf16_hidden ? b_.Convert(result, xla::BF16) : result;
+Value ModelBuilder::HiddenRelu(Value x, InstructionBuilder* b) {
+  Value result = b->Maximum(x, b->FullLike(x, 0));
+  Value kept = config_.bf16_hidden ? b->Convert(result, xla::BF16) : result;
   const auto where_above_zero = [](Pullback& p) {
     Value y = p.read(0), cotangent = p.cotangent();
     p.Add(0, p.b.Select(p.b.Compare(y, p.b.FullLike(y, 0), "GT"), cotangent, p.b.FullLike(cotangent, 0)));
     return absl::OkStatus();
   };
   gradient_options_.custom[result] = CustomRule(where_above_zero, {kept});
-  return b_.Convert(kept, x->shape().element_type());
+  return b->Convert(kept, x->shape().element_type());
 }
 
 Value ModelBuilder::Dropout(Value x) {

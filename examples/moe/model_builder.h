@@ -53,11 +53,14 @@ class ModelBuilder {
   Value MeanOf(Value x, const Sizes& dimensions, int64_t count);
   // The largest element along the last dimension, subtracted before exponentials lest they overflow: the result does not
   // depend on it, so it counts as a constant.
-  Value Shift(Value x);
+  Value Shift(Value x) { return Shift(x, &b_); }
+  // The same in any computation.
+  Value Shift(Value x, InstructionBuilder* b);
   // max(x, 0) between two products, of x's type but rounded if hidden values are bf16. The derivative is told from the result, 1
   // where that is above 0, so that x need not be kept for it.
   // Source: TensorFlow, ReluGrad.
-  Value HiddenRelu(Value x);
+  Value HiddenRelu(Value x) { return HiddenRelu(x, &b_); }
+  Value HiddenRelu(Value x, InstructionBuilder* b);
   // Cuts the dimension of groups as the batch is cut.
   Value SplitGroups(Value x, int64_t dimension = 0) { return b_.Split(x, dimension, config_.Parts(config_.groups)); }
 

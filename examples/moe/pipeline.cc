@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "examples/moe/random_bits.h"
+#include "examples/moe/softmax.h"
 
 namespace toroid {
 namespace {
@@ -96,21 +97,13 @@ class StageLayers {
       Value visible = b_.Compare(b_.Iota(xla::S32, square, 0), b_.Iota(xla::S32, square, 1), "GE");
       scores = b_.Select(b_.Broadcast(visible, dims, {3, 4}), scores, b_.FullLike(scores, -1e9));
     }
-    Value shares = Drop(b_.Convert(Softmax(scores), m_.config().type));
+    Value shares = Drop(b_.Convert(LateSoftmax(scores, &b_, &m_), m_.config().type));
     return b_.Einsum("ZBLNK,ZNKM->ZBLM", b_.Einsum("ZBNLT,ZBTNK->ZBLNK", shares, value), Weight());
-  }
-
-  Value Softmax(Value x) {
-    const Sizes dims = SizesOf(x), kept = {0, 1, 2, 3};
-    Value largest = b_.Max(x, {4});
-    m_.gradient_options().stopped.insert(largest);
-    Value sum = b_.Sum(b_.Exp(b_.Subtract(x, b_.Broadcast(largest, dims, kept))), {4});
-    return b_.Exp(b_.Subtract(x, b_.Broadcast(b_.Add(b_.Log(sum), largest), dims, kept)));
   }
 
   Value FeedForward(Value x) {
     Value h = b_.Einsum("ZBLM,ZMH->ZBLH", x, Weight());
-    return b_.Einsum("ZBLH,ZHM->ZBLM", b_.Maximum(h, b_.FullLike(h, 0)), Weight());
+    return b_.Einsum("ZBLH,ZHM->ZBLM", m_.HiddenRelu(h, &b_), Weight());
   }
 
   const absl::Span<const Value> weights_;

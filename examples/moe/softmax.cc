@@ -6,7 +6,7 @@ namespace {
 int64_t LastDimension(Value x) { return x->shape().rank() - 1; }
 
 // One number for each row of x, beside all of the row.
-Value AlongRows(Value numbers, Value x, Builder* b) {
+Value AlongRows(Value numbers, Value x, InstructionBuilder* b) {
   return b->BroadcastOver(numbers, x->shape().dims(), {LastDimension(x)});
 }
 
@@ -20,11 +20,14 @@ Value Softmax(Value x, ModelBuilder* m) {
 }
 
 Value LateSoftmax(Value x, ModelBuilder* m) {
-  Builder& b = m->b();
-  Builder::Scope scope(&b, "softmax");
-  Value largest = m->Shift(x);
-  Value sum = b.Sum(b.Exp(b.Subtract(x, AlongRows(largest, x, &b))), {LastDimension(x)});
-  return b.Exp(b.Subtract(x, AlongRows(b.Add(b.Log(sum), largest), x, &b)));
+  Builder::Scope scope(&m->b(), "softmax");
+  return LateSoftmax(x, &m->b(), m);
+}
+
+Value LateSoftmax(Value x, InstructionBuilder* b, ModelBuilder* m) {
+  Value largest = m->Shift(x, b);
+  Value sum = b->Sum(b->Exp(b->Subtract(x, AlongRows(largest, x, b))), {LastDimension(x)});
+  return b->Exp(b->Subtract(x, AlongRows(b->Add(b->Log(sum), largest), x, b)));
 }
 
 ShiftedLogits ShiftLogits(Value x, ModelBuilder* m) {

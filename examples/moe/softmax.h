@@ -11,6 +11,8 @@ Value Softmax(Value x, ModelBuilder* m);
 
 // exp(x - log(sum of exp(x))): one pass less than dividing where the result is wanted inside of a product.
 Value LateSoftmax(Value x, ModelBuilder* m);
+// The same in any computation.
+Value LateSoftmax(Value x, InstructionBuilder* b, ModelBuilder* m);
 
 // x - max, and the logarithm of the sum of its exponentials (without the last dimension).
 struct ShiftedLogits {

@@ -11,7 +11,9 @@
 #include "hlo/gradient/kept_values.h"
 #include "hlo/gradient/leaves.h"
 #include "hlo/gradient/pullback_computation.h"
+#include "hlo/ir/counted_loop.h"
 #include "hlo/ir/edit.h"
+#include "hlo/passes/expand_op.h"
 
 namespace toroid {
 namespace {
@@ -37,15 +39,6 @@ std::vector<Value> StartsAt(InstructionBuilder& b, Value trip, int rank) {
   std::vector<Value> starts(rank, b.Zero(xla::S32));
   starts[0] = trip;
   return starts;
-}
-
-// A loop over `state`, whose leaf 0 is an s32 that counts the trips from 0 to n.
-Value CountedLoop(InstructionBuilder& b, absl::Span<const Value> state, int64_t n, Computation* body) {
-  const Value init = b.Tuple(state);
-  InstructionBuilder condition = b.InNewComputation("trips_left");
-  const Value at = condition.GetTupleElement(condition.Parameter(init->shape(), "state"), 0);
-  Computation* more = condition.Finish(condition.Compare(at, condition.IntScalar(n), "LT"));
-  return b.While(init, more, body);
 }
 
 class LoopPullback {
@@ -203,52 +196,9 @@ absl::Status MapGradient(Pullback& p) {
   });
 }
 
-// Operands: inputs, carries; results: outputs, carries. As a loop whose state is a trip, inputs, outputs and carries.
 absl::Status ScanGradient(Pullback& p) {
   return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
-    const int64_t carries = p.op().attrs().num_carries(), inputs = p.op().num_operands() - carries;
-    const int64_t outputs = static_cast<int64_t>(p.op().shape().tuple_shapes().size()) - carries;
-    const int64_t d = p.op().dimension(), n = p.operand_shape(0).dim(d);
-    std::vector<Value> state = {b.Zero(xla::S32)};
-    state.insert(state.end(), operands.begin(), operands.begin() + inputs);
-    for (int64_t i = 0; i < outputs; ++i) {
-      const Shape& output = p.op().shape().tuple_shape(i);
-      state.push_back(b.Zeros(output.element_type(), output.dims()));
-    }
-    state.insert(state.end(), operands.begin() + inputs, operands.end());
-    std::vector<Shape> shapes;
-    for (const Value leaf : state) shapes.push_back(leaf->shape());
-
-    InstructionBuilder inner = b.InNewComputation(absl::StrCat(p.op().called(0)->name(), ".trip"));
-    const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
-    std::vector<Value> now;
-    for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
-    const Value trip = p.op().attrs().is_reverse() ? inner.Subtract(inner.IntScalar(n - 1), now[0]) : now[0];
-    std::vector<Value> arguments;
-    for (int64_t i = 0; i < inputs; ++i) {
-      const Value row = inner.DynamicSliceAlong(now[1 + i], d, trip, 1);
-      Dims dims(row->shape().dims().begin(), row->shape().dims().end());
-      dims.erase(dims.begin() + d);
-      arguments.push_back(inner.Reshape(row, dims));
-    }
-    arguments.insert(arguments.end(), now.end() - carries, now.end());
-    const std::vector<Instruction*> map = CloneInstructions(*p.op().called(0), arguments, inner.computation());
-    const Value results = map[p.op().called(0)->root()->index()];
-    std::vector<Value> next = {inner.Add(now[0], inner.IntScalar(1))};
-    next.insert(next.end(), now.begin() + 1, now.begin() + 1 + inputs);
-    for (int64_t i = 0; i < outputs; ++i) {
-      const Value all = now[1 + inputs + i];
-      Dims dims(all->shape().dims().begin(), all->shape().dims().end());
-      dims[d] = 1;
-      std::vector<Value> starts(dims.size(), inner.Zero(xla::S32));
-      starts[d] = trip;
-      next.push_back(inner.DynamicUpdateSlice(all, inner.Reshape(inner.GetTupleElement(results, i), dims), starts));
-    }
-    for (int64_t i = 0; i < carries; ++i) next.push_back(inner.GetTupleElement(results, outputs + i));
-    const Value loop = CountedLoop(b, state, n, inner.Finish(inner.Tuple(next)));
-    std::vector<Value> after;
-    for (int64_t i = 0; i < outputs + carries; ++i) after.push_back(b.GetTupleElement(loop, 1 + inputs + i));
-    return b.Tuple(after);
+    return ExpandScan(p.op(), operands, *p.op().called(0), b);
   });
 }
 

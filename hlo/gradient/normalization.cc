@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "hlo/gradient/expansion.h"
+#include "hlo/passes/expand_op.h"
 
 namespace toroid {
 namespace {
@@ -76,28 +77,9 @@ absl::Status BatchNormInferenceGradient(Pullback& p) {
   return absl::OkStatus();
 }
 
-// With n elements of a feature, c = x - mean, r = 1 / sqrt(variance + epsilon), t the output's cotangent:
-//   to scale = sum(t c r),  to offset = sum(t),  to x = scale r (t - (sum(t) + c r^2 sum(t c)) / n).
 absl::Status BatchNormGradGradient(Pullback& p) {
-  const int64_t feature = p.op().attrs().feature_index();
-  const float epsilon = p.op().attrs().epsilon();
-  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
-    const Value x = operands[0], scale = operands[1], t = operands[4];
-    std::vector<int64_t> others;
-    double count = 1;
-    for (int64_t d = 0; d < x->shape().rank(); ++d) {
-      if (d == feature) continue;
-      others.push_back(d);
-      count *= static_cast<double>(x->shape().dim(d));
-    }
-    const auto spread = [&](Value of_feature) { return b.Broadcast(of_feature, x->shape().dims(), {feature}); };
-    const Value centered = b.Subtract(x, spread(operands[2]));
-    const Value inverse = b.Rsqrt(b.AddNumber(operands[3], epsilon));
-    const Value to_offset = b.Sum(t, others), along = b.Sum(b.Multiply(t, centered), others);
-    const Value mean = b.MultiplyNumber(
-        b.Add(spread(to_offset), b.Multiply(centered, spread(b.Multiply(along, b.Multiply(inverse, inverse))))), 1 / count);
-    const Value to_x = b.Multiply(spread(b.Multiply(scale, inverse)), b.Subtract(t, mean));
-    return b.Tuple({to_x, b.Multiply(along, inverse), to_offset});
+  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) {
+    return ExpandOp(p.op(), operands, /*step=*/nullptr, b);
   });
 }
 

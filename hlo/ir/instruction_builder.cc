@@ -362,9 +362,14 @@ Value InstructionBuilder::Dot(Value lhs, Value rhs, const xla::DotDimensionNumbe
 
 Value InstructionBuilder::Einsum(absl::string_view equation, Value lhs, Value rhs) {
   const absl::StatusOr<toroid::Einsum> einsum = ParseEinsum(equation, lhs->shape(), rhs->shape());
-  if (!einsum.ok()) return Failed(einsum.status(), lhs->shape());
-  Value dot = Dot(lhs, rhs, einsum->numbers);
-  return status().ok() ? Transpose(dot, einsum->permutation) : dot;
+  if (einsum.ok()) {
+    Value dot = Dot(lhs, rhs, einsum->numbers);
+    if (status().ok()) return Transpose(dot, einsum->permutation);
+  }
+  // With a dimension for each letter of the result, as callers count on.
+  const size_t arrow = equation.find("->");
+  const size_t rank = arrow == absl::string_view::npos ? 0 : equation.size() - arrow - 2;
+  return Failed(einsum.status(), Shape(lhs->shape().element_type(), std::vector<int64_t>(rank, 1)));
 }
 
 Value InstructionBuilder::Convolution(Value lhs, Value rhs, const xla::Window& window,

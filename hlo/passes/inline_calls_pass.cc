@@ -27,7 +27,8 @@ constexpr int64_t kMostComposed = 1 << 18;
 constexpr size_t kMostCharacters = 512;
 
 bool IsInlined(const Instruction& i) {
-  return (i.opcode() == Opcode::kCall || i.opcode() == Opcode::kAsyncStart) && i.called().size() == 1;
+  return (i.opcode() == Opcode::kCall || i.opcode() == Opcode::kFusion || i.opcode() == Opcode::kAsyncStart) &&
+         i.called().size() == 1;
 }
 
 // Callees that every caller gets a copy of; others, reducers and the like, are shared.
@@ -139,7 +140,7 @@ class Inliner {
     if (is_pair && instruction.opcode() != Opcode::kAsyncStart) {
       return CopySynchronous(instruction, place, *operands);
     }
-    if (IsInlined(instruction) && (is_pair || instruction.opcode() == Opcode::kCall)) {
+    if (IsInlined(instruction) && (is_pair || instruction.opcode() != Opcode::kAsyncStart)) {
       ASSIGN_OR_RETURN(Instruction * root,
                        Append(*instruction.called(0), {.inlined = true,
                                                        .arguments = *operands,

@@ -53,6 +53,10 @@ class Chooser {
         changed = true;
       }
       if (changed) Try(unreduced, &best);
+      if (rule_.flops_per_point == 0) {
+        Assignment rest = extended;
+        if (AddRest(&rest.factor_axes)) Try(rest, &best);
+      }
     }
     Assignment none;
     none.factor_axes.resize(rule_.factors.size());
@@ -122,7 +126,8 @@ class Chooser {
     Seed seed;
     seed.axes.resize(rule_.factors.size());
     bool any = false;
-    AxisList stuck;  // Axes of dimensions that the op needs replicated.
+    AxisList stuck;     // Axes of dimensions that the op needs replicated.
+    AxisList permuted;  // Axes of dimensions along which cutting moves data.
     for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
       if (place.dims[d].empty()) continue;
       for (int i = 0; i < tensor[d].size; ++i) {
@@ -131,16 +136,53 @@ class Chooser {
           if (tensor[d].size == 1) stuck.Append(place.dims[d]);
           continue;
         }
+        if (CombinesParts(f) && tensor[d].size == 1) stuck.Append(place.dims[d]);
         AxisList axes = FactorAxes(mesh_, rule_, tensor[d], i, place.dims[d]);
         while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
         seed.axes[f] = rule_.Admissible(mesh_, f, axes);
         any |= !seed.axes[f].empty();
+        if (rule_.factors[f].kind == FactorKind::kPermuting) permuted.Append(seed.axes[f]);
       }
     }
     seed.bytes = view.width;
     for (const int64_t size : view.dims) seed.bytes *= size;
+    if (problem_.uneven) AddUnevenSeed(place, tensor, seed, seeds);
     if (any) seeds->push_back(seed);
+    // Many pieces of a concatenation may cost less where another dimension is cut, and this one whole. A convolution stays where its
+    // image is: a few flops less, for tiles that are not full, are not worth moving it.
+    if (!permuted.empty() && rule_.flops_per_point == 0) {
+      Seed turned = seed;
+      for (size_t f = 0; f < turned.axes.size(); ++f) {
+        if (rule_.factors[f].kind == FactorKind::kPermuting) turned.axes[f] = AxisList();
+      }
+      if (MoveStuck(permuted, tensor, &turned)) seeds->push_back(std::move(turned));
+    }
+    for (size_t f = 0; f < seed.axes.size(); ++f) {
+      if (CombinesParts(static_cast<int>(f))) seed.axes[f] = AxisList();
+    }
     if (MoveStuck(stuck, tensor, &seed)) seeds->push_back(std::move(seed));
+  }
+
+  // The seed with leading parts of dimensions cut as far as the tensor is, where they do not divide.
+  void AddUnevenSeed(const Sharding& place, const TensorFactors& tensor, Seed seed, std::vector<Seed>* seeds) const {
+    bool any = false;
+    for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
+      if (tensor[d].size == 0 || !rule_.factors[tensor[d].factor[0]].by_halo) continue;
+      const int f = tensor[d].factor[0];
+      AxisList axes = UnevenAxes(mesh_, rule_, f, place.dims[d]);
+      while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
+      if (axes.size() <= seed.axes[f].size()) continue;
+      for (int i = 1; i < tensor[d].size; ++i) seed.axes[tensor[d].factor[i]] = AxisList();
+      seed.axes[f] = axes;
+      any = true;
+    }
+    if (any) seeds->push_back(std::move(seed));
+  }
+
+  // The op's own program combines what the tiles of a factor give: it may be cheaper to cut another one.
+  bool CombinesParts(int factor) const {
+    return problem_.op != nullptr && rule_.factors[factor].kind == FactorKind::kReduction && !rule_.leaves_partial &&
+           FamilyOf(problem_.op->opcode()).sent != nullptr;
   }
 
   // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all
@@ -178,6 +220,27 @@ class Chooser {
         used |= AxisSet{1} << wanted[i];
       }
     }
+  }
+
+  // Cuts reductions over the axes that they are cut over somewhere and that nothing else of the op uses yet. True if there
+  // are any. Example: a table cut over a, updates over a and b: every device has those of its a and b for its part.
+  bool AddRest(FactorAxesList* axes) const {
+    bool any = false;
+    AxisSet used = 0;
+    for (const AxisList& list : *axes) used |= list.Set();
+    for (size_t f = 0; f < axes->size(); ++f) {
+      if (rule_.factors[f].kind != FactorKind::kReduction || !rule_.leaves_partial) continue;
+      for (const Seed& seed : seeds_) {
+        for (const int axis : seed.axes[f]) {
+          if (used >> axis & 1) continue;
+          (*axes)[f].push_back(axis);
+          used |= AxisSet{1} << axis;
+          any = true;
+        }
+      }
+      (*axes)[f] = rule_.Admissible(mesh_, static_cast<int>(f), (*axes)[f]);
+    }
+    return any;
   }
 
   // Work repeated on several devices is not a way to save bytes, unless the cost model weighs it: fewer flops win before
@@ -227,7 +290,8 @@ class Chooser {
     int64_t sent = 0;
     AxisSet used = 0;
     for (const AxisList& axes : candidate->factor_axes) used |= axes.Set();
-    candidate->replicates = false;
+    double replicated = 0;  // Bytes of the largest operand that would be replicated, and of the largest other array.
+    double largest = 0;
     for (size_t i = 0; i < problem_.operands.size(); ++i) {
       const TensorView& view = problem_.operands[i];
       if (view.free || view.places.empty()) continue;
@@ -244,17 +308,21 @@ class Chooser {
       }
       time += cheapest->time;
       sent += cheapest->sent_bytes;
-      cost += planner_->cost().MemoryTime(LocalBytes(view, needed));
+      const double bytes = LocalBytes(view, needed);
+      cost += planner_->cost().MemoryTime(bytes);
+      bool gathers = false;
       if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
         // Weights split over an axis that now cuts something else of the op are meant to be gathered.
-        for (const Sharding& place : view.places) candidate->replicates |= (place.DimAxes() & ~used) != 0;
+        for (const Sharding& place : view.places) gathers |= (place.DimAxes() & ~used) != 0;
       }
+      (gathers ? replicated : largest) = std::max(gathers ? replicated : largest, bytes);
     }
     const AxisSet partial = PartialAxes(rule_, candidate->factor_axes);
     for (size_t i = 0; i < problem_.results.size(); ++i) {
       const TensorView& view = problem_.results[i];
       Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], candidate->factor_axes);
       natural.partial = partial;
+      largest = std::max(largest, LocalBytes(view, natural));
       cost += planner_->cost().MemoryTime(LocalBytes(view, natural));
       Sharding wanted = natural;
       wanted.partial = 0;
@@ -267,6 +335,9 @@ class Chooser {
       time += plan.time;
       sent += plan.sent_bytes;
     }
+    // Where work is cut, an operand that is small beside what the op holds anyway, such as the updates of a scatter, costs
+    // its bytes alone.
+    candidate->replicates = replicated > 0 && (used == 0 || 2 * replicated > largest);
     AddExchanges(*candidate, &sent, &time, &cost);
     candidate->flops = Flops(*candidate);
     cost += planner_->cost().ContractionTime(candidate->flops).value_or(0);
@@ -282,7 +353,8 @@ class Chooser {
     for (size_t f = 0; f < rule_.factors.size(); ++f) {
       const FactorKind kind = rule_.factors[f].kind;
       const AxisList& axes = candidate.factor_axes[f];
-      if ((kind != FactorKind::kPermuting && kind != FactorKind::kReduction) || axes.empty()) continue;
+      const bool moves = kind == FactorKind::kPermuting || kind == FactorKind::kReduction || rule_.factors[f].by_halo;
+      if (!moves || axes.empty()) continue;
       for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
         const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);
         operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));

@@ -40,6 +40,7 @@ struct AssignmentProblem {
   const ShardingRule* rule = nullptr;
   absl::InlinedVector<TensorView, 4> operands;
   absl::InlinedVector<TensorView, 1> results;
+  bool uneven = false;   // Leading parts of dimensions may be cut unevenly (Factor::by_halo).
   AxisSet reserved = 0;  // Axes the op may not use: manual ones, and those over which it passes partials on.
 };
 

@@ -39,6 +39,15 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          "Passes over the partitioned program, in order, separated by commas; default: "
          "dead_code,product_order,causes; none: no pass")
       ->type_name("LIST");
+  app.add_option_function<std::string>(
+         "--windowed_einsum",
+         [options](const std::string& when) {
+           options->windowed_einsum_bytes = when == "always" ? 0 : when == "never" ? INT64_MAX : kWindowedEinsumBytes;
+         },
+         "Products of gathered or scattered arrays as loops over their parts, so that parts travel while others are multiplied and no "
+         "device holds all of the array; auto: of arrays of 4 GiB and more on a device")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("auto|always|never");
   app.add_flag_callback(
       "--poison_padding", [options] { options->on_local_value = PoisonPadding; },
       "Test aid: write garbage beyond the valid part of every uneven shard");

@@ -1,5 +1,6 @@
 #include "partitioner/ops/concatenate.h"
 
+#include "partitioner/ops/read_through.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
@@ -16,9 +17,9 @@ std::vector<OperandWindows> ReadsOfConcatenate(const Instruction& op, int dim, i
   std::vector<OperandWindows> reads;
   int64_t begin = 0;
   for (int k = 0; k < op.num_operands(); ++k) {
-    const int64_t size = op.operand(k)->shape().dim(dim);
-    reads.push_back({k, dim, {t, -begin, t}, size});
-    begin += size;
+    const SliceBounds rows = RowsOfSource(op, k, ConcatenateSource(op, k), dim);
+    reads.push_back({k, dim, {t, rows.start - begin, t, 1, rows.start}, rows.limit});
+    begin += rows.limit - rows.start;
   }
   return reads;
 }
@@ -27,18 +28,26 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& contex
   SpmdBuilder& b = *context.b;
   const int64_t d = context.op->dimension();
   const AxisList& axes = context.results[0].dims[d];
-  if (axes.empty()) return context.CloneLocal();
+  if (axes.empty()) {
+    for (int k = 0; k < context.op->num_operands(); ++k) {
+      const SliceBounds rows = RowsOfSource(*context.op, k, ConcatenateSource(*context.op, k), static_cast<int>(d));
+      if (rows.limit - rows.start == context.operands[k]->shape().dim(d)) continue;
+      context.operands[k] = b.SliceAlong(context.operands[k], d, rows.start, rows.limit);
+    }
+    return context.CloneLocal();
+  }
   const Shape local = context.ResultShape();
   const PrimitiveType type =
       SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes) + context.op->shape().dim(d));
   Instruction* result = nullptr;
   for (const OperandWindows& read : ReadsOfConcatenate(*context.op, d, b.mesh().Product(axes))) {
-    if (read.size == 0) continue;
-    Instruction* piece = FetchWindow(b, context.operands[read.operand], d, read.size, axes, axes, read.windows);
+    const TileWindows& windows = read.windows;
+    if (read.size == windows.first) continue;
+    Instruction* piece = FetchWindow(b, context.operands[read.operand], d, read.size, axes, axes, windows);
     if (result == nullptr) {
       result = piece;
     } else {
-      Instruction* from = b.AffineOffset(axes, -read.windows.scale, -read.windows.shift, type);
+      Instruction* from = b.AffineOffset(axes, -windows.scale, windows.first - windows.shift, type);
       result = b.Select(b.InRange(local.dims(), d, from, nullptr), piece, result);
     }
   }

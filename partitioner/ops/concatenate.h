@@ -1,5 +1,5 @@
 // `concatenate`: operand k lies in rows [begin, begin + n) of the result; a tile of t rows takes from each operand what
-// falls into it: rows [i t - begin, .. + t) for tile i.
+// falls into it: rows [i t - begin, .. + t) for tile i. Slices of one array are read through (read_through.h).
 #ifndef TOROID_PARTITIONER_OPS_CONCATENATE_H_
 #define TOROID_PARTITIONER_OPS_CONCATENATE_H_
 

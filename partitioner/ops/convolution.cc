@@ -14,6 +14,12 @@ int SpatialFactor(const ConvolutionView& numbers) {
   return 3 + (numbers.batch_groups() > 1 ? 1 : 0) + (numbers.feature_groups() > 1 ? 1 : 0);
 }
 
+// Adds the minor factor of a dimension, unless its groups have one element each: such a dimension is cut as any other, in parts that
+// need not be equal.
+void AddWithin(int64_t size, int factor, DimFactors* dim) {
+  if (size != 1 || dim->size == 0) dim->push_back(factor);
+}
+
 // Of one spatial dimension.
 struct SpatialSizes {
   SpatialSizes(const Instruction& op, const ConvolutionView& numbers, int i)
@@ -44,27 +50,28 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   DimFactors& out_batch = out[numbers.output_batch()];
   DimFactors& out_feature = out[numbers.output_feature()];
   if (batch_groups > 1) {
-    const int group = rule.AddFactor(batch_groups, FactorKind::kBlocked);
+    const int group = rule.AddFactor(batch_groups);
     lhs_batch.push_back(group);
     rhs_out.push_back(group);
     out_feature.push_back(group);
   }
   if (feature_groups > 1) {
-    const int group = rule.AddFactor(feature_groups, FactorKind::kBlocked);
+    const int group = rule.AddFactor(feature_groups);
     lhs_feature.push_back(group);
     rhs_out.push_back(group);
     out_feature.push_back(group);
   }
   const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch()));
-  lhs_batch.push_back(batch);
+  AddWithin(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
   out_batch.push_back(batch);
   const int in =
       rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature()), FactorKind::kReduction);
-  lhs_feature.push_back(in);
+  AddWithin(rhs_shape.dim(numbers.kernel_input_feature()), in, &lhs_feature);
   rhs_in.push_back(in);
-  const int features = rule.AddFactor(out_features / (batch_groups * feature_groups));
-  rhs_out.push_back(features);
-  out_feature.push_back(features);
+  const int64_t out_of_group = out_features / (batch_groups * feature_groups);
+  const int features = rule.AddFactor(out_of_group);
+  AddWithin(out_of_group, features, &rhs_out);
+  AddWithin(out_of_group, features, &out_feature);
 
   const WindowView window(instruction);
   rule.flops_per_point = 2;
@@ -110,10 +117,25 @@ int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t, absl:
   return reverses ? halo + static_cast<int64_t>(operand_bytes[1]) : halo;
 }
 
+namespace {
+
+// Attributes with the number of groups that a device has; null where those are whole.
+xla::HloInstructionProto* LocalGroups(const OpContext& context, const ConvolutionView& numbers) {
+  const bool of_batch = numbers.batch_groups() > 1;
+  const int64_t groups = of_batch ? numbers.batch_groups() : numbers.feature_groups();
+  if (groups == 1 || context.factor_axes[0].empty()) return nullptr;  // Groups are factor 0.
+  xla::HloInstructionProto* attrs = context.b->module()->New(context.op->attrs());
+  const int64_t local = CeilOfRatio(groups, context.b->mesh().Product(context.factor_axes[0]));
+  of_batch ? attrs->set_batch_group_count(local) : attrs->set_feature_group_count(local);
+  return attrs;
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const ConvolutionView numbers(*context.op);
-  xla::HloInstructionProto* attrs = nullptr;
+  xla::HloInstructionProto* attrs = LocalGroups(context, numbers);
   // A cut feature contraction: padding is zeroed on both sides.
   const int64_t in_dims[2] = {numbers.input_feature(), numbers.kernel_input_feature()};
   for (int side = 0; side < 2; ++side) {

@@ -1,5 +1,5 @@
 // `convolution`: batch passes through, features contract as in a dot; group counts split a dimension into (group,
-// rest). Of a spatial dimension the longer one of output and window is one factor with that of the image; the shorter
+// rest), and groups may be cut: a device then has some of them. Of a spatial dimension the longer one of output and window is one factor with that of the image; the shorter
 // one is never cut.
 //
 // - Output cut: a tile fetches the rows that its windows read (window_base.h), and the op runs without padding.

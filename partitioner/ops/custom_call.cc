@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
+#include "partitioner/ops/emit_custom_call.h"
 #include "partitioner/ops/top_k.h"
 
 namespace toroid {
@@ -49,56 +50,36 @@ ShardingRule BatchedCallRule(const Instruction& instruction, int batch) {
   return rule;
 }
 
+bool IsTopK(const Instruction& call) {
+  const absl::string_view target = call.custom_call_target();
+  return (target == "TopK" || target == "mhlo.topk") && call.num_operands() == 1 &&
+         call.operand(0)->shape().IsArray() && call.operand(0)->shape().rank() > 0;
+}
+
 }  // namespace
 
 ShardingRule CustomCallShardingRule(const Instruction& instruction) {
-  const absl::string_view target = instruction.custom_call_target();
   if (IsElementwiseCall(instruction)) return PointwiseRule(instruction.shape().dims(), instruction.num_operands());
   const bool one_array = instruction.num_operands() == 1 && instruction.shape().IsArray();
   if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
     if (IsIdentityTarget(instruction)) return MovedRule(instruction.shape().dims());
   }
   if (const std::optional<int> batch = BatchDims(instruction)) return BatchedCallRule(instruction, *batch);
-  if ((target == "TopK" || target == "mhlo.topk") && instruction.num_operands() == 1 &&
-      instruction.operand(0)->shape().rank() > 0) {
-    return TopKShardingRule(instruction);
-  }
+  if (IsTopK(instruction)) return TopKShardingRule(instruction);
   return OpaqueRule(instruction);
 }
 
-std::vector<Instruction*> EmitCustomCall(
-    SpmdBuilder& b, const Instruction& call, absl::Span<Instruction* const> operands, const Shape& local_result,
-    const std::function<Computation*(const Computation*)>& copy_computation) {
-  const bool constrained = call.attrs().constrain_layout();
-  const auto& constraints = call.attrs().operand_shapes_with_layout();
-  std::vector<Instruction*> inside(operands.begin(), operands.end());
-  for (size_t i = 0; constrained && i < inside.size() && i < static_cast<size_t>(constraints.size()); ++i) {
-    const absl::StatusOr<Shape> wanted = Shape::FromProto(constraints.Get(static_cast<int>(i)));
-    if (!wanted.ok()) continue;  // Of an element type that is not known here.
-    inside[i] = b.ToLayout(inside[i], *wanted);
-  }
-  Instruction* clone = b.Clone(call, WithLayoutOf(local_result, call.shape()), inside);
-  if (constrained) {
-    xla::HloInstructionProto* attrs = clone->MutableAttrs();
-    for (int i = 0; i < attrs->operand_shapes_with_layout_size() && i < clone->num_operands(); ++i) {
-      *attrs->mutable_operand_shapes_with_layout(i) = clone->operand(i)->shape().ToProto();
-    }
-  }
-  if (!call.called().empty()) {
-    std::vector<Computation*> called;
-    for (const Computation* computation : call.called()) called.push_back(copy_computation(computation));
-    clone->set_called(called);
-  }
-  std::vector<Instruction*> leaves = b.Flatten(clone);
-  for (Instruction*& leaf : leaves) leaf = b.ToRowMajor(leaf);
-  return leaves;
-}
-
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context) {
+  if (IsTopK(*context.op) && !BatchDims(*context.op).has_value()) return PartitionTopK(context);
   std::vector<Shape> shapes;
   for (size_t i = 0; i < context.results.size(); ++i) shapes.push_back(context.ResultShape(static_cast<int>(i)));
   const Shape local = context.op->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0];
   return EmitCustomCall(*context.b, *context.op, context.operands, local, context.copy_computation);
+}
+
+int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
+                              int64_t halo) {
+  return IsTopK(op) ? BytesSentByTopK(op, factor, tiles, operand_bytes, halo) : 0;
 }
 
 }  // namespace toroid

@@ -16,12 +16,9 @@ namespace toroid {
 ShardingRule CustomCallShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context);
 
-// A custom call on local operands with a local result, one instruction per result leaf. The callee was compiled for
-// the layouts that the call states: operands are copied to them and results from them, so that all around it stays
-// row-major, and the shapes in its operand constraints become those of the local operands.
-std::vector<Instruction*> EmitCustomCall(SpmdBuilder& b, const Instruction& call,
-                                         absl::Span<Instruction* const> operands, const Shape& local_result,
-                                         const std::function<Computation*(const Computation*)>& copy_computation);
+// What the call's own collectives send: those of a top-k.
+int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
+                              int64_t halo);
 
 }  // namespace toroid
 

@@ -5,6 +5,24 @@
 #include "partitioner/ops/start_indices.h"
 
 namespace toroid {
+namespace {
+
+// The operand dimension whose rows are those of dimension `batch` of the indices; -1: none.
+int PairedDim(const Instruction& gather, int batch) {
+  const GatherView numbers(gather);
+  const int pair = IndexOf(numbers.start_indices_batching_dims(), batch);
+  if (pair >= 0) return static_cast<int>(numbers.operand_batching_dims()[pair]);
+  for (int k = 0; k < static_cast<int>(numbers.start_index_map().size()); ++k) {
+    const int64_t d = numbers.start_index_map()[k];
+    if (IndexOf(numbers.collapsed_slice_dims(), d) < 0) continue;
+    const int64_t size = gather.operand(0)->shape().dim(static_cast<int>(d));
+    const int vector_dim = static_cast<int>(numbers.index_vector_dim());
+    if (CountedDim(*gather.operand(1), vector_dim, k, size) == batch) return static_cast<int>(d);
+  }
+  return -1;
+}
+
+}  // namespace
 
 ShardingRule GatherShardingRule(const Instruction& instruction) {
   const GatherView numbers(instruction);
@@ -35,13 +53,13 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
     } else {
       const int batch = batch_dims[next_batch++];
       indices[batch] = result[d] = rule.AddFactor(indices_shape.dim(batch));
-      const int pair = IndexOf(numbers.start_indices_batching_dims(), batch);
-      if (pair >= 0) operand[numbers.operand_batching_dims()[pair]] = result[d];
+      const int pair = PairedDim(instruction, batch);
+      if (pair >= 0) operand[pair] = result[d];
     }
   }
   // A collapsed dimension that no index addresses is read at 0: it is never cut.
   for (const int64_t d : numbers.collapsed_slice_dims()) {
-    if (absl::c_linear_search(numbers.start_index_map(), d))
+    if (operand[d].size == 0 && absl::c_linear_search(numbers.start_index_map(), d))
       operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
   }
   rule.operands = {operand, indices};
@@ -75,6 +93,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
     const int64_t d = numbers.start_index_map()[k];
     const bool collapsed = absl::c_linear_search(numbers.collapsed_slice_dims(), d);
     if (!collapsed || !context.IsCut(0, d)) continue;
+    if (context.rule->factors[context.rule->operands[0][d].factor[0]].kind == FactorKind::kPassThrough) {
+      indices = CountAgain(b, indices, vector_dim, k, *CountedDim(*context.op->operand(1), vector_dim, k, from.dim(d)));
+      continue;
+    }
     const int64_t shard = operand->shape().dim(d);
     Instruction* component = indices;
     if (!scalar_indices) component = b.SliceAlong(component, vector_dim, k, k + 1);

@@ -1,6 +1,6 @@
 // `gather`: operand dimensions that windows span <-> offset dimensions of the result; batch dimensions of the indices
-// <-> the rest of the result; batching dimensions in all three; an operand dimension from which single elements are
-// picked is indexed.
+// <-> the rest of the result; batching dimensions, and those along which an index counts (start_indices.h), in all
+// three; an operand dimension from which single elements are picked is indexed.
 //
 // On a cut indexed dimension every device gives the elements that it holds, and zeros for the others; the result is
 // partial.

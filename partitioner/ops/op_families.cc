@@ -17,10 +17,14 @@
 #include "partitioner/ops/iota.h"
 #include "partitioner/ops/linear_algebra.h"
 #include "partitioner/ops/pad.h"
+#include "partitioner/ops/ragged_dot.h"
+#include "partitioner/ops/read_through.h"
 #include "partitioner/ops/reduce.h"
 #include "partitioner/ops/reduce_window.h"
 #include "partitioner/ops/reshape.h"
 #include "partitioner/ops/reverse.h"
+#include "partitioner/ops/rng_bit_generator.h"
+#include "partitioner/ops/scaled_dot.h"
 #include "partitioner/ops/scatter.h"
 #include "partitioner/ops/select_and_scatter.h"
 #include "partitioner/ops/slice.h"
@@ -48,11 +52,8 @@ constexpr OpFamily kAddDependency = {AddDependencyShardingRule};
 constexpr OpFamily kConstant = {ConstantShardingRule};
 constexpr OpFamily kBroadcast = {BroadcastShardingRule};
 constexpr OpFamily kTranspose = {TransposeShardingRule};
-constexpr OpFamily kReshape = {ReshapeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kSort = {SortShardingRule};
-constexpr OpFamily kTopK = {TopKShardingRule};
 constexpr OpFamily kFft = {FftShardingRule};
 constexpr OpFamily kCholesky = {CholeskyShardingRule};
 constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule};
@@ -70,34 +71,40 @@ constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, Partit
 constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
 constexpr OpFamily kScatter = {ScatterShardingRule, PartitionScatter};
 constexpr OpFamily kReduce = {ReduceShardingRule, PartitionReduce};
-constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
+constexpr OpFamily kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
+constexpr OpFamily kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
+constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
+
+// A local program that combines what tiles give.
+constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
+constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
+constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr, BytesSentByCustomCall};
 
 // A local program that fetches rows of other tiles.
+constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, nullptr, BytesSentByReshape};
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
-constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad};
-constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate};
+constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
+constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,
+                                   ConcatenateSource};
 constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution,
                                    BytesSentByConvolution};
 constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse, BytesSentByReverse};
 constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow,
                                     BytesSentByReduceWindow};
 constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
-                                        ReadsOfSelectAndScatter, BytesSentBySelectAndScatter};
+                                        ReadsOfSelectAndScatter};
 
 // Ops that run on replicated arrays, or that the partitioner handles as data flow.
 constexpr OpFamily kBitcast = {OpaqueRule};
 constexpr OpFamily kTuple = {OpaqueRule};
 constexpr OpFamily kGetTupleElement = {OpaqueRule};
 constexpr OpFamily kParameter = {OpaqueRule};
-constexpr OpFamily kRaggedDot = {OpaqueRule};
-constexpr OpFamily kScaledDot = {OpaqueRule};
 constexpr OpFamily kScan = {OpaqueRule};
 constexpr OpFamily kBatchNormTraining = {OpaqueRule};
 constexpr OpFamily kBatchNormInference = {OpaqueRule};
 constexpr OpFamily kBatchNormGrad = {OpaqueRule};
 constexpr OpFamily kRng = {OpaqueRule};
 constexpr OpFamily kRngGetAndUpdateState = {OpaqueRule};
-constexpr OpFamily kRngBitGenerator = {OpaqueRule};
 constexpr OpFamily kCall = {OpaqueRule};
 constexpr OpFamily kFusion = {OpaqueRule};
 constexpr OpFamily kWhile = {OpaqueRule};
@@ -142,6 +149,11 @@ const OpFamily& FamilyOf(Opcode opcode) {
       break;
   }
   return families::kUnknown;
+}
+
+const Instruction& SourceOf(const Instruction& op, int k) {
+  const auto source = FamilyOf(op.opcode()).source;
+  return source == nullptr ? *op.operand(k) : source(op, k);
 }
 
 ShardingRule ShardingRuleOf(const Instruction& instruction) {

@@ -28,7 +28,12 @@ struct OpFamily {
   // operand_bytes[k]: local bytes of operand k. Null: these alone.
   int64_t (*sent)(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
                   int64_t halo) = nullptr;
+  // The value that the local program takes as operand k. Null: the operand itself.
+  const Instruction& (*source)(const Instruction& op, int k) = nullptr;
 };
+
+// The value of which an op reads operand k: what its local program is given, and what `OperandWindows` speak of.
+const Instruction& SourceOf(const Instruction& op, int k);
 
 // Of an opcode's family; kUnknown: a family whose ops run on replicated arrays.
 const OpFamily& FamilyOf(Opcode opcode);

@@ -1,6 +1,7 @@
 #include "partitioner/ops/pad.h"
 
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/read_through.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
@@ -10,7 +11,9 @@ ShardingRule PadShardingRule(const Instruction& instruction) {
   rule.operands.emplace_back();  // The padding value, a scalar.
   for (int d = 0; d < instruction.shape().rank(); ++d) {
     const EdgePadding padding = PadView(instruction)[d];
-    if (padding.low != 0 || padding.high != 0 ||
+    const Instruction& source = PadSource(instruction, 0);
+    const SliceBounds rows = RowsOfSource(instruction, 0, source, d);
+    if (padding.low != 0 || padding.high != 0 || rows.start != 0 || rows.limit != source.shape().dim(d) ||
         (padding.interior != 0 && instruction.operand(0)->shape().dim(d) > 1)) {
       rule.factors[d].kind = FactorKind::kPermuting;
     }
@@ -22,8 +25,9 @@ std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t t
   const int64_t t = TileRows(op, dim, tiles);
   const EdgePadding padding = PadView(op)[dim];
   const int64_t step = padding.interior + 1;
-  const TileWindows windows = {t, -padding.low, RowsSpanning(t, step), step};
-  return {{0, dim, windows, op.operand(0)->shape().dim(dim)}};
+  const SliceBounds rows = RowsOfSource(op, 0, PadSource(op, 0), dim);
+  const TileWindows windows = {t, rows.start * step - padding.low, RowsSpanning(t, step), step, rows.start};
+  return {{0, dim, windows, rows.limit}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
@@ -31,14 +35,17 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   const Shape local = context.ResultShape();
   for (int d = 0; d < local.rank(); ++d) {
-    if (!context.IsCut(0, d) ||
-        context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) {
+    const SliceBounds rows = RowsOfSource(*context.op, 0, PadSource(*context.op, 0), d);
+    if (!context.IsCut(0, d)) {
+      if (rows.limit - rows.start == context.operands[0]->shape().dim(d)) continue;
+      context.operands[0] = b.SliceAlong(context.operands[0], d, rows.start, rows.limit);
       continue;
     }
+    if (context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) continue;
     const AxisList& axes = context.AxesOf(0, d);
-    const TileWindows windows = ReadsOfPad(*context.op, d, b.mesh().Product(axes))[0].windows;
-    context.operands[0] = FetchSpreadWindow(b, context.operands[0], {d, context.GlobalDim(0, d), axes}, windows,
-                                            local.dim(d), context.operands[1]);
+    const OperandWindows read = ReadsOfPad(*context.op, d, b.mesh().Product(axes))[0];
+    context.operands[0] =
+        FetchSpreadWindow(b, context.operands[0], {d, read.size, axes}, read.windows, local.dim(d), context.operands[1]);
     PadView::Set(attrs, d, EdgePadding());
   }
   return context.CloneLocal(attrs);

@@ -1,8 +1,56 @@
 #include "partitioner/ops/reshape.h"
 
+#include <algorithm>
 #include <numeric>
+#include <optional>
+
+#include "hlo/base/math.h"
+#include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+namespace {
+
+// A dimension whose leading part of `parts` rows may be cut unevenly; of `inner` elements each.
+struct Lead {
+  int factor;
+  int64_t parts, inner;
+  // Elements of a tile that holds whole parts.
+  int64_t Whole(int64_t tiles) const { return CeilOfRatio(parts, tiles) * inner; }
+};
+
+std::optional<Lead> LeadOf(const ShardingRule& rule, const DimFactors& dim, int64_t size) {
+  if (dim.size == 0 || !rule.factors[dim.factor[0]].by_halo) return std::nullopt;
+  const int64_t parts = rule.factors[dim.factor[0]].size;
+  return Lead{dim.factor[0], parts, size / parts};
+}
+
+// What a tile of a cut in tiles of `from` elements sends at most where tiles of `to` are wanted.
+int64_t MovedElements(int64_t n, int64_t from, int64_t to, int64_t tiles) {
+  int64_t most = 0;
+  for (int64_t i = 0; i < tiles && i * from < n; ++i) {
+    const int64_t end = std::min((i + 1) * from, n);
+    const int64_t kept = std::min(end, (i + 1) * to) - std::max(i * from, i * to);
+    most = std::max(most, end - i * from - std::max<int64_t>(kept, 0));
+  }
+  return most;
+}
+
+// Factors of several parts that lead all their dimensions.
+void MarkLeads(ShardingRule* rule) {
+  for (Factor& factor : rule->factors) factor.by_halo = factor.kind == FactorKind::kPassThrough;
+  std::vector<bool> is_part(rule->factors.size(), false);
+  for (const TensorFactors* tensor : {&rule->operands[0], &rule->results[0]}) {
+    for (const DimFactors& dim : *tensor) {
+      for (int i = 0; i < dim.size; ++i) {
+        if (dim.size > 1) is_part[dim.factor[i]] = true;
+        if (i > 0) rule->factors[dim.factor[i]].by_halo = false;
+      }
+    }
+  }
+  for (size_t f = 0; f < rule->factors.size(); ++f) rule->factors[f].by_halo &= is_part[f];
+}
+
+}  // namespace
 
 ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   const auto from = instruction.operand(0)->shape().dims();
@@ -62,7 +110,61 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   }
   rule.operands.push_back(operand);
   rule.results.push_back(result);
+  MarkLeads(&rule);
   return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  const ShardingRule& rule = *context.rule;
+  Instruction* x = context.operands[0];
+  for (int d = 0; d < x->shape().rank(); ++d) {
+    const int64_t n = context.GlobalDim(0, d);
+    const std::optional<Lead> lead = LeadOf(rule, rule.operands[0][d], n);
+    const AxisList& axes = context.AxesOf(0, d);
+    if (!lead.has_value() || axes.empty() || axes != context.factor_axes[lead->factor]) continue;
+    const int64_t whole = lead->Whole(b.mesh().Product(axes));
+    if (whole != x->shape().dim(d)) x = FetchWindow(b, x, d, n, axes, axes, {whole, 0, whole});
+  }
+  const Shape local = context.ResultShape();
+  Dims dims(local.dims().begin(), local.dims().end());
+  std::vector<int> moved;
+  for (int d = 0; d < local.rank(); ++d) {
+    const std::optional<Lead> lead = LeadOf(rule, rule.results[0][d], context.op->shape().dim(d));
+    const AxisList& axes = context.results[0].dims[d];
+    if (!lead.has_value() || axes.empty() || axes != context.factor_axes[lead->factor]) continue;
+    const int64_t whole = lead->Whole(b.mesh().Product(axes));
+    if (whole == dims[d]) continue;
+    dims[d] = whole;
+    moved.push_back(d);
+  }
+  if (moved.empty() && x == context.operands[0]) return context.CloneLocal();
+  x = b.Reshape(x, dims);
+  for (const int d : moved) {
+    const AxisList& axes = context.results[0].dims[d];
+    const int64_t tile = local.dim(d);
+    x = FetchWindow(b, x, d, context.op->shape().dim(d), axes, axes, {tile, 0, tile});
+  }
+  return std::vector<Instruction*>{x};
+}
+
+int64_t BytesSentByReshape(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
+                           int64_t) {
+  const ShardingRule rule = ReshapeShardingRule(op);
+  if (!rule.factors[factor].by_halo || rule.factors[factor].size % tiles == 0) return 0;
+  double bytes = 0;
+  const auto add = [&](const Shape& shape, const TensorFactors& tensor) {
+    for (int d = 0; d < shape.rank(); ++d) {
+      const std::optional<Lead> lead = LeadOf(rule, tensor[d], shape.dim(d));
+      if (!lead.has_value() || lead->factor != factor) continue;
+      const int64_t tile = CeilOfRatio(shape.dim(d), tiles);
+      const int64_t moved = MovedElements(shape.dim(d), tile, lead->Whole(tiles), tiles);
+      bytes += operand_bytes[0] * static_cast<double>(moved) / static_cast<double>(tile);
+    }
+  };
+  add(op.operand(0)->shape(), rule.operands[0]);
+  add(op.shape(), rule.results[0]);
+  return static_cast<int64_t>(bytes);
 }
 
 }  // namespace toroid

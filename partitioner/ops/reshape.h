@@ -1,15 +1,24 @@
 // `reshape`: common factors of both sides, from the major side. The local program is the op itself.
 //
+// The leading factor of a dimension may be cut unevenly: of f parts over g devices each takes ceil(f / g) whole parts, and
+// a halo exchange moves elements between these and the tiles of the dimension of all factors.
+// Example: f32[6,4] -> f32[24] over 4: tiles of 2 rows, 8 elements, become tiles of 6: two permutes, of 2 and of 4.
+//
 // Example: f32[6,4] -> f32[24] is (i j) -> ((i j)). Where sizes have no common factor, e.g. [3,2] -> [2,3], the
 // dimensions up to the next common boundary are private to each side.
 #ifndef TOROID_PARTITIONER_OPS_RESHAPE_H_
 #define TOROID_PARTITIONER_OPS_RESHAPE_H_
 
-#include "partitioner/ops/sharding_rule.h"
+#include "partitioner/ops/local_program.h"
 
 namespace toroid {
 
 ShardingRule ReshapeShardingRule(const Instruction& instruction);
+absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context);
+
+// What uneven cuts of a leading factor move.
+int64_t BytesSentByReshape(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
+                           int64_t halo);
 
 }  // namespace toroid
 

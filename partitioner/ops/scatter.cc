@@ -1,5 +1,7 @@
 #include "partitioner/ops/scatter.h"
 
+#include <optional>
+
 #include "absl/algorithm/container.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
@@ -8,16 +10,52 @@
 
 namespace toroid {
 
+namespace {
+
+// What combines updates with rows, if it is one known reducer for all operands.
+std::optional<Reducer> ReducerOf(const Instruction& scatter) {
+  const auto reducers = ClassifyReducers(*scatter.called(0));
+  if (!reducers.has_value()) return std::nullopt;
+  for (const Reducer reducer : *reducers) {
+    if (reducer != reducers->front()) return std::nullopt;
+  }
+  return reducers->front();
+}
+
+// A row may be combined with itself.
+bool IsIdempotent(Reducer reducer) { return reducer != Reducer::kAdd && reducer != Reducer::kMultiply; }
+
+Instruction* Neutral(SpmdBuilder& b, Reducer reducer, const Instruction* like) {
+  return b.Constant(NeutralElement(reducer, like->shape().element_type()));
+}
+
+// The operand dimension whose rows are those of dimension `batch` of the indices; -1: none.
+int PairedDim(const Instruction& scatter, int batch) {
+  const ScatterView numbers(scatter);
+  const int pair = IndexOf(numbers.indices_batching_dims(), batch);
+  if (pair >= 0) return static_cast<int>(numbers.operand_batching_dims()[pair]);
+  const Instruction& indices = *scatter.operand(scatter.num_operands() / 2);
+  for (int k = 0; k < static_cast<int>(numbers.scatter_dims_to_operand_dims().size()); ++k) {
+    const int64_t d = numbers.scatter_dims_to_operand_dims()[k];
+    if (IndexOf(numbers.inserted_window_dims(), d) < 0) continue;
+    const int64_t size = scatter.operand(0)->shape().dim(static_cast<int>(d));
+    if (CountedDim(indices, static_cast<int>(numbers.index_vector_dim()), k, size) == batch) return static_cast<int>(d);
+  }
+  return -1;
+}
+
+}  // namespace
+
 ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const ScatterView numbers(instruction);
   const int n = instruction.num_operands() / 2;
   const Shape& to = instruction.operand(0)->shape();
   const Shape& indices_shape = instruction.operand(n)->shape();
   const Shape& updates_shape = instruction.operand(n + 1)->shape();
-  const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*instruction.called(0)) : std::nullopt;
+  const std::optional<Reducer> reducer = ReducerOf(instruction);
   ShardingRule rule;
   rule.reducer = reducer.value_or(Reducer::kAdd);
-  const FactorKind batch_kind = reducer == Reducer::kAdd ? FactorKind::kReduction : FactorKind::kNeedsReplication;
+  const FactorKind batch_kind = reducer.has_value() ? FactorKind::kReduction : FactorKind::kNeedsReplication;
   TensorFactors operand(to.rank()), indices(indices_shape.rank()), updates(updates_shape.rank());
 
   std::vector<int> batch_dims, window_dims;
@@ -39,14 +77,14 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
       }
     } else {
       const int batch = batch_dims[next_batch++];
-      const int pair = IndexOf(numbers.indices_batching_dims(), batch);
+      const int pair = PairedDim(instruction, batch);
       indices[batch] = updates[d] =
           rule.AddFactor(indices_shape.dim(batch), pair >= 0 ? FactorKind::kPassThrough : batch_kind);
-      if (pair >= 0) operand[numbers.operand_batching_dims()[pair]] = updates[d];
+      if (pair >= 0) operand[pair] = updates[d];
     }
   }
   for (const int64_t d : numbers.inserted_window_dims()) {
-    if (absl::c_linear_search(numbers.scatter_dims_to_operand_dims(), d)) {
+    if (operand[d].size == 0 && absl::c_linear_search(numbers.scatter_dims_to_operand_dims(), d)) {
       operand[d] = rule.AddFactor(to.dim(d), FactorKind::kIndexed);
     }
   }
@@ -54,6 +92,8 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
   rule.operands.push_back(indices);
   for (int i = 0; i < n; ++i) rule.operands.push_back(updates);
   for (int i = 0; i < n; ++i) rule.results.push_back(operand);
+  // A scatter of sums onto a sum.
+  if (n == 1 && reducer == Reducer::kAdd) rule.linear.push_back({0b101});
   return rule;
 }
 
@@ -62,11 +102,12 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   const ScatterView numbers(*context.op);
   const int n = context.op->num_operands() / 2;
   const Shape& to = context.op->operand(0)->shape();
+  const Reducer reducer = context.rule->reducer;
   Instruction*& indices = context.operands[n];
   const int vector_dim = numbers.index_vector_dim();
   const bool scalar_indices = vector_dim == indices->shape().rank();
-  // Padding of cut batch dimensions adds zeros, wherever its indices point.
-  bool partial = false;
+  // Padding of cut batch dimensions changes nothing, wherever its indices point.
+  AxisSet apart = 0;  // Over which devices have updates of their own to the same rows.
   const Shape& updates_shape = context.op->operand(n + 1)->shape();
   for (int d = 0; d < updates_shape.rank(); ++d) {
     const bool window = absl::c_linear_search(numbers.update_window_dims(), d);
@@ -74,16 +115,21 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
                                 ? FactorKind::kPassThrough
                                 : context.rule->factors[context.rule->operands[n + 1][d].factor[0]].kind;
     if (kind != FactorKind::kReduction) continue;
-    partial = true;
-    Instruction*& updates = context.operands[n + 1];
-    updates = b.MaskPadding(updates, d, updates_shape.dim(d), context.AxesOf(n + 1, d),
-                            b.Zero(updates->shape().element_type()));
+    apart |= context.AxesOf(n + 1, d).Set();
+    for (int i = n + 1; i <= 2 * n; ++i) {
+      Instruction*& updates = context.operands[i];
+      updates = b.MaskPadding(updates, d, updates_shape.dim(d), context.AxesOf(i, d), Neutral(b, reducer, updates));
+    }
   }
   // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
   for (int k = 0; k < static_cast<int>(numbers.scatter_dims_to_operand_dims().size()); ++k) {
     const int64_t d = numbers.scatter_dims_to_operand_dims()[k];
     const bool inserted = absl::c_linear_search(numbers.inserted_window_dims(), d);
     if (!inserted || !context.IsCut(0, d)) continue;
+    if (context.rule->factors[context.rule->operands[0][d].factor[0]].kind == FactorKind::kPassThrough) {
+      indices = CountAgain(b, indices, vector_dim, k, *CountedDim(*context.op->operand(n), vector_dim, k, to.dim(d)));
+      continue;
+    }
     const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));
     Instruction* wide = ToS64(b, indices);
     Instruction* component = scalar_indices ? wide : b.SliceAlong(wide, vector_dim, k, k + 1);
@@ -93,18 +139,21 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
     // What lies past the global end may fall into the padding of the last shard, which nobody reads.
     indices = scalar_indices ? local : ReplaceComponent(b, wide, vector_dim, k, local);
   }
-  if (!partial) return context.CloneLocal();
-  // Each partition scatters its updates onto zeros; the operand enters once, after the sum.
-  Instruction* operand = context.operands[0];
-  context.operands[0] = b.Broadcast(b.Zero(operand->shape().element_type()), operand->shape().dims());
-  std::vector<Instruction*> result = context.CloneLocal();
-  if (context.results[0].partial != 0) {
-    const AxisList axes = b.mesh().InOrder(context.results[0].partial);
-    // Only the first partition of the group adds the operand.
-    Instruction* first = b.Compare(b.Coordinate(axes), b.IntScalar(0), "EQ");
-    operand = b.Select(b.Broadcast(first, operand->shape().dims()), operand, context.operands[0]);
+  if (apart == 0 || IsIdempotent(reducer)) return context.CloneLocal();
+  // Each partition scatters its updates onto neutral elements; the operand enters once: only the first partition of the
+  // group adds it.
+  const std::vector<Instruction*> operands(context.operands.begin(), context.operands.begin() + n);
+  std::vector<Instruction*> neutral;
+  for (int i = 0; i < n; ++i) {
+    neutral.push_back(b.Broadcast(Neutral(b, reducer, operands[i]), operands[i]->shape().dims()));
+    context.operands[i] = neutral[i];
   }
-  result[0] = b.Binary(Opcode::kAdd, result[0], operand);
+  std::vector<Instruction*> result = context.CloneLocal();
+  Instruction* first = b.Compare(b.Coordinate(b.mesh().InOrder(apart)), b.IntScalar(0), "EQ");
+  for (int i = 0; i < n; ++i) {
+    Instruction* once = b.Select(b.Broadcast(first, operands[i]->shape().dims()), operands[i], neutral[i]);
+    result[i] = b.Binary(ReducerOpcode(reducer), result[i], once);
+  }
   return result;
 }
 

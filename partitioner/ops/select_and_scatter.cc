@@ -1,10 +1,106 @@
 #include "partitioner/ops/select_and_scatter.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/edit.h"
 #include "partitioner/reshard/halo_exchange.h"
+#include "partitioner/spmd/reducer.h"
 
 namespace toroid {
+namespace {
+
+// The bits of a NaN that stands for what is no element; no arithmetic gives it. nullopt: the type has none.
+std::optional<uint64_t> NoElement(PrimitiveType type) {
+  switch (type) {
+    case xla::BF16:
+      return 0x7fe5;
+    case xla::F16:
+      return 0x7fa5;
+    case xla::F32:
+      return 0x7fe5a3c1;
+    case xla::F64:
+      return 0x7ffca5e3c1b2d4f6;
+    default:
+      return std::nullopt;
+  }
+}
+
+PrimitiveType BitsOf(PrimitiveType type) {
+  return type == xla::F64 ? xla::U64 : type == xla::F32 ? xla::U32 : xla::U16;
+}
+
+Instruction* NoElementScalar(InstructionBuilder& b, PrimitiveType type) {
+  Literal value(Shape(type, {}));
+  const uint64_t bits = *NoElement(type);
+  std::copy_n(reinterpret_cast<const char*>(&bits), ByteWidth(type), value.mutable_bytes());
+  return b.Constant(value);
+}
+
+// The select computation for windows that reach beyond the array: what is no element is given up for anything, and
+// preferred to nothing.
+Computation* SelectAmongElements(const OpContext& context) {
+  const Computation& select = *context.op->called(0);
+  const PrimitiveType type = select.parameter(0)->shape().element_type();
+  InstructionBuilder b = context.b->InNewComputation(absl::StrCat(select.name(), ".among_elements"));
+  std::vector<Instruction*> parameters, missing;
+  Literal bits(Shape(BitsOf(type), {}));
+  const uint64_t pattern = *NoElement(type);
+  std::copy_n(reinterpret_cast<const char*>(&pattern), ByteWidth(type), bits.mutable_bytes());
+  for (int i = 0; i < 2; ++i) parameters.push_back(b.Parameter(select.parameter(i)->shape(), ""));
+  for (Instruction* parameter : parameters) {
+    Instruction* own = b.Op(Opcode::kBitcastConvert, Shape(BitsOf(type), {}), {parameter});
+    missing.push_back(b.Compare(own, b.Constant(bits), "EQ"));
+  }
+  const std::vector<Instruction*> copies = CloneInstructions(select, parameters, b.computation());
+  for (Instruction* copy : copies) {
+    std::vector<Computation*> called;
+    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
+    copy->set_called(called);
+  }
+  Instruction* keep = b.Or(missing[1], copies[select.root()->index()]);
+  return b.Finish(b.And(b.Not(missing[0]), keep));
+}
+
+// What a tile of t rows of the operand needs along one dimension; see the header.
+struct TileOfWindows {
+  int64_t size, stride, low;
+  int64_t rows;  // t
+  bool aligned;  // All tiles begin at the same row of a window.
+  int64_t windows, length;
+
+  TileOfWindows(const WindowDim& window, int64_t t)
+      : size(window.size), stride(window.stride), low(window.padding_low), rows(t), aligned(t % stride == 0) {
+    windows = aligned ? FloorOfRatio(t - 1 + low, stride) - FloorOfRatio(low - size + stride, stride) + 1
+                      : CeilOfRatio(t + size - 1, stride);
+    length = (windows - 1) * stride + size;
+  }
+  TileWindows OfSource() const { return {rows, low - size + stride, windows, stride}; }
+  TileWindows OfOperand() const {
+    if (aligned) return {rows, FloorOfRatio(low - size + stride, stride) * stride - low, length};
+    return {rows, 1 - size, length + stride - 1};
+  }
+  // (t i + low - size + stride) modulo the stride.
+  Instruction* Phase(SpmdBuilder& b, const AxisList& axes) const {
+    const int64_t shift = (low - size + stride) - FloorOfRatio(low - size + stride, stride) * stride;
+    if (aligned) return b.IntScalar(shift);
+    return b.Binary(Opcode::kRemainder, b.AffineOffset(axes, rows % stride, shift, xla::S32), b.IntScalar(stride));
+  }
+};
+
+bool CanFetch(const Instruction& op, const WindowDim& window) {
+  if (window.base_dilation != 1 || window.window_dilation != 1 || window.padding_low < 0 || window.padding_high < 0 ||
+      !ClassifyReducer(*op.called(1)).has_value()) {
+    return false;
+  }
+  return (window.padding_low == 0 && window.padding_high == 0) ||
+         NoElement(op.shape().element_type()).has_value();
+}
+
+}  // namespace
 
 ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
   ShardingRule rule;
@@ -12,11 +108,9 @@ ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
   const Shape& shape = instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
     const WindowDim window = WindowView(instruction)[d];
-    const bool apart = window.size <= window.stride && window.padding_low == 0 && window.padding_high == 0 &&
-                       window.base_dilation == 1 && window.window_dilation == 1;
-    const FactorKind kind = window.IsTrivial() ? FactorKind::kPassThrough
-                            : apart            ? FactorKind::kPermuting
-                                               : FactorKind::kNeedsReplication;
+    const FactorKind kind = window.IsTrivial()              ? FactorKind::kPassThrough
+                            : CanFetch(instruction, window) ? FactorKind::kPermuting
+                                                            : FactorKind::kNeedsReplication;
     factors.push_back(rule.AddFactor(shape.dim(d), kind));
   }
   rule.operands = {factors, factors, TensorFactors()};
@@ -25,47 +119,59 @@ ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
 }
 
 std::vector<OperandWindows> ReadsOfSelectAndScatter(const Instruction& op, int dim, int64_t tiles) {
-  const int64_t stride = WindowView(op)[dim].stride;
-  const int64_t rows = CeilOfRatio(op.operand(1)->shape().dim(dim), tiles) * stride;
-  return {{0, dim, {rows, 0, rows}, op.operand(0)->shape().dim(dim)}};
-}
-
-int64_t BytesSentBySelectAndScatter(const Instruction&, int, int64_t, absl::Span<const double>, int64_t halo) {
-  return 2 * halo;
+  const TileOfWindows tile(WindowView(op)[dim], TileRows(op, dim, tiles));
+  return {{0, dim, tile.OfOperand(), op.operand(0)->shape().dim(dim)},
+          {1, dim, tile.OfSource(), op.operand(1)->shape().dim(dim)}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const Shape local = context.ResultShape();
+  const PrimitiveType type = local.element_type();
   std::vector<int> cut;
+  bool beyond = false;  // Windows reach beyond the array.
+  xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   for (int d = 0; d < local.rank(); ++d) {
     const AxisList& axes = context.results[0].dims[d];
     if (axes.empty() ||
         context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) {
       continue;
     }
-    const OperandWindows read = ReadsOfSelectAndScatter(*context.op, d, b.mesh().Product(axes))[0];
-    context.operands[0] =
-        FetchWindow(b, context.operands[0], d, context.GlobalDim(0, d), axes, axes, read.windows);
     cut.push_back(d);
+    WindowDim window = WindowView(*context.op)[d];
+    const bool is_padded = window.padding_low > 0 || window.padding_high > 0;
+    beyond |= is_padded;
+    const TileOfWindows tile(window, local.dim(d));
+    const int64_t n = context.GlobalDim(0, d), m = context.GlobalDim(1, d);
+    Instruction*& operand = context.operands[0];
+    operand = is_padded ? FetchMaskedWindow(b, operand, d, n, axes, tile.OfOperand(), NoElementScalar(b, type))
+                        : FetchWindow(b, operand, d, n, axes, axes, tile.OfOperand());
+    if (!tile.aligned) {
+      Instruction* first = b.Binary(Opcode::kSubtract, b.IntScalar(tile.stride - 1), tile.Phase(b, axes));
+      operand = b.DynamicSliceAlong(operand, d, first, tile.length);
+    }
+    // Windows that are none add nothing.
+    Instruction* nothing = b.Constant(NeutralElement(*ClassifyReducer(*context.op->called(1)), type));
+    context.operands[1] = FetchMaskedWindow(b, context.operands[1], d, m, axes, tile.OfSource(), nothing);
+    window.padding_low = window.padding_high = 0;
+    WindowView::Set(attrs, d, window);
   }
   if (cut.empty()) return context.CloneLocal();
   Instruction* result = b.Clone(*context.op, context.operands[0]->shape(), context.operands);
-  Computation* called[] = {context.copy_computation(context.op->called(0)),
-                           context.copy_computation(context.op->called(1))};
+  result->set_attrs(attrs);
+  Computation* called[] = {
+      beyond ? SelectAmongElements(context) : context.copy_computation(context.op->called(0)),
+      context.copy_computation(context.op->called(1))};
   result->set_called(called);
-  Instruction* init = context.operands[2];
   for (const int d : cut) {
-    const AxisList& axes = context.results[0].dims[d];
-    const int64_t tiles = b.mesh().Product(axes), rows = result->shape().dim(d);
-    const int64_t windows = context.GlobalDim(1, d) * WindowView(*context.op)[d].stride;
-    if (rows * tiles != windows) {
-      Instruction* end = b.AffineOffset(axes, -rows, windows, SpmdBuilder::IndexType(rows * tiles));
-      const auto dims = result->shape().dims();
-      result = b.Select(b.InRange(dims, d, nullptr, end), result, b.Broadcast(init, dims));
-    }
-    const int64_t t = local.dim(d);
-    result = FetchMaskedWindow(b, result, d, rows * tiles, axes, {t, 0, t}, init);
+    const TileOfWindows tile(WindowView(*context.op)[d], local.dim(d));
+    // The tile's rows begin size - stride + phase rows behind those of its first window; rows under no window are `init`.
+    const int64_t before = std::max<int64_t>(0, tile.stride - tile.size);
+    const int64_t behind = std::max<int64_t>(0, tile.size - 1 + tile.rows - tile.length);
+    result = b.PadAlong(result, d, before, behind, context.operands[2]);
+    Instruction* first = b.Binary(Opcode::kAdd, tile.Phase(b, context.results[0].dims[d]),
+                                  b.IntScalar(tile.size - tile.stride + before));
+    result = b.DynamicSliceAlong(result, d, first, tile.rows);
   }
   return std::vector<Instruction*>{result};
 }

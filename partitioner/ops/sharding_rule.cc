@@ -104,6 +104,17 @@ AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors
   return AxisList();
 }
 
+AxisList UnevenAxes(const Mesh& mesh, const ShardingRule& rule, int factor, const AxisList& axes) {
+  AxisList prefix;
+  for (const int axis : axes) {
+    prefix.push_back(axis);
+    if (mesh.Product(prefix) <= rule.factors[factor].size) continue;
+    prefix.pop_back();
+    break;
+  }
+  return prefix;
+}
+
 AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim,
                  absl::Span<const AxisList> factor_axes) {
   if (dim.size == 1) return factor_axes[dim.factor[0]];

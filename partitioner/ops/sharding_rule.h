@@ -32,6 +32,9 @@ struct Factor {
   FactorKind kind = FactorKind::kPassThrough;
   // Part of a dimension made of several factors: it can only be cut evenly.
   bool composite = false;
+  // Such a part, but the leading one of its dimensions: the local program can cut it unevenly, by moving rows. Shardings
+  // flow along it where it is cut evenly alone.
+  bool by_halo = false;
 };
 
 // The factors of one dimension, major first. None: the dimension is never cut where the op runs.
@@ -104,6 +107,9 @@ AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_
 // factors must be used up exactly. Empty if none reach it.
 AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim, int index,
                     const AxisList& axes);
+
+// The longest prefix of `axes` with no more tiles than the factor has rows.
+AxisList UnevenAxes(const Mesh& mesh, const ShardingRule& rule, int factor, const AxisList& axes);
 
 // The axes of a dimension whose factors are cut over `factor_axes`: those of the leading factors that are cut
 // wholly, then those of the first that is not.

@@ -1,13 +1,23 @@
-// `sort`: never cut along the sorted dimension where it runs, though sharding flows along it. The local program is the
-// op itself.
+// `sort`: dimensions but the sorted one pass through; shardings flow along that, but it is not cut where the op runs.
+//
+// Where only the first k of n rows are ever read (slices of the results, as a top-k is written without an op of its
+// own), the sorted dimension may be cut: every tile sorts its own rows, the first k of each are gathered, and sorted
+// again. The results then have n rows on every device, of which the first k are those of the whole.
+// Example: the first 8 rows of a sort of f32[4096] and s32[4096] over 8: 7 x 8 rows of each, 448 bytes.
+// Uneven: a flag travels with each row, and padding comes behind all rows.
 #ifndef TOROID_PARTITIONER_OPS_SORT_H_
 #define TOROID_PARTITIONER_OPS_SORT_H_
 
-#include "partitioner/ops/sharding_rule.h"
+#include "partitioner/ops/local_program.h"
 
 namespace toroid {
 
 ShardingRule SortShardingRule(const Instruction& instruction);
+absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context);
+
+// What the tiles give, or the tiles.
+int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
+                        int64_t halo);
 
 }  // namespace toroid
 

@@ -1,12 +1,137 @@
 #include "partitioner/ops/top_k.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "hlo/base/math.h"
+#include "partitioner/ops/emit_custom_call.h"
+
 namespace toroid {
+namespace {
+
+bool IsKnownFloat(PrimitiveType type) {
+  return type == xla::F16 || type == xla::BF16 || type == xla::F32 || type == xla::F64;
+}
+bool IsKnownSigned(PrimitiveType type) {
+  return type == xla::S8 || type == xla::S16 || type == xla::S32 || type == xla::S64;
+}
+bool IsKnownUnsigned(PrimitiveType type) {
+  return type == xla::U8 || type == xla::U16 || type == xla::U32 || type == xla::U64;
+}
+
+bool IsLargest(const Instruction& op) { return op.opcode() == Opcode::kCustomCall || op.attrs().largest(); }
+
+// Values and positions, over one array.
+bool CanMerge(const Instruction& op) {
+  if (op.num_operands() != 1 || !op.shape().IsTuple() || op.shape().tuple_shapes().size() != 2) return false;
+  const Shape& x = op.operand(0)->shape();
+  const Shape& values = op.shape().tuple_shape(0);
+  const Shape& positions = op.shape().tuple_shape(1);
+  const PrimitiveType type = x.element_type();
+  if (!values.IsArray() || values.rank() != x.rank() || values.element_type() != type || !positions.SameDims(values) ||
+      positions.element_type() != xla::S32) {
+    return false;
+  }
+  const int last = x.rank() - 1;
+  return values.dims().first(last) == x.dims().first(last) && values.dim(last) <= x.dim(last) && x.NumElements() > 0 &&
+         x.dim(last) <= INT32_MAX && (IsKnownFloat(type) || IsKnownSigned(type) || IsKnownUnsigned(type));
+}
+
+int64_t CountOf(const Instruction& op) {
+  const Shape& values = op.shape().tuple_shape(0);
+  return values.dim(values.rank() - 1);
+}
+
+// The value that comes last in the order of the op: floats in total order, NaN outermost.
+Literal LastInOrder(const Instruction& op, PrimitiveType type) {
+  Literal last(Shape(type, {}));
+  const int64_t width = ByteWidth(type);
+  char* bytes = last.mutable_bytes();
+  if (IsKnownFloat(type)) {
+    std::memset(bytes, 0xff, width);
+    if (!IsLargest(op)) bytes[width - 1] = 0x7f;
+  } else if (IsKnownSigned(type)) {
+    std::memset(bytes, IsLargest(op) ? 0 : 0xff, width);
+    bytes[width - 1] = static_cast<char>(IsLargest(op) ? 0x80 : 0x7f);
+  } else {
+    std::memset(bytes, IsLargest(op) ? 0 : 0xff, width);
+  }
+  return last;
+}
+
+// The op over `x`: values and positions.
+std::vector<Instruction*> FirstOf(const OpContext& context, Instruction* x) {
+  SpmdBuilder& b = *context.b;
+  Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+  dims.back() = CountOf(*context.op);
+  const Shape shape = Shape::Tuple({Shape(x->shape().element_type(), dims), Shape(xla::S32, dims)});
+  if (context.op->opcode() == Opcode::kCustomCall) {
+    return EmitCustomCall(b, *context.op, {x}, shape, context.copy_computation);
+  }
+  return b.Flatten(b.Clone(*context.op, shape, {x}));
+}
+
+// y[.., i] = x[.., at[.., i]]
+Instruction* TakeAlongLast(SpmdBuilder& b, Instruction* x, Instruction* at) {
+  const auto dims = at->shape().dims();
+  const int64_t n = x->shape().dim(x->shape().rank() - 1), lines = x->shape().NumElements() / n;
+  const PrimitiveType type = SpmdBuilder::IndexType(x->shape().NumElements());
+  const int64_t flat[] = {lines, at->shape().dim(at->shape().rank() - 1)};
+  Instruction* line = b.Iota(type, flat, 0);
+  Instruction* first = b.Binary(Opcode::kMultiply, line, b.Broadcast(b.IntScalar(n, type), flat));
+  Instruction* indices = b.Binary(Opcode::kAdd, first, b.Convert(b.Reshape(at, flat), type));
+  const int64_t all[] = {lines * n};
+  xla::HloInstructionProto* attrs = b.NewAttrs();
+  auto* numbers = attrs->mutable_gather_dimension_numbers();
+  numbers->add_collapsed_slice_dims(0);
+  numbers->add_start_index_map(0);
+  numbers->set_index_vector_dim(2);
+  attrs->add_gather_slice_sizes(1);
+  Instruction* taken = b.Op(Opcode::kGather, Shape(x->shape().element_type(), Dims(std::begin(flat), std::end(flat))),
+                            {b.Reshape(x, all), indices}, attrs);
+  return b.Reshape(taken, dims);
+}
+
+}  // namespace
 
 ShardingRule TopKShardingRule(const Instruction& instruction) {
   const int rank = instruction.operand(0)->shape().rank();
   ShardingRule rule = BatchRule(instruction, rank - 1);
   for (TensorFactors& result : rule.results) result[rank - 1] = DimFactors();
+  if (CanMerge(instruction)) {
+    rule.factors[rank - 1].kind = FactorKind::kReduction;
+    rule.leaves_partial = false;
+  }
   return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  Instruction* x = context.operands[0];
+  const int last = x->shape().rank() - 1;
+  if (!context.IsCut(0, last)) return FirstOf(context, x);
+  const AxisList& axes = context.AxesOf(0, last);
+  const int64_t n = context.GlobalDim(0, last), tile = x->shape().dim(last);
+  if (tile < CountOf(*context.op)) {
+    return FirstOf(context, b.SliceAlong(b.AllGather(x, axes, last), last, 0, n));
+  }
+  // Padding comes behind all elements, and the positions of equal ones are in order of the tiles.
+  x = b.MaskPadding(x, last, n, axes, b.Constant(LastInOrder(*context.op, x->shape().element_type())));
+  const std::vector<Instruction*> own = FirstOf(context, x);
+  Instruction* offset = b.Broadcast(b.Offset(axes, tile, xla::S32), own[1]->shape().dims());
+  Instruction* values = b.AllGather(own[0], axes, last);
+  Instruction* positions = b.AllGather(b.Binary(Opcode::kAdd, own[1], offset), axes, last);
+  const std::vector<Instruction*> merged = FirstOf(context, values);
+  return std::vector<Instruction*>{merged[0], TakeAlongLast(b, positions, merged[1])};
+}
+
+int64_t BytesSentByTopK(const Instruction& op, int, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
+  const Shape& x = op.operand(0)->shape();
+  const int64_t tile = CeilOfRatio(x.dim(x.rank() - 1), tiles), k = CountOf(op);
+  const double width = static_cast<double>(ByteWidth(x.element_type()));
+  const double row = operand_bytes[0] / static_cast<double>(tile);  // Bytes of one element of every line.
+  const double sent = tile < k ? operand_bytes[0] : static_cast<double>(k) * row * (1 + sizeof(int32_t) / width);
+  return static_cast<int64_t>(static_cast<double>(tiles - 1) * sent);
 }
 
 }  // namespace toroid

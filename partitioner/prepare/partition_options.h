@@ -18,6 +18,9 @@ namespace toroid {
 
 class AssignmentPolicy;
 
+// A quarter of the memory of a TPU v3 core: an array of that size does not lie beside another one, its copy and what else is there.
+inline constexpr int64_t kWindowedEinsumBytes = int64_t{4} << 30;
+
 struct PartitionOptions {
   int64_t num_partitions = 0;  // 0: what the shardings name.
   // Relabels the devices of all shardings by a seeded permutation.
@@ -29,6 +32,9 @@ struct PartitionOptions {
   LocalValueHook on_local_value;
   // By which resharding, assignment and halo exchanges are chosen; outlives the call.
   const CostModel* cost = &DefaultCostModel();
+  // Products whose gathered operand, or result before it is scattered, has as many bytes on a device become loops over its parts
+  // (hlo/passes/windowed_einsum_pass.h). 0: all; INT64_MAX: none.
+  int64_t windowed_einsum_bytes = kWindowedEinsumBytes;
   // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
   std::vector<std::string> passes = {"dead_code", "product_order", "causes"};
   // Called with the name of a phase or pass and the module after it.

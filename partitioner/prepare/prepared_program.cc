@@ -9,6 +9,7 @@
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/spmd_record.h"
+#include "hlo/passes/expand_ops_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/mixed_precision.h"
 #include "partitioner/propagation/crossing_values.h"
@@ -90,7 +91,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   auto program = std::make_unique<PreparedProgram>();
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
-  pipeline.Add<MixedPrecisionPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
+  pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,

@@ -206,9 +206,10 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
   op.instruction = &instruction;
   SetBarrier(instruction, &op);
   bool arrays = true;
-  for (const Instruction* operand : instruction.operands()) {
-    const auto leaves = Leaves(*operand);
-    arrays &= leaves.size() == 1 && !operand->shape().IsTuple();
+  for (int k = 0; k < instruction.num_operands(); ++k) {
+    const Instruction& operand = SourceOf(instruction, k);
+    const auto leaves = Leaves(operand);
+    arrays &= leaves.size() == 1 && !operand.shape().IsTuple();
     if (leaves.size() == 1) op.operands.push_back(leaves[0]);
   }
   op.results.assign(tensors.begin(), tensors.end());

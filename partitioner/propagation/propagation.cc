@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "partitioner/propagation/crossing_values.h"
+#include "partitioner/propagation/free_values.h"
 #include "partitioner/propagation/flow_problem.h"
 
 namespace toroid {
@@ -99,18 +100,15 @@ class Propagator {
     return boundary < 0 ? nullptr : &crossings_[boundary];
   }
 
-  // Values that every device makes for itself in any sharding: constants, iotas, broadcasts of them or of scalars. One
-  // such value often serves unrelated arrays of its shape, so it takes shardings and hands none on, unless it was
-  // given one itself.
+  // Values that every device makes for itself in any sharding (free_values.h). One such value often serves unrelated arrays of its
+  // shape, so it takes shardings and hands none on, unless it was given one itself.
   void FindFree() {
     for (const FlowOp& op : graph_.ops()) {
       if (op.instruction == nullptr || op.results.size() != 1) continue;
       Tensor& result = state_[op.results[0]];
       if (result.closed != 0) continue;
-      const Opcode opcode = op.instruction->opcode();
-      result.free = opcode == Opcode::kConstant || opcode == Opcode::kIota ||
-                    (opcode == Opcode::kBroadcast &&
-                     (graph_.shape(op.operands[0]).rank() == 0 || state_[op.operands[0]].free));
+      result.free = IsMadeAnywhere(
+          graph_, op, [&](int t) { return state_[t].free; }, [&](int t) { return graph_.shape(t).rank() == 0; });
     }
   }
 

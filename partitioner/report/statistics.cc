@@ -9,6 +9,7 @@
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/cause_attribute.h"
+#include "hlo/passes/windowed_einsum_pass.h"
 #include "partitioner/provenance/program_names.h"
 
 namespace toroid {
@@ -42,21 +43,38 @@ std::string CauseOf(const Instruction& collective) {
   return name.empty() ? collective.name() : name;
 }
 
+// How often each computation counts, by its index: as often as loops over parts run it.
+std::vector<int64_t> Weights(const Module& module) {
+  std::vector<int64_t> weights(module.num_computations(), 1);
+  for (int c = module.num_computations() - 1; c >= 0; --c) {  // Callers stand behind what they call.
+    for (const auto& instruction : module.computations()[c]->instructions()) {
+      if (instruction->opcode() != Opcode::kWhile) continue;
+      const bool is_made = instruction->FrontendAttribute(kLoopOverParts) != nullptr;
+      for (const Computation* callee : instruction->called()) {
+        weights[callee->index()] = is_made ? SaturatingMultiply(weights[c], TripCount(*instruction).value_or(1)) : weights[c];
+      }
+    }
+  }
+  return weights;
+}
+
 }  // namespace
 
 ProgramStatistics ComputeStatistics(const Module& module) {
   ProgramStatistics statistics;
   const DeviceCounts counts = DeviceCountsOf(module);
+  const std::vector<int64_t> weights = Weights(module);
   for (const auto& computation : module.computations()) {
+    const int64_t times = weights[computation->index()];
     for (const auto& instruction : computation->instructions()) {
-      statistics.flops = SaturatingAdd(statistics.flops, MatrixFlops(*instruction));
+      statistics.flops = SaturatingAdd(statistics.flops, SaturatingMultiply(times, MatrixFlops(*instruction)));
       const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
       if (!collective) continue;
       CollectiveTotals& totals = statistics.collectives[std::string(instruction->opcode_name())];
-      ++totals.count;
+      totals.count += times;
       totals.unknown_groups += collective->group_size == 0;
-      totals.operand_bytes = SaturatingAdd(totals.operand_bytes, collective->operand_bytes);
-      totals.sent_bytes = SaturatingAdd(totals.sent_bytes, Sent(*collective));
+      totals.operand_bytes = SaturatingAdd(totals.operand_bytes, SaturatingMultiply(times, collective->operand_bytes));
+      totals.sent_bytes = SaturatingAdd(totals.sent_bytes, SaturatingMultiply(times, Sent(*collective)));
     }
   }
   for (const Instruction* parameter : module.entry()->parameters()) {

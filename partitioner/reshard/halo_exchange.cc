@@ -115,7 +115,7 @@ class Exchange {
     return {.opcode = Opcode::kCollectivePermute,
             .axes = from_,
             .wanted = to_,
-            .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, step_.by_rank,
+            .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, w.first, step_.by_rank,
                         static_cast<int64_t>(lane), static_cast<int64_t>(hop)}};
   }
 
@@ -132,7 +132,7 @@ class Exchange {
     const std::vector<int64_t> at = mesh.Positions(to_);
     const std::vector<int64_t> alike = mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~to_.Set()));
     for (int64_t place = 0; place < step_.places; ++place) {
-      const int64_t begin = std::max<int64_t>(step_.windows.Start(place), 0);
+      const int64_t begin = std::max(step_.windows.Start(place), step_.windows.first);
       const int64_t end = std::min(step_.windows.Start(place) + step_.windows.length, step_.rows);
       if (begin >= end) continue;
       const int64_t lane = step_.LaneOf(place), origin = step_.Origin(place);
@@ -177,7 +177,7 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
                                const TileWindows& windows, Instruction* fill) {
   const int64_t tile = x->shape().dim(dim), tiles = b.mesh().Product(axes);
   Instruction* window = FetchWindow(b, x, dim, n, axes, axes, windows);
-  const bool before = windows.Start(0)<0, behind = windows.Start(tiles - 1) + windows.length> n;
+  const bool before = windows.Start(0) < windows.first, behind = windows.Start(tiles - 1) + windows.length> n;
   if (!before && !behind) return window;
   const PrimitiveType type = RowType(tiles, n, tile, windows);
   Instruction* start = Start(b, axes, windows, type);
@@ -186,7 +186,7 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
   };
   const auto dims = window->shape().dims();
   Instruction* mask =
-      b.InRange(dims, dim, before ? from_start(0) : nullptr, behind ? from_start(n) : nullptr);
+      b.InRange(dims, dim, before ? from_start(windows.first) : nullptr, behind ? from_start(n) : nullptr);
   return b.Select(mask, window, b.Broadcast(fill, dims));
 }
 

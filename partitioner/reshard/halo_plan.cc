@@ -22,7 +22,7 @@ struct Span {
 };
 Span Existing(const HaloStep& step, int64_t place) {
   const int64_t start = step.windows.Start(place);
-  return {std::max<int64_t>(start, 0), std::min(start + step.windows.length, step.rows)};
+  return {std::max(start, step.windows.first), std::min(start + step.windows.length, step.rows)};
 }
 
 // Fills the lanes by going through all places.
@@ -181,9 +181,20 @@ std::optional<HaloStep> PlanStep(const Price& price, HaloStep step) {
   return best;
 }
 
-// One exchange; or several, each of which makes tiles an eighth as large, while more than eight windows begin
-// in one.
-std::optional<std::vector<HaloStep>> PlanSteps(const Price& price, HaloStep step) {
+// Rows and permutes of several exchanges.
+Totals Sum(const std::vector<HaloStep>& steps) {
+  Totals totals;
+  for (const HaloStep& step : steps) {
+    const Totals own = Sum(step);
+    totals.rows += own.rows;
+    totals.permutes += own.permutes;
+  }
+  return totals;
+}
+
+// Several exchanges, each of which makes tiles an eighth as large, while more than eight windows begin in one; nullopt
+// if one is enough.
+std::optional<std::vector<HaloStep>> PlanSmallerTiles(const Price& price, HaloStep step) {
   std::vector<HaloStep> steps;
   for (;;) {
     const int64_t smaller = CeilOfRatio(step.tile, kFewPermutes);
@@ -192,18 +203,34 @@ std::optional<std::vector<HaloStep>> PlanSteps(const Price& price, HaloStep step
       break;
     }
     HaloStep first = step;
-    first.windows = {smaller, step.windows.Start(0), smaller, 1};
+    first.windows = {smaller, step.windows.Start(0), smaller, 1, step.windows.first};
     std::optional<HaloStep> planned = PlanStep(price, first);
     if (!planned) return std::nullopt;
     steps.push_back(*std::move(planned));
     step.rows -= first.windows.shift;
     step.windows.shift -= first.windows.shift * step.windows.divisor;
+    step.windows.first = std::max<int64_t>(0, step.windows.first - first.windows.shift);
     step.tile = smaller;
   }
+  if (steps.empty()) return std::nullopt;
   std::optional<HaloStep> last = PlanStep(price, step);
   if (!last) return std::nullopt;
   steps.push_back(*std::move(last));
   return steps;
+}
+
+// One exchange, or several.
+std::optional<std::vector<HaloStep>> PlanSteps(const Price& price, HaloStep step) {
+  // Rows behind the last window are nobody's.
+  step.rows = std::clamp<int64_t>(step.windows.Start(step.places - 1) + step.windows.length, 0, step.rows);
+  std::optional<std::vector<HaloStep>> best = PlanSmallerTiles(price, step);
+  std::optional<HaloStep> one = PlanStep(price, std::move(step));
+  if (!one) return best;
+  std::vector<HaloStep> alone;
+  alone.push_back(*std::move(one));
+  if (!best) return alone;
+  const Totals many = Sum(*best), single = Sum(alone);
+  return price.Of(many.rows, many.permutes) < price.Of(single.rows, single.permutes) ? best : alone;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 //                that begin in one, however many tiles there are.
 //
 // Windows over many tiles first gather some minor axes of the cut, so that the tiles are larger; where many
-// windows begin in one tile, a first exchange makes the tiles smaller. The cheapest plan wins: rows sent, and
+// windows begin in one tile, a first exchange may make the tiles smaller. The cheapest plan wins: rows sent, and
 // a charge for each permute beyond a few. Planning takes time independent of the number of tiles: beyond
 // kCounted of them the rows of a hop are bounded by arithmetic instead of being counted.
 //
@@ -35,6 +35,7 @@ struct TileWindows {
   int64_t shift = 0;
   int64_t length = 0;
   int64_t divisor = 1;
+  int64_t first = 0;  // Rows before it are nobody's.
   int64_t Start(int64_t tile) const { return FloorOfRatio(scale * tile + shift, divisor); }
 };
 

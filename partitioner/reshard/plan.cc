@@ -171,21 +171,15 @@ class Search {
         if (n == axes.size()) break;
         n += units_.MinorUnit(axes.Prefix(axes.size() - n));
       }
-      // Move the minor unit to the end of another dimension.
+      // Move the minor unit to the end of another dimension; or what of it makes either dimension as many tiles as the target has.
       const int n = units_.MinorUnit(axes);
-      const AxisList unit = axes.Suffix(axes.size() - n);
-      const int64_t g = mesh_.Product(unit);
-      const AxisList rest = axes.Prefix(axes.size() - n);
-      if (!TilesNest(dims_[d], mesh_.Product(rest), g)) continue;
       for (int e = 0; e < rank; ++e) {
-        if (e == d || !TilesNest(dims_[e], mesh_.Product(state.dims[e]), g)) continue;
-        Move move{MoveKind::kAllToAll, unit, d, e, state};
-        move.result.dims[d] = rest;
-        move.result.dims[e].Append(unit);
-        // What travels is the local array with dimension e padded to a multiple of the group.
-        const int64_t e_local = CeilOfRatio(dims_[e], mesh_.Product(state.dims[e]));
-        const int64_t padded = e_local == 0 ? v : v / e_local * CeilOfRatio(e_local, g) * g;
-        Relax(at, padded, std::move(move));
+        if (e == d) continue;
+        ExpandAllToAll(at, state, v, d, e, n);
+        const int of_d = SuffixOf(axes, n, mesh_.Product(axes), mesh_.Product(to_.dims[d]));
+        const int of_e = SuffixOf(axes, n, mesh_.Product(to_.dims[e]), mesh_.Product(state.dims[e]));
+        if (of_d > 0) ExpandAllToAll(at, state, v, d, e, of_d);
+        if (of_e > 0 && of_e != of_d) ExpandAllToAll(at, state, v, d, e, of_e);
       }
     }
     // Cut free axes the way the target does.
@@ -199,10 +193,42 @@ class Search {
           continue;
         }
         Relax(at, v, std::move(move));
+        // Or by what of them makes as many tiles as the target has, which a permute then puts in their places.
+        const int n = SuffixOf(unit, unit.size(), mesh_.Product(to_.dims[d]), mesh_.Product(state.dims[d]));
+        if (n == 0) continue;
+        Move part{MoveKind::kSlice, unit.Suffix(unit.size() - n), -1, d, state};
+        part.result.dims[d].Append(part.axes);
+        if (TilesNest(dims_[d], mesh_.Product(state.dims[d]), mesh_.Product(part.axes))) Relax(at, v, std::move(part));
       }
     }
     ExpandPartial(at, state, v);
     ExpandPermute(at, state, v);
+  }
+
+  // How many axes at the end of `axes`, fewer than `most`, have the product more / less; 0 if none have.
+  int SuffixOf(const AxisList& axes, int most, int64_t more, int64_t less) const {
+    if (more <= less || more % less != 0) return 0;
+    int64_t product = 1;
+    for (int n = 1; n < most; ++n) {
+      product *= mesh_.size(axes[axes.size() - n]);
+      if (product >= more / less) return product == more / less ? n : 0;
+    }
+    return 0;
+  }
+
+  // The last n axes of dimension d go to the end of dimension e.
+  void ExpandAllToAll(int at, const Sharding& state, int64_t v, int d, int e, int n) {
+    const AxisList& axes = state.dims[d];
+    const AxisList unit = axes.Suffix(axes.size() - n), rest = axes.Prefix(axes.size() - n);
+    const int64_t g = mesh_.Product(unit);
+    if (!TilesNest(dims_[d], mesh_.Product(rest), g) || !TilesNest(dims_[e], mesh_.Product(state.dims[e]), g)) return;
+    Move move{MoveKind::kAllToAll, unit, d, e, state};
+    move.result.dims[d] = rest;
+    move.result.dims[e].Append(unit);
+    // What travels is the local array with dimension e padded to a multiple of the group.
+    const int64_t e_local = CeilOfRatio(dims_[e], mesh_.Product(state.dims[e]));
+    const int64_t padded = e_local == 0 ? v : v / e_local * CeilOfRatio(e_local, g) * g;
+    Relax(at, padded, std::move(move));
   }
 
   void ExpandPartial(int at, const Sharding& state, int64_t v) {
@@ -264,10 +290,22 @@ class Search {
 
   void ExpandPermute(int at, const Sharding& state, int64_t v) {
     if (state.partial != to_.partial || state.dims == to_.dims) return;
+    // The target's order; axes to be gathered afterwards stand behind it.
+    Sharding permuted = to_;
+    AxisSet free = state.DimAxes() & ~to_.DimAxes();
     for (size_t d = 0; d < dims_.size(); ++d) {
-      if (mesh_.Product(state.dims[d]) != mesh_.Product(to_.dims[d])) return;
+      const int64_t have = mesh_.Product(state.dims[d]), wanted = mesh_.Product(to_.dims[d]);
+      if (have % wanted != 0) return;
+      int64_t left = have / wanted;
+      for (const int axis : mesh_.InOrder(free)) {
+        if (left % mesh_.size(axis) != 0) continue;
+        left /= mesh_.size(axis);
+        free &= ~(AxisSet{1} << axis);
+        permuted.dims[d].push_back(axis);
+      }
+      if (left != 1) return;
     }
-    Relax(at, v, Move{MoveKind::kPermute, AxisList(), -1, -1, to_});
+    if (permuted.dims != state.dims) Relax(at, v, Move{MoveKind::kPermute, AxisList(), -1, -1, permuted});
   }
 
   void Relax(int at, int64_t v, Move move) {

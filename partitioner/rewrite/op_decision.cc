@@ -41,6 +41,7 @@ Assignment OpDecider::Assign(const FlowOp& op, const PartialOperands& passed_on)
     return state;
   });
   problem.reserved |= passed_on.axes();
+  problem.uneven = true;
   return policy_.Choose(problem, program_.planner.get(), mesh_);
 }
 

@@ -6,8 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
-#include "partitioner/ops/custom_call.h"
+#include "partitioner/ops/emit_custom_call.h"
 #include "partitioner/ops/op_families.h"
+#include "partitioner/propagation/free_values.h"
 #include "partitioner/rewrite/replication_findings.h"
 
 namespace toroid {
@@ -31,18 +32,11 @@ absl::Status OpRewriter::Rewrite(SpmdBuilder& b, const Instruction& instruction)
 }
 
 bool OpRewriter::CanBeRematerialized(const FlowOp& op) const {
-  switch (op.instruction->opcode()) {
-    case Opcode::kConstant:
-    case Opcode::kIota:
-      return true;
-    case Opcode::kBroadcast: {
-      const int operand = op.operands[0];
-      return state_.values.IsRematerializable(operand) ||
-             state_.values.versions(operand)[0].sharding.IsReplicated();
-    }
-    default:
-      return false;
-  }
+  const auto is_whole = [&](int t) {
+    const auto versions = state_.values.versions(t);
+    return !versions.empty() && versions[0].sharding.IsReplicated();
+  };
+  return IsMadeAnywhere(state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, is_whole);
 }
 
 bool OpRewriter::RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction) {

@@ -9,6 +9,7 @@
 #include "partitioner/rewrite/replication_findings.h"
 #include "partitioner/rewrite/rewrite_state.h"
 #include "partitioner/rewrite/side_effect_rewriter.h"
+#include "partitioner/spmd/merge_permutes.h"
 
 namespace toroid {
 namespace {
@@ -102,6 +103,7 @@ absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, 
   RewriteState state(program, plan, *options.policy, options.on_local_value, result.module.get());
   AddOverruledShardings(program, &state.replications);
   RETURN_IF_ERROR(ProgramRewriter(&state).Run());
+  MergeHaloPermutes(state.spmd);
   result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
   result.full_replications = state.replications.entries();
   result.made_up_axes = state.names.MadeUpAxes();

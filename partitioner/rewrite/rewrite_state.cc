@@ -17,7 +17,7 @@ RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& p
       out(out),
       copies(out),
       replications(module),
-      values(program, plan, names, std::move(hook), &replications),
+      values(program, plan, names, std::move(hook), copy_computation(), &replications),
       partial_sums(program, plan, &values),
       decider(program, plan, policy, &values, &partial_sums) {
   spmd.module = out;

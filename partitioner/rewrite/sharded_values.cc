@@ -6,18 +6,21 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/assign/assignment.h"
 #include "partitioner/ops/iota.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {
 
 ShardedValues::ShardedValues(const PreparedProgram& program, const ShardingPlan& plan, const ProgramNames& names,
-                             LocalValueHook hook, ReplicationLog* log)
+                             LocalValueHook hook, CopyComputation copy_computation, ReplicationLog* log)
     : program_(program),
       graph_(*program.graph),
       plan_(plan),
       names_(names),
       hook_(std::move(hook)),
+      copy_computation_(std::move(copy_computation)),
       log_(log),
       values_(program.graph->num_tensors()) {}
 
@@ -95,8 +98,39 @@ Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Shar
       return result.ok() ? (*result)[0] : nullptr;
     }
     default:
-      return nullptr;
+      return ComputeAnew(b, *graph_.OpOf(producer), wanted, gathered);
   }
+}
+
+Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const Sharding& wanted, AxisSet* gathered) {
+  const ShardingRule& rule = *op.rule;
+  std::vector<AxisList> factor_axes(rule.factors.size());
+  for (size_t d = 0; d < wanted.dims.size(); ++d) {
+    const DimFactors& dim = rule.results[0][d];
+    for (int i = 0; i < dim.size; ++i) {
+      const int f = dim.factor[i];
+      factor_axes[f] = rule.Admissible(b.mesh(), f, FactorAxes(b.mesh(), rule, dim, i, wanted.dims[d]));
+    }
+  }
+  if (wanted.partial != 0 || ShardingUnder(b.mesh(), rule, rule.results[0], factor_axes).dims != wanted.dims) return nullptr;
+  OpContext context;
+  context.op = op.instruction;
+  context.rule = &rule;
+  context.factor_axes = factor_axes;
+  context.b = &b;
+  context.copy_computation = copy_computation_;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    Sharding needed = ShardingUnder(b.mesh(), rule, rule.operands[i], factor_axes);
+    needed.manual = program_.annotations.manual[op.operands[i]];
+    const Fetched operand = Fetch(b, op.operands[i], needed, *op.instruction);
+    *gathered |= operand.gathered;
+    context.operands.push_back(operand.local);
+    context.operand_shardings.push_back(std::move(needed));
+  }
+  context.results.push_back(wanted);
+  b.SetProvenance(op.instruction);
+  const absl::StatusOr<std::vector<Instruction*>> result = LocalProgram(context);
+  return result.ok() ? (*result)[0] : nullptr;
 }
 
 ShardedValues::Fetched ShardedValues::Fetch(SpmdBuilder& b, int tensor, const Sharding& wanted,

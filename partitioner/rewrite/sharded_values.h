@@ -2,14 +2,15 @@
 //
 // A value is a tensor of the flow graph. Where it is computed it is added in the sharding it has there; whoever needs
 // it in another one fetches it, by the cheapest plan from any of its versions, and finds it there the next time.
-// Constants, iotas and broadcasts of what every device has are not computed: they are rematerialized in each sharding
-// that is wanted, without communication.
+// Constants, iotas, broadcasts of what every device has, and what is computed of these alone (free_values.h) are rematerialized in
+// each sharding that is wanted, without communication.
 //
 // Example: h is added in [{a}, {}]. Two users fetch it in [{}, {}]: the first all-gathers it, the second takes the
 // version that is there then.
 #ifndef TOROID_PARTITIONER_REWRITE_SHARDED_VALUES_H_
 #define TOROID_PARTITIONER_REWRITE_SHARDED_VALUES_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,13 @@ class ShardedValues {
     AxisSet gathered = 0;
   };
 
-  // All but `hook`, which may be empty, are to outlive this. `log` takes reshardings that exceed the memory of their
-  // ends.
+  // The copy of a computation of the global program in the output module.
+  using CopyComputation = std::function<Computation*(const Computation*)>;
+
+  // All but the functions, of which `hook` may be empty, are to outlive this. `log` takes reshardings that exceed the memory of
+  // their ends.
   ShardedValues(const PreparedProgram& program, const ShardingPlan& plan, const ProgramNames& names,
-                LocalValueHook hook, ReplicationLog* log);
+                LocalValueHook hook, CopyComputation copy_computation, ReplicationLog* log);
 
   // The tensor on every device, and as the plan has it; manual axes included.
   Sharding Replicated(int tensor) const;
@@ -81,6 +85,8 @@ class ShardedValues {
 
   // Null if it cannot be made so: a constant of different elements, cut.
   Instruction* Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted, AxisSet* gathered);
+  // The op in the sharding of its result, none of its reductions cut; null if that cuts what the op cannot.
+  Instruction* ComputeAnew(SpmdBuilder& b, const FlowOp& op, const Sharding& wanted, AxisSet* gathered);
   // Reshards the version from which that is cheapest to `wanted`.
   Fetched Reshard(SpmdBuilder& b, int tensor, const Sharding& wanted, const Instruction& consumer,
                   const std::string& name);
@@ -90,6 +96,7 @@ class ShardedValues {
   const ShardingPlan& plan_;
   const ProgramNames& names_;
   const LocalValueHook hook_;
+  const CopyComputation copy_computation_;
   ReplicationLog* log_;
   std::vector<Value> values_;  // By tensor.
 };

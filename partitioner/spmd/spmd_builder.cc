@@ -201,7 +201,9 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const CollectiveKey&
                                             absl::FunctionRef<const PositionPairs&()> pairs) {
   const xla::HloInstructionProto*& attrs = shared_->collective_attrs[key];
   if (attrs == nullptr) attrs = PermuteAttrs(pairs());
-  return Collective(Opcode::kCollectivePermute, x->shape(), x, attrs);
+  Instruction* permute = Collective(Opcode::kCollectivePermute, x->shape(), x, attrs);
+  shared_->halo_permutes.insert(permute);
+  return permute;
 }
 
 Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {

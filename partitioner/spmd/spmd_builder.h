@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -57,6 +58,8 @@ struct SpmdModule {
   int64_t channel = 0;
   // Attributes of collectives but for the channel: groups are spelled out once per distinct pattern.
   absl::flat_hash_map<CollectiveKey, const xla::HloInstructionProto*> collective_attrs;
+  // Permutes of which a device that is no target may get anything.
+  absl::flat_hash_set<const Instruction*> halo_permutes;
 };
 
 class SpmdBuilder : public InstructionBuilder {
@@ -108,7 +111,7 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
   Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
   // pairs[i] = (source position, target position) in the mesh. Pairs under one key are the same, and spelled
-  // out once.
+  // out once; what devices get that are no target is then unspecified.
   using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;
   Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
   Instruction* CollectivePermute(Instruction* x, const CollectiveKey& key,

@@ -1,3 +1,4 @@
+#include "hlo/passes/windowed_einsum_pass.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
 #include <algorithm>
@@ -101,10 +102,14 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
   RETURN_IF_ERROR(LookAfter("partition", *result.module, options.Looking()));
 
   const Stopwatch end;
-  ASSIGN_OR_RETURN(PassPipeline pipeline, MakePipeline(options.passes, LocalPasses()));
-  ASSIGN_OR_RETURN(const std::vector<PassReport> reports, pipeline.Run(&result.module, options.Looking()));
+  PassPipeline first;
+  if (options.windowed_einsum_bytes < INT64_MAX) first.Add<WindowedEinsumPass>(options.windowed_einsum_bytes);
+  ASSIGN_OR_RETURN(PassPipeline listed, MakePipeline(options.passes, LocalPasses()));
   result.passes = program.passes;
-  result.passes.insert(result.passes.end(), reports.begin(), reports.end());
+  for (PassPipeline* pipeline : {&first, &listed}) {
+    ASSIGN_OR_RETURN(const std::vector<PassReport> reports, pipeline->Run(&result.module, options.Looking()));
+    result.passes.insert(result.passes.end(), reports.begin(), reports.end());
+  }
   result.optimize_seconds = end.Seconds();
   candidate.plan = std::move(plan);
   candidate.policy = &policy;

@@ -131,7 +131,7 @@ bool LooksLikeNpz(absl::string_view bytes) {
 void NpzReader::Discard::operator()(zip* archive) const { zip_discard(archive); }
 
 absl::StatusOr<NpzReader> NpzReader::Open(absl::string_view bytes, int64_t max_bytes) {
-  if (!LooksLikeNpz(bytes)) return absl::InvalidArgumentError("is no .npz archive");
+  if (!LooksLikeNpz(bytes)) return absl::InvalidArgumentError("not an .npz archive");
   ZipError error;
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, error.get());
   if (source == nullptr) return absl::ResourceExhaustedError(error.Text());

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "Eigen/Cholesky"
-#include "Eigen/Eigenvalues"
 #include "Eigen/Householder"
 #include "Eigen/QR"
 #include "absl/strings/match.h"
@@ -16,6 +15,7 @@
 #include "hlo/base/status.h"
 #include "runtime/kernels/custom_config.h"
 #include "runtime/kernels/matrix_batches.h"
+#include "runtime/kernels/self_adjoint.h"
 
 namespace toroid {
 namespace {
@@ -84,15 +84,7 @@ absl::Status EighCall(OpCall& call) {
     if (upper) a = a.adjoint().eval();
     Matrix<T> v(n, n);
     Vector<double> w(n);
-    if (n > 0) {
-      Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(a);
-      v = solver.eigenvectors();
-      w = solver.eigenvalues();
-      if (solver.info() != Eigen::Success || !a.allFinite()) {
-        v.fill(T(std::numeric_limits<double>::quiet_NaN()));
-        w.fill(std::numeric_limits<double>::quiet_NaN());
-      }
-    }
+    if (n > 0) SolveSelfAdjoint(a, &v, &w);
     batches.Write(0, i, v.data(), n * n);
     batches.Write(1, i, w.data(), n);
   });

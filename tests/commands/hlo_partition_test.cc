@@ -278,7 +278,8 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
     passes.push_back(pass["pass"]);
     EXPECT_GE(pass["seconds"], 0) << passes.back();
   }
-  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "inline_calls", "dead_code", "product_order", "causes"));
+  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "windowed_einsum", "dead_code", "product_order",
+                                            "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
   EXPECT_GT(json["flops_per_device"], 0);
@@ -301,8 +302,8 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
     return nlohmann::json::parse(outcome.out, nullptr, false);
   };
   const auto both = passes_of(""), none = passes_of("--passes=none"), twice = passes_of("--passes=dead_code,dead_code");
-  EXPECT_EQ(none["seconds"]["passes"].size(), 3) << "those before propagation stay";
-  EXPECT_EQ(twice["seconds"]["passes"].size(), 5);
+  EXPECT_EQ(none["seconds"]["passes"].size(), 5) << "those before propagation, and that of another flag, stay";
+  EXPECT_EQ(twice["seconds"]["passes"].size(), 7);
   EXPECT_GT(none["instructions"]["after"], both["instructions"]["after"]);
   EXPECT_EQ(twice["instructions"]["after"], both["instructions"]["after"]);
   const Outcome unknown = RunShell(absl::StrCat(kPartition, kModel, " --passes=fusion"));
@@ -403,8 +404,9 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
     EXPECT_OK(ParseModule(text)) << entry.path();
   }
   EXPECT_THAT(files, ::testing::UnorderedElementsAre(
-                         "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_inline_calls.hlo", "03_propagate.hlo",
-                         "04_partition.hlo", "05_dead_code.hlo", "06_product_order.hlo", "07_causes.hlo"));
+                         "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_expand_ops.hlo", "03_inline_calls.hlo",
+                         "04_propagate.hlo", "05_partition.hlo", "06_windowed_einsum.hlo", "07_dead_code.hlo",
+                         "08_product_order.hlo", "09_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {

@@ -49,8 +49,8 @@ void Generator::Dot() {
 
 void Generator::Convolution() {
   const int64_t spatial = Uniform(1, 2);
-  const int64_t groups = Chance(75) ? 1 : 2;
-  const int64_t batch_groups = groups == 1 && Chance(15) ? 2 : 1;
+  const int64_t groups = Chance(65) ? 1 : Uniform(2, 8);
+  const int64_t batch_groups = groups == 1 && Chance(20) ? Uniform(2, 8) : 1;
   const int64_t in = Uniform(1, 4) * groups, out = Uniform(1, 3) * groups * batch_groups;
   const int64_t batch = Uniform(1, 5) * batch_groups;
   Dims lhs = {batch}, rhs, result = {batch / batch_groups};

@@ -150,6 +150,7 @@ class Generator {
   void CumulativeWindow();
   void InfiniteFactor();
   std::string Indices(const std::string& type, const Dims& dims);
+  std::string CountedIndices(const std::string& type, const Dims& dims, const Dims& in, const Dims& map);
   std::string IndexedTail(const std::string& x, const std::string& type, const Dims& dims);
   void CallOp();
   std::string DominantMatrices(const std::string& type, const Dims& dims);
@@ -158,6 +159,8 @@ class Generator {
   void Transpose();
   void Reverse();
   void Slice();
+  std::string MostOf(const std::string& type, const Dims& dims);
+  void Roll();
   void Pad();
   void Concatenate();
   void IotaAndConstant();
@@ -192,6 +195,13 @@ class Generator {
   void TupleArgument();
   void SharedSum();
   void GroupedShardings();
+  void RaggedDot();
+  void ScaledDot();
+  void RandomBits();
+  void BatchNorm();
+  void Scan();
+  void Fusion();
+  void FreeValue();
   void Tail();
 
  private:

@@ -16,6 +16,32 @@ std::string Generator::Indices(const std::string& type, const Dims& dims) {
   return name;
 }
 
+// Index vectors along the last dimension of `dims` into dimensions `map` of `in`. Where a batch is as long as one of
+// these, its component is sometimes an iota.
+std::string Generator::CountedIndices(const std::string& type, const Dims& dims, const Dims& in, const Dims& map) {
+  const int last = static_cast<int>(dims.size()) - 1;
+  for (size_t k = 0; k < map.size(); ++k) {
+    for (int d = 0; d < last; ++d) {
+      if (dims[d] != in[map[k]] || !Chance(70)) continue;
+      const auto part = [&](int64_t count) {
+        Dims sizes = dims;
+        sizes[last] = count;
+        return sizes;
+      };
+      std::vector<std::string> pieces;
+      if (k > 0) pieces.push_back(Indices(type, part(static_cast<int64_t>(k))));
+      Result(type, part(1), absl::StrCat("iota(), iota_dimension=", d));
+      pieces.push_back(result_);
+      const int64_t behind = dims[last] - static_cast<int64_t>(k) - 1;
+      if (behind > 0) pieces.push_back(Indices(type, part(behind)));
+      if (pieces.size() == 1) return pieces[0];
+      Result(type, dims, absl::StrCat("concatenate(", absl::StrJoin(pieces, ", "), "), dimensions={", last, "}"));
+      return result_;
+    }
+  }
+  return Indices(type, dims);
+}
+
 void Generator::DynamicSlice() {
   const Dims in = RandomDims(1, 3);
   Dims out;
@@ -44,7 +70,7 @@ void Generator::DynamicUpdateSlice() {
 void Generator::Gather() {
   const Dims in = NonEmptyDims(1, 3);
   const int64_t rank = static_cast<int64_t>(in.size());
-  const Dims batch = RandomDims(0, 2);
+  Dims batch = RandomDims(0, 2);
   // Dimensions that indices address; single elements of them, or windows.
   Dims map, collapsed, slice(in.begin(), in.end()), offset_sizes;
   for (int64_t d = 0; d < rank; ++d) {
@@ -59,6 +85,7 @@ void Generator::Gather() {
     }
   }
   std::shuffle(map.begin(), map.end(), random_);
+  if (!batch.empty() && !map.empty() && Chance(30)) batch[0] = in[map[0]];
   Dims indices = batch;
   indices.push_back(static_cast<int64_t>(map.size()));
   // Offset dimensions at random places of the result.
@@ -73,7 +100,7 @@ void Generator::Gather() {
     }
   }
   const std::string type = NumberType(), index_type = Of({"s32", "s64", "u8", "u32", "u64"});
-  const std::string x = Parameter(type, in), i = Indices(index_type, indices);
+  const std::string x = Parameter(type, in), i = CountedIndices(index_type, indices, in, map);
   Result(type, out,
          absl::StrCat("gather(", x, ", ", i, "), offset_dims=", List(offset_dims),
                       ", collapsed_slice_dims=", List(collapsed), ", start_index_map=", List(map),
@@ -82,7 +109,7 @@ void Generator::Gather() {
 
 void Generator::Scatter() {
   const Dims in = NonEmptyDims(1, 3);
-  const Dims batch = RandomDims(0, 2);
+  Dims batch = RandomDims(0, 2);
   Dims map, inserted, window;
   for (int64_t d = 0; d < static_cast<int64_t>(in.size()); ++d) {
     const bool indexed = Chance(60);
@@ -93,6 +120,7 @@ void Generator::Scatter() {
       window.push_back(indexed && Chance(50) ? Uniform(1, in[d]) : in[d]);
     }
   }
+  if (!batch.empty() && !map.empty() && Chance(30)) batch.back() = in[map.back()];
   Dims indices = batch;
   indices.push_back(static_cast<int64_t>(map.size()));
   Dims updates = batch, window_dims;
@@ -100,10 +128,12 @@ void Generator::Scatter() {
     window_dims.push_back(static_cast<int64_t>(updates.size()));
     updates.push_back(size);
   }
-  const std::string type = Of({"f32", "s32", "u8"}), opcode = Of({"add", "add", "maximum", "minimum"});
+  const std::string type = Of({"f32", "s32", "u8"});
+  const std::string opcode =
+      type == "f32" ? Of({"add", "add", "maximum", "minimum"}) : Of({"add", "maximum", "minimum", "multiply", "and", "or"});
   const std::string index_type = Of({"s32", "s64", "u8", "u64"});
   const std::string x = Parameter(type, in);
-  const std::string i = Indices(index_type, indices);
+  const std::string i = CountedIndices(index_type, indices, in, map);
   const std::string u = Parameter(type, updates);
   Result(type, in,
          absl::StrCat("scatter(", x, ", ", i, ", ", u, "), update_window_dims=", List(window_dims),

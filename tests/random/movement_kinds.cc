@@ -82,6 +82,53 @@ void Generator::Slice() {
   Result(type, out, absl::StrCat("slice(", x, "), slice={", absl::StrJoin(bounds, ", "), "}"));
 }
 
+// A slice of those dimensions of an array that is a little larger.
+std::string Generator::MostOf(const std::string& type, const Dims& dims) {
+  Dims all;
+  std::vector<std::string> bounds;
+  for (const int64_t size : dims) {
+    const int64_t before = Chance(70) ? 0 : Uniform(0, 1), behind = Chance(70) ? 0 : Uniform(0, 1);
+    all.push_back(before + size + behind);
+    bounds.push_back(absl::StrCat("[", before, ":", before + size, "]"));
+  }
+  const std::string x = Parameter(type, all);
+  Result(type, dims, absl::StrCat("slice(", x, "), slice={", absl::StrJoin(bounds, ", "), "}"));
+  return result_;
+}
+
+// Parts of one array in any order, perhaps with others between them.
+void Generator::Roll() {
+  Dims dims = NonEmptyDims(1, 3);
+  const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1), n = Uniform(2, 24);
+  const std::string type = NumberType();
+  dims[d] = n;
+  const std::string x = Parameter(type, dims);
+  Dims ends = {0, Uniform(0, n), Chance(30) ? Uniform(0, n) : n, n};
+  std::sort(ends.begin(), ends.end());
+  std::vector<std::string> operands;
+  int64_t total = 0;
+  for (size_t i = 0; i + 1 < ends.size(); ++i) {
+    std::vector<std::string> bounds;
+    for (int64_t k = 0; k < static_cast<int64_t>(dims.size()); ++k) {
+      bounds.push_back(k == d ? absl::StrCat("[", ends[i], ":", ends[i + 1], "]") : absl::StrCat("[0:", dims[k], "]"));
+    }
+    Dims part = dims;
+    part[d] = ends[i + 1] - ends[i];
+    Result(type, part, absl::StrCat("slice(", x, "), slice={", absl::StrJoin(bounds, ", "), "}"));
+    operands.push_back(result_);
+    total += part[d];
+  }
+  if (Chance(20)) {
+    Dims other = dims;
+    other[d] = Size();
+    total += other[d];
+    operands.push_back(Parameter(type, other));
+  }
+  std::shuffle(operands.begin(), operands.end(), random_);
+  dims[d] = total;
+  Result(type, dims, absl::StrCat("concatenate(", absl::StrJoin(operands, ", "), "), dimensions={", d, "}"));
+}
+
 void Generator::Pad() {
   const Dims in = RandomDims(1, 3);
   Dims out;
@@ -95,7 +142,7 @@ void Generator::Pad() {
     padding.push_back(absl::StrCat(low, "_", high, "_", interior));
   }
   const std::string type = NumberType();
-  const std::string x = Parameter(type, in), v = Parameter(type, {});
+  const std::string x = Chance(30) ? MostOf(type, in) : Parameter(type, in), v = Parameter(type, {});
   Result(type, out, absl::StrCat("pad(", x, ", ", v, "), padding=", absl::StrJoin(padding, "x")));
 }
 

@@ -30,16 +30,8 @@ const Row kTable[] = {
 
 // Computed on replicated arrays: no sharding of theirs can be wrong. The rule is asked whether that is so.
 const std::set<Opcode> kReplicatedArrays = {Opcode::kBitcast,
-                                            Opcode::kRaggedDot,
-                                            Opcode::kScaledDot,
-                                            Opcode::kScan,
-                                            Opcode::kBatchNormTraining,
-                                            Opcode::kBatchNormInference,
-                                            Opcode::kBatchNormGrad,
                                             Opcode::kRng,
                                             Opcode::kRngGetAndUpdateState,
-                                            Opcode::kRngBitGenerator,
-                                            Opcode::kFusion,
                                             Opcode::kReplicaId,
                                             Opcode::kPartitionId,
                                             Opcode::kRaggedAllToAll,

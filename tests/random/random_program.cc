@@ -30,6 +30,7 @@ const std::vector<std::pair<std::string, void (Generator::*)()>>& Kinds() {
       {"slice", &Generator::Slice},
       {"pad", &Generator::Pad},
       {"concatenate", &Generator::Concatenate},
+      {"roll", &Generator::Roll},
       {"iota", &Generator::IotaAndConstant},
       {"convert", &Generator::Convert},
       {"bitcast-convert", &Generator::BitcastConvert},
@@ -59,6 +60,13 @@ const std::vector<std::pair<std::string, void (Generator::*)()>>& Kinds() {
       {"tuple-argument", &Generator::TupleArgument},
       {"shared-sum", &Generator::SharedSum},
       {"grouped-shardings", &Generator::GroupedShardings},
+      {"ragged-dot", &Generator::RaggedDot},
+      {"scaled-dot", &Generator::ScaledDot},
+      {"random-bits", &Generator::RandomBits},
+      {"batch-norm", &Generator::BatchNorm},
+      {"scan", &Generator::Scan},
+      {"fusion", &Generator::Fusion},
+      {"free-value", &Generator::FreeValue},
   };
   return *kinds;
 }

@@ -6,7 +6,7 @@
 // depends on its seed alone.
 // BUILD: srcs += "generator.h", "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc"
 // BUILD: srcs += "reduction_kinds.cc", "indexing_kinds.cc", "control_flow_kinds.cc"
-// BUILD: srcs += "tuple_kinds.cc"
+// BUILD: srcs += "tuple_kinds.cc", "composite_kinds.cc"
 #ifndef TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 #define TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 

@@ -218,14 +218,18 @@ void Generator::ReduceWindow() {
 }
 
 void Generator::SelectAndScatter() {
-  const Dims in = NonEmptyDims(1, 3);
+  Dims in = NonEmptyDims(1, 3);
   Dims source;
-  std::string size, stride;
+  std::string size, stride, pad;
+  const bool padded = Chance(60);
   for (size_t i = 0; i < in.size(); ++i) {
-    const int64_t k = Uniform(1, std::min<int64_t>(in[i], 3)), s = Uniform(1, 2);
-    source.push_back((in[i] - k) / s + 1);
+    if (Chance(40)) in[i] = Uniform(4, 24);
+    const int64_t k = Uniform(1, std::min<int64_t>(in[i], 4)), s = Uniform(1, 3);
+    const int64_t low = padded ? Uniform(0, 3) : 0, high = padded ? Uniform(0, 3) : 0;
+    source.push_back((in[i] + low + high - k) / s + 1);
     absl::StrAppend(&size, i > 0 ? "x" : "", k);
     absl::StrAppend(&stride, i > 0 ? "x" : "", s);
+    absl::StrAppend(&pad, i > 0 ? "x" : "", low, "_", high);
   }
   const std::string ge = Fresh("ge");
   Computation(absl::StrCat(ge,
@@ -235,12 +239,13 @@ void Generator::SelectAndScatter() {
   Line(absl::StrCat(init, " = f32[] constant(0)"));
   Result("f32", in,
          absl::StrCat("select-and-scatter(", x, ", ", y, ", ", init, "), window={size=", size,
-                      " stride=", stride, "}, select=", ge, ", scatter=", ReducerText("add", "f32")));
+                      " stride=", stride, " pad=", pad, "}, select=", ge, ", scatter=", ReducerText("add", "f32")));
 }
 
 void Generator::Sort() {
-  const Dims dims = RandomDims(1, 3);
+  Dims dims = RandomDims(1, 3);
   const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1);
+  if (Chance(50)) dims[d] = Uniform(1, 30);
   const std::string less = Fresh("less");
   Computation(
       absl::StrCat(less,
@@ -249,8 +254,23 @@ void Generator::Sort() {
   const std::string x = Parameter("f32", dims), y = Parameter("s32", dims), both = Fresh("both");
   Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") sort(", x, ", ", y,
                     "), dimensions={", d, "}, is_stable=true, to_apply=", less));
-  const bool first = Chance(50);
-  Result(first ? "f32" : "s32", dims, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
+  const bool first = Chance(50), second = Chance(30), sliced = Chance(50);
+  const auto take = [&](bool values) {
+    const std::string type = values ? "f32" : "s32";
+    Result(type, dims, absl::StrCat("get-tuple-element(", both, "), index=", values ? 0 : 1));
+    if (!sliced || dims[d] < 1) return;
+    Dims some = dims;
+    const int64_t begin = Chance(70) ? 0 : Uniform(0, std::min<int64_t>(2, dims[d] - 1));
+    some[d] = Uniform(1, std::min<int64_t>(4, dims[d] - begin));
+    std::vector<std::string> bounds;
+    for (int64_t k = 0; k < static_cast<int64_t>(dims.size()); ++k) {
+      const int64_t from = k == d ? begin : 0;
+      bounds.push_back(absl::StrCat("[", from, ":", from + some[k], "]"));
+    }
+    Result(type, some, absl::StrCat("slice(", result_, "), slice={", absl::StrJoin(bounds, ", "), "}"));
+  };
+  if (second) take(!first);  // Perhaps nothing needs it.
+  take(first);
 }
 
 void Generator::TopK() { FirstOfLines("topk", absl::StrCat(", largest=", Chance(50) ? "true" : "false")); }
@@ -259,13 +279,15 @@ void Generator::TopKCall() { FirstOfLines("custom-call", ", custom_call_target=\
 
 void Generator::FirstOfLines(const std::string& op, const std::string& attributes) {
   Dims dims = NonEmptyDims(1, 3);
-  const int64_t k = Uniform(1, dims.back());
-  const std::string x = Parameter("f32", dims), both = Fresh("top");
+  if (Chance(50)) dims.back() = Uniform(1, 30);
+  const int64_t k = Uniform(1, Chance(50) ? std::min<int64_t>(dims.back(), 3) : dims.back());
+  const std::string type = Of({"f32", "f32", "s32", "u8", "bf16"});
+  const std::string x = Parameter(type, dims), both = Fresh("top");
   dims.back() = k;
-  Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") ", op, "(", x, ")",
+  Line(absl::StrCat(both, " = (", ShapeText(type, dims), ", ", ShapeText("s32", dims), ") ", op, "(", x, ")",
                     op == "topk" ? absl::StrCat(", k=", k) : "", attributes));
   const bool first = Chance(50);
-  Result(first ? "f32" : "s32", dims, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
+  Result(first ? type : "s32", dims, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
 }
 
 }  // namespace toroid

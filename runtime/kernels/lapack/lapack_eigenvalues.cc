@@ -5,6 +5,7 @@
 #include "Eigen/Eigenvalues"
 #include "Eigen/LU"
 #include "runtime/kernels/lapack/lapack_calls.h"
+#include "runtime/kernels/self_adjoint.h"
 
 namespace toroid {
 namespace {
@@ -127,17 +128,8 @@ absl::Status SyevdCall(OpCall& call) {
     using T = ScalarOf<decltype(a)>;
     DenseMatrix<T> v(n, n);
     if (!lower) a = a.adjoint().eval();
-    DenseVector<double> w = DenseVector<double>::Constant(n, kNan);
-    v.fill(T(kNan));
-    int32_t info = n > 0;
-    if (n > 0 && a.allFinite()) {
-      const Eigen::SelfAdjointEigenSolver<DenseMatrix<T>> solver(a);
-      if (solver.info() == Eigen::Success) {
-        info = 0;
-        v = solver.eigenvectors();
-        w = solver.eigenvalues();
-      }
-    }
+    DenseVector<double> w(n);
+    const int32_t info = n > 0 && !SolveSelfAdjoint(a, &v, &w);
     batches.Write(0, i, v.data(), n * n);
     batches.Write(1, i, w.data(), n);
     WriteInfo(batches, 2, i, info);

@@ -45,7 +45,7 @@ absl::Status GesddCall(OpCall& call) {
                                : mode == 'S' ? Eigen::ComputeThinU | Eigen::ComputeThinV
                                              : Eigen::ComputeFullU | Eigen::ComputeFullV;
       using Plain = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-      const Eigen::BDCSVD<Plain> svd(a, options);
+      const Eigen::JacobiSVD<Plain> svd(a, options);
       s = svd.singularValues();
       if (mode != 'N') {
         u = svd.matrixU();

@@ -1,7 +1,6 @@
 // BUILD: size = "small"
 #include "examples/images/conv_network.h"
 
-#include <random>
 #include <string>
 #include <vector>
 
@@ -18,18 +17,6 @@ namespace toroid {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::vector<Literal> RandomArguments(const Module& module) {
-  std::mt19937_64 random(3);
-  std::uniform_real_distribution<float> distribution(-0.5f, 0.5f);
-  std::vector<Literal> arguments;
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    Literal literal(parameter->shape());
-    for (float& value : literal.mutable_data<float>()) value = distribution(random);
-    arguments.push_back(std::move(literal));
-  }
-  return arguments;
-}
 
 struct Cut {
   int64_t height, width, batch_parts, row_parts, column_parts;
@@ -54,7 +41,7 @@ TEST(ConvNetworkTest, LossAndGradientsEqualThoseOfOneDevice) {
     SCOPED_TRACE(absl::StrCat(cut.height, "x", cut.width, " over ", cut.batch_parts, "x", cut.row_parts, "x", cut.column_parts));
     ASSERT_OK_AND_ASSIGN(const auto module, BuildConvNetworkGradient(ConfigOf(cut)));
     ASSERT_OK(VerifyModule(*module));
-    const std::vector<Literal> arguments = RandomArguments(*module);
+    const std::vector<Literal> arguments = ConvNetworkArguments(*module, 3);
     ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, arguments));
     for (int variant = 0; variant < 3; ++variant) {
       SCOPED_TRACE(variant);

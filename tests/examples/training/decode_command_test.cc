@@ -156,6 +156,11 @@ TEST(DecodeCommandTest, ConfigurationsThatFitNoWeightsAreRefusedInALine) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than a checkpoint holds")));
 }
 
+TEST(DecodeCommandTest, ModelOfWhichAnArrayIsTooLargeIsToldInOneLine) {
+  EXPECT_THAT(Decode("--predict --model=2048e_36l --beam=256 --sentences=4096 --steps=65536"),
+              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("the bytes of the result"), Not(HasSubstr("\n")))));
+}
+
 TEST(DecodeCommandTest, PodIsPredictedForATableOneModel) {
   EXPECT_THAT(Decode("--predict --model=12l"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no model '12l'")));
   DecodePredictionOptions options;

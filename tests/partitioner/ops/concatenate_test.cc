@@ -8,7 +8,9 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::string Concatenate(const std::vector<int64_t>& sizes) {
   std::string text = "ENTRY main {\n", operands;
@@ -49,9 +51,74 @@ TEST(ConcatenateTest, ARollIsAHaloAndNoGather) {
   ROOT y = s32[16] concatenate(tail, head), dimensions={0}, sharding={devices=[$n]<=[$n]}
 })";
   ExpectEquivalent(text);
-  for (const std::string& collective : Collectives(text, 4)) {
-    EXPECT_EQ(collective.find("all-gather"), std::string::npos) << collective;
+  EXPECT_THAT(Collectives(text, 4), ElementsAre("collective-permute 4"));
+}
+
+// x[n - by:] in front of x[:n - by].
+std::string Roll(int64_t n, int64_t by) {
+  return absl::StrCat("ENTRY main {\n  x = s32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  tail = s32[",
+                      by, ",3] slice(x), slice={[", n - by, ":", n, "],[0:3]}\n  head = s32[", n - by,
+                      ",3] slice(x), slice={[0:", n - by, "],[0:3]}\n  ROOT y = s32[", n,
+                      ",3] concatenate(tail, head), dimensions={0}, sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(ConcatenateTest, RollsByAnyNumberOfRows) {
+  for (const int64_t n : {7, 8, 16}) {
+    for (const int64_t by : {int64_t{1}, int64_t{3}, n - 1}) {
+      SCOPED_TRACE(absl::StrCat(n, " by ", by));
+      ExpectEquivalent(Roll(n, by));
+    }
   }
+}
+
+TEST(ConcatenateTest, ARollSendsTheRowsThatChangeOwnerInOnePermutePerNeighbor) {
+  EXPECT_THAT(Collectives(Roll(8, 1), 8), ElementsAre("collective-permute 12"));
+  EXPECT_THAT(Collectives(Roll(8, 7), 8), ElementsAre("collective-permute 12"));
+  EXPECT_THAT(Collectives(Roll(64, 1), 8), ElementsAre("collective-permute 12"));
+  EXPECT_THAT(Collectives(Roll(64, 8), 8), ElementsAre("collective-permute 96"));
+  EXPECT_THAT(Collectives(Roll(64, 11), 8), UnorderedElementsAre("collective-permute 36", "collective-permute 60"));
+}
+
+TEST(ConcatenateTest, PartsOfOneArrayInAnotherOrder) {
+  const std::string text = R"(ENTRY main {
+  x = s32[13,3] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  z = s32[2,3] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  a = s32[5,3] slice(x), slice={[4:9],[0:3]}
+  b = s32[4,3] slice(x), slice={[9:13],[0:3]}
+  c = s32[4,3] slice(x), slice={[0:4],[0:3]}
+  ROOT y = s32[15,3] concatenate(b, z, a, c), dimensions={0}, sharding={devices=[$n,1]<=[$n]}
+})";
+  ExpectEquivalent(text);
+}
+
+TEST(ConcatenateTest, ARollAlongAnUncutDimensionMovesNothing) {
+  const std::string text = R"(ENTRY main {
+  x = s32[6,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  tail = s32[6,2] slice(x), slice={[0:6],[6:8]}
+  head = s32[6,6] slice(x), slice={[0:6],[0:6]}
+  ROOT y = s32[6,8] concatenate(tail, head), dimensions={1}, sharding={devices=[$n,1]<=[$n]}
+})";
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 3), IsEmpty());
+}
+
+// A stage hands its state to the next one and takes a new one in: what a pipeline made of one array does.
+TEST(ConcatenateTest, AShiftByAStageIsOnePermute) {
+  const std::string text = R"(ENTRY main {
+  x = f32[$n,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  first = f32[1,4] parameter(1)
+  v = f32[] constant(0)
+  r = s32[$n,4] iota(), iota_dimension=0
+  zero = s32[] constant(0)
+  zeros = s32[$n,4] broadcast(zero), dimensions={}
+  is_first = pred[$n,4] compare(r, zeros), direction=EQ
+  row = f32[4] reshape(first)
+  in = f32[$n,4] broadcast(row), dimensions={1}
+  low = f32[$n,4] pad(x, v), padding=1_-1x0_0
+  ROOT y = f32[$n,4] select(is_first, in, low), sharding={devices=[$n,1]<=[$n]}
+})";
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 8), ElementsAre("collective-permute 16"));
 }
 
 }  // namespace

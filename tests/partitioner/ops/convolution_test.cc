@@ -80,6 +80,40 @@ TEST(ConvolutionTest, BatchGroupsOfAWeightGradient) {
 })");
 }
 
+// x f32[batch,7,in], w f32[3,in per group,out] in groups of features (or of the batch), cut as given.
+std::string Grouped(int64_t batch, int64_t in, int64_t out, int64_t feature_groups, int64_t batch_groups, const std::string& x,
+                    const std::string& w, const std::string& y) {
+  const auto cut = [](const std::string& tiles) { return absl::StrCat("sharding={devices=", tiles, "<=[$n]}"); };
+  return absl::StrCat("ENTRY main {\n  x = f32[", batch, ",7,", in, "] parameter(0), ", cut(x), "\n  w = f32[3,", in / feature_groups,
+                      ",", out, "] parameter(1), ", cut(w), "\n  ROOT y = f32[", batch / batch_groups, ",7,", out,
+                      "] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, feature_group_count=", feature_groups,
+                      ", batch_group_count=", batch_groups, ", ", cut(y), "\n}\n");
+}
+
+TEST(ConvolutionTest, GroupsAreCut) {
+  const std::string batch = "[$n,1,1]", last = "[1,1,$n]", kernel_in = "[1,$n,1]", rows = "[1,$n,1]";
+  for (const int64_t groups : {4, 6, 8, 12}) {
+    for (const int64_t per_group : {1, 2}) {
+      for (const std::string& x : {batch, last, rows}) {
+        for (const std::string& y : {batch, last, rows}) {
+          SCOPED_TRACE(absl::StrCat(groups, " groups of ", per_group, ", ", x, " -> ", y));
+          ExpectEquivalent(Grouped(2, groups * per_group, groups, groups, 1, x, last, y));
+          ExpectEquivalent(Grouped(2, groups, groups * per_group, groups, 1, x, per_group == 1 ? kernel_in : last, y));
+          ExpectEquivalent(Grouped(groups * per_group, 3, groups, 1, groups, x, last, y));
+          ExpectEquivalent(Grouped(groups, 3, groups * per_group, 1, groups, x, kernel_in, y));
+        }
+      }
+    }
+  }
+}
+
+// Each device convolves its own groups: also of a depthwise convolution whose channels do not divide evenly.
+TEST(ConvolutionTest, CutGroupsSendNothing) {
+  EXPECT_THAT(Collectives(Grouped(2, 16, 32, 8, 1, "[1,1,$n]", "[1,1,$n]", "[1,1,$n]"), 8), ::testing::IsEmpty());
+  EXPECT_THAT(Collectives(Grouped(2, 10, 10, 10, 1, "[1,1,$n]", "[1,1,$n]", "[1,1,$n]"), 8), ::testing::IsEmpty());
+  EXPECT_THAT(Collectives(Grouped(16, 3, 8, 1, 8, "[$n,1,1]", "[1,1,$n]", "[1,1,$n]"), 8), ::testing::IsEmpty());
+}
+
 struct Window {
   int64_t image, size, stride = 1, low = 0, high = 0, base_dilation = 1, window_dilation = 1;
   bool reversed = false;

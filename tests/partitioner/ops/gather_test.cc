@@ -97,5 +97,30 @@ TEST(GatherTest, UnsignedIndicesBeyondTwoToThe63MeanTheEnd) {
 })");
 }
 
+TEST(GatherTest, AnIndexThatCountsAlongABatchMovesNothing) {
+  // x[b, i[b, k]], b an iota: the index of the batch last, in another type, spread over k.
+  const std::string text = R"(ENTRY main {
+  x = f32[6,9,5] parameter(0), sharding={devices=[1,$n,1]<=[$n]}
+  i = u32[9,4,1] parameter(1), sharding={devices=[$n,1,1]<=[$n]}
+  b = s32[9] iota(), iota_dimension=0
+  wide = s32[9,4,1] broadcast(b), dimensions={0}
+  rows = u32[9,4,1] convert(wide)
+  ib = u32[9,4,2] concatenate(i, rows), dimensions={2}
+  ROOT y = f32[9,4,5] gather(x, ib), offset_dims={2}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=2, slice_sizes={1,1,5}, sharding={devices=[$n,1,1]<=[$n]}
+})";
+  ExpectEquivalent(text, {Integers(Shape(xla::F32, {6, 9, 5})), Integers(Shape(xla::U32, {9, 4, 1}), 2, 0, 8)});
+  EXPECT_THAT(Collectives(text, 4), IsEmpty());
+  EXPECT_THAT(Collectives(text, 3), IsEmpty());
+}
+
+TEST(GatherTest, AnIndexThatCountsFewerRowsThanThereAreIsAnIndex) {
+  const std::string text = R"(ENTRY main {
+  x = f32[12,5] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  b = s32[9,1] iota(), iota_dimension=0
+  ROOT y = f32[9,5] gather(x, b), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,5}, sharding={devices=[$n,1]<=[$n]}
+})";
+  ExpectEquivalent(text);
+}
+
 }  // namespace
 }  // namespace toroid

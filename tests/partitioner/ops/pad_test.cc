@@ -44,5 +44,24 @@ TEST(PadTest, PaddingAnUncutDimensionMovesNothing) {
               IsEmpty());
 }
 
+// Rows [start, limit) of n, padded.
+std::string PadOfSlice(int64_t n, int64_t start, int64_t limit, const std::string& padding, int64_t out) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = f32[",
+                      limit - start, ",3] slice(x), slice={[", start, ":", limit, "],[0:3]}\n  v = f32[] constant(7)\n",
+                      "  ROOT y = f32[", out, ",3] pad(s, v), padding=", padding,
+                      "x0_0, sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(PadTest, OfASliceReadsTheArrayBehindIt) {
+  ExpectEquivalent(PadOfSlice(16, 0, 15, "1_0", 16));
+  ExpectEquivalent(PadOfSlice(16, 2, 16, "0_2", 16));
+  ExpectEquivalent(PadOfSlice(13, 1, 13, "3_2", 17));
+  ExpectEquivalent(PadOfSlice(8, 1, 8, "2_1_1", 16));
+  ExpectEquivalent(PadOfSlice(9, 0, 8, "-2_5_2", 25));
+  ExpectEquivalent(PadOfSlice(9, 0, 8, "0_0", 8));
+  EXPECT_THAT(Collectives(PadOfSlice(64, 0, 56, "8_0", 64), 8), ElementsAre("collective-permute 96"));
+  EXPECT_THAT(Collectives(PadOfSlice(64, 1, 64, "0_1", 64), 8), ElementsAre("collective-permute 12"));
+}
+
 }  // namespace
 }  // namespace toroid

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/io/shape_text.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 
@@ -31,6 +32,24 @@ TEST(ReshapeTest, MajorSplitsThatDivideMoveNothing) {
   EXPECT_THAT(Collectives(Reshape("6,4", "[$n,1]", "24", "[$n]"), 3), IsEmpty());
   EXPECT_THAT(Collectives(Reshape("24", "[$n]", "6,4", "[$n,1]"), 6), IsEmpty());
   EXPECT_THAT(Collectives(Reshape("6,4", "[$n,1]", "6,2,2", "[$n,1,1]"), 2), IsEmpty());
+}
+
+TEST(ReshapeTest, UnevenSplitsMoveTheElementsThatChangeOwner) {
+  for (const char* whole : {"24", "60", "36"}) {
+    for (const char* split : {"6,4", "12,5", "3,20", "9,4", "4,9", "2,3,10", "3,2,6"}) {
+      const Shape from = *ParseShape(absl::StrCat("f32[", whole, "]")), to = *ParseShape(absl::StrCat("f32[", split, "]"));
+      if (from.NumElements() != to.NumElements()) continue;
+      SCOPED_TRACE(absl::StrCat(whole, " ", split));
+      const std::string cut = to.rank() == 2 ? "[$n,1]" : "[$n,1,1]";
+      ExpectEquivalent(Reshape(whole, "[$n]", split, cut), {}, {2, 3, 4, 5, 7});
+      ExpectEquivalent(Reshape(split, cut, whole, "[$n]"), {}, {2, 3, 4, 5, 7});
+    }
+  }
+  ExpectEquivalent(Reshape("10,6", "[$n,1]", "5,12", "[$n,1]"), {}, {2, 3, 4});
+  // 6 rows of 4 over 4 devices: 8, 8, 8, 0 elements and 6 each.
+  for (const std::string& collective : Collectives(Reshape("6,4", "[$n,1]", "24", "[$n]"), 4)) {
+    EXPECT_EQ(collective.find("collective-permute"), 0) << collective;
+  }
 }
 
 TEST(TransposeTest, SplitsFollowTheirDimensions) {

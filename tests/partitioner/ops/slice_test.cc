@@ -38,6 +38,20 @@ TEST(SliceTest, ALeadingPartTakesTheRowsThatChangeOwner) {
   EXPECT_THAT(Collectives(Slice(8, 0, 6, 1), 2), ElementsAre("collective-permute 4"));
 }
 
+TEST(SliceTest, ResultsSmallerThanATileComeFromTheirOwnerAlone) {
+  const auto first = [](int64_t n, int64_t rows) { return Slice(n, 0, rows, 1); };
+  EXPECT_THAT(Collectives(first(512, 4), 4), ElementsAre("collective-permute 4", "collective-permute 4", "collective-permute 4"));
+  EXPECT_THAT(Collectives(first(4096, 8), 4), ElementsAre("collective-permute 8", "collective-permute 8", "collective-permute 8"));
+  for (const int64_t n : {64, 65, 1000}) {
+    for (const int64_t rows : {1, 3, 8, 17}) {
+      SCOPED_TRACE(absl::StrCat(n, " ", rows));
+      ExpectEquivalent(first(n, rows));
+      ExpectEquivalent(Slice(n, n - rows, n, 1));
+      ExpectEquivalent(Slice(n, n / 2 - rows, n / 2 + rows, 2));
+    }
+  }
+}
+
 TEST(SliceTest, AWholeDimensionMovesNothing) {
   EXPECT_THAT(Collectives(R"(ENTRY main {
   x = f32[8,6] parameter(0), sharding={devices=[$n,1]<=[$n]}

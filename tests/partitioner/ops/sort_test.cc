@@ -1,4 +1,6 @@
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/partitioner/equivalence.h"
@@ -58,6 +60,82 @@ TEST(TopKTest, AlongCutAndUncutDimensions) {
   ExpectEquivalent(TopK("[$n,1]"));
   ExpectEquivalent(TopK("[1,$n]"));
   EXPECT_THAT(Collectives(TopK("[$n,1]"), 7), IsEmpty());
+}
+
+// The first k of a line of n elements, by op or by custom call.
+std::string FirstOf(const std::string& type, int64_t n, int64_t k, const std::string& op) {
+  return absl::StrCat("ENTRY main {\n  x = ", type, "[3,", n, "] parameter(0), sharding={devices=[1,$n]<=[$n]}\n  ROOT t = (",
+                      type, "[3,", k, "], s32[3,", k, "]) ", op, "\n}\n");
+}
+
+TEST(TopKTest, OfACutLineTakesTheFirstOfEveryTile) {
+  for (const char* type : {"f32", "s32", "u8", "bf16", "s8"}) {
+    for (const int64_t n : {5, 40, 41}) {
+      for (const int64_t k : {1, 3, 5}) {
+        SCOPED_TRACE(absl::StrCat(type, " ", k, " of ", n));
+        const std::string count = absl::StrCat("topk(x), k=", k);
+        ExpectEquivalent(FirstOf(type, n, k, absl::StrCat(count, ", largest=true")));
+        ExpectEquivalent(FirstOf(type, n, k, absl::StrCat(count, ", largest=false")));
+        ExpectEquivalent(FirstOf(type, n, k, "custom-call(x), custom_call_target=\"TopK\""));
+      }
+    }
+  }
+  // Three lines of four values and positions from each tile.
+  EXPECT_THAT(Collectives(FirstOf("f32", 4096, 4, "topk(x), k=4, largest=true"), 8),
+              ElementsAre("all-gather 48", "all-gather 48"));
+  EXPECT_THAT(Collectives(FirstOf("bf16", 4096, 4, "custom-call(x), custom_call_target=\"TopK\""), 8),
+              ElementsAre("all-gather 24", "all-gather 48"));
+}
+
+TEST(TopKTest, OfEqualElementsTheFirstWins) {
+  const std::vector<float> equal(3 * 41, 1), lowest(3 * 41, -std::numeric_limits<float>::quiet_NaN());
+  for (const auto& x : {equal, lowest}) {
+    ExpectEquivalent(FirstOf("f32", 41, 5, "topk(x), k=5, largest=true"), {Literal::Array<float>({3, 41}, x)});
+    ExpectEquivalent(FirstOf("f32", 41, 5, "topk(x), k=5, largest=false"), {Literal::Array<float>({3, 41}, x)});
+  }
+}
+
+// Sorted rows and where they were, of which `rows` are read.
+std::string SortedFirst(int64_t n, int64_t rows, const std::string& direction) {
+  return absl::StrCat(R"(
+before {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=)",
+                      direction, R"(
+}
+ENTRY main {
+  x = f32[)",
+                      n, R"(,2] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  i = s32[)",
+                      n, R"(,2] iota(), iota_dimension=0
+  s = (f32[)",
+                      n, ",2], s32[", n, R"(,2]) sort(x, i), dimensions={0}, is_stable=true, to_apply=before
+  v = f32[)",
+                      n, R"(,2] get-tuple-element(s), index=0
+  w = s32[)",
+                      n, R"(,2] get-tuple-element(s), index=1
+  first = f32[)",
+                      rows, ",2] slice(v), slice={[0:", rows, R"(],[0:2]}
+  at = s32[1,2] slice(w), slice={[)",
+                      rows - 1, ":", rows, R"(],[0:2]}
+  ROOT t = (f32[)",
+                      rows, R"(,2], s32[1,2]) tuple(first, at)
+})");
+}
+
+TEST(SortTest, OfWhichOnlyTheFirstRowsAreReadTakesThoseOfEveryTile) {
+  for (const char* direction : {"GT", "LT"}) {
+    for (const int64_t n : {5, 40, 41, 100}) {
+      for (const int64_t rows : {1, 3, 5}) {
+        SCOPED_TRACE(absl::StrCat(direction, " ", rows, " of ", n));
+        ExpectEquivalent(SortedFirst(n, rows, direction));
+      }
+    }
+  }
+  EXPECT_THAT(Collectives(SortedFirst(4096, 4, "GT"), 8), ElementsAre("all-gather 32", "all-gather 32"));
 }
 
 }  // namespace

@@ -63,6 +63,24 @@ class Dear : public CostModel {
   const double times_;
 };
 
+// A mesh of 4 x 2 turned: part of the four goes where the two were, then tiles change places.
+TEST_F(PlanTest, TurningAMeshThatIsNotSquareGathersNothing) {
+  const ReshardPlan& turned = Plan({64, 64}, Dimensions({{2}, {0, 1}}), Dimensions({{0, 1}, {2}}));
+  EXPECT_THAT(Kinds(turned), ElementsAre(MoveKind::kAllToAll, MoveKind::kPermute));
+  EXPECT_EQ(turned.sent_bytes, 2048 / 2 + 2048);
+  EXPECT_FALSE(turned.exceeds_bound);
+}
+
+// From two tiles to four over other axes, and back.
+TEST_F(PlanTest, OneDimensionGoesOverToOtherAxesByAPermute) {
+  const ReshardPlan& finer = Plan({64}, Dimensions({{2}}), Dimensions({{0, 1}}));
+  EXPECT_THAT(Kinds(finer), ElementsAre(MoveKind::kSlice, MoveKind::kPermute));
+  EXPECT_EQ(finer.sent_bytes, 64);
+  const ReshardPlan& coarser = Plan({64}, Dimensions({{0, 1}}), Dimensions({{2}}));
+  EXPECT_THAT(Kinds(coarser), ElementsAre(MoveKind::kPermute, MoveKind::kAllGather));
+  EXPECT_EQ(coarser.sent_bytes, 128);
+}
+
 TEST_F(PlanTest, AnotherCostModelChoosesAnotherPlan) {
   const Sharding from = Dimensions({{}, {}}, /*partial=*/0b11), to = Dimensions({{}, {}});
   EXPECT_THAT(Kinds(Plan({8, 16}, from, to)), ElementsAre(MoveKind::kAllReduce));

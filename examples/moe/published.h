@@ -1,0 +1,56 @@
+// What GShard publishes of its models' cost, as data: the figures that predictions stand beside.
+// Source: GShard, arXiv:2006.16668, tables 1, 2 and 3, figures 1, 6 and 7.
+#ifndef TOROID_EXAMPLES_MOE_PUBLISHED_H_
+#define TOROID_EXAMPLES_MOE_PUBLISHED_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace toroid {
+
+struct PublishedCost {
+  int64_t experts, layers;
+  double billion_weights;  // Table 1.
+  double steps_per_second;
+  double core_years;
+  double days;
+  double bleu_gain;  // Average over the bilingual baselines, figure 6.
+};
+
+inline constexpr PublishedCost kTable3[] = {
+    {2048, 36, 600, 0.72, 22.4, 4.0, 13.5}, {2048, 12, 200, 2.15, 7.5, 1.4, 10.5},  {512, 36, 150, 1.05, 15.5, 11.0, 12.9},
+    {512, 12, 50, 3.28, 4.9, 3.5, 9.2},    {128, 36, 37, 0.67, 6.1, 17.3, 8.2},   {128, 12, 12.5, 2.16, 1.9, 5.4, 5.9},
+};
+
+// A dense Transformer of 96 layers, 2.3B weights, by GPipe on 2,048 cores; and 100 models of one language pair each.
+inline constexpr double kDenseCoreYears = 235.5, kDenseDays = 42, kDenseBillionWeights = 2.3, kDenseBleuGain = 6.1;
+inline constexpr int64_t kDenseCores = 2048, kDenseLayers = 96;
+inline constexpr double kBilingualCoreYears = 29;
+
+// Billion source tokens after which a model's cross-entropy per token was below 0.7, 0.6 and 0.5; 0: not reached. Table 2, in the
+// order of kTable3.
+inline constexpr double kTable2[][3] = {{82, 175, 542}, {176, 484, 1780}, {66, 170, 567},
+                                        {141, 486, 0},  {321, 1074, 0},   {995, 0, 0}};
+
+// Memory of a core in training: weights with the optimizer's averages, and activations. Read from figure 7's vector graphics,
+// to 0.03 GiB.
+struct PublishedMemory {
+  int64_t experts, layers;
+  double weights, activations;  // GiB.
+};
+
+inline constexpr PublishedMemory kFigure7[] = {{128, 12, 1.87, 2.29},  {512, 12, 2.04, 2.18},  {2048, 12, 2.33, 2.52},
+                                               {2048, 24, 4.16, 4.59}, {2048, 36, 6.00, 5.97}, {2048, 60, 9.55, 4.30}};
+
+// The row for a model of `experts` and `layers`; null where the paper has none.
+template <typename Row, size_t n>
+const Row* FindPublished(const Row (&rows)[n], int64_t experts, int64_t layers) {
+  for (const Row& row : rows) {
+    if (row.experts == experts && row.layers == layers) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace toroid
+
+#endif  // TOROID_EXAMPLES_MOE_PUBLISHED_H_

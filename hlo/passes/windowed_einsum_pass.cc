@@ -1,0 +1,327 @@
+#include "hlo/passes/windowed_einsum_pass.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hlo/analysis/device_groups.h"
+#include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
+#include "hlo/ir/counted_loop.h"
+#include "hlo/ir/edit.h"
+#include "hlo/ir/instruction_builder.h"
+#include "hlo/ir/replica_groups.h"
+#include "hlo/ops/constraint.h"
+
+namespace toroid {
+namespace {
+
+int IndexIn(absl::Span<const int64_t> list, int64_t value) {
+  const auto it = std::find(list.begin(), list.end(), value);
+  return it == list.end() ? -1 : static_cast<int>(it - list.begin());
+}
+
+// Where a dimension of one side of a product is on its other side and in its result; -1: nowhere.
+struct Roles {
+  int64_t other = -1, result = -1;
+};
+
+Roles RolesOf(const Instruction& dot, int side, int64_t d) {
+  const DotView view(dot);
+  const auto batch = [&](int s) { return s == 0 ? view.lhs_batch() : view.rhs_batch(); };
+  const auto contracting = [&](int s) { return s == 0 ? view.lhs_contracting() : view.rhs_contracting(); };
+  if (const int i = IndexIn(batch(side), d); i >= 0) return {batch(1 - side)[i], i};
+  if (const int i = IndexIn(contracting(side), d); i >= 0) return {contracting(1 - side)[i], -1};
+  const auto free_before = [&](int s, int64_t limit) {
+    int64_t count = 0;
+    for (int64_t e = 0; e < limit; ++e) count += IndexIn(batch(s), e) < 0 && IndexIn(contracting(s), e) < 0;
+    return count;
+  };
+  int64_t result = static_cast<int64_t>(view.lhs_batch().size()) + free_before(side, d);
+  if (side == 1) result += free_before(0, dot.operand(0)->shape().rank());
+  return {-1, result};
+}
+
+// The operand and its dimension that become dimension `d` of the result, unless that is a batch.
+std::optional<std::pair<int, int64_t>> SourceOf(const Instruction& dot, int64_t d) {
+  for (const int side : {0, 1}) {
+    for (int64_t e = 0; e < dot.operand(side)->shape().rank(); ++e) {
+      const Roles roles = RolesOf(dot, side, e);
+      if (roles.result == d && roles.other < 0) return std::make_pair(side, e);
+    }
+  }
+  return std::nullopt;
+}
+
+// Devices in rings of one size that cover all of them.
+struct Rings {
+  DeviceGroups groups;
+  int64_t size = 0;
+};
+
+std::optional<Rings> RingsOf(const Instruction& collective, int64_t num_devices) {
+  const absl::StatusOr<GroupMode> mode = GroupModeOf(collective);
+  if (!mode.ok() || (*mode != GroupMode::kCrossPartition && *mode != GroupMode::kFlattened)) return std::nullopt;
+  absl::StatusOr<DeviceGroups> groups = ExpandDeviceGroups(collective, 1, num_devices);
+  if (!groups.ok() || groups->size() == 0 || static_cast<int64_t>(groups->members().size()) != num_devices) return std::nullopt;
+  Rings rings = {*std::move(groups), 0};
+  rings.size = static_cast<int64_t>(rings.groups.group(0).size());
+  for (int64_t i = 0; i < rings.groups.size(); ++i) {
+    if (static_cast<int64_t>(rings.groups.group(i).size()) != rings.size) return std::nullopt;
+  }
+  return rings.size < 2 ? std::nullopt : std::make_optional(std::move(rings));
+}
+
+// Writes the loop of one product.
+class LoopWriter {
+ public:
+  // `dot` with the collective that goes: operand `side` of the product, cut along its dimension `d`; or what reads it.
+  LoopWriter(const Instruction& dot, const Instruction& collective, const Rings& rings, int64_t channel, Computation* computation)
+      : dot_(dot), collective_(collective), rings_(rings), channel_(channel), b_(computation) {
+    b_.set_metadata(dot.metadata());
+  }
+
+  absl::StatusOr<Value> Gathered(int side, int64_t d) {
+    const Roles roles = RolesOf(dot_, side, d);
+    const Value part = collective_.operand(0), other = dot_.operand(1 - side);
+    const int64_t rows = part->shape().dim(static_cast<int>(d));
+    const auto step = [&](InstructionBuilder& b, absl::Span<const Value> state) {
+      const Value first = b.Multiply(Part(b, state[kTrip], state[kPosition], /*ahead=*/true), b.IntScalar(rows));
+      Value sides[2] = {state[kMoving], state[kMoving]};
+      sides[1 - side] = roles.other < 0 ? state[kOther] : b.DynamicSliceAlong(state[kOther], roles.other, first, rows);
+      const Value term = Product(b, sides[0], sides[1], roles.result, rows);
+      if (roles.result < 0) return b.Add(state[kSum], term);
+      std::vector<Value> starts(term->shape().rank(), b.Zero(xla::S32));
+      starts[roles.result] = first;
+      return b.DynamicUpdateSlice(state[kSum], term, starts);
+    };
+    const PrimitiveType type = roles.result < 0 ? SumType() : dot_.shape().element_type();
+    std::vector<Value> state = {b_.Zero(xla::S32), Position(), part, other, b_.Zeros(type, dot_.shape().dims())};
+    state = Loop(state, [&](InstructionBuilder& b, std::vector<Value>& now) {
+      const Value sum = step(b, now);
+      now[kMoving] = Permute(b, now[kMoving], /*to_next=*/false);
+      now[kSum] = sum;
+    });
+    return Finished(step(b_, state));
+  }
+
+  // The operand `side` has the scattered dimension of the result as its `d`.
+  absl::StatusOr<Value> Scattered(int side, int64_t d) {
+    const int64_t result = RolesOf(dot_, side, d).result;
+    const int64_t rows = collective_.shape().dim(static_cast<int>(result));
+    const auto step = [&](InstructionBuilder& b, absl::Span<const Value> state) {
+      const Value first = b.Multiply(Part(b, state[kTrip], state[kPosition], /*ahead=*/false), b.IntScalar(rows));
+      Value sides[2] = {state[kOther], state[kOther]};
+      sides[side] = b.DynamicSliceAlong(state[kMoving], d, first, rows);
+      return b.Add(state[kSum], Product(b, sides[0], sides[1], result, rows));
+    };
+    std::vector<Value> state = {b_.Zero(xla::S32), Position(), dot_.operand(side), dot_.operand(1 - side),
+                                b_.Zeros(dot_.shape().element_type(), collective_.shape().dims())};
+    state = Loop(state, [&](InstructionBuilder& b, std::vector<Value>& now) {
+      now[kSum] = Permute(b, step(b, now), /*to_next=*/true);
+    });
+    return Finished(step(b_, state));
+  }
+
+ private:
+  // Leaves of the loop's state. kMoving: the part that travels, or the operand that is sliced.
+  enum Leaf { kTrip, kPosition, kMoving, kOther, kSum };
+
+  // The part of trip t on device i: (i + t) mod g, or (i - 1 - t) mod g.
+  Value Part(InstructionBuilder& b, Value trip, Value position, bool ahead) {
+    const Value g = b.IntScalar(rings_.size);
+    if (ahead) {
+      const Value sum = b.Add(position, trip);
+      return b.Select(b.Compare(sum, g, "GE"), b.Subtract(sum, g), sum);
+    }
+    const Value difference = b.Subtract(b.Subtract(position, b.IntScalar(1)), trip);
+    return b.Select(b.Compare(difference, b.IntScalar(0), "LT"), b.Add(difference, g), difference);
+  }
+
+  // Of sums that stay on their device. Those that travel have the type of the collective.
+  PrimitiveType SumType() const {
+    const PrimitiveType type = dot_.shape().element_type();
+    return IsFloat(type) && ByteWidth(type) < 4 ? xla::F32 : type;
+  }
+
+  // The product of parts, `rows` along dimension `cut` of its result (-1: a term of all of it).
+  Value Product(InstructionBuilder& b, Value lhs, Value rhs, int64_t cut, int64_t rows) {
+    Shape shape(cut < 0 ? SumType() : dot_.shape().element_type(), dot_.shape().dims());
+    if (cut >= 0) {
+      Dims dims(shape.dims().begin(), shape.dims().end());
+      dims[cut] = rows;
+      shape = Shape(shape.element_type(), dims);
+    }
+    return b.Clone(dot_, shape, {lhs, rhs});
+  }
+
+  // The device's place in its ring, s32[].
+  Value Position() {
+    std::vector<int32_t> places(rings_.groups.members().size());
+    bool in_order = rings_.groups.size() == 1;
+    for (int64_t g = 0; g < rings_.groups.size(); ++g) {
+      const auto group = rings_.groups.group(g);
+      for (size_t i = 0; i < group.size(); ++i) {
+        places[group[i]] = static_cast<int32_t>(i);
+        in_order &= group[i] == static_cast<int64_t>(i);
+      }
+    }
+    const Value device = b_.Convert(b_.PartitionId(), xla::S32);
+    if (in_order) return device;
+    Literal table(Shape(xla::S32, {static_cast<int64_t>(places.size())}));
+    std::copy(places.begin(), places.end(), table.mutable_data<int32_t>().begin());
+    return b_.Reshape(b_.DynamicSlice(b_.Constant(table), {device}, {1}), {});
+  }
+
+  Value Permute(InstructionBuilder& b, Value x, bool to_next) {
+    xla::HloInstructionProto* attrs = b.NewAttrs();
+    attrs->set_channel_id(channel_);
+    for (int64_t g = 0; g < rings_.groups.size(); ++g) {
+      const auto group = rings_.groups.group(g);
+      for (size_t i = 0; i < group.size(); ++i) {
+        const int64_t next = group[(i + 1) % group.size()];
+        auto* pair = attrs->add_source_target_pairs();
+        pair->set_source(to_next ? group[i] : next);
+        pair->set_target(to_next ? next : group[i]);
+      }
+    }
+    const Value permuted = b.Op(Opcode::kCollectivePermute, x->shape(), {x}, attrs);
+    permuted->set_metadata(collective_.metadata());
+    permuted->set_cause(collective_.cause());
+    return permuted;
+  }
+
+  // The state after g - 1 trips of `step`, which changes the leaves that it does not hand on as they are.
+  std::vector<Value> Loop(const std::vector<Value>& state, absl::FunctionRef<void(InstructionBuilder&, std::vector<Value>&)> step) {
+    std::vector<Shape> shapes;
+    for (const Value leaf : state) shapes.push_back(leaf->shape());
+    InstructionBuilder inner = b_.InNewComputation("windowed_einsum");
+    const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
+    std::vector<Value> now;
+    for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
+    step(inner, now);
+    now[kTrip] = inner.Add(now[kTrip], inner.IntScalar(1));
+    const Value loop = CountedLoop(b_, state, rings_.size - 1, inner.Finish(inner.Tuple(now)));
+    auto* attributes = b_.module()->New<xla::FrontendAttributes>();
+    (*attributes->mutable_map())[kLoopOverParts] = "true";
+    loop->set_frontend_attributes(attributes);
+    std::vector<Value> after;
+    for (size_t i = 0; i < state.size(); ++i) after.push_back(b_.GetTupleElement(loop, static_cast<int64_t>(i)));
+    return after;
+  }
+
+  absl::StatusOr<Value> Finished(Value sum) {
+    const Value result = b_.Convert(sum, dot_.shape().element_type());
+    if (!b_.status().ok()) return b_.status();
+    return result;
+  }
+
+  const Instruction& dot_;
+  const Instruction& collective_;
+  const Rings& rings_;
+  const int64_t channel_;
+  InstructionBuilder b_;
+};
+
+int64_t LastChannel(const Module& module) {
+  int64_t last = 0;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) last = std::max(last, instruction->attrs().channel_id());
+  }
+  return last;
+}
+
+class Rewriter {
+ public:
+  Rewriter(Module* module, int64_t num_devices, int64_t least_bytes)
+      : num_devices_(num_devices), least_bytes_(least_bytes), channel_(LastChannel(*module)) {}
+
+  absl::StatusOr<bool> Run(Computation* computation) {
+    const int n = computation->size();
+    std::vector<int> uses(n, 0);
+    for (const auto& instruction : computation->instructions()) {
+      for (const Instruction* operand : instruction->operands()) ++uses[operand->index()];
+    }
+    ++uses[computation->root()->index()];
+    std::vector<Instruction*> now(n, nullptr);
+    std::vector<bool> taken(n, false);  // Products that are loops already.
+    bool changed = false;
+    for (int i = 0; i < n; ++i) {
+      const Instruction& instruction = *computation->instruction(i);
+      ASSIGN_OR_RETURN(Instruction * loop, LoopFor(instruction, uses, taken, computation));
+      if (loop == nullptr) continue;
+      now[i] = loop;
+      changed = true;
+    }
+    if (!changed) return false;
+    ReplaceUses(computation, now);
+    // Loops read one another's results too.
+    for (int i = n; i < computation->size(); ++i) {
+      Instruction* made = computation->instruction(i);
+      for (int k = 0; k < made->num_operands(); ++k) {
+        const int index = made->operand(k)->index();
+        if (index < n && now[index] != nullptr) made->set_operand(k, now[index]);
+      }
+    }
+    RETURN_IF_ERROR(SortInstructions(computation));
+    return true;
+  }
+
+ private:
+  // What stands for the instruction, a product or a reduce-scatter; null if it stays.
+  absl::StatusOr<Instruction*> LoopFor(const Instruction& instruction, const std::vector<int>& uses, std::vector<bool>& taken,
+                                       Computation* computation) {
+    Instruction* const none = nullptr;
+    if (!instruction.control_predecessors().empty()) return none;
+    if (instruction.opcode() == Opcode::kReduceScatter && instruction.num_operands() == 1) {
+      const Instruction& dot = *instruction.operand(0);
+      if (dot.opcode() != Opcode::kDot || uses[dot.index()] != 1 || taken[dot.index()] || IsSmall(dot.shape())) return none;
+      const Instruction& fold = *instruction.called(0)->root();
+      const auto source = SourceOf(dot, instruction.dimension());
+      if (!source || fold.opcode() != Opcode::kAdd || !IsSimpleReducer(*instruction.called(0))) return none;
+      const std::optional<Rings> rings = RingsOf(instruction, num_devices_);
+      if (!rings) return none;
+      return LoopWriter(dot, instruction, *rings, ++channel_, computation).Scattered(source->first, source->second);
+    }
+    if (instruction.opcode() != Opcode::kDot || instruction.num_operands() != 2 || instruction.shape().element_type() == xla::PRED) {
+      return none;
+    }
+    int best = -1;
+    for (const int side : {0, 1}) {
+      const Instruction& operand = *instruction.operand(side);
+      if (operand.opcode() != Opcode::kAllGather || operand.num_operands() != 1 || uses[operand.index()] != 1) continue;
+      if (IsSmall(operand.shape())) continue;
+      if (best < 0 || operand.shape().ByteSize() > instruction.operand(best)->shape().ByteSize()) best = side;
+    }
+    if (best < 0) return none;
+    const Instruction& gather = *instruction.operand(best);
+    const std::optional<Rings> rings = RingsOf(gather, num_devices_);
+    if (!rings) return none;
+    taken[instruction.index()] = true;
+    return LoopWriter(instruction, gather, *rings, ++channel_, computation).Gathered(best, gather.dimension());
+  }
+
+  bool IsSmall(const Shape& shape) const { return shape.ByteSize() < least_bytes_ || shape.NumElements() == 0; }
+
+  const int64_t num_devices_, least_bytes_;
+  int64_t channel_;
+};
+
+}  // namespace
+
+absl::StatusOr<bool> WindowedEinsumPass::Run(std::unique_ptr<Module>* module) {
+  const DeviceCounts counts = DeviceCountsOf(**module);
+  if (!counts.partitions || counts.replicas.value_or(1) != 1) return false;
+  Rewriter rewriter(module->get(), *counts.partitions, least_bytes_);
+  const int n = (*module)->num_computations();
+  bool changed = false;
+  for (int i = 0; i < n; ++i) {
+    ASSIGN_OR_RETURN(const bool here, rewriter.Run((*module)->computations()[i].get()));
+    changed |= here;
+  }
+  if (changed) (*module)->RemoveUnreachableComputations();  // Puts the loops' bodies before their callers.
+  return changed;
+}
+
+}  // namespace toroid

@@ -1,0 +1,33 @@
+#include "partitioner/ops/emit_custom_call.h"
+
+namespace toroid {
+
+std::vector<Instruction*> EmitCustomCall(
+    SpmdBuilder& b, const Instruction& call, absl::Span<Instruction* const> operands, const Shape& local_result,
+    const std::function<Computation*(const Computation*)>& copy_computation) {
+  const bool constrained = call.attrs().constrain_layout();
+  const auto& constraints = call.attrs().operand_shapes_with_layout();
+  std::vector<Instruction*> inside(operands.begin(), operands.end());
+  for (size_t i = 0; constrained && i < inside.size() && i < static_cast<size_t>(constraints.size()); ++i) {
+    const absl::StatusOr<Shape> wanted = Shape::FromProto(constraints.Get(static_cast<int>(i)));
+    if (!wanted.ok()) continue;  // Of an element type that is not known here.
+    inside[i] = b.ToLayout(inside[i], *wanted);
+  }
+  Instruction* clone = b.Clone(call, WithLayoutOf(local_result, call.shape()), inside);
+  if (constrained) {
+    xla::HloInstructionProto* attrs = clone->MutableAttrs();
+    for (int i = 0; i < attrs->operand_shapes_with_layout_size() && i < clone->num_operands(); ++i) {
+      *attrs->mutable_operand_shapes_with_layout(i) = clone->operand(i)->shape().ToProto();
+    }
+  }
+  if (!call.called().empty()) {
+    std::vector<Computation*> called;
+    for (const Computation* computation : call.called()) called.push_back(copy_computation(computation));
+    clone->set_called(called);
+  }
+  std::vector<Instruction*> leaves = b.Flatten(clone);
+  for (Instruction*& leaf : leaves) leaf = b.ToRowMajor(leaf);
+  return leaves;
+}
+
+}  // namespace toroid

@@ -1,0 +1,56 @@
+#include "partitioner/ops/read_through.h"
+
+namespace toroid {
+namespace {
+
+// Slices that together take less than this part of an array are not read through: where the array has to be resharded,
+// they are resharded for less.
+constexpr int64_t kMostOf = 7, kMostIn = 8;
+// A concatenate of more operands is no roll.
+constexpr int kMaxOperands = 16;
+
+// The array behind a slice that may be read through; null if there is none.
+const Instruction* BehindSlice(const Instruction& operand) {
+  if (operand.opcode() != Opcode::kSlice) return nullptr;
+  const SliceView slice(operand);
+  for (int d = 0; d < operand.shape().rank(); ++d) {
+    if (slice[d].stride != 1) return nullptr;
+  }
+  return operand.operand(0);
+}
+
+bool IsMostOf(int64_t elements, const Instruction& array) {
+  return elements > 0 && elements * kMostIn >= array.shape().NumElements() * kMostOf;
+}
+
+}  // namespace
+
+const Instruction& ConcatenateSource(const Instruction& op, int k) {
+  const Instruction& operand = *op.operand(k);
+  const Instruction* source = op.num_operands() > kMaxOperands ? nullptr : BehindSlice(operand);
+  if (source == nullptr) return operand;
+  const int dim = static_cast<int>(op.dimension());
+  int64_t elements = 0;
+  for (const Instruction* other : op.operands()) {
+    if (BehindSlice(*other) != source) continue;
+    for (int d = 0; d < other->shape().rank(); ++d) {
+      if (d != dim && other->shape().dim(d) != source->shape().dim(d)) return operand;
+    }
+    elements += other->shape().NumElements();
+  }
+  return IsMostOf(elements, *source) ? *source : operand;
+}
+
+const Instruction& PadSource(const Instruction& op, int k) {
+  const Instruction& operand = *op.operand(k);
+  const Instruction* source = k == 0 ? BehindSlice(operand) : nullptr;
+  return source != nullptr && IsMostOf(operand.shape().NumElements(), *source) ? *source : operand;
+}
+
+SliceBounds RowsOfSource(const Instruction& op, int k, const Instruction& source, int dim) {
+  const Instruction& operand = *op.operand(k);
+  if (&operand == &source) return {0, operand.shape().dim(dim), 1};
+  return SliceView(operand)[dim];
+}
+
+}  // namespace toroid

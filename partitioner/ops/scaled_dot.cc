@@ -1,0 +1,90 @@
+#include "partitioner/ops/scaled_dot.h"
+
+#include <algorithm>
+
+#include "partitioner/ops/dot.h"
+
+namespace toroid {
+namespace {
+
+// The factors that a factor of `size` falls into so that scales of `blocks` (one entry per side) have the leading ones: their sizes,
+// major first. Empty if the blocks of the two sides do not nest.
+std::vector<int64_t> Parts(int64_t size, std::vector<int64_t> blocks) {
+  std::sort(blocks.begin(), blocks.end());
+  std::vector<int64_t> sizes;
+  int64_t major = 1;
+  for (const int64_t count : blocks) {
+    if (count == major) continue;
+    if (count % major != 0) return {};
+    sizes.push_back(count / major);
+    major = count;
+  }
+  if (size != major || sizes.empty()) sizes.push_back(size / major);
+  return sizes;
+}
+
+}  // namespace
+
+ShardingRule ScaledDotShardingRule(const Instruction& instruction) {
+  const ShardingRule dot = DotShardingRule(instruction);
+  const auto scale_of = [&](int side) -> const Shape& { return instruction.operand(2 + side)->shape(); };
+  // The blocks that scales cut each factor into.
+  std::vector<std::vector<int64_t>> blocks(dot.factors.size());
+  for (int side = 0; side < 2; ++side) {
+    for (int d = 0; d < scale_of(side).rank(); ++d) {
+      const int64_t count = scale_of(side).dim(d);
+      if (count > 0) blocks[dot.operands[side][d].factor[0]].push_back(count);
+    }
+  }
+  ShardingRule rule;
+  rule.flops_per_point = dot.flops_per_point;
+  std::vector<std::vector<int>> parts(dot.factors.size());
+  for (size_t f = 0; f < dot.factors.size(); ++f) {
+    const Factor& whole = dot.factors[f];
+    const std::vector<int64_t> sizes = whole.size == 0 ? std::vector<int64_t>() : Parts(whole.size, blocks[f]);
+    for (const int64_t size : sizes) parts[f].push_back(rule.AddFactor(size, whole.kind));
+    if (sizes.empty()) parts[f].push_back(rule.AddFactor(whole.size, FactorKind::kBlocked));
+  }
+  const auto made_of = [&](const TensorFactors& tensor) {
+    TensorFactors now;
+    for (const DimFactors& dim : tensor) {
+      now.emplace_back();
+      for (const int f : parts[dim.factor[0]]) now.back().push_back(f);
+    }
+    return now;
+  };
+  for (const TensorFactors& tensor : dot.operands) rule.operands.push_back(made_of(tensor));
+  rule.results.push_back(made_of(dot.results[0]));
+  for (int side = 0; side < 2; ++side) {
+    TensorFactors scale;
+    for (int d = 0; d < scale_of(side).rank(); ++d) {
+      scale.emplace_back();
+      int64_t left = scale_of(side).dim(d);
+      for (const int f : parts[dot.operands[side][d].factor[0]]) {
+        if (left <= 1 || rule.factors[f].kind == FactorKind::kBlocked) break;
+        scale.back().push_back(f);
+        left /= rule.factors[f].size;
+      }
+    }
+    rule.operands.push_back(scale);
+  }
+  return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionScaledDot(OpContext& context) {
+  SpmdBuilder& b = *context.b;
+  // Padding is 0 in the operands and 1 in the scales, some of whose types have no 0.
+  for (int i = 0; i < 4; ++i) {
+    const TensorFactors& tensor = context.rule->operands[i];
+    Instruction*& operand = context.operands[i];
+    for (int d = 0; d < static_cast<int>(tensor.size()); ++d) {
+      if (tensor[d].size != 1 || !context.IsCut(i, d)) continue;
+      if (context.rule->factors[tensor[d].factor[0]].kind != FactorKind::kReduction) continue;
+      Instruction* fill = b.Convert(b.Scalar(i < 2 ? 0.0f : 1.0f), operand->shape().element_type());
+      operand = b.MaskPadding(operand, d, context.GlobalDim(i, d), context.AxesOf(i, d), fill);
+    }
+  }
+  return context.CloneLocal();
+}
+
+}  // namespace toroid
