@@ -17,6 +17,7 @@ namespace {
 constexpr int kSteps = 4;
 // In how many shardings a tensor is tried for one op.
 constexpr size_t kMostShardings = 32;
+constexpr int64_t kTrialsPerProgram = 4;
 
 class Search {
  public:
@@ -34,7 +35,7 @@ class Search {
   absl::Status Run() {
     // Every change begins a new round, over the ops that then disagree.
     bool changed = true;
-    while (changed && programs_ < search_.max_programs) {
+    while (changed && !IsOver()) {
       ASSIGN_OR_RETURN(changed, Round(&Search::LikelyShardings));
       if (changed) continue;
       ASSIGN_OR_RETURN(changed, Round(&Search::AllShardings));
@@ -52,6 +53,11 @@ class Search {
   };
   using Places = absl::flat_hash_map<int, Sharding>;
 
+  bool IsOver() const {
+    return programs_ >= search_.max_programs || program_.planner->steps() - first_step_ >= search_.max_plan_steps ||
+           trials_ >= kTrialsPerProgram * search_.max_programs;
+  }
+
   bool HasRule(const FlowOp& op) const {
     return !op.rule->factors.empty() && !program_.annotations.boundaries.contains(op.instruction);
   }
@@ -63,8 +69,9 @@ class Search {
   absl::StatusOr<bool> Round(Shardings shardings) {
     for (const FlowOp* op : ContestedOps()) {
       for (const Trial& trial : TrialsOf(*op, shardings)) {
-        if (programs_ >= search_.max_programs) return false;
+        if (IsOver()) return false;
         if (!tried_.emplace(trial.tensor, trial.kind, trial.sharding.dims).second) continue;
+        ++trials_;
         ASSIGN_OR_RETURN(const bool taken, Try(trial));
         if (taken) return true;
       }
@@ -254,7 +261,9 @@ class Search {
   ShardingPlan& plan_;
   std::vector<const FlowOp*> producer_;
   std::vector<std::vector<const FlowOp*>> users_;
+  const int64_t first_step_ = program_.planner->steps();
   int64_t programs_ = 0;
+  int64_t trials_ = 0;  // Of which some propagate to a plan that is known, and write no program.
   // Since the last change.
   absl::flat_hash_set<std::tuple<int, Kind, absl::InlinedVector<AxisList, 4>>> tried_;
 };

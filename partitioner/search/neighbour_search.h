@@ -26,7 +26,9 @@ struct NeighbourSearch {
   std::vector<bool> fixed;             // By tensor: not to be tried.
   // True if the program under a plan is better than the best one so far; that is then the best one.
   std::function<absl::StatusOr<bool>(const ShardingPlan& plan)> improves;
-  int64_t max_programs = 0;  // That are written.
+  // Where it ends: programs written, and moves looked at to plan reshardings.
+  int64_t max_programs = 0;
+  int64_t max_plan_steps = 0;
 };
 
 // `plan` becomes the best one found.

@@ -188,6 +188,8 @@ absl::Status TryIdleAxes(const PreparedProgram& program, const PartitionOptions&
 
 // Instructions written in all for the search of a better plan.
 constexpr int64_t kSearchedInstructions = 20000;
+// And moves looked at for its reshardings, some 0.1 s.
+constexpr int64_t kSearchedPlanSteps = 200000;
 
 // Looks for a plan under which the program sends less or computes less, and neither more.
 absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
@@ -212,6 +214,7 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
   search.program = program;
   search.fixed = AtBoundary(*program);
   search.max_programs = kSearchedInstructions / std::max<int64_t>(1, program->flat->NumInstructions());
+  search.max_plan_steps = kSearchedPlanSteps;
   search.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
     for (size_t t = 0; t < plan.size(); ++t) {
       if (search.fixed[t] && plan[t] != best->plan[t]) return false;
