@@ -28,6 +28,9 @@ struct PartitionOptions {
   bool replicate_outputs = false;
   // How ops are computed; outlives the call. Null: CheapestAssignments().
   const AssignmentPolicy* policy = nullptr;
+  // Programs are written more than once, to compare (../search), of up to so many instructions in all. 0: what is best op
+  // by op.
+  int64_t searched_instructions = 20000;
   // Called with every local value that is made, for test aids such as PoisonPadding; empty: none.
   LocalValueHook on_local_value;
   // By which resharding, assignment and halo exchanges are chosen; outlives the call.

@@ -186,9 +186,7 @@ absl::Status TryIdleAxes(const PreparedProgram& program, const PartitionOptions&
   return absl::OkStatus();
 }
 
-// Instructions written in all for the search of a better plan.
-constexpr int64_t kSearchedInstructions = 20000;
-// And moves looked at for its reshardings, some 0.1 s.
+// Moves looked at for the reshardings of a search, some 0.1 s.
 constexpr int64_t kSearchedPlanSteps = 200000;
 
 // Looks for a plan under which the program sends less or computes less, and neither more.
@@ -213,7 +211,7 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
   NeighbourSearch search;
   search.program = program;
   search.fixed = AtBoundary(*program);
-  search.max_programs = kSearchedInstructions / std::max<int64_t>(1, program->flat->NumInstructions());
+  search.max_programs = options.searched_instructions / std::max<int64_t>(1, program->flat->NumInstructions());
   search.max_plan_steps = kSearchedPlanSteps;
   search.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
     for (size_t t = 0; t < plan.size(); ++t) {
@@ -247,7 +245,8 @@ absl::StatusOr<Partitioned> RewriteBest(const PartitionOptions& options, Prepare
   ASSIGN_OR_RETURN(Candidate best, Rewrite(*program, silent));
   const double propagate_seconds = best.partitioned.propagate_seconds;
   RETURN_IF_ERROR(TryEvenCuts(silent, program, &best));
-  if (options.policy == nullptr && program->flat->NumInstructions() <= kFewInstructions) {
+  if (options.policy == nullptr && options.searched_instructions > 0 &&
+      program->flat->NumInstructions() <= kFewInstructions) {
     RETURN_IF_ERROR(TryIdleAxes(*program, silent, &best));
     RETURN_IF_ERROR(TryNeighbours(silent, program, &best));
   }

@@ -32,7 +32,7 @@ std::vector<Literal> IntegerArguments(const Module& module, uint64_t seed = 1);
 void ExpectEquivalent(const std::string& text, const std::vector<Literal>& arguments = {},
                       const std::vector<int64_t>& device_counts = {1, 2, 3, 7, 16}, double tolerance = 0);
 
-// The collectives of the program partitioned for n devices, in order: "collective-permute 4" sends operands
+// The collectives of the program partitioned op by op for n devices, in order: "collective-permute 4" sends operands
 // of 4 bytes per device.
 std::vector<std::string> Collectives(const std::string& text, int64_t n);
 

@@ -47,6 +47,7 @@ int ExpectSame(const std::string& text, int64_t n) {
   EXPECT_OK(expected.status());
   PartitionOptions plain, always;
   plain.num_partitions = always.num_partitions = n;
+  plain.searched_instructions = always.searched_instructions = 0;  // Of the same plan.
   plain.windowed_einsum_bytes = INT64_MAX;
   always.windowed_einsum_bytes = 0;
   always.verify = true;

@@ -3,6 +3,7 @@
 //   optimality --from=0 --count=2000 [--print=1.2]
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "tests/partitioner/search/small_programs.h"
@@ -17,24 +18,32 @@ int main(int argc, char** argv) {
   app.add_option("--states", max_states, "Leave out programs with more states than these");
   app.add_option("--print", print, "Print programs that send more than this times the fewest bytes");
   CLI11_PARSE(app, argc, argv);
-  double sum = 0, worst = 1;
-  uint64_t known = 0, best = 0;
+  std::vector<double> ratios;  // Where the best sends anything.
+  uint64_t best = 0, could_send_nothing = 0;
   for (uint64_t seed = from; seed < from + count; ++seed) {
     const toroid::SmallProgram program = toroid::MakeSmallProgram(seed);
     const toroid::Optimality optimality = toroid::OptimalityOf(program, max_states);
     if (!optimality.known) continue;
     const double ratio = optimality.Ratio();
-    ++known;
     best += ratio == 1;
-    sum += ratio;
-    worst = std::max(worst, ratio);
+    if (optimality.fewest == 0 && optimality.sent > 0) {
+      ++could_send_nothing;
+    } else {
+      ratios.push_back(ratio);
+    }
     if (ratio > print) {
       std::printf("seed %llu: sends %.0f, best %.0f, %.2f\n%s\n", static_cast<unsigned long long>(seed),
                   optimality.sent, optimality.fewest, ratio, program.text.c_str());
     }
   }
-  std::printf("%llu programs, %llu of them best: mean %.4f of the fewest bytes, worst %.2f\n",
-              static_cast<unsigned long long>(known), static_cast<unsigned long long>(best),
-              sum / static_cast<double>(std::max<uint64_t>(1, known)), worst);
+  if (ratios.empty()) return 0;
+  std::sort(ratios.begin(), ratios.end());
+  double sum = 0;
+  for (const double ratio : ratios) sum += ratio;
+  const auto at = [&](double share) { return ratios[static_cast<size_t>(share * static_cast<double>(ratios.size() - 1))]; };
+  std::printf("%zu programs, %llu of them best; %llu more send where nothing need be sent\n"
+              "of the fewest bytes: mean %.3f, median %.2f, 7 of 10 at most %.2f, 9 of 10 %.2f, worst %.2f\n",
+              ratios.size(), static_cast<unsigned long long>(best), static_cast<unsigned long long>(could_send_nothing),
+              sum / static_cast<double>(ratios.size()), at(0.5), at(0.7), at(0.9), ratios.back());
   return 0;
 }

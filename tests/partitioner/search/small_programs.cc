@@ -127,7 +127,9 @@ class Maker {
       return Add(x.dims, absl::StrCat(kind == 3 ? "multiply" : "add", two));
     }
     use(false);
-    if (kind == 5 && x.dims.size() == 2) return Add({x.dims[1], x.dims[0]}, absl::StrCat("transpose", one, ", dimensions={1,0}"));
+    if (kind == 5 && x.dims.size() == 2) {
+      return Add({x.dims[1], x.dims[0]}, absl::StrCat("transpose", one, ", dimensions={1,0}"));
+    }
     if (kind == 6 && x.dims.size() == 2) {
       const int d = Below(2);
       return Add({x.dims[1 - d]},
