@@ -64,6 +64,35 @@ class Chooser {
     return best;
   }
 
+  // See IdleAxes.
+  void TryIdleAxes(Assignment* best) {
+    if (best->flops == 0) return;
+    for (const TensorView& view : problem_.results) {
+      if (view.places.empty()) return;
+    }
+    AxisSet idle = mesh_.AllAxes() & ~problem_.reserved;
+    for (const AxisList& axes : best->factor_axes) idle &= ~axes.Set();
+    if (idle == 0) return;
+    const Assignment busy = *best;
+    for (size_t f = 0; f < rule_.factors.size(); ++f) {
+      if (rule_.factors[f].kind != FactorKind::kPassThrough) continue;
+      Assignment cut;
+      cut.factor_axes = busy.factor_axes;
+      AxisList& axes = cut.factor_axes[f];
+      for (const int axis : mesh_.InOrder(idle)) {
+        if (mesh_.Product(axes) * mesh_.size(axis) <= rule_.factors[f].size) axes.push_back(axis);
+      }
+      axes = rule_.Admissible(mesh_, static_cast<int>(f), axes);
+      if (axes == busy.factor_axes[f]) continue;
+      DropInexpressible(&cut.factor_axes);
+      Evaluate(&cut);
+      if (cut.sent_bytes <= busy.sent_bytes && cut.time <= busy.time && cut.replicates <= busy.replicates &&
+          cut.flops < best->flops && Weight(cut) < Weight(*best)) {
+        *best = cut;
+      }
+    }
+  }
+
  private:
   struct Seed {
     FactorAxesList axes;
@@ -388,8 +417,12 @@ Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorF
   return sharding;
 }
 
-Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh) {
-  return Chooser(problem, planner, mesh).Choose();
+Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,
+                            IdleAxes idle_axes) {
+  Chooser chooser(problem, planner, mesh);
+  Assignment best = chooser.Choose();
+  if (idle_axes == IdleAxes::kCut) chooser.TryIdleAxes(&best);
+  return best;
 }
 
 }  // namespace toroid

@@ -48,7 +48,12 @@ struct AssignmentProblem {
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes);
 
-Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh);
+// Whether a contraction whose operands are whole along an axis that nothing else uses is cut there, where bringing its
+// result to its place sends no more: a sum over other axes, which is reduced in pieces anyway.
+enum class IdleAxes : uint8_t { kLeave, kCut };
+
+Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,
+                            IdleAxes idle_axes = IdleAxes::kLeave);
 
 }  // namespace toroid
 

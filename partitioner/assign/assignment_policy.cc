@@ -5,9 +5,14 @@ namespace {
 
 class Cheapest : public AssignmentPolicy {
  public:
+  explicit Cheapest(IdleAxes idle_axes) : idle_axes_(idle_axes) {}
+
   Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh) const override {
-    return ChooseAssignment(problem, planner, mesh);
+    return ChooseAssignment(problem, planner, mesh, idle_axes_);
   }
+
+ private:
+  const IdleAxes idle_axes_;
 };
 
 class Replicating : public AssignmentPolicy {
@@ -30,7 +35,12 @@ class Replicating : public AssignmentPolicy {
 void AssignmentPolicy::AdjustPlan(const std::vector<bool>&, std::vector<Sharding>*) const {}
 
 const AssignmentPolicy& CheapestAssignments() {
-  static const Cheapest* const policy = new Cheapest;
+  static const Cheapest* const policy = new Cheapest(IdleAxes::kLeave);
+  return *policy;
+}
+
+const AssignmentPolicy& CheapestAssignmentsOnIdleAxes() {
+  static const Cheapest* const policy = new Cheapest(IdleAxes::kCut);
   return *policy;
 }
 

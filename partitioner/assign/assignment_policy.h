@@ -27,6 +27,10 @@ class AssignmentPolicy {
 // ChooseAssignment; plans stay as they are.
 const AssignmentPolicy& CheapestAssignments();
 
+// The same, with contractions cut over idle axes (IdleAxes). Less work of one op may make others send more, so that it is
+// compared with the usual policy by what whole programs do.
+const AssignmentPolicy& CheapestAssignmentsOnIdleAxes();
+
 // Every op on replicated arrays.
 const AssignmentPolicy& ReplicateEverything();
 

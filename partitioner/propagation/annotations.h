@@ -51,6 +51,8 @@ struct Annotations {
   // Per tensor: propagation cuts it into equal parts or not at all. Empty: no tensor.
   std::vector<bool> even;
   absl::flat_hash_map<const Instruction*, ManualBoundary> boundaries;
+  // Shardings in which a tensor is to be there before its users are computed, which then choose among them and its own.
+  absl::flat_hash_map<int, Sharding> early;
   // The device on which an op with a side effect is to run alone: a callback, infeed or outfeed with a maximal
   // sharding.
   absl::flat_hash_map<const Instruction*, int64_t> device;

@@ -20,6 +20,21 @@ int64_t Sent(const Collective& collective) {
   return SentBytes(collective.kind, collective.operand_bytes, std::max<int64_t>(1, collective.group_size));
 }
 
+// False for what stands for values that others made.
+bool IsMade(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kConstant:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // Why a collective is there: as noted when it was made, in this program or before it was written.
 std::string CauseOf(const Instruction& collective) {
   if (collective.cause() != 0) return collective.module()->causes()[collective.cause()];
@@ -68,6 +83,22 @@ ProgramStatistics ComputeStatistics(const Module& module) {
   statistics.output_bytes = ArrayBytes(module.entry()->root()->shape());
   statistics.peak_bytes = ComputePeakMemory(module).bytes;
   return statistics;
+}
+
+WholeRun WorkOfWholeRun(const Module& module) {
+  WholeRun run;
+  const DeviceCounts counts = DeviceCountsOf(module);
+  const std::vector<Executions> executions = CountExecutions(module);
+  for (const auto& computation : module.computations()) {
+    const double times = static_cast<double>(executions[computation->index()].times);
+    for (const auto& instruction : computation->instructions()) {
+      run.flops += times * static_cast<double>(MatrixFlops(*instruction));
+      if (IsMade(*instruction)) run.made_bytes += times * static_cast<double>(ArrayBytes(instruction->shape()));
+      const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
+      if (collective) run.sent_bytes += times * static_cast<double>(Sent(*collective));
+    }
+  }
+  return run;
 }
 
 std::vector<CollectiveRecord> ListCollectives(const Module& module) {

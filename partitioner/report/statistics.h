@@ -29,6 +29,21 @@ struct ProgramStatistics {
 // Every instruction of every computation counts once.
 ProgramStatistics ComputeStatistics(const Module& module);
 
+// What one device does in a whole run, loops counting with their trips.
+struct WholeRun {
+  double flops = 0;  // Of contractions.
+  double sent_bytes = 0;
+  double made_bytes = 0;  // Sizes of all results.
+
+  bool CostsNoMoreThan(const WholeRun& other) const {
+    return flops <= other.flops && sent_bytes <= other.sent_bytes;
+  }
+  bool CostsLessThan(const WholeRun& other) const {
+    return CostsNoMoreThan(other) && (flops < other.flops || sent_bytes < other.sent_bytes);
+  }
+};
+WholeRun WorkOfWholeRun(const Module& module);
+
 // One collective of a program and why it is there.
 struct CollectiveRecord {
   std::string opcode;

@@ -101,6 +101,9 @@ class Search {
     bound_ = bounded ? PaddedBound(from) : INT64_MAX;
   }
 
+  // How many moves were looked at.
+  int64_t steps() const { return steps_; }
+
   // False if the target was not reached.
   bool Run(const Sharding& from, ReshardPlan* plan) {
     nodes_.push_back({from, {}, -1, {}});
@@ -309,6 +312,7 @@ class Search {
   }
 
   void Relax(int at, int64_t v, Move move) {
+    ++steps_;
     const int64_t bytes = LocalBytes(move.result);
     if (bytes > bound_) return;
     Weight weight = nodes_[at].weight;
@@ -338,6 +342,7 @@ class Search {
   Units units_;
   int64_t bound_;
   std::vector<Node> nodes_;
+  int64_t steps_ = 0;
   absl::flat_hash_map<Sharding, int> index_;
   using Entry = std::pair<Weight, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue_;
@@ -403,11 +408,14 @@ const ReshardPlan& ReshardPlanner::Plan(absl::Span<const int64_t> dims, int64_t 
 }
 
 ReshardPlan ReshardPlanner::Search(absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
-                                   const Sharding& to, bool bounded) const {
+                                   const Sharding& to, bool bounded) {
   ReshardPlan plan;
   if (from == to) return plan;
   TOROID_CHECK((to.partial & ~from.partial) == 0 && from.manual == to.manual);
-  if (toroid::Search(*mesh_, *cost_, dims, width, from, to, bounded).Run(from, &plan)) {
+  toroid::Search search(*mesh_, *cost_, dims, width, from, to, bounded);
+  const bool found = search.Run(from, &plan);
+  steps_ += search.steps();
+  if (found) {
     plan.exceeds_bound = !bounded;
     return plan;
   }

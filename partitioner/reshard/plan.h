@@ -74,6 +74,9 @@ class ReshardPlanner {
   const ReshardPlan& Plan(absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
                           const Sharding& to);
 
+  // How many moves were looked at for all plans so far: what the time for plans is proportional to.
+  int64_t steps() const { return steps_; }
+
  private:
   struct Key {
     Dims dims;
@@ -89,10 +92,11 @@ class ReshardPlanner {
   };
 
   ReshardPlan Search(absl::Span<const int64_t> dims, int64_t width, const Sharding& from, const Sharding& to,
-                     bool bounded) const;
+                     bool bounded);
 
   const Mesh* mesh_;
   const CostModel* cost_;
+  int64_t steps_ = 0;
   absl::flat_hash_map<Key, std::unique_ptr<ReshardPlan>> memo_;
 };
 

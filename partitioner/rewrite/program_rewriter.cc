@@ -31,6 +31,7 @@ class ProgramRewriter {
     SpmdBuilder b(&state_.spmd, local);
     EntryRewriter ends(&state_);
     ends.RewriteParameters(b, entry);
+    for (const Instruction* parameter : entry.parameters()) MakeEarlyVersions(b, *parameter);
     RETURN_IF_ERROR(RewriteInstructions(b, entry));
     ends.RewriteResults(b, entry);
     state_.out->set_entry(local);
@@ -42,8 +43,20 @@ class ProgramRewriter {
     for (const auto& instruction : computation.instructions()) {
       const absl::Status status = RewriteInstruction(b, *instruction);
       if (!status.ok()) return Annotate(status, instruction->Path());
+      if (state_.graph.OpOf(*instruction) != nullptr) MakeEarlyVersions(b, *instruction);
     }
     return absl::OkStatus();
+  }
+
+  void MakeEarlyVersions(SpmdBuilder& b, const Instruction& instruction) {
+    if (state_.annotations.early.empty()) return;
+    for (const int leaf : state_.graph.Leaves(instruction)) {
+      const auto early = state_.annotations.early.find(leaf);
+      if (early == state_.annotations.early.end() || state_.values.IsRematerializable(leaf)) continue;
+      Sharding sharding = early->second;
+      sharding.manual = state_.annotations.manual[leaf];
+      state_.values.Get(b, leaf, sharding, instruction);
+    }
   }
 
   absl::Status RewriteInstruction(SpmdBuilder& b, const Instruction& instruction) {

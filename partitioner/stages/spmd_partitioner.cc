@@ -1,10 +1,12 @@
 #include "hlo/passes/windowed_einsum_pass.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "hlo/analysis/peak_memory.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/passes/pass.h"
@@ -12,6 +14,7 @@
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/program_rewriter.h"
+#include "partitioner/search/neighbour_search.h"
 #include "partitioner/stages/local_passes.h"
 #include "partitioner/stages/record_partitioning.h"
 
@@ -50,22 +53,38 @@ std::vector<int> BoundaryTensors(const Module& module, const FlowGraph& graph) {
 
 bool IsLookedAt(const PartitionOptions& options) { return options.after_phase || options.verify; }
 
-// Propagation and the phases behind it. `propagated`, if given, takes the shardings found.
-absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const PartitionOptions& options,
-                                    ShardingPlan* propagated) {
+// A partitioned program and what it was made by.
+struct Candidate {
+  Partitioned partitioned;
+  ShardingPlan plan;
+  const AssignmentPolicy* policy = nullptr;
+};
+
+const AssignmentPolicy& PolicyOf(const PartitionOptions& options) {
+  return options.policy != nullptr ? *options.policy : CheapestAssignments();
+}
+
+std::vector<bool> AtBoundary(const PreparedProgram& program) {
+  std::vector<bool> at_boundary(program.graph->num_tensors(), false);
+  for (const int t : BoundaryTensors(*program.flat, *program.graph)) at_boundary[t] = true;
+  return at_boundary;
+}
+
+ShardingPlan Propagate(const PreparedProgram& program, const AssignmentPolicy& policy) {
+  ShardingPlan plan = ProposeShardings(program);
+  policy.AdjustPlan(AtBoundary(program), &plan);
+  return plan;
+}
+
+// The phases behind propagation.
+absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const PartitionOptions& options,
+                                       ShardingPlan plan, const AssignmentPolicy& policy) {
   Module* flat = program.flat.get();
-  const FlowGraph& graph = *program.graph;
   const Annotations& annotations = program.annotations;
-  Partitioned result;
-  const Stopwatch start;
-  ShardingPlan targets = ProposeShardings(program);
-  std::vector<bool> at_boundary(graph.num_tensors(), false);
-  for (const int t : BoundaryTensors(*flat, graph)) at_boundary[t] = true;
-  const AssignmentPolicy& policy = options.policy != nullptr ? *options.policy : CheapestAssignments();
-  policy.AdjustPlan(at_boundary, &targets);
-  result.propagate_seconds = start.Seconds();
+  Candidate candidate;
+  Partitioned& result = candidate.partitioned;
   if (IsLookedAt(options)) {
-    ShowShardings(graph, annotations.mesh, targets, flat);
+    ShowShardings(*program.graph, annotations.mesh, plan, flat);
     RETURN_IF_ERROR(LookAfter("propagate", *flat, options.Looking()));
   }
 
@@ -73,9 +92,9 @@ absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const Partit
   RewriteOptions rewrite;
   rewrite.policy = &policy;
   rewrite.on_local_value = options.on_local_value;
-  ASSIGN_OR_RETURN(RewrittenProgram rewritten, RewriteProgram(program, targets, rewrite));
+  ASSIGN_OR_RETURN(RewrittenProgram rewritten, RewriteProgram(program, plan, rewrite));
   result.module = std::move(rewritten.module);
-  RecordPartitioning(program, targets, result.module.get());
+  RecordPartitioning(program, plan, result.module.get());
   result.num_partitions = annotations.mesh.num_devices();
   result.full_replications = std::move(rewritten.full_replications);
   result.made_up_axes = std::move(rewritten.made_up_axes);
@@ -92,8 +111,19 @@ absl::StatusOr<Partitioned> Rewrite(const PreparedProgram& program, const Partit
     result.passes.insert(result.passes.end(), reports.begin(), reports.end());
   }
   result.optimize_seconds = end.Seconds();
-  if (propagated != nullptr) *propagated = std::move(targets);
-  return result;
+  candidate.plan = std::move(plan);
+  candidate.policy = &policy;
+  return candidate;
+}
+
+// Propagation and the phases behind it.
+absl::StatusOr<Candidate> Rewrite(const PreparedProgram& program, const PartitionOptions& options) {
+  const Stopwatch start;
+  ShardingPlan plan = Propagate(program, PolicyOf(options));
+  const double seconds = start.Seconds();
+  ASSIGN_OR_RETURN(Candidate candidate, RewriteUnder(program, options, std::move(plan), PolicyOf(options)));
+  candidate.partitioned.propagate_seconds = seconds;
+  return candidate;
 }
 
 // Parameters and outputs of which nobody said how they lie, and that propagation cuts into unequal parts.
@@ -113,57 +143,121 @@ std::vector<int> UnevenByChance(const Module& flat, const FlowGraph& graph, cons
   return uneven;
 }
 
-// True if `a` neither sends nor computes more than `b` on a device.
-bool CostsNoMore(const Partitioned& a, const Partitioned& b) {
-  const auto sent = [](const ProgramStatistics& statistics) {
-    int64_t bytes = 0;
-    for (const auto& [opcode, totals] : statistics.collectives) bytes += totals.sent_bytes;
-    return bytes;
-  };
-  const ProgramStatistics x = ComputeStatistics(*a.module), y = ComputeStatistics(*b.module);
-  return x.flops <= y.flops && sent(x) <= sent(y);
-}
-
 // Callers cannot always take arrays in unequal parts: where propagation would cut one so that nobody asked to
 // cut, the program is partitioned again with even cuts alone there, and that one counts if it costs no more: for
 // all such arrays, or else for outputs or parameters alone.
-absl::StatusOr<Partitioned> RewriteEvenly(const PartitionOptions& options, PreparedProgram* program) {
-  Module* flat = program->flat.get();
+absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
   const FlowGraph& graph = *program->graph;
   Annotations* annotations = &program->annotations;
+  const std::vector<int> uneven = UnevenByChance(*program->flat, graph, *annotations, best->plan);
+  if (uneven.empty()) return absl::OkStatus();
+  const WholeRun run = WorkOfWholeRun(*best->partitioned.module);
+  const absl::flat_hash_set<int> outputs(graph.outputs().begin(), graph.outputs().end());
+  const auto is_output = [&](int t) { return outputs.contains(t); };
+  enum Which { kAll, kOutputs, kParameters };
+  for (const Which which : {kAll, kOutputs, kParameters}) {
+    annotations->even.assign(graph.num_tensors(), false);
+    bool any = false;
+    for (const int t : uneven) {
+      const bool chosen = which == kAll || (which == kOutputs && is_output(t)) ||
+                          (which == kParameters && !is_output(t));
+      annotations->even[t] = chosen;
+      any |= chosen;
+    }
+    if (!any) continue;
+    ASSIGN_OR_RETURN(Candidate even, Rewrite(*program, options));
+    if (!WorkOfWholeRun(*even.partitioned.module).CostsNoMoreThan(run)) continue;
+    *best = std::move(even);
+    return absl::OkStatus();
+  }
+  annotations->even.clear();
+  return absl::OkStatus();
+}
+
+// Programs of up to so many instructions are written more than once, to compare.
+constexpr int64_t kFewInstructions = 4096;
+
+// Cuts contractions over idle axes, if the program then computes less and sends no more.
+absl::Status TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options, Candidate* best) {
+  const WholeRun run = WorkOfWholeRun(*best->partitioned.module);
+  if (run.flops == 0 || run.sent_bytes == 0) return absl::OkStatus();
+  ASSIGN_OR_RETURN(Candidate idle, RewriteUnder(program, options, best->plan, CheapestAssignmentsOnIdleAxes()));
+  if (WorkOfWholeRun(*idle.partitioned.module).CostsLessThan(run)) *best = std::move(idle);
+  return absl::OkStatus();
+}
+
+// Instructions written in all for the search of a better plan.
+constexpr int64_t kSearchedInstructions = 20000;
+// And moves looked at for its reshardings, some 0.1 s.
+constexpr int64_t kSearchedPlanSteps = 200000;
+
+// Looks for a plan under which the program sends less or computes less, and neither more.
+absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
+  WholeRun run = WorkOfWholeRun(*best->partitioned.module);
+  if (run.sent_bytes == 0) return absl::OkStatus();
+  PartitionOptions plain = options;
+  plain.passes = {"dead_code"};
+  // The caller sees what propagation found.
+  for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
+    std::optional<Annotation>& annotation = program->annotations.tensor[t];
+    if (annotation && annotation->foreign) continue;
+    Annotation fixed;
+    fixed.sharding = best->plan[t];
+    fixed.closed = ~uint64_t{0};
+    annotation = std::move(fixed);
+  }
+  // To gather what can be cut, and so to repeat work that is no contraction, is no way to send less, unless it is little.
+  const double peak_bytes = 1.05 * static_cast<double>(ComputePeakMemory(*best->partitioned.module).bytes);
+  const size_t replications = best->partitioned.full_replications.size();
+  bool improved = false;
+  NeighbourSearch search;
+  search.program = program;
+  search.fixed = AtBoundary(*program);
+  search.max_programs = kSearchedInstructions / std::max<int64_t>(1, program->flat->NumInstructions());
+  search.max_plan_steps = kSearchedPlanSteps;
+  search.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
+    for (size_t t = 0; t < plan.size(); ++t) {
+      if (search.fixed[t] && plan[t] != best->plan[t]) return false;
+    }
+    ASSIGN_OR_RETURN(const Candidate candidate, RewriteUnder(*program, plain, plan, *best->policy));
+    const WholeRun now = WorkOfWholeRun(*candidate.partitioned.module);
+    const double repeated = program->planner->cost().MemoryTime(2 * (now.made_bytes - run.made_bytes));
+    if (!now.CostsLessThan(run) || repeated > run.sent_bytes - now.sent_bytes) return false;
+    if (candidate.partitioned.full_replications.size() > replications) return false;
+    const double peak = static_cast<double>(ComputePeakMemory(*candidate.partitioned.module).bytes);
+    if (peak > peak_bytes) return false;
+    run = now;
+    improved = true;
+    return true;
+  };
+  ShardingPlan plan = best->plan;
+  RETURN_IF_ERROR(SearchNeighbours(search, &plan));
+  if (!improved) return absl::OkStatus();
+  const AssignmentPolicy& policy = *best->policy;
+  ASSIGN_OR_RETURN(*best, RewriteUnder(*program, options, std::move(plan), policy));
+  return absl::OkStatus();
+}
+
+// The best of what is tried.
+absl::StatusOr<Partitioned> RewriteBest(const PartitionOptions& options, PreparedProgram* program) {
   const Stopwatch start;
   PartitionOptions silent = options;
   silent.after_phase = nullptr;
   silent.verify = false;
-  ShardingPlan targets;
-  ASSIGN_OR_RETURN(Partitioned result, Rewrite(*program, silent, &targets));
-  const std::vector<int> uneven = UnevenByChance(*flat, graph, *annotations, targets);
-  if (!uneven.empty()) {
-    const absl::flat_hash_set<int> outputs(graph.outputs().begin(), graph.outputs().end());
-    const auto is_output = [&](int t) { return outputs.contains(t); };
-    enum Which { kAll, kOutputs, kParameters, kNone };
-    for (const Which which : {kAll, kOutputs, kParameters, kNone}) {
-      annotations->even.assign(graph.num_tensors(), false);
-      bool any = false;
-      for (const int t : uneven) {
-        const bool chosen = which == kAll || (which == kOutputs && is_output(t)) ||
-                            (which == kParameters && !is_output(t));
-        annotations->even[t] = chosen;
-        any |= chosen;
-      }
-      if (!any) continue;
-      ASSIGN_OR_RETURN(Partitioned even, Rewrite(*program, silent, nullptr));
-      if (!CostsNoMore(even, result)) continue;
-      result = std::move(even);
-      break;
-    }
+  ASSIGN_OR_RETURN(Candidate best, Rewrite(*program, silent));
+  const double propagate_seconds = best.partitioned.propagate_seconds;
+  RETURN_IF_ERROR(TryEvenCuts(silent, program, &best));
+  if (options.policy == nullptr && program->flat->NumInstructions() <= kFewInstructions) {
+    RETURN_IF_ERROR(TryIdleAxes(*program, silent, &best));
+    RETURN_IF_ERROR(TryNeighbours(silent, program, &best));
   }
   if (IsLookedAt(options)) {
-    ASSIGN_OR_RETURN(result, Rewrite(*program, options, nullptr));
+    ASSIGN_OR_RETURN(best, RewriteUnder(*program, options, best.plan, *best.policy));
   }
   // What was tried and not taken took time as well.
-  result.partition_seconds += start.Seconds() - result.propagate_seconds - result.partition_seconds -
-                              result.optimize_seconds;
+  Partitioned result = std::move(best.partitioned);
+  result.propagate_seconds = propagate_seconds;
+  result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
   return result;
 }
 
@@ -174,7 +268,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   const Stopwatch start;
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, given));
   const double before = start.Seconds();
-  ASSIGN_OR_RETURN(Partitioned result, RewriteEvenly(options, program.get()));
+  ASSIGN_OR_RETURN(Partitioned result, RewriteBest(options, program.get()));
   result.propagate_seconds += before;
   return result;
 }

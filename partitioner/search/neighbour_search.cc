@@ -1,0 +1,277 @@
+#include "partitioner/search/neighbour_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "hlo/base/status.h"
+#include "partitioner/propagation/flow_problem.h"
+
+namespace toroid {
+namespace {
+
+// How far back from an op that moves data its sources are tried.
+constexpr int kSteps = 4;
+// In how many shardings a tensor is tried for one op.
+constexpr size_t kMostShardings = 32;
+constexpr int64_t kTrialsPerProgram = 4;
+
+class Search {
+ public:
+  Search(const NeighbourSearch& search, ShardingPlan* plan)
+      : search_(search), program_(*search.program), graph_(*program_.graph), plan_(*plan) {
+    producer_.assign(graph_.num_tensors(), nullptr);
+    users_.resize(graph_.num_tensors());
+    for (const FlowOp& op : graph_.ops()) {
+      if (!HasRule(op)) continue;
+      for (const int t : op.operands) users_[t].push_back(&op);
+      for (const int t : op.results) producer_[t] = op.instruction == nullptr ? nullptr : &op;
+    }
+  }
+
+  absl::Status Run() {
+    // Every change begins a new round, over the ops that then disagree.
+    bool changed = true;
+    while (changed && !IsOver()) {
+      ASSIGN_OR_RETURN(changed, Round(&Search::LikelyShardings));
+      if (changed) continue;
+      ASSIGN_OR_RETURN(changed, Round(&Search::AllShardings));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // A tensor in a sharding: wherever it is computed, or made so before its users, which then follow.
+  enum Kind { kComputed, kBeforeUsers };
+  struct Trial {
+    Kind kind;
+    int tensor;
+    Sharding sharding;
+  };
+  using Places = absl::flat_hash_map<int, Sharding>;
+
+  bool IsOver() const {
+    return programs_ >= search_.max_programs || program_.planner->steps() - first_step_ >= search_.max_plan_steps ||
+           trials_ >= kTrialsPerProgram * search_.max_programs;
+  }
+
+  bool HasRule(const FlowOp& op) const {
+    return !op.rule->factors.empty() && !program_.annotations.boundaries.contains(op.instruction);
+  }
+
+  // Shardings in which tensor `i` of an op, operands first, is tried.
+  using Shardings = std::vector<Sharding> (Search::*)(const FlowOp& op, size_t i);
+
+  // True if a trial was taken.
+  absl::StatusOr<bool> Round(Shardings shardings) {
+    for (const FlowOp* op : ContestedOps()) {
+      for (const Trial& trial : TrialsOf(*op, shardings)) {
+        if (IsOver()) return false;
+        if (!tried_.emplace(trial.tensor, trial.kind, trial.sharding.dims).second) continue;
+        ++trials_;
+        ASSIGN_OR_RETURN(const bool taken, Try(trial));
+        if (taken) return true;
+      }
+    }
+    return false;
+  }
+
+  absl::StatusOr<bool> Try(const Trial& trial) {
+    std::vector<std::pair<int, std::optional<Annotation>>> before;
+    const auto pin = [&](int t, Sharding sharding) {
+      std::optional<Annotation>& annotation = program_.annotations.tensor[t];
+      before.emplace_back(t, annotation);
+      annotation.emplace();
+      annotation->sharding = std::move(sharding);
+      annotation->closed = ~uint64_t{0};
+    };
+    const auto early = program_.annotations.early;
+    if (trial.kind == kComputed) {
+      pin(trial.tensor, trial.sharding);
+    } else {
+      program_.annotations.early.insert_or_assign(trial.tensor, trial.sharding);
+      for (const FlowOp* user : users_[trial.tensor]) {
+        if (user->instruction == nullptr) continue;
+        const Assignment assignment = Assign(*user, {{trial.tensor, trial.sharding}});
+        for (size_t i = 0; i < user->results.size(); ++i) {
+          if (!MayPin(user->results[i])) continue;
+          pin(user->results[i], Under(*user, user->rule->results[i], assignment));
+        }
+      }
+    }
+    ShardingPlan plan = ProposeShardings(program_);
+    if (plan != plan_ || trial.kind == kBeforeUsers) {
+      ++programs_;
+      ASSIGN_OR_RETURN(const bool improves, search_.improves(plan));
+      if (improves) {
+        plan_ = std::move(plan);
+        tried_.clear();
+        return true;
+      }
+    }
+    for (auto undo = before.rbegin(); undo != before.rend(); ++undo) {
+      program_.annotations.tensor[undo->first] = undo->second;
+    }
+    program_.annotations.early = early;
+    return false;
+  }
+
+  Sharding Under(const FlowOp& op, const TensorFactors& tensor, const Assignment& assignment) const {
+    return ShardingUnder(program_.annotations.mesh, *op.rule, tensor, assignment.factor_axes);
+  }
+
+  bool MayPin(int t) const {
+    return !search_.fixed[t] && !program_.annotations.tensor[t].has_value() && graph_.shape(t).IsArray();
+  }
+
+  // Only the tensors in `places` lie somewhere.
+  Assignment Assign(const FlowOp& op, const Places& places) {
+    const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool) {
+      TensorState state;
+      const auto place = places.find(t);
+      if (place != places.end()) state.places.push_back(place->second);
+      state.reserved = program_.annotations.manual[t];
+      return state;
+    });
+    return ChooseAssignment(problem, program_.planner.get(), program_.annotations.mesh);
+  }
+
+  Places Planned(absl::Span<const int> tensors, int but) const {
+    Places places;
+    for (const int t : tensors) {
+      if (t != but) places.emplace(t, plan_[t]);
+    }
+    return places;
+  }
+
+  static std::vector<int> TensorsOf(const FlowOp& op) {
+    std::vector<int> tensors(op.operands.begin(), op.operands.end());
+    tensors.insert(tensors.end(), op.results.begin(), op.results.end());
+    return tensors;
+  }
+
+  // Those that cannot be computed where the plan has their operands and results; most bytes first.
+  std::vector<const FlowOp*> ContestedOps() {
+    std::vector<std::pair<int64_t, const FlowOp*>> ops;
+    for (const FlowOp& op : graph_.ops()) {
+      if (!HasRule(op)) continue;
+      const int64_t sent = Assign(op, Planned(TensorsOf(op), -1)).sent_bytes;
+      if (sent > 0) ops.emplace_back(-sent, &op);
+    }
+    std::sort(ops.begin(), ops.end());
+    std::vector<const FlowOp*> sorted;
+    for (const auto& [sent, op] : ops) sorted.push_back(op);
+    return sorted;
+  }
+
+  static const TensorFactors& FactorsOf(const FlowOp& op, size_t i) {
+    return i < op.operands.size() ? op.rule->operands[i] : op.rule->results[i - op.operands.size()];
+  }
+
+  // As the op would have it if it were free, as each of its other tensors would, and whole.
+  std::vector<Sharding> LikelyShardings(const FlowOp& op, size_t i) {
+    const std::vector<int> tensors = TensorsOf(op);
+    const int t = tensors[i];
+    std::vector<Sharding> shardings = {Under(op, FactorsOf(op, i), Assign(op, Planned(tensors, t)))};
+    for (const int other : tensors) {
+      if (other != t) shardings.push_back(Under(op, FactorsOf(op, i), Assign(op, {{other, plan_[other]}})));
+    }
+    shardings.push_back(Sharding::Replicated(graph_.shape(t).rank()));
+    return shardings;
+  }
+
+  // One or two dimensions cut as some dimension of the op's tensors is.
+  std::vector<Sharding> AllShardings(const FlowOp& op, size_t i) {
+    std::vector<AxisList> lists;
+    for (const int t : TensorsOf(op)) {
+      for (const AxisList& list : plan_[t].dims) {
+        if (!list.empty() && std::find(lists.begin(), lists.end(), list) == lists.end()) lists.push_back(list);
+      }
+    }
+    const int t = TensorsOf(op)[i];
+    const int rank = graph_.shape(t).rank();
+    const AxisSet manual = program_.annotations.manual[t];
+    std::vector<Sharding> shardings;
+    const auto fits = [&](const AxisList& list, int d) {
+      return (list.Set() & manual) == 0 && program_.annotations.mesh.Product(list) <= graph_.shape(t).dim(d);
+    };
+    for (int d = 0; d < rank; ++d) {
+      for (const AxisList& list : lists) {
+        if (!fits(list, d)) continue;
+        Sharding one = Sharding::Replicated(rank);
+        one.dims[d] = list;
+        shardings.push_back(one);
+        for (int e = d + 1; e < rank; ++e) {
+          for (const AxisList& other : lists) {
+            if ((other.Set() & list.Set()) != 0 || !fits(other, e)) continue;
+            Sharding two = one;
+            two.dims[e] = other;
+            shardings.push_back(std::move(two));
+          }
+        }
+      }
+    }
+    if (shardings.size() > kMostShardings) shardings.resize(kMostShardings);
+    return shardings;
+  }
+
+  std::vector<Trial> TrialsOf(const FlowOp& op, Shardings shardings) {
+    const std::vector<int> tensors = TensorsOf(op);
+    std::vector<Trial> trials;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const int t = tensors[i];
+      if (!graph_.shape(t).IsArray()) continue;
+      for (const Sharding& sharding : (this->*shardings)(op, i)) {
+        if (sharding.dims == plan_[t].dims) continue;
+        if (MayPin(t)) trials.push_back({kComputed, t, sharding});
+        if (i < op.operands.size()) AddSources(t, sharding, &trials);
+      }
+    }
+    return trials;
+  }
+
+  // The tensor before its users, and what it is computed from before theirs.
+  void AddSources(int tensor, const Sharding& sharding, std::vector<Trial>* trials) {
+    int t = tensor;
+    Sharding wanted = sharding;
+    for (int step = 0; step < kSteps; ++step) {
+      if (users_[t].size() > 1) trials->push_back({kBeforeUsers, t, wanted});
+      const FlowOp* op = producer_[t];
+      if (op == nullptr || op->results.size() != 1) return;
+      const Assignment assignment = Assign(*op, {{t, wanted}});
+      int largest = -1;
+      for (size_t i = 0; i < op->operands.size(); ++i) {
+        if (!graph_.shape(op->operands[i]).IsArray()) continue;
+        if (largest < 0 || graph_.shape(op->operands[i]).ByteSize() > graph_.shape(op->operands[largest]).ByteSize()) {
+          largest = static_cast<int>(i);
+        }
+      }
+      if (largest < 0) return;
+      wanted = Under(*op, op->rule->operands[largest], assignment);
+      t = op->operands[largest];
+    }
+  }
+
+  const NeighbourSearch& search_;
+  PreparedProgram& program_;
+  const FlowGraph& graph_;
+  ShardingPlan& plan_;
+  std::vector<const FlowOp*> producer_;
+  std::vector<std::vector<const FlowOp*>> users_;
+  const int64_t first_step_ = program_.planner->steps();
+  int64_t programs_ = 0;
+  int64_t trials_ = 0;  // Of which some propagate to a plan that is known, and write no program.
+  // Since the last change.
+  absl::flat_hash_set<std::tuple<int, Kind, absl::InlinedVector<AxisList, 4>>> tried_;
+};
+
+}  // namespace
+
+absl::Status SearchNeighbours(const NeighbourSearch& search, ShardingPlan* plan) {
+  return Search(search, plan).Run();
+}
+
+}  // namespace toroid

@@ -1,0 +1,31 @@
+// How far partitioned programs are from the best ones there are: all assignments are tried.
+// BUILD: size = "medium"
+#include "gtest/gtest.h"
+#include "tests/partitioner/search/small_programs.h"
+
+namespace toroid {
+namespace {
+
+// The rest by hand: bazel run //tests/partitioner/search:optimality -- --count=2000
+TEST(OptimalityTest, SmallProgramsSendLittleMoreThanTheBest) {
+  double sum = 0;
+  int known = 0, best = 0;
+  for (uint64_t seed = 0; seed < 80; ++seed) {
+    const Optimality optimality = OptimalityOf(MakeSmallProgram(seed), /*max_states=*/5000);
+    if (!optimality.known) continue;
+    ++known;
+    best += optimality.Ratio() == 1;
+    sum += optimality.Ratio();
+    EXPECT_LE(optimality.fewest, optimality.sent);
+  }
+  EXPECT_GE(known, 40);
+  EXPECT_GE(best, known / 2);
+  EXPECT_LE(sum / known, 1.3);
+}
+
+TEST(OptimalityTest, SmallProgramsGiveWhatTheyGiveOnOneDevice) {
+  for (uint64_t seed = 0; seed < 100; ++seed) ExpectRunsEqual(MakeSmallProgram(seed));
+}
+
+}  // namespace
+}  // namespace toroid

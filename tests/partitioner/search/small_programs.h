@@ -1,0 +1,36 @@
+// Random programs of a few products, sums and movements of matrices, and how far their partitioning is from the best.
+#ifndef TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_
+#define TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tests/partitioner/search/best_assignment.h"
+
+namespace toroid {
+
+struct SmallProgram {
+  std::string text;
+  AxisUnits units;
+};
+
+// At most 12 ops over at most 8 devices, the same for the same seed.
+SmallProgram MakeSmallProgram(uint64_t seed);
+
+struct Optimality {
+  double sent = 0;
+  double fewest = 0;
+  bool known = false;  // The best is known: not too many states.
+
+  // Bytes sent over the fewest; 1 where nothing is sent.
+  double Ratio() const { return sent == 0 ? 1 : sent / (fewest == 0 ? 1 : fewest); }
+};
+
+// Expects the results of one device, up to the rounding of sums, with and without garbage in padding.
+void ExpectRunsEqual(const SmallProgram& program);
+
+Optimality OptimalityOf(const SmallProgram& program, size_t max_states);
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_
