@@ -115,6 +115,23 @@ AxisList UnevenAxes(const Mesh& mesh, const ShardingRule& rule, int factor, cons
   return prefix;
 }
 
+bool IsExpressible(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
+  const auto all_are = [&](const auto& tensors) {
+    for (const TensorFactors& tensor : tensors) {
+      for (const DimFactors& dim : tensor) {
+        bool single_elements = true;
+        for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
+          const AxisList& own = factor_axes[dim.factor[i]];
+          if (!single_elements && !own.empty()) return false;
+          single_elements &= mesh.Product(own) == rule.factors[dim.factor[i]].size;
+        }
+      }
+    }
+    return true;
+  };
+  return all_are(rule.operands) && all_are(rule.results);
+}
+
 AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim,
                  absl::Span<const AxisList> factor_axes) {
   if (dim.size == 1) return factor_axes[dim.factor[0]];

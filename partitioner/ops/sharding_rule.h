@@ -111,6 +111,10 @@ AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors
 // The longest prefix of `axes` with no more tiles than the factor has rows.
 AxisList UnevenAxes(const Mesh& mesh, const ShardingRule& rule, int factor, const AxisList& axes);
 
+// True if every tensor can be cut so: in a dimension of several factors a minor one can be cut only if those before it are cut to single
+// elements.
+bool IsExpressible(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
+
 // The axes of a dimension whose factors are cut over `factor_axes`: those of the leading factors that are cut
 // wholly, then those of the first that is not.
 AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim,

@@ -14,6 +14,7 @@
 namespace toroid {
 
 absl::Status OpRewriter::Rewrite(SpmdBuilder& b, const Instruction& instruction) {
+  if (state_.read_through.contains(&instruction)) return absl::OkStatus();
   if (RewriteAnnotation(b, instruction)) return absl::OkStatus();
   if (!state_.graph.LeafOps(instruction).empty()) {
     RewriteLeaves(b, instruction);

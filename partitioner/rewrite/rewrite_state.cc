@@ -3,7 +3,31 @@
 #include <algorithm>
 #include <utility>
 
+#include "partitioner/ops/op_families.h"
+
 namespace toroid {
+
+namespace {
+
+absl::flat_hash_set<const Instruction*> SlicesReadThrough(const Module& module) {
+  absl::flat_hash_set<const Instruction*> read_through, needed;
+  for (const auto& computation : module.computations()) {
+    needed.insert(computation->root());
+    for (const auto& instruction : computation->instructions()) {
+      const auto source = FamilyOf(instruction->opcode()).source;
+      for (int k = 0; k < instruction->num_operands(); ++k) {
+        const Instruction* operand = instruction->operand(k);
+        if (operand->opcode() != Opcode::kSlice) continue;
+        const bool is_through = source != nullptr && &source(*instruction, k) != operand;
+        (is_through ? read_through : needed).insert(operand);
+      }
+    }
+  }
+  for (const Instruction* slice : needed) read_through.erase(slice);
+  return read_through;
+}
+
+}  // namespace
 
 RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
                            LocalValueHook hook, Module* out)
@@ -14,6 +38,7 @@ RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& p
       mesh(program.annotations.mesh),
       plan(plan),
       names(module, graph, annotations, program.relabeled),
+      read_through(SlicesReadThrough(module)),
       out(out),
       copies(out),
       replications(module),

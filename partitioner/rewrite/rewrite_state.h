@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "absl/container/flat_hash_set.h"
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/program_names.h"
@@ -31,6 +32,9 @@ struct RewriteState {
   const Mesh& mesh;
   const ShardingPlan& plan;
   const ProgramNames names;
+
+  // Slices that nobody needs, since all that use them read the array behind them (../ops/read_through.h).
+  const absl::flat_hash_set<const Instruction*> read_through;
 
   // The program of one partition.
   Module* out;

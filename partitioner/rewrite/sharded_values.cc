@@ -112,7 +112,7 @@ Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const 
       factor_axes[f] = rule.Admissible(b.mesh(), f, FactorAxes(b.mesh(), rule, dim, i, wanted.dims[d]));
     }
   }
-  if (wanted.partial != 0 || ShardingUnder(b.mesh(), rule, rule.results[0], factor_axes).dims != wanted.dims) return nullptr;
+  if (wanted.partial != 0 || !IsExpressible(b.mesh(), rule, factor_axes) || ShardingUnder(b.mesh(), rule, rule.results[0], factor_axes).dims != wanted.dims) return nullptr;
   OpContext context;
   context.op = op.instruction;
   context.rule = &rule;

@@ -44,6 +44,20 @@ TEST(FreeValuesTest, AreNeverSent) {
   EXPECT_THAT(Collectives(Interpolation("[1,$n,1]"), 4), ::testing::ElementsAre("all-reduce 1600"));
 }
 
+// An iota in rows, of which a device wants a tile that no range of the iota makes.
+TEST(FreeValuesTest, AReshapeThatCannotBeCutAsWantedIsMadeWholeFirst) {
+  for (const char* tiles : {"[2,3]<=[6]", "[3,2]<=[6]", "[1,6]<=[6]", "[6,1]<=[6]", "[2,3]<=[3,2]T(1,0)"}) {
+    const std::string program = absl::StrCat(R"(
+ENTRY main {
+  x = s32[12,12] parameter(0), sharding={devices=)", tiles, R"(}
+  i = s32[144] iota(), iota_dimension=0
+  r = s32[12,12] reshape(i)
+  ROOT y = s32[12,12] add(x, r)
+})");
+    ExpectEquivalent(program, {}, {6});
+  }
+}
+
 // Two users want the mask cut in two ways.
 TEST(FreeValuesTest, UsersGetTheirOwn) {
   const std::string program = R"(

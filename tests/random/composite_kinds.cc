@@ -121,6 +121,14 @@ void Generator::FreeValue() {
   for (int64_t i = Uniform(1, 4); i > 0; --i) {
     const std::string iota = Fresh("iota"), next = Fresh("free");
     Line(absl::StrCat(iota, " = ", shape, " iota(), iota_dimension=", Uniform(0, static_cast<int64_t>(dims.size()) - 1)));
+    if (value.empty() && Chance(40)) {  // Of all elements in a row, or turned.
+      int64_t elements = 1;
+      for (const int64_t size : dims) elements *= size;
+      const std::string flat = Fresh("flat"), shaped = Fresh("shaped");
+      Line(absl::StrCat(flat, " = ", ShapeText("s32", {elements}), " iota(), iota_dimension=0"));
+      Line(absl::StrCat(shaped, " = ", shape, " reshape(", flat, ")"));
+      value = shaped;
+    }
     if (value.empty()) {
       value = iota;
       continue;
