@@ -108,6 +108,7 @@ class Search {
       ASSIGN_OR_RETURN(const bool improves, search_.improves(plan));
       if (improves) {
         plan_ = std::move(plan);
+        for (const auto& [t, annotation] : before) pinned_.insert(t);
         tried_.clear();
         return true;
       }
@@ -124,7 +125,8 @@ class Search {
   }
 
   bool MayPin(int t) const {
-    return !search_.fixed[t] && !program_.annotations.tensor[t].has_value() && graph_.shape(t).IsArray();
+    const bool asked = program_.annotations.tensor[t].has_value() && !pinned_.contains(t);
+    return !search_.fixed[t] && !asked && graph_.shape(t).IsArray();
   }
 
   // Only the tensors in `places` lie somewhere.
@@ -262,6 +264,7 @@ class Search {
   std::vector<const FlowOp*> producer_;
   std::vector<std::vector<const FlowOp*>> users_;
   const int64_t first_step_ = program_.planner->steps();
+  absl::flat_hash_set<int> pinned_;  // What annotations ask of these is this search's.
   int64_t programs_ = 0;
   int64_t trials_ = 0;  // Of which some propagate to a plan that is known, and write no program.
   // Since the last change.

@@ -30,21 +30,20 @@ Work WorkOf(const std::string& text, int64_t n, int64_t searched_instructions) {
   return work;
 }
 
-// Each result is wanted whole: op by op each is computed in parts and gathered, but p may be gathered before all of them.
-TEST(NeighbourSearchTest, AnOperandIsGatheredOnceForAllItsUsers) {
+// p lies in rows and its users' results are wanted in columns: op by op each is moved, but p may be moved before all.
+TEST(NeighbourSearchTest, AnOperandIsMovedOnceForAllItsUsers) {
   const std::string text = R"(
 ENTRY main {
   p = f32[10,64] parameter(0), sharding={devices=[$n,1]<=[$n]}
-  w = f32[48,64] parameter(1), sharding={replicated}
   a = f32[10,64] negate(p)
   b = f32[64,10] transpose(p), dimensions={1,0}
   c = f32[10,64] abs(p)
-  ROOT r = (f32[10,64], f32[64,10], f32[10,64], f32[48,64]) tuple(a, b, c, w), sharding={{replicated}, {replicated}, {replicated}, {replicated}}
+  ROOT r = (f32[10,64], f32[64,10], f32[10,64]) tuple(a, b, c), sharding={{devices=[1,$n]<=[$n]}, {devices=[$n,1]<=[$n]}, {devices=[1,$n]<=[$n]}}
 })";
   ExpectEquivalent(text);
   const Work greedy = WorkOf(text, 4, 0), searched = WorkOf(text, 4, 20000);
-  EXPECT_EQ(greedy.run.sent_bytes, 3 * 3 * 768);
-  EXPECT_EQ(searched.run.sent_bytes, 3 * 768);
+  EXPECT_EQ(greedy.run.sent_bytes, 3 * 576);
+  EXPECT_EQ(searched.run.sent_bytes, 576);
 }
 
 // A chain whose ends disagree, and what the caller sees: it stays.

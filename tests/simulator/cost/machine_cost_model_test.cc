@@ -148,7 +148,9 @@ ENTRY main {
   ROOT t = (f32[512], f32[8], f32[512,512], f32[512,8]) tuple(p, q, g, h),
       sharding={{replicated}, {replicated}, {replicated}, {replicated}}
 })");
-  const auto partitioned = PartitionModule(*module, PartitionOptions());
+  PartitionOptions options;
+  options.searched_instructions = 0;
+  const auto partitioned = PartitionModule(*module, options);
   ASSERT_OK(partitioned);
   ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*partitioned->module, Slice("tpu-v3-16")));
   const std::vector<CollectiveRecord> records = ListCollectives(*partitioned->module);
