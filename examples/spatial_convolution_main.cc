@@ -58,6 +58,13 @@ struct Request {
   uint64_t seed = 1;
 };
 
+// Images stay in the tiles asked for, where small ones would send less if they were cut otherwise.
+PartitionOptions InTiles() {
+  PartitionOptions options;
+  options.searched_instructions = 0;
+  return options;
+}
+
 std::string Tiling(const ConvNetworkConfig& config) {
   std::string text = absl::StrFormat("%d x %d", static_cast<int>(config.row_parts), static_cast<int>(config.column_parts));
   if (config.batch_parts > 1) absl::StrAppend(&text, ", batch ", config.batch_parts);
@@ -101,7 +108,7 @@ absl::Status RunSmall(const Request& request) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildConvNetworkGradient(config));
   const std::vector<Literal> arguments = ConvNetworkArguments(*module, request.seed);
   ASSIGN_OR_RETURN(const Literal expected, RunSingle(*module, arguments));
-  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, InTiles()));
   ASSIGN_OR_RETURN(const Literal actual,
                    RunPartitioned(*partitioned.module, arguments, module->entry()->root()->shape()));
   // A sum of many terms in another order: what f32 leaves of it.
@@ -141,7 +148,7 @@ absl::Status PredictFullSize(const Request& request) {
                                                      request.cores, "; say --cores=", config.devices()));
     }
     ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildConvNetworkGradient(config));
-    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
+    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, InTiles()));
     ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
     if (request.breakdown) {
       absl::StrAppend(&breakdowns, "\nTiles: ", Tiling(config), "\n\n", SummaryText(simulation.prediction, 120));

@@ -61,9 +61,9 @@ TEST(ConvNetworkTest, NothingIsGathered) {
     SCOPED_TRACE(absl::StrCat(cut.height, "x", cut.width, " over ", cut.batch_parts, "x", cut.row_parts, "x", cut.column_parts));
     const ConvNetworkConfig config = ConfigOf(cut);
     ASSERT_OK_AND_ASSIGN(const auto module, BuildConvNetworkGradient(config));
-    PartitionOptions options;
-    options.searched_instructions = 0;  // Of images so small, a search cuts some by the batch.
-    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, options));
+    PartitionOptions in_tiles;  // Images as small as these would send less if they were cut otherwise.
+    in_tiles.searched_instructions = 0;
+    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, in_tiles));
     EXPECT_TRUE(partitioned.full_replications.empty());
     int64_t weights = 1, reduced = 0;  // And the loss.
     for (const Instruction* parameter : module->entry()->parameters()) {
