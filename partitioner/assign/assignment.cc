@@ -87,7 +87,7 @@ class Chooser {
       DropInexpressible(&cut.factor_axes);
       Evaluate(&cut);
       if (cut.sent_bytes <= busy.sent_bytes && cut.time <= busy.time && cut.replicates <= busy.replicates &&
-          cut.flops < best->flops && Weight(cut) < Weight(*best)) {
+          cut.flops < best->flops && IsBetter(cut, *best)) {
         *best = cut;
       }
     }
@@ -243,20 +243,17 @@ class Chooser {
     return any;
   }
 
-  // Work repeated on several devices is not a way to save bytes, unless the cost model weighs it: fewer flops win before
-  // fewer bytes.
   void Try(Assignment& candidate, Assignment* best) {
     DropInexpressible(&candidate.factor_axes);
     Evaluate(&candidate);
-    if (best->cost == std::numeric_limits<double>::infinity() ||
-        Weight(candidate) < Weight(*best)) {
-      *best = candidate;
-    }
+    if (best->cost == std::numeric_limits<double>::infinity() || IsBetter(candidate, *best)) *best = candidate;
   }
 
-  std::tuple<double, bool, double> Weight(const Assignment& candidate) const {
-    const bool is_timed = planner_->cost().ContractionTime(candidate.flops).has_value();
-    return {is_timed ? 0 : candidate.flops, candidate.replicates, candidate.cost};
+  bool IsBetter(const Assignment& a, const Assignment& b) const {
+    if (!planner_->cost().ContractionTime(a.flops).has_value() && a.flops != b.flops) {
+      return a.flops * kBytesPerFlop + a.cost < b.flops * kBytesPerFlop + b.cost;
+    }
+    return std::make_pair(a.replicates, a.cost) < std::make_pair(b.replicates, b.cost);
   }
 
   // In a dimension of several factors a minor one can be cut only if those before it are cut to single

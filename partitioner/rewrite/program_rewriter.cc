@@ -100,6 +100,8 @@ absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, 
                                                 const RewriteOptions& options) {
   RewrittenProgram result;
   result.module = std::make_unique<Module>(program.flat->name(), *program.flat);
+  result.module->config().replica_count = program.num_replicas;
+  result.module->config().num_partitions = program.annotations.mesh.num_devices();
   RewriteState state(program, plan, *options.policy, options.on_local_value, result.module.get());
   AddOverruledShardings(program, &state.replications);
   RETURN_IF_ERROR(ProgramRewriter(&state).Run());
