@@ -1,6 +1,10 @@
 #include "partitioner/stages/local_passes.h"
 
 #include "hlo/passes/dce_pass.h"
+#include "hlo/passes/duplicates_pass.h"
+#include "hlo/passes/loop_collectives_pass.h"
+#include "hlo/passes/merge_collectives_pass.h"
+#include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/product_order_pass.h"
 #include "partitioner/provenance/causes_pass.h"
 
@@ -8,9 +12,20 @@ namespace toroid {
 
 absl::Span<const NamedPass> LocalPasses() {
   static constexpr NamedPass kPasses[] = {
-      {"dead_code", MakePass<DcePass>},              // Drops what nothing needs.
-      {"product_order", MakePass<ProductOrderPass>},  // Exchanges the sides of products that are transposed back.
-      {"causes", MakePass<CausesPass>},              // Writes why collectives are there; behind it they cannot be merged.
+      // Drops what nothing needs.
+      {"dead_code", MakePass<DcePass>},
+      // Merges instructions that compute the same.
+      {"duplicates", MakePass<DuplicatesPass>},
+      // Moves collectives out of loops; arrays of at most so many bytes are held meanwhile.
+      {"loop_collectives", MakePass<LoopCollectivesPass>, MakePassWith<LoopCollectivesPass>},
+      // Makes one op of two that move or choose elements one after the other.
+      {"merge_movement", MakePass<MergeMovementPass>},
+      // Puts collectives of one kind into one, of at most so many bytes.
+      {"merge_collectives", MakePass<MergeCollectivesPass>, MakePassWith<MergeCollectivesPass>},
+      // Exchanges the sides of products that are transposed back.
+      {"product_order", MakePass<ProductOrderPass>},
+      // Writes why collectives are there; behind it they cannot be merged.
+      {"causes", MakePass<CausesPass>},
   };
   return kPasses;
 }

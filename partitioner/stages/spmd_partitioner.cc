@@ -194,7 +194,7 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
   WholeRun run = WorkOfWholeRun(*best->partitioned.module);
   if (run.sent_bytes == 0) return absl::OkStatus();
   PartitionOptions plain = options;
-  plain.passes = {"dead_code"};
+  plain.passes = {"dead_code", "duplicates", "loop_collectives"};  // Those that change what is sent.
   // The caller sees what propagation found.
   for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
     std::optional<Annotation>& annotation = program->annotations.tensor[t];
