@@ -92,7 +92,7 @@ class Merger {
   bool Run() {
     const int n = computation_->size();
     std::vector<Instruction*> now(n, nullptr);
-    absl::flat_hash_set<const Instruction*, Hash, Equal> seen(0, Hash{this}, Equal{this});
+    absl::flat_hash_set<const Instruction*, Hash, Equal> seen(n, Hash{this}, Equal{this});
     bool changed = false;
     for (int i = 0; i < n; ++i) {
       Instruction* op = computation_->instruction(i);
@@ -117,6 +117,9 @@ class Merger {
     }
     if (!changed) return false;
     if (Instruction* root = now[computation_->root()->index()]) computation_->set_root(root);
+    std::vector<bool> keep(n);
+    for (int i = 0; i < n; ++i) keep[i] = now[i] == nullptr;
+    computation_->Keep(keep);
     return true;
   }
 

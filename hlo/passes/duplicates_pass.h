@@ -6,7 +6,7 @@
 //         b = f32[8] select(k, x, z)
 //         ROOT t = tuple(a, b)
 //
-// One walk in order: an instruction is numbered as the first one like it whose operands have equal numbers
+// What is replaced goes; what it alone needed is left to dead code elimination. One walk in order: an instruction is numbered as the first one like it whose operands have equal numbers
 // (hlo/analysis/alike.h), and its users read that one. Left alone are side effects, opaque barriers (what stands behind
 // one is computed anew on purpose), tokens, asynchronous pairs and buffers.
 //

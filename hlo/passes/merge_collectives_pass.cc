@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "hlo/analysis/alike.h"
-#include "hlo/analysis/trip_count.h"
+#include "hlo/analysis/rough_costs.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
@@ -18,9 +18,6 @@
 
 namespace toroid {
 namespace {
-
-// What an instruction costs, in bytes of memory traffic: links are slower than memory, flops faster.
-constexpr double kBytesPerSentByte = 16, kBytesPerFlop = 0.01;
 
 bool IsKind(Opcode opcode, bool all_reduces_only) {
   switch (opcode) {
@@ -63,32 +60,6 @@ bool AreOfOneKind(const Instruction& a, const Instruction& b) {
 
 // Bytes of what it takes or gives, whichever is more.
 int64_t BytesOf(const Instruction& op) { return std::max(ArrayBytes(op.operand(0)->shape()), ArrayBytes(op.shape())); }
-
-// What each computation costs when it runs once, by its index.
-class Costs {
- public:
-  explicit Costs(const Module& module) : of_computation_(module.num_computations(), 0) {
-    for (const auto& computation : module.computations()) {  // Callees stand before their callers.
-      double& sum = of_computation_[computation->index()];
-      for (const auto& op : computation->instructions()) sum += Of(*op);
-    }
-  }
-
-  double Of(const Instruction& op) const {
-    double cost = 0;
-    if (HasTrait(op.opcode(), kRunsBody)) {
-      for (const Computation* callee : op.called()) cost += of_computation_[callee->index()];
-      if (op.opcode() == Opcode::kWhile) cost *= static_cast<double>(TripCount(op).value_or(1));
-      return cost;
-    }
-    if (!HasTrait(op.opcode(), kNoStorage)) cost += static_cast<double>(ArrayBytes(op.shape()));
-    if (IsCollective(op.opcode())) cost *= kBytesPerSentByte;
-    return cost + kBytesPerFlop * static_cast<double>(MatrixFlops(op));
-  }
-
- private:
-  std::vector<double> of_computation_;
-};
 
 // Operands and control predecessors, and the other way round: a list of users by index.
 class Order {
@@ -156,7 +127,7 @@ using Groups = std::vector<std::vector<Instruction*>>;
 // Walks a computation and says what is merged.
 class Walk {
  public:
-  Walk(const MergeCollectivesPass::Options& options, const Costs& costs, Computation* computation, std::vector<Kind> kinds)
+  Walk(const MergeCollectivesPass::Options& options, const RoughCosts& costs, Computation* computation, std::vector<Kind> kinds)
       : options_(options),
         computation_(*computation),
         kinds_(std::move(kinds)),
@@ -205,7 +176,8 @@ class Walk {
         continue;
       }
       Kind& kind = kinds_[kind_of_[i]];
-      Waiting& waiting = (kinds_behind_[i] & BitOf(kind_of_[i])) != 0 ? kind.inner : kind.last;
+      const bool is_last = options_.put_off_last && (kinds_behind_[i] & BitOf(kind_of_[i])) == 0;
+      Waiting& waiting = is_last ? kind.last : kind.inner;
       waiting.ops.push_back(i);
       waiting.longest = std::max(waiting.longest, before_[i] + cost_[i] + behind_[i]);
     }
@@ -323,11 +295,11 @@ absl::Status Apply(const Groups& groups, Computation* computation) {
 absl::StatusOr<bool> MergeCollectivesPass::Run(std::unique_ptr<Module>* module) {
   if (options_.most_bytes <= 0) return false;
   bool changed = false;
-  std::unique_ptr<Costs> costs;
+  std::unique_ptr<RoughCosts> costs;
   for (const auto& computation : (*module)->computations()) {
     std::vector<Kind> kinds = KindsIn(*computation, options_.all_reduces_only);
     if (kinds.empty()) continue;
-    if (costs == nullptr) costs = std::make_unique<Costs>(**module);
+    if (costs == nullptr) costs = std::make_unique<RoughCosts>(**module);
     const Groups groups = Walk(options_, *costs, computation.get(), std::move(kinds)).Run();
     if (groups.empty()) continue;
     RETURN_IF_ERROR(Apply(groups, computation.get()));

@@ -32,6 +32,8 @@ class MergeCollectivesPass : public Pass {
     int64_t most_bytes = kMergedCollectiveBytes;
     double most_delay = 0.02;  // As a share of the longest way; negative: whatever it costs.
     bool all_reduces_only = false;
+    // Those that no other of their kind waits for are put off until nothing but they is left, so that they all are one.
+    bool put_off_last = true;
   };
 
   MergeCollectivesPass() = default;
