@@ -5,19 +5,29 @@
 
 namespace toroid {
 
+namespace {
+
+bool IsDone(Opcode opcode) {
+  return opcode == Opcode::kAllReduceDone || opcode == Opcode::kAllGatherDone || opcode == Opcode::kCollectivePermuteDone;
+}
+
+}  // namespace
+
 MergedCollectives::MergedCollectives(const Computation& computation) {
   absl::flat_hash_set<const Instruction*> taken_whole = {computation.root()};
   for (const auto& op : computation.instructions()) {
     if (op->opcode() != Opcode::kGetTupleElement) {
       for (const Instruction* operand : op->operands()) {
-        if (operand->num_operands() > 1 && IsCollective(operand->opcode())) taken_whole.insert(operand);
+        if (operand->num_operands() > 1 && IsCollective(operand->opcode()) && !IsDone(op->opcode())) taken_whole.insert(operand);
       }
       continue;
     }
     const Instruction* all = op->operand(0);
+    const Shape& results = all->shape();
+    if (IsDone(all->opcode())) all = all->operand(0);  // Behind its done.
     const int64_t n = all->num_operands(), k = op->tuple_index();
-    if (n < 2 || !IsCollective(all->opcode()) || k < 0 || k >= n || !all->shape().IsTuple() ||
-        static_cast<int64_t>(all->shape().tuple_shapes().size()) != n) {
+    if (n < 2 || !IsCollective(all->opcode()) || k < 0 || k >= n || !results.IsTuple() ||
+        static_cast<int64_t>(results.tuple_shapes().size()) != n) {
       continue;
     }
     if (op->cause() == 0 && op->FrontendAttribute(kCauseAttribute) == nullptr) continue;

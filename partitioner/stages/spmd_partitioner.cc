@@ -193,7 +193,8 @@ constexpr int64_t kSearchedPlanSteps = 200000;
 absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
   if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
   PartitionOptions plain = options;
-  plain.passes = {"dead_code", "duplicates", "loop_collectives"};  // Those that change what is sent.
+  // Those that change what is sent.
+  plain.passes = {"dead_code", "duplicates", "loop_collectives", "reduce_scatter", "dead_code", "product_order"};
   // The caller sees what propagation found.
   for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
     std::optional<Annotation>& annotation = program->annotations.tensor[t];
