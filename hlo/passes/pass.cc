@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/base/status.h"
@@ -77,14 +78,25 @@ absl::StatusOr<std::vector<PassReport>> PassPipeline::RunOnCopy(const Module& so
 
 absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names, absl::Span<const NamedPass> known) {
   PassPipeline pipeline;
-  for (const std::string& name : names) {
+  for (const std::string& listed : names) {
+    const size_t colon = listed.find(':');
+    const std::string name = listed.substr(0, colon);
     const auto named = std::find_if(known.begin(), known.end(), [&](const NamedPass& p) { return p.name == name; });
     if (named == known.end()) {
       const auto append = [](std::string* out, const NamedPass& p) { absl::StrAppend(out, p.name); };
       return absl::InvalidArgumentError(
           absl::StrCat("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", ", append)));
     }
-    pipeline.Add(named->make());
+    if (colon == std::string::npos) {
+      pipeline.Add(named->make());
+      continue;
+    }
+    int64_t number;
+    if (named->make_with == nullptr || !absl::SimpleAtoi(listed.substr(colon + 1), &number) || number < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("pass '", listed, "': ", named->make_with == nullptr ? "it has no number" : "expected NAME:NUMBER"));
+    }
+    pipeline.Add(named->make_with(number));
   }
   return pipeline;
 }

@@ -5,6 +5,7 @@
 #ifndef TOROID_HLO_PASSES_PASS_H_
 #define TOROID_HLO_PASSES_PASS_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -87,6 +88,7 @@ class PassPipeline {
 struct NamedPass {
   absl::string_view name;
   std::unique_ptr<Pass> (*make)();
+  std::unique_ptr<Pass> (*make_with)(int64_t number) = nullptr;  // Of NAME:NUMBER, where the pass has a number.
 };
 
 template <typename P>
@@ -94,8 +96,14 @@ std::unique_ptr<Pass> MakePass() {
   return std::make_unique<P>();
 }
 
+template <typename P>
+std::unique_ptr<Pass> MakePassWith(int64_t number) {
+  return std::make_unique<P>(number);
+}
+
 // The pipeline that a list of names asks for, in its order; a pass may stand in it more than once.
-// Errors: kInvalidArgument for a name that none of `known` has, with those that there are.
+// Errors: kInvalidArgument for a name that none of `known` has, with those that there are; for a number that is none, or of a
+// pass that has none.
 absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names, absl::Span<const NamedPass> known);
 
 }  // namespace toroid

@@ -39,7 +39,9 @@ struct PartitionOptions {
   // (hlo/passes/windowed_einsum_pass.h). 0: all; INT64_MAX: none.
   int64_t windowed_einsum_bytes = kWindowedEinsumBytes;
   // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
-  std::vector<std::string> passes = {"dead_code", "product_order", "causes"};
+  std::vector<std::string> passes = {"dead_code",      "duplicates", "loop_collectives", "reduce_scatter",
+                                     "merge_movement", "dead_code",  "product_order",    "merge_collectives",
+                                     "causes"};
   // Called with the name of a phase or pass and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
   // The verifier runs after each phase and pass; an error names it.

@@ -10,6 +10,7 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/device_limit.h"
 #include "hlo/ir/spmd_record.h"
+#include "hlo/passes/duplicates_pass.h"
 #include "hlo/passes/expand_ops_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/mixed_precision.h"
@@ -20,6 +21,12 @@
 
 namespace toroid {
 namespace {
+
+// Not merged with others like them: what states how it lies, what partitioning looks for, and what has a body.
+bool StaysApart(const Instruction& op) {
+  return op.sharding() != nullptr || op.frontend_attributes() != nullptr || op.opcode() == Opcode::kCustomCall ||
+         op.opcode() == Opcode::kRngBitGenerator || HasTrait(op.opcode(), kRunsBody);
+}
 
 // A permutation of 0..n-1 that depends on the seed alone.
 std::vector<int64_t> RandomPermutation(int64_t n, uint64_t seed) {
@@ -93,6 +100,8 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
   pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
+  // What two users compute alike is cut once; constants and the like are made where they are needed.
+  pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_generated = true});
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,

@@ -114,7 +114,7 @@ std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, const
     row.sent_bytes = SaturatingAdd(row.sent_bytes, SaturatingMultiply(record.sent_bytes, times));
     if (options.times != nullptr) {
       const auto predicted = options.times->of_collective.find(record.op);
-      if (predicted != options.times->of_collective.end()) row.seconds += predicted->second;
+      if (predicted != options.times->of_collective.end()) row.seconds += predicted->second * record.share;
     }
     if (row.count > 1) continue;
     SplitCause(record.cause, &row.text);
@@ -205,6 +205,10 @@ std::vector<std::string> NumberColumns(const std::vector<Row>& rows, const Predi
   return lines;
 }
 
+int64_t NumCollectives(absl::Span<const CollectiveRecord> collectives) {
+  return std::count_if(collectives.begin(), collectives.end(), [](const CollectiveRecord& r) { return r.array == 0; });
+}
+
 std::string ReplicationLines(absl::Span<const FullReplication> replications, const ExplainOptions& options) {
   using Key = std::tuple<std::vector<std::string>, int64_t, std::string, std::string, size_t>;
   std::vector<Key> order;
@@ -279,6 +283,7 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
   std::string out;
   int64_t total = 0;
   bool all_known = true, all_groups_known = true;
+  const int64_t arrays = static_cast<int64_t>(collectives.size()), started = NumCollectives(collectives);
   if (rows.empty()) {
     out = "no collectives\n";
   } else {
@@ -298,7 +303,8 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
   absl::StrAppend(&out, "sent per device in all: ", BytesText(total),
                   total < kInFull ? "" : absl::StrCat(" (", CountText(total), " bytes)"),
                   all_known ? "" : ", loops of unknown length counted once",
-                  all_groups_known ? "" : ", groups of unknown size as of one device", "\n");
+                  all_groups_known ? "" : ", groups of unknown size as of one device",
+                  started == arrays ? "" : absl::StrCat(", ", CountText(arrays), " arrays in ", CountText(started), " collectives"), "\n");
   if (options.times != nullptr) out += PredictionLine(*options.times);
   return out + ReplicationLines(replications, options);
 }
@@ -315,7 +321,7 @@ std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t 
     sent = SaturatingAdd(sent, SaturatingMultiply(record.sent_bytes, record.executions.times));
     known &= record.executions.known && record.group_size != 0;
   }
-  const int64_t count = static_cast<int64_t>(collectives.size());
+  const int64_t count = NumCollectives(collectives);
   return absl::StrCat("one program for ", CountText(num_partitions), num_partitions == 1 ? " device: " : " devices: ",
                       CountText(count), count == 1 ? " collective sends " : " collectives send ",
                       known ? "" : "at least ", BytesText(sent), " per device");

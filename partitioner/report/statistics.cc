@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hlo/analysis/collective.h"
+#include "hlo/analysis/merged_collectives.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
@@ -106,8 +107,9 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
   std::vector<CollectiveRecord> records;
   const std::vector<Executions> executions = CountExecutions(module);
   for (const auto& computation : module.computations()) {
+    const MergedCollectives merged(*computation);
     for (const auto& instruction : computation->instructions()) {
-      const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
+      std::optional<Collective> collective = CollectiveOf(*instruction, counts);
       if (!collective) continue;
       CollectiveRecord record;
       record.opcode = std::string(instruction->opcode_name());
@@ -119,7 +121,29 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       record.executions = executions[computation->index()];
       record.cause = CauseOf(*instruction);
       record.source = SourceLine(module, instruction->metadata());
-      records.push_back(std::move(record));
+      const auto elements = merged.ElementsOf(*instruction);
+      if (elements.empty()) {
+        records.push_back(std::move(record));
+        continue;
+      }
+      // Sums of the arrays' numbers are the collective's.
+      int64_t bytes_before = 0, sent_before = 0;
+      for (size_t k = 0; k < elements.size(); ++k) {
+        CollectiveRecord of_array = record;
+        of_array.array = static_cast<int>(k);
+        of_array.operand_bytes = ArrayBytes(instruction->operand(static_cast<int64_t>(k))->shape());
+        of_array.share = record.operand_bytes == 0 ? 1.0 / static_cast<double>(elements.size())
+                                                   : static_cast<double>(of_array.operand_bytes) / static_cast<double>(record.operand_bytes);
+        collective->operand_bytes = bytes_before = SaturatingAdd(bytes_before, of_array.operand_bytes);
+        of_array.sent_bytes = Sent(*collective) - sent_before;
+        sent_before += of_array.sent_bytes;
+        if (elements[k] != nullptr) {
+          of_array.cause = CauseOf(*elements[k]);
+          of_array.source = SourceLine(module, elements[k]->metadata());
+          if (k > 0) of_array.instruction = elements[k]->name();
+        }
+        records.push_back(std::move(of_array));
+      }
     }
   }
   return records;

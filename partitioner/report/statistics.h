@@ -44,11 +44,14 @@ struct WholeRun {
 };
 WholeRun WorkOfWholeRun(const Module& module);
 
-// One collective of a program and why it is there.
+// One array of a collective of a program and why it is there. Collectives that were merged
+// (hlo/analysis/merged_collectives.h) have one record for each of their arrays, all others one.
 struct CollectiveRecord {
   std::string opcode;
   std::string instruction;
   const Instruction* op = nullptr;
+  int array = 0;              // Its number in a merged collective.
+  double share = 1;           // Its part of the collective's bytes.
   int64_t group_size = 1;     // 0 where nothing tells; then a group of one is counted.
   int64_t operand_bytes = 0;  // Of one execution.
   int64_t sent_bytes = 0;

@@ -1,16 +1,37 @@
 #include "partitioner/stages/local_passes.h"
 
+#include "hlo/passes/async_collectives_pass.h"
 #include "hlo/passes/dce_pass.h"
+#include "hlo/passes/duplicates_pass.h"
+#include "hlo/passes/loop_collectives_pass.h"
+#include "hlo/passes/merge_collectives_pass.h"
+#include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/product_order_pass.h"
+#include "hlo/passes/reduce_scatter_pass.h"
 #include "partitioner/provenance/causes_pass.h"
 
 namespace toroid {
 
 absl::Span<const NamedPass> LocalPasses() {
   static constexpr NamedPass kPasses[] = {
-      {"dead_code", MakePass<DcePass>},              // Drops what nothing needs.
-      {"product_order", MakePass<ProductOrderPass>},  // Exchanges the sides of products that are transposed back.
-      {"causes", MakePass<CausesPass>},              // Writes why collectives are there; behind it they cannot be merged.
+      // Drops what nothing needs.
+      {"dead_code", MakePass<DcePass>},
+      // Merges instructions that compute the same.
+      {"duplicates", MakePass<DuplicatesPass>},
+      // Moves collectives out of loops; arrays of at most so many bytes are held meanwhile.
+      {"loop_collectives", MakePass<LoopCollectivesPass>, MakePassWith<LoopCollectivesPass>},
+      // Turns all-reduces of which every device reads its own part into reduce-scatters.
+      {"reduce_scatter", MakePass<ReduceScatterPass>},
+      // Makes one op of two that move or choose elements one after the other.
+      {"merge_movement", MakePass<MergeMovementPass>},
+      // Puts collectives of one kind into one, of at most so many bytes.
+      {"merge_collectives", MakePass<MergeCollectivesPass>, MakePassWith<MergeCollectivesPass>},
+      // Exchanges the sides of products that are transposed back.
+      {"product_order", MakePass<ProductOrderPass>},
+      // Writes why collectives are there; behind it they cannot be merged.
+      {"causes", MakePass<CausesPass>},
+      // Cuts collectives into a start and a done.
+      {"async_collectives", MakePass<AsyncCollectivesPass>},
   };
   return kPasses;
 }

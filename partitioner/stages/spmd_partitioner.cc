@@ -191,10 +191,10 @@ constexpr int64_t kSearchedPlanSteps = 200000;
 
 // Looks for a plan under which the program sends less or computes less, and neither more.
 absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
-  WholeRun run = WorkOfWholeRun(*best->partitioned.module);
-  if (run.sent_bytes == 0) return absl::OkStatus();
+  if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
   PartitionOptions plain = options;
-  plain.passes = {"dead_code"};
+  // Those that change what is sent.
+  plain.passes = {"dead_code", "duplicates", "loop_collectives", "reduce_scatter", "dead_code", "product_order"};
   // The caller sees what propagation found.
   for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
     std::optional<Annotation>& annotation = program->annotations.tensor[t];
@@ -205,7 +205,9 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
     annotation = std::move(fixed);
   }
   // To gather what can be cut, and so to repeat work that is no contraction, is no way to send less, unless it is little.
-  const double peak_bytes = 1.05 * static_cast<double>(ComputePeakMemory(*best->partitioned.module).bytes);
+  ASSIGN_OR_RETURN(const Candidate first, RewriteUnder(*program, plain, best->plan, *best->policy));
+  WholeRun run = WorkOfWholeRun(*first.partitioned.module);
+  const double peak_bytes = 1.05 * static_cast<double>(ComputePeakMemory(*first.partitioned.module).bytes);
   const size_t replications = best->partitioned.full_replications.size();
   bool improved = false;
   NeighbourSearch search;

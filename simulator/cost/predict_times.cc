@@ -36,7 +36,8 @@ const Instruction* TaggedOp(absl::string_view name, const std::vector<const Inst
   if (slash != absl::string_view::npos) name.remove_prefix(slash + 1);
   size_t k = 0;
   if (!absl::ConsumePrefix(&name, kTag) || !absl::SimpleAtoi(name, &k) || k >= ops.size()) return nullptr;
-  return ops[k];
+  // An array of a merged collective, which lowering splits.
+  return ops[k]->opcode() == Opcode::kGetTupleElement ? ops[k]->operand(0) : ops[k];
 }
 
 // What a collective of the lowered program stands for.

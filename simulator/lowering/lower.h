@@ -2,11 +2,12 @@
 // branch is one step of the core or one exchange between cores, and its shapes say how arrays lie in memory.
 //
 //   inline_calls         calls become what they compute
+//   split_collectives    what partitioning merged is apart again
 //   cumulative_sum       trees of windows
 //   row_scatter          scatters of one element for each row as choices
 //   simplify             what moves nothing goes
 //   bfloat16             what only products read is rounded where it is made
-//   all_reduce_combiner  exchanges that can run at once
+//   merge_collectives    all-reduces that can run at once, as this compiler combines them
 //   layout               the order of dimensions of every array, copies where two are needed
 //   fusion               groups
 //   rematerialization    large values made a second time, if the program does not fit otherwise

@@ -278,8 +278,9 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
     passes.push_back(pass["pass"]);
     EXPECT_GE(pass["seconds"], 0) << passes.back();
   }
-  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "windowed_einsum", "dead_code", "product_order",
-                                            "causes"));
+  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "duplicates", "windowed_einsum", "dead_code",
+                                            "duplicates", "loop_collectives", "reduce_scatter", "merge_movement", "dead_code",
+                                            "product_order", "merge_collectives", "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
   EXPECT_GT(json["flops_per_device"], 0);
@@ -302,13 +303,18 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
     return nlohmann::json::parse(outcome.out, nullptr, false);
   };
   const auto both = passes_of(""), none = passes_of("--passes=none"), twice = passes_of("--passes=dead_code,dead_code");
-  EXPECT_EQ(none["seconds"]["passes"].size(), 5) << "those before propagation, and that of another flag, stay";
-  EXPECT_EQ(twice["seconds"]["passes"].size(), 7);
+  EXPECT_EQ(none["seconds"]["passes"].size(), 6) << "those before propagation, and that of another flag, stay";
+  EXPECT_EQ(twice["seconds"]["passes"].size(), 8);
   EXPECT_GT(none["instructions"]["after"], both["instructions"]["after"]);
-  EXPECT_EQ(twice["instructions"]["after"], both["instructions"]["after"]);
+  EXPECT_GT(twice["instructions"]["after"], both["instructions"]["after"]);
+  EXPECT_GT(none["instructions"]["after"], twice["instructions"]["after"]);
+  const auto apart = passes_of("--passes=dead_code,merge_collectives:0,causes"), merged = passes_of("--passes=dead_code,merge_collectives:1000000");
+  EXPECT_GE(apart["collectives"]["all-reduce"]["count"], merged["collectives"]["all-reduce"]["count"]);
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, kModel, " --passes=dead_code:4")).err, HasSubstr("it has no number"));
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, kModel, " --passes=merge_collectives:few")).err, HasSubstr("expected NAME:NUMBER"));
   const Outcome unknown = RunShell(absl::StrCat(kPartition, kModel, " --passes=fusion"));
   EXPECT_NE(unknown.exit, 0);
-  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, product_order, causes"));
+  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, duplicates, loop_collectives, "));
 }
 
 TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {
@@ -405,8 +411,9 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
   }
   EXPECT_THAT(files, ::testing::UnorderedElementsAre(
                          "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_expand_ops.hlo", "03_inline_calls.hlo",
-                         "04_propagate.hlo", "05_partition.hlo", "06_windowed_einsum.hlo", "07_dead_code.hlo",
-                         "08_product_order.hlo", "09_causes.hlo"));
+                         "04_duplicates.hlo", "05_propagate.hlo", "06_partition.hlo", "07_windowed_einsum.hlo", "08_dead_code.hlo",
+                         "09_duplicates.hlo", "10_loop_collectives.hlo", "11_reduce_scatter.hlo", "12_merge_movement.hlo",
+                         "13_dead_code.hlo", "14_product_order.hlo", "15_merge_collectives.hlo", "16_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {

@@ -1,0 +1,33 @@
+// Collectives of several arrays that MergeCollectivesPass made of collectives of one.
+//
+// They are known by their arrays' get-tuple-elements, which say why each is there (hlo/ir/cause_attribute.h).
+#ifndef TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_
+#define TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+class MergedCollectives {
+ public:
+  // Holds as long as nothing is dropped from the computation.
+  explicit MergedCollectives(const Computation& computation);
+
+  bool empty() const { return elements_.empty(); }
+  // By number of the array: what takes it out, null for what nothing takes out. Empty for any other instruction.
+  absl::Span<const Instruction* const> ElementsOf(const Instruction& collective) const {
+    const auto it = elements_.find(&collective);
+    return it == elements_.end() ? absl::Span<const Instruction* const>() : absl::MakeConstSpan(it->second);
+  }
+
+ private:
+  absl::flat_hash_map<const Instruction*, std::vector<const Instruction*>> elements_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_

@@ -1,0 +1,32 @@
+#include "hlo/analysis/rough_costs.h"
+
+#include "hlo/analysis/trip_count.h"
+#include "hlo/analysis/work.h"
+
+namespace toroid {
+namespace {
+
+constexpr double kBytesPerSentByte = 16, kBytesPerFlop = 0.01;
+
+}  // namespace
+
+RoughCosts::RoughCosts(const Module& module) : of_computation_(module.num_computations(), 0) {
+  for (const auto& computation : module.computations()) {  // Callees stand before their callers.
+    double& sum = of_computation_[computation->index()];
+    for (const auto& op : computation->instructions()) sum += Of(*op);
+  }
+}
+
+double RoughCosts::Of(const Instruction& op) const {
+  double cost = 0;
+  if (HasTrait(op.opcode(), kRunsBody)) {
+    for (const Computation* callee : op.called()) cost += of_computation_[callee->index()];
+    if (op.opcode() == Opcode::kWhile) cost *= static_cast<double>(TripCount(op).value_or(1));
+    return cost;
+  }
+  if (!HasTrait(op.opcode(), kNoStorage)) cost += static_cast<double>(ArrayBytes(op.shape()));
+  if (IsCollective(op.opcode())) cost *= kBytesPerSentByte;
+  return cost + kBytesPerFlop * static_cast<double>(MatrixFlops(op));
+}
+
+}  // namespace toroid

@@ -1,0 +1,30 @@
+// Makes one op of two that move or choose elements one after the other.
+//
+//   slice(slice(x))                        => slice(x)
+//   slice(pad(x, v))                       => pad(x, v) by less, or slice(x); the pad is read by nothing else
+//   slice(concatenate(x, y))               => slice(x), where that has all of it
+//   slice(broadcast(x))                    => broadcast(x), of whole dimensions of x
+//   pad(pad(x, v), v)                      => pad(x, v), where the outer one takes away no more than the inner one added
+//   reshape(reshape(x)), transpose(transpose(x)), broadcast(broadcast(x)) => one
+//   select(m, select(m, a, b), c)          => select(m, a, c), and so for the other side
+//   select(m, a, a), and(m, m), or(m, m)   => what both sides are
+// and nothing at all for what then changes nothing. Of an exchange between neighbours that is cut out of a padded array, a padded
+// tile that is masked twice, and the like. Ops with layouts of their own, or dimensions sized at run time, stay.
+#ifndef TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
+#define TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class MergeMovementPass : public Pass {
+ public:
+  absl::string_view name() const override { return "merge_movement"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_

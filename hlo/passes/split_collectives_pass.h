@@ -1,0 +1,25 @@
+// Takes apart what MergeCollectivesPass merged, for whoever merges by rules of their own.
+//
+// Before: all = (f32[8], f32[2]) all-reduce(x, y), to_apply=add, ...    After: a = f32[8] all-reduce(x), to_apply=add, ...
+//         a = f32[8] get-tuple-element(all), index=0                           b = f32[2] all-reduce(y), to_apply=add, ...
+//         b = f32[2] get-tuple-element(all), index=1
+// Such a collective is told by the causes of its arrays, which stand on their get-tuple-elements (hlo/ir/cause_attribute.h).
+// Those that somebody wrote of several arrays stay.
+#ifndef TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_
+#define TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class SplitCollectivesPass : public Pass {
+ public:
+  absl::string_view name() const override { return "split_collectives"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_
