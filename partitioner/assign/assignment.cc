@@ -311,7 +311,7 @@ class Chooser {
       const double bytes = LocalBytes(view, needed);
       cost += planner_->cost().MemoryTime(bytes);
       bool gathers = false;
-      if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
+      if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && !rule_.weighs_gathering && CanTakeParts(i)) {
         // Weights split over an axis that now cuts something else of the op are meant to be gathered.
         for (const Sharding& place : view.places) gathers |= (place.DimAxes() & ~used) != 0;
       }

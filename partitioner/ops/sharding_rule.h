@@ -70,6 +70,9 @@ struct ShardingRule {
   bool leaves_partial = true;
   // So does a cut indexed factor: every device gives the elements that it holds.
   bool indexed_is_partial = false;
+  // The local program of a cut factor exchanges about as much as gathering the operands would send: what sends less wins, even if
+  // operands become whole.
+  bool weighs_gathering = false;
   // Flops for each combination of positions of its factors: 2 for contractions. 0: too few for repeating them on
   // several devices to matter.
   double flops_per_point = 0;
