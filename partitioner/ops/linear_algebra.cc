@@ -2,11 +2,6 @@
 
 namespace toroid {
 
-ShardingRule FftShardingRule(const Instruction& instruction) {
-  const int rank = instruction.shape().rank();
-  return BatchRule(instruction, rank - instruction.attrs().fft_length_size());
-}
-
 ShardingRule CholeskyShardingRule(const Instruction& instruction) {
   return BatchRule(instruction, instruction.shape().rank() - 2);
 }

@@ -1,4 +1,4 @@
-// `cholesky`, `triangular-solve`, `fft`: leading dimensions are a batch, the rest runs in one piece; right-hand-side
+// `cholesky`, `triangular-solve`: leading dimensions are a batch, the rest runs in one piece; right-hand-side
 // columns of a solve (rows, when solving from the right) are independent. The local program is the op itself.
 #ifndef TOROID_PARTITIONER_OPS_LINEAR_ALGEBRA_H_
 #define TOROID_PARTITIONER_OPS_LINEAR_ALGEBRA_H_
@@ -7,7 +7,6 @@
 
 namespace toroid {
 
-ShardingRule FftShardingRule(const Instruction& instruction);
 ShardingRule CholeskyShardingRule(const Instruction& instruction);
 ShardingRule TriangularSolveShardingRule(const Instruction& instruction);
 

@@ -12,6 +12,7 @@
 #include "partitioner/ops/dynamic_slice.h"
 #include "partitioner/ops/dynamic_update_slice.h"
 #include "partitioner/ops/elementwise.h"
+#include "partitioner/ops/fft.h"
 #include "partitioner/ops/gather.h"
 #include "partitioner/ops/identity.h"
 #include "partitioner/ops/iota.h"
@@ -54,7 +55,6 @@ constexpr OpFamily kBroadcast = {BroadcastShardingRule};
 constexpr OpFamily kTranspose = {TransposeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kFft = {FftShardingRule};
 constexpr OpFamily kCholesky = {CholeskyShardingRule};
 constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule};
 constexpr OpFamily kAllReduce = {AllReduceShardingRule};
@@ -79,6 +79,9 @@ constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRng
 constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
 constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
 constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr, BytesSentByCustomCall};
+
+// A local program that hands whole tiles round.
+constexpr OpFamily kFft = {FftShardingRule, PartitionFft, nullptr, BytesSentByFft};
 
 // A local program that fetches rows of other tiles.
 constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, nullptr, BytesSentByReshape};
@@ -179,6 +182,7 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
     case FactorKind::kReduction:
       return true;
     case FactorKind::kPermuting:
+    case FactorKind::kExchanged:
     case FactorKind::kIndexed:
       return FamilyOf(op.opcode()).program != nullptr;
     case FactorKind::kNeedsReplication:

@@ -10,6 +10,7 @@
 //                      local program fetches what its part meets)
 //   kPermuting         cutting it moves data between neighbours (slice, pad, reverse, windows): the family's own local
 //                      program fetches it
+//   kExchanged         as kPermuting, whole tiles, so that no sharding flows along it: another dimension may take the cut for less
 //   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program masks
 //   kNeedsReplication  never cut where the op runs, but sharding flows along it (the sorted dimension)
 //   kBlocked           never cut where the op runs, and no sharding flows along it
@@ -25,7 +26,7 @@
 
 namespace toroid {
 
-enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kIndexed, kNeedsReplication, kBlocked };
+enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kExchanged, kIndexed, kNeedsReplication, kBlocked };
 
 struct Factor {
   int64_t size = 1;

@@ -109,7 +109,15 @@ ShardingRule SortShardingRule(const Instruction& instruction) {
 absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const int dim = static_cast<int>(context.op->dimension());
-  if (!context.IsCut(0, dim) || context.op->operand(0)->shape().NumElements() == 0) return context.CloneLocal();
+  if (!context.IsCut(0, dim)) return context.CloneLocal();
+  if (context.op->operand(0)->shape().NumElements() == 0) {
+    std::vector<Instruction*> nothing;
+    for (int i = 0; i < static_cast<int>(context.results.size()); ++i) {
+      const Shape shape = context.ResultShape(i);
+      nothing.push_back(b.Zeros(shape.element_type(), shape.dims()));
+    }
+    return nothing;
+  }
   if (!ReadsFirstRows(*context.op)) return SortTiles(context, dim);
   const AxisList& axes = context.AxesOf(0, dim);
   const int64_t n = context.GlobalDim(0, dim), k = std::max<int64_t>(1, RowsRead(*context.op));

@@ -92,11 +92,14 @@ void Generator::Convolution() {
 
 void Generator::Fft() {
   Dims in = NonEmptyDims(1, 3);
-  const bool inverse = Chance(40);
-  const int64_t n = in.back();
-  const std::string x = Parameter("c64", in);
-  Result("c64", in,
-         absl::StrCat("fft(", x, "), fft_type=", inverse ? "IFFT" : "FFT", ", fft_length={", n, "}"));
+  if (Chance(30)) in.back() = Pick<int64_t>({16, 36, 64});  // As four steps need.
+  const std::string type = Of({"FFT", "IFFT", "RFFT", "IRFFT"});
+  if (type == "IRFFT") in.back() = std::max<int64_t>(in.back(), 2);
+  Dims out = in, length(in.end() - Uniform(1, static_cast<int64_t>(in.size())), in.end());
+  if (type == "RFFT") out.back() = in.back() / 2 + 1;
+  if (type == "IRFFT") out.back() = length.back() = 2 * in.back() - 2;
+  const std::string x = Parameter(type == "RFFT" ? "f32" : "c64", in);
+  Result(type == "IRFFT" ? "f32" : "c64", out, absl::StrCat("fft(", x, "), fft_type=", type, ", fft_length=", List(length)));
   program_.exact = false;
   result_type_ = "pred";
 }

@@ -174,6 +174,8 @@ TEST(SortTest, OfTilesThatStayCut) {
   }
 }
 
+TEST(SortTest, OfNothing) { ExpectEquivalent(absl::StrReplaceAll(Sorted(40, {"f32", "s32"}, kLess), {{"[2,40]", "[0,40]"}})); }
+
 // A comparison of two keys, which reads other arrays than the first, and in which equal rows differ.
 TEST(SortTest, OfTilesByTwoKeys) {
   const char* keys = R"(  zero = s32[] constant(0)
