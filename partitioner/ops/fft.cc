@@ -9,10 +9,7 @@
 namespace toroid {
 namespace {
 
-// A batch of fewer rows seldom takes the cut of the transformed dimensions.
-constexpr int64_t kBatchRows = 8;
-
-enum class Way { kLines, kFourSteps, kGather };
+enum class Way { kLines, kFourSteps };
 
 // The transform of one dimension, cut in `tiles`.
 struct LineTransform {
@@ -36,22 +33,13 @@ struct LineTransform {
         const double complex = static_cast<double>(TileIn() * std::max(w_in, w_out));
         return all * (others * (in + 2 * complex) + (type == xla::RFFT ? out : 0));
       }
-      case Way::kGather:
-        return all * (s - 1) * in;
     }
     return 0;
   }
 
-  bool Allows(Way way) const {
-    return way != Way::kFourSteps || (type != xla::IRFFT && n_in % (tiles * tiles) == 0);
-  }
-
   Way Best() const {
-    Way best = Way::kLines;  // The least work, of equal bytes.
-    for (const Way way : {Way::kFourSteps, Way::kGather}) {
-      if (Allows(way) && Sent(way) < Sent(best)) best = way;
-    }
-    return best;
+    const bool can_take_steps = type != xla::IRFFT && n_in % (tiles * tiles) == 0;
+    return can_take_steps && Sent(Way::kFourSteps) < Sent(Way::kLines) ? Way::kFourSteps : Way::kLines;
   }
 };
 
@@ -106,17 +94,7 @@ class FftWriter {
     if (axes.empty()) {
       x = Fft(x, transform.type, transform.type == xla::RFFT ? transform.n_in : transform.n_out);
     } else {
-      switch (transform.Best()) {
-        case Way::kLines:
-          x = ByLines(x, transform, axes);
-          break;
-        case Way::kFourSteps:
-          x = InFourSteps(x, transform, axes);
-          break;
-        case Way::kGather:
-          x = Gathered(x, transform, axes);
-          break;
-      }
+      x = transform.Best() == Way::kLines ? ByLines(x, transform, axes) : InFourSteps(x, transform, axes);
     }
     dims.back() = x->shape().dim(1);
     return b_.Transpose(b_.Reshape(x, dims), back);
@@ -183,12 +161,6 @@ class FftWriter {
     return b_.Op(Opcode::kComplex, x->shape(), {real_part, imaginary});
   }
 
-  Instruction* Gathered(Instruction* x, const LineTransform& t, const AxisList& axes) {
-    x = WholeLine(b_.AllGather(x, axes, 1), t);
-    x = b_.PadAlong(x, 1, 0, t.tiles * t.TileOut() - t.n_out);
-    return b_.DynamicSliceAlong(x, 1, b_.Offset(axes, t.TileOut(), SpmdBuilder::IndexType(t.tiles * t.TileOut())), t.TileOut());
-  }
-
   OpContext& context_;
   const Instruction& op_;
   SpmdBuilder& b_;
@@ -199,10 +171,7 @@ class FftWriter {
 ShardingRule FftShardingRule(const Instruction& instruction) {
   const int rank = instruction.shape().rank();
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
-  const int first = rank - NumTransformed(instruction);
-  bool has_batch = false;
-  for (int d = 0; d < first; ++d) has_batch |= instruction.shape().dim(d) >= kBatchRows;
-  for (int d = first; d < rank; ++d) rule.factors[d].kind = has_batch ? FactorKind::kExchanged : FactorKind::kPermuting;
+  for (int d = rank - NumTransformed(instruction); d < rank; ++d) rule.factors[d].kind = FactorKind::kExchanged;
   rule.weighs_gathering = true;
   return rule;
 }

@@ -7,11 +7,10 @@
 //                X[k] = sum over i2 of W_m^(i2 k2) W_n^(i2 k1) (sum over i1 of W_s^(i1 k1) x[i])
 //              an all-to-all before the inner sums, one between the sums, one behind. Sends 3 (s - 1) / s tiles.
 //              Holds for s^2 | n; not IRFFT
-//   gathering  s - 1 tiles; every device then keeps its tile of the result
 //
+// Assignments weigh that against gathering, and against moving the cut to the batch, which keeps it from one transform to the
+// next: no sharding flows along transformed dimensions.
 // Example: c64[1048576] over 8: 3 all-to-alls of a tile of 1 MiB, 2.75 MB; gathering sends 7.3 MB.
-// A batch of 8 rows or more usually takes the cut, and keeps it from one transform to the next: then no sharding flows along
-// transformed dimensions.
 // Uneven: lines are completed with what is computed for nobody; padding inside a line is cut off before it is transformed.
 // Source: D. H. Bailey, FFTs in external or hierarchical memory (1990), for the four steps.
 #ifndef TOROID_PARTITIONER_OPS_FFT_H_

@@ -3,6 +3,7 @@
 #include "hlo/base/math.h"
 #include "partitioner/ops/bitcast_convert.h"
 #include "partitioner/ops/broadcast.h"
+#include "partitioner/ops/cholesky.h"
 #include "partitioner/ops/collectives.h"
 #include "partitioner/ops/concatenate.h"
 #include "partitioner/ops/constant.h"
@@ -16,7 +17,6 @@
 #include "partitioner/ops/gather.h"
 #include "partitioner/ops/identity.h"
 #include "partitioner/ops/iota.h"
-#include "partitioner/ops/linear_algebra.h"
 #include "partitioner/ops/pad.h"
 #include "partitioner/ops/ragged_dot.h"
 #include "partitioner/ops/read_through.h"
@@ -32,6 +32,7 @@
 #include "partitioner/ops/sort.h"
 #include "partitioner/ops/top_k.h"
 #include "partitioner/ops/transpose.h"
+#include "partitioner/ops/triangular_solve.h"
 
 namespace toroid {
 namespace {
@@ -55,8 +56,6 @@ constexpr OpFamily kBroadcast = {BroadcastShardingRule};
 constexpr OpFamily kTranspose = {TransposeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kCholesky = {CholeskyShardingRule};
-constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule};
 constexpr OpFamily kAllReduce = {AllReduceShardingRule};
 constexpr OpFamily kAllGather = {AllGatherShardingRule};
 constexpr OpFamily kReduceScatter = {ReduceScatterShardingRule};
@@ -82,6 +81,9 @@ constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, n
 
 // A local program that hands whole tiles round.
 constexpr OpFamily kFft = {FftShardingRule, PartitionFft, nullptr, BytesSentByFft};
+constexpr OpFamily kCholesky = {CholeskyShardingRule, PartitionCholesky, nullptr, BytesSentByCholesky};
+constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve, nullptr,
+                                       BytesSentByTriangularSolve};
 
 // A local program that fetches rows of other tiles.
 constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, nullptr, BytesSentByReshape};

@@ -12,7 +12,7 @@
 //                      program fetches it
 //   kExchanged         as kPermuting, whole tiles, so that no sharding flows along it: another dimension may take the cut for less
 //   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program masks
-//   kNeedsReplication  never cut where the op runs, but sharding flows along it (the sorted dimension)
+//   kNeedsReplication  never cut where the op runs, but sharding flows along it
 //   kBlocked           never cut where the op runs, and no sharding flows along it
 #ifndef TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
 #define TOROID_PARTITIONER_OPS_SHARDING_RULE_H_

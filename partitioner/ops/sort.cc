@@ -43,54 +43,6 @@ bool ReadsFirstRows(const Instruction& sort) {
   return kFirstRowsIn * RowsRead(sort) <= sort.operand(0)->shape().dim(static_cast<int>(sort.dimension()));
 }
 
-// All rows on every device, sorted; of these its tile.
-std::vector<Instruction*> SortGathered(OpContext& context, int dim) {
-  SpmdBuilder& b = *context.b;
-  const AxisList& axes = context.AxesOf(0, dim);
-  const int64_t n = context.GlobalDim(0, dim), tiles = b.mesh().Product(axes), tile = CeilOfRatio(n, tiles);
-  std::vector<Instruction*> rows = context.operands;
-  const int counter = CounterOf(*context.op);
-  for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
-    Dims dims(rows[i]->shape().dims().begin(), rows[i]->shape().dims().end());
-    dims[dim] = n;
-    rows[i] = i == counter ? b.Iota(rows[i]->shape().element_type(), dims, dim)
-                           : b.SliceAlong(b.AllGather(rows[i], axes, dim), dim, 0, n);
-  }
-  rows = SortOf(context, rows, context.copy_computation(context.op->called(0)));
-  Instruction* start = b.Offset(axes, tile, SpmdBuilder::IndexType(tile * tiles));
-  for (Instruction*& array : rows) {
-    array = b.DynamicSliceAlong(b.PadAlong(array, dim, 0, tile * tiles - n), dim, start, tile);
-  }
-  return rows;
-}
-
-int64_t BytesOfGathering(const Instruction& op, int64_t tiles, absl::Span<const double> operand_bytes) {
-  const int counter = CounterOf(op);
-  double bytes = std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0);
-  if (counter >= 0) bytes -= operand_bytes[counter];
-  return (tiles - 1) * static_cast<int64_t>(bytes);
-}
-
-// What columnsort sends. operand_bytes: of a tile.
-int64_t BytesOfColumns(const Instruction& op, int64_t tiles, absl::Span<const double> operand_bytes) {
-  const int64_t tile = CeilOfRatio(op.operand(0)->shape().dim(static_cast<int>(op.dimension())), tiles);
-  const double rows = static_cast<double>(std::max<int64_t>(1, tile));
-  const double bytes = std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0);
-  const double width = static_cast<double>(ByteWidth(op.operand(0)->shape().element_type()));
-  return ColumnSort(op, tiles).SentBytes(bytes / rows, operand_bytes[0] / rows / width);
-}
-
-// Sorts along a cut dimension, which stays cut.
-std::vector<Instruction*> SortTiles(OpContext& context, int dim) {
-  const int64_t tiles = context.b->mesh().Product(context.AxesOf(0, dim));
-  std::vector<double> bytes;
-  for (const Instruction* operand : context.operands) bytes.push_back(static_cast<double>(operand->shape().ByteSize()));
-  if (BytesOfColumns(*context.op, tiles, bytes) < BytesOfGathering(*context.op, tiles, bytes)) {
-    return ColumnSort(*context.op, tiles).Build(context);
-  }
-  return SortGathered(context, dim);
-}
-
 }  // namespace
 
 ShardingRule SortShardingRule(const Instruction& instruction) {
@@ -118,7 +70,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
     }
     return nothing;
   }
-  if (!ReadsFirstRows(*context.op)) return SortTiles(context, dim);
+  if (!ReadsFirstRows(*context.op)) return ColumnSort(*context.op, b.mesh().Product(context.AxesOf(0, dim))).Build(context);
   const AxisList& axes = context.AxesOf(0, dim);
   const int64_t n = context.GlobalDim(0, dim), k = std::max<int64_t>(1, RowsRead(*context.op));
   const int64_t tiles = b.mesh().Product(axes), tile = CeilOfRatio(n, tiles);
@@ -148,11 +100,12 @@ int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles, absl::
   if (factor != static_cast<int>(op.dimension())) return 0;
   const int64_t n = op.operand(0)->shape().dim(factor), tile = CeilOfRatio(n, tiles);
   if (tile == 0 || operand_bytes[0] == 0) return 0;
-  if (!ReadsFirstRows(op)) return std::min(BytesOfGathering(op, tiles, operand_bytes), BytesOfColumns(op, tiles, operand_bytes));
-  const int64_t rows = std::min(tile, RowsRead(op));
-  const double bytes = std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0);
-  return static_cast<int64_t>(static_cast<double>(tiles - 1) * bytes / static_cast<double>(tile) *
-                              static_cast<double>(rows));
+  const double row = std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0) / static_cast<double>(tile);
+  if (!ReadsFirstRows(op)) {
+    const double width = static_cast<double>(ByteWidth(op.operand(0)->shape().element_type()));
+    return ColumnSort(op, tiles).SentBytes(row, operand_bytes[0] / static_cast<double>(tile) / width);
+  }
+  return static_cast<int64_t>(static_cast<double>(tiles - 1) * row * static_cast<double>(std::min(tile, RowsRead(op))));
 }
 
 }  // namespace toroid
