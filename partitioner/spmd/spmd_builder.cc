@@ -192,6 +192,25 @@ Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim
   return Collective(Opcode::kAllToAll, x->shape(), x, CollectiveAttrs(Opcode::kAllToAll, axes, dim));
 }
 
+Instruction* SpmdBuilder::BroadcastFrom(Instruction* x, const AxisList& axes, int64_t member) {
+  const xla::HloInstructionProto*& attrs =
+      shared_->collective_attrs[{.opcode = Opcode::kCollectiveBroadcast, .axes = axes, .wanted = {}, .numbers = {member}}];
+  if (attrs == nullptr) {
+    // The first of a group has what all of it get.
+    auto* made = module()->New<xla::HloInstructionProto>();
+    auto* list = made->mutable_collective_device_list();
+    const std::vector<int64_t> at = mesh().Positions(axes);
+    for (const int64_t other : mesh().Positions(mesh().InOrder(mesh().AllAxes() & ~axes.Set()))) {
+      auto* group = list->add_replica_groups();
+      for (size_t i = 0; i < at.size(); ++i) {
+        group->add_replica_ids(mesh().order().DeviceAt(other + at[(static_cast<size_t>(member) + i) % at.size()]));
+      }
+    }
+    attrs = made;
+  }
+  return Collective(Opcode::kCollectiveBroadcast, x->shape(), x, attrs);
+}
+
 const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& pairs) {
   xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
   attrs->mutable_source_target_pairs()->Reserve(static_cast<int>(pairs.size()));

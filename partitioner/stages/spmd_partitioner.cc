@@ -103,7 +103,11 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
 
   const Stopwatch end;
   PassPipeline first;
-  if (options.windowed_einsum_bytes < INT64_MAX) first.Add<WindowedEinsumPass>(options.windowed_einsum_bytes);
+  if (options.windowed_einsum_bytes < INT64_MAX) {
+    first.Add<WindowedEinsumPass>(WindowedEinsumOptions{.least_bytes = options.windowed_einsum_bytes,
+                                                        .both_directions = options.windowed_einsum_both_directions,
+                                                        .unroll = options.windowed_einsum_unroll});
+  }
   ASSIGN_OR_RETURN(PassPipeline listed, MakePipeline(options.passes, LocalPasses()));
   result.passes = program.passes;
   for (PassPipeline* pipeline : {&first, &listed}) {

@@ -154,7 +154,7 @@ class Generator {
   std::string CountedIndices(const std::string& type, const Dims& dims, const Dims& in, const Dims& map);
   std::string IndexedTail(const std::string& x, const std::string& type, const Dims& dims);
   void CallOp();
-  std::string DominantMatrices(const std::string& type, const Dims& dims);
+  std::string DominantMatrices(const std::string& type, const Dims& dims, int64_t large);
   void Broadcast();
   void Reshape();
   void Transpose();
