@@ -94,6 +94,7 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
   rewrite.on_local_value = options.on_local_value;
   ASSIGN_OR_RETURN(RewrittenProgram rewritten, RewriteProgram(program, plan, rewrite));
   result.module = std::move(rewritten.module);
+  for (size_t i = 0; i < rewritten.outputs.size(); ++i) plan[program.graph->outputs()[i]] = rewritten.outputs[i];
   RecordPartitioning(program, plan, result.module.get());
   result.num_partitions = annotations.mesh.num_devices();
   result.full_replications = std::move(rewritten.full_replications);
