@@ -39,6 +39,10 @@ int64_t RowsRead(const Instruction& sort) {
 // Where fewer rows are read than this part of all, those of every tile are gathered.
 constexpr int64_t kFirstRowsIn = 4;
 
+// Shorter lines are gathered by most meshes, or lie in one piece: no sharding flows along them, so that what follows is not
+// cut again.
+constexpr int64_t kLongLine = 1024;
+
 bool ReadsFirstRows(const Instruction& sort) {
   return kFirstRowsIn * RowsRead(sort) <= sort.operand(0)->shape().dim(static_cast<int>(sort.dimension()));
 }
@@ -48,7 +52,8 @@ bool ReadsFirstRows(const Instruction& sort) {
 ShardingRule SortShardingRule(const Instruction& instruction) {
   ShardingRule rule = BatchRule(instruction, instruction.operand(0)->shape().rank());
   const int dim = static_cast<int>(instruction.dimension());
-  rule.factors[dim].kind = FactorKind::kPermuting;
+  rule.factors[dim].kind =
+      instruction.operand(0)->shape().dim(dim) < kLongLine ? FactorKind::kExchanged : FactorKind::kPermuting;
   rule.weighs_gathering = true;
   if (ReadsFirstRows(instruction)) {
     rule.factors[dim].kind = FactorKind::kReduction;

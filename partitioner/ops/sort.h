@@ -1,5 +1,5 @@
 // `sort`: dimensions but the sorted one pass through. The sorted one may be cut: tiles are then sorted together (column_sort.h).
-// Assignments weigh what that sends against gathering all rows, and against moving the cut to another dimension.
+// Shardings flow along it in lines of 1,024 rows and more, which tiles of most meshes are long enough for. Assignments weigh what that sends against gathering all rows, and against moving the cut to another dimension.
 //
 // Where only the first k of n rows are ever read, k <= n / 4 (slices of the results, as a top-k is written without an op of its
 // own), the tiles are not put in order: every tile sorts its own rows, the first k of each are gathered, and sorted

@@ -249,7 +249,7 @@ void Generator::Sort() {
   const bool is_long = Chance(15);
   if (is_long) {  // As long as tiles are sorted together.
     for (int64_t& size : dims) size = std::min<int64_t>(size, 3);
-    dims[d] = Uniform(30, 400);
+    dims[d] = Chance(50) ? Uniform(30, 400) : Uniform(1024, 1200);
   }
   const std::string less = Fresh("less");
   Computation(

@@ -142,7 +142,7 @@ TEST(SortTest, OfWhichOnlyTheFirstRowsAreReadTakesThoseOfEveryTile) {
 
 // A sort of some lines of n rows, cut, by the first array. `arrays`: "TYPE" or "TYPE counted", with `less` as the comparison's root.
 std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std::string& less, bool is_stable = true) {
-  std::string comparison, parameters, names, shapes;
+  std::string comparison, parameters, names, shapes, shardings;
   for (size_t i = 0; i < arrays.size(); ++i) {
     const std::vector<std::string> words = absl::StrSplit(arrays[i], ' ');
     const std::string shape = absl::StrCat(words[0], "[2,", n, "]"), cut = ", sharding={devices=[1,$n]<=[$n]}";
@@ -152,10 +152,14 @@ std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std:
                     words.size() > 1 ? " iota(), iota_dimension=1" : absl::StrCat(" parameter(", i, ")", cut), "\n");
     absl::StrAppend(&names, i > 0 ? ", " : "", "x", i);
     absl::StrAppend(&shapes, i > 0 ? ", " : "", shape);
+    absl::StrAppend(&shardings, i > 0 ? ", " : "", "{devices=[1,$n]<=[$n]}");
   }
-  if (arrays.size() > 1) shapes = absl::StrCat("(", shapes, ")");
+  if (arrays.size() > 1) {
+    shapes = absl::StrCat("(", shapes, ")");
+    shardings = absl::StrCat("{", shardings, "}");
+  }
   return absl::StrCat("less {\n", comparison, less, "}\nENTRY main {\n", parameters, "  ROOT s = ", shapes, " sort(", names,
-                      "), dimensions={1}, is_stable=", is_stable ? "true" : "false", ", to_apply=less\n}\n");
+                      "), dimensions={1}, is_stable=", is_stable ? "true" : "false", ", to_apply=less, sharding=", shardings, "\n}\n");
 }
 
 constexpr char kLess[] = "  ROOT r = pred[] compare(a0, b0), direction=LT\n";
@@ -214,6 +218,15 @@ TEST(SortTest, OfTilesSendsLessThanGatheringThem) {
   // Tiles that are too small, or too few, are gathered; who counts is not.
   EXPECT_THAT(Collectives(Sorted(64, {"s32"}, kLess), 8), ElementsAre("all-gather 64"));
   EXPECT_THAT(Collectives(Sorted(8000, {"f32", "s32 counted"}, kLess), 2), ElementsAre("all-gather 32000"));
+}
+
+// What follows a short line is not cut again: the line is gathered once, and all else computed everywhere.
+TEST(SortTest, NoShardingFlowsAlongShortLines) {
+  std::string text = Sorted(64, {"s32"}, kLess);
+  text = absl::StrReplaceAll(text, {{", to_apply=less, sharding={devices=[1,$n]<=[$n]}", ", to_apply=less"}, {"ROOT s", "s"}});
+  text = absl::StrCat(text.substr(0, text.rfind('}')), "  ROOT r = s32[2,64] reverse(s), dimensions={1}\n}\n");
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 8), ElementsAre("all-gather 64"));
 }
 
 TEST(SortTest, OverManyDevicesTakesAsManyInstructions) {
