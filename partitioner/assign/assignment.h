@@ -39,7 +39,7 @@ struct Assignment {
 // A flop saved is worth so many bytes sent, and no more: moving tiles to be cut where they are small, or uneven, costs
 // more than it saves. A core of TPU v3 does 880 flops in the time in which it sends a byte; far fewer are asked for here,
 // since work repeated on several devices is no way to save bytes.
-inline constexpr double kBytesPerFlop = 0.25;
+inline constexpr double kBytesPerFlop = 1;
 
 struct AssignmentProblem {
   const Instruction* op = nullptr;  // Null for plain data flow.

@@ -1,6 +1,7 @@
 #include "partitioner/reshard/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -183,6 +184,12 @@ class Search {
         const int of_e = SuffixOf(axes, n, mesh_.Product(to_.dims[e]), mesh_.Product(state.dims[e]));
         if (of_d > 0) ExpandAllToAll(at, state, v, d, e, of_d);
         if (of_e > 0 && of_e != of_d) ExpandAllToAll(at, state, v, d, e, of_e);
+        // Or all that the other dimension lacks, where it stands here in that order.
+        if (!state.dims[e].IsPrefixOf(to_.dims[e])) continue;
+        const AxisList lacking = to_.dims[e].Suffix(state.dims[e].size());
+        if (lacking.size() > n && lacking.size() <= axes.size() && axes.Suffix(axes.size() - lacking.size()) == lacking) {
+          ExpandAllToAll(at, state, v, d, e, lacking.size());
+        }
       }
     }
     // Cut free axes the way the target does.
@@ -293,12 +300,50 @@ class Search {
 
   void ExpandPermute(int at, const Sharding& state, int64_t v) {
     if (state.partial != to_.partial || state.dims == to_.dims) return;
-    // The target's order; axes to be gathered afterwards stand behind it.
+    const std::optional<Sharding> whole = PermutedToTarget(state);
+    const Sharding permuted = whole.has_value() ? *whole : PermutedTowardsTarget(state);
+    if (permuted.dims != state.dims) Relax(at, v, Move{MoveKind::kPermute, AxisList(), -1, -1, permuted});
+  }
+
+  // The same tiles, each dimension beginning with what the target has there as far as there are tiles, the other axes behind
+  // it: first those that other dimensions of the target lack, in their order, so that one all-to-all takes them there.
+  // The state itself where sizes do not allow it.
+  Sharding PermutedTowardsTarget(const Sharding& state) const {
+    Sharding permuted = state;
+    std::vector<int64_t> left;
+    AxisSet free = state.DimAxes();
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      permuted.dims[d] = AxisList();
+      left.push_back(mesh_.Product(state.dims[d]));
+      for (const int axis : to_.dims[d]) {
+        if ((free >> axis & 1) == 0 || left[d] % mesh_.size(axis) != 0) break;
+        left[d] /= mesh_.size(axis);
+        free &= ~(AxisSet{1} << axis);
+        permuted.dims[d].push_back(axis);
+      }
+    }
+    AxisList pool;
+    for (size_t d = 0; d < dims_.size(); ++d) pool.Append(to_.dims[d].Only(free));
+    pool.Append(mesh_.InOrder(free & ~pool.Set()));
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      for (const int axis : pool) {
+        if ((free >> axis & 1) == 0 || left[d] % mesh_.size(axis) != 0) continue;
+        left[d] /= mesh_.size(axis);
+        free &= ~(AxisSet{1} << axis);
+        permuted.dims[d].push_back(axis);
+      }
+      if (left[d] != 1) return state;
+    }
+    return permuted;
+  }
+
+  // The target's order; axes to be gathered afterwards stand behind it. Nullopt if there are fewer tiles in a dimension.
+  std::optional<Sharding> PermutedToTarget(const Sharding& state) const {
     Sharding permuted = to_;
     AxisSet free = state.DimAxes() & ~to_.DimAxes();
     for (size_t d = 0; d < dims_.size(); ++d) {
       const int64_t have = mesh_.Product(state.dims[d]), wanted = mesh_.Product(to_.dims[d]);
-      if (have % wanted != 0) return;
+      if (have % wanted != 0) return std::nullopt;
       int64_t left = have / wanted;
       for (const int axis : mesh_.InOrder(free)) {
         if (left % mesh_.size(axis) != 0) continue;
@@ -306,9 +351,9 @@ class Search {
         free &= ~(AxisSet{1} << axis);
         permuted.dims[d].push_back(axis);
       }
-      if (left != 1) return;
+      if (left != 1) return std::nullopt;
     }
-    if (permuted.dims != state.dims) Relax(at, v, Move{MoveKind::kPermute, AxisList(), -1, -1, permuted});
+    return permuted;
   }
 
   void Relax(int at, int64_t v, Move move) {
