@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "examples/data/counter_random.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {

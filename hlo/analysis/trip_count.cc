@@ -9,6 +9,7 @@
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

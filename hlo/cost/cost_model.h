@@ -3,8 +3,8 @@
 // Costs are times in link bytes: the time in which a link carries one byte. In that unit a collective that sends v
 // bytes costs v, so that sums stay exact and equal plans compare equal; SecondsPerLinkByte() turns it into seconds.
 //
-// Order of choices: fewer flops of a contraction before less time (work repeated on several devices is no way to save
-// bytes) unless the model says what flops take, less time before fewer bytes sent, those before a smaller intermediate,
+// Order of choices: fewer flops of a contraction before less time, unless they are few (kBytesPerFlop of
+// partitioner/assign) or the model says what flops take, less time before fewer bytes sent, those before a smaller intermediate,
 // that before fewer steps.
 // Example: gathering 3 MB over links of 70 GB/s costs 3e6, or 43 us; reading them from memory of 450 GB/s 4.7e5.
 #ifndef TOROID_HLO_COST_COST_MODEL_H_

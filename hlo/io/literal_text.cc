@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/einsum.h"
+#include "hlo/ir/native_types.h"
 #include "hlo/ir/neutral_element.h"
 #include "hlo/ops/infer_shape.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

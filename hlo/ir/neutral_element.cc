@@ -3,6 +3,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "hlo/ir/native_types.h"
+
 namespace toroid {
 namespace {
 

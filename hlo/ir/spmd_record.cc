@@ -3,20 +3,27 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "hlo/ir/device_limit.h"
+#include "hlo/ir/replica_groups.h"
 
 namespace toroid {
 namespace {
 
 struct DeviceOps {
-  bool collectives = false;
+  bool collectives = false;  // But for those between the replicas of a module that says it has several.
   bool boundaries = false;  // Of manual regions.
 };
 
+bool IsBetweenReplicas(const Instruction& instruction) {
+  const auto mode = GroupModeOf(instruction);
+  return mode.ok() && *mode == GroupMode::kCrossReplica;
+}
+
 DeviceOps FindDeviceOps(const Module& module) {
+  const bool one_replica = ReplicasOf(module) <= 1;
   DeviceOps ops;
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
-      ops.collectives |= IsCollective(instruction->opcode());
+      ops.collectives |= IsCollective(instruction->opcode()) && (one_replica || !IsBetweenReplicas(*instruction));
       if (instruction->opcode() != Opcode::kCustomCall) continue;
       const absl::string_view target = instruction->custom_call_target();
       ops.boundaries |= target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
@@ -33,6 +40,12 @@ bool IsPartitioned(const Module& module) { return module.proto().has_spmd_output
 int64_t ReplicasOf(const Module& module) {
   if (module.proto().has_device_assignment()) return module.proto().device_assignment().replica_count();
   return module.config().replica_count;
+}
+
+void SetReplicas(int64_t replicas, Module* module) {
+  module->config().replica_count = replicas;
+  if (!module->proto().has_device_assignment()) return;
+  module->mutable_proto()->mutable_device_assignment()->set_replica_count(static_cast<int32_t>(replicas));
 }
 
 absl::StatusOr<int64_t> PartitionsOf(const Module& module) {

@@ -26,6 +26,7 @@ absl::StatusOr<int64_t> PartitionsOf(const Module& module);
 
 // Replicas that a module is for, by the same fields; not checked.
 int64_t ReplicasOf(const Module& module);
+void SetReplicas(int64_t replicas, Module* module);
 
 // How entry parameter `i` is cut, one sharding per leaf; replicated where the module does not say.
 absl::StatusOr<std::vector<HloSharding>> ParameterShardings(const Module& module, int i);

@@ -66,8 +66,26 @@ bool IsFloat(PrimitiveType type) { return KindOf(type) == Kind::kFloat; }
 bool IsComplex(PrimitiveType type) { return KindOf(type) == Kind::kComplex; }
 
 int64_t ByteWidth(PrimitiveType type) {
-  return VisitArrayType(
-      type, [](auto tag) -> int64_t { return sizeof(typename decltype(tag)::type); }, int64_t{0});
+  switch (type) {
+    case xla::S16:
+    case xla::U16:
+    case xla::F16:
+    case xla::BF16:
+      return 2;
+    case xla::S32:
+    case xla::U32:
+    case xla::F32:
+      return 4;
+    case xla::S64:
+    case xla::U64:
+    case xla::F64:
+    case xla::C64:
+      return 8;
+    case xla::C128:
+      return 16;
+    default:
+      return IsArrayType(type) ? 1 : 0;
+  }
 }
 
 int64_t BitWidth(PrimitiveType type) {

@@ -1,62 +1,21 @@
-// Element types: names, widths, and the C++ type that holds an element.
+// Element types: names and widths. The C++ types of their elements: native_types.h.
 //
 // Storage: one element takes ByteWidth(type) bytes. Types narrower than a byte (s1..s4, u1..u4, f4, f6) take
 // one byte each, the value in its low bits (sign-extended for signed integers).
 #ifndef TOROID_HLO_IR_TYPES_H_
 #define TOROID_HLO_IR_TYPES_H_
 
-#include <complex>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 
-#include "Eigen/Core"
 #include "absl/strings/string_view.h"
-#include "hlo/ir/small_float.h"
 #include "hlo/proto/xla_data.pb.h"
 
 namespace toroid {
 
 using xla::PrimitiveType;
 
-using half = Eigen::half;
-using bfloat16 = Eigen::bfloat16;
-using complex64 = std::complex<float>;
-using complex128 = std::complex<double>;
-
-// An integer of `kBits` < 8 bits in one byte; arithmetic wraps modulo 2^kBits on conversion.
-template <int kBits, bool kSigned>
-struct SmallInt {
-  using Storage = std::conditional_t<kSigned, int8_t, uint8_t>;
-  Storage value = 0;
-
-  SmallInt() = default;
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
-  explicit constexpr SmallInt(T v) {
-    const uint8_t bits = static_cast<uint8_t>(static_cast<int64_t>(v)) & ((1 << kBits) - 1);
-    if constexpr (kSigned) {
-      value = static_cast<int8_t>(static_cast<int8_t>(bits << (8 - kBits)) >> (8 - kBits));
-    } else {
-      value = bits;
-    }
-  }
-  constexpr operator Storage() const { return value; }
-};
-using int1 = SmallInt<1, true>;
-using int2 = SmallInt<2, true>;
-using int4 = SmallInt<4, true>;
-using uint1 = SmallInt<1, false>;
-using uint2 = SmallInt<2, false>;
-using uint4 = SmallInt<4, false>;
-
-// Calls visitor(TypeTag<T>{}) with the storage type T of an array element type. Returns visitor's result;
-// `otherwise` for tuples, tokens and types without elements.
-template <typename T>
-struct TypeTag {
-  using type = T;
-};
-
-// F(type enumerator without prefix, C++ type)
+// F(type enumerator without prefix, C++ type): all element types. Most C++ types are those of native_types.h.
 #define TOROID_FOR_EACH_INT_TYPE(F)                                                                    \
   F(S1, int1)                                                                                          \
   F(S2, int2)                                                                                          \
@@ -74,19 +33,8 @@ struct TypeTag {
 #define TOROID_FOR_EACH_ARRAY_TYPE(F) \
   F(PRED, bool) TOROID_FOR_EACH_INT_TYPE(F) TOROID_FOR_EACH_FLOAT_TYPE(F) TOROID_FOR_EACH_COMPLEX_TYPE(F)
 
-template <typename Visitor, typename Result>
-Result VisitArrayType(PrimitiveType type, Visitor&& visitor, Result otherwise) {
-  switch (type) {
-#define TOROID_CASE(enumerator, cpp) \
-  case xla::enumerator:              \
-    return visitor(TypeTag<cpp>{});
-    TOROID_FOR_EACH_ARRAY_TYPE(TOROID_CASE)
-#undef TOROID_CASE
-    default:
-      return otherwise;
-  }
-}
-
+// The element type that a C++ type holds: PrimitiveTypeOf<float>::value is F32. Here for the types of the language; for the
+// others in native_types.h.
 template <typename T>
 struct PrimitiveTypeOf;
 #define TOROID_TRAIT(enumerator, cpp)                       \
@@ -94,7 +42,17 @@ struct PrimitiveTypeOf;
   struct PrimitiveTypeOf<cpp> {                             \
     static constexpr PrimitiveType value = xla::enumerator; \
   };
-TOROID_FOR_EACH_ARRAY_TYPE(TOROID_TRAIT)
+TOROID_TRAIT(PRED, bool)
+TOROID_TRAIT(S8, int8_t)
+TOROID_TRAIT(S16, int16_t)
+TOROID_TRAIT(S32, int32_t)
+TOROID_TRAIT(S64, int64_t)
+TOROID_TRAIT(U8, uint8_t)
+TOROID_TRAIT(U16, uint16_t)
+TOROID_TRAIT(U32, uint32_t)
+TOROID_TRAIT(U64, uint64_t)
+TOROID_TRAIT(F32, float)
+TOROID_TRAIT(F64, double)
 #undef TOROID_TRAIT
 
 bool IsArrayType(PrimitiveType type);  // Has elements.

@@ -9,6 +9,7 @@
 #include "hlo/analysis/device_groups.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/native_types.h"
 #include "hlo/ir/replace_instructions.h"
 #include "hlo/ir/replica_groups.h"
 

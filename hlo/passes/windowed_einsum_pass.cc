@@ -76,9 +76,11 @@ std::optional<Rings> RingsOf(const Instruction& collective, int64_t num_devices)
 // Writes the loop of one product.
 class LoopWriter {
  public:
-  // `dot` with the collective that goes: operand `side` of the product, cut along its dimension `d`; or what reads it.
-  LoopWriter(const Instruction& dot, const Instruction& collective, const Rings& rings, int64_t channel, Computation* computation)
-      : dot_(dot), collective_(collective), rings_(rings), channel_(channel), b_(computation) {
+  // `dot` with the collective that goes: operand `side` of the product, cut along its dimension `d`; or what reads it. Channels
+  // of what is written follow `channel`.
+  LoopWriter(const Instruction& dot, const Instruction& collective, const Rings& rings, const WindowedEinsumOptions& options,
+             int64_t* channel, Computation* computation)
+      : dot_(dot), collective_(collective), rings_(rings), options_(options), channel_(*channel), b_(computation) {
     b_.set_metadata(dot.metadata());
   }
 
@@ -86,9 +88,10 @@ class LoopWriter {
     const Roles roles = RolesOf(dot_, side, d);
     const Value part = collective_.operand(0), other = dot_.operand(1 - side);
     const int64_t rows = part->shape().dim(static_cast<int>(d));
-    const auto step = [&](InstructionBuilder& b, absl::Span<const Value> state) {
-      const Value first = b.Multiply(Part(b, state[kTrip], state[kPosition], /*ahead=*/true), b.IntScalar(rows));
-      Value sides[2] = {state[kMoving], state[kMoving]};
+    // The sum with the product of what travels in a leaf, the part of a place.
+    const auto taken = [&](InstructionBuilder& b, absl::Span<const Value> state, Leaf leaf, Value place) {
+      const Value first = b.Multiply(place, b.IntScalar(rows));
+      Value sides[2] = {state[leaf], state[leaf]};
       sides[1 - side] = roles.other < 0 ? state[kOther] : b.DynamicSliceAlong(state[kOther], roles.other, first, rows);
       const Value term = Product(b, sides[0], sides[1], roles.result, rows);
       if (roles.result < 0) return b.Add(state[kSum], term);
@@ -98,45 +101,99 @@ class LoopWriter {
     };
     const PrimitiveType type = roles.result < 0 ? SumType() : dot_.shape().element_type();
     std::vector<Value> state = {b_.Zero(xla::S32), Position(), part, other, b_.Zeros(type, dot_.shape().dims())};
-    state = Loop(state, [&](InstructionBuilder& b, std::vector<Value>& now) {
-      const Value sum = step(b, now);
-      now[kMoving] = Permute(b, now[kMoving], /*to_next=*/false);
-      now[kSum] = sum;
+    const int64_t g = rings_.size;
+    if (!options_.both_directions) {
+      const auto step = [&](InstructionBuilder& b, std::vector<Value>& now) {
+        return taken(b, now, kMoving, Ahead(b, now));
+      };
+      state = Loop(state, g - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
+        const Value sum = step(b, now);
+        now[kMoving] = Permute(b, now[kMoving], /*to_next=*/false);
+        now[kSum] = sum;
+      });
+      return Finished(step(b_, state));
+    }
+    const auto step = [&](InstructionBuilder& b, std::vector<Value>& now) {
+      now[kSum] = taken(b, now, kMoving, Ahead(b, now));
+      now[kSum] = taken(b, now, kBack, Behind(b, now));
+    };
+    state.push_back(Permute(b_, part, /*to_next=*/true));
+    state = Loop(state, g / 2 - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
+      const Value moving = Permute(b, now[kMoving], /*to_next=*/false), back = Permute(b, now[kBack], /*to_next=*/true);
+      step(b, now);
+      now[kMoving] = moving;
+      now[kBack] = back;
     });
-    return Finished(step(b_, state));
+    if (g % 2 == 0) {
+      step(b_, state);
+      return Finished(state[kSum]);
+    }
+    const Value last = Permute(b_, state[kMoving], /*to_next=*/false);
+    step(b_, state);
+    state[kMoving] = last;
+    state[kTrip] = b_.Add(state[kTrip], b_.IntScalar(1));
+    return Finished(taken(b_, state, kMoving, Ahead(b_, state)));
   }
 
   // The operand `side` has the scattered dimension of the result as its `d`.
   absl::StatusOr<Value> Scattered(int side, int64_t d) {
     const int64_t result = RolesOf(dot_, side, d).result;
     const int64_t rows = collective_.shape().dim(static_cast<int>(result));
-    const auto step = [&](InstructionBuilder& b, absl::Span<const Value> state) {
-      const Value first = b.Multiply(Part(b, state[kTrip], state[kPosition], /*ahead=*/false), b.IntScalar(rows));
+    // A sum with the device's term of the part of a place.
+    const auto added = [&](InstructionBuilder& b, absl::Span<const Value> state, Leaf sum, Value place) {
+      const Value first = b.Multiply(place, b.IntScalar(rows));
       Value sides[2] = {state[kOther], state[kOther]};
       sides[side] = b.DynamicSliceAlong(state[kMoving], d, first, rows);
-      return b.Add(state[kSum], Product(b, sides[0], sides[1], result, rows));
+      return b.Add(state[sum], Product(b, sides[0], sides[1], result, rows));
     };
-    std::vector<Value> state = {b_.Zero(xla::S32), Position(), dot_.operand(side), dot_.operand(1 - side),
-                                b_.Zeros(dot_.shape().element_type(), collective_.shape().dims())};
-    state = Loop(state, [&](InstructionBuilder& b, std::vector<Value>& now) {
-      now[kSum] = Permute(b, step(b, now), /*to_next=*/true);
+    const Value nothing = b_.Zeros(dot_.shape().element_type(), collective_.shape().dims());
+    std::vector<Value> state = {b_.Zero(xla::S32), Position(), dot_.operand(side), dot_.operand(1 - side), nothing};
+    const int64_t g = rings_.size;
+    if (!options_.both_directions) {
+      state = Loop(state, g - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
+        now[kSum] = Permute(b, added(b, now, kSum, Behind(b, now)), /*to_next=*/true);
+      });
+      return Finished(added(b_, state, kSum, Behind(b_, state)));
+    }
+    // The sum that comes from before has `there` hops, and the device's own term; the other one has `back`.
+    const int64_t there = g / 2, back = (g - 1) / 2;
+    const auto from_before = [&](InstructionBuilder& b, std::vector<Value>& now) {
+      const Value place = b.Subtract(b.Add(now[kPosition], b.IntScalar(there)), now[kTrip]);
+      return added(b, now, kSum, InRing(b, place));
+    };
+    state.push_back(nothing);
+    state = Loop(state, back, [&](InstructionBuilder& b, std::vector<Value>& now) {
+      const Value place = b.Add(b.Subtract(now[kPosition], b.IntScalar(back)), now[kTrip]);
+      const Value sum = Permute(b, from_before(b, now), /*to_next=*/true);
+      now[kBack] = Permute(b, added(b, now, kBack, InRing(b, place)), /*to_next=*/false);
+      now[kSum] = sum;
     });
-    return Finished(step(b_, state));
+    if (there > back) {
+      state[kSum] = Permute(b_, from_before(b_, state), /*to_next=*/true);
+      state[kTrip] = b_.Add(state[kTrip], b_.IntScalar(1));
+    }
+    const Value sum = from_before(b_, state);
+    return Finished(back > 0 ? b_.Add(sum, state[kBack]) : sum);
   }
 
  private:
-  // Leaves of the loop's state. kMoving: the part that travels, or the operand that is sliced.
-  enum Leaf { kTrip, kPosition, kMoving, kOther, kSum };
+  // Leaves of the loop's state. kMoving: the part that travels, or the operand that is sliced. kBack: what travels the other way.
+  enum Leaf { kTrip, kPosition, kMoving, kOther, kSum, kBack };
 
-  // The part of trip t on device i: (i + t) mod g, or (i - 1 - t) mod g.
-  Value Part(InstructionBuilder& b, Value trip, Value position, bool ahead) {
+  // Places (i + t) mod g and (i - 1 - t) mod g of device i in trip t.
+  Value Ahead(InstructionBuilder& b, absl::Span<const Value> state) {
+    const Value g = b.IntScalar(rings_.size), sum = b.Add(state[kPosition], state[kTrip]);
+    return b.Select(b.Compare(sum, g, "GE"), b.Subtract(sum, g), sum);
+  }
+  Value Behind(InstructionBuilder& b, absl::Span<const Value> state) {
+    const Value difference = b.Subtract(b.Subtract(state[kPosition], b.IntScalar(1)), state[kTrip]);
+    return b.Select(b.Compare(difference, b.IntScalar(0), "LT"), b.Add(difference, b.IntScalar(rings_.size)), difference);
+  }
+  // A place between -g and 2 g.
+  Value InRing(InstructionBuilder& b, Value place) {
     const Value g = b.IntScalar(rings_.size);
-    if (ahead) {
-      const Value sum = b.Add(position, trip);
-      return b.Select(b.Compare(sum, g, "GE"), b.Subtract(sum, g), sum);
-    }
-    const Value difference = b.Subtract(b.Subtract(position, b.IntScalar(1)), trip);
-    return b.Select(b.Compare(difference, b.IntScalar(0), "LT"), b.Add(difference, g), difference);
+    place = b.Select(b.Compare(place, b.IntScalar(0), "LT"), b.Add(place, g), place);
+    return b.Select(b.Compare(place, g, "GE"), b.Subtract(place, g), place);
   }
 
   // Of sums that stay on their device. Those that travel have the type of the collective.
@@ -176,7 +233,7 @@ class LoopWriter {
 
   Value Permute(InstructionBuilder& b, Value x, bool to_next) {
     xla::HloInstructionProto* attrs = b.NewAttrs();
-    attrs->set_channel_id(channel_);
+    attrs->set_channel_id(++channel_);
     for (int64_t g = 0; g < rings_.groups.size(); ++g) {
       const auto group = rings_.groups.group(g);
       for (size_t i = 0; i < group.size(); ++i) {
@@ -192,23 +249,33 @@ class LoopWriter {
     return permuted;
   }
 
-  // The state after g - 1 trips of `step`, which changes the leaves that it does not hand on as they are.
-  std::vector<Value> Loop(const std::vector<Value>& state, absl::FunctionRef<void(InstructionBuilder&, std::vector<Value>&)> step) {
-    std::vector<Shape> shapes;
-    for (const Value leaf : state) shapes.push_back(leaf->shape());
-    InstructionBuilder inner = b_.InNewComputation("windowed_einsum");
-    const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
-    std::vector<Value> now;
-    for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
-    step(inner, now);
-    now[kTrip] = inner.Add(now[kTrip], inner.IntScalar(1));
-    const Value loop = CountedLoop(b_, state, rings_.size - 1, inner.Finish(inner.Tuple(now)));
-    auto* attributes = b_.module()->New<xla::FrontendAttributes>();
-    (*attributes->mutable_map())[kLoopOverParts] = "true";
-    loop->set_frontend_attributes(attributes);
-    std::vector<Value> after;
-    for (size_t i = 0; i < state.size(); ++i) after.push_back(b_.GetTupleElement(loop, static_cast<int64_t>(i)));
-    return after;
+  // The state after `count` steps, each of which changes the leaves that it does not hand on as they are.
+  std::vector<Value> Loop(std::vector<Value> state, int64_t count, absl::FunctionRef<void(InstructionBuilder&, std::vector<Value>&)> step) {
+    const int64_t unroll = options_.unroll, in_loop = count / unroll * unroll;
+    if (in_loop > 0) {
+      std::vector<Shape> shapes;
+      for (const Value leaf : state) shapes.push_back(leaf->shape());
+      InstructionBuilder inner = b_.InNewComputation("windowed_einsum");
+      const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
+      std::vector<Value> now;
+      for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
+      const Value trip = now[kTrip];
+      for (int64_t i = 0; i < unroll; ++i) {
+        if (i > 0) now[kTrip] = inner.Add(trip, inner.IntScalar(i));
+        step(inner, now);
+      }
+      now[kTrip] = inner.Add(trip, inner.IntScalar(unroll));
+      const Value loop = CountedLoop(b_, state, in_loop, inner.Finish(inner.Tuple(now)));
+      auto* attributes = b_.module()->New<xla::FrontendAttributes>();
+      (*attributes->mutable_map())[kLoopOverParts] = "true";
+      loop->set_frontend_attributes(attributes);
+      for (size_t i = 0; i < state.size(); ++i) state[i] = b_.GetTupleElement(loop, static_cast<int64_t>(i));
+    }
+    for (int64_t i = in_loop; i < count; ++i) {
+      step(b_, state);
+      state[kTrip] = b_.Add(state[kTrip], b_.IntScalar(1));
+    }
+    return state;
   }
 
   absl::StatusOr<Value> Finished(Value sum) {
@@ -220,7 +287,8 @@ class LoopWriter {
   const Instruction& dot_;
   const Instruction& collective_;
   const Rings& rings_;
-  const int64_t channel_;
+  const WindowedEinsumOptions& options_;
+  int64_t& channel_;
   InstructionBuilder b_;
 };
 
@@ -234,8 +302,8 @@ int64_t LastChannel(const Module& module) {
 
 class Rewriter {
  public:
-  Rewriter(Module* module, int64_t num_devices, int64_t least_bytes)
-      : num_devices_(num_devices), least_bytes_(least_bytes), channel_(LastChannel(*module)) {}
+  Rewriter(Module* module, int64_t num_devices, const WindowedEinsumOptions& options)
+      : num_devices_(num_devices), options_(options), channel_(LastChannel(*module)) {}
 
   absl::StatusOr<bool> Run(Computation* computation) {
     const int n = computation->size();
@@ -282,7 +350,7 @@ class Rewriter {
       if (!source || fold.opcode() != Opcode::kAdd || !IsSimpleReducer(*instruction.called(0))) return none;
       const std::optional<Rings> rings = RingsOf(instruction, num_devices_);
       if (!rings) return none;
-      return LoopWriter(dot, instruction, *rings, ++channel_, computation).Scattered(source->first, source->second);
+      return LoopWriter(dot, instruction, *rings, options_, &channel_, computation).Scattered(source->first, source->second);
     }
     if (instruction.opcode() != Opcode::kDot || instruction.num_operands() != 2 || instruction.shape().element_type() == xla::PRED) {
       return none;
@@ -299,12 +367,13 @@ class Rewriter {
     const std::optional<Rings> rings = RingsOf(gather, num_devices_);
     if (!rings) return none;
     taken[instruction.index()] = true;
-    return LoopWriter(instruction, gather, *rings, ++channel_, computation).Gathered(best, gather.dimension());
+    return LoopWriter(instruction, gather, *rings, options_, &channel_, computation).Gathered(best, gather.dimension());
   }
 
-  bool IsSmall(const Shape& shape) const { return shape.ByteSize() < least_bytes_ || shape.NumElements() == 0; }
+  bool IsSmall(const Shape& shape) const { return shape.ByteSize() < options_.least_bytes || shape.NumElements() == 0; }
 
-  const int64_t num_devices_, least_bytes_;
+  const int64_t num_devices_;
+  const WindowedEinsumOptions& options_;
   int64_t channel_;
 };
 
@@ -313,7 +382,7 @@ class Rewriter {
 absl::StatusOr<bool> WindowedEinsumPass::Run(std::unique_ptr<Module>* module) {
   const DeviceCounts counts = DeviceCountsOf(**module);
   if (!counts.partitions || counts.replicas.value_or(1) != 1) return false;
-  Rewriter rewriter(module->get(), *counts.partitions, least_bytes_);
+  Rewriter rewriter(module->get(), *counts.partitions, options_);
   const int n = (*module)->num_computations();
   bool changed = false;
   for (int i = 0; i < n; ++i) {

@@ -14,7 +14,11 @@
 // becomes one in which the sums travel: in trip t, device i adds its term of part (i - 1 - t) mod g and hands the sum on.
 //   z = collective-permute(z + dot(x[part], w)) to the next device
 //
-// Both send what the collective sends, in g - 1 messages. Sums of bf16 and f16 are kept in f32 while they stay on a device.
+// In both directions (WindowedEinsumOptions) half of the parts come from each neighbour, so that both ways of a link are used: in
+// trip t a device multiplies parts i + t and i - 1 - t; or two sums of a part travel towards it, one from each side. With `unroll`
+// a trip holds so many steps, so that the parts of one need not be copied into the place of the next.
+//
+// All send what the collective sends, in g - 1 messages. Sums of bf16 and f16 are kept in f32 while they stay on a device.
 // Source: GShard, arXiv:2006.16668, figure 4c; Wang et al., Overlap communication with dependent computation via decomposition (ASPLOS 23).
 #ifndef TOROID_HLO_PASSES_WINDOWED_EINSUM_PASS_H_
 #define TOROID_HLO_PASSES_WINDOWED_EINSUM_PASS_H_
@@ -29,15 +33,21 @@ namespace toroid {
 // Frontend attribute of these loops: what they send counts by their trips, where loops of a program's author count once.
 inline constexpr char kLoopOverParts[] = "toroid.loop_over_parts";
 
+struct WindowedEinsumOptions {
+  // Products whose gathered operand, or result before it is scattered, has as many bytes on a device are changed.
+  int64_t least_bytes = 0;
+  bool both_directions = false;
+  int64_t unroll = 1;  // Steps in a trip, 1 or more; those that are left come behind the loop.
+};
+
 class WindowedEinsumPass : public Pass {
  public:
-  // Changes products whose gathered operand, or result before it is scattered, has `least_bytes` on a device.
-  explicit WindowedEinsumPass(int64_t least_bytes) : least_bytes_(least_bytes) {}
+  explicit WindowedEinsumPass(const WindowedEinsumOptions& options) : options_(options) {}
   absl::string_view name() const override { return "windowed_einsum"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 
  private:
-  const int64_t least_bytes_;
+  const WindowedEinsumOptions options_;
 };
 
 }  // namespace toroid

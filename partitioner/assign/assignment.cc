@@ -87,7 +87,7 @@ class Chooser {
       DropInexpressible(&cut.factor_axes);
       Evaluate(&cut);
       if (cut.sent_bytes <= busy.sent_bytes && cut.time <= busy.time && cut.replicates <= busy.replicates &&
-          cut.flops < best->flops && Weight(cut) < Weight(*best)) {
+          cut.flops < best->flops && IsBetter(cut, *best)) {
         *best = cut;
       }
     }
@@ -141,7 +141,7 @@ class Chooser {
         while (!axes.empty() && (axes.Set() & problem_.reserved) != 0) axes.pop_back();
         seed.axes[f] = rule_.Admissible(mesh_, f, axes);
         any |= !seed.axes[f].empty();
-        if (rule_.factors[f].kind == FactorKind::kPermuting) permuted.Append(seed.axes[f]);
+        if (MovesData(f)) permuted.Append(seed.axes[f]);
       }
     }
     seed.bytes = view.width;
@@ -153,7 +153,7 @@ class Chooser {
     if (!permuted.empty() && rule_.flops_per_point == 0) {
       Seed turned = seed;
       for (size_t f = 0; f < turned.axes.size(); ++f) {
-        if (rule_.factors[f].kind == FactorKind::kPermuting) turned.axes[f] = AxisList();
+        if (MovesData(f)) turned.axes[f] = AxisList();
       }
       if (MoveStuck(permuted, tensor, &turned)) seeds->push_back(std::move(turned));
     }
@@ -177,6 +177,11 @@ class Chooser {
       any = true;
     }
     if (any) seeds->push_back(std::move(seed));
+  }
+
+  bool MovesData(size_t factor) const {
+    const FactorKind kind = rule_.factors[factor].kind;
+    return kind == FactorKind::kPermuting || kind == FactorKind::kExchanged;
   }
 
   // The op's own program combines what the tiles of a factor give: it may be cheaper to cut another one.
@@ -243,20 +248,17 @@ class Chooser {
     return any;
   }
 
-  // Work repeated on several devices is not a way to save bytes, unless the cost model weighs it: fewer flops win before
-  // fewer bytes.
   void Try(Assignment& candidate, Assignment* best) {
     DropInexpressible(&candidate.factor_axes);
     Evaluate(&candidate);
-    if (best->cost == std::numeric_limits<double>::infinity() ||
-        Weight(candidate) < Weight(*best)) {
-      *best = candidate;
-    }
+    if (best->cost == std::numeric_limits<double>::infinity() || IsBetter(candidate, *best)) *best = candidate;
   }
 
-  std::tuple<double, bool, double> Weight(const Assignment& candidate) const {
-    const bool is_timed = planner_->cost().ContractionTime(candidate.flops).has_value();
-    return {is_timed ? 0 : candidate.flops, candidate.replicates, candidate.cost};
+  bool IsBetter(const Assignment& a, const Assignment& b) const {
+    if (!planner_->cost().ContractionTime(a.flops).has_value() && a.flops != b.flops) {
+      return a.flops * kBytesPerFlop + a.cost < b.flops * kBytesPerFlop + b.cost;
+    }
+    return std::make_pair(a.replicates, a.cost) < std::make_pair(b.replicates, b.cost);
   }
 
   // In a dimension of several factors a minor one can be cut only if those before it are cut to single
@@ -311,7 +313,7 @@ class Chooser {
       const double bytes = LocalBytes(view, needed);
       cost += planner_->cost().MemoryTime(bytes);
       bool gathers = false;
-      if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && CanTakeParts(i)) {
+      if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && !rule_.weighs_gathering && CanTakeParts(i)) {
         // Weights split over an axis that now cuts something else of the op are meant to be gathered.
         for (const Sharding& place : view.places) gathers |= (place.DimAxes() & ~used) != 0;
       }
@@ -351,9 +353,8 @@ class Chooser {
     if (problem_.op == nullptr || !HasExchanges(*problem_.op)) return;
     std::vector<double> operand_bytes;
     for (size_t f = 0; f < rule_.factors.size(); ++f) {
-      const FactorKind kind = rule_.factors[f].kind;
       const AxisList& axes = candidate.factor_axes[f];
-      const bool moves = kind == FactorKind::kPermuting || kind == FactorKind::kReduction || rule_.factors[f].by_halo;
+      const bool moves = MovesData(f) || rule_.factors[f].kind == FactorKind::kReduction || rule_.factors[f].by_halo;
       if (!moves || axes.empty()) continue;
       for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
         const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);

@@ -1,7 +1,8 @@
 // How one op is computed: which axes cut each of its factors.
 //
 // Given where the operands are and where the result is wanted, contractions take the assignment with the
-// fewest flops per device (a cost model that knows what flops take counts them as time instead). Among those, and for all other ops, assignments come first that replicate no operand
+// fewest flops per device, unless it sends kBytesPerFlop more for each of those saved (a cost model that knows what flops
+// take counts them as time instead). Among those, and for all other ops, assignments come first that replicate no operand
 // which the op could take as shards. Among these the one that costs least is taken: bytes sent to reshard the operands
 // and the result, plus the local memory traffic in units of link time, so that of equal communication the more
 // parallel one wins.
@@ -34,6 +35,11 @@ struct Assignment {
   // `time`, what its own exchanges delay, local memory traffic, and a contraction's time where the cost model has it.
   double cost = 0;
 };
+
+// A flop saved is worth so many bytes sent, and no more: moving tiles to be cut where they are small, or uneven, costs
+// more than it saves. A core of TPU v3 does 880 flops in the time in which it sends a byte; far fewer are asked for here,
+// since work repeated on several devices is no way to save bytes.
+inline constexpr double kBytesPerFlop = 0.25;
 
 struct AssignmentProblem {
   const Instruction* op = nullptr;  // Null for plain data flow.

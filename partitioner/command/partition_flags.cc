@@ -48,6 +48,14 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          "device holds all of the array; auto: of arrays of 4 GiB and more on a device")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("auto|always|never");
+  app.add_option_function<int>(
+         "--windowed_einsum_directions", [options](int count) { options->windowed_einsum_both_directions = count == 2; },
+         "Of such a loop: 1: parts come from the next device; 2: half of them from each side")
+      ->check(CLI::IsMember({1, 2}))
+      ->type_name("1|2");
+  app.add_option("--windowed_einsum_unroll", options->windowed_einsum_unroll, "Of such a loop: parts in a trip")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
   app.add_flag_callback(
       "--poison_padding", [options] { options->on_local_value = PoisonPadding; },
       "Test aid: write garbage beyond the valid part of every uneven shard");

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "partitioner/ops/emit_custom_call.h"
@@ -56,6 +57,31 @@ bool IsTopK(const Instruction& call) {
          call.operand(0)->shape().IsArray() && call.operand(0)->shape().rank() > 0;
 }
 
+// A triangular solve by LAPACK, of two matrices, or of a batch of them.
+bool IsTriangularSolve(const Instruction& call) {
+  const absl::string_view target = call.custom_call_target();
+  if (!absl::StartsWith(target, "lapack_") || !absl::StrContains(target, "trsm") || call.num_operands() != 2) return false;
+  const Shape &a = call.operand(0)->shape(), &b = call.operand(1)->shape();
+  return a.IsArray() && b.IsArray() && call.shape().IsArray() && call.shape().SameDims(b) && a.rank() == b.rank() && a.rank() >= 2 &&
+         a.dim(a.rank() - 1) == a.dim(a.rank() - 2);
+}
+
+// The dimension of its right-hand sides, which are independent; -1 where that is not clear.
+int FreeDimension(const Instruction& solve) {
+  const Shape &a = solve.operand(0)->shape(), &b = solve.operand(1)->shape();
+  const int rank = b.rank();
+  const int64_t n = a.dim(rank - 1);
+  const bool fits_left = b.dim(rank - 2) == n, fits_right = b.dim(rank - 1) == n;
+  if (fits_left != fits_right) return fits_left ? rank - 1 : rank - 2;
+  // side = 76 : ui8
+  absl::string_view config = solve.backend_config();
+  const size_t at = config.find("side");
+  if (!fits_left || at == absl::string_view::npos) return -1;
+  config = config.substr(at, config.find(',', at) - at);
+  if (absl::StrContains(config, "76")) return rank - 1;
+  return absl::StrContains(config, "82") ? rank - 2 : -1;
+}
+
 }  // namespace
 
 ShardingRule CustomCallShardingRule(const Instruction& instruction) {
@@ -64,7 +90,19 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction) {
   if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
     if (IsIdentityTarget(instruction)) return MovedRule(instruction.shape().dims());
   }
-  if (const std::optional<int> batch = BatchDims(instruction)) return BatchedCallRule(instruction, *batch);
+  const std::optional<int> batch = BatchDims(instruction);
+  if (IsTriangularSolve(instruction)) {
+    ShardingRule rule = BatchedCallRule(instruction, batch.value_or(0));
+    const int free = FreeDimension(instruction);
+    if (free >= batch.value_or(0)) {
+      const int rank = instruction.shape().rank(), whole = free == rank - 1 ? rank - 2 : rank - 1;
+      rule.operands[1][free] = rule.results[0][free] = DimFactors(rule.AddFactor(instruction.shape().dim(free)));
+      const int unknowns = rule.AddFactor(instruction.shape().dim(whole), FactorKind::kBlocked);
+      rule.operands[1][whole] = rule.results[0][whole] = DimFactors(unknowns);
+    }
+    return rule;
+  }
+  if (batch.has_value()) return BatchedCallRule(instruction, *batch);
   if (IsTopK(instruction)) return TopKShardingRule(instruction);
   return OpaqueRule(instruction);
 }

@@ -1,6 +1,8 @@
 // Custom calls: those with a known meaning have the rule of what they mean; those that say over how many leading
 // dimensions they are a batch of calls are cut along these; others run on replicated arrays.
 //
+// Right-hand sides of LAPACK's triangular solves are independent, as those of the op.
+//
 // Example: y = f32[8,4,4]{1,2,0} custom-call(x), operand_layout_constraints={f32[8,4,4]{1,2,0}}, num_batch_dims="1"
 // over 2 devices, cut along dimension 0:
 //   a = f32[4,4,4]{1,2,0} copy(x)

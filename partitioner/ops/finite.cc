@@ -4,6 +4,7 @@
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

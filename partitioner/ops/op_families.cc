@@ -3,6 +3,7 @@
 #include "hlo/base/math.h"
 #include "partitioner/ops/bitcast_convert.h"
 #include "partitioner/ops/broadcast.h"
+#include "partitioner/ops/cholesky.h"
 #include "partitioner/ops/collectives.h"
 #include "partitioner/ops/concatenate.h"
 #include "partitioner/ops/constant.h"
@@ -12,10 +13,10 @@
 #include "partitioner/ops/dynamic_slice.h"
 #include "partitioner/ops/dynamic_update_slice.h"
 #include "partitioner/ops/elementwise.h"
+#include "partitioner/ops/fft.h"
 #include "partitioner/ops/gather.h"
 #include "partitioner/ops/identity.h"
 #include "partitioner/ops/iota.h"
-#include "partitioner/ops/linear_algebra.h"
 #include "partitioner/ops/pad.h"
 #include "partitioner/ops/ragged_dot.h"
 #include "partitioner/ops/read_through.h"
@@ -31,6 +32,7 @@
 #include "partitioner/ops/sort.h"
 #include "partitioner/ops/top_k.h"
 #include "partitioner/ops/transpose.h"
+#include "partitioner/ops/triangular_solve.h"
 
 namespace toroid {
 namespace {
@@ -54,9 +56,6 @@ constexpr OpFamily kBroadcast = {BroadcastShardingRule};
 constexpr OpFamily kTranspose = {TransposeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kFft = {FftShardingRule};
-constexpr OpFamily kCholesky = {CholeskyShardingRule};
-constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule};
 constexpr OpFamily kAllReduce = {AllReduceShardingRule};
 constexpr OpFamily kAllGather = {AllGatherShardingRule};
 constexpr OpFamily kReduceScatter = {ReduceScatterShardingRule};
@@ -79,6 +78,12 @@ constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRng
 constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
 constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
 constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr, BytesSentByCustomCall};
+
+// A local program that hands whole tiles round.
+constexpr OpFamily kFft = {FftShardingRule, PartitionFft, nullptr, BytesSentByFft};
+constexpr OpFamily kCholesky = {CholeskyShardingRule, PartitionCholesky, nullptr, BytesSentByCholesky};
+constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve, nullptr,
+                                       BytesSentByTriangularSolve};
 
 // A local program that fetches rows of other tiles.
 constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, nullptr, BytesSentByReshape};
@@ -179,6 +184,7 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
     case FactorKind::kReduction:
       return true;
     case FactorKind::kPermuting:
+    case FactorKind::kExchanged:
     case FactorKind::kIndexed:
       return FamilyOf(op.opcode()).program != nullptr;
     case FactorKind::kNeedsReplication:

@@ -10,8 +10,9 @@
 //                      local program fetches what its part meets)
 //   kPermuting         cutting it moves data between neighbours (slice, pad, reverse, windows): the family's own local
 //                      program fetches it
+//   kExchanged         as kPermuting, whole tiles, so that no sharding flows along it: another dimension may take the cut for less
 //   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program masks
-//   kNeedsReplication  never cut where the op runs, but sharding flows along it (the sorted dimension)
+//   kNeedsReplication  never cut where the op runs, but sharding flows along it
 //   kBlocked           never cut where the op runs, and no sharding flows along it
 #ifndef TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
 #define TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
@@ -25,7 +26,7 @@
 
 namespace toroid {
 
-enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kIndexed, kNeedsReplication, kBlocked };
+enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kExchanged, kIndexed, kNeedsReplication, kBlocked };
 
 struct Factor {
   int64_t size = 1;
@@ -70,6 +71,9 @@ struct ShardingRule {
   bool leaves_partial = true;
   // So does a cut indexed factor: every device gives the elements that it holds.
   bool indexed_is_partial = false;
+  // The local program of a cut factor exchanges about as much as gathering the operands would send: what sends less wins, even if
+  // operands become whole.
+  bool weighs_gathering = false;
   // Flops for each combination of positions of its factors: 2 for contractions. 0: too few for repeating them on
   // several devices to matter.
   double flops_per_point = 0;

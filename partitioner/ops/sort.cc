@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/edit.h"
+#include "partitioner/ops/column_sort.h"
 
 namespace toroid {
 namespace {
@@ -37,33 +36,15 @@ int64_t RowsRead(const Instruction& sort) {
   return rows;
 }
 
-// The op over other operands, one result each.
-std::vector<Instruction*> SortAgain(const OpContext& context, absl::Span<Instruction* const> operands,
-                                    Computation* less) {
-  SpmdBuilder& b = *context.b;
-  std::vector<Shape> shapes;
-  for (const Instruction* operand : operands) shapes.push_back(operand->shape());
-  Instruction* sorted = b.Clone(*context.op, shapes.size() == 1 ? shapes[0] : Shape::Tuple(shapes), operands);
-  Computation* called[] = {less};
-  sorted->set_called(called);
-  return b.Flatten(sorted);
-}
+// Where fewer rows are read than this part of all, those of every tile are gathered.
+constexpr int64_t kFirstRowsIn = 4;
 
-// The comparison of rows with one flag more: rows with a flag come behind all others.
-Computation* LessWithFlag(const OpContext& context) {
-  const Computation& less = *context.op->called(0);
-  InstructionBuilder b = context.b->InNewComputation(absl::StrCat(less.name(), ".flagged"));
-  std::vector<Instruction*> arguments;
-  for (const Instruction* parameter : less.parameters()) arguments.push_back(b.Parameter(parameter->shape(), ""));
-  Instruction* left = b.Parameter(Shape(xla::PRED, {}), "");
-  Instruction* right = b.Parameter(Shape(xla::PRED, {}), "");
-  const std::vector<Instruction*> copies = CloneInstructions(less, arguments, b.computation());
-  for (Instruction* copy : copies) {
-    std::vector<Computation*> called;
-    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
-    copy->set_called(called);
-  }
-  return b.Finish(b.And(b.Not(left), b.Or(right, copies[less.root()->index()])));
+// Shorter lines are gathered by most meshes, or lie in one piece: no sharding flows along them, so that what follows is not
+// cut again.
+constexpr int64_t kLongLine = 1024;
+
+bool ReadsFirstRows(const Instruction& sort) {
+  return kFirstRowsIn * RowsRead(sort) <= sort.operand(0)->shape().dim(static_cast<int>(sort.dimension()));
 }
 
 }  // namespace
@@ -71,8 +52,10 @@ Computation* LessWithFlag(const OpContext& context) {
 ShardingRule SortShardingRule(const Instruction& instruction) {
   ShardingRule rule = BatchRule(instruction, instruction.operand(0)->shape().rank());
   const int dim = static_cast<int>(instruction.dimension());
-  rule.factors[dim].kind = FactorKind::kNeedsReplication;
-  if (RowsRead(instruction) < instruction.operand(0)->shape().dim(dim)) {
+  rule.factors[dim].kind =
+      instruction.operand(0)->shape().dim(dim) < kLongLine ? FactorKind::kExchanged : FactorKind::kPermuting;
+  rule.weighs_gathering = true;
+  if (ReadsFirstRows(instruction)) {
     rule.factors[dim].kind = FactorKind::kReduction;
     rule.leaves_partial = false;
     for (TensorFactors& result : rule.results) result[dim] = DimFactors();
@@ -84,13 +67,22 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const int dim = static_cast<int>(context.op->dimension());
   if (!context.IsCut(0, dim)) return context.CloneLocal();
+  if (context.op->operand(0)->shape().NumElements() == 0) {
+    std::vector<Instruction*> nothing;
+    for (int i = 0; i < static_cast<int>(context.results.size()); ++i) {
+      const Shape shape = context.ResultShape(i);
+      nothing.push_back(b.Zeros(shape.element_type(), shape.dims()));
+    }
+    return nothing;
+  }
+  if (!ReadsFirstRows(*context.op)) return ColumnSort(*context.op, b.mesh().Product(context.AxesOf(0, dim))).Build(context);
   const AxisList& axes = context.AxesOf(0, dim);
   const int64_t n = context.GlobalDim(0, dim), k = std::max<int64_t>(1, RowsRead(*context.op));
   const int64_t tiles = b.mesh().Product(axes), tile = CeilOfRatio(n, tiles);
   std::vector<Instruction*> rows = context.operands;
   if (tile <= k) {
     for (Instruction*& array : rows) array = b.SliceAlong(b.AllGather(array, axes, dim), dim, 0, n);
-    return SortAgain(context, rows, context.copy_computation(context.op->called(0)));
+    return SortOf(context, rows, context.copy_computation(context.op->called(0)));
   }
   Computation* less;
   if (tile * tiles == n) {
@@ -101,9 +93,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
     Instruction* no = b.Broadcast(b.Constant(Literal::Scalar<bool>(false)), dims);
     rows.push_back(b.MaskPadding(no, dim, n, axes, b.Constant(Literal::Scalar<bool>(true))));
   }
-  rows = SortAgain(context, rows, less);
+  rows = SortOf(context, rows, less);
   for (Instruction*& array : rows) array = b.AllGather(b.SliceAlong(array, dim, 0, k), axes, dim);
-  rows = SortAgain(context, rows, less);
+  rows = SortOf(context, rows, less);
   rows.resize(context.operands.size());
   for (Instruction*& array : rows) array = b.PadAlong(b.SliceAlong(array, dim, 0, k), dim, 0, n - k);
   return rows;
@@ -112,10 +104,13 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
 int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
   if (factor != static_cast<int>(op.dimension())) return 0;
   const int64_t n = op.operand(0)->shape().dim(factor), tile = CeilOfRatio(n, tiles);
-  const int64_t rows = std::min(tile, RowsRead(op));
-  const double bytes = std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0);
-  return static_cast<int64_t>(static_cast<double>(tiles - 1) * bytes / static_cast<double>(tile) *
-                              static_cast<double>(rows));
+  if (tile == 0 || operand_bytes[0] == 0) return 0;
+  const double row = std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0) / static_cast<double>(tile);
+  if (!ReadsFirstRows(op)) {
+    const double width = static_cast<double>(ByteWidth(op.operand(0)->shape().element_type()));
+    return ColumnSort(op, tiles).SentBytes(row, operand_bytes[0] / static_cast<double>(tile) / width);
+  }
+  return static_cast<int64_t>(static_cast<double>(tiles - 1) * row * static_cast<double>(std::min(tile, RowsRead(op))));
 }
 
 }  // namespace toroid

@@ -38,6 +38,9 @@ struct PartitionOptions {
   // Products whose gathered operand, or result before it is scattered, has as many bytes on a device become loops over its parts
   // (hlo/passes/windowed_einsum_pass.h). 0: all; INT64_MAX: none.
   int64_t windowed_einsum_bytes = kWindowedEinsumBytes;
+  // Whether half of the parts come from each side, and how many steps are written out in a trip of the loop.
+  bool windowed_einsum_both_directions = false;
+  int64_t windowed_einsum_unroll = 1;
   // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
   std::vector<std::string> passes = {"dead_code",      "duplicates", "loop_collectives", "reduce_scatter",
                                      "merge_movement", "dead_code",  "product_order",    "merge_collectives",

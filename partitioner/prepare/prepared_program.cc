@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/device_limit.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/passes/duplicates_pass.h"
 #include "hlo/passes/expand_ops_pass.h"
@@ -110,6 +111,12 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
     const int64_t n = program->annotations.mesh.num_devices();
     RETURN_IF_ERROR(Relabel(RandomPermutation(n, *options.device_order_seed), &program->annotations));
     program->relabeled = true;
+  }
+  program->num_replicas = ReplicasOf(module);
+  if (program->num_replicas < 1 || program->num_replicas > kMaxDevices / program->annotations.mesh.num_devices()) {
+    return absl::InvalidArgumentError(absl::StrCat("asks for ", program->num_replicas, " replicas of ",
+                                                   program->annotations.mesh.num_devices(), " devices; at most ",
+                                                   kMaxDevices, " devices are possible"));
   }
   if (options.replicate_outputs) {
     for (const int output : program->graph->outputs()) {

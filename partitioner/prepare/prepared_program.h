@@ -39,6 +39,7 @@ struct PreparedProgram {
   std::unique_ptr<FlowGraph> graph;
   Annotations annotations;
   std::unique_ptr<ReshardPlanner> planner;
+  int64_t num_replicas = 1;  // Of the whole mesh, each with programs of its own for all partitions.
   bool relabeled = false;  // The devices of all shardings were permuted (PartitionOptions::device_order_seed).
 };
 

@@ -13,6 +13,11 @@
 namespace toroid {
 namespace {
 
+absl::Status InAnotherOrder(const HloSharding& sharding) {
+  return absl::UnimplementedError(absl::StrCat("the sharding ", sharding.ToString(),
+                                               " at the boundary of a manual region has devices in another order than the mesh"));
+}
+
 class Reader {
  public:
   Reader(const Module& module, const FlowGraph& graph, const SdyMeshes& meshes, Annotations* annotations)
@@ -65,12 +70,17 @@ class Reader {
     boundary->manual = local_annotation && local_annotation->sharding.manual != 0 ? local_annotation->sharding.manual
                                                                                   : out_.mesh.AllAxes();
     const int rank = graph_.shape(global).rank();
+    if (boundary->enters && out_.tensor[global] && out_.tensor[global]->foreign) {
+      return InAnotherOrder(*out_.tensor[global]->foreign);
+    }
     Sharding full = out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank);
     if (!boundary->enters && instruction.sharding() != nullptr) {
       // The call itself says how its result lies, also where it is the root and that sharding is the output's.
       ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(*instruction.sharding()));
       RETURN_IF_ERROR(own.Validate(graph_.shape(global)));
-      full = out_.mesh.FromHlo(own, rank).value_or(full);
+      const std::optional<Sharding> on_mesh = out_.mesh.FromHlo(own, rank);
+      if (!on_mesh) return InAnotherOrder(own);
+      full = *on_mesh;
     }
     boundary->global.push_back(std::move(full));
     return absl::OkStatus();
@@ -96,13 +106,13 @@ class Reader {
       ASSIGN_OR_RETURN(const StatedSharding stated, FromShardy(shardings[i], meshes_));
       RETURN_IF_ERROR(stated.sharding.Validate(graph_.shape(globals[i])));
       ASSIGN_OR_RETURN(Annotation annotation, OnMesh(stated, out_.mesh, graph_.shape(globals[i]).rank()));
+      if (annotation.foreign) return InAnotherOrder(*annotation.foreign);
       for (const std::string& name : names) boundary->manual |= AxesOnMesh(stated.mesh, {name}, out_.mesh).Set();
       boundary->global.push_back(annotation.sharding);
       if (!boundary->enters && !out_.tensor[globals[i]]) out_.tensor[globals[i]] = annotation;
       // Inside, what is left of the sharding are the free axes.
       for (AxisList& dim : annotation.sharding.dims) dim = dim.Only(~boundary->manual);
       annotation.sharding.manual = boundary->manual;
-      annotation.foreign.reset();
       if (!out_.tensor[locals[i]]) out_.tensor[locals[i]] = annotation;
     }
     return absl::OkStatus();

@@ -273,7 +273,7 @@ class Propagator {
         if (sharding.dims[d].empty()) continue;
         for (int i = 0; i < tensor[d].size; ++i) {
           const int f = tensor[d].factor[i];
-          if (rule.factors[f].kind == FactorKind::kBlocked) continue;
+          if (rule.factors[f].kind == FactorKind::kBlocked || rule.factors[f].kind == FactorKind::kExchanged) continue;
           const AxisList axes =
               rule.Admissible(mesh_, f, FactorAxes(mesh_, rule, tensor[d], i, sharding.dims[d]));
           if (axes.empty()) continue;

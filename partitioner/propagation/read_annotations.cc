@@ -1,9 +1,12 @@
 #include "partitioner/propagation/read_annotations.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "hlo/base/status.h"
 #include "partitioner/propagation/manual_regions.h"
 #include "partitioner/propagation/sharding_on_mesh.h"
@@ -33,11 +36,41 @@ absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& 
   return n;
 }
 
-// The order in which the devices stand in the mesh: a mesh states it, or else the first sharding that is no strided
-// part of the plain order.
-DeviceOrder OrderOf(const StatedShardings& stated, int64_t num_devices) {
+// Devices of a manual or unreduced group hold values of their own, so that the mesh must be cut as the sharding says.
+bool HoldsOwnValues(const HloSharding& sharding) {
+  return std::any_of(sharding.subgroups().begin(), sharding.subgroups().end(), [](const HloSharding::Subgroup& subgroup) {
+    return subgroup.type != xla::OpSharding::REPLICATED;
+  });
+}
+
+// The global values at boundaries of manual regions: what a device holds of them is what it computes with inside.
+std::vector<int> ValuesAtBoundaries(const Module& module, const FlowGraph& graph) {
+  std::vector<int> values;
+  for (const auto& computation : module.computations()) {
+    if (!graph.Reached(*computation)) continue;
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->opcode() != Opcode::kCustomCall) continue;
+      const absl::string_view target = instruction->custom_call_target();
+      const Instruction* global = target == "SPMDShardToFullShape"                                        ? instruction.get()
+                                  : target == "SPMDFullToShardShape" && instruction->num_operands() == 1 ? instruction->operand(0)
+                                                                                                         : nullptr;
+      if (global == nullptr) continue;
+      for (const int leaf : graph.Leaves(*global)) values.push_back(leaf);
+    }
+  }
+  return values;
+}
+
+// The order in which the devices stand in the mesh: a mesh states it, or else a sharding under which devices hold values
+// of their own or enter a manual region, or else the first that is no strided part of the plain order.
+DeviceOrder OrderOf(const StatedShardings& stated, absl::Span<const int> at_boundaries, int64_t num_devices) {
   if (stated.order) return *stated.order;
   DeviceOrder plain(num_devices);
+  const absl::flat_hash_set<int> boundary(at_boundaries.begin(), at_boundaries.end());
+  for (const auto& [tensor, one] : stated.tensors) {
+    if (!one.sharding.IsTiled() || (!HoldsOwnValues(one.sharding) && !boundary.contains(tensor))) continue;
+    return CutsOf(one.sharding, plain).empty() ? one.sharding.order() : plain;
+  }
   for (const auto& [tensor, one] : stated.tensors) {
     if (one.sharding.IsTiled() && CutsOf(one.sharding, plain).empty()) return one.sharding.order();
   }
@@ -45,8 +78,8 @@ DeviceOrder OrderOf(const StatedShardings& stated, int64_t num_devices) {
 }
 
 // A mesh that is cut wherever a sharding or an axis of a Shardy mesh cuts the devices.
-Mesh MeshOf(const StatedShardings& stated, int64_t num_devices) {
-  const DeviceOrder order = OrderOf(stated, num_devices);
+Mesh MeshOf(const StatedShardings& stated, absl::Span<const int> at_boundaries, int64_t num_devices) {
+  const DeviceOrder order = OrderOf(stated, at_boundaries, num_devices);
   std::vector<int64_t> cuts;
   const auto add = [&](const HloSharding& sharding) {
     for (const int64_t cut : CutsOf(sharding, order)) cuts.push_back(cut);
@@ -108,7 +141,7 @@ absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGrap
   ASSIGN_OR_RETURN(const StatedShardings stated, ReadStatedShardings(module, graph, given));
   ASSIGN_OR_RETURN(num_devices, NumDevices(module, stated, num_devices));
   Annotations annotations;
-  annotations.mesh = MeshOf(stated, num_devices);
+  annotations.mesh = MeshOf(stated, ValuesAtBoundaries(module, graph), num_devices);
   RETURN_IF_ERROR(PlaceSideEffects(graph, stated, &annotations));
   annotations.tensor.resize(graph.num_tensors());
   for (const auto& [tensor, one] : stated.tensors) {

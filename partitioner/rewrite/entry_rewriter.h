@@ -5,6 +5,8 @@
 #ifndef TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
 
+#include <vector>
+
 #include "partitioner/rewrite/rewrite_state.h"
 
 namespace toroid {
@@ -20,10 +22,15 @@ class EntryRewriter {
 
   // Adds the parameters to `b`'s computation, and their leaves to the values.
   void RewriteParameters(SpmdBuilder& b, const Computation& entry);
-  // Reshards the results to the shardings of the graph's outputs and makes them the root.
-  void RewriteResults(SpmdBuilder& b, const Computation& entry);
+  // Makes the results the root, in the plan's shardings of the graph's outputs. One of which nobody said how it lies, and that
+  // shares no memory with an argument, stays as it was made, where bringing it there would send something: a product cut
+  // over a4 is no gathered result. Returns the shardings, by output.
+  std::vector<Sharding> RewriteResults(SpmdBuilder& b, const Computation& entry);
 
  private:
+  // How output `i`, the leaf `tensor`, is to lie.
+  Sharding OutputSharding(size_t i, int tensor, bool is_aliased) const;
+
   RewriteState& state_;
 };
 

@@ -74,11 +74,9 @@ bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, c
   // Axes over which partial sums are passed on cannot cut the op: its work would be repeated over them.
   const CostModel& cost = program_.planner->cost();
   const std::optional<double> work = cost.ContractionTime(reduced.flops);
-  if (!work.has_value() && reduced.flops != passing.assignment.flops) {
-    return reduced.flops < passing.assignment.flops;
-  }
-  return reduced.time + work.value_or(0) <
-         passing.assignment.time + later + cost.ContractionTime(passing.assignment.flops).value_or(0);
+  return reduced.time + work.value_or(reduced.flops * kBytesPerFlop) <
+         passing.assignment.time + later +
+             cost.ContractionTime(passing.assignment.flops).value_or(passing.assignment.flops * kBytesPerFlop);
 }
 
 Sharding OpDecider::OperandSharding(const FlowOp& op, size_t operand, const OpDecision& decision) const {

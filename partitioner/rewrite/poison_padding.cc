@@ -5,7 +5,7 @@
 
 #include "hlo/ir/literal.h"
 #include "hlo/ir/mesh.h"
-#include "hlo/ir/types.h"
+#include "hlo/ir/native_types.h"
 #include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {

@@ -33,10 +33,12 @@ class ProgramRewriter {
     ends.RewriteParameters(b, entry);
     for (const Instruction* parameter : entry.parameters()) MakeEarlyVersions(b, *parameter);
     RETURN_IF_ERROR(RewriteInstructions(b, entry));
-    ends.RewriteResults(b, entry);
+    outputs_ = ends.RewriteResults(b, entry);
     state_.out->set_entry(local);
     return state_.spmd.status();
   }
+
+  const std::vector<Sharding>& outputs() const { return outputs_; }
 
  private:
   absl::Status RewriteInstructions(SpmdBuilder& b, const Computation& computation) {
@@ -89,6 +91,7 @@ class ProgramRewriter {
   }
 
   RewriteState& state_;
+  std::vector<Sharding> outputs_;
   OpRewriter ops_;
   SideEffectRewriter side_effects_;
   ControlFlowRewriter control_flow_;
@@ -100,9 +103,13 @@ absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, 
                                                 const RewriteOptions& options) {
   RewrittenProgram result;
   result.module = std::make_unique<Module>(program.flat->name(), *program.flat);
+  result.module->config().replica_count = program.num_replicas;
+  result.module->config().num_partitions = program.annotations.mesh.num_devices();
   RewriteState state(program, plan, *options.policy, options.on_local_value, result.module.get());
   AddOverruledShardings(program, &state.replications);
-  RETURN_IF_ERROR(ProgramRewriter(&state).Run());
+  ProgramRewriter rewriter(&state);
+  RETURN_IF_ERROR(rewriter.Run());
+  result.outputs = rewriter.outputs();
   MergeHaloPermutes(state.spmd);
   result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
   result.full_replications = state.replications.entries();

@@ -30,10 +30,10 @@ struct RewrittenProgram {
   // caller's arrays are cut is not told.
   std::unique_ptr<Module> module;
   std::vector<FullReplication> full_replications;
+  std::vector<Sharding> outputs;  // How results lie, by output of the graph: the plan's, or as they were made (entry_rewriter.h).
   std::string made_up_axes;  // Of a module that names none: those of the causes.
 };
 
-// Outputs end in the plan's shardings of the graph's output tensors.
 // Errors: kInvalidArgument and kUnimplemented "computation/instruction: ..." for what has no partitioned form.
 absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, const ShardingPlan& plan,
                                                 const RewriteOptions& options = {});

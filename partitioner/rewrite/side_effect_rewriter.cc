@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

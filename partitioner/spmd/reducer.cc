@@ -2,6 +2,7 @@
 
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/native_types.h"
 #include "hlo/ir/neutral_element.h"
 
 namespace toroid {

@@ -103,7 +103,9 @@ Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const 
   return Select(mask, x, Broadcast(fill, x->shape().dims()));
 }
 
-// Groups in iota form where the device order is one: the mesh transposed so that the group's axes are minor.
+// Groups in iota form where the device order is one: the mesh transposed so that the group's axes are minor. Device
+// numbers count through the replicas, each of which has its groups; the ids of an all-to-all are those of partitions, as are
+// the pairs of a permute.
 const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(Opcode opcode, const AxisList& axes, int dim) {
   const xla::HloInstructionProto*& cached =
       shared_->collective_attrs[{.opcode = opcode, .axes = axes, .wanted = {}, .numbers = {dim}}];
@@ -111,6 +113,7 @@ const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(Opcode opcode, cons
   xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
   if (opcode != Opcode::kAllToAll) attrs->set_use_global_device_ids(true);
   if (dim >= 0) attrs->add_dimensions(dim);
+  const int64_t replicas = attrs->use_global_device_ids() ? module()->config().replica_count : 1;
   AxisList order = mesh().InOrder(mesh().AllAxes() & ~axes.Set());
   order.Append(axes);
   std::vector<int64_t> reshape;
@@ -133,17 +136,24 @@ const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(Opcode opcode, cons
   const DeviceOrder& devices = mesh().order();
   if (devices.is_iota() && devices.reshape().size() == 1) {
     auto* list = attrs->mutable_iota_collective_device_list();
-    list->set_num_replica_groups(mesh().num_devices() / size);
+    list->set_num_replica_groups(replicas * mesh().num_devices() / size);
     list->set_num_devices_per_group(size);
+    if (replicas > 1) {
+      list->add_iota_reshape_dims(replicas);
+      list->add_iota_transpose_perm(0);
+    }
     for (const int64_t r : reshape) list->add_iota_reshape_dims(r);
-    for (const int p : perm) list->add_iota_transpose_perm(p);
+    for (const int p : perm) list->add_iota_transpose_perm(p + (replicas > 1));
   } else {
     absl::StatusOr<DeviceOrder> iota = DeviceOrder::Iota(reshape, perm);
     TOROID_CHECK(iota.ok());
     auto* list = attrs->mutable_collective_device_list();
-    for (int64_t i = 0; i < mesh().num_devices(); i += size) {
+    const int64_t n = mesh().num_devices();
+    for (int64_t i = 0; i < replicas * n; i += size) {
       auto* group = list->add_replica_groups();
-      for (int64_t j = i; j < i + size; ++j) group->add_replica_ids(devices.DeviceAt(iota->DeviceAt(j)));
+      for (int64_t j = i; j < i + size; ++j) {
+        group->add_replica_ids(j / n * n + devices.DeviceAt(iota->DeviceAt(j % n)));
+      }
     }
   }
   return cached = attrs;
@@ -180,6 +190,25 @@ Instruction* SpmdBuilder::ReduceScatter(Instruction* x, const AxisList& axes, in
 
 Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim) {
   return Collective(Opcode::kAllToAll, x->shape(), x, CollectiveAttrs(Opcode::kAllToAll, axes, dim));
+}
+
+Instruction* SpmdBuilder::BroadcastFrom(Instruction* x, const AxisList& axes, int64_t member) {
+  const xla::HloInstructionProto*& attrs =
+      shared_->collective_attrs[{.opcode = Opcode::kCollectiveBroadcast, .axes = axes, .wanted = {}, .numbers = {member}}];
+  if (attrs == nullptr) {
+    // The first of a group has what all of it get.
+    auto* made = module()->New<xla::HloInstructionProto>();
+    auto* list = made->mutable_collective_device_list();
+    const std::vector<int64_t> at = mesh().Positions(axes);
+    for (const int64_t other : mesh().Positions(mesh().InOrder(mesh().AllAxes() & ~axes.Set()))) {
+      auto* group = list->add_replica_groups();
+      for (size_t i = 0; i < at.size(); ++i) {
+        group->add_replica_ids(mesh().order().DeviceAt(other + at[(static_cast<size_t>(member) + i) % at.size()]));
+      }
+    }
+    attrs = made;
+  }
+  return Collective(Opcode::kCollectiveBroadcast, x->shape(), x, attrs);
 }
 
 const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(const PositionPairs& pairs) {

@@ -105,11 +105,13 @@ class SpmdBuilder : public InstructionBuilder {
   //   AllGather      v[.., n, ..] -> [.., g n, ..] along `dim`, in the order of the axes
   //   ReduceScatter  v[.., g n, ..] -> [.., n, ..]: member i gets part i of the reducer over all members
   //   AllToAll       v[.., g, ..] -> the same shape: element i along `dim` goes to member i
+  //   BroadcastFrom  v -> that of the member whose coordinate along the axes is `member`
   // Requires: dimensions that are divided are multiples of the group's size g.
   Instruction* AllReduce(Instruction* x, const AxisList& axes, Reducer reducer);
   Instruction* AllGather(Instruction* x, const AxisList& axes, int dim);
   Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
   Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
+  Instruction* BroadcastFrom(Instruction* x, const AxisList& axes, int64_t member);
   // pairs[i] = (source position, target position) in the mesh. Pairs under one key are the same, and spelled
   // out once; what devices get that are no target is then unspecified.
   using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;

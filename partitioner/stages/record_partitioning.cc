@@ -19,7 +19,7 @@ void RecordDevices(int64_t n, Module* local) {
   local->config().num_partitions = n;
   local->config().identity_device_assignment = true;
   auto* assignment = local->mutable_proto()->mutable_device_assignment();
-  assignment->set_replica_count(1);
+  assignment->set_replica_count(static_cast<int32_t>(local->config().replica_count));
   assignment->set_computation_count(static_cast<int32_t>(n));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 
 namespace toroid {

@@ -34,7 +34,7 @@
 #include "runtime/numerics/narrowest_float.h"
 #include "runtime/numerics/promote.h"
 #include "runtime/partitioned/ranks_run.h"
-#include "runtime/command/replicas.h"
+#include "hlo/ir/replicas.h"
 
 namespace toroid {
 namespace {
@@ -50,7 +50,7 @@ struct Program {
   const Module* module;
   std::shared_ptr<const Module> made;  // By the partitioner; null if the module runs as it is.
   int64_t num_partitions = 1;
-  int64_t num_replicas = 1;  // More than 1 only with one partition.
+  int64_t num_replicas = 1;
   bool manual = false;       // The file's module runs on the devices it names and no others.
   double partition_seconds = 0;
 };
@@ -73,14 +73,16 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
         absl::StrCat("is written for ", said, " devices; leave --num_partitions out"));
   }
   ASSIGN_OR_RETURN(const int64_t replicas, ReplicasToRun(module, command.num_replicas));
+  const bool partitions = IsPartitioned(module) || said > 1 || command.num_partitions > 1 ||
+                          (command.num_partitions == 0 && command.partition != nullptr && ComputeShardingStats(module).devices > 1);
   if (replicas > 1) {
-    if (IsPartitioned(module) || said > 1 || command.num_partitions > 1) {
-      return absl::UnimplementedError(absl::StrCat(
-          "runs on ", replicas, " replicas of several partitions; here one of the two must be 1"));
+    if (partitions && ReplicasOf(module) <= 1) {
+      return absl::InvalidArgumentError(absl::StrCat("has collectives between ", replicas,
+                                                     " replicas; beside several partitions give --replicas=", replicas));
     }
     RETURN_IF_ERROR(CheckDevices(replicas, max_bytes));
     program.num_replicas = replicas;
-    return program;
+    if (!partitions) return program;
   }
   if (IsPartitioned(module)) {
     ASSIGN_OR_RETURN(program.num_partitions, PartitionsOf(module));
@@ -221,7 +223,7 @@ absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, co
   RETURN_IF_ERROR(CheckRunMemory(*program.module, shapes, program.num_replicas,
                                  max_bytes, ranks.transport));
   if (!command.check || program.made == nullptr || program.manual) return absl::OkStatus();
-  return CheckRunMemory(module, shapes, 1, max_bytes);
+  return CheckRunMemory(module, shapes, program.num_replicas, max_bytes);
 }
 
 absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHere& ranks) {
@@ -230,6 +232,10 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHer
   KeepRunTimeSizes(&module);
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
   const int64_t max_bytes = MaxBytes(command, ranks.neighbors);
+  if (command.num_replicas > 1) {
+    RETURN_IF_ERROR(ReplicasToRun(module, command.num_replicas).status());
+    SetReplicas(command.num_replicas, &module);
+  }
   ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
   if (AreArgumentsGenerated(file, command.args)) {
     RETURN_IF_ERROR(CheckRunsFit(command, module, program, max_bytes, ranks));

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/loops/total_order.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/thread_pool.h"
 

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/plan/op_call.h"
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 
 namespace toroid {

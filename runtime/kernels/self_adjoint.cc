@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "Eigen/Eigenvalues"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

@@ -2,6 +2,7 @@
 #ifndef TOROID_RUNTIME_KERNELS_SELF_ADJOINT_H_
 #define TOROID_RUNTIME_KERNELS_SELF_ADJOINT_H_
 
+#include "hlo/ir/native_types.h"
 #include "runtime/kernels/matrix_batches.h"
 
 namespace toroid {

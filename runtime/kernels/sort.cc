@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/loops/total_order.h"

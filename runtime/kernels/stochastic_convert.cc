@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 
 namespace toroid {

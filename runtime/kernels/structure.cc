@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/literal_buffer.h"

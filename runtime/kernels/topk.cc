@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/loops/total_order.h"
 

@@ -1,4 +1,5 @@
 // BUILD: copts = ["-O3"]
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/block_convert.h"
 
 #include <type_traits>

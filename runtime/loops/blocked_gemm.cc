@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "hlo/ir/types.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/few_rows_gemm.h"
 #include "runtime/loops/gemm_tiles.h"
 

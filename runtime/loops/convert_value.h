@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/scalar_ops.h"
 
 namespace toroid {

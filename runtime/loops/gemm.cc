@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/blocked_gemm.h"
 #include "runtime/loops/thread_pool.h"
 

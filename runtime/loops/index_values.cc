@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 
 namespace toroid {

@@ -1,6 +1,7 @@
 // BUILD: copts = ["-O3"]
 #include "runtime/loops/int_loops.h"
 
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/scalar_ops.h"
 
 namespace toroid {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/thread_pool.h"
 

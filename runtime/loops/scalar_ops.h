@@ -13,7 +13,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "hlo/ir/types.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 
 namespace toroid {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

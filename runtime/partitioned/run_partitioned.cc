@@ -1,5 +1,6 @@
 #include "runtime/partitioned/run_partitioned.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
                                        const RunPartitionedOptions& options) {
   RunOptions run = options.run;
   ASSIGN_OR_RETURN(run.num_partitions, PartitionsOf(partitioned));
+  run.num_replicas = std::max<int64_t>(1, ReplicasOf(partitioned));
   const Computation& entry = *partitioned.entry();
   if (static_cast<int>(arguments.size()) != entry.num_parameters()) {
     return absl::InvalidArgumentError(
@@ -33,7 +35,7 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
   } else {
     std::vector<MeshValue> values;
     for (int i = 0; i < entry.num_parameters(); ++i) {
-      ASSIGN_OR_RETURN(MeshValue value, cut(i, 0, run.num_partitions));
+      ASSIGN_OR_RETURN(MeshValue value, cut(i, 0, run.num_devices()));
       values.push_back(std::move(value));
     }
     const Stopwatch stopwatch;
@@ -41,6 +43,7 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
     if (options.seconds != nullptr) *options.seconds = stopwatch.Seconds();
   }
   ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, OutputShardings(partitioned));
+  output = MeshValue(output.shape(), run.num_partitions, output.buffer());  // Devices of the first replica come first.
   if (options.result != nullptr) return AssembleLiteral(output, *options.result, shardings, options.assemble);
   ASSIGN_OR_RETURN(const Shape global, GlobalShape(output.shape(), shardings, run.num_partitions));
   return AssembleLiteral(output, global, shardings, options.assemble);

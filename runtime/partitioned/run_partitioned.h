@@ -12,7 +12,7 @@
 namespace toroid {
 
 struct RunPartitionedOptions {
-  RunOptions run;  // Its num_partitions is that of the module.
+  RunOptions run;  // Its num_partitions and num_replicas are those of the module.
   AssembleOptions assemble;
   // Global shape of the result; null: what the shards make without padding.
   const Shape* result = nullptr;
@@ -21,7 +21,7 @@ struct RunPartitionedOptions {
 };
 
 // Cuts global arguments by the shardings the module records (spmd_record.h), runs it on its devices and puts
-// the result together. With a transport this is rank 0, and the others serve (ranks_run.h).
+// the result together. Of several replicas each gets the arguments, and the result is that of the first. With a transport this is rank 0, and the others serve (ranks_run.h).
 // Errors: those of PartitionsOf, CutLiteral, RunModule and AssembleLiteral.
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
                                        const RunPartitionedOptions& options);

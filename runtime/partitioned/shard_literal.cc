@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/literal_buffer.h"
@@ -171,8 +172,9 @@ StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, 
   return loop;
 }
 
+// Devices [begin, end) of replicas of `count` devices each.
 struct Devices {
-  int64_t begin, end;
+  int64_t begin, end, count;
 };
 
 absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, Devices devices, MeshBuffer* buffer) {
@@ -191,8 +193,9 @@ absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, Devices
   }
   alignas(16) char poison[16];
   WritePoison(shape.element_type(), poison);
-  for (int64_t device = devices.begin; device < devices.end; ++device) {
-    char* out = buffer->mutable_data() + (device - devices.begin) * bytes;
+  for (int64_t i = devices.begin; i < devices.end; ++i) {
+    const int64_t device = i % devices.count;
+    char* out = buffer->mutable_data() + (i - devices.begin) * bytes;
     // The first addend is the value, the others are zero.
     if (FirstAddend(sharding, device) != device) {
       std::memset(out, 0, bytes);
@@ -413,7 +416,7 @@ absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const Hlo
   ASSIGN_OR_RETURN(const Shape local, ShardShape(global.shape(), shardings, num_devices));
   MeshBuffer buffer;
   int leaf = 0;
-  RETURN_IF_ERROR(Cut(global, shardings, &leaf, {begin, end}, &buffer));
+  RETURN_IF_ERROR(Cut(global, shardings, &leaf, {begin, end, num_devices}, &buffer));
   return MeshValue(local, end - begin, std::move(buffer));
 }
 

@@ -35,7 +35,7 @@ absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloShardi
 // Errors: as ShardShape, kResourceExhausted.
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
                                      int64_t num_devices);
-// What devices [begin, end) of them hold.
+// What devices [begin, end) of them hold; device number num_devices is the first of a second replica of them, and so on.
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
                                      int64_t num_devices, int64_t begin, int64_t end);
 

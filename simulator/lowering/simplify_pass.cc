@@ -13,6 +13,7 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
+#include "hlo/ir/native_types.h"
 #include "hlo/passes/dce_pass.h"
 #include "simulator/lowering/unit_dims.h"
 

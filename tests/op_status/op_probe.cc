@@ -127,13 +127,11 @@ bool IsLocal(const OpProgram& program) {
          absl::StrContains(program.body, " outfeed(");
 }
 
-std::string Partition(const Module& module, const OpProgram& program, std::vector<std::string>* failures) {
-  if (IsLocal(program)) return kNothing;
-  const PartitionProbe probe = ProbePartitioning(module);
-  failures->insert(failures->end(), probe.failures.begin(), probe.failures.end());
+std::string Mark(const PartitionProbe& probe) {
   if (!probe.failures.empty()) return kNo;
   if (probe.cut == 0) return kNothing;
-  return probe.replicated == 0 ? kYes : probe.replicated < probe.cut ? kSome : kWhole;
+  if (probe.replicated.empty()) return kYes;
+  return static_cast<int>(probe.replicated.size()) < probe.cut ? kSome : kWhole;
 }
 
 OpStatus ProbeOpcode(const OpProgram& program, Opcode opcode) {
@@ -153,9 +151,10 @@ OpStatus ProbeOpcode(const OpProgram& program, Opcode opcode) {
   const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(TextOf(program));
   if (!module.ok()) return status;
   status.rule = HasRule(**module, opcode) ? kYes : kNothing;
-  std::vector<std::string> failures;
-  status.partition = Partition(**module, program, &failures);
-  for (const std::string& failure : failures) {
+  const PartitionProbe probe = IsLocal(program) ? PartitionProbe() : ProbePartitioning(**module);
+  status.partition = Mark(probe);
+  status.whole_cuts = probe.replicated;
+  for (const std::string& failure : probe.failures) {
     status.failures.push_back(absl::StrCat(program.opcode, ", partition: ", failure));
   }
   return status;

@@ -19,6 +19,8 @@ struct OpStatus {
   std::string rule;
   // kYes, kSome, kWhole, kNothing or kNo.
   std::string partition;
+  // The cuts of the sample after which the op runs on whole arrays: "f32[4,6], dimension 1".
+  std::vector<std::string> whole_cuts;
   // Why there is a kNo; one line each.
   std::vector<std::string> failures;
 };

@@ -77,7 +77,7 @@ void ProbeDimension(const OpenSample& open, const std::string& name, const Shape
   const std::string found = ToText(result->first);
   if (found != expected)
     probe->failures.push_back(absl::StrCat(sharding, ": found ", found, ", expected ", expected));
-  probe->replicated += result->second;
+  if (result->second) probe->replicated.push_back(absl::StrCat(shape.ToString(), ", dimension ", d));
 }
 
 void ProbeArray(const OpenSample& open, const std::string& name, const Shape& shape,

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/native_types.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/poison_padding.h"

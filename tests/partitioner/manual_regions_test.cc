@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "partitioner/prepare/given_shardings.h"
 #include "runtime/partitioned/run_partitioned.h"
+#include "tests/partition_and_run.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 
@@ -59,6 +60,33 @@ ENTRY main {
   s = (s32[], f32[4]) tuple(z, a)
   ROOT w = (s32[], f32[4]) while(s), condition=cond, body=body
 })");
+}
+
+// The order of the devices is that of the values that enter, not of a parameter that has another one.
+TEST(ManualRegionsTest, TilesEnterInTheOrderOfTheBoundary) {
+  const auto program = [](const std::string& leaving) {
+    return absl::StrCat(R"(
+ENTRY main {
+  p = f32[8] parameter(0), sharding={devices=[4]2,3,0,1}
+  outside = f32[8] custom-call(p), custom_call_target="Sharding", sharding={devices=[4]<=[4]}
+  v = f32[2] custom-call(outside), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  w = f32[2] collective-permute(v), channel_id=1, source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
+  ROOT r = f32[8] custom-call(w), custom_call_target="SPMDShardToFullShape", sharding={)", leaving, "}\n}");
+  };
+  const std::unique_ptr<Module> module = ProgramFor(program("devices=[4]<=[4]"), 4);
+  const std::unique_ptr<Module> rolled = ProgramFor(R"(
+ENTRY main {
+  p = f32[8] parameter(0)
+  last = f32[2] slice(p), slice={[6:8]}
+  rest = f32[6] slice(p), slice={[0:6]}
+  ROOT r = f32[8] concatenate(last, rest), dimensions={0}
+})", 4);
+  const std::vector<Literal> arguments = IntegerArguments(*module);
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*rolled, arguments));
+  EXPECT_THAT(PartitionAndRun(*module, PartitionOptions(), arguments), IsOkAndHolds(expected));
+  // Values that leave in yet another order: that cannot be the mesh's too.
+  EXPECT_THAT(PartitionModule(*ProgramFor(program("devices=[4]1,0,2,3"), 4), PartitionOptions()),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("boundary of a manual region")));
 }
 
 TEST(ManualRegionsTest, ChainsOfAnyLengthStayManual) {

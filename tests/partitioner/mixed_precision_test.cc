@@ -1,5 +1,6 @@
 // BUILD: size = "medium"
 // Ops whose operands and results are different floats: what they compute, and that partitioning keeps it.
+#include "hlo/ir/native_types.h"
 #include "hlo/passes/mixed_precision.h"
 
 #include <string>

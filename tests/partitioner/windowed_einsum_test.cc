@@ -56,10 +56,17 @@ int ExpectSame(const std::string& text, int64_t n) {
   EXPECT_OK(with.status());
   if (!expected.ok() || !without.ok() || !with.ok()) return 0;
   EXPECT_EQ(SentBytes(*with->module), SentBytes(*without->module));
-  for (int variant = 0; variant < 3; ++variant) {
+  for (int variant = 0; variant < 6; ++variant) {
     PartitionOptions options = always;
     if (variant > 0) options.on_local_value = PoisonPadding;
     if (variant > 1) options.device_order_seed = 5;
+    options.windowed_einsum_both_directions = variant > 2;
+    options.windowed_einsum_unroll = variant > 3 ? variant - 2 : 1;  // By 2, or 3.
+    if (variant > 2) {
+      const auto partitioned = PartitionModule(*module, options);
+      EXPECT_OK(partitioned.status());
+      if (partitioned.ok()) EXPECT_EQ(SentBytes(*partitioned->module), SentBytes(*without->module)) << variant;
+    }
     const auto actual = PartitionAndRun(*module, options, arguments);
     EXPECT_OK(actual.status());
     EXPECT_TRUE(actual.ok() && Compare(*actual, *expected, 0).equal);
@@ -151,6 +158,39 @@ TEST(WindowedEinsumTest, NoDeviceHoldsTheGatheredArray) {
   options.windowed_einsum_bytes = 0;
   ASSERT_OK_AND_ASSIGN(const Partitioned with, PartitionModule(*module, options));
   EXPECT_LT(ComputeStatistics(*with.module).peak_bytes, ComputeStatistics(*without.module).peak_bytes);
+}
+
+
+// Parts from each side, and two in a trip: as many messages.
+TEST(WindowedEinsumTest, DirectionsAndUnrolling) {
+  for (const int64_t n : {2, 3, 4, 5, 7, 8, 16}) {
+    const auto module = ProgramFor(Product("f32", 240, 240, 240, 0, 1, 0), n);
+    const auto scattered = ProgramFor(Product("f32", 240, 240, 240, 1, 0, 0), n);
+    const std::vector<Literal> arguments = IntegerArguments(*module);
+    for (const Module* program : {module.get(), scattered.get()}) {
+      const auto expected = RunSingle(*program, arguments);
+      ASSERT_OK(expected.status());
+      PartitionOptions options;
+      options.num_partitions = n;
+      options.searched_instructions = 0;
+      options.windowed_einsum_bytes = INT64_MAX;
+      ASSERT_OK_AND_ASSIGN(const Partitioned without, PartitionModule(*program, options));
+      options.windowed_einsum_bytes = 0;
+      options.verify = true;
+      for (const bool both : {false, true}) {
+        for (const int64_t unroll : {1, 2, 3}) {
+          SCOPED_TRACE(absl::StrCat(n, " devices, ", both ? "both directions" : "one direction", ", ", unroll, " in a trip"));
+          options.windowed_einsum_both_directions = both;
+          options.windowed_einsum_unroll = unroll;
+          ASSERT_OK_AND_ASSIGN(const Partitioned with, PartitionModule(*program, options));
+          EXPECT_EQ(SentBytes(*with.module), SentBytes(*without.module));
+          const auto actual = PartitionAndRun(*program, options, arguments);
+          ASSERT_OK(actual.status());
+          EXPECT_TRUE(Compare(*actual, *expected, 0).equal);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

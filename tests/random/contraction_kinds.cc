@@ -92,17 +92,20 @@ void Generator::Convolution() {
 
 void Generator::Fft() {
   Dims in = NonEmptyDims(1, 3);
-  const bool inverse = Chance(40);
-  const int64_t n = in.back();
-  const std::string x = Parameter("c64", in);
-  Result("c64", in,
-         absl::StrCat("fft(", x, "), fft_type=", inverse ? "IFFT" : "FFT", ", fft_length={", n, "}"));
+  if (Chance(30)) in.back() = Pick<int64_t>({16, 36, 64});  // As four steps need.
+  const std::string type = Of({"FFT", "IFFT", "RFFT", "IRFFT"});
+  if (type == "IRFFT") in.back() = std::max<int64_t>(in.back(), 2);
+  Dims out = in, length(in.end() - Uniform(1, static_cast<int64_t>(in.size())), in.end());
+  if (type == "RFFT") out.back() = in.back() / 2 + 1;
+  if (type == "IRFFT") out.back() = length.back() = 2 * in.back() - 2;
+  const std::string x = Parameter(type == "RFFT" ? "f32" : "c64", in);
+  Result(type == "IRFFT" ? "f32" : "c64", out, absl::StrCat("fft(", x, "), fft_type=", type, ", fft_length=", List(length)));
   program_.exact = false;
   result_type_ = "pred";
 }
 
 // Square matrices with small integers off a large diagonal, so that they have inverses and Cholesky factors.
-std::string Generator::DominantMatrices(const std::string& type, const Dims& dims) {
+std::string Generator::DominantMatrices(const std::string& type, const Dims& dims, int64_t large) {
   const int64_t rank = static_cast<int64_t>(dims.size());
   const std::string x = Parameter(type, dims), rows = Fresh("rows"), columns = Fresh("columns"),
                     same = Fresh("same"), twenty = Fresh("twenty"), diagonal = Fresh("diagonal"),
@@ -111,7 +114,7 @@ std::string Generator::DominantMatrices(const std::string& type, const Dims& dim
   Line(absl::StrCat(columns, " = ", ShapeText("s32", dims), " iota(), iota_dimension=", rank - 1));
   Line(absl::StrCat(same, " = ", ShapeText("pred", dims), " compare(", rows, ", ", columns,
                     "), direction=EQ"));
-  Line(absl::StrCat(twenty, " = ", type, "[] constant(20)"));
+  Line(absl::StrCat(twenty, " = ", type, "[] constant(", large, ")"));
   Line(absl::StrCat(diagonal, " = ", ShapeText(type, dims), " broadcast(", twenty, "), dimensions={}"));
   Line(absl::StrCat(matrices, " = ", ShapeText(type, dims), " select(", same, ", ", diagonal, ", ", x, ")"));
   return matrices;
@@ -119,27 +122,27 @@ std::string Generator::DominantMatrices(const std::string& type, const Dims& dim
 
 void Generator::Cholesky() {
   Dims dims = RandomDims(0, 2);
-  const int64_t n = Uniform(1, 4);
+  const int64_t n = Chance(50) ? Uniform(1, 4) : Uniform(5, 14);
   dims.push_back(n);
   dims.push_back(n);
-  const std::string a = DominantMatrices("f32", dims);
+  const std::string a = DominantMatrices("f32", dims, 20 + 4 * n);
   Result("f32", dims, absl::StrCat("cholesky(", a, "), lower=", Chance(50) ? "true" : "false"));
   program_.exact = false;
 }
 
 void Generator::TriangularSolve() {
   Dims dims = RandomDims(0, 2), right = dims;
-  const int64_t n = Uniform(1, 4), m = Size();
+  const int64_t n = Chance(50) ? Uniform(1, 4) : Uniform(5, 14), m = Size();
   const bool left = Chance(50);
   dims.push_back(n);
   dims.push_back(n);
   right.push_back(left ? n : m);
   right.push_back(left ? m : n);
-  const std::string a = DominantMatrices("f64", dims), b = Parameter("f64", right);
+  const std::string a = DominantMatrices("f64", dims, 20 + 4 * n), b = Parameter("f64", right);
   Result("f64", right,
          absl::StrCat("triangular-solve(", a, ", ", b, "), left_side=", left ? "true" : "false",
                       ", lower=", Chance(50) ? "true" : "false",
-                      ", unit_diagonal=false, transpose_a=", Of({"NO_TRANSPOSE", "TRANSPOSE"})));
+                      ", unit_diagonal=false, transpose_a=", Of({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"})));
   program_.exact = false;
 }
 

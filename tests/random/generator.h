@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/ir/mesh.h"
+#include "hlo/ir/native_types.h"
 #include "tests/random/random_program.h"
 
 namespace toroid {
@@ -153,7 +154,7 @@ class Generator {
   std::string CountedIndices(const std::string& type, const Dims& dims, const Dims& in, const Dims& map);
   std::string IndexedTail(const std::string& x, const std::string& type, const Dims& dims);
   void CallOp();
-  std::string DominantMatrices(const std::string& type, const Dims& dims);
+  std::string DominantMatrices(const std::string& type, const Dims& dims, int64_t large);
   void Broadcast();
   void Reshape();
   void Transpose();
@@ -202,13 +203,18 @@ class Generator {
   void Scan();
   void Fusion();
   void FreeValue();
+  void ManualRegion();
+  void Replicas();
   void Tail();
 
  private:
   std::mt19937_64 random_;
   Mesh mesh_;
   RandomProgram program_;
-  std::string computations_, body_;
+  std::string header_, computations_, body_;
+  // Instead of the first reference_end_ characters of the body, for the program that one device runs; empty: the same.
+  std::string reference_;
+  size_t reference_end_ = 0;
   std::string result_, result_type_;
   Dims result_dims_;
   int next_result_ = 0;

@@ -32,7 +32,6 @@ const Row kTable[] = {
 const std::set<Opcode> kReplicatedArrays = {Opcode::kBitcast,
                                             Opcode::kRng,
                                             Opcode::kRngGetAndUpdateState,
-                                            Opcode::kReplicaId,
                                             Opcode::kPartitionId,
                                             Opcode::kRaggedAllToAll,
                                             Opcode::kInfeed,
@@ -57,12 +56,7 @@ const std::set<Opcode> kReplicatedArrays = {Opcode::kBitcast,
                                             Opcode::kDynamicReshape};
 
 const std::map<Opcode, const char*> kExceptions = {
-    {Opcode::kAllReduce, "written by hand in manual regions: the corpus' manual programs"},
-    {Opcode::kAllGather, "written by hand in manual regions: the corpus' manual programs"},
-    {Opcode::kReduceScatter, "written by hand in manual regions: the corpus' manual programs"},
-    {Opcode::kAllToAll, "written by hand in manual regions: the corpus' manual programs"},
     {Opcode::kCollectiveBroadcast, "written by hand in manual regions"},
-    {Opcode::kCollectivePermute, "written by hand in manual regions: the corpus' manual programs"},
 };
 
 TEST(OpListTest, EveryOpIsInTheRandomProgramsOrAmongTheExceptions) {

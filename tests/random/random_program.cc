@@ -67,6 +67,8 @@ const std::vector<std::pair<std::string, void (Generator::*)()>>& Kinds() {
       {"scan", &Generator::Scan},
       {"fusion", &Generator::Fusion},
       {"free-value", &Generator::FreeValue},
+      {"manual-region", &Generator::ManualRegion},
+      {"replicas", &Generator::Replicas},
   };
   return *kinds;
 }
@@ -190,7 +192,11 @@ RandomProgram Generator::Make(absl::string_view kind) {
   const std::string sharding =
       body_.find("sharding=", at) == std::string::npos ? ShardingText(result_dims_, 60) : "";
   body_.insert(body_.size() - 1, sharding);
-  program_.text = absl::StrCat("HloModule random\n\n", computations_, "ENTRY main {\n", body_, "}\n");
+  const auto program = [&](absl::string_view lines) {
+    return absl::StrCat("HloModule random", header_, "\n\n", computations_, "ENTRY main {\n", lines, "}\n");
+  };
+  program_.text = program(body_);
+  if (!reference_.empty()) program_.reference = program(absl::StrCat(reference_, body_.substr(reference_end_)));
   return std::move(program_);
 }
 

@@ -6,7 +6,7 @@
 // depends on its seed alone.
 // BUILD: srcs += "generator.h", "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc"
 // BUILD: srcs += "reduction_kinds.cc", "indexing_kinds.cc", "control_flow_kinds.cc"
-// BUILD: srcs += "tuple_kinds.cc", "composite_kinds.cc"
+// BUILD: srcs += "tuple_kinds.cc", "composite_kinds.cc", "manual_kinds.cc"
 #ifndef TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 #define TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
 
@@ -23,6 +23,7 @@ namespace toroid {
 struct RandomProgram {
   std::string kind;  // The op under test.
   std::string text;
+  std::string reference;  // The program that is run unpartitioned, if it is another one: without regions written per device.
   std::vector<Literal> arguments;
   bool exact = true;         // Else results are equal up to the tolerance of their type.
   PartitionOptions options;  // Device count, device order, poison.

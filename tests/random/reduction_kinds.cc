@@ -246,15 +246,27 @@ void Generator::Sort() {
   Dims dims = RandomDims(1, 3);
   const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1);
   if (Chance(50)) dims[d] = Uniform(1, 30);
+  const bool is_long = Chance(15);
+  if (is_long) {  // As long as tiles are sorted together.
+    for (int64_t& size : dims) size = std::min<int64_t>(size, 3);
+    dims[d] = Chance(50) ? Uniform(30, 400) : Uniform(1024, 1200);
+  }
   const std::string less = Fresh("less");
   Computation(
       absl::StrCat(less,
                    " {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = "
                    "s32[] parameter(3)\n  ROOT r = pred[] compare(a, b), direction=LT\n}\n"));
-  const std::string x = Parameter("f32", dims), y = Parameter("s32", dims), both = Fresh("both");
+  const std::string x = Parameter("f32", dims), both = Fresh("both");
+  std::string y;
+  if (Chance(30)) {
+    y = Fresh("counter");
+    Line(absl::StrCat(y, " = ", ShapeText("s32", dims), " iota(), iota_dimension=", d));
+  } else {
+    y = Parameter("s32", dims);
+  }
   Line(absl::StrCat(both, " = (", ShapeText("f32", dims), ", ", ShapeText("s32", dims), ") sort(", x, ", ", y,
                     "), dimensions={", d, "}, is_stable=true, to_apply=", less));
-  const bool first = Chance(50), second = Chance(30), sliced = Chance(50);
+  const bool first = Chance(50), second = Chance(30), sliced = Chance(is_long ? 20 : 50);
   const auto take = [&](bool values) {
     const std::string type = values ? "f32" : "s32";
     Result(type, dims, absl::StrCat("get-tuple-element(", both, "), index=", values ? 0 : 1));

@@ -8,6 +8,7 @@
 #include <complex>
 #include <vector>
 
+#include "hlo/ir/native_types.h"
 #include "runtime/kernels/custom_config.h"
 #include "runtime/kernels/matrix_batches.h"
 #include "runtime/loops/convert_value.h"

@@ -4,6 +4,7 @@
 #include "Eigen/Core"
 #include "Eigen/Eigenvalues"
 #include "Eigen/LU"
+#include "hlo/ir/native_types.h"
 #include "runtime/kernels/lapack/lapack_calls.h"
 #include "runtime/kernels/self_adjoint.h"
 

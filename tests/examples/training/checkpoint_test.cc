@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hlo/base/files.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/arguments/npz.h"
 #include "tests/fresh_path.h"
 #include "tests/status_matchers.h"

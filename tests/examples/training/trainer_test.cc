@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "tests/examples/training/linear_program.h"
 #include "tests/status_matchers.h"

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "hlo/gradient/gradient.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/native_types.h"
 #include "hlo/ops/verify_module.h"
 #include "runtime/engine/executor.h"
 #include "tests/hlo/gradient/gradient_case.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hlo/ir/native_types.h"
+
 namespace toroid {
 
 Dims GradientCase::RandomDims(int least, int most, int64_t largest) {

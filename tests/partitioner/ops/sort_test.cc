@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 
@@ -136,6 +138,105 @@ TEST(SortTest, OfWhichOnlyTheFirstRowsAreReadTakesThoseOfEveryTile) {
     }
   }
   EXPECT_THAT(Collectives(SortedFirst(4096, 4, "GT"), 8), ElementsAre("all-gather 32", "all-gather 32"));
+}
+
+// A sort of some lines of n rows, cut, by the first array. `arrays`: "TYPE" or "TYPE counted", with `less` as the comparison's root.
+std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std::string& less, bool is_stable = true) {
+  std::string comparison, parameters, names, shapes, shardings;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const std::vector<std::string> words = absl::StrSplit(arrays[i], ' ');
+    const std::string shape = absl::StrCat(words[0], "[2,", n, "]"), cut = ", sharding={devices=[1,$n]<=[$n]}";
+    absl::StrAppend(&comparison, "  a", i, " = ", words[0], "[] parameter(", 2 * i, ")\n  b", i, " = ", words[0], "[] parameter(",
+                    2 * i + 1, ")\n");
+    absl::StrAppend(&parameters, "  x", i, " = ", shape,
+                    words.size() > 1 ? " iota(), iota_dimension=1" : absl::StrCat(" parameter(", i, ")", cut), "\n");
+    absl::StrAppend(&names, i > 0 ? ", " : "", "x", i);
+    absl::StrAppend(&shapes, i > 0 ? ", " : "", shape);
+    absl::StrAppend(&shardings, i > 0 ? ", " : "", "{devices=[1,$n]<=[$n]}");
+  }
+  if (arrays.size() > 1) {
+    shapes = absl::StrCat("(", shapes, ")");
+    shardings = absl::StrCat("{", shardings, "}");
+  }
+  return absl::StrCat("less {\n", comparison, less, "}\nENTRY main {\n", parameters, "  ROOT s = ", shapes, " sort(", names,
+                      "), dimensions={1}, is_stable=", is_stable ? "true" : "false", ", to_apply=less, sharding=", shardings, "\n}\n");
+}
+
+constexpr char kLess[] = "  ROOT r = pred[] compare(a0, b0), direction=LT\n";
+constexpr char kGreater[] = "  ROOT r = pred[] compare(a0, b0), direction=GT, type=TOTALORDER\n";
+
+// Many equal rows: integers from -4 to 4.
+TEST(SortTest, OfTilesThatStayCut) {
+  for (const int64_t n : {1, 5, 16, 45, 49, 64, 100, 263, 500}) {
+    SCOPED_TRACE(n);
+    ExpectEquivalent(Sorted(n, {"s32"}, kLess));
+    ExpectEquivalent(Sorted(n, {"f32"}, kGreater));
+    ExpectEquivalent(Sorted(n, {"f32", "s32"}, kLess));
+    ExpectEquivalent(Sorted(n, {"s8", "s32 counted"}, kLess));
+    ExpectEquivalent(Sorted(n, {"bf16", "f64", "u8"}, kLess, /*is_stable=*/false));
+    ExpectEquivalent(Sorted(n, {"u16", "s8 counted"}, kLess));  // Too narrow to count them all.
+  }
+}
+
+TEST(SortTest, OfNothing) { ExpectEquivalent(absl::StrReplaceAll(Sorted(40, {"f32", "s32"}, kLess), {{"[2,40]", "[0,40]"}})); }
+
+// A comparison of two keys, which reads other arrays than the first, and in which equal rows differ.
+TEST(SortTest, OfTilesByTwoKeys) {
+  const char* keys = R"(  zero = s32[] constant(0)
+  first = pred[] compare(a1, b1), direction=GT
+  same = pred[] compare(a1, b1), direction=EQ
+  second = pred[] compare(a0, b0), direction=LT
+  both = pred[] and(same, second)
+  ROOT r = pred[] or(first, both)
+)";
+  for (const int64_t n : {45, 128, 500}) ExpectEquivalent(Sorted(n, {"f32", "s32", "s8"}, keys));
+}
+
+TEST(SortTest, ZerosOfBothSignsKeepTheirOrder) {
+  std::vector<float> x(2 * 300);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i % 7 == 0 ? 1.f : i % 3 == 0 ? -0.f : 0.f;
+  // What divides by them tells them apart.
+  std::string text = Sorted(300, {"f32"}, kLess);
+  text = absl::StrReplaceAll(text, {{"ROOT s", "s"}, {"\n}\n\n", ""}});
+  text = absl::StrCat(text.substr(0, text.rfind('}')), "  one = f32[] constant(1)\n  all = f32[2,300] broadcast(one), dimensions={}\n"
+                      "  ROOT d = f32[2,300] divide(all, s)\n}\n");
+  ExpectEquivalent(text, {Literal::Array<float>({2, 300}, x)});
+}
+
+// Bytes that a device sends: two all-to-alls and the rows at borders; gathering would send 7 tiles of 1,000 rows of 2 lines.
+TEST(SortTest, OfTilesSendsLessThanGatheringThem) {
+  EXPECT_THAT(Collectives(Sorted(8000, {"s32"}, kLess), 8), ElementsAre("all-to-all 8000", "all-to-all 8000",
+              "collective-permute 392", "collective-permute 392"));
+  // The numbers of equal rows travel too, on half the way.
+  EXPECT_THAT(Collectives(Sorted(8000, {"f32"}, kLess), 8),
+              ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 4000", "collective-permute 392", "collective-permute 392",
+                          "collective-permute 196", "collective-permute 196"));
+  // An argsort has numbers of its own.
+  EXPECT_THAT(Collectives(Sorted(8000, {"f32", "s32 counted"}, kLess), 8),
+              ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 8000", "all-to-all 8000", "collective-permute 392",
+                          "collective-permute 392", "collective-permute 392", "collective-permute 392"));
+  // Tiles that are too small, or too few, are gathered; who counts is not.
+  EXPECT_THAT(Collectives(Sorted(64, {"s32"}, kLess), 8), ElementsAre("all-gather 64"));
+  EXPECT_THAT(Collectives(Sorted(8000, {"f32", "s32 counted"}, kLess), 2), ElementsAre("all-gather 32000"));
+}
+
+// What follows a short line is not cut again: the line is gathered once, and all else computed everywhere.
+TEST(SortTest, NoShardingFlowsAlongShortLines) {
+  std::string text = Sorted(64, {"s32"}, kLess);
+  text = absl::StrReplaceAll(text, {{", to_apply=less, sharding={devices=[1,$n]<=[$n]}", ", to_apply=less"}, {"ROOT s", "s"}});
+  text = absl::StrCat(text.substr(0, text.rfind('}')), "  ROOT r = s32[2,64] reverse(s), dimensions={1}\n}\n");
+  ExpectEquivalent(text);
+  EXPECT_THAT(Collectives(text, 8), ElementsAre("all-gather 64"));
+}
+
+TEST(SortTest, OverManyDevicesTakesAsManyInstructions) {
+  const auto count = [](int64_t n) {
+    PartitionOptions options;
+    options.num_partitions = n;
+    const auto partitioned = PartitionModule(*ProgramFor(Sorted(int64_t{1} << 30, {"u8"}, kLess), n), options);
+    return partitioned->module->entry()->size();
+  };
+  EXPECT_EQ(count(512), count(8));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:jax"]
 // hlo-run as a library call: where arguments come from, what a check finds.
+#include "hlo/ir/native_types.h"
 #include "runtime/command/run_command.h"
 
 #include <cstdlib>

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "runtime/loops/scalar_ops.h"
 #include "tests/runtime/evaluate.h"

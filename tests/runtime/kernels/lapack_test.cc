@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "runtime/kernels/convert.h"
 #include "tests/runtime/evaluate.h"

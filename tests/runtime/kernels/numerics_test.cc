@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "runtime/kernels/rng.h"
 #include "tests/runtime/evaluate.h"

@@ -1,6 +1,6 @@
 // How many replicas a module is written for, where its header does not say.
-#ifndef TOROID_RUNTIME_COMMAND_REPLICAS_H_
-#define TOROID_RUNTIME_COMMAND_REPLICAS_H_
+#ifndef TOROID_HLO_IR_REPLICAS_H_
+#define TOROID_HLO_IR_REPLICAS_H_
 
 #include <cstdint>
 
@@ -21,4 +21,4 @@ absl::StatusOr<int64_t> ReplicasToRun(const Module& module, int64_t given);
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_COMMAND_REPLICAS_H_
+#endif  // TOROID_HLO_IR_REPLICAS_H_

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // Replicas that a module is written for.
-#include "runtime/command/replicas.h"
+#include "hlo/ir/replicas.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

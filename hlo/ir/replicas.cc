@@ -1,4 +1,4 @@
-#include "runtime/command/replicas.h"
+#include "hlo/ir/replicas.h"
 
 #include <algorithm>
 

@@ -1,0 +1,118 @@
+#include "partitioner/ops/cholesky.h"
+
+#include "hlo/base/math.h"
+#include "partitioner/ops/block_matrix.h"
+
+namespace toroid {
+namespace {
+
+// Steps are written out: of more blocks than these the matrix is gathered, as if they sent all of it twice.
+constexpr int64_t kMaxBlocks = 16;
+
+// The dimension that may be cut.
+int CutDimension(const Instruction& op) { return op.shape().rank() - (op.attrs().cholesky_options().lower() ? 2 : 1); }
+
+class CholeskyWriter {
+ public:
+  explicit CholeskyWriter(OpContext& context)
+      : op_(*context.op), b_(*context.b), m_(b_), axes_(context.AxesOf(0, CutDimension(op_))), n_(op_.shape().dim(op_.shape().rank() - 1)) {}
+
+  Instruction* Write(Instruction* a) {
+    const bool lower = op_.attrs().cholesky_options().lower();
+    if (!lower) a = m_.Conjugate(m_.Transpose(a));
+    Instruction* factor = Lower(a);
+    return lower ? factor : m_.Conjugate(m_.Transpose(factor));
+  }
+
+ private:
+  // The rows of L of those of A.
+  Instruction* Lower(Instruction* a) {
+    const int64_t t = BlockMatrix::Rows(a), blocks = CeilOfRatio(n_, t);
+    Instruction* start = b_.Offset(axes_, t, SpmdBuilder::IndexType(t * b_.mesh().Product(axes_)));
+    a = Completed(a, start, t * b_.mesh().Product(axes_));
+    Instruction* diagonal = b_.DynamicSliceAlong(a, a->shape().rank() - 1, start, t);
+    std::vector<Instruction*> row;  // L_i0 .. of this device.
+    for (int64_t k = 0; k < blocks; ++k) {
+      Instruction* own = b_.Clone(op_, diagonal->shape(), {diagonal});
+      if (op_.attrs().cholesky_options().lower() == false) own = AsLower(diagonal);
+      if (k + 1 == blocks) {
+        row.push_back(m_.WhereOwned(axes_, k, own, m_.ZerosLike(own)));
+        break;
+      }
+      std::vector<Instruction*> sent = row;
+      sent.push_back(own);
+      Instruction* theirs = b_.BroadcastFrom(m_.Beside(sent), axes_, k);
+      Instruction* rest = m_.ColumnsOf(a, k * t, (k + 1) * t);
+      if (k > 0) {
+        Instruction* before = m_.Conjugate(m_.ColumnsOf(theirs, 0, k * t));
+        rest = b_.Subtract(rest, m_.TimesTransposed(m_.Beside(row), before));
+      }
+      Instruction* block = Solve(m_.ColumnsOf(theirs, k * t, (k + 1) * t), rest);
+      diagonal = b_.Subtract(diagonal, m_.TimesTransposed(block, m_.Conjugate(block)));
+      row.push_back(m_.WhereOwned(axes_, k, own, block));
+    }
+    Instruction* all = m_.ColumnsOf(m_.Beside(row), 0, n_);
+    Instruction* is_below = b_.Compare(m_.ColumnNumbers(all, b_.Zero(start->shape().element_type())), m_.RowNumbers(all, start), "LE");
+    return b_.Select(is_below, all, m_.ZerosLike(all));
+  }
+
+  // With columns for all blocks, and the identity behind row n.
+  Instruction* Completed(Instruction* a, Instruction* start, int64_t columns) {
+    if (columns == n_) return a;
+    a = b_.PadAlong(a, a->shape().rank() - 1, 0, columns - n_);
+    const PrimitiveType type = start->shape().element_type();
+    Instruction* rows = m_.RowNumbers(a, start);
+    Instruction* is_row = b_.Compare(rows, b_.Broadcast(b_.IntScalar(n_, type), a->shape().dims()), "LT");
+    Instruction* is_one = b_.Compare(rows, m_.ColumnNumbers(a, b_.Zero(type)), "EQ");
+    Instruction* identity = b_.Convert(b_.Convert(is_one, xla::F32), a->shape().element_type());
+    return b_.Select(is_row, a, identity);
+  }
+
+  // L of a lower triangle by an op on an upper one.
+  Instruction* AsLower(Instruction* a) {
+    Instruction* upper = m_.Conjugate(m_.Transpose(a));
+    return m_.Conjugate(m_.Transpose(b_.Clone(op_, upper->shape(), {upper})));
+  }
+
+  // x with x l^H = y.
+  Instruction* Solve(Instruction* l, Instruction* y) {
+    xla::HloInstructionProto* attrs = b_.NewAttrs();
+    auto* options = attrs->mutable_triangular_solve_options();
+    options->set_lower(true);
+    options->set_transpose_a(xla::TriangularSolveOptions::ADJOINT);
+    return b_.Op(Opcode::kTriangularSolve, y->shape(), {l, y}, attrs);
+  }
+
+  const Instruction& op_;
+  SpmdBuilder& b_;
+  BlockMatrix m_;
+  const AxisList& axes_;
+  const int64_t n_;
+};
+
+}  // namespace
+
+ShardingRule CholeskyShardingRule(const Instruction& instruction) {
+  const int rank = instruction.shape().rank();
+  ShardingRule rule = BatchRule(instruction, rank - 2);
+  rule.factors[CutDimension(instruction)].kind = FactorKind::kExchanged;
+  rule.weighs_gathering = true;
+  return rule;
+}
+
+absl::StatusOr<std::vector<Instruction*>> PartitionCholesky(OpContext& context) {
+  if (!context.IsCut(0, CutDimension(*context.op))) return context.CloneLocal();
+  return std::vector<Instruction*>{CholeskyWriter(context).Write(context.operands[0])};
+}
+
+int64_t BytesSentByCholesky(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
+  if (factor != CutDimension(op)) return 0;
+  const int64_t n = op.shape().dim(factor), t = CeilOfRatio(n, tiles);
+  if (t == 0) return 0;
+  const int64_t blocks = CeilOfRatio(n, t);
+  if (blocks > kMaxBlocks) return 2 * tiles * static_cast<int64_t>(operand_bytes[0]);
+  const double block = operand_bytes[0] * static_cast<double>(t) / static_cast<double>(n);
+  return static_cast<int64_t>(block * static_cast<double>(blocks * (blocks - 1) / 2));
+}
+
+}  // namespace toroid

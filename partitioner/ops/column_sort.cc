@@ -1,0 +1,279 @@
+#include "partitioner/ops/column_sort.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/math.h"
+#include "hlo/ir/edit.h"
+#include "partitioner/reshard/halo_exchange.h"
+
+// Why every row is at most w = (s - 1)^2 rows from its place behind step 4. Row i of tile j in step 3 has i rows of that
+// tile before it, a_c of them from tile c of step 1, where they are every s-th row from row j on. Of tile c at least
+// j + (a_c - 1) s + 1 rows are then before it (of its own tile s - 1 more), in all s i + s j - (s - 1)^2. Counted
+// from the other end likewise, at most s i + s j + (s - 1) j are. Step 4 puts it at s i + j.
+
+namespace toroid {
+namespace {
+
+// True if rows that compare equal are equal: their order does not show.
+bool AreEqualRowsAlike(const Instruction& op) {
+  if (op.num_operands() != 1) return false;
+  const Instruction& root = *op.called(0)->root();
+  if (root.opcode() != Opcode::kCompare) return false;
+  const Instruction &a = *root.operand(0), &b = *root.operand(1);
+  if (a.opcode() != Opcode::kParameter || b.opcode() != Opcode::kParameter || &a == &b) return false;
+  return !IsFloat(a.shape().element_type()) || root.attrs().comparison_type() == "TOTALORDER";
+}
+
+// The largest number that a whole number's type holds, at most 2^62; -1 for other types.
+int64_t LargestOf(PrimitiveType type) {
+  if (!IsInt(type)) return -1;
+  const int bits = BitWidth(type) - (IsSignedInt(type) ? 1 : 0);
+  return bits > 62 ? int64_t{1} << 62 : (int64_t{1} << bits) - 1;
+}
+
+std::vector<Instruction*> CopyInto(const OpContext& context, const Computation& from,
+                                   absl::Span<Instruction* const> arguments, Computation* to) {
+  const std::vector<Instruction*> copies = CloneInstructions(from, arguments, to);
+  for (Instruction* copy : copies) {
+    std::vector<Computation*> called;
+    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
+    copy->set_called(called);
+  }
+  return copies;
+}
+
+// The comparison where numbers decide between equal rows: those of operand `number`, or of one more behind them all.
+// Rows with numbers of `padding` or more come behind all others (-1: there are none).
+Computation* LessByNumber(const OpContext& context, int number, PrimitiveType type, int64_t padding) {
+  const Computation& less = *context.op->called(0);
+  InstructionBuilder b = context.b->InNewComputation(absl::StrCat(less.name(), ".numbered"));
+  std::vector<Instruction*> arguments, swapped;
+  for (const Instruction* parameter : less.parameters()) arguments.push_back(b.Parameter(parameter->shape(), ""));
+  for (size_t i = 0; i < arguments.size(); ++i) swapped.push_back(arguments[i ^ 1]);
+  Instruction *left, *right;
+  if (number < context.op->num_operands()) {
+    left = arguments[2 * number];
+    right = arguments[2 * number + 1];
+  } else {
+    left = b.Parameter(Shape(type, {}), "");
+    right = b.Parameter(Shape(type, {}), "");
+  }
+  const int root = less.root()->index();
+  Instruction* before = CopyInto(context, less, arguments, b.computation())[root];
+  Instruction* behind = CopyInto(context, less, swapped, b.computation())[root];
+  Instruction* result = b.Or(before, b.And(b.Not(behind), b.Compare(left, right, "LT")));
+  if (padding >= 0) {
+    Instruction* limit = b.IntScalar(padding, type);
+    result = b.And(b.Compare(left, limit, "LT"), b.Or(b.Compare(right, limit, "GE"), result));
+  }
+  return b.Finish(result);
+}
+
+}  // namespace
+
+int CounterOf(const Instruction& op) {
+  const int dim = static_cast<int>(op.dimension());
+  const int64_t n = op.operand(0)->shape().dim(dim);
+  for (int i = 0; i < op.num_operands(); ++i) {
+    const Instruction* operand = op.operand(i);
+    int64_t along = dim;
+    if (operand->opcode() == Opcode::kBroadcast) {
+      const auto dimensions = operand->dimensions();
+      const auto it = std::find(dimensions.begin(), dimensions.end(), along);
+      if (it == dimensions.end()) continue;
+      along = it - dimensions.begin();
+      operand = operand->operand(0);
+    }
+    if (operand->opcode() != Opcode::kIota || operand->dimension() != along) continue;
+    if (LargestOf(operand->shape().element_type()) > n) return i;
+  }
+  return -1;
+}
+
+std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands, Computation* less) {
+  SpmdBuilder& b = *context.b;
+  std::vector<Shape> shapes;
+  for (const Instruction* operand : operands) shapes.push_back(operand->shape());
+  Instruction* sorted = b.Clone(*context.op, shapes.size() == 1 ? shapes[0] : Shape::Tuple(shapes), operands);
+  Computation* called[] = {less};
+  sorted->set_called(called);
+  return b.Flatten(sorted);
+}
+
+Computation* LessWithFlag(const OpContext& context) {
+  const Computation& less = *context.op->called(0);
+  InstructionBuilder b = context.b->InNewComputation(absl::StrCat(less.name(), ".flagged"));
+  std::vector<Instruction*> arguments;
+  for (const Instruction* parameter : less.parameters()) arguments.push_back(b.Parameter(parameter->shape(), ""));
+  Instruction* left = b.Parameter(Shape(xla::PRED, {}), "");
+  Instruction* right = b.Parameter(Shape(xla::PRED, {}), "");
+  const std::vector<Instruction*> copies = CopyInto(context, less, arguments, b.computation());
+  return b.Finish(b.And(b.Not(left), b.Or(right, copies[less.root()->index()])));
+}
+
+// The local program.
+class ColumnSortWriter {
+ public:
+  ColumnSortWriter(const ColumnSort& sort, OpContext& context)
+      : sort_(sort), context_(context), b_(*context.b), dim_(sort.dim_), axes_(context.AxesOf(0, dim_)),
+        index_type_(SpmdBuilder::IndexType(sort.rows_ * sort.tiles_ + 1)), arrays_(context.operands) {}
+
+  std::vector<Instruction*> Build() {
+    SortOwnRows();
+    for (Instruction*& array : arrays_) array = Deal(array);
+    if (sort_.numbers_) arrays_.push_back(Numbers());
+    arrays_ = SortOf(context_, arrays_, less_);
+    for (Instruction*& array : arrays_) array = Stack(array);
+    arrays_ = SortOf(context_, arrays_, less_);
+    if (sort_.border_ > 0) MergeBorders();
+    arrays_.resize(context_.operands.size());
+    if (sort_.rows_ != sort_.tile_) {
+      for (Instruction*& array : arrays_) {
+        array = FetchWindow(b_, array, dim_, sort_.rows_ * sort_.tiles_, axes_, axes_,
+                            {.scale = sort_.tile_, .length = sort_.tile_});
+      }
+    }
+    return arrays_;
+  }
+
+ private:
+  // Step 1, with the padding behind a tile's rows; from here on `less_` compares rows.
+  void SortOwnRows() {
+    Computation* given = context_.copy_computation(context_.op->called(0));
+    less_ = given;
+    const int64_t more = sort_.rows_ - sort_.tile_;
+    if (sort_.counter_ >= 0) {
+      Instruction*& counter = arrays_[sort_.counter_];
+      const PrimitiveType type = counter->shape().element_type();
+      Instruction* last = b_.IntScalar(sort_.n_, type);
+      counter = b_.MaskPadding(counter, dim_, sort_.n_, axes_, last);
+      for (int i = 0; i < static_cast<int>(arrays_.size()); ++i) {
+        arrays_[i] = b_.PadAlong(arrays_[i], dim_, 0, more, i == sort_.counter_ ? last : nullptr);
+      }
+      less_ = LessByNumber(context_, sort_.counter_, type, sort_.IsPadded() ? sort_.n_ : -1);
+      arrays_ = SortOf(context_, arrays_, less_);
+      return;
+    }
+    Computation* first = given;
+    if (sort_.IsPadded()) {
+      Instruction* yes = b_.Constant(Literal::Scalar<bool>(true));
+      Instruction* flags = b_.Broadcast(b_.Constant(Literal::Scalar<bool>(false)), arrays_[0]->shape().dims());
+      flags = b_.PadAlong(b_.MaskPadding(flags, dim_, sort_.n_, axes_, yes), dim_, 0, more, yes);
+      for (Instruction*& array : arrays_) array = b_.PadAlong(array, dim_, 0, more);
+      arrays_.push_back(flags);
+      first = LessWithFlag(context_);
+    }
+    arrays_ = SortOf(context_, arrays_, first);
+    arrays_.resize(context_.operands.size());
+    if (sort_.numbers_) {
+      less_ = LessByNumber(context_, static_cast<int>(arrays_.size()), sort_.number_type_,
+                           sort_.IsPadded() ? Padding() : -1);
+    }
+  }
+
+  // The number of padding rows: more than any other's.
+  int64_t Padding() const { return sort_.rows_ * sort_.tiles_; }
+
+  // The rows as [..., major, minor, ...].
+  Dims Split(const Instruction* x, int64_t major, int64_t minor) const {
+    Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+    dims[dim_] = major;
+    dims.insert(dims.begin() + dim_ + 1, minor);
+    return dims;
+  }
+
+  // Step 2: position m s + c is row m s + j of tile c, on tile j.
+  Instruction* Deal(Instruction* x) {
+    const Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+    Instruction* split = b_.Reshape(x, Split(x, sort_.rows_ / sort_.tiles_, sort_.tiles_));
+    return b_.Reshape(b_.AllToAll(split, axes_, dim_ + 1), dims);
+  }
+
+  // Step 4.
+  Instruction* Stack(Instruction* x) {
+    const Dims dims(x->shape().dims().begin(), x->shape().dims().end());
+    Instruction* split = b_.Reshape(x, Split(x, sort_.tiles_, sort_.rows_ / sort_.tiles_));
+    return b_.Reshape(b_.AllToAll(split, axes_, dim_), dims);
+  }
+
+  // Of the rows behind step 2: r c + k, of row k of tile c.
+  Instruction* Numbers() {
+    const auto dims = arrays_[0]->shape().dims();
+    const Dims split = Split(arrays_[0], sort_.rows_ / sort_.tiles_, sort_.tiles_);
+    const auto full = [&](int64_t value) { return b_.Broadcast(b_.IntScalar(value, index_type_), split); };
+    Instruction* own = b_.Broadcast(b_.Offset(axes_, 1, index_type_), split);
+    Instruction* row = b_.Add(b_.Multiply(b_.Iota(index_type_, split, dim_), full(sort_.tiles_)), own);
+    Instruction* tile = b_.Iota(index_type_, split, dim_ + 1);
+    Instruction* number = b_.Add(row, b_.Multiply(tile, full(sort_.rows_)));
+    if (sort_.IsPadded()) {
+      Instruction* at = b_.Add(row, b_.Multiply(tile, full(sort_.tile_)));
+      Instruction* is_row = b_.And(b_.Compare(row, full(sort_.tile_), "LT"), b_.Compare(at, full(sort_.n_), "LT"));
+      number = b_.Select(is_row, number, full(Padding()));
+    }
+    return b_.Reshape(b_.Convert(number, sort_.number_type_), dims);
+  }
+
+  // Step 5: the last w rows of a tile and the first w of the next are sorted together.
+  void MergeBorders() {
+    const int64_t w = sort_.border_, r = sort_.rows_;
+    std::vector<Instruction*> before, behind;  // The rows on both sides of the tile's first, and last, border.
+    for (Instruction* array : arrays_) {
+      Instruction* window = FetchWindow(b_, array, dim_, r * sort_.tiles_, axes_, axes_,
+                                        {.scale = r, .shift = -w, .length = r + 2 * w});
+      before.push_back(b_.SliceAlong(window, dim_, 0, 2 * w));
+      behind.push_back(b_.SliceAlong(window, dim_, r, r + 2 * w));
+    }
+    before = SortOf(context_, before, less_);
+    behind = SortOf(context_, behind, less_);
+    Instruction* own = b_.Coordinate(axes_);
+    Instruction* is_first = b_.Compare(own, b_.IntScalar(0), "EQ");
+    Instruction* is_last = b_.Compare(own, b_.IntScalar(sort_.tiles_ - 1), "EQ");
+    for (size_t i = 0; i < arrays_.size(); ++i) {
+      Instruction* x = arrays_[i];
+      const auto pick = [&](Instruction* at_end, int64_t start, Instruction* merged) {
+        Instruction* kept = b_.SliceAlong(x, dim_, start, start + w);
+        return b_.Select(b_.Broadcast(at_end, kept->shape().dims()), kept, merged);
+      };
+      Instruction* first = pick(is_first, 0, b_.SliceAlong(before[i], dim_, w, 2 * w));
+      Instruction* last = pick(is_last, r - w, b_.SliceAlong(behind[i], dim_, 0, w));
+      std::vector<Instruction*> parts = {first};
+      if (r > 2 * w) parts.push_back(b_.SliceAlong(x, dim_, w, r - w));
+      parts.push_back(last);
+      arrays_[i] = b_.Concatenate(parts, dim_);
+    }
+  }
+
+  const ColumnSort& sort_;
+  OpContext& context_;
+  SpmdBuilder& b_;
+  const int dim_;
+  const AxisList& axes_;
+  const PrimitiveType index_type_;
+  std::vector<Instruction*> arrays_;
+  Computation* less_ = nullptr;
+};
+
+ColumnSort::ColumnSort(const Instruction& op, int64_t tiles)
+    : op_(op), dim_(static_cast<int>(op.dimension())), n_(op.operand(0)->shape().dim(dim_)), tiles_(tiles),
+      tile_(CeilOfRatio(n_, tiles)) {
+  border_ = (tiles - 1) * (tiles - 1);
+  rows_ = CeilOfRatio(std::max(tile_, 2 * border_), tiles) * tiles;
+  counter_ = CounterOf(op);
+  numbers_ = counter_ < 0 && (IsPadded() || ((op.attrs().is_stable() || op.num_operands() > 1) && !AreEqualRowsAlike(op)));
+  const int64_t most = rows_ * tiles_;
+  number_type_ = most <= UINT8_MAX ? xla::U8 : most <= UINT16_MAX ? xla::U16 : SpmdBuilder::IndexType(most);
+}
+
+int64_t ColumnSort::SentBytes(double bytes_per_row, double lines) const {
+  const double s = static_cast<double>(tiles_), r = static_cast<double>(rows_);
+  const double numbered = bytes_per_row + (numbers_ ? lines * static_cast<double>(ByteWidth(number_type_)) : 0);
+  const double dealt = (s - 1) / s * r * (bytes_per_row + numbered);
+  const double merged = 2 * static_cast<double>(border_) * numbered;
+  const int64_t moved = std::min(tile_, (tiles_ - 1) * (rows_ - tile_));
+  return static_cast<int64_t>(dealt + merged + static_cast<double>(moved) * bytes_per_row);
+}
+
+std::vector<Instruction*> ColumnSort::Build(OpContext& context) const { return ColumnSortWriter(*this, context).Build(); }
+
+}  // namespace toroid
