@@ -85,7 +85,6 @@ class Merger {
         first_alike_(first_alike),
         computation_(computation),
         number_(computation->size()),
-        generated_(computation->size(), false),
         last_use_(computation->size(), 0),
         stands_(computation->size(), nullptr) {}
 
@@ -99,7 +98,6 @@ class Merger {
       for (const Instruction* operand : op->operands()) last_use_[operand->index()] = i;
       number_[i] = i;
       stands_[i] = op;
-      generated_[i] = IsGenerated(*op);
       if (!Stays(*op)) {
         const auto [it, is_new] = seen.insert(op);
         if (!is_new) {
@@ -163,13 +161,6 @@ class Merger {
     return HaveEqualAttributes(a, b);
   }
 
-  bool IsGenerated(const Instruction& op) const {
-    if (op.num_operands() == 0) return op.opcode() != Opcode::kParameter && !side_effects_.Has(op);
-    return !IsCollective(op.opcode()) && op.called().empty() &&
-           std::all_of(op.operands().begin(), op.operands().end(),
-                       [&](const Instruction* operand) { return generated_[operand->index()]; });
-  }
-
   bool Stays(const Instruction& op) const {
     if (!op.control_predecessors().empty() || op.sharding() != nullptr || side_effects_.Has(op) || IsAlwaysItself(op)) {
       return true;
@@ -179,8 +170,9 @@ class Merger {
 
   // Whether users of `later` may read `before`.
   bool MayUse(const Instruction& before, const Instruction& later) const {
-    if (generated_[later.index()] && options_.leave_generated) return false;
-    return !IsCheap(later) || !later.shape().IsArray() || later.shape().ByteSize() <= kLargeBytes ||
+    if (!IsCheap(later)) return true;
+    if (options_.leave_cheap) return false;
+    return !later.shape().IsArray() || later.shape().ByteSize() <= kLargeBytes ||
            later.index() - last_use_[before.index()] <= kDistant;
   }
 
@@ -203,7 +195,6 @@ class Merger {
   const std::vector<const Computation*>& first_alike_;
   Computation* computation_;
   std::vector<int> number_;             // By index: the index of the first one alike.
-  std::vector<bool> generated_;         // Follows from constants, iotas and the device's number.
   std::vector<int> last_use_;           // So far.
   std::vector<Instruction*> stands_;    // By number: what later ones are replaced by.
 };

@@ -29,8 +29,8 @@ class DuplicatesPass : public Pass {
   struct Options {
     // Instructions that stay although others are like them; empty: none more than said above.
     std::function<bool(const Instruction&)> stays;
-    // Nothing that follows from constants, iotas and the device's number alone is merged.
-    bool leave_generated = false;
+    // Nothing that is moved, computed element by element, or made of nothing is merged, only what is computed from it.
+    bool leave_cheap = false;
   };
 
   DuplicatesPass() = default;

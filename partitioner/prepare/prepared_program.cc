@@ -100,8 +100,9 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
   pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
-  // What two users compute alike is cut once; constants and the like are made where they are needed.
-  pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_generated = true});
+  // Contractions, sums and the like that two users compute are cut once. What costs little each user may want in a sharding of
+  // its own.
+  pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_cheap = true});
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,

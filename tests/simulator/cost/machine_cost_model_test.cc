@@ -157,7 +157,7 @@ ENTRY main {
   ASSERT_EQ(records.size(), 4);
   double sum = 0, per_byte = 0;
   for (const CollectiveRecord& record : records) {
-    const double seconds = times.of_collective.at(record.op);
+    const double seconds = times.of_collective.at(record.op) * record.share;
     sum += seconds;
     if (per_byte == 0) per_byte = seconds / static_cast<double>(record.operand_bytes);
     EXPECT_NEAR(seconds, per_byte * static_cast<double>(record.operand_bytes), 1e-9);
