@@ -26,7 +26,8 @@ std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t t
   const EdgePadding padding = PadView(op)[dim];
   const int64_t step = padding.interior + 1;
   const SliceBounds rows = RowsOfSource(op, 0, PadSource(op, 0), dim);
-  const TileWindows windows = {t, rows.start * step - padding.low, RowsSpanning(t, step), step, rows.start};
+  TileWindows windows = SpreadWindows(t, rows.start * step - padding.low, t, step);
+  windows.first = rows.start;
   return {{0, dim, windows, rows.limit}};
 }
 

@@ -1,5 +1,7 @@
 #include "partitioner/ops/tile_windows.h"
 
+#include <algorithm>
+
 #include "hlo/base/math.h"
 
 namespace toroid {
@@ -9,6 +11,12 @@ int64_t TileRows(const Instruction& op, int dim, int64_t tiles) {
   return CeilOfRatio(shape.dim(dim), tiles);
 }
 
-int64_t RowsSpanning(int64_t span, int64_t step) { return CeilOfRatio(span + step - 1, step); }
+TileWindows SpreadWindows(int64_t scale, int64_t shift, int64_t span, int64_t step) {
+  int64_t rows = CeilOfRatio(span, step);  // Wherever the positions begin.
+  if (scale % step == 0) {                 // They begin alike in every tile.
+    rows = FloorOfRatio(shift + span - 1, step) - CeilOfSignedRatio(shift, step) + 1;
+  }
+  return {scale, shift + step - 1, std::max<int64_t>(1, rows), step};
+}
 
 }  // namespace toroid

@@ -24,8 +24,9 @@ struct OperandWindows {
 // Rows of a tile of dimension `dim` of the result, or of the first of several, cut in `tiles`.
 int64_t TileRows(const Instruction& op, int dim, int64_t tiles);
 
-// As many rows as `span` positions touch that are `step` apart.
-int64_t RowsSpanning(int64_t span, int64_t step);
+// Rows behind `span` positions from scale i + shift, where the rows stand `step` positions apart: of those that any tile has
+// there, no more. Example: rows 2 apart, 4 positions from 4 i - 1 on: positions 0 and 2 of the first tile, two rows.
+TileWindows SpreadWindows(int64_t scale, int64_t shift, int64_t span, int64_t step);
 
 }  // namespace toroid
 

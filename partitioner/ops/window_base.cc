@@ -6,12 +6,12 @@ namespace toroid {
 
 TileWindows WindowsOf(const WindowDim& window, int64_t t) {
   const int64_t span = (t - 1) * window.stride + window.Extent();
-  return {t * window.stride, -window.padding_low, RowsSpanning(span, window.base_dilation), window.base_dilation};
+  return SpreadWindows(t * window.stride, -window.padding_low, span, window.base_dilation);
 }
 
 TileWindows WindowsOfPart(const WindowDim& window, int64_t t, int64_t w) {
   const int64_t span = (w - 1) * window.stride + (t - 1) * window.window_dilation + 1;
-  return {t * window.window_dilation, -window.padding_low, RowsSpanning(span, window.base_dilation), window.base_dilation};
+  return SpreadWindows(t * window.window_dilation, -window.padding_low, span, window.base_dilation);
 }
 
 Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w, const OperandWindows& read,

@@ -197,10 +197,13 @@ Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimensio
   const int64_t step = windows.divisor;
   if (step == 1) return x;
   const Dims none(x->shape().rank(), 0);
-  Dims behind = none, between = none;
-  behind[dim] = step;
+  // The first row lies up to step - 1 positions behind where they begin.
+  Dims before = none, behind = none, between = none;
+  before[dim] = step - 1;
   between[dim] = step - 1;
-  Instruction* wide = b.Pad(x, fill, none, behind, between);
+  const int64_t spread = std::max<int64_t>(0, (x->shape().dim(dim) - 1) * step + 1);
+  behind[dim] = std::max<int64_t>(0, length - spread);
+  Instruction* wide = b.Pad(x, fill, before, behind, between);
   const PrimitiveType type = RowType(b.mesh().Product(axes), n, x->shape().dim(dim), windows);
   return b.DynamicSliceAlong(wide, dim, Phase(b, axes, windows, step, type), length);
 }
