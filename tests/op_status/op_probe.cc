@@ -178,14 +178,56 @@ What works for each opcode of `hlo/opcode.inc`. The table is written by a progra
 | partition | every operand, cut in two along every dimension, gives the unpartitioned result, and no array is whole on every device |
 
 In the last two columns: `some`, `whole`: the results are right, but some (all) of the cuts make the op run on whole
-arrays. `—`: no rule, or nothing to cut: a scalar, a token, or an op that only the program of one partition has. Ops that
+arrays; which, and why, stands [below](#cuts-after-which-an-op-runs-on-whole-arrays). `—`: no rule, or nothing to cut: a scalar, a token, or an op that only the program of one partition has. Ops that
 group values or call computations need no rule; what they hold is partitioned by itself.
 
 | opcode | read | print | infer | verify | execute | sharding rule | partition |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 )";
 
+constexpr char kCutsHead[] = R"(
+## Cuts after which an op runs on whole arrays
+
+Samples are small, so gathering a few bytes is often what sends least; the random programs of `tests/random` cut larger ones.
+
+| opcode | cut in two | why the arrays are whole |
+| --- | --- | --- |
+)";
+
 }  // namespace
+
+const std::map<std::string, std::string>& WhyWhole() {
+  static const auto* const why = new std::map<std::string, std::string>{
+      {"bitcast", "as reshape"},
+      {"reshape",
+       "the rows of a minor dimension that is merged alternate in the result, so each tile of that takes something of each tile; "
+       "an exchange would go by way of the other dimension, and of six elements sends as much"},
+      {"dynamic-update-slice",
+       "where the rows of the update go is known only when running, and collectives have fixed partners: the update is gathered, "
+       "what it is written into stays cut"},
+      {"scatter",
+       "rows of updates go where indices say when running: indices and updates are gathered, or tables made of a part of them are "
+       "added up, whichever sends less: of three rows gathering; the table stays cut"},
+      {"ragged-dot", "where the rows of a group begin is the sum of all sizes before it: the sizes, two numbers, are gathered"},
+      {"convolution",
+       "of a window of two rows gathering sends less than adding up what the parts of it give; larger ones stay cut, and are "
+       "added up (kernel gradients)"},
+      {"sort",
+       "a sorted line stays cut from about 2 D³ rows over D devices on (`partitioner/ops/column_sort.h`); shorter ones are gathered, "
+       "or the lines are handed round"},
+      {"fft", "lines of two elements; longer ones are handed round or transformed in four steps (`partitioner/ops/fft.h`)"},
+      {"cholesky", "matrices of two rows; larger ones are factored in blocks, where that sends less (`partitioner/ops/cholesky.h`)"},
+      {"rng",
+       "which numbers it gives is left open, and one generator with a hidden state makes them in order: cut, all devices would take "
+       "the same ones, so each makes all and keeps its tile. Generators with a key are cut: rng-bit-generator"},
+      {"rng-get-and-update-state", "nothing to cut: one state of two words, which every device advances alike"},
+      {"rng-bit-generator", "nothing to cut but the key, of which every device needs both words; the bits that it makes are cut"},
+      {"get-dimension-size", "a size known only when running: no tile knows how much of it is valid, and such arrays are kept whole"},
+      {"set-dimension-size", "as get-dimension-size"},
+      {"dynamic-reshape", "as get-dimension-size"},
+  };
+  return *why;
+}
 
 std::vector<OpStatus> ProbeOpcodes() {
   std::map<std::string, const OpProgram*> programs;
@@ -211,6 +253,13 @@ std::string StatusPage(const std::vector<OpStatus>& statuses) {
         &page, "| ",
         absl::StrJoin({s.opcode, s.read, s.print, s.infer, s.verify, s.execute, s.rule, s.partition}, " | "),
         " |\n");
+  }
+  absl::StrAppend(&page, kCutsHead);
+  for (const OpStatus& s : statuses) {
+    if (s.whole_cuts.empty()) continue;
+    const auto why = WhyWhole().find(s.opcode);
+    absl::StrAppend(&page, "| ", s.opcode, " | ", absl::StrJoin(s.whole_cuts, "; "), " | ",
+                    why == WhyWhole().end() ? "?" : why->second, " |\n");
   }
   return page;
 }

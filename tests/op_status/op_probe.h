@@ -6,6 +6,7 @@
 #ifndef TOROID_TESTS_OP_STATUS_OP_PROBE_H_
 #define TOROID_TESTS_OP_STATUS_OP_PROBE_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ inline constexpr char kNothing[] = "—";
 
 // One entry per opcode, in the order of the table.
 std::vector<OpStatus> ProbeOpcodes();
+
+// By opcode: why the arrays are whole that `whole_cuts` names.
+const std::map<std::string, std::string>& WhyWhole();
 
 // docs/op_status.md.
 std::string StatusPage(const std::vector<OpStatus>& statuses);

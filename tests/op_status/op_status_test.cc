@@ -23,6 +23,13 @@ TEST(OpStatusTest, ThePageSaysWhatTheProbesFind) {
       << "write it anew: bazel run -c opt //tests/op_status -- --write";
 }
 
+TEST(OpStatusTest, WhereArraysAreWholeThePageSaysWhy) {
+  for (const OpStatus& s : Statuses()) {
+    EXPECT_EQ(WhyWhole().count(s.opcode), s.whole_cuts.empty() ? 0 : 1) << s.opcode;
+    EXPECT_EQ(s.whole_cuts.empty(), s.partition != kSome && s.partition != kWhole) << s.opcode;
+  }
+}
+
 TEST(OpStatusTest, EveryOpcodeIsReadPrintedInferredVerifiedAndExecuted) {
   ASSERT_EQ(static_cast<int>(Statuses().size()), kNumOpcodes);
   for (const OpStatus& s : Statuses()) {

@@ -28,15 +28,26 @@ const char kRows[] = R"(ENTRY main {
 
 TEST(ProgramRewriterTest, OnePreparedProgramIsRewrittenUnderSeveralPlans) {
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(kRows, 4), PartitionOptions()));
-  const ShardingPlan rows = ProposeShardings(*program);
-  ShardingPlan whole = rows;
-  whole[program->graph->outputs()[0]] = Sharding::Replicated(2);
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram first, RewriteProgram(*program, rows));
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram second, RewriteProgram(*program, whole));
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram first, RewriteProgram(*program, ProposeShardings(*program)));
+  ASSERT_OK(GiveSharding(program->graph->outputs()[0], HloSharding::Replicated(), program.get()));
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram second, RewriteProgram(*program, ProposeShardings(*program)));
   EXPECT_OK(VerifyModule(*first.module));
   EXPECT_OK(VerifyModule(*second.module));
   EXPECT_EQ(CountIn(*first.module->entry(), Opcode::kAllGather), 0);
   EXPECT_EQ(CountIn(*second.module->entry(), Opcode::kAllGather), 1);
+}
+
+// An output of which nobody said how it lies is not gathered because a plan has it whole.
+TEST(ProgramRewriterTest, AnOutputThatIsFreeStaysAsItWasMade) {
+  ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(kRows, 4), PartitionOptions()));
+  ShardingPlan plan = ProposeShardings(*program);
+  const int output = program->graph->outputs()[0];
+  const Sharding rows = plan[output];
+  plan[output] = Sharding::Replicated(2);
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten, RewriteProgram(*program, plan));
+  EXPECT_EQ(CountIn(*rewritten.module->entry(), Opcode::kAllGather), 0);
+  ASSERT_EQ(rewritten.outputs.size(), 1u);
+  EXPECT_EQ(rewritten.outputs[0], rows);
 }
 
 TEST(ProgramRewriterTest, APolicyThatReplicatesEverythingComputesReplicatedArrays) {

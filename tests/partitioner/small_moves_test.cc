@@ -1,0 +1,86 @@
+// BUILD: size = "small"
+// What need not be sent, or not by so many steps: equal values on every number and order of devices, and the bytes.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "partitioner/report/statistics.h"
+#include "runtime/engine/executor.h"
+#include "tests/partition_and_run.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+int64_t Sent(const std::string& text, int64_t devices) {
+  PartitionOptions options;
+  options.num_partitions = devices;
+  const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, devices), options);
+  TOROID_CHECK(partitioned.ok(), partitioned.status().message());
+  return SentBytes(*partitioned->module);
+}
+
+// Three products of a row saved on one of four devices are not worth bringing the rows there.
+TEST(SmallMovesTest, AFewFlopsAreNotWorthAnExchange) {
+  const auto program = [](int64_t rows) {
+    return absl::StrCat("ENTRY main {\n  a = f32[", rows, ",5,12] parameter(0), sharding={devices=[$n,1,1]<=[$n]}\n",
+                        "  b = f32[12,3] parameter(1), sharding={devices=[$n,1]<=[$n]}\n",
+                        "  ROOT d = f32[", rows, ",5,3] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}, "
+                        "sharding={devices=[$n,1,1]<=[$n]}\n}");
+  };
+  for (const int64_t rows : {8, 9, 11}) ExpectEquivalent(program(rows));
+  EXPECT_EQ(Sent(program(9), 4), 3 * 9 * 4);  // The smaller operand is gathered.
+}
+
+// Every second position is a hole: the rows behind a tile of the result lie on its device.
+TEST(SmallMovesTest, HolesNeedNoRows) {
+  const auto padded = [](int64_t rows) {
+    return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n",
+                        "  z = f32[] constant(7)\n  ROOT y = f32[", 2 * rows,
+                        ",3] pad(x, z), padding=0_1_1x0_0, sharding={devices=[$n,1]<=[$n]}\n}");
+  };
+  for (const int64_t rows : {1, 5, 8, 13, 16}) ExpectEquivalent(padded(rows));
+  EXPECT_EQ(Sent(padded(16), 4), 0);
+  // The gradient of a convolution of stride 2 in its image: windows of 3 reach over one boundary, not over both.
+  const auto gradient = [](int64_t rows) {
+    return absl::StrCat("ENTRY main {\n  g = f32[1,", rows, ",2] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
+                        "  k = f32[3,2,2] parameter(1)\n  ROOT y = f32[1,", 2 * rows,
+                        ",2] convolution(g, k), window={size=3 pad=1_2 lhs_dilate=2}, dim_labels=b0f_0io->b0f, "
+                        "sharding={devices=[1,$n,1]<=[$n]}\n}");
+  };
+  for (const int64_t rows : {4, 7, 16}) ExpectEquivalent(gradient(rows));
+  EXPECT_EQ(Sent(gradient(16), 4), 8);  // One row.
+}
+
+// A tile goes to where an all-to-all then takes it.
+TEST(SmallMovesTest, APermuteAndAnAllToAllInsteadOfGathering) {
+  const auto program = [](int64_t rows) {
+    return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",4] parameter(0), sharding={devices=[6,1]<=[6]}\n  ROOT y = f32[", rows,
+                        ",4] negate(x), sharding={devices=[3,2]<=[2,3]T(1,0)}\n}");
+  };
+  for (const int64_t rows : {6, 18, 20}) {
+    const std::unique_ptr<Module> module = ProgramFor(program(rows), 6);
+    const std::vector<Literal> arguments = IntegerArguments(*module);
+    ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, arguments));
+    EXPECT_THAT(PartitionAndRun(*module, PartitionOptions(), arguments), IsOkAndHolds(expected));
+  }
+  EXPECT_EQ(Sent(program(18), 6), 48 + 24);
+}
+
+// Nobody said how the result lies.
+TEST(SmallMovesTest, AFreeResultStaysAsItWasMade) {
+  const std::string program = R"(ENTRY main {
+  x = f32[16,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  w = f32[8,8] parameter(1), sharding={devices=[1,$n]<=[$n]}
+  y = f32[16,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  r = f32[8,16] transpose(y), dimensions={1,0}
+  ROOT z = f32[8,16] sine(r)
+})";
+  EXPECT_EQ(Sent(program, 4), 64 * 3);  // The weights alone.
+}
+
+}  // namespace
+}  // namespace toroid
