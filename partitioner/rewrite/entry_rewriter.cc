@@ -46,6 +46,15 @@ std::vector<bool> AliasedLeaves(const Module& module, const Shape& result) {
 
 }  // namespace
 
+std::vector<bool> FreeOutputs(const PreparedProgram& program) {
+  std::vector<bool> free = AliasedLeaves(*program.flat, program.flat->entry()->root()->shape());
+  for (size_t i = 0; i < free.size(); ++i) {
+    const int output = program.graph->outputs()[i];
+    free[i] = !free[i] && !program.annotations.tensor[output].has_value() && program.graph->shape(output).IsArray();
+  }
+  return free;
+}
+
 Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
                         absl::Span<const int> leaves) {
   if (shape.IsTuple()) {
@@ -85,15 +94,12 @@ void EntryRewriter::RewriteParameters(SpmdBuilder& b, const Computation& entry) 
   }
 }
 
-Sharding EntryRewriter::OutputSharding(size_t i, int tensor, bool is_aliased) const {
+Sharding EntryRewriter::OutputSharding(size_t i, int tensor, bool is_free) const {
   const int output = state_.graph.outputs()[i];
   const Shape& shape = state_.graph.shape(tensor);
   Sharding wanted = state_.plan[output];
   wanted.manual = state_.annotations.manual[tensor];
-  if (is_aliased || state_.annotations.tensor[output].has_value() || wanted.manual != 0 || !shape.IsArray() ||
-      state_.values.IsRematerializable(tensor)) {
-    return wanted;
-  }
+  if (!is_free || wanted.manual != 0 || state_.values.IsRematerializable(tensor)) return wanted;
   const ShardedValues::Version* made = nullptr;
   for (const ShardedValues::Version& version : state_.values.versions(tensor)) {
     const ReshardPlan& plan =
@@ -114,12 +120,12 @@ std::vector<Sharding> EntryRewriter::RewriteResults(SpmdBuilder& b, const Comput
   const Shape result = InEntryLayout(root.shape(), program.has_result() ? &program.result() : nullptr);
   std::vector<const Shape*> shapes;
   AppendLeafShapes(result, &shapes);
-  const std::vector<bool> aliased = AliasedLeaves(state_.module, root.shape());
+  const std::vector<bool> free = FreeOutputs(state_.program);
   std::vector<Instruction*> locals;
   std::vector<Sharding> shardings;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = state_.graph.outputs()[i];
-    const Sharding wanted = OutputSharding(i, leaves[i], aliased[i]);
+    const Sharding wanted = OutputSharding(i, leaves[i], free[i]);
     shardings.push_back(wanted);
     shardings.back().manual = state_.plan[output].manual;
     const std::string name = state_.names.OutputName(static_cast<int>(i));

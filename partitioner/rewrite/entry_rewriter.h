@@ -16,6 +16,9 @@ namespace toroid {
 Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
                         absl::Span<const int> leaves);
 
+// By output: nobody said how it lies, and it shares no memory with an argument.
+std::vector<bool> FreeOutputs(const PreparedProgram& program);
+
 class EntryRewriter {
  public:
   explicit EntryRewriter(RewriteState* state) : state_(*state) {}
@@ -29,7 +32,7 @@ class EntryRewriter {
 
  private:
   // How output `i`, the leaf `tensor`, is to lie.
-  Sharding OutputSharding(size_t i, int tensor, bool is_aliased) const;
+  Sharding OutputSharding(size_t i, int tensor, bool is_free) const;
 
   RewriteState& state_;
 };
