@@ -13,7 +13,6 @@
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/report/statistics.h"
-#include "partitioner/rewrite/entry_rewriter.h"
 #include "partitioner/rewrite/program_rewriter.h"
 #include "partitioner/search/neighbour_search.h"
 #include "partitioner/stages/local_passes.h"
@@ -132,13 +131,6 @@ absl::StatusOr<Candidate> Rewrite(const PreparedProgram& program, const Partitio
   return candidate;
 }
 
-bool IsEven(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (shape.dim(d) % mesh.Product(sharding.dims[d]) != 0) return false;
-  }
-  return true;
-}
-
 // Parameters and outputs of which nobody said how they lie, and that propagation cuts into unequal parts.
 std::vector<int> UnevenByChance(const Module& flat, const FlowGraph& graph, const Annotations& annotations,
                                 const std::vector<Sharding>& targets) {
@@ -208,14 +200,9 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
   PartitionOptions plain = options;
   // Those that change what is sent.
   plain.passes = {"dead_code", "duplicates", "loop_collectives", "reduce_scatter", "dead_code", "product_order"};
-  // The caller sees what propagation found, but for outputs that stay as they are made.
-  const std::vector<bool> free = FreeOutputs(*program);
-  absl::flat_hash_set<int> free_outputs;
-  for (size_t i = 0; i < free.size(); ++i) {
-    if (free[i]) free_outputs.insert(program->graph->outputs()[i]);
-  }
+  // The caller sees what propagation found, and results as they were made by then: cutting them further would leave what is
+  // not sent here to be sent by whoever takes them.
   for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
-    if (free_outputs.contains(t)) continue;
     std::optional<Annotation>& annotation = program->annotations.tensor[t];
     if (annotation && annotation->foreign) continue;
     Annotation fixed;
@@ -236,9 +223,7 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
   search.max_plan_steps = kSearchedPlanSteps;
   search.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
     for (size_t t = 0; t < plan.size(); ++t) {
-      if (!search.fixed[t] || plan[t] == best->plan[t]) continue;
-      const bool is_free = free_outputs.contains(static_cast<int>(t));
-      if (!is_free || !IsEven(program->annotations.mesh, program->graph->shape(static_cast<int>(t)), plan[t])) return false;
+      if (search.fixed[t] && plan[t] != best->plan[t]) return false;
     }
     ASSIGN_OR_RETURN(const Candidate candidate, RewriteUnder(*program, plain, plan, *best->policy));
     const WholeRun now = WorkOfWholeRun(*candidate.partitioned.module);

@@ -208,7 +208,9 @@ const std::map<std::string, std::string>& WhyWhole() {
       {"scatter",
        "rows of updates go where indices say when running: indices and updates are gathered, or tables made of a part of them are "
        "added up, whichever sends less: of three rows gathering; the table stays cut"},
-      {"ragged-dot", "where the rows of a group begin is the sum of all sizes before it: the sizes, two numbers, are gathered"},
+      {"ragged-dot",
+       "where the rows of a group begin is the sum of all sizes before it, so two sizes are gathered; two weights are too, "
+       "which sends less than adding up what each gives"},
       {"convolution",
        "of a window of two rows gathering sends less than adding up what the parts of it give; larger ones stay cut, and are "
        "added up (kernel gradients)"},
