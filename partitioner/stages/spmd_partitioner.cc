@@ -191,6 +191,18 @@ absl::Status TryIdleAxes(const PreparedProgram& program, const PartitionOptions&
   return absl::OkStatus();
 }
 
+// Pairs of source and target in all permutes of a module: on many devices, what it takes longest to write.
+int64_t PermutedPairs(const Module& module) {
+  int64_t pairs = 0;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) pairs += instruction->attrs().source_target_pairs_size();
+  }
+  return pairs;
+}
+
+// So many take about as long as an instruction.
+constexpr int64_t kPairsOfAnInstruction = 64;
+
 // Moves looked at for the reshardings of a search, some 0.1 s.
 constexpr int64_t kSearchedPlanSteps = 200000;
 
@@ -219,7 +231,8 @@ absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* pro
   NeighbourSearch search;
   search.program = program;
   search.fixed = AtBoundary(*program);
-  search.max_programs = options.searched_instructions / std::max<int64_t>(1, program->flat->NumInstructions());
+  search.max_programs = options.searched_instructions /
+                        std::max<int64_t>(1, program->flat->NumInstructions() + PermutedPairs(*best->partitioned.module) / kPairsOfAnInstruction);
   search.max_plan_steps = kSearchedPlanSteps;
   search.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
     for (size_t t = 0; t < plan.size(); ++t) {
