@@ -38,7 +38,8 @@ DeviceOps FindDeviceOps(const Module& module) {
 bool IsPartitioned(const Module& module) { return module.proto().has_spmd_output_sharding(); }
 
 int64_t ReplicasOf(const Module& module) {
-  if (module.proto().has_device_assignment()) return module.proto().device_assignment().replica_count();
+  const int64_t assigned = module.proto().device_assignment().replica_count();
+  if (assigned != 0) return assigned;  // 0: not said.
   return module.config().replica_count;
 }
 

@@ -44,8 +44,7 @@ std::vector<bool> AliasedLeaves(const Module& module, const Shape& result) {
   return aliased;
 }
 
-}  // namespace
-
+// By output: nobody said how it lies, and it shares no memory with an argument.
 std::vector<bool> FreeOutputs(const PreparedProgram& program) {
   std::vector<bool> free = AliasedLeaves(*program.flat, program.flat->entry()->root()->shape());
   for (size_t i = 0; i < free.size(); ++i) {
@@ -54,6 +53,8 @@ std::vector<bool> FreeOutputs(const PreparedProgram& program) {
   }
   return free;
 }
+
+}  // namespace
 
 Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
                         absl::Span<const int> leaves) {

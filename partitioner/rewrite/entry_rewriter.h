@@ -16,9 +16,6 @@ namespace toroid {
 Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
                         absl::Span<const int> leaves);
 
-// By output: nobody said how it lies, and it shares no memory with an argument.
-std::vector<bool> FreeOutputs(const PreparedProgram& program);
-
 class EntryRewriter {
  public:
   explicit EntryRewriter(RewriteState* state) : state_(*state) {}

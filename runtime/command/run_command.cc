@@ -80,7 +80,7 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
       return absl::InvalidArgumentError(absl::StrCat("has collectives between ", replicas,
                                                      " replicas; beside several partitions give --replicas=", replicas));
     }
-    RETURN_IF_ERROR(CheckDevices(replicas, max_bytes));
+    RETURN_IF_ERROR(CheckDevices(replicas * std::max<int64_t>(1, command.num_partitions), max_bytes));
     program.num_replicas = replicas;
     if (!partitions) return program;
   }
@@ -90,7 +90,7 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
       return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", program.num_partitions,
                                                      " devices; leave --num_partitions out"));
     }
-    RETURN_IF_ERROR(CheckDevices(program.num_partitions, max_bytes));
+    RETURN_IF_ERROR(CheckDevices(program.num_partitions * program.num_replicas, max_bytes));
   } else if (command.num_partitions != 1 && command.partition != nullptr) {
     RETURN_IF_ERROR(CheckDevices(
         command.num_partitions > 0 ? command.num_partitions : ComputeShardingStats(module).devices,
