@@ -11,6 +11,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "hlo/base/unique_names.h"
 #include "hlo/io/module_proto.h"
+#include "hlo/ir/permute_pattern.h"
 #include "hlo/ir/schedule.h"
 
 namespace toroid {
@@ -28,6 +29,9 @@ class Wire {
     for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
     *at++ = static_cast<char>(value);
     return at;
+  }
+  static char* PutInt(int field, int64_t value, char* at) {
+    return value == 0 ? at : PutVarint(static_cast<uint64_t>(value), PutVarint(static_cast<uint64_t>(field) << 3, at));
   }
   static int VarintSize(uint64_t value) {
     return google::protobuf::io::CodedOutputStream::VarintSize64(value);
@@ -232,8 +236,31 @@ class Writer {
     AppendShared(Proto::kShardingFieldNumber, instruction.sharding());
     AppendShared(Proto::kMetadataFieldNumber, instruction.metadata());
     AppendShared(Proto::kFrontendAttributesFieldNumber, instruction.frontend_attributes());
-    if (&instruction.attrs() != &Proto::default_instance()) AppendShared(kInline, &instruction.attrs());
+    if (instruction.attrs().has_permute_pattern()) {
+      WriteWithPairs(instruction.attrs());
+    } else if (&instruction.attrs() != &Proto::default_instance()) {
+      AppendShared(kInline, &instruction.attrs());
+    }
   }
+
+  // A permute's attributes with its pairs spelled out, as SpellOutPairs has them.
+  void WriteWithPairs(const xla::HloInstructionProto& attrs) {
+    xla::HloInstructionProto others = attrs;
+    others.clear_permute_pattern();
+    Wire::Fields(others, &instruction_);
+    const size_t begin = instruction_.size();
+    instruction_.resize(begin + static_cast<size_t>(NumPairs(attrs)) * kLongestPair);
+    char* at = &instruction_[begin];
+    ForEachPair(attrs.permute_pattern(), [&](int64_t source, int64_t target) {
+      at = Wire::PutVarint(xla::HloInstructionProto::kSourceTargetPairsFieldNumber << 3 | 2, at);
+      char* const size = at++;
+      at = Wire::PutInt(xla::SourceTarget::kSourceFieldNumber, source, at);
+      at = Wire::PutInt(xla::SourceTarget::kTargetFieldNumber, target, at);
+      *size = static_cast<char>(at - size - 1);
+    });
+    instruction_.resize(at - instruction_.data());
+  }
+  static constexpr size_t kLongestPair = 2 + 1 + 2 * (1 + 10);
 
   static constexpr int kInline = 0;  // In place of a field number: the fields of the message themselves.
 
