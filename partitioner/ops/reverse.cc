@@ -52,9 +52,12 @@ Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const 
 
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   SpmdBuilder& b = *context.b;
+  // The mirror image of a tile in all dimensions at once: the last position along all their axes for the first.
+  AxisList axes;
   for (const int64_t d : context.op->dimensions()) {
-    if (context.IsCut(0, d)) context.operands[0] = MirrorTiles(b, context.operands[0], context.AxesOf(0, d));
+    if (context.IsCut(0, d)) axes.Append(context.AxesOf(0, d));
   }
+  if (!axes.empty()) context.operands[0] = MirrorTiles(b, context.operands[0], axes);
   std::vector<Instruction*> result = context.CloneLocal();
   for (const int64_t d : context.op->dimensions()) {
     if (!context.IsCut(0, d)) continue;
