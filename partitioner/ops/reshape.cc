@@ -153,17 +153,19 @@ int64_t BytesSentByReshape(const Instruction& op, int factor, int64_t tiles, abs
   const ShardingRule rule = ReshapeShardingRule(op);
   if (!rule.factors[factor].by_halo || rule.factors[factor].size % tiles == 0) return 0;
   double bytes = 0;
-  const auto add = [&](const Shape& shape, const TensorFactors& tensor) {
+  // The exchange starts from tiles of the operand, or ends in those of the result.
+  const auto add = [&](const Shape& shape, const TensorFactors& tensor, bool is_result) {
     for (int d = 0; d < shape.rank(); ++d) {
       const std::optional<Lead> lead = LeadOf(rule, tensor[d], shape.dim(d));
       if (!lead.has_value() || lead->factor != factor) continue;
       const int64_t tile = CeilOfRatio(shape.dim(d), tiles);
-      const int64_t moved = MovedElements(shape.dim(d), tile, lead->Whole(tiles), tiles);
-      bytes += operand_bytes[0] * static_cast<double>(moved) / static_cast<double>(tile);
+      const int64_t whole = lead->Whole(tiles), before = is_result ? whole : tile, after = is_result ? tile : whole;
+      const int64_t moved = MovedElements(shape.dim(d), before, after, tiles);
+      bytes += operand_bytes[0] * static_cast<double>(moved) / static_cast<double>(before);
     }
   };
-  add(op.operand(0)->shape(), rule.operands[0]);
-  add(op.shape(), rule.results[0]);
+  add(op.operand(0)->shape(), rule.operands[0], /*is_result=*/false);
+  add(op.shape(), rule.results[0], /*is_result=*/true);
   return static_cast<int64_t>(bytes);
 }
 
