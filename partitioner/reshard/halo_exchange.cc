@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "hlo/ir/permute_pattern.h"
 #include "partitioner/reshard/halo_pairs.h"
 
 namespace toroid {
@@ -80,11 +81,13 @@ class Exchange {
       const HaloStep::Hop& hop = lane.hops[i];
       Instruction* piece = b_.SliceAlong(x, dim_, hop.lo, hop.hi);
       if (!hop.stays) {
-        piece = b_.CollectivePermute(piece, Key(number, i), [&] {
+        Instruction* sent = b_.CollectivePermute(piece, Key(number, i), [&] {
           xla::PermutePattern pattern = b_.PatternAlong(to_);
           AddHopLines(step_, static_cast<int64_t>(number), hop, &pattern);
           return pattern;
         });
+        // Plans of many places bound what travels: it may be nothing.
+        piece = NumPairs(sent->attrs()) > 0 ? sent : b_.Broadcast(b_.Zero(sent->shape().element_type()), sent->shape().dims());
       }
       const int64_t begin = hop.distance * step_.tile + hop.lo, end = hop.distance * step_.tile + hop.hi;
       const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
