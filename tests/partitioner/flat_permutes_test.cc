@@ -36,7 +36,9 @@ TEST(FlatPermutesTest, PermutesAreAsShortFor65536DevicesAsFor16) {
   for (const int64_t side : {4, 256}) {
     SCOPED_TRACE(side);
     const std::unique_ptr<Module> program = MovingProgram(side);
-    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*program, PartitionOptions()));
+    PartitionOptions options;
+    options.searched_instructions = 0;  // The search may find ways with fewer permutes.
+    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*program, options));
     int permutes = 0;
     for (const auto& op : partitioned.module->entry()->instructions()) {
       if (op->opcode() != Opcode::kCollectivePermute) continue;
@@ -45,7 +47,7 @@ TEST(FlatPermutesTest, PermutesAreAsShortFor65536DevicesAsFor16) {
       EXPECT_GT(NumPairs(op->attrs()), 0);
       EXPECT_LE(op->attrs().permute_pattern().lines_size(), 64);
     }
-    EXPECT_GE(permutes, 7);
+    EXPECT_GE(permutes, 5);
   }
 }
 
