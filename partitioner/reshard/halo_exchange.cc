@@ -115,8 +115,8 @@ class Exchange {
     return {.opcode = Opcode::kCollectivePermute,
             .axes = from_,
             .wanted = to_,
-            .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, w.first, step_.by_rank,
-                        static_cast<int64_t>(lane), static_cast<int64_t>(hop)}};
+            .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, w.first, w.reach,
+                        step_.by_rank, static_cast<int64_t>(lane), static_cast<int64_t>(hop)}};
   }
 
   // Pairs of positions in the mesh; made for all hops at once.
@@ -133,7 +133,7 @@ class Exchange {
     const std::vector<int64_t> alike = mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~to_.Set()));
     for (int64_t place = 0; place < step_.places; ++place) {
       const int64_t begin = std::max(step_.windows.Start(place), step_.windows.first);
-      const int64_t end = std::min(step_.windows.Start(place) + step_.windows.length, step_.rows);
+      const int64_t end = std::min(step_.windows.End(place), step_.rows);
       if (begin >= end) continue;
       const int64_t lane = step_.LaneOf(place), origin = step_.Origin(place);
       for (size_t i = 0; i < step_.lanes[lane].hops.size(); ++i) {

@@ -30,7 +30,7 @@ struct CollectiveKey {
   Opcode opcode = Opcode::kAllReduce;
   AxisList axes;                             // The group; of a realignment, the cut that there is.
   AxisList wanted;                           // Of a realignment: the other cut.
-  absl::InlinedVector<int64_t, 10> numbers;  // Whatever else tells two apart.
+  absl::InlinedVector<int64_t, 11> numbers;  // Whatever else tells two apart.
 
   bool operator==(const CollectiveKey& other) const {
     return opcode == other.opcode && axes == other.axes && wanted == other.wanted && numbers == other.numbers;

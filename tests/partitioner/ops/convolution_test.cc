@@ -249,5 +249,19 @@ TEST(ConvolutionTest, ADilatedWindowOfThreeIsWhole) {
   EXPECT_THAT(Collectives(atrous, 8), ::testing::Each(::testing::StartsWith("collective-permute")));
 }
 
+// A window of 4 rows over rows 3 apart: tile i reads rows up to the last of its positions, which tiles of 5 outputs have
+// 2 of, or 3.
+TEST(ConvolutionTest, RowsBehindTheLastPositionDoNotTravel) {
+  // Of 2 x 1 x 4 floats: from the left neighbour alone.
+  EXPECT_THAT(Collectives(Convolution(6, 4, 1, 2, 3, 3), 4), ElementsAre("collective-permute 32"));
+  for (const int64_t size : {6, 7, 12}) {
+    for (const int64_t low : {1, 2, 3}) {
+      ExpectEquivalent(Convolution(size, 4, 1, low, 3, 3));
+      ExpectEquivalent(Convolution(size, 3, 2, low, 2, 3));
+      ExpectEquivalent(Convolution(size, 5, 1, low, 4, 2));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace toroid
