@@ -60,6 +60,13 @@ struct SpmdModule {
   absl::flat_hash_map<CollectiveKey, const xla::HloInstructionProto*> collective_attrs;
   // Permutes of which a device that is no target may get anything.
   absl::flat_hash_set<const Instruction*> halo_permutes;
+  // What each device cut out of an array that it had itself: tile `Coordinate(axes)` along `dim` of `whole`.
+  struct Cut {
+    Instruction* whole = nullptr;
+    int dim = 0;
+    AxisList axes;
+  };
+  absl::flat_hash_map<const Instruction*, Cut> cuts;
 };
 
 class SpmdBuilder : public InstructionBuilder {
@@ -118,6 +125,12 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
   Instruction* CollectivePermute(Instruction* x, const CollectiveKey& key,
                                  absl::FunctionRef<const PositionPairs&()> pairs);
+
+  // The device's own tile of `rows` rows along `dim` of an array that is whole along `axes`; the last tiles may reach beyond it.
+  Instruction* CutTile(Instruction* x, int dim, const AxisList& axes, int64_t rows);
+  // If the tile `x` of a dimension cut over `axes` was cut by the device itself: the array as it was before, and in `axes` what
+  // cuts its dimension. Null otherwise. Other dimensions stay as they are in x.
+  Instruction* BeforeCut(Instruction* x, int dim, AxisList* axes);
 
   // Moves tiles between two shardings of equal tile counts per dimension.
   Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);

@@ -263,5 +263,15 @@ TEST(ConvolutionTest, RowsBehindTheLastPositionDoNotTravel) {
   }
 }
 
+TEST(ConvolutionTest, OfAWholeImageIsReadFromTheDevicesOwn) {
+  for (const int64_t size : {16, 13}) {
+    const std::string text = absl::StrCat(
+        "ENTRY main {\n  x = f32[2,", size, ",4] parameter(0), sharding={replicated}\n  w = f32[3,4,6] parameter(1), sharding={replicated}\n",
+        "  ROOT y = f32[2,", size, ",6] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, sharding={devices=[1,$n,1]<=[$n]}\n}\n");
+    EXPECT_THAT(Collectives(text, 4), ::testing::IsEmpty());
+    ExpectEquivalent(text);
+  }
+}
+
 }  // namespace
 }  // namespace toroid

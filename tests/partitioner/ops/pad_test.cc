@@ -63,5 +63,36 @@ TEST(PadTest, OfASliceReadsTheArrayBehindIt) {
   EXPECT_THAT(Collectives(PadOfSlice(64, 1, 64, "0_1", 64), 8), ElementsAre("collective-permute 12"));
 }
 
+// x whole, padded, and the result in tiles.
+std::string PadOfWhole(int64_t size, const std::string& padding, int64_t out) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={replicated}\n  v = f32[] constant(7)\n  p = f32[", out,
+                      ",3] pad(x, v), padding=", padding, "x0_0\n  ROOT y = f32[", out,
+                      ",3] negate(p), sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(PadTest, OfAWholeArrayIsReadFromTheDevicesOwn) {
+  for (const int64_t n : {2, 5, 8}) {
+    EXPECT_THAT(Collectives(PadOfWhole(16, "2_2", 20), n), IsEmpty());
+    EXPECT_THAT(Collectives(PadOfWhole(1000, "3_5", 1008), n), IsEmpty());
+  }
+  for (const int64_t size : {16, 13, 200}) {
+    SCOPED_TRACE(size);
+    ExpectEquivalent(PadOfWhole(size, "2_2", size + 4));
+    ExpectEquivalent(PadOfWhole(size, "-3_7", size + 4));
+    ExpectEquivalent(PadOfWhole(size, "1_2_1", 2 * size + 2));
+  }
+}
+
+// x f32[16,4] cut over two axes of three; what is padded is cut over the third too.
+TEST(PadTest, OfAnArrayWholeAlongAnAxisMovesWhatLiesBeyondThatAlone) {
+  const std::string text = R"(ENTRY main {
+  x = f32[16,4] parameter(0), sharding={devices=[2,2,2]<=[8] last_tile_dim_replicate}
+  v = f32[] constant(7)
+  p = f32[18,4] pad(x, v), padding=1_1x0_0
+  ROOT y = f32[18,4] negate(p), sharding={devices=[4,2]<=[2,2,2]T(0,2,1)}
+})";
+  ExpectEquivalent(text, {}, {8});
+}
+
 }  // namespace
 }  // namespace toroid
