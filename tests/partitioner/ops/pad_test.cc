@@ -94,5 +94,33 @@ TEST(PadTest, OfAnArrayWholeAlongAnAxisMovesWhatLiesBeyondThatAlone) {
   ExpectEquivalent(text, {}, {8});
 }
 
+// Rows [start, start + out) of x padded; `n` rows in tiles.
+std::string SliceOfPad(int64_t n, int64_t low, int64_t high, int64_t start, int64_t out) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", n, ",2] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  v = f32[] constant(7)\n  p = f32[",
+                      n + low + high, ",2] pad(x, v), padding=", low, "_", high, "x0_0\n  ROOT s = f32[", out, ",2] slice(p), slice={[",
+                      start, ":", start + out, "], [0:2]}, sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(PadTest, PaddedAndCutIsOneShift) {
+  // By a tile of 4 rows of 8 bytes.
+  EXPECT_THAT(Collectives(SliceOfPad(16, 4, 0, 0, 16), 4), ElementsAre("collective-permute 32"));
+  EXPECT_THAT(Collectives(SliceOfPad(16, 0, 4, 4, 16), 4), ElementsAre("collective-permute 32"));
+  EXPECT_THAT(Collectives(SliceOfPad(16, 4, 3, 4, 16), 4), IsEmpty());
+  for (const int64_t n : {16, 13}) {
+    ExpectEquivalent(SliceOfPad(n, 4, 0, 0, n));
+    ExpectEquivalent(SliceOfPad(n, 1, 5, 3, n));
+    ExpectEquivalent(SliceOfPad(n, 3, 2, 0, n - 4));
+  }
+}
+
+TEST(PadTest, APadWhoseShardingIsStatedStays) {
+  ExpectEquivalent(R"(ENTRY main {
+  x = f32[9,2] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  v = f32[] constant(7)
+  p = f32[12,2] pad(x, v), padding=2_1x0_0, sharding={replicated}
+  ROOT s = f32[10,2] slice(p), slice={[1:11], [0:2]}, sharding={devices=[$n,1]<=[$n]}
+})");
+}
+
 }  // namespace
 }  // namespace toroid
