@@ -1,3 +1,4 @@
+// BUILD: deps += "//runtime/kernels/linear_algebra"
 #include "tests/partition_and_run.h"
 
 #include "hlo/base/status.h"

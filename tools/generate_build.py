@@ -191,6 +191,7 @@ def build_file(package):
                         stems[stem].append(other)
                         del stems[other.rpartition('.')[0]]
     out = '# Written by tools/generate_build.py from the sources; do not edit.\n\n'
+    out += 'load("//tools/cc:cc.bzl", "cc_binary", "cc_library", "cc_test")\n\n'
     top = package.split('/')[0]
     users = [f'//{folder}:__subpackages__' for folder in sorted([top] + USERS[top])]
     out += 'package(default_visibility = [\n' + ''.join(f'    "{user}",\n' for user in users) + '])\n'

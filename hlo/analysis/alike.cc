@@ -61,6 +61,7 @@ bool EqualButForChannels(const xla::HloInstructionProto& a, const xla::HloInstru
          AllOf(a.dynamic_slice_sizes(), b.dynamic_slice_sizes(), same_number) &&
          EqualParts(a.iota_collective_device_list(), b.iota_collective_device_list()) &&
          EqualParts(a.mesh_axes_replica_group_list(), b.mesh_axes_replica_group_list()) &&
+         EqualParts(a.permute_pattern(), b.permute_pattern()) &&
          AllOf(a.source_target_pairs(), b.source_target_pairs(), same_pair) &&
          AllOf(a.replica_groups(), b.replica_groups(), same_group) &&
          AllOf(a.collective_device_list().replica_groups(), b.collective_device_list().replica_groups(), same_group);
@@ -131,6 +132,8 @@ size_t HashOfAttributes(const Instruction& instruction) {
     case Opcode::kCustomCall:
       return absl::HashOf(attrs.custom_call_target());
     case Opcode::kCollectivePermute:
+      hash = CombineFew(hash, attrs.permute_pattern().lines(),
+                        [](const auto& line) { return (line.source() * 31 + line.target()) * 31 + line.count(); });
       return CombineFew(hash, attrs.source_target_pairs(),
                         [](const auto& pair) { return pair.source() * 31 + pair.target(); });
     default:

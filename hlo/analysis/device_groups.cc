@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/base/math.h"
+#include "hlo/ir/permute_pattern.h"
 #include "hlo/ir/replica_groups.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/device_groups.h"
@@ -49,8 +50,8 @@ DeviceCounts CountsOfIds(const Module& module) {
       const bool partitions = *mode == GroupMode::kCrossPartition || *mode == GroupMode::kFlattened;
       std::optional<int64_t>* count = partitions ? &counts.partitions : &counts.replicas;
       if (HasPairs(instruction->opcode())) {
-        for (const xla::SourceTarget& pair : instruction->attrs().source_target_pairs()) {
-          const int64_t last = std::max(pair.source(), pair.target());
+        for (const auto& [source, target] : SourceTargetPairs(instruction->attrs())) {
+          const int64_t last = std::max(source, target);
           if (last >= 0 && last < INT32_MAX) Raise(last + 1, count);
         }
         continue;

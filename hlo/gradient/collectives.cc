@@ -8,6 +8,7 @@
 #include "hlo/base/status.h"
 #include "hlo/gradient/reducers.h"
 #include "hlo/ir/hlo_sharding.h"
+#include "hlo/ir/permute_pattern.h"
 
 namespace toroid {
 namespace {
@@ -118,6 +119,7 @@ absl::Status AllToAllGradient(Pullback& p) {
 absl::Status CollectivePermuteGradient(Pullback& p) {
   if (p.op().num_operands() != 1) return absl::UnimplementedError("a permute of slices has no gradient");
   xla::HloInstructionProto* attrs = AttrsAgain(p);
+  SpellOutPairs(attrs);
   for (xla::SourceTarget& pair : *attrs->mutable_source_target_pairs()) {
     const int64_t source = pair.source();
     pair.set_source(pair.target());

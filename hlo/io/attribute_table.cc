@@ -13,6 +13,7 @@
 #include "hlo/io/literal_text.h"
 #include "hlo/io/shape_text.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/permute_pattern.h"
 
 namespace toroid {
 namespace {
@@ -26,7 +27,7 @@ absl::Status ParseSourceTargets(TextScanner* scanner, Proto* attrs) {
   return ParsePairs(scanner, attrs->mutable_source_target_pairs());
 }
 std::optional<std::string> PrintSourceTargets(const Instruction& i) {
-  return PairsToString(i.attrs().source_target_pairs());
+  return PairsToString(SourceTargetPairs(i.attrs()));
 }
 
 absl::Status ParsePermuteSlices(TextScanner* scanner, Proto* attrs) {

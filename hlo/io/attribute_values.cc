@@ -342,11 +342,11 @@ absl::Status ParsePairs(TextScanner* scanner, PairList* pairs) {
   });
 }
 
-std::string PairsToString(const PairList& pairs) {
+std::string PairsToString(absl::Span<const std::pair<int64_t, int64_t>> pairs) {
   return absl::StrCat("{",
                       absl::StrJoin(pairs, ",",
-                                    [](std::string* s, const xla::SourceTarget& pair) {
-                                      absl::StrAppend(s, "{", pair.source(), ",", pair.target(), "}");
+                                    [](std::string* s, const std::pair<int64_t, int64_t>& pair) {
+                                      absl::StrAppend(s, "{", pair.first, ",", pair.second, "}");
                                     }),
                       "}");
 }

@@ -3,11 +3,14 @@
 #ifndef TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
 #define TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/repeated_field.h"
 #include "hlo/io/text_scanner.h"
@@ -48,7 +51,7 @@ std::string OutputAliasingToString(const AliasingList& aliasing);
 using PairList = google::protobuf::RepeatedPtrField<xla::SourceTarget>;
 // {{0,1},{1,0}}
 absl::Status ParsePairs(TextScanner* scanner, PairList* pairs);
-std::string PairsToString(const PairList& pairs);
+std::string PairsToString(absl::Span<const std::pair<int64_t, int64_t>> pairs);
 
 // {mode=highest}, {tolerance={atol=0.5,rtol=0,ulps=2}}
 absl::Status ParseResultAccuracy(TextScanner* scanner, xla::ResultAccuracy* accuracy);

@@ -162,6 +162,9 @@ struct InstructionFields {
         case Proto::kCalledComputationIdsFieldNumber:
           known = AppendIds(field, &called);
           break;
+        case Proto::kPermutePatternFieldNumber:
+          known = true;  // No file has it.
+          break;
         default:
           known = false;
       }

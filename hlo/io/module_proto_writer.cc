@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "hlo/base/unique_names.h"
 #include "hlo/io/module_proto.h"
+#include "hlo/ir/permute_pattern.h"
 #include "hlo/ir/schedule.h"
 
 namespace toroid {
@@ -19,13 +22,16 @@ class Wire {
  public:
   static void Varint(uint64_t value, std::string* out) {
     char buffer[10];
-    int n = 0;
-    while (value >= 0x80) {
-      buffer[n++] = static_cast<char>(value | 0x80);
-      value >>= 7;
-    }
-    buffer[n++] = static_cast<char>(value);
-    out->append(buffer, n);
+    out->append(buffer, PutVarint(value, buffer));
+  }
+  // Into memory that has room; returns where the next byte goes.
+  static char* PutVarint(uint64_t value, char* at) {
+    for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
+    *at++ = static_cast<char>(value);
+    return at;
+  }
+  static char* PutInt(int field, int64_t value, char* at) {
+    return value == 0 ? at : PutVarint(static_cast<uint64_t>(value), PutVarint(static_cast<uint64_t>(field) << 3, at));
   }
   static int VarintSize(uint64_t value) {
     return google::protobuf::io::CodedOutputStream::VarintSize64(value);
@@ -138,21 +144,58 @@ class Writer {
     Wire::Fields(with_schedule, out_);
   }
 
-  // A second occurrence of the field, which readers merge with the counts of the first.
+  // Devices [begin, end) of an identity assignment, whose ids have as many bytes as each other.
+  struct Alike {
+    int64_t begin, end;
+    std::string head;  // What stands before the ids of each: two tags of a byte and two sizes.
+    size_t ids_size;
+  };
+
+  static constexpr size_t kLongest = 2 * (1 + 5);  // Bytes of a head.
+
+  // Few: sizes change where an id of some replica passes a power of 128.
+  std::vector<Alike> DevicesAlike(int64_t replicas, int64_t partitions) {
+    std::vector<Alike> runs;
+    for (int64_t p = 0; p < partitions; p = runs.back().end) {
+      Alike run = {p, partitions, "", 0};
+      for (int64_t r = 0; r < replicas; ++r) {
+        const int size = Wire::VarintSize(r * partitions + p);
+        run.ids_size += size;
+        if (size < 9) run.end = std::min(run.end, (int64_t{1} << 7 * size) - r * partitions);
+      }
+      Wire::Tag(xla::DeviceAssignmentProto::kComputationDevicesFieldNumber, 2, &run.head);
+      Wire::Varint(1 + Wire::VarintSize(run.ids_size) + run.ids_size, &run.head);
+      Wire::Tag(xla::DeviceAssignmentProto::ComputationDevice::kReplicaDeviceIdsFieldNumber, 2, &run.head);
+      Wire::Varint(run.ids_size, &run.head);
+      runs.push_back(std::move(run));
+    }
+    return runs;
+  }
+
+  // A second occurrence of the field, which readers merge with the counts of the first. It is the one part of every
+  // partitioned program that has an entry for each device.
   void WriteIdentityAssignment() {
-    body_.clear();
     const int64_t replicas = module_.proto().device_assignment().replica_count();
     const int64_t partitions = module_.proto().device_assignment().computation_count();
-    for (int64_t p = 0; p < partitions; ++p) {
-      int ids_size = 0;
-      for (int64_t r = 0; r < replicas; ++r) ids_size += Wire::VarintSize(r * partitions + p);
-      Wire::Tag(xla::DeviceAssignmentProto::kComputationDevicesFieldNumber, 2, &body_);
-      Wire::Varint(1 + Wire::VarintSize(ids_size) + ids_size, &body_);
-      Wire::Tag(xla::DeviceAssignmentProto::ComputationDevice::kReplicaDeviceIdsFieldNumber, 2, &body_);
-      Wire::Varint(ids_size, &body_);
-      for (int64_t r = 0; r < replicas; ++r) Wire::Varint(r * partitions + p, &body_);
+    std::vector<Alike> runs = DevicesAlike(replicas, partitions);
+    size_t size = 0;
+    for (const Alike& run : runs) size += (run.end - run.begin) * (run.head.size() + run.ids_size);
+    Wire::Tag(xla::HloModuleProto::kDeviceAssignmentFieldNumber, 2, out_);
+    Wire::Varint(size, out_);
+    const size_t begin = out_->size();
+    // Heads are copied in one piece of kLongest bytes, of which the ids then overwrite what is too many.
+    out_->resize(begin + size + kLongest);
+    char* at = &(*out_)[begin];
+    for (Alike& run : runs) {
+      const size_t head_size = run.head.size();
+      run.head.resize(kLongest);
+      for (int64_t p = run.begin; p < run.end; ++p) {
+        std::memcpy(at, run.head.data(), kLongest);
+        at += head_size;
+        for (int64_t r = 0; r < replicas; ++r) at = Wire::PutVarint(r * partitions + p, at);
+      }
     }
-    Wire::Bytes(xla::HloModuleProto::kDeviceAssignmentFieldNumber, body_, out_);
+    out_->resize(begin + size);
   }
 
   void WriteComputation(const Computation& computation) {
@@ -193,8 +236,31 @@ class Writer {
     AppendShared(Proto::kShardingFieldNumber, instruction.sharding());
     AppendShared(Proto::kMetadataFieldNumber, instruction.metadata());
     AppendShared(Proto::kFrontendAttributesFieldNumber, instruction.frontend_attributes());
-    if (&instruction.attrs() != &Proto::default_instance()) AppendShared(kInline, &instruction.attrs());
+    if (instruction.attrs().has_permute_pattern()) {
+      WriteWithPairs(instruction.attrs());
+    } else if (&instruction.attrs() != &Proto::default_instance()) {
+      AppendShared(kInline, &instruction.attrs());
+    }
   }
+
+  // A permute's attributes with its pairs spelled out, as SpellOutPairs has them.
+  void WriteWithPairs(const xla::HloInstructionProto& attrs) {
+    xla::HloInstructionProto others = attrs;
+    others.clear_permute_pattern();
+    Wire::Fields(others, &instruction_);
+    const size_t begin = instruction_.size();
+    instruction_.resize(begin + static_cast<size_t>(NumPairs(attrs)) * kLongestPair);
+    char* at = &instruction_[begin];
+    ForEachPair(attrs.permute_pattern(), [&](int64_t source, int64_t target) {
+      at = Wire::PutVarint(xla::HloInstructionProto::kSourceTargetPairsFieldNumber << 3 | 2, at);
+      char* const size = at++;
+      at = Wire::PutInt(xla::SourceTarget::kSourceFieldNumber, source, at);
+      at = Wire::PutInt(xla::SourceTarget::kTargetFieldNumber, target, at);
+      *size = static_cast<char>(at - size - 1);
+    });
+    instruction_.resize(at - instruction_.data());
+  }
+  static constexpr size_t kLongestPair = 2 + 1 + 2 * (1 + 10);
 
   static constexpr int kInline = 0;  // In place of a field number: the fields of the message themselves.
 

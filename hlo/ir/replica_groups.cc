@@ -8,6 +8,7 @@
 #include "google/protobuf/unknown_field_set.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/permute_pattern.h"
 
 namespace toroid {
 namespace {
@@ -351,19 +352,18 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ExpandSourceTargetPairs
   const bool partitions = HasChannel(instruction.attrs());
   const int64_t range = partitions ? num_partitions : num_replicas;
   std::vector<bool> is_source(range, false), is_target(range, false);
-  std::vector<std::pair<int64_t, int64_t>> pairs;
-  for (const xla::SourceTarget& pair : instruction.attrs().source_target_pairs()) {
-    for (const int64_t id : {pair.source(), pair.target()}) {
+  const std::vector<std::pair<int64_t, int64_t>> pairs = SourceTargetPairs(instruction.attrs());
+  for (const auto& [source, target] : pairs) {
+    for (const int64_t id : {source, target}) {
       if (id < 0 || id >= range) {
         return absl::InvalidArgumentError(absl::StrCat("the pairs name ", id, ", ids go up to ", range - 1));
       }
     }
-    if (is_source[pair.source()] || is_target[pair.target()]) {
+    if (is_source[source] || is_target[target]) {
       return absl::InvalidArgumentError(
-          absl::StrCat("pair {", pair.source(), ",", pair.target(), "} repeats a source or a target"));
+          absl::StrCat("pair {", source, ",", target, "} repeats a source or a target"));
     }
-    is_source[pair.source()] = is_target[pair.target()] = true;
-    pairs.emplace_back(pair.source(), pair.target());
+    is_source[source] = is_target[target] = true;
   }
   std::vector<std::pair<int64_t, int64_t>> devices;
   for (int64_t i = 0; i < (partitions ? num_replicas : num_partitions); ++i) {

@@ -6,6 +6,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/device_limit.h"
+#include "hlo/ir/permute_pattern.h"
 #include "hlo/ir/replica_groups.h"
 #include "hlo/ir/spmd_record.h"
 
@@ -22,9 +23,7 @@ int64_t NumbersOf(const xla::HloInstructionProto& attrs) {
   };
   look(attrs.replica_groups());
   look(attrs.collective_device_list().replica_groups());
-  for (const auto& pair : attrs.source_target_pairs()) {
-    largest = std::max({largest, pair.source(), pair.target()});
-  }
+  for (const auto& [source, target] : SourceTargetPairs(attrs)) largest = std::max({largest, source, target});
   const auto& iota = attrs.iota_collective_device_list();
   const int64_t count =
       CheckedMultiply(iota.num_replica_groups(), iota.num_devices_per_group()).value_or(INT64_MAX);

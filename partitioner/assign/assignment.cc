@@ -14,6 +14,10 @@ const ReshardPlan kNothing;
 
 using FactorAxesList = absl::InlinedVector<AxisList, 6>;
 
+bool MovesData(const Factor& factor) {
+  return factor.kind == FactorKind::kPermuting || factor.kind == FactorKind::kExchanged;
+}
+
 class Chooser {
  public:
   Chooser(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh)
@@ -179,10 +183,7 @@ class Chooser {
     if (any) seeds->push_back(std::move(seed));
   }
 
-  bool MovesData(size_t factor) const {
-    const FactorKind kind = rule_.factors[factor].kind;
-    return kind == FactorKind::kPermuting || kind == FactorKind::kExchanged;
-  }
+  bool MovesData(size_t factor) const { return toroid::MovesData(rule_.factors[factor]); }
 
   // The op's own program combines what the tiles of a factor give: it may be cheaper to cut another one.
   bool CombinesParts(int factor) const {
@@ -340,32 +341,21 @@ class Chooser {
     // Where work is cut, an operand that is small beside what the op holds anyway, such as the updates of a scatter, costs
     // its bytes alone.
     candidate->replicates = replicated > 0 && (used == 0 || 2 * replicated > largest);
-    AddExchanges(*candidate, &sent, &time, &cost);
-    candidate->flops = Flops(*candidate);
+    if (problem_.op != nullptr) {
+      const OwnExchanges own =
+          ExchangesUnder(mesh_, *problem_.op, rule_, planner_->cost(), candidate->factor_axes, [&](size_t k) {
+            return LocalBytes(problem_.operands[k],
+                              ShardingUnder(mesh_, rule_, rule_.operands[k], candidate->factor_axes));
+          });
+      sent += own.sent_bytes;
+      time += own.time;
+      cost += own.delay;
+    }
+    candidate->flops = LocalFlops(mesh_, rule_, candidate->factor_axes);
     cost += planner_->cost().ContractionTime(candidate->flops).value_or(0);
     candidate->sent_bytes = sent;
     candidate->time = time;
     candidate->cost = time + cost;
-  }
-
-  // What the local program exchanges by itself: halos.
-  void AddExchanges(const Assignment& candidate, int64_t* sent, double* time, double* cost) const {
-    if (problem_.op == nullptr || !HasExchanges(*problem_.op)) return;
-    std::vector<double> operand_bytes;
-    for (size_t f = 0; f < rule_.factors.size(); ++f) {
-      const AxisList& axes = candidate.factor_axes[f];
-      const bool moves = MovesData(f) || rule_.factors[f].kind == FactorKind::kReduction || rule_.factors[f].by_halo;
-      if (!moves || axes.empty()) continue;
-      for (size_t i = operand_bytes.size(); i < problem_.operands.size(); ++i) {
-        const Sharding needed = ShardingUnder(mesh_, rule_, rule_.operands[i], candidate.factor_axes);
-        operand_bytes.push_back(LocalBytes(problem_.operands[i], needed));
-      }
-      const ExchangeCost exchange =
-          CostOfExchanges(*problem_.op, rule_, static_cast<int>(f), mesh_, planner_->cost(), axes, operand_bytes);
-      *sent += exchange.sent_bytes;
-      *time += planner_->cost().CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, mesh_, axes);
-      *cost += exchange.delay;
-    }
   }
 
   // True if every dimension of an operand can be cut where the op runs.
@@ -388,17 +378,6 @@ class Chooser {
     return bytes;
   }
 
-  // Local flops of an op that does many: so many for each combination of positions of its local factors.
-  double Flops(const Assignment& candidate) const {
-    if (rule_.flops_per_point == 0) return 0;
-    double flops = rule_.flops_per_point;
-    for (size_t f = 0; f < rule_.factors.size(); ++f) {
-      flops *=
-          static_cast<double>(CeilOfRatio(rule_.factors[f].size, mesh_.Product(candidate.factor_axes[f])));
-    }
-    return flops;
-  }
-
   const AssignmentProblem& problem_;
   const ShardingRule& rule_;
   ReshardPlanner* planner_;
@@ -416,6 +395,33 @@ Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorF
     sharding.dims.push_back(dim.size == 0 ? AxisList() : DimAxes(mesh, rule, dim, factor_axes));
   }
   return sharding;
+}
+
+double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
+  double flops = rule.flops_per_point;
+  for (size_t f = 0; flops > 0 && f < rule.factors.size(); ++f) {
+    flops *= static_cast<double>(CeilOfRatio(rule.factors[f].size, mesh.Product(factor_axes[f])));
+  }
+  return flops;
+}
+
+OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule, const CostModel& cost,
+                            absl::Span<const AxisList> factor_axes, absl::FunctionRef<double(size_t k)> bytes_of) {
+  OwnExchanges own;
+  if (!HasExchanges(op)) return own;
+  std::vector<double> operand_bytes;
+  for (size_t f = 0; f < rule.factors.size(); ++f) {
+    const Factor& factor = rule.factors[f];
+    const AxisList& axes = factor_axes[f];
+    if (axes.empty() || !(MovesData(factor) || factor.kind == FactorKind::kReduction || factor.by_halo)) continue;
+    for (size_t k = operand_bytes.size(); k < rule.operands.size(); ++k) operand_bytes.push_back(bytes_of(k));
+    const ExchangeCost exchange =
+        CostOfExchanges(op, rule, static_cast<int>(f), mesh, cost, axes, operand_bytes);
+    own.sent_bytes += exchange.sent_bytes;
+    own.time += cost.CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, mesh, axes);
+    own.delay += exchange.delay;
+  }
+  return own;
 }
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "partitioner/ops/sharding_rule.h"
 #include "partitioner/reshard/plan.h"
 
@@ -53,6 +54,18 @@ struct AssignmentProblem {
 // The sharding of a tensor of factors `tensor` under an assignment; no partial axes.
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes);
+
+// Local flops of an op that does many: so many for each combination of positions of its local factors.
+double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
+
+// What the local program of an op so cut exchanges by itself: halos. `bytes_of(k)`: local bytes of operand k.
+struct OwnExchanges {
+  int64_t sent_bytes = 0;
+  double time = 0;   // By the cost model, as of a plan.
+  double delay = 0;  // What many small messages cost beyond it.
+};
+OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule, const CostModel& cost,
+                            absl::Span<const AxisList> factor_axes, absl::FunctionRef<double(size_t k)> bytes_of);
 
 // Whether a contraction whose operands are whole along an axis that nothing else uses is cut there, where bringing its
 // result to its place sends no more: a sum over other axes, which is reduced in pieces anyway.

@@ -86,7 +86,7 @@ constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule, PartitionTri
                                        BytesSentByTriangularSolve};
 
 // A local program that fetches rows of other tiles.
-constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, nullptr, BytesSentByReshape};
+constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, ReadsOfReshape};
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
 constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
 constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,

@@ -1,6 +1,5 @@
 #include "partitioner/ops/reshape.h"
 
-#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -22,17 +21,6 @@ std::optional<Lead> LeadOf(const ShardingRule& rule, const DimFactors& dim, int6
   if (dim.size == 0 || !rule.factors[dim.factor[0]].by_halo) return std::nullopt;
   const int64_t parts = rule.factors[dim.factor[0]].size;
   return Lead{dim.factor[0], parts, size / parts};
-}
-
-// What a tile of a cut in tiles of `from` elements sends at most where tiles of `to` are wanted.
-int64_t MovedElements(int64_t n, int64_t from, int64_t to, int64_t tiles) {
-  int64_t most = 0;
-  for (int64_t i = 0; i < tiles && i * from < n; ++i) {
-    const int64_t end = std::min((i + 1) * from, n);
-    const int64_t kept = std::min(end, (i + 1) * to) - std::max(i * from, i * to);
-    most = std::max(most, end - i * from - std::max<int64_t>(kept, 0));
-  }
-  return most;
 }
 
 // Factors of several parts that lead all their dimensions.
@@ -148,23 +136,24 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context) {
   return std::vector<Instruction*>{x};
 }
 
-int64_t BytesSentByReshape(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                           int64_t) {
+std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles) {
   const ShardingRule rule = ReshapeShardingRule(op);
-  if (!rule.factors[factor].by_halo || rule.factors[factor].size % tiles == 0) return 0;
-  double bytes = 0;
-  const auto add = [&](const Shape& shape, const TensorFactors& tensor) {
+  if (!rule.factors[factor].by_halo || rule.factors[factor].size % tiles == 0) return {};
+  std::vector<OperandWindows> reads;
+  const auto add = [&](const Shape& shape, const TensorFactors& tensor, bool is_result) {
     for (int d = 0; d < shape.rank(); ++d) {
       const std::optional<Lead> lead = LeadOf(rule, tensor[d], shape.dim(d));
       if (!lead.has_value() || lead->factor != factor) continue;
-      const int64_t tile = CeilOfRatio(shape.dim(d), tiles);
-      const int64_t moved = MovedElements(shape.dim(d), tile, lead->Whole(tiles), tiles);
-      bytes += operand_bytes[0] * static_cast<double>(moved) / static_cast<double>(tile);
+      const int64_t tile = CeilOfRatio(shape.dim(d), tiles), whole = lead->Whole(tiles);
+      if (tile == whole) continue;
+      // From tiles of the operand to whole parts, or from whole parts to tiles of the result.
+      const int64_t to = is_result ? tile : whole;
+      reads.push_back({0, d, {to, 0, to}, is_result ? whole * tiles : shape.dim(d)});
     }
   };
-  add(op.operand(0)->shape(), rule.operands[0]);
-  add(op.shape(), rule.results[0]);
-  return static_cast<int64_t>(bytes);
+  add(op.operand(0)->shape(), rule.operands[0], /*is_result=*/false);
+  add(op.shape(), rule.results[0], /*is_result=*/true);
+  return reads;
 }
 
 }  // namespace toroid

@@ -10,15 +10,15 @@
 #define TOROID_PARTITIONER_OPS_RESHAPE_H_
 
 #include "partitioner/ops/local_program.h"
+#include "partitioner/ops/tile_windows.h"
 
 namespace toroid {
 
 ShardingRule ReshapeShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context);
 
-// What uneven cuts of a leading factor move.
-int64_t BytesSentByReshape(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                           int64_t halo);
+// What uneven cuts of a leading factor move, in terms of the operand's rows or of the result's.
+std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles);
 
 }  // namespace toroid
 

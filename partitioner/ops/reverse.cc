@@ -12,13 +12,14 @@ TileWindows WindowsOfReversed(int64_t n, int64_t t, int64_t tiles) { return {t, 
 
 // Tiles change places with their mirror images.
 Instruction* MirrorTiles(SpmdBuilder& b, Instruction* x, const AxisList& axes) {
-  const Mesh& mesh = b.mesh();
-  SpmdBuilder::PositionPairs pairs;
-  const std::vector<int64_t> at = mesh.Positions(axes);
-  for (const int64_t other : mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~axes.Set()))) {
-    for (size_t i = 0; i < at.size(); ++i) pairs.emplace_back(at[i] + other, at[at.size() - 1 - i] + other);
-  }
-  return b.CollectivePermute(x, pairs);
+  const int64_t tiles = b.mesh().Product(axes);
+  xla::PermutePattern pattern = b.PatternAlong(axes);
+  xla::PermutePattern::Line* line = pattern.add_lines();
+  line->set_count(tiles);
+  line->set_source_step(1);
+  line->set_target(tiles - 1);
+  line->set_target_step(-1);
+  return b.CollectivePermute(x, pattern);
 }
 
 }  // namespace
@@ -51,9 +52,12 @@ Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const 
 
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   SpmdBuilder& b = *context.b;
+  // The mirror image of a tile in all dimensions at once: the last position along all their axes for the first.
+  AxisList axes;
   for (const int64_t d : context.op->dimensions()) {
-    if (context.IsCut(0, d)) context.operands[0] = MirrorTiles(b, context.operands[0], context.AxesOf(0, d));
+    if (context.IsCut(0, d)) axes.Append(context.AxesOf(0, d));
   }
+  if (!axes.empty()) context.operands[0] = MirrorTiles(b, context.operands[0], axes);
   std::vector<Instruction*> result = context.CloneLocal();
   for (const int64_t d : context.op->dimensions()) {
     if (!context.IsCut(0, d)) continue;

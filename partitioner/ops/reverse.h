@@ -1,5 +1,5 @@
-// `reverse`: on a cut dimension tiles change places with their mirror images, each is reversed, and where the last tile
-// is short the rows move up by what it lacks.
+// `reverse`: tiles change places with their mirror images, in all cut dimensions by one permute, each is reversed, and along
+// dimensions whose last tile is short the rows move up by what it lacks.
 //
 // Tile i of s rows reads, of the reversed tiles, [i s + s tiles - n, .. + s).
 #ifndef TOROID_PARTITIONER_OPS_REVERSE_H_

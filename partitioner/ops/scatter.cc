@@ -55,6 +55,8 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const std::optional<Reducer> reducer = ReducerOf(instruction);
   ShardingRule rule;
   rule.reducer = reducer.value_or(Reducer::kAdd);
+  // Updates may be small beside the partial tables that stand against them.
+  rule.weighs_gathering = true;
   const FactorKind batch_kind = reducer.has_value() ? FactorKind::kReduction : FactorKind::kNeedsReplication;
   TensorFactors operand(to.rank()), indices(indices_shape.rank()), updates(updates_shape.rank());
 

@@ -107,10 +107,8 @@ AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors
 AxisList UnevenAxes(const Mesh& mesh, const ShardingRule& rule, int factor, const AxisList& axes) {
   AxisList prefix;
   for (const int axis : axes) {
+    if (mesh.Product(prefix) >= rule.factors[factor].size) break;
     prefix.push_back(axis);
-    if (mesh.Product(prefix) <= rule.factors[factor].size) continue;
-    prefix.pop_back();
-    break;
   }
   return prefix;
 }

@@ -112,7 +112,7 @@ AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_
 AxisList FactorAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim, int index,
                     const AxisList& axes);
 
-// The longest prefix of `axes` with no more tiles than the factor has rows.
+// The prefix of `axes` after which no tile has more than one row of the factor: the last tiles may have none.
 AxisList UnevenAxes(const Mesh& mesh, const ShardingRule& rule, int factor, const AxisList& axes);
 
 // True if every tensor can be cut so: in a dimension of several factors a minor one can be cut only if those before it are cut to single

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "hlo/ir/permute_pattern.h"
+#include "partitioner/reshard/halo_pairs.h"
+
 namespace toroid {
 namespace {
-
-using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
 // Wide enough for every row number that the windows of an exchange name.
 PrimitiveType RowType(int64_t places, int64_t rows, int64_t tile, const TileWindows& windows) {
@@ -80,8 +81,13 @@ class Exchange {
       const HaloStep::Hop& hop = lane.hops[i];
       Instruction* piece = b_.SliceAlong(x, dim_, hop.lo, hop.hi);
       if (!hop.stays) {
-        piece =
-            b_.CollectivePermute(piece, Key(number, i), [&]() -> const Pairs& { return PairsOf(number, i); });
+        Instruction* sent = b_.CollectivePermute(piece, Key(number, i), [&] {
+          xla::PermutePattern pattern = b_.PatternAlong(to_);
+          AddHopLines(step_, static_cast<int64_t>(number), hop, &pattern);
+          return pattern;
+        });
+        // Plans of many places bound what travels: it may be nothing.
+        piece = NumPairs(sent->attrs()) > 0 ? sent : b_.Broadcast(b_.Zero(sent->shape().element_type()), sent->shape().dims());
       }
       const int64_t begin = hop.distance * step_.tile + hop.lo, end = hop.distance * step_.tile + hop.hi;
       const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
@@ -134,40 +140,12 @@ class Exchange {
                         step_.by_rank, static_cast<int64_t>(lane), static_cast<int64_t>(hop)}};
   }
 
-  // Pairs of positions in the mesh; made for all hops at once.
-  const Pairs& PairsOf(size_t lane, size_t hop) {
-    if (pairs_.empty()) MakePairs();
-    return pairs_[lane][hop];
-  }
-
-  void MakePairs() {
-    const Mesh& mesh = b_.mesh();
-    for (const HaloStep::Lane& lane : step_.lanes) pairs_.emplace_back(lane.hops.size());
-    // A position is a place along `to_` and one among those that are alike there.
-    const std::vector<int64_t> at = mesh.Positions(to_);
-    const std::vector<int64_t> alike = mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~to_.Set()));
-    for (int64_t place = 0; place < step_.places; ++place) {
-      const int64_t begin = std::max(step_.windows.Start(place), step_.windows.first);
-      const int64_t end = std::min(step_.windows.End(place), step_.rows);
-      if (begin >= end) continue;
-      const int64_t lane = step_.LaneOf(place), origin = step_.Origin(place);
-      for (size_t i = 0; i < step_.lanes[lane].hops.size(); ++i) {
-        const HaloStep::Hop& hop = step_.lanes[lane].hops[i];
-        const int64_t source = origin + hop.distance;
-        if (hop.stays || source * step_.tile >= end || (source + 1) * step_.tile <= begin) continue;
-        const int64_t from = at[step_.Source(place, source)], to = at[place];
-        for (const int64_t other : alike) pairs_[lane][i].emplace_back(from + other, to + other);
-      }
-    }
-  }
-
   SpmdBuilder& b_;
   const HaloStep& step_;
   const int dim_;
   const AxisList& from_;
   const AxisList& to_;
   const PrimitiveType type_;
-  std::vector<std::vector<Pairs>> pairs_;  // By lane and hop.
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "partitioner/rewrite/op_decision.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,12 +11,13 @@
 namespace toroid {
 
 OpDecider::OpDecider(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
-                     const ShardedValues* values, const PartialSums* partial_sums)
+                     const DecidedOps* decided, const ShardedValues* values, const PartialSums* partial_sums)
     : program_(program),
       graph_(*program.graph),
       mesh_(program.annotations.mesh),
       plan_(plan),
       policy_(policy),
+      decided_(decided),
       values_(*values),
       partial_sums_(*partial_sums) {}
 
@@ -45,7 +47,24 @@ Assignment OpDecider::Assign(const FlowOp& op, const PartialOperands& passed_on)
   return policy_.Choose(problem, program_.planner.get(), mesh_);
 }
 
+bool OpDecider::ArePartial(const FlowOp& op, const PartialOperands& passed_on) const {
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    if (!passed_on.Has(i)) continue;
+    const auto is_so = [&](const ShardedValues::Version& version) {
+      return (passed_on.partial.partial & ~version.sharding.partial) == 0 &&
+             version.sharding.reducer == passed_on.partial.reducer;
+    };
+    const auto versions = values_.versions(op.operands[i]);
+    if (!std::any_of(versions.begin(), versions.end(), is_so)) return false;
+  }
+  return true;
+}
+
 OpDecision OpDecider::Decide(const Instruction& instruction, const FlowOp& op) const {
+  if (decided_ != nullptr) {
+    const auto found = decided_->find(&op);
+    if (found != decided_->end() && ArePartial(op, found->second.passed_on)) return found->second;
+  }
   OpDecision decision;
   decision.passed_on = partial_sums_.OperandsToPassOn(instruction, op);
   decision.assignment = Assign(op, decision.passed_on);

@@ -66,7 +66,7 @@ void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
   for (size_t i = 0; i < to.size(); ++i) {
     Sharding sharding = state_.values.Replicated(to[i]);
     if (state_.graph.shape(to[i]).IsArray()) {
-      sharding = state_.decider.OperandSharding(*op, 0, state_.decider.Decide(instruction, *op));
+      sharding = state_.decider.OperandSharding(*op, 0, Decide(instruction, *op));
       ++op;
     }
     operands.push_back(state_.values.Get(b, from[i], sharding, instruction));
@@ -81,8 +81,12 @@ void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
   }
 }
 
+OpDecision OpRewriter::Decide(const Instruction& instruction, const FlowOp& op) {
+  return state_.decisions.insert_or_assign(&op, state_.decider.Decide(instruction, op)).first->second;
+}
+
 absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instruction, const FlowOp& op) {
-  const OpDecision decision = state_.decider.Decide(instruction, op);
+  const OpDecision decision = Decide(instruction, op);
   OpContext context;
   context.op = &instruction;
   context.rule = op.rule;

@@ -29,6 +29,8 @@ class OpRewriter {
   bool RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction);
   // An op that hands its operand's leaves on: each in the sharding that suits it, all by one op.
   void RewriteLeaves(SpmdBuilder& b, const Instruction& instruction);
+  // How the op is computed, noted in the state.
+  OpDecision Decide(const Instruction& instruction, const FlowOp& op);
   absl::Status RewriteByRule(SpmdBuilder& b, const Instruction& instruction, const FlowOp& op);
   // An op without a rule: operands replicated, results replicated.
   void RewriteReplicated(SpmdBuilder& b, const Instruction& instruction);

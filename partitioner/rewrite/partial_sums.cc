@@ -28,6 +28,18 @@ bool RestIsZero(const Instruction& instruction, const FlowOp& op, const Linearit
 
 }  // namespace
 
+bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOperands& partial) {
+  if (partial.none() || op.results.size() != 1) return false;
+  for (const Linearity& linearity : op.rule->linear) {
+    if ((partial.operands & ~linearity.together) != 0) continue;
+    if (partial.partial.reducer != Reducer::kAdd && !linearity.any_reducer) continue;
+    if (!RestIsZero(instruction, op, linearity, partial)) continue;
+    if (instruction.opcode() == Opcode::kReduce && !IsZero(instruction.operand(1))) continue;
+    return true;
+  }
+  return false;
+}
+
 PartialSums::PartialSums(const PreparedProgram& program, const ShardingPlan& plan, const ShardedValues* values)
     : graph_(*program.graph),
       values_(*values),
@@ -46,15 +58,7 @@ PartialOperands PartialSums::OperandsToPassOn(const Instruction& instruction, co
     if (must_reduce_[t]) return none;
     present.operands |= uint32_t{1} << i;
   }
-  if (present.none()) return none;
-  for (const Linearity& linearity : op.rule->linear) {
-    if ((present.operands & ~linearity.together) != 0) continue;
-    if (present.partial.reducer != Reducer::kAdd && !linearity.any_reducer) continue;
-    if (!RestIsZero(instruction, op, linearity, present)) continue;
-    if (instruction.opcode() == Opcode::kReduce && !IsZero(instruction.operand(1))) continue;
-    return present;
-  }
-  return none;
+  return MayPassOn(instruction, op, present) ? present : none;
 }
 
 }  // namespace toroid

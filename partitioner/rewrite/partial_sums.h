@@ -27,12 +27,16 @@ struct PartialOperands {
   AxisSet axes() const { return none() ? 0 : partial.partial; }
 };
 
+// True if the op may take the operands of `partial` so, and no others: it is linear in them, by the reducer's rules. Operands
+// that would have to be partial too may be constant zeros, which stand for a missing term of a sum.
+bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOperands& partial);
+
 class PartialSums {
  public:
   PartialSums(const PreparedProgram& program, const ShardingPlan& plan, const ShardedValues* values);
 
-  // The operands that `op` may take partial: those of the first linearity in which all partial operands take part;
-  // none if their axes or reducers differ, or one of them is to be reduced at once. Constant zeros count as partial.
+  // The operands that `op` may take partial: all that are; none if their axes or reducers differ, or one of them is to be
+  // reduced at once.
   PartialOperands OperandsToPassOn(const Instruction& instruction, const FlowOp& op) const;
 
  private:

@@ -16,12 +16,14 @@
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/replication_log.h"
+#include "partitioner/rewrite/op_decision.h"
 #include "partitioner/spmd/local_value_hook.h"
 
 namespace toroid {
 
 struct RewriteOptions {
   const AssignmentPolicy* policy = &CheapestAssignments();
+  const DecidedOps* decided = nullptr;  // What these say comes before the policy. Null: nothing.
   LocalValueHook on_local_value;
 };
 
@@ -31,6 +33,7 @@ struct RewrittenProgram {
   std::unique_ptr<Module> module;
   std::vector<FullReplication> full_replications;
   std::vector<Sharding> outputs;  // How results lie, by output of the graph: the plan's, or as they were made (entry_rewriter.h).
+  DecidedOps decisions;  // How ops were computed.
   std::string made_up_axes;  // Of a module that names none: those of the causes.
 };
 

@@ -30,7 +30,7 @@ absl::flat_hash_set<const Instruction*> SlicesReadThrough(const Module& module) 
 }  // namespace
 
 RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
-                           LocalValueHook hook, Module* out)
+                           const DecidedOps* decided, LocalValueHook hook, Module* out)
     : program(program),
       module(*program.flat),
       graph(*program.graph),
@@ -44,7 +44,7 @@ RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& p
       replications(module),
       values(program, plan, names, std::move(hook), copy_computation(), &replications),
       partial_sums(program, plan, &values),
-      decider(program, plan, policy, &values, &partial_sums) {
+      decider(program, plan, policy, decided, &values, &partial_sums) {
   spmd.module = out;
   spmd.mesh = &mesh;
   spmd.cost = &program.planner->cost();

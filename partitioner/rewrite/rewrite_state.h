@@ -21,7 +21,7 @@ namespace toroid {
 
 struct RewriteState {
   RewriteState(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
-               LocalValueHook hook, Module* out);
+               const DecidedOps* decided, LocalValueHook hook, Module* out);
   RewriteState(const RewriteState&) = delete;  // Its parts refer to each other.
 
   // The global program, prepared; and the shardings that its values are to have.
@@ -46,6 +46,7 @@ struct RewriteState {
   ShardedValues values;
   PartialSums partial_sums;
   OpDecider decider;
+  DecidedOps decisions;  // How ops were computed.
 
   std::function<Computation*(const Computation*)> copy_computation() {
     return [this](const Computation* computation) { return copies.CopyOf(computation); };

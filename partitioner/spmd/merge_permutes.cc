@@ -8,6 +8,7 @@
 #include "hlo/analysis/side_effects.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
+#include "hlo/ir/permute_pattern.h"
 
 namespace toroid {
 namespace {
@@ -32,49 +33,23 @@ struct Sent {
   }
 };
 
-// A permute into which others are merged.
-struct Merged {
-  Instruction* permute;
-  absl::flat_hash_set<int64_t> sources, targets;
-
-  explicit Merged(Instruction* first) : permute(first) { Add(*first); }
-
-  void Add(const Instruction& other) {
-    for (const auto& pair : other.attrs().source_target_pairs()) {
-      sources.insert(pair.source());
-      targets.insert(pair.target());
-    }
-  }
-  bool IsApartFrom(const Instruction& other) const {
-    for (const auto& pair : other.attrs().source_target_pairs()) {
-      if (sources.contains(pair.source()) || targets.contains(pair.target())) return false;
-    }
-    return true;
-  }
-  void Take(const Instruction& other) {
-    Add(other);
-    xla::HloInstructionProto* attrs = permute->MutableAttrs();
-    for (const auto& pair : other.attrs().source_target_pairs()) *attrs->add_source_target_pairs() = pair;
-  }
-};
-
 void MergeIn(Computation* computation, const SideEffects& side_effects,
              const absl::flat_hash_set<const Instruction*>& halo_permutes) {
   const std::vector<bool> needed = NeededInstructions(*computation, side_effects);
-  absl::flat_hash_map<Sent, std::vector<Merged>> by_sent;
+  absl::flat_hash_map<Sent, std::vector<Instruction*>> by_sent;
   std::vector<Instruction*> now(computation->size(), nullptr);
   bool changed = false;
   for (const auto& instruction : computation->instructions()) {
     if (!needed[instruction->index()] || !halo_permutes.contains(instruction.get())) continue;
-    std::vector<Merged>& before = by_sent[Sent(instruction->operand(0))];
-    for (Merged& merged : before) {
-      if (!merged.IsApartFrom(*instruction)) continue;
-      merged.Take(*instruction);
-      now[instruction->index()] = merged.permute;
+    std::vector<Instruction*>& before = by_sent[Sent(instruction->operand(0))];
+    for (Instruction* merged : before) {
+      if (!ArePairsApart(merged->attrs(), instruction->attrs())) continue;
+      AppendPairs(instruction->attrs(), merged->MutableAttrs());
+      now[instruction->index()] = merged;
       changed = true;
       break;
     }
-    if (now[instruction->index()] == nullptr) before.emplace_back(instruction.get());
+    if (now[instruction->index()] == nullptr) before.push_back(instruction.get());
   }
   if (changed) ReplaceUses(computation, now);
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/permute_pattern.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
@@ -226,10 +227,27 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const PositionPairs&
   return Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pairs));
 }
 
+// Positions are devices where the mesh's order is plain; other orders have no strides.
+const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(xla::PermutePattern pattern) {
+  const DeviceOrder& order = mesh().order();
+  if (order.is_iota() && order.reshape().size() == 1) {
+    xla::HloInstructionProto* attrs = module()->New<xla::HloInstructionProto>();
+    *attrs->mutable_permute_pattern() = std::move(pattern);
+    return attrs;
+  }
+  PositionPairs pairs;
+  ForEachPair(pattern, [&](int64_t source, int64_t target) { pairs.emplace_back(source, target); });
+  return PermuteAttrs(pairs);
+}
+
+Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const xla::PermutePattern& pattern) {
+  return Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pattern));
+}
+
 Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const CollectiveKey& key,
-                                            absl::FunctionRef<const PositionPairs&()> pairs) {
+                                            absl::FunctionRef<xla::PermutePattern()> pattern) {
   const xla::HloInstructionProto*& attrs = shared_->collective_attrs[key];
-  if (attrs == nullptr) attrs = PermuteAttrs(pairs());
+  if (attrs == nullptr) attrs = PermuteAttrs(pattern());
   Instruction* permute = Collective(Opcode::kCollectivePermute, x->shape(), x, attrs);
   shared_->halo_permutes.insert(permute);
   return permute;
@@ -258,7 +276,74 @@ Instruction* SpmdBuilder::BeforeCut(Instruction* x, int dim, AxisList* axes) {
   return before == nullptr ? cut.whole : before;
 }
 
+xla::PermutePattern SpmdBuilder::PatternAlong(const AxisList& axes) const {
+  xla::PermutePattern pattern;
+  const auto add = [&](const AxisList& list, auto* sizes, auto* strides) {
+    for (int i = 0; i < list.size(); ++i) {
+      if (i > 0 && list[i] == list[i - 1] + 1) {
+        *sizes->rbegin() *= mesh().size(list[i]);
+        *strides->rbegin() = mesh().stride(list[i]);
+      } else {
+        sizes->Add(mesh().size(list[i]));
+        strides->Add(mesh().stride(list[i]));
+      }
+    }
+  };
+  add(axes, pattern.mutable_sizes(), pattern.mutable_source_strides());
+  *pattern.mutable_target_strides() = pattern.source_strides();
+  add(mesh().InOrder(mesh().AllAxes() & ~axes.Set()), pattern.mutable_shared_sizes(), pattern.mutable_shared_strides());
+  return pattern;
+}
+
+namespace {
+
+// Tiles from axes `from` to axes `to`: a device's tile comes from the one whose coordinates along `from` are its own
+// along `to`; its other coordinates are such that whoever has its tile keeps it. nullopt if the axes are of other sizes.
+std::optional<xla::PermutePattern> PatternOfTiles(const Mesh& mesh, const AxisList& from, const AxisList& to) {
+  if (from.size() != to.size()) return std::nullopt;
+  std::vector<int> from_of(mesh.num_axes(), -1), image(mesh.num_axes(), -1);
+  for (int i = 0; i < from.size(); ++i) {
+    if (mesh.size(from[i]) != mesh.size(to[i])) return std::nullopt;
+    from_of[to[i]] = from[i];
+    image[from[i]] = to[i];
+  }
+  xla::PermutePattern pattern;
+  for (int axis = 0; axis < mesh.num_axes(); ++axis) {
+    int& own = image[axis];
+    if (own < 0) {
+      // Along a chain of axes that whoever keeps its tile has the same coordinate on.
+      for (own = axis; from_of[own] >= 0;) own = from_of[own];
+    }
+    if (axis > 0 && own == image[axis - 1] + 1) {
+      *pattern.mutable_sizes()->rbegin() *= mesh.size(axis);
+      *pattern.mutable_source_strides()->rbegin() = mesh.stride(axis);
+      *pattern.mutable_target_strides()->rbegin() = mesh.stride(own);
+    } else {
+      pattern.add_sizes(mesh.size(axis));
+      pattern.add_source_strides(mesh.stride(axis));
+      pattern.add_target_strides(mesh.stride(own));
+    }
+  }
+  xla::PermutePattern::Line* all = pattern.add_lines();
+  all->set_count(mesh.num_devices());
+  all->set_source_step(1);
+  all->set_target_step(1);
+  return pattern;
+}
+
+}  // namespace
+
 Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {
+  // Values differ between the members of a manual or partial group: they stay among themselves.
+  const auto apart = [&](const Sharding& sharding) { return mesh().InOrder(sharding.manual | sharding.partial); };
+  const auto axes_of = [&](const Sharding& sharding) {
+    AxisList all;
+    for (const AxisList& axes : sharding.dims) all.Append(axes);
+    all.Append(apart(sharding));
+    return all;
+  };
+  if (axes_of(from) == axes_of(to)) return x;
+  if (const auto pattern = PatternOfTiles(mesh(), axes_of(from), axes_of(to))) return CollectivePermute(x, *pattern);
   // Tile numbers of a position under both; whoever already has its tile keeps it, the others are matched in
   // order.
   const int64_t n = mesh().num_devices();
@@ -267,9 +352,7 @@ Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, con
     for (const AxisList& axes : sharding.dims) {
       index = index * mesh().Product(axes) + mesh().Coordinate(position, axes);
     }
-    // Values differ between the members of a manual or partial group: they stay among themselves.
-    const AxisList apart = mesh().InOrder(sharding.manual | sharding.partial);
-    return index * mesh().Product(apart) + mesh().Coordinate(position, apart);
+    return index * mesh().Product(apart(sharding)) + mesh().Coordinate(position, apart(sharding));
   };
   absl::flat_hash_map<int64_t, std::vector<int64_t>> sources;
   PositionPairs pairs;

@@ -119,12 +119,16 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
   Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
   Instruction* BroadcastFrom(Instruction* x, const AxisList& axes, int64_t member);
-  // pairs[i] = (source position, target position) in the mesh. Pairs under one key are the same, and spelled
-  // out once; what devices get that are no target is then unspecified.
+  // pairs[i] = (source position, target position) in the mesh, or a pattern of them, which does not grow with the mesh.
+  // Patterns under one key are the same, and made once; what devices get that are no target is then unspecified.
   using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;
   Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
+  Instruction* CollectivePermute(Instruction* x, const xla::PermutePattern& pattern);
   Instruction* CollectivePermute(Instruction* x, const CollectiveKey& key,
-                                 absl::FunctionRef<const PositionPairs&()> pairs);
+                                 absl::FunctionRef<xla::PermutePattern()> pattern);
+  // A pattern without lines, whose places are the tiles along `axes`: pairs of tiles, alike for all that the axes do not tell
+  // apart.
+  xla::PermutePattern PatternAlong(const AxisList& axes) const;
 
   // The device's own tile of `rows` rows along `dim` of an array that is whole along `axes`; the last tiles may reach beyond it.
   Instruction* CutTile(Instruction* x, int dim, const AxisList& axes, int64_t rows);
@@ -152,6 +156,7 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x, const xla::HloInstructionProto* attrs,
                           std::optional<Reducer> reducer = std::nullopt);
   const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
+  const xla::HloInstructionProto* PermuteAttrs(xla::PermutePattern pattern);
   const xla::HloInstructionProto* CollectiveAttrs(Opcode opcode, const AxisList& axes, int dim);
 
   int Cause();

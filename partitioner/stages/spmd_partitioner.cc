@@ -14,6 +14,7 @@
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/program_rewriter.h"
+#include "partitioner/search/frontier_search.h"
 #include "partitioner/search/neighbour_search.h"
 #include "partitioner/stages/local_passes.h"
 #include "partitioner/stages/record_partitioning.h"
@@ -58,6 +59,8 @@ struct Candidate {
   Partitioned partitioned;
   ShardingPlan plan;
   const AssignmentPolicy* policy = nullptr;
+  DecidedOps decisions;  // How its ops were computed,
+  DecidedOps decided;    // and what of that a search has found.
 };
 
 const AssignmentPolicy& PolicyOf(const PartitionOptions& options) {
@@ -78,7 +81,8 @@ ShardingPlan Propagate(const PreparedProgram& program, const AssignmentPolicy& p
 
 // The phases behind propagation.
 absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const PartitionOptions& options,
-                                       ShardingPlan plan, const AssignmentPolicy& policy) {
+                                       ShardingPlan plan, const AssignmentPolicy& policy,
+                                       const DecidedOps* decided = nullptr) {
   Module* flat = program.flat.get();
   const Annotations& annotations = program.annotations;
   Candidate candidate;
@@ -91,6 +95,7 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
   const Stopwatch middle;
   RewriteOptions rewrite;
   rewrite.policy = &policy;
+  rewrite.decided = decided;
   rewrite.on_local_value = options.on_local_value;
   ASSIGN_OR_RETURN(RewrittenProgram rewritten, RewriteProgram(program, plan, rewrite));
   result.module = std::move(rewritten.module);
@@ -118,6 +123,7 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
   result.optimize_seconds = end.Seconds();
   candidate.plan = std::move(plan);
   candidate.policy = &policy;
+  candidate.decisions = std::move(rewritten.decisions);
   return candidate;
 }
 
@@ -203,57 +209,109 @@ int64_t PermutedPairs(const Module& module) {
 // So many take about as long as an instruction.
 constexpr int64_t kPairsOfAnInstruction = 64;
 
+// Choices looked at to compute ops together, for each instruction that may be searched.
+constexpr int64_t kStepsPerInstruction = 5;
+
 // Moves looked at for the reshardings of a search, some 0.1 s.
 constexpr int64_t kSearchedPlanSteps = 200000;
 
-// Looks for a plan under which the program sends less or computes less, and neither more.
-absl::Status TryNeighbours(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
-  if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
-  PartitionOptions plain = options;
-  // Those that change what is sent.
-  plain.passes = {"dead_code", "duplicates", "loop_collectives", "reduce_scatter", "dead_code", "product_order"};
-  // The caller sees what propagation found, and results as they were made by then: cutting them further would leave what is
-  // not sent here to be sent by whoever takes them.
+// So many bytes more are no matter, at once or written in all: a core of TPU v3 writes them in a quarter of a microsecond, less
+// than an op takes to begin.
+constexpr double kLittleMemory = 1 << 17;
+
+// What a search has to improve on.
+class Judge {
+ public:
+  Judge(const Module& module, const CostModel& cost) : cost_(cost), best_(WorkOfWholeRun(module)) {
+    peak_bytes_ = 1.05 * static_cast<double>(ComputePeakMemory(module).bytes) + kLittleMemory;
+  }
+
+  // True if a program sends less or computes less than the best one so far, and neither more; it is then the best one. To
+  // gather what can be cut, and so to repeat work that is no contraction, is no way to send less, unless it is little.
+  bool Improves(const Module& module) {
+    const WholeRun now = WorkOfWholeRun(module);
+    const double repeated = cost_.MemoryTime(2 * (now.made_bytes - best_.made_bytes - kLittleMemory));
+    if (!now.CostsLessThan(best_) || repeated > best_.sent_bytes - now.sent_bytes) return false;
+    if (static_cast<double>(ComputePeakMemory(module).bytes) > peak_bytes_) return false;
+    best_ = now;
+    improved_ = true;
+    return true;
+  }
+  bool improved() const { return improved_; }
+
+ private:
+  const CostModel& cost_;
+  WholeRun best_;
+  double peak_bytes_;
+  bool improved_ = false;
+};
+
+// The caller sees what propagation found, and results as they were made by then: cutting them further would leave what is
+// not sent here to be sent by whoever takes them.
+void FixBoundary(const ShardingPlan& plan, PreparedProgram* program) {
   for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
     std::optional<Annotation>& annotation = program->annotations.tensor[t];
     if (annotation && annotation->foreign) continue;
     Annotation fixed;
-    fixed.sharding = best->plan[t];
+    fixed.sharding = plan[t];
     fixed.closed = ~uint64_t{0};
     annotation = std::move(fixed);
   }
-  // To gather what can be cut, and so to repeat work that is no contraction, is no way to send less, unless it is little.
-  ASSIGN_OR_RETURN(const Candidate first, RewriteUnder(*program, plain, best->plan, *best->policy));
-  WholeRun run = WorkOfWholeRun(*first.partitioned.module);
-  const double peak_bytes = 1.05 * static_cast<double>(ComputePeakMemory(*first.partitioned.module).bytes);
+}
+
+// Looks for a plan, and for ways to compute all ops together, under which the program sends less or computes less, and
+// neither more.
+absl::Status Search(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
+  if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
+  PartitionOptions plain = options;
+  // Those that change what is sent.
+  plain.passes = {"dead_code", "duplicates", "loop_collectives", "reduce_scatter", "dead_code", "product_order"};
+  FixBoundary(best->plan, program);
+  const AssignmentPolicy& policy = *best->policy;
+  ASSIGN_OR_RETURN(Candidate now, RewriteUnder(*program, plain, best->plan, policy));
+  Judge judge(*now.partitioned.module, program->planner->cost());
   const size_t replications = best->partitioned.full_replications.size();
-  bool improved = false;
-  NeighbourSearch search;
-  search.program = program;
-  search.fixed = AtBoundary(*program);
-  search.max_programs = options.searched_instructions /
-                        std::max<int64_t>(1, program->flat->NumInstructions() + PermutedPairs(*best->partitioned.module) / kPairsOfAnInstruction);
-  search.max_plan_steps = kSearchedPlanSteps;
-  search.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
+  const int64_t instructions =
+      program->flat->NumInstructions() + PermutedPairs(*best->partitioned.module) / kPairsOfAnInstruction;
+
+  NeighbourSearch neighbours;
+  neighbours.program = program;
+  neighbours.fixed = AtBoundary(*program);
+  neighbours.max_programs = options.searched_instructions / std::max<int64_t>(1, instructions);
+  neighbours.max_plan_steps = kSearchedPlanSteps;
+  neighbours.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
     for (size_t t = 0; t < plan.size(); ++t) {
-      if (search.fixed[t] && plan[t] != best->plan[t]) return false;
+      if (neighbours.fixed[t] && plan[t] != best->plan[t]) return false;
     }
-    ASSIGN_OR_RETURN(const Candidate candidate, RewriteUnder(*program, plain, plan, *best->policy));
-    const WholeRun now = WorkOfWholeRun(*candidate.partitioned.module);
-    const double repeated = program->planner->cost().MemoryTime(2 * (now.made_bytes - run.made_bytes));
-    if (!now.CostsLessThan(run) || repeated > run.sent_bytes - now.sent_bytes) return false;
+    ASSIGN_OR_RETURN(Candidate candidate, RewriteUnder(*program, plain, plan, policy));
     if (candidate.partitioned.full_replications.size() > replications) return false;
-    const double peak = static_cast<double>(ComputePeakMemory(*candidate.partitioned.module).bytes);
-    if (peak > peak_bytes) return false;
-    run = now;
-    improved = true;
+    if (!judge.Improves(*candidate.partitioned.module)) return false;
+    now = std::move(candidate);
     return true;
   };
   ShardingPlan plan = best->plan;
-  RETURN_IF_ERROR(SearchNeighbours(search, &plan));
-  if (!improved) return absl::OkStatus();
-  const AssignmentPolicy& policy = *best->policy;
-  ASSIGN_OR_RETURN(*best, RewriteUnder(*program, options, std::move(plan), policy));
+  RETURN_IF_ERROR(SearchNeighbours(neighbours, &plan));
+
+  FrontierSearch frontier;
+  frontier.program = program;
+  frontier.plan = &plan;
+  frontier.current = &now.decisions;
+  frontier.max_steps = kStepsPerInstruction * options.searched_instructions;
+  frontier.max_plan_steps = kSearchedPlanSteps;
+  const std::optional<DecidedOps> decided = SearchFrontier(frontier);
+  if (decided) {
+    const auto early = std::exchange(program->annotations.early, {});
+    ASSIGN_OR_RETURN(const Candidate candidate, RewriteUnder(*program, plain, plan, policy, &*decided));
+    if (judge.Improves(*candidate.partitioned.module)) {
+      best->decided = *decided;
+    } else {
+      program->annotations.early = early;
+    }
+  }
+  if (!judge.improved()) return absl::OkStatus();
+  DecidedOps kept = std::move(best->decided);
+  ASSIGN_OR_RETURN(*best, RewriteUnder(*program, options, std::move(plan), policy, &kept));
+  best->decided = std::move(kept);
   return absl::OkStatus();
 }
 
@@ -269,10 +327,10 @@ absl::StatusOr<Partitioned> RewriteBest(const PartitionOptions& options, Prepare
   if (options.policy == nullptr && options.searched_instructions > 0 &&
       program->flat->NumInstructions() <= kFewInstructions) {
     RETURN_IF_ERROR(TryIdleAxes(*program, silent, &best));
-    RETURN_IF_ERROR(TryNeighbours(silent, program, &best));
+    RETURN_IF_ERROR(Search(silent, program, &best));
   }
   if (IsLookedAt(options)) {
-    ASSIGN_OR_RETURN(best, RewriteUnder(*program, options, best.plan, *best.policy));
+    ASSIGN_OR_RETURN(best, RewriteUnder(*program, options, best.plan, *best.policy, &best.decided));
   }
   // What was tried and not taken took time as well.
   Partitioned result = std::move(best.partitioned);

@@ -1,3 +1,4 @@
+// BUILD: deps += "//runtime/kernels/linear_algebra"
 #include "runtime/check/program_runner.h"
 
 #include <algorithm>

@@ -10,8 +10,6 @@
 #include "runtime/kernels/approximate_topk.h"
 #include "runtime/kernels/custom_elementwise.h"
 #include "runtime/kernels/custom_halo.h"
-#include "runtime/kernels/decompositions.h"
-#include "runtime/kernels/lapack/lapack.h"
 #include "runtime/kernels/topk.h"
 
 namespace toroid {
@@ -69,11 +67,6 @@ Registry& GetRegistry() {
       {"mhlo.topk", ExecuteTopK},
       {"ApproxTopK", ApproximateTopK},
       {"PartialReduce", ApproximateTopK},
-      {"Cholesky", CholeskyCall},
-      {"Eigh", EighCall},
-      {"Qr", QrCall},
-      {"LuDecomposition", LuCall},
-      {"ProductOfElementaryHouseholderReflectors", HouseholderProductCall},
       {"mhlo.erf", ElementwiseCall},
       {"mhlo.tan", ElementwiseCall},
       {"mhlo.sinh", ElementwiseCall},
@@ -93,6 +86,13 @@ Registry& GetRegistry() {
   return *registry;
 }
 
+using Finder = Kernel (*)(absl::string_view target);
+
+std::vector<Finder>& GetFinders() {
+  static std::vector<Finder>* const finders = new std::vector<Finder>;
+  return *finders;
+}
+
 // What a user can do about a target that cannot run.
 std::string UnknownTargetText(absl::string_view target) {
   const std::string what = absl::StrCat("custom-call target \"", target, "\" ");
@@ -104,7 +104,7 @@ std::string UnknownTargetText(absl::string_view target) {
   if (absl::StrContains(target, "lapack") || absl::StrContains(target, "blas")) {
     return absl::StrCat(what,
                         "is a routine of linear algebra that cannot run here; docs/commands.md lists those "
-                        "that can");
+                        "that can. A program in C++ has them if it links //runtime/kernels/linear_algebra");
   }
   if (absl::StrContains(target, "triton") || absl::StrContains(target, "mosaic") ||
       target == "tpu_custom_call") {
@@ -114,7 +114,8 @@ std::string UnknownTargetText(absl::string_view target) {
   }
   return absl::StrCat(what,
                       "cannot run here; dump the function without it. In C++ a kernel can be given with "
-                      "RegisterCustomCall (runtime/kernels/custom_call.h)");
+                      "RegisterCustomCall (runtime/kernels/custom_call.h); those of linear algebra come with "
+                      "//runtime/kernels/linear_algebra");
 }
 
 }  // namespace
@@ -123,7 +124,9 @@ absl::Status ExecuteCustomCall(OpCall& call) {
   const absl::string_view target = call.instruction().custom_call_target();
   const auto it = GetRegistry().find(target);
   if (it != GetRegistry().end()) return it->second(call);
-  if (const Kernel kernel = FindLapackKernel(target); kernel != nullptr) return kernel(call);
+  for (const Finder find : GetFinders()) {
+    if (const Kernel kernel = find(target); kernel != nullptr) return kernel(call);
+  }
   if (target == "xla.sdy.ShardingGroup") {
     // It relates shardings, and gives nothing.
     call.result() = MeshBuffer::Tuple(0);
@@ -136,6 +139,8 @@ absl::Status ExecuteCustomCall(OpCall& call) {
 void RegisterCustomCall(absl::string_view target, Kernel kernel) {
   GetRegistry()[std::string(target)] = kernel;
 }
+
+void RegisterCustomCallFinder(Kernel (*find)(absl::string_view target)) { GetFinders().push_back(find); }
 
 std::vector<std::string> KnownCustomCalls() {
   std::vector<std::string> targets;

@@ -5,11 +5,13 @@
 //              Unpin, LayoutConstraint, InspectSharding, AssumeGatherIndicesInBound, and all of xla.sdy.*
 // Halos        _SPMDInternalOp_RotateRight, _MultiRotate, _MultiSlice, _MultiPad, _Wrap (custom_halo.h)
 // Selection    TopK, mhlo.topk (topk.h), ApproxTopK, PartialReduce (approximate_topk.h)
-// Matrices     Cholesky, Eigh, Qr, LuDecomposition, ProductOfElementaryHouseholderReflectors (decompositions.h)
-// LAPACK       lapack_sgetrf_ffi and others that JAX calls on CPU (lapack/lapack.h)
 // Elementwise  mhlo.erf, .tan, .sinh, .cosh, .asin, .acos, .atan, .asinh, .acosh, .atanh (custom_elementwise.h)
 // Bits         X64Combine, X64SplitLow, X64SplitHigh (custom_elementwise.h)
 // Dynamic      PadToStatic, SliceToDynamic (runtime/dynamic/dynamic_size.h)
+//
+// Those of linear algebra are there in programs that link //runtime/kernels/linear_algebra:
+// Matrices     Cholesky, Eigh, Qr, LuDecomposition, ProductOfElementaryHouseholderReflectors (decompositions.h)
+// LAPACK       lapack_sgetrf_ffi and others that JAX calls on CPU (lapack.h)
 //
 // Others can be added while a program runs: RegisterCustomCall. docs/adding_an_op.md says what a new target takes.
 // Errors: kUnimplemented naming an unknown target.
@@ -30,7 +32,10 @@ absl::Status ExecuteCustomCall(OpCall& call);
 // Gives a target a kernel, in place of any it has. Not while modules run.
 void RegisterCustomCall(absl::string_view target, Kernel kernel);
 
-// The targets that have a kernel, sorted.
+// Gives targets the kernels that `find` returns for them; null for others. Not while modules run.
+void RegisterCustomCallFinder(Kernel (*find)(absl::string_view target));
+
+// The targets that have a kernel by name, not by a finder; sorted.
 std::vector<std::string> KnownCustomCalls();
 
 }  // namespace toroid

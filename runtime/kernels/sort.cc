@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,58 +51,73 @@ struct Lines {
   int64_t size() const { return lines * length; }
 };
 
+// What a real value compares as, except in the total order.
 template <typename T>
-auto Comparable(T x) {
-  if constexpr (std::is_arithmetic_v<T>) {
+auto Number(T x) {
+  if constexpr (std::is_same_v<T, double>) {
     return x;
-  } else if constexpr (IsSmallInt<T>::value) {
-    return static_cast<typename IntBits<T>::Storage>(x);
   } else {
     return static_cast<float>(x);
   }
 }
 
-template <typename T, typename Key>
-void SortLines(Lines& lines, const T* values, bool descending, Key key) {
-  ParallelFor(lines.lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, lines.length)),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t line = begin; line < end; ++line) {
-                  const auto first = lines.order.begin() + line * lines.length;
-                  if (descending) {
-                    std::stable_sort(first, first + lines.length,
-                                     [&](int64_t a, int64_t b) { return key(values[a]) > key(values[b]); });
-                  } else {
-                    std::stable_sort(first, first + lines.length,
-                                     [&](int64_t a, int64_t b) { return key(values[a]) < key(values[b]); });
-                  }
-                }
-              });
+template <typename T>
+bool HasNan(const char* data, int64_t n) {
+  const T* values = reinterpret_cast<const T*>(data);
+  return std::any_of(values, values + n, [](T x) { return Number(x) != Number(x); });
+}
+
+// An integer that is ordered as x is. With one type of keys there is one sorting to compile, not one for each element type.
+template <typename T>
+int64_t OrderKey(T x, bool total) {
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    return static_cast<int64_t>(x ^ (uint64_t{1} << 63));
+  } else if constexpr (kIsReal<T>) {
+    return !total && Number(x) == 0 ? 0 : ToTotalOrder(x);  // -0 is +0, whose place in the total order is 0.
+  } else {
+    return static_cast<int64_t>(x);
+  }
+}
+
+template <typename T>
+void SetKeys(const char* data, int64_t begin, const SimpleOrder& order, std::vector<int64_t>& keys) {
+  const T* values = reinterpret_cast<const T*>(data) + begin;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const int64_t key = OrderKey(values[i], order.total);
+    keys[i] = order.descending ? ~key : key;
+  }
 }
 
 // False if the order is not a strict weak one for these values: NaNs under the partial order.
 bool SortSimply(Lines& lines, PrimitiveType type, const SimpleOrder& order) {
-  return VisitArrayType(
+  using KeyLoop = void (*)(const char* data, int64_t begin, const SimpleOrder& order, std::vector<int64_t>& keys);
+  const char* data = lines.arrays[order.operand].data();
+  const KeyLoop set_keys = VisitArrayType(
       type,
-      [&](auto tag) {
+      [&](auto tag) -> KeyLoop {
         using T = typename decltype(tag)::type;
         if constexpr (IsComplexType<T>::value) {
-          return false;
+          return nullptr;
         } else {
-          const T* values = reinterpret_cast<const T*>(lines.arrays[order.operand].data());
           if constexpr (kIsReal<T>) {
-            if (order.total) {
-              SortLines(lines, values, order.descending, [](T x) { return ToTotalOrder(x); });
-              return true;
-            }
-            for (int64_t i = 0; i < lines.size(); ++i) {
-              if (Comparable(values[i]) != Comparable(values[i])) return false;
-            }
+            if (!order.total && HasNan<T>(data, lines.size())) return nullptr;
           }
-          SortLines(lines, values, order.descending, [](T x) { return Comparable(x); });
-          return true;
+          return SetKeys<T>;
         }
       },
-      false);
+      KeyLoop{nullptr});
+  if (set_keys == nullptr) return false;
+  ParallelFor(lines.lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, lines.length)),
+              [&](int64_t begin, int64_t end) {
+                std::vector<int64_t> keys(lines.length);
+                for (int64_t offset = begin * lines.length; offset < end * lines.length; offset += lines.length) {
+                  set_keys(data, offset, order, keys);
+                  const auto first = lines.order.begin() + offset;
+                  std::stable_sort(first, first + lines.length,
+                                   [&](int64_t a, int64_t b) { return keys[a - offset] < keys[b - offset]; });
+                }
+              });
+  return true;
 }
 
 class BatchComparator {
@@ -231,9 +246,9 @@ absl::Status ExecuteSort(OpCall& call) {
     lines.arrays.push_back(std::move(array));
     lines.widths.push_back(ByteWidth(operand.element_type()));
   }
-  // The order, and at most as much beside it while stable_sort merges.
+  // The order, and at most as much beside it for the keys, and again while stable_sort merges.
   const int64_t order_bytes = lines.size() * static_cast<int64_t>(sizeof(lines.order[0]));
-  RETURN_IF_ERROR(call.CheckMemory(2 * order_bytes));
+  RETURN_IF_ERROR(call.CheckMemory(3 * order_bytes));
   lines.order.resize(lines.size());
   std::iota(lines.order.begin(), lines.order.end(), 0);
   const std::optional<SimpleOrder> simple = Classify(*call.instruction().called(0));

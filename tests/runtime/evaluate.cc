@@ -1,3 +1,4 @@
+// BUILD: deps += "//runtime/kernels/linear_algebra"
 #include "tests/runtime/evaluate.h"
 
 #include <utility>

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/device_limit.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -54,6 +55,29 @@ TEST(TextAndProtoTest, ReplicasAndPartitionsAreInTheDeviceAssignment) {
   // Numbers beyond any mesh get no list.
   EXPECT_FALSE(ToProto("HloModule m, num_partitions=1000000000000\nENTRY main { ROOT r = u32[] constant(1) }")
                    .has_device_assignment());
+}
+
+// Ids of one, two and three bytes, and replicas whose ids differ in that.
+TEST(TextAndProtoTest, EveryDeviceOfEveryReplicaIsAssigned) {
+  for (const int64_t replicas : {1, 2, 3, 150}) {
+    for (const int64_t partitions : {1, 2, 127, 128, 129, 5461, 16385}) {
+      if (replicas * partitions > kMaxDevices) continue;
+      SCOPED_TRACE(absl::StrCat(replicas, " x ", partitions));
+      const xla::HloModuleProto proto =
+          ToProto(absl::StrCat("HloModule m, replica_count=", replicas, ", num_partitions=", partitions,
+                               "\nENTRY main { ROOT r = u32[] replica-id() }"));
+      xla::DeviceAssignmentProto expected;
+      if (replicas * partitions > 1) {
+        expected.set_replica_count(static_cast<int32_t>(replicas));
+        expected.set_computation_count(static_cast<int32_t>(partitions));
+        for (int64_t p = 0; p < partitions; ++p) {
+          auto* ids = expected.add_computation_devices()->mutable_replica_device_ids();
+          for (int64_t r = 0; r < replicas; ++r) ids->Add(r * partitions + p);
+        }
+      }
+      EXPECT_TRUE(proto.device_assignment().SerializeAsString() == expected.SerializeAsString());
+    }
+  }
 }
 
 TEST(TextAndProtoTest, BackendConfigsInPayloadsArePrinted) {

@@ -8,6 +8,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::string Reshape(const std::string& from, const std::string& a, const std::string& to,
@@ -49,6 +50,18 @@ TEST(ReshapeTest, UnevenSplitsMoveTheElementsThatChangeOwner) {
   // 6 rows of 4 over 4 devices: 8, 8, 8, 0 elements and 6 each.
   for (const std::string& collective : Collectives(Reshape("6,4", "[$n,1]", "24", "[$n]"), 4)) {
     EXPECT_EQ(collective.find("collective-permute"), 0) << collective;
+  }
+}
+
+// 3 rows of 5 over 4 devices, the last of which has none: 5, 5, 5 and 0 elements become 4, 4, 4 and 3.
+TEST(ReshapeTest, TilesMayOutnumberTheRowsThatAreMerged) {
+  EXPECT_THAT(Collectives(Reshape("3,5", "[$n,1]", "15", "[$n]"), 4), ElementsAre("collective-permute 12"));
+  for (const auto& [split, whole] : {std::pair{"3,5", "15"}, std::pair{"5,3", "15"}, std::pair{"2,9", "18"}, std::pair{"3,5,2", "15,2"}}) {
+    SCOPED_TRACE(split);
+    const bool tail = std::string(whole).find(',') != std::string::npos;
+    const std::string rows = tail ? "[$n,1,1]" : "[$n,1]", merged = tail ? "[$n,1]" : "[$n]";
+    ExpectEquivalent(Reshape(split, rows, whole, merged), {}, {2, 3, 4, 5, 6, 8, 12});
+    ExpectEquivalent(Reshape(whole, merged, split, rows), {}, {2, 3, 4, 5, 6, 8, 12});
   }
 }
 

@@ -124,6 +124,7 @@ TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
   const auto collectives = [&](const CostModel* cost) {
     PartitionOptions options;
     options.cost = cost;
+    options.searched_instructions = 0;
     const auto partitioned = PartitionModule(**module, options);
     EXPECT_OK(partitioned.status());
     return ComputeStatistics(*partitioned->module).collectives;

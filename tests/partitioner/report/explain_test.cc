@@ -218,7 +218,8 @@ TEST(ExplainTest, OutputsAreNamedByNumberAndByWhatTheyReplace) {
   const std::string text = Explained(R"(HloModule m, input_output_alias={ {1}: (0, {}, may-alias) }
 ENTRY e {
   w = f32[8,16] parameter(0), sharding={devices=[8,1]<=[8]}, metadata={op_name="params['w']"}
-  a = f32[8,16] negate(w)
+  v = f32[8,16] parameter(1), sharding={devices=[8,1]<=[8]}
+  a = f32[8,16] negate(v)
   b = f32[8,16] tanh(w)
   ROOT t = (f32[8,16], f32[8,16]) tuple(a, b), sharding={{replicated}, {replicated}}
 })");

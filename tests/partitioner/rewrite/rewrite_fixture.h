@@ -17,7 +17,7 @@ struct RewriteFixture {
       : program(PrepareProgram(*ProgramFor(text, n), For(n)).value()),
         plan(ProposeShardings(*program)),
         out(std::make_unique<Module>("out", *program->flat)),
-        state(*program, plan, CheapestAssignments(), std::move(hook), out.get()),
+        state(*program, plan, CheapestAssignments(), nullptr, std::move(hook), out.get()),
         b(&state.spmd, out->AddComputation("main")) {}
 
   const Instruction& Get(absl::string_view name) const {

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // LAPACK calls of JAX on CPU, in all four types: factors put together again give the matrix.
-#include "runtime/kernels/lapack/lapack.h"
+#include "runtime/kernels/linear_algebra/lapack.h"
 
 #include <algorithm>
 #include <complex>

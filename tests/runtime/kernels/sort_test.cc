@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
@@ -56,6 +57,49 @@ TEST(SortTest, MappedZerosAndNansKeepTheirOrder) {
                "ROOT y = (f32[7], s32[7]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less",
                less),
       "( {-inf, 0, -0, -0, 1, nan, -nan}, {5, 1, 2, 6, 4, 0, 3} )");
+}
+
+// The kernel sorts by keys where it knows the comparator; where it does not, it runs it.
+TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
+  struct Case {
+    std::vector<std::string> types;
+    std::string values;
+    bool is_float = false;
+  };
+  const std::vector<Case> cases = {
+      {{"pred", "u1"}, "1, 0, 1, 0, 0, 1, 1, 0"},
+      {{"u2", "u4", "u8", "u16", "u32"}, "1, 3, 0, 2, 3, 0, 1, 2"},
+      {{"s1"}, "-1, 0, -1, 0, 0, -1, -1, 0"},
+      {{"s2", "s4", "s8", "s16", "s32"}, "1, -2, 0, -1, -2, 0, 1, -1"},
+      {{"u64"}, "9223372036854775808, 18446744073709551615, 5, 0, 9223372036854775807, 5, 1, 0"},
+      {{"s64"}, "9223372036854775807, -9223372036854775808, 5, 0, -1, 5, 1, 0"},
+      {{"f8e8m0fnu"}, "1, 2, 0.5, 4, 1, 8, 0.25, 2", true},
+      {{"f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e3m4", "f8e4m3", "f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2",
+        "f8e5m2fnuz"},
+       "1, -0, 2, -1.5, 0, -2, -0, 0.5", true},
+      {{"bf16", "f16", "f32", "f64"}, "1, -0, inf, -1.5, 0, -inf, -0, 0.5", true},
+  };
+  for (const Case& c : cases) {
+    for (const std::string& type : c.types) {
+      for (const char* rest : {"direction=LT", "direction=GT", "direction=LT, type=TOTALORDER",
+                               "direction=GT, type=TOTALORDER"}) {
+        if (!c.is_float && absl::StrContains(rest, "TOTALORDER")) continue;
+        SCOPED_TRACE(absl::StrCat(type, " ", rest));
+        const auto sorted = [&](bool known) {
+          const std::string compare = absl::StrCat("c = pred[] compare(a, b), ", rest);
+          return Evaluate(
+              absl::StrCat("x = ", type, "[8] constant({", c.values, "}) i = s32[8] iota(), iota_dimension=0 ",
+                           "ROOT y = (", type, "[8], s32[8]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less"),
+              absl::StrCat("less { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ",
+                           "k = s32[] parameter(2) l = s32[] parameter(3) ",
+                           known ? "ROOT " + compare : compare + " ROOT r = pred[] and(c, c)", " }"));
+        };
+        const std::string by_comparator = sorted(/*known=*/false);
+        EXPECT_TRUE(absl::StartsWith(by_comparator, "( {")) << by_comparator;
+        EXPECT_EQ(sorted(/*known=*/true), by_comparator);
+      }
+    }
+  }
 }
 
 // Keys and payload, comparators the kernel knows and comparators it has to run, against std::stable_sort.

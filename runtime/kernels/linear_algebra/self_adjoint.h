@@ -1,9 +1,9 @@
 // Eigenvalues of self-adjoint matrices: one instance of the solver for all calls that need it.
-#ifndef TOROID_RUNTIME_KERNELS_SELF_ADJOINT_H_
-#define TOROID_RUNTIME_KERNELS_SELF_ADJOINT_H_
+#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_
+#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_
 
 #include "hlo/ir/native_types.h"
-#include "runtime/kernels/matrix_batches.h"
+#include "runtime/kernels/linear_algebra/matrix_batches.h"
 
 namespace toroid {
 
@@ -14,4 +14,4 @@ bool SolveSelfAdjoint(const DenseMatrix<complex128>& a, DenseMatrix<complex128>*
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_KERNELS_SELF_ADJOINT_H_
+#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "Eigen/Core"
-#include "runtime/kernels/lapack/lapack_calls.h"
+#include "runtime/kernels/linear_algebra/lapack_calls.h"
 
 namespace toroid {
 namespace {

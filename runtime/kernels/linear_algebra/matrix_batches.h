@@ -1,7 +1,7 @@
 // The matrices that calls of linear algebra read and write: the last two dimensions of arrays, for each index
 // of the others and each device, converted to double precision and back.
-#ifndef TOROID_RUNTIME_KERNELS_MATRIX_BATCHES_H_
-#define TOROID_RUNTIME_KERNELS_MATRIX_BATCHES_H_
+#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_
+#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_
 
 #include <cstdint>
 #include <type_traits>
@@ -169,4 +169,4 @@ inline absl::StatusOr<MatrixBatches> SquareMatricesOf(OpCall& call) {
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_KERNELS_MATRIX_BATCHES_H_
+#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_

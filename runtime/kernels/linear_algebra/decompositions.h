@@ -12,8 +12,8 @@
 //
 // Computed in double precision, rounded once. Element types: floats and complex numbers.
 // Errors: kInvalidArgument for operands and results of other shapes.
-#ifndef TOROID_RUNTIME_KERNELS_DECOMPOSITIONS_H_
-#define TOROID_RUNTIME_KERNELS_DECOMPOSITIONS_H_
+#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_DECOMPOSITIONS_H_
+#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_DECOMPOSITIONS_H_
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -28,4 +28,4 @@ absl::Status LuCall(OpCall& call);
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_KERNELS_DECOMPOSITIONS_H_
+#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_DECOMPOSITIONS_H_

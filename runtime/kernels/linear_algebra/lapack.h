@@ -18,8 +18,8 @@
 // Computed in double precision, rounded once. What is not unique (signs and phases of vectors, the order of
 // eigenvalues of geev and gees) is that of Eigen, which may not be that of a LAPACK. A call may leave `info`
 // out. Errors: kInvalidArgument for operands, results or options of other kinds.
-#ifndef TOROID_RUNTIME_KERNELS_LAPACK_LAPACK_H_
-#define TOROID_RUNTIME_KERNELS_LAPACK_LAPACK_H_
+#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_H_
+#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_H_
 
 #include <optional>
 
@@ -34,4 +34,4 @@ Kernel FindLapackKernel(absl::string_view target);
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_KERNELS_LAPACK_LAPACK_H_
+#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_H_

@@ -1,10 +1,10 @@
-#include "runtime/kernels/lapack/lapack.h"
+#include "runtime/kernels/linear_algebra/lapack.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "runtime/kernels/lapack/lapack_calls.h"
+#include "runtime/kernels/linear_algebra/lapack_calls.h"
 
 namespace toroid {
 namespace {

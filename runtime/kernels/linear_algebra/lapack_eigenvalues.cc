@@ -5,8 +5,8 @@
 #include "Eigen/Eigenvalues"
 #include "Eigen/LU"
 #include "hlo/ir/native_types.h"
-#include "runtime/kernels/lapack/lapack_calls.h"
-#include "runtime/kernels/self_adjoint.h"
+#include "runtime/kernels/linear_algebra/lapack_calls.h"
+#include "runtime/kernels/linear_algebra/self_adjoint.h"
 
 namespace toroid {
 namespace {

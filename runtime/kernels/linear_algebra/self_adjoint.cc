@@ -1,4 +1,4 @@
-#include "runtime/kernels/self_adjoint.h"
+#include "runtime/kernels/linear_algebra/self_adjoint.h"
 
 #include <limits>
 

@@ -1,8 +1,8 @@
 // The kernels behind lapack.h, and what they share.
 //
 // BUILD: srcs += "lapack_eigenvalues.cc", "lapack_factors.cc", "lapack_reductions.cc", "lapack_svd.cc"
-#ifndef TOROID_RUNTIME_KERNELS_LAPACK_LAPACK_CALLS_H_
-#define TOROID_RUNTIME_KERNELS_LAPACK_LAPACK_CALLS_H_
+#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_CALLS_H_
+#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_CALLS_H_
 
 #include <cmath>
 #include <complex>
@@ -10,7 +10,7 @@
 
 #include "hlo/ir/native_types.h"
 #include "runtime/kernels/custom_config.h"
-#include "runtime/kernels/matrix_batches.h"
+#include "runtime/kernels/linear_algebra/matrix_batches.h"
 #include "runtime/loops/convert_value.h"
 
 namespace toroid {
@@ -80,4 +80,4 @@ inline void WriteInfo(MatrixBatches& batches, int number, int64_t index, int32_t
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_KERNELS_LAPACK_LAPACK_CALLS_H_
+#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_CALLS_H_

@@ -4,7 +4,7 @@
 
 #include "Eigen/Core"
 #include "Eigen/SVD"
-#include "runtime/kernels/lapack/lapack_calls.h"
+#include "runtime/kernels/linear_algebra/lapack_calls.h"
 
 namespace toroid {
 namespace {

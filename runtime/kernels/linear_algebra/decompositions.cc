@@ -1,4 +1,4 @@
-#include "runtime/kernels/decompositions.h"
+#include "runtime/kernels/linear_algebra/decompositions.h"
 
 #include <algorithm>
 #include <complex>
@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/custom_config.h"
-#include "runtime/kernels/matrix_batches.h"
-#include "runtime/kernels/self_adjoint.h"
+#include "runtime/kernels/linear_algebra/matrix_batches.h"
+#include "runtime/kernels/linear_algebra/self_adjoint.h"
 
 namespace toroid {
 namespace {

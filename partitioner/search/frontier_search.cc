@@ -1,0 +1,454 @@
+#include "partitioner/search/frontier_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "partitioner/search/step_costs.h"
+
+namespace toroid {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// In how many states each choice is looked at, at least; and what is looked at for one part of a large program.
+constexpr int64_t kFewestStates = 48;
+constexpr int64_t kStepsOfPart = 12000;
+// Choices of one op; of one that has more the current one alone is taken.
+constexpr double kMostChoices = 1300;
+// So many axes of prime size are also tried one by one.
+constexpr int kFewAxes = 3;
+// The other users of a value that more have are no neighbours of one of them.
+constexpr size_t kFewUsers = 8;
+// Of paths to one state, none better than another in both cost and flops.
+constexpr size_t kMostPaths = 4;
+
+// The values that are elsewhere than in the current program at that point: sets of versions by tensor, in order of tensors.
+using Difference = absl::InlinedVector<std::pair<int, int>, 6>;
+
+// Costs and flops are those beyond the current program's.
+struct Path {
+  double cost = 0;
+  double flops = 0;
+  int last = -1;  // The node that led here.
+};
+using Paths = absl::InlinedVector<Path, 1>;
+using States = absl::flat_hash_map<Difference, Paths>;
+
+// A decision on a path, and the one before it.
+struct Node {
+  int before = -1;
+  int step = 0;
+  int choice = 0;
+  PartialOperands passed_on;
+};
+
+class Frontier {
+ public:
+  Frontier(const FrontierSearch& search, const DecidedOps& current, AxisUnits units)
+      : versions_(*search.program, search.max_plan_steps),
+        steps_(*search.program, *search.plan, current, std::move(units), &versions_),
+        costs_(*search.program, steps_, &versions_),
+        num_tensors_(search.program->graph->num_tensors()),
+        max_steps_(search.max_steps) {}
+
+  std::optional<DecidedOps> Run() {
+    if (!FollowCurrent()) return std::nullopt;
+    double all = 0;
+    std::vector<int> everything;
+    for (int i = 0; i < steps_.size(); ++i) {
+      const double count = steps_.CountChoices(i);
+      if (count > 1 && count <= kMostChoices) {
+        all += count;
+        everything.push_back(i);
+      }
+    }
+    bool improved = false;
+    if (all * kFewestStates <= static_cast<double>(max_steps_)) {
+      improved = Improve(everything, static_cast<size_t>(static_cast<double>(max_steps_) / std::max(all, 1.0)));
+    } else {
+      for (bool again = true; again && !IsOver();) {
+        again = ImproveParts();
+        improved |= again;
+      }
+    }
+    if (!improved) return std::nullopt;
+    return steps_.Decisions();
+  }
+
+ private:
+  bool IsOver() const { return costs_.count() >= max_steps_; }
+
+  // Notes what the current program does in each step. False if it cannot be followed.
+  bool FollowCurrent() {
+    before_.assign(steps_.size(), {});
+    after_.assign(steps_.size(), {});
+    cost_.assign(steps_.size() + 1, 0);
+    std::vector<int> now(num_tensors_);
+    for (int t = 0; t < num_tensors_; ++t) now[t] = steps_.initial(t);
+    const auto set_of = [&](int t) { return now[t]; };
+    for (int i = 0; i < steps_.size(); ++i) {
+      StepCosts::Taken taken;
+      const ProgramStep& step = steps_.step(i);
+      const bool done = step.choices.empty() ? costs_.Deliver(i, set_of, &taken)
+                                             : costs_.Compute(i, 0, step.passed_on, set_of, &taken);
+      if (!done) return false;
+      cost_[i] = taken.cost;
+      for (const auto& [t, set] : taken.after) {
+        before_[i].push_back({t, now[t]});
+        now[t] = set;
+      }
+      after_[i] = std::move(taken.after);
+    }
+    cost_after_.assign(steps_.size() + 1, 0);
+    for (int i = steps_.size(); i-- > 0;) cost_after_[i] = cost_after_[i + 1] + cost_[i];
+    return true;
+  }
+
+  // One part around each op that costs something, dearest first. True if some got better.
+  bool ImproveParts() {
+    std::vector<std::pair<double, int>> costly;
+    for (int i = 0; i < steps_.size(); ++i) {
+      if (Moves(i) > 0) costly.emplace_back(-Moves(i), i);
+    }
+    std::sort(costly.begin(), costly.end());
+    bool improved = false;
+    for (const auto& [cost, i] : costly) {
+      if (IsOver()) break;
+      double choices = 1;
+      const std::vector<int> part = PartAround(i, &choices);
+      improved |= Improve(part, static_cast<size_t>(kStepsOfPart / choices));
+    }
+    return improved;
+  }
+
+  // What a step moves in the current program.
+  double Moves(int i) const {
+    const ProgramStep& step = steps_.step(i);
+    return step.choices.empty() ? cost_[i] : cost_[i] - step.times * step.choices[0].choice.time;
+  }
+
+  // The steps next to one, over the values that they share, as many as there are states enough for.
+  std::vector<int> PartAround(int center, double* choices) const {
+    std::vector<int> part;
+    absl::flat_hash_set<int> seen = {center};
+    std::queue<int> next;
+    next.push(center);
+    for (; !next.empty(); next.pop()) {
+      const int i = next.front();
+      const double count = steps_.CountChoices(i);
+      if (count > kMostChoices) continue;
+      if (count > 1) {
+        if ((*choices + count) * kFewestStates > kStepsOfPart && !part.empty()) break;
+        *choices += count;
+        part.push_back(i);
+      }
+      const auto visit = [&](int step) {
+        if (step >= 0 && seen.insert(step).second) next.push(step);
+      };
+      for (const int t : steps_.step(i).op->operands) {
+        if (steps_.is_free(t)) continue;
+        visit(steps_.producer(t));
+        if (steps_.users(t).size() > kFewUsers) continue;
+        for (const int user : steps_.users(t)) visit(user);
+      }
+      for (const int t : steps_.step(i).op->results) {
+        for (const int user : steps_.users(t)) visit(user);
+      }
+    }
+    std::sort(part.begin(), part.end());
+    return part;
+  }
+
+  // Chooses the steps of `part` anew, together; all others stay as they are. True if the program got better, which is then
+  // the current one.
+  bool Improve(const std::vector<int>& part, size_t most_states) {
+    if (part.empty() || most_states < 2) return false;
+    for (const int i : part) steps_.AddChoices(i);
+    const std::optional<Path> best = Walk(part, most_states);
+    const bool improved = best && best->cost < -1e-7 * cost_after_[0];
+    if (improved) {
+      for (int n = best->last; n >= 0; n = nodes_[n].before) {
+        steps_.Decide(nodes_[n].step, nodes_[n].choice, nodes_[n].passed_on);
+      }
+    }
+    for (const int i : part) steps_.RemoveChoices(i);
+    return improved && FollowCurrent();
+  }
+
+  std::optional<Path> Walk(const std::vector<int>& part, size_t most_states) {
+    nodes_.clear();
+    ahead_.clear();
+    uses_.clear();
+    now_.resize(num_tensors_);
+    for (int t = 0; t < num_tensors_; ++t) now_[t] = steps_.initial(t);
+    FindLeastFlops(part);
+    States states;
+    states[Difference()].push_back(Path());
+    size_t next_of_part = 0;
+    for (int i = 0; i < steps_.size(); ++i) {
+      const bool of_part = next_of_part < part.size() && part[next_of_part] == i;
+      next_of_part += of_part;
+      if (!of_part && next_of_part == part.size() && states.size() == 1 && states.begin()->first.empty()) break;
+      if (of_part || AnyTouched(states, i)) {
+        next_.clear();
+        for (const auto& [difference, paths] : states) {
+          if (!of_part && !IsTouched(difference, i)) {
+            for (const Path& path : paths) Add(i, difference, path);
+          } else {
+            Take(i, difference, paths);
+          }
+        }
+        if (next_.size() > most_states) KeepCheapest(i, most_states);
+        std::swap(states, next_);
+        if (states.empty()) return std::nullopt;
+      }
+      for (const auto& [t, set] : after_[i]) now_[t] = set;
+    }
+    std::optional<Path> best;
+    for (const auto& [difference, paths] : states) {
+      for (const Path& path : paths) {
+        if (path.flops <= 0 && (!best || path.cost < best->cost)) best = path;
+      }
+    }
+    return best;
+  }
+
+  // By step: the fewest flops that it and all behind it can do, beyond the current ones.
+  void FindLeastFlops(const std::vector<int>& part) {
+    least_flops_.assign(steps_.size() + 1, 0);
+    for (const int i : part) {
+      const ProgramStep& step = steps_.step(i);
+      double least = step.choices[0].choice.flops;
+      for (const NumberedChoice& choice : step.choices) least = std::min(least, choice.choice.flops);
+      least_flops_[i] = step.times * (least - step.choices[0].choice.flops);
+    }
+    for (int i = steps_.size(); i-- > 0;) least_flops_[i] += least_flops_[i + 1];
+  }
+
+  bool IsTouched(const Difference& difference, int i) const {
+    for (const auto& [t, set] : difference) {
+      for (const auto& [other, reference] : after_[i]) {
+        if (t == other) return true;
+      }
+    }
+    return false;
+  }
+
+  bool AnyTouched(const States& states, int i) const {
+    return std::any_of(states.begin(), states.end(), [&](const auto& state) { return IsTouched(state.first, i); });
+  }
+
+  void Take(int i, const Difference& difference, absl::Span<const Path> paths) {
+    const ProgramStep& step = steps_.step(i);
+    const auto set_of = [&](int t) { return SetIn(difference, t, now_[t]); };
+    StepCosts::Taken taken;
+    if (step.choices.empty()) {
+      if (costs_.Deliver(i, set_of, &taken)) Extend(i, difference, paths, taken, 0, nullptr);
+      return;
+    }
+    for (const PartialOperands& passed_on : costs_.Passings(i, set_of)) {
+      for (size_t c = 0; c < step.choices.size(); ++c) {
+        if (!costs_.Compute(i, static_cast<int>(c), passed_on, set_of, &taken)) continue;
+        Node node;
+        node.step = i;
+        node.choice = static_cast<int>(c);
+        node.passed_on = passed_on;
+        const double flops = step.times * (step.choices[c].choice.flops - step.choices[0].choice.flops);
+        Extend(i, difference, paths, taken, flops, &node);
+      }
+    }
+  }
+
+  // Extends paths by step `i`, taken so.
+  void Extend(int i, const Difference& before, absl::Span<const Path> paths, const StepCosts::Taken& taken, double flops,
+              const Node* node) {
+    const double cost = taken.cost - cost_[i];
+    bool any = false;
+    for (const Path& path : paths) any |= MayWin(i, {path.cost + cost, path.flops + flops});
+    if (!any) return;
+    Difference difference;
+    for (const auto& [t, set] : before) {
+      const bool touched = std::any_of(taken.after.begin(), taken.after.end(), [&](const auto& v) { return v.first == t; });
+      if (!touched && steps_.last_use(t) > i) difference.push_back({t, set});
+    }
+    for (const auto& [t, set] : taken.after) {
+      if (steps_.last_use(t) <= i) continue;
+      int reference = now_[t];
+      for (const auto& [other, now] : after_[i]) {
+        if (other == t) reference = now;
+      }
+      if (set != reference) difference.push_back({t, set});
+    }
+    std::sort(difference.begin(), difference.end());
+    for (const Path& path : paths) {
+      Path longer = {path.cost + cost, path.flops + flops, path.last};
+      if (!MayWin(i, longer) || !IsNew(difference, longer)) continue;
+      if (node != nullptr) {
+        nodes_.push_back(*node);
+        nodes_.back().before = path.last;
+        longer.last = static_cast<int>(nodes_.size()) - 1;
+      }
+      Add(i, difference, longer);
+    }
+  }
+
+  // Whether what follows step `i` could make up for what a path costs by then.
+  bool MayWin(int i, const Path& path) const {
+    return path.cost < cost_after_[i + 1] && path.flops + least_flops_[i + 1] <= 0;
+  }
+
+  bool IsNew(const Difference& difference, const Path& path) const {
+    const auto known = next_.find(difference);
+    if (known == next_.end()) return true;
+    return std::none_of(known->second.begin(), known->second.end(), [&](const Path& other) {
+      return other.cost <= path.cost && other.flops <= path.flops;
+    });
+  }
+
+  void Add(int i, const Difference& difference, const Path& path) {
+    if (!MayWin(i, path)) return;
+    Paths& kept = next_[difference];
+    kept.erase(std::remove_if(kept.begin(), kept.end(),
+                              [&](const Path& other) { return path.cost <= other.cost && path.flops <= other.flops; }),
+               kept.end());
+    if (kept.size() < kMostPaths) kept.push_back(path);
+  }
+
+  // Leaves the states that promise to cost least.
+  void KeepCheapest(int i, size_t most_states) {
+    std::vector<std::pair<double, const Difference*>> order;
+    for (const auto& [difference, paths] : next_) {
+      double cost = kNever;
+      for (const Path& path : paths) cost = std::min(cost, path.cost);
+      order.emplace_back(cost + Ahead(i, difference), &difference);
+    }
+    std::nth_element(order.begin(), order.begin() + static_cast<int64_t>(most_states), order.end());
+    States left;
+    for (size_t k = 0; k < most_states; ++k) left.insert(next_.extract(*order[k].second));
+    std::swap(left, next_);
+  }
+
+  // What the next users of values will ask for, each by itself, beyond what they do now.
+  double Ahead(int i, const Difference& difference) {
+    double cost = 0;
+    for (const auto& [t, set] : difference) {
+      for (const int user : steps_.users(t)) {
+        if (user > i) cost += CheapestUse(user, t, set) - CheapestUse(user, t, SetIn(before_[user], t, set));
+      }
+    }
+    return cost;
+  }
+
+  // The cheapest choice of a step with `t` in the versions of `set`, all else as it is now.
+  double CheapestUse(int user, int t, int set) {
+    const auto known = ahead_.find({user, t, set});
+    if (known != ahead_.end()) return known->second;
+    double best = kNever;
+    const auto consider = [&](const PartialOperands& passed_on) {
+      for (const auto& [wanted, rest] : UsesOf(user, t, passed_on)) {
+        best = std::min(best, steps_.step(user).times * versions_.EstimateFetch(t, set, wanted) + rest);
+      }
+    };
+    const ProgramStep& step = steps_.step(user);
+    if (step.choices.empty()) {
+      consider({});
+    } else {
+      const auto set_of = [&](int other) { return other == t ? set : SetIn(before_[user], other, steps_.initial(other)); };
+      for (const PartialOperands& passed_on : costs_.Passings(user, set_of)) consider(passed_on);
+    }
+    if (best == kNever) best = 0;
+    ahead_.emplace(std::make_tuple(user, t, set), best);
+    return best;
+  }
+
+  // The shardings in which some choice of a step takes `t`, and what the cheapest such choice costs beside fetching it.
+  using Uses = std::vector<std::pair<int, double>>;
+  const Uses& UsesOf(int user, int t, const PartialOperands& passed_on) {
+    const auto [it, is_new] =
+        uses_.try_emplace({user, t, passed_on.operands, passed_on.axes()}, std::make_unique<Uses>());
+    Uses& uses = *it->second;
+    if (!is_new) return uses;
+    const ProgramStep& step = steps_.step(user);
+    if (step.choices.empty()) {
+      for (const Delivery& delivery : step.deliveries) {
+        if (delivery.from == t && delivery.wanted >= 0) uses.push_back({delivery.wanted, 0});
+      }
+      return uses;
+    }
+    size_t operand = 0;
+    while (step.op->operands[operand] != t) ++operand;
+    StepCosts::Taken taken;
+    for (size_t c = 0; c < step.choices.size(); ++c) {
+      const int wanted = costs_.Wanted(user, static_cast<int>(c), operand, passed_on);
+      const int there = versions_.SetOf(wanted);
+      const auto set_of = [&](int other) { return other == t ? there : SetIn(before_[user], other, steps_.initial(other)); };
+      if (!costs_.Compute(user, static_cast<int>(c), passed_on, set_of, &taken)) continue;
+      for (const int result : step.op->results) {
+        taken.cost += step.times * BackToCurrent(user, result, SetIn(taken.after, result, -1));
+      }
+      const auto known = std::find_if(uses.begin(), uses.end(), [&](const auto& use) { return use.first == wanted; });
+      if (known == uses.end()) {
+        uses.push_back({wanted, taken.cost});
+      } else {
+        known->second = std::min(known->second, taken.cost);
+      }
+    }
+    return uses;
+  }
+
+  template <typename Sets>
+  static int SetIn(const Sets& sets, int t, int otherwise) {
+    for (const auto& [tensor, set] : sets) {
+      if (tensor == t) return set;
+    }
+    return otherwise;
+  }
+
+  // Bringing a result to where it is made now.
+  double BackToCurrent(int step, int result, int set) {
+    if (steps_.last_use(result) <= step || set < 0) return 0;
+    const int usual = versions_.set(SetIn(after_[step], result, set))[0];
+    const double time = versions_.EstimateFetch(result, set, usual);
+    if (time < kNever) return time;
+    Sharding complete = versions_.sharding(usual);
+    complete.partial = 0;
+    complete.reducer = Reducer::kAdd;
+    return versions_.EstimateFetch(result, set, versions_.Number(complete));
+  }
+
+  VersionSets versions_;
+  ProgramSteps steps_;
+  StepCosts costs_;
+  const int num_tensors_;
+  const int64_t max_steps_;
+  // The current program. By step: the sets of what it reads and makes, before and after; what it costs, alone and with all
+  // behind it.
+  std::vector<SetsOfTensors> before_, after_;
+  std::vector<double> cost_, cost_after_;
+  // One walk.
+  std::vector<int> now_;  // By tensor: the set of the current program, before the step that is taken.
+  std::vector<double> least_flops_;
+  States next_;
+  std::vector<Node> nodes_;
+  absl::flat_hash_map<std::tuple<int, int, int>, double> ahead_;  // By user, tensor and set.
+  absl::flat_hash_map<std::tuple<int, int, uint32_t, AxisSet>, std::unique_ptr<Uses>> uses_;
+};
+
+}  // namespace
+
+std::optional<DecidedOps> SearchFrontier(const FrontierSearch& search) {
+  const Mesh& mesh = search.program->annotations.mesh;
+  const AxisUnits units = UnitsOf(mesh, *search.plan), axes = SingleAxes(mesh);
+  std::optional<DecidedOps> best = Frontier(search, *search.current, units).Run();
+  if (mesh.num_axes() > kFewAxes || units.size() == axes.size()) return best;
+  std::optional<DecidedOps> finer = Frontier(search, best ? *best : *search.current, axes).Run();
+  return finer ? finer : best;
+}
+
+}  // namespace toroid

@@ -1,0 +1,98 @@
+#include "partitioner/search/version_sets.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace toroid {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+int VersionSets::Number(const Sharding& sharding) {
+  const auto [it, is_new] = number_of_.try_emplace(sharding, static_cast<int>(shardings_.size()));
+  if (is_new) {
+    shardings_.push_back(sharding);
+    alone_.push_back(Intern({it->second}));
+  }
+  return it->second;
+}
+
+int VersionSets::Intern(std::vector<int> set) {
+  const auto [it, is_new] = set_number_.try_emplace(set, static_cast<int>(sets_.size()));
+  if (is_new) sets_.push_back(std::move(set));
+  return it->second;
+}
+
+VersionSets::Fetched VersionSets::Fetch(int tensor, int set, int wanted) {
+  const auto [it, is_new] = fetched_.try_emplace({tensor, set, wanted});
+  if (is_new) it->second = Plan(tensor, set, wanted);
+  return it->second;
+}
+
+VersionSets::Fetched VersionSets::Plan(int tensor, int set, int wanted) {
+  if (std::binary_search(sets_[set].begin(), sets_[set].end(), wanted)) return {0, set};
+  Fetched fetched;
+  fetched.time = kNever;
+  for (const int from : sets_[set]) fetched.time = std::min(fetched.time, Time(tensor, from, wanted));
+  if (fetched.time == kNever) return fetched;
+  std::vector<int> after = sets_[set];
+  after.insert(std::lower_bound(after.begin(), after.end(), wanted), wanted);
+  fetched.set = Intern(std::move(after));
+  return fetched;
+}
+
+bool VersionSets::MayBecome(const Sharding& from, const Sharding& to) {
+  if ((to.partial & ~from.partial) != 0 || (to.partial != 0 && to.reducer != from.reducer)) return false;
+  // What is alike on all devices of manual axes is a local value as it stands.
+  return (from.manual & ~to.manual) == 0 && (from.DimAxes() & to.manual & ~from.manual) == 0;
+}
+
+double VersionSets::Time(int tensor, int from_number, int to_number) {
+  const auto [it, is_new] = time_.try_emplace({tensor, from_number, to_number}, kNever);
+  Sharding from = shardings_[from_number];
+  const Sharding& to = shardings_[to_number];
+  if (!is_new || !MayBecome(from, to)) return it->second;
+  from.manual = to.manual;
+  if (program_.planner->steps() >= last_plan_step_) return it->second = Estimate(tensor, from, to);
+  const Shape& shape = program_.graph->shape(tensor);
+  it->second = program_.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), from, to).time;
+  return it->second;
+}
+
+double VersionSets::EstimateFetch(int tensor, int set, int wanted) {
+  double least = kNever;
+  for (const int from : sets_[set]) {
+    if (from == wanted) return 0;
+    const auto [it, is_new] = estimate_.try_emplace({tensor, from, wanted}, kNever);
+    if (is_new && MayBecome(shardings_[from], shardings_[wanted])) {
+      it->second = Estimate(tensor, shardings_[from], shardings_[wanted]);
+    }
+    least = std::min(least, it->second);
+  }
+  return least;
+}
+
+double VersionSets::Estimate(int tensor, const Sharding& from, const Sharding& to) const {
+  const Mesh& mesh = program_.annotations.mesh;
+  const Shape& shape = program_.graph->shape(tensor);
+  double wanted = static_cast<double>(ByteWidth(shape.element_type())), there = wanted;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const double size = static_cast<double>(shape.dim(d));
+    // Tiles meet where their axes begin alike; along others as chance has it.
+    int alike = 0;
+    while (alike < std::min(from.dims[d].size(), to.dims[d].size()) && from.dims[d][alike] == to.dims[d][alike]) ++alike;
+    wanted *= size / static_cast<double>(mesh.Product(to.dims[d]));
+    there *= size / static_cast<double>(mesh.Product(from.dims[d]) * mesh.Product(to.dims[d].Suffix(alike)));
+  }
+  const AxisSet summed = from.partial & ~to.partial;
+  if (summed == 0) return wanted - std::min(wanted, there);
+  // A sum over the devices of these axes: scattered where they cut the result, else to all.
+  const double scattered = static_cast<double>(mesh.Product(summed & to.DimAxes()));
+  const double alike = static_cast<double>(mesh.Product(summed & ~to.DimAxes()));
+  return wanted * (scattered - 1) + 2 * wanted * (alike - 1) / alike;
+}
+
+}  // namespace toroid
