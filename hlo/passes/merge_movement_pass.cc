@@ -11,21 +11,26 @@
 namespace toroid {
 namespace {
 
-bool IsPlain(const Instruction& op) {
+bool CanMerge(const Instruction& op) {
   return op.shape().IsArray() && !op.shape().IsDynamic() && !op.shape().IsBuffer() && op.shape().HasRowMajorLayout() &&
-         op.control_predecessors().empty() && op.sharding() == nullptr;
+         op.control_predecessors().empty();
 }
+
+bool IsPlain(const Instruction& op) { return CanMerge(op) && op.sharding() == nullptr; }
 
 // What one instruction becomes. Every function returns null if it stays.
 class Rules {
  public:
-  Rules(Computation* computation, const std::vector<int>& uses) : b_(computation), uses_(uses) {}
+  Rules(Computation* computation, const std::vector<int>& uses, const MergeMovementPass::Options& options)
+      : b_(computation), uses_(uses), options_(options) {}
 
   const absl::Status& status() const { return b_.status(); }
 
   Instruction* Apply(const Instruction& op) {
-    if (op.num_operands() == 0 || !IsPlain(op)) return nullptr;
+    if (op.num_operands() == 0 || !CanMerge(op) || Stays(op)) return nullptr;
     b_.set_metadata(op.metadata());
+    if (options_.shifts_alone) return OfShift(op);
+    if (!IsPlain(op)) return nullptr;
     switch (op.opcode()) {
       case Opcode::kSlice:
         return OfSlice(op);
@@ -63,6 +68,25 @@ class Rules {
       return std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride == 1; });
     }
   };
+
+  bool Stays(const Instruction& op) const { return options_.stays && options_.stays(op); }
+
+  // A slice of a pad; it keeps its name, and how it lies.
+  Instruction* OfShift(const Instruction& slice) {
+    if (slice.opcode() != Opcode::kSlice || slice.operand(0)->opcode() != Opcode::kPad) return nullptr;
+    const Instruction& pad = *slice.operand(0);
+    if (!IsPlain(pad) || Stays(pad) || slice.shape().NumElements() == 0) return nullptr;
+    Instruction* shift = SliceOfPad(slice, Bounds(slice), pad);
+    if (shift == nullptr) return nullptr;
+    if (shift == pad.operand(0)) {  // Nothing is left, unless it lies elsewhere.
+      if (slice.sharding() == nullptr && slice.frontend_attributes() == nullptr) return shift;
+      shift = b_.Copy(shift);
+    }
+    shift->set_name(slice.name());
+    shift->set_sharding(slice.sharding());
+    shift->set_frontend_attributes(slice.frontend_attributes());
+    return shift;
+  }
 
   bool IsReadOnce(const Instruction& x) const {
     return x.index() < static_cast<int>(uses_.size()) && uses_[x.index()] == 1;
@@ -211,16 +235,17 @@ class Rules {
 
   InstructionBuilder b_;
   const std::vector<int>& uses_;  // By index, of the instructions that there were.
+  const MergeMovementPass::Options& options_;
 };
 
-absl::StatusOr<bool> MergeIn(Computation* computation) {
+absl::StatusOr<bool> MergeIn(Computation* computation, const MergeMovementPass::Options& options) {
   const int n = computation->size();
   std::vector<int> uses(n, 0);
   for (const auto& op : computation->instructions()) {
     for (const Instruction* operand : op->operands()) ++uses[operand->index()];
   }
   ++uses[computation->root()->index()];
-  Rules rules(computation, uses);
+  Rules rules(computation, uses, options);
   std::vector<Instruction*> now(n, nullptr), order;  // By index: what stands for the value instead.
   bool changed = false;
   for (int i = 0; i < n; ++i) {
@@ -250,7 +275,7 @@ absl::StatusOr<bool> MergeMovementPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (const auto& computation : (*module)->computations()) {
     if (computation->is_fusion() || computation->root() == nullptr) continue;
-    ASSIGN_OR_RETURN(const bool here, MergeIn(computation.get()));
+    ASSIGN_OR_RETURN(const bool here, MergeIn(computation.get(), options_));
     changed |= here;
   }
   return changed;

@@ -13,7 +13,9 @@
 #ifndef TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
 #define TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
 
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "hlo/passes/pass.h"
 
@@ -21,8 +23,21 @@ namespace toroid {
 
 class MergeMovementPass : public Pass {
  public:
+  struct Options {
+    // Instructions that stay, and so does what reads through them; empty: none more than said above.
+    std::function<bool(const Instruction&)> stays;
+    // Slices of pads alone; a sharding that such a slice has goes with it.
+    bool shifts_alone = false;
+  };
+
+  MergeMovementPass() = default;
+  explicit MergeMovementPass(Options options) : options_(std::move(options)) {}
+
   absl::string_view name() const override { return "merge_movement"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  Options options_;
 };
 
 }  // namespace toroid

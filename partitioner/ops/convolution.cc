@@ -1,5 +1,7 @@
 #include "partitioner/ops/convolution.h"
 
+#include <algorithm>
+
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/finite.h"
@@ -25,9 +27,18 @@ struct SpatialSizes {
   SpatialSizes(const Instruction& op, const ConvolutionView& numbers, int i)
       : image(op.operand(0)->shape().dim(numbers.input_spatial()[i])),
         window(op.operand(1)->shape().dim(numbers.kernel_spatial()[i])),
-        output(op.shape().dim(numbers.output_spatial()[i])) {}
-  bool CutsWindow() const { return window > output; }
+        output(op.shape().dim(numbers.output_spatial()[i])),
+        window_step(WindowView(op)[i].window_dilation),
+        output_step(WindowView(op)[i].stride) {}
+  // Cutting either, a tile reads over its border as far as the other one reaches. Tiles of more rows share the work better.
+  bool CutsWindow() const {
+    return SaturatingMultiply(window, Reach(window, window_step)) > SaturatingMultiply(output, Reach(output, output_step));
+  }
   int64_t image, window, output;
+
+ private:
+  static int64_t Reach(int64_t rows, int64_t step) { return SaturatingMultiply(std::max<int64_t>(rows, 1) - 1, step); }
+  int64_t window_step, output_step;  // Along the image.
 };
 
 }  // namespace
@@ -106,7 +117,7 @@ std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor
   const TileWindows windows = sizes.CutsWindow()
                                   ? WindowsOfPart(window, CeilOfRatio(sizes.window, tiles), sizes.output)
                                   : WindowsOf(window, CeilOfRatio(sizes.output, tiles));
-  return {{0, static_cast<int>(numbers.input_spatial()[i]), windows, sizes.image}};
+  return {{0, static_cast<int>(numbers.input_spatial()[i]), windows, RowsRead(window, sizes.output, sizes.image)}};
 }
 
 int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t, absl::Span<const double> operand_bytes,

@@ -1,5 +1,9 @@
 #include "partitioner/ops/dynamic_slice.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "hlo/analysis/constant_integer.h"
 #include "partitioner/ops/start_indices.h"
 
 namespace toroid {
@@ -27,13 +31,51 @@ ShardingRule DynamicSliceShardingRule(const Instruction& instruction) {
   return rule;
 }
 
+namespace {
+
+// Where the rows of a dimension begin, if that is a constant.
+std::optional<int64_t> ConstantStart(const Instruction& op, int d) {
+  const std::optional<int64_t> value = IntegerOf(*op.operand(1 + d));
+  if (!value) return std::nullopt;
+  return std::clamp<int64_t>(*value, 0, op.operand(0)->shape().dim(d) - op.shape().dim(d));
+}
+
+// The rows by slices of the shard, if they begin at constants and one is taken of each cut dimension; null otherwise.
+Instruction* SliceOfShard(OpContext& context, const Shape& local) {
+  SpmdBuilder& b = *context.b;
+  const Instruction& op = *context.op;
+  Dims starts(local.rank()), limits(local.rank());
+  Instruction* mask = nullptr;
+  for (int d = 0; d < local.rank(); ++d) {
+    const int64_t n = op.operand(0)->shape().dim(d), k = op.shape().dim(d);
+    limits[d] = local.dim(d);
+    if (n == k) continue;
+    const std::optional<int64_t> start = ConstantStart(op, d);
+    if (!start || (context.IsCut(0, d) && k != 1)) return nullptr;
+    starts[d] = *start;
+    if (context.IsCut(0, d)) {
+      const int64_t tile = context.operands[0]->shape().dim(d);
+      starts[d] = *start % tile;
+      Instruction* has = b.Compare(b.Coordinate(context.AxesOf(0, d)), b.IntScalar(*start / tile), "EQ");
+      mask = mask == nullptr ? has : b.Binary(Opcode::kAnd, mask, has);
+    }
+    limits[d] = starts[d] + k;
+  }
+  Instruction* rows = b.Slice(context.operands[0], starts, limits);
+  if (mask == nullptr) return rows;
+  return b.Select(b.Broadcast(mask, local.dims()), rows, b.Broadcast(b.Zero(local.element_type()), local.dims()));
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const Shape& from = context.op->operand(0)->shape();
   Instruction* x = context.operands[0];
+  const Shape local = context.ResultShape();
+  if (Instruction* rows = SliceOfShard(context, local)) return std::vector<Instruction*>{rows};
   // Dimensions that pass through: only the sizes change.
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
-  const Shape local = context.ResultShape();
   attrs->clear_dynamic_slice_sizes();
   for (int d = 0; d < local.rank(); ++d) attrs->add_dynamic_slice_sizes(local.dim(d));
   Instruction* mask = nullptr;

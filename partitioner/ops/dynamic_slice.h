@@ -2,7 +2,7 @@
 // private to each side.
 //
 // On a cut sliced dimension every device gives those rows [start, start + k) that it holds, and zeros for the others;
-// the result is partial.
+// the result is partial. One row at a constant start is a slice of the shard that has it.
 #ifndef TOROID_PARTITIONER_OPS_DYNAMIC_SLICE_H_
 #define TOROID_PARTITIONER_OPS_DYNAMIC_SLICE_H_
 

@@ -207,7 +207,7 @@ ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, in
   std::vector<OperandWindows> reads;
   if (family.reads != nullptr && rule.factors[factor].size > 0) reads = family.reads(op, factor, tiles);
   for (const OperandWindows& read : reads) {
-    const int64_t tile = CeilOfRatio(read.size, tiles);
+    const int64_t tile = CeilOfRatio(SourceOf(op, read.operand).shape().dim(read.dim), tiles);
     if (tile == 0) continue;
     const int64_t row_bytes = static_cast<int64_t>(operand_bytes[read.operand]) / tile;
     const HaloPlan plan = PlanHalo(

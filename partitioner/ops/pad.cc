@@ -1,5 +1,8 @@
 #include "partitioner/ops/pad.h"
 
+#include <algorithm>
+
+#include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/read_through.h"
 #include "partitioner/reshard/halo_exchange.h"
@@ -28,7 +31,9 @@ std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t t
   const SliceBounds rows = RowsOfSource(op, 0, PadSource(op, 0), dim);
   TileWindows windows = SpreadWindows(t, rows.start * step - padding.low, t, step);
   windows.first = rows.start;
-  return {{0, dim, windows, rows.limit}};
+  // A negative edge takes rows off.
+  const int64_t taken = FloorOfRatio(op.shape().dim(dim) - 1 - padding.low, step) + 1;
+  return {{0, dim, windows, std::clamp(rows.start + taken, rows.start, rows.limit)}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {

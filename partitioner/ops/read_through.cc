@@ -3,8 +3,8 @@
 namespace toroid {
 namespace {
 
-// Slices that together take less than this part of an array are not read through: where the array has to be resharded,
-// they are resharded for less.
+// Slices that together (and with the array itself) take less than this part of an array are not read through: where the array
+// has to be resharded, they are resharded for less.
 constexpr int64_t kMostOf = 7, kMostIn = 8;
 // A concatenate of more operands is no roll.
 constexpr int kMaxOperands = 16;
@@ -32,7 +32,7 @@ const Instruction& ConcatenateSource(const Instruction& op, int k) {
   const int dim = static_cast<int>(op.dimension());
   int64_t elements = 0;
   for (const Instruction* other : op.operands()) {
-    if (BehindSlice(*other) != source) continue;
+    if (other != source && BehindSlice(*other) != source) continue;
     for (int d = 0; d < other->shape().rank(); ++d) {
       if (d != dim && other->shape().dim(d) != source->shape().dim(d)) return operand;
     }

@@ -2,6 +2,7 @@
 //
 // A concatenate of slices of one array, and a pad of a slice, only move rows of that array. Their local programs fetch
 // what they need of it at once, instead of what the slices need and then what they need of the slices.
+// So do a few rows that are put beside their array, at edges that wrap round or repeat.
 // Example: y = concatenate(x[7:8], x[0:7]) rolls x by one row. Over 8 devices each tile reads one row of x from its
 // neighbour: one collective-permute. By way of the slices it would be two.
 #ifndef TOROID_PARTITIONER_OPS_READ_THROUGH_H_

@@ -68,8 +68,10 @@ std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, 
   const int64_t t = TileRows(op, dim, tiles);
   std::vector<OperandWindows> reads;
   if (t == 0 || CumulativeDirection(op, dim) != 0) return reads;
+  const WindowDim window = WindowView(op)[dim];
+  const int64_t rows = RowsRead(window, TileRows(op, dim, 1), op.operand(0)->shape().dim(dim));
   for (int k = 0; k < op.num_operands() / 2; ++k) {
-    reads.push_back({k, dim, WindowsOf(WindowView(op)[dim], t), op.operand(k)->shape().dim(dim)});
+    reads.push_back({k, dim, WindowsOf(window, t), rows});
   }
   return reads;
 }

@@ -22,7 +22,8 @@ std::vector<OperandWindows> ReadsOfSlice(const Instruction& op, int dim, int64_t
   const int64_t t = TileRows(op, dim, tiles);
   const SliceBounds bounds = SliceView(op)[dim];
   const TileWindows windows = {t * bounds.stride, bounds.start, (t - 1) * bounds.stride + 1};
-  return {{0, dim, windows, op.operand(0)->shape().dim(dim)}};
+  const int64_t rows = op.shape().dim(dim);  // Rows behind the last of these are nobody's.
+  return {{0, dim, windows, rows == 0 ? 0 : bounds.start + (rows - 1) * bounds.stride + 1}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context) {
@@ -35,8 +36,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context) {
     if (!context.IsCut(0, d)) continue;
     if (bounds.start != 0 || bounds.limit != n || bounds.stride != 1) {
       const AxisList& axes = context.AxesOf(0, d);
-      const TileWindows windows = ReadsOfSlice(*context.op, d, b.mesh().Product(axes))[0].windows;
-      context.operands[0] = FetchWindow(b, context.operands[0], d, n, axes, axes, windows);
+      const OperandWindows read = ReadsOfSlice(*context.op, d, b.mesh().Product(axes))[0];
+      context.operands[0] = FetchWindow(b, context.operands[0], d, read.size, axes, axes, read.windows);
     }
     SliceView::Set(attrs, d, {0, context.operands[0]->shape().dim(d), bounds.stride});
   }

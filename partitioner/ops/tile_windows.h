@@ -18,7 +18,7 @@ struct OperandWindows {
   int operand = 0;
   int dim = 0;  // Of the operand.
   TileWindows windows;
-  int64_t size = 0;  // Rows of what is read, over all its tiles.
+  int64_t size = 0;  // Rows of what is read, over all its tiles; or fewer, if rows from there on are nobody's.
 };
 
 // Rows of a tile of dimension `dim` of the result, or of the first of several, cut in `tiles`.

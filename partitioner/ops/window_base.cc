@@ -1,5 +1,8 @@
 #include "partitioner/ops/window_base.h"
 
+#include <algorithm>
+
+#include "hlo/base/math.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
@@ -12,6 +15,11 @@ TileWindows WindowsOf(const WindowDim& window, int64_t t) {
 TileWindows WindowsOfPart(const WindowDim& window, int64_t t, int64_t w) {
   const int64_t span = (w - 1) * window.stride + (t - 1) * window.window_dilation + 1;
   return SpreadWindows(t * window.window_dilation, -window.padding_low, span, window.base_dilation);
+}
+
+int64_t RowsRead(const WindowDim& window, int64_t outputs, int64_t n) {
+  const int64_t last = (outputs - 1) * window.stride + window.Extent() - 1 - window.padding_low;
+  return std::clamp<int64_t>(FloorOfRatio(last, window.base_dilation) + 1, 0, n);
 }
 
 Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w, const OperandWindows& read,

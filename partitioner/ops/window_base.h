@@ -23,6 +23,9 @@ TileWindows WindowsOf(const WindowDim& window, int64_t t);
 // The rows behind what a tile with t rows of the window reads for w outputs.
 TileWindows WindowsOfPart(const WindowDim& window, int64_t t, int64_t w);
 
+// Of n rows, those that `outputs` windows may read: rows behind them are nobody's.
+int64_t RowsRead(const WindowDim& window, int64_t outputs, int64_t n);
+
 // The positions that the w local windows read.
 Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w, const OperandWindows& read,
                        const WindowDim& window, Instruction* fill);

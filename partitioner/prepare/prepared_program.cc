@@ -13,7 +13,9 @@
 #include "hlo/passes/duplicates_pass.h"
 #include "hlo/passes/expand_ops_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
+#include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/mixed_precision.h"
+#include "partitioner/prepare/single_rows_pass.h"
 #include "partitioner/propagation/crossing_values.h"
 #include "partitioner/propagation/flow_problem.h"
 #include "partitioner/propagation/propagation.h"
@@ -100,6 +102,12 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
   pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
+  // What is padded, then cut, is moved once.
+  const auto is_stated = [&](const Instruction& op) {
+    return flat_given.contains(&op) || (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);
+  };
+  pipeline.Add<MergeMovementPass>(MergeMovementPass::Options{.stays = is_stated, .shifts_alone = true});
+  pipeline.Add<SingleRowsPass>();
   // Contractions, sums and the like that two users compute are cut once. What costs little each user may want in a sharding of
   // its own.
   pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_cheap = true});

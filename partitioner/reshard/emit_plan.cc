@@ -20,13 +20,9 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
         x = b.AllGather(x, move.axes, move.from_dim);
         x = b.SliceAlong(x, move.from_dim, 0, local[move.from_dim]);
         break;
-      case MoveKind::kSlice: {
-        const int d = move.to_dim;
-        x = b.PadAlong(x, d, 0, g * local[d] - x->shape().dim(d));
-        x = b.DynamicSliceAlong(x, d, b.Offset(move.axes, local[d], SpmdBuilder::IndexType(g * local[d])),
-                           local[d]);
+      case MoveKind::kSlice:
+        x = b.CutTile(x, move.to_dim, move.axes, local[move.to_dim]);
         break;
-      }
       case MoveKind::kReduceScatter: {
         const int d = move.to_dim;
         x = b.PadAlong(x, d, 0, g * local[d] - x->shape().dim(d));

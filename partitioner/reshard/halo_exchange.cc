@@ -91,12 +91,27 @@ class Exchange {
       }
       const int64_t begin = hop.distance * step_.tile + hop.lo, end = hop.distance * step_.tile + hop.hi;
       const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
+      if (hop.stays && lane.hops.size() == 1 && lane.lo < lane.hi && hop.hi - hop.lo > step_.windows.length + begin - at + rest) {
+        return OfLargeTile(piece, Offset(phase, begin), begin - at, rest);
+      }
       pieces.push_back(b_.PadAlong(piece, dim_, begin - at, rest));
       at = end;
     }
     Instruction* buffer = b_.Concatenate(pieces, dim_);
     if (lane.lo == lane.hi) return buffer;
     return b_.DynamicSliceAlong(buffer, dim_, Offset(phase, lane.lo), step_.windows.length);
+  }
+
+  // The window from row `start` of `piece`, which begins up to `before` rows before it or ends up to `behind` rows behind it. Of
+  // an array much larger than the window no more is copied than that.
+  Instruction* OfLargeTile(Instruction* piece, Instruction* start, int64_t before, int64_t behind) {
+    const int64_t length = step_.windows.length;
+    if (before == 0 && behind == 0) return b_.DynamicSliceAlong(piece, dim_, start, length);
+    Instruction* inside = b_.Binary(Opcode::kMaximum, start, b_.IntScalar(0, type_));
+    inside = b_.Binary(Opcode::kMinimum, inside, b_.IntScalar(piece->shape().dim(dim_) - length, type_));
+    Instruction* window = b_.PadAlong(b_.DynamicSliceAlong(piece, dim_, inside, length), dim_, before, behind);
+    Instruction* shift = b_.Binary(Opcode::kSubtract, start, inside);
+    return b_.DynamicSliceAlong(window, dim_, b_.Binary(Opcode::kAdd, shift, b_.IntScalar(before, type_)), length);
   }
 
   // Where the window begins, behind row `first` of the origin tile.
@@ -121,8 +136,8 @@ class Exchange {
     return {.opcode = Opcode::kCollectivePermute,
             .axes = from_,
             .wanted = to_,
-            .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, w.first, step_.by_rank,
-                        static_cast<int64_t>(lane), static_cast<int64_t>(hop)}};
+            .numbers = {step_.rows, step_.tile, w.scale, w.shift, w.length, w.divisor, w.first, w.reach,
+                        step_.by_rank, static_cast<int64_t>(lane), static_cast<int64_t>(hop)}};
   }
 
   SpmdBuilder& b_;
@@ -137,6 +152,8 @@ class Exchange {
 
 Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from,
                          const AxisList& to, const TileWindows& windows) {
+  AxisList had = from;
+  if (Instruction* whole = b.BeforeCut(x, dim, &had)) return FetchWindow(b, whole, dim, n, had, to, windows);
   const int64_t rows = x->shape().dim(dim);
   const int64_t row_bytes = rows == 0 ? 0 : x->shape().ByteSize() / rows;
   const HaloPlan plan = PlanHalo(

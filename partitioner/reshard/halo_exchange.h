@@ -4,6 +4,9 @@
 // somebody needs of it. The pieces are laid end to end, and a slice takes the window, by tile where windows
 // begin at different rows of the pieces. Rows outside [0, n) are unspecified: callers mask them.
 //
+// A tile that the device cut out of an array of its own (SpmdBuilder::CutTile) is not asked for from others: the window is read
+// from that array.
+//
 // The wanted cut may have more axes than the present one, or fewer: so tiles are realigned where boundaries
 // of two cuts do not nest.
 //

@@ -45,14 +45,15 @@ void AddHopLines(const HaloStep& step, int64_t lane, const HaloStep::Hop& hop, x
     if (step.LaneOf(first) != lane) continue;
     const auto source = [&](int64_t i) { return step.Origin(first) + i * tiles + hop.distance; };
     const auto start = [&](int64_t i) { return windows.Start(first + i * period); };
+    const auto end = [&](int64_t i) { return windows.End(first + i * period); };
     Interval alike = {0, CeilOfRatio(step.places - first, period)};
     // The window has rows, and so has the tile.
-    alike.Keep([&](int64_t i) { return start(i) + windows.length > windows.first; });
+    alike.Keep([&](int64_t i) { return end(i) > windows.first; });
     alike.Keep([&](int64_t i) { return start(i) < step.rows; });
     alike.Keep([&](int64_t i) { return source(i) * step.tile < step.rows; });
     alike.Keep([&](int64_t i) { return (source(i) + 1) * step.tile > windows.first; });
     // They meet.
-    alike.Keep([&](int64_t i) { return source(i) * step.tile < start(i) + windows.length; });
+    alike.Keep([&](int64_t i) { return source(i) * step.tile < end(i); });
     alike.Keep([&](int64_t i) { return (source(i) + 1) * step.tile > start(i); });
     if (alike.lo >= alike.hi) continue;
     xla::PermutePattern::Line* line = pattern->add_lines();

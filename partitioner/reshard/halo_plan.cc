@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// Up to so many places the rows of every hop are counted, place by place.
+// Up to so many places that read anything, the rows of every hop are counted, place by place.
 constexpr int64_t kCounted = 1024;
 // Plans of more permutes are not considered.
 constexpr int64_t kMaxPermutes = 64;
@@ -22,15 +22,25 @@ struct Span {
 };
 Span Existing(const HaloStep& step, int64_t place) {
   const int64_t start = step.windows.Start(place);
-  return {std::max(start, step.windows.first), std::min(start + step.windows.length, step.rows)};
+  return {std::max(start, step.windows.first), std::min(step.windows.End(place), step.rows)};
 }
 
-// Fills the lanes by going through all places.
+// The places whose windows may have rows that exist: Start does not decrease.
+Span PlacesThatRead(const HaloStep& step) {
+  const TileWindows& windows = step.windows;
+  const auto first_from = [&](int64_t row) {  // The first place whose window begins at `row` or behind it.
+    return std::clamp<int64_t>(CeilOfSignedRatio(row * windows.divisor - windows.shift, windows.scale), 0, step.places);
+  };
+  return {first_from(windows.first - windows.length + 1), first_from(step.rows)};
+}
+
+// Fills the lanes by going through all places that read anything.
 void Count(HaloStep* step) {
   const int64_t s = step->tile;
   std::vector<std::map<int64_t, HaloStep::Hop>> hops;
   std::vector<bool> used;
-  for (int64_t place = 0; place < step->places; ++place) {
+  const Span places = PlacesThatRead(*step);
+  for (int64_t place = places.begin; place < places.end; ++place) {
     const Span span = Existing(*step, place);
     if (span.begin >= span.end) continue;
     const int64_t lane = step->LaneOf(place), origin = step->Origin(place), offset = step->Offset(place);
@@ -136,7 +146,8 @@ struct Price {
 // The cheaper scheme; nullopt if both take too many permutes.
 std::optional<HaloStep> PlanStep(const Price& price, HaloStep step) {
   if (step.tile <= 0 || step.windows.length <= 0) return step;
-  const bool count = step.places <= kCounted;
+  const Span places = PlacesThatRead(step);
+  const bool count = places.end - places.begin <= kCounted;
   const int64_t tiles = step.places / step.share;
   if (tiles == 1 && !count) {
     // Everything is there. Windows wholly outside may begin anywhere.
@@ -222,7 +233,7 @@ std::optional<std::vector<HaloStep>> PlanSmallerTiles(const Price& price, HaloSt
 // One exchange, or several.
 std::optional<std::vector<HaloStep>> PlanSteps(const Price& price, HaloStep step) {
   // Rows behind the last window are nobody's.
-  step.rows = std::clamp<int64_t>(step.windows.Start(step.places - 1) + step.windows.length, 0, step.rows);
+  step.rows = std::clamp<int64_t>(step.windows.End(step.places - 1), 0, std::max<int64_t>(step.rows, 0));
   std::optional<std::vector<HaloStep>> best = PlanSmallerTiles(price, step);
   std::optional<HaloStep> one = PlanStep(price, std::move(step));
   if (!one) return best;

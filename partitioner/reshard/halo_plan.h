@@ -36,7 +36,13 @@ struct TileWindows {
   int64_t length = 0;
   int64_t divisor = 1;
   int64_t first = 0;  // Rows before it are nobody's.
+  // Where all windows have room for `length` rows but some take fewer, those before (scale i + shift + reach) / divisor.
+  // 0: all take `length`.
+  int64_t reach = 0;
   int64_t Start(int64_t tile) const { return FloorOfRatio(scale * tile + shift, divisor); }
+  int64_t End(int64_t tile) const {
+    return reach == 0 ? Start(tile) + length : FloorOfRatio(scale * tile + shift + reach, divisor);
+  }
 };
 
 // One exchange: all its permutes are independent of each other.
@@ -82,7 +88,7 @@ struct HaloPlan {
 // What an exchange is to bring: `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut;
 // one is a prefix of the other.
 struct HaloProblem {
-  int64_t n = 0;
+  int64_t n = 0;  // Or fewer, if rows from there on are nobody's.
   int64_t tile = 0;
   AxisList from, to;
   TileWindows windows;

@@ -253,6 +253,29 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const CollectiveKey&
   return permute;
 }
 
+Instruction* SpmdBuilder::CutTile(Instruction* x, int dim, const AxisList& axes, int64_t rows) {
+  const int64_t all = mesh().Product(axes) * rows;
+  Instruction* padded = PadAlong(x, dim, 0, all - x->shape().dim(dim));
+  Instruction* tile = DynamicSliceAlong(padded, dim, Offset(axes, rows, IndexType(all)), rows);
+  if (tile != x) shared_->cuts[tile] = {x, dim, axes};
+  return tile;
+}
+
+Instruction* SpmdBuilder::BeforeCut(Instruction* x, int dim, AxisList* axes) {
+  const auto it = shared_->cuts.find(x);
+  if (it == shared_->cuts.end()) return nullptr;
+  const SpmdModule::Cut cut = it->second;  // Cutting again adds to the map.
+  const int kept = axes->size() - cut.axes.size();
+  if (cut.dim != dim) {
+    Instruction* before = BeforeCut(cut.whole, dim, axes);
+    return before == nullptr ? nullptr : CutTile(before, cut.dim, cut.axes, x->shape().dim(cut.dim));
+  }
+  if (kept < 0 || axes->Suffix(kept) != cut.axes) return nullptr;
+  *axes = axes->Prefix(kept);
+  Instruction* before = BeforeCut(cut.whole, dim, axes);
+  return before == nullptr ? cut.whole : before;
+}
+
 xla::PermutePattern SpmdBuilder::PatternAlong(const AxisList& axes) const {
   xla::PermutePattern pattern;
   const auto add = [&](const AxisList& list, auto* sizes, auto* strides) {

@@ -30,7 +30,7 @@ struct CollectiveKey {
   Opcode opcode = Opcode::kAllReduce;
   AxisList axes;                             // The group; of a realignment, the cut that there is.
   AxisList wanted;                           // Of a realignment: the other cut.
-  absl::InlinedVector<int64_t, 10> numbers;  // Whatever else tells two apart.
+  absl::InlinedVector<int64_t, 11> numbers;  // Whatever else tells two apart.
 
   bool operator==(const CollectiveKey& other) const {
     return opcode == other.opcode && axes == other.axes && wanted == other.wanted && numbers == other.numbers;
@@ -60,6 +60,13 @@ struct SpmdModule {
   absl::flat_hash_map<CollectiveKey, const xla::HloInstructionProto*> collective_attrs;
   // Permutes of which a device that is no target may get anything.
   absl::flat_hash_set<const Instruction*> halo_permutes;
+  // What each device cut out of an array that it had itself: tile `Coordinate(axes)` along `dim` of `whole`.
+  struct Cut {
+    Instruction* whole = nullptr;
+    int dim = 0;
+    AxisList axes;
+  };
+  absl::flat_hash_map<const Instruction*, Cut> cuts;
 };
 
 class SpmdBuilder : public InstructionBuilder {
@@ -122,6 +129,12 @@ class SpmdBuilder : public InstructionBuilder {
   // A pattern without lines, whose places are the tiles along `axes`: pairs of tiles, alike for all that the axes do not tell
   // apart.
   xla::PermutePattern PatternAlong(const AxisList& axes) const;
+
+  // The device's own tile of `rows` rows along `dim` of an array that is whole along `axes`; the last tiles may reach beyond it.
+  Instruction* CutTile(Instruction* x, int dim, const AxisList& axes, int64_t rows);
+  // If the tile `x` of a dimension cut over `axes` was cut by the device itself: the array as it was before, and in `axes` what
+  // cuts its dimension. Null otherwise. Other dimensions stay as they are in x.
+  Instruction* BeforeCut(Instruction* x, int dim, AxisList* axes);
 
   // Moves tiles between two shardings of equal tile counts per dimension.
   Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);

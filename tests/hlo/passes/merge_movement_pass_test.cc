@@ -175,5 +175,41 @@ ENTRY main {
   }
 }
 
+std::string AfterShifts(const std::string& body, bool changes = true) {
+  MergeMovementPass pass(MergeMovementPass::Options{
+      .stays = [](const Instruction& op) { return op.name() == "stays"; }, .shifts_alone = true});
+  return SameAfterPass(&pass, body, "", 1, changes);
+}
+
+TEST(MergeMovementPassTest, ShiftsAloneKeepHowTheyLie) {
+  EXPECT_THAT(AfterShifts(R"(
+  x = f32[8] parameter(0)
+  v = f32[] parameter(1)
+  p = f32[12] pad(x, v), padding=3_1
+  ROOT s = f32[8] slice(p), slice={[1:9]}, sharding={replicated}
+)"),
+              ::testing::AllOf(HasSubstr("padding=2_-2"), HasSubstr("sharding={replicated}")));
+  AfterShifts(R"(
+  x = f32[8] parameter(0)
+  v = f32[] parameter(1)
+  p = f32[12] pad(x, v), padding=3_1, sharding={replicated}
+  ROOT s = f32[8] slice(p), slice={[1:9]}
+)",
+              /*changes=*/false);
+  AfterShifts(R"(
+  x = f32[8] parameter(0)
+  v = f32[] parameter(1)
+  stays = f32[12] pad(x, v), padding=3_1
+  ROOT s = f32[8] slice(stays), slice={[1:9]}
+)",
+              /*changes=*/false);
+  AfterShifts(R"(
+  x = f32[8] parameter(0)
+  a = f32[6] slice(x), slice={[1:7]}
+  ROOT s = f32[4] slice(a), slice={[1:5]}
+)",
+              /*changes=*/false);
+}
+
 }  // namespace
 }  // namespace toroid

@@ -121,5 +121,25 @@ TEST(ConcatenateTest, AShiftByAStageIsOnePermute) {
   EXPECT_THAT(Collectives(text, 8), ElementsAre("collective-permute 16"));
 }
 
+// Rows beside their array: `before` and `behind` are the first of `width` rows each.
+std::string WithEdges(int64_t n, int64_t before, int64_t behind, int64_t width) {
+  return absl::StrCat("ENTRY main {\n  x = s32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  a = s32[", width,
+                      ",3] slice(x), slice={[", before, ":", before + width, "],[0:3]}\n  b = s32[", width, ",3] slice(x), slice={[", behind,
+                      ":", behind + width, "],[0:3]}\n  ROOT y = s32[", n + 2 * width,
+                      ",3] concatenate(a, x, b), dimensions={0}, sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(ConcatenateTest, EdgesGoFromTheirOwnersToTheEnds) {
+  // Round: the last row of 12 bytes to the first device, the first one to the last, and two rows over borders of tiles.
+  EXPECT_THAT(Collectives(WithEdges(16, 15, 0, 1), 4),
+              ::testing::UnorderedElementsAre("collective-permute 12", "collective-permute 24", "collective-permute 12"));
+  for (const int64_t n : {16, 13}) {
+    SCOPED_TRACE(n);
+    ExpectEquivalent(WithEdges(n, n - 1, 0, 1));
+    ExpectEquivalent(WithEdges(n, 0, n - 1, 1));  // Repeated.
+    ExpectEquivalent(WithEdges(n, n - 3, 0, 3));
+  }
+}
+
 }  // namespace
 }  // namespace toroid

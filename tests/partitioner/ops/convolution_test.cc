@@ -206,5 +206,72 @@ TEST(ConvolutionTest, AnImageWithAnInfinityMeetsNoFilledUpWindow) {
                    {}, {2, 3, 5});
 }
 
+// Windows of `k` rows side by side, each k rows of the image: image and output in tiles of rows.
+std::string Patches(int64_t patches, int64_t k) {
+  return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k, ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  w = f32[", k,
+                      ",3,4] parameter(1), sharding={replicated}\n  ROOT y = f32[2,", patches, ",4] convolution(x, w), window={size=", k,
+                      " stride=", k, "}, dim_labels=b0f_0io->b0f, sharding={devices=[1,$n,1]<=[$n]}\n}\n");
+}
+
+TEST(ConvolutionTest, PatchesLongerThanTheirNumberSendNothing) {
+  for (const int64_t n : {2, 4}) {
+    EXPECT_THAT(Collectives(Patches(4, 6), n), ::testing::IsEmpty());
+    EXPECT_THAT(Collectives(Patches(12, 16), n), ::testing::IsEmpty());
+  }
+  for (const int64_t patches : {4, 5, 7}) {
+    SCOPED_TRACE(patches);
+    ExpectEquivalent(Patches(patches, 5));
+    ExpectEquivalent(Patches(patches, 8));
+  }
+}
+
+// The gradient of Patches by the window: the gradient by the output, dilated, is the window.
+std::string PatchesKernelGradient(int64_t patches, int64_t k) {
+  return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k, ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  g = f32[2,", patches,
+                      ",4] parameter(1), sharding={devices=[1,$n,1]<=[$n]}\n  ROOT dw = f32[", k, ",3,4] convolution(x, g), window={size=",
+                      patches, " rhs_dilate=", k, "}, dim_labels=f0b_i0o->0bf, sharding={replicated}\n}\n");
+}
+
+TEST(ConvolutionTest, TheGradientByAPatchIsASumOverTiles) {
+  EXPECT_THAT(Collectives(PatchesKernelGradient(4, 6), 2), ElementsAre("all-reduce 288"));
+  EXPECT_THAT(Collectives(PatchesKernelGradient(12, 16), 4), ElementsAre("all-reduce 768"));
+  for (const int64_t patches : {4, 5, 7}) {
+    SCOPED_TRACE(patches);
+    ExpectEquivalent(PatchesKernelGradient(patches, 5));
+    ExpectEquivalent(PatchesKernelGradient(patches, 8));
+  }
+}
+
+// A few rows far apart: they reach further than the output, but are too few to be cut.
+TEST(ConvolutionTest, ADilatedWindowOfThreeIsWhole) {
+  const std::string atrous = Convolution(33, 3, 1, 18, 18, 1, 18);
+  ExpectEquivalent(atrous);
+  EXPECT_THAT(Collectives(atrous, 8), ::testing::Each(::testing::StartsWith("collective-permute")));
+}
+
+// A window of 4 rows over rows 3 apart: tile i reads rows up to the last of its positions, which tiles of 5 outputs have
+// 2 of, or 3.
+TEST(ConvolutionTest, RowsBehindTheLastPositionDoNotTravel) {
+  // Of 2 x 1 x 4 floats: from the left neighbour alone.
+  EXPECT_THAT(Collectives(Convolution(6, 4, 1, 2, 3, 3), 4), ElementsAre("collective-permute 32"));
+  for (const int64_t size : {6, 7, 12}) {
+    for (const int64_t low : {1, 2, 3}) {
+      ExpectEquivalent(Convolution(size, 4, 1, low, 3, 3));
+      ExpectEquivalent(Convolution(size, 3, 2, low, 2, 3));
+      ExpectEquivalent(Convolution(size, 5, 1, low, 4, 2));
+    }
+  }
+}
+
+TEST(ConvolutionTest, OfAWholeImageIsReadFromTheDevicesOwn) {
+  for (const int64_t size : {16, 13}) {
+    const std::string text = absl::StrCat(
+        "ENTRY main {\n  x = f32[2,", size, ",4] parameter(0), sharding={replicated}\n  w = f32[3,4,6] parameter(1), sharding={replicated}\n",
+        "  ROOT y = f32[2,", size, ",6] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, sharding={devices=[1,$n,1]<=[$n]}\n}\n");
+    EXPECT_THAT(Collectives(text, 4), ::testing::IsEmpty());
+    ExpectEquivalent(text);
+  }
+}
+
 }  // namespace
 }  // namespace toroid

@@ -84,5 +84,16 @@ ENTRY main {
   }
 }
 
+TEST(DynamicSliceTest, AConstantStartIsClamped) {
+  for (const int start : {-5, 0, 4, 7, 12, 13, 100}) {
+    for (const int64_t rows : {1, 3}) {
+      SCOPED_TRACE(absl::StrCat(rows, " from ", start));
+      ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = f32[13,5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[] constant(", start,
+                                    ")\n  j = s32[] constant(1)\n  ROOT y = f32[", rows, ",2] dynamic-slice(x, i, j), dynamic_slice_sizes={", rows,
+                                    ",2}, sharding={replicated}\n}\n"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace toroid

@@ -63,5 +63,64 @@ TEST(PadTest, OfASliceReadsTheArrayBehindIt) {
   EXPECT_THAT(Collectives(PadOfSlice(64, 1, 64, "0_1", 64), 8), ElementsAre("collective-permute 12"));
 }
 
+// x whole, padded, and the result in tiles.
+std::string PadOfWhole(int64_t size, const std::string& padding, int64_t out) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={replicated}\n  v = f32[] constant(7)\n  p = f32[", out,
+                      ",3] pad(x, v), padding=", padding, "x0_0\n  ROOT y = f32[", out,
+                      ",3] negate(p), sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(PadTest, OfAWholeArrayIsReadFromTheDevicesOwn) {
+  for (const int64_t n : {2, 5, 8}) {
+    EXPECT_THAT(Collectives(PadOfWhole(16, "2_2", 20), n), IsEmpty());
+    EXPECT_THAT(Collectives(PadOfWhole(1000, "3_5", 1008), n), IsEmpty());
+  }
+  for (const int64_t size : {16, 13, 200}) {
+    SCOPED_TRACE(size);
+    ExpectEquivalent(PadOfWhole(size, "2_2", size + 4));
+    ExpectEquivalent(PadOfWhole(size, "-3_7", size + 4));
+    ExpectEquivalent(PadOfWhole(size, "1_2_1", 2 * size + 2));
+  }
+}
+
+// x f32[16,4] cut over two axes of three; what is padded is cut over the third too.
+TEST(PadTest, OfAnArrayWholeAlongAnAxisMovesWhatLiesBeyondThatAlone) {
+  const std::string text = R"(ENTRY main {
+  x = f32[16,4] parameter(0), sharding={devices=[2,2,2]<=[8] last_tile_dim_replicate}
+  v = f32[] constant(7)
+  p = f32[18,4] pad(x, v), padding=1_1x0_0
+  ROOT y = f32[18,4] negate(p), sharding={devices=[4,2]<=[2,2,2]T(0,2,1)}
+})";
+  ExpectEquivalent(text, {}, {8});
+}
+
+// Rows [start, start + out) of x padded; `n` rows in tiles.
+std::string SliceOfPad(int64_t n, int64_t low, int64_t high, int64_t start, int64_t out) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", n, ",2] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  v = f32[] constant(7)\n  p = f32[",
+                      n + low + high, ",2] pad(x, v), padding=", low, "_", high, "x0_0\n  ROOT s = f32[", out, ",2] slice(p), slice={[",
+                      start, ":", start + out, "], [0:2]}, sharding={devices=[$n,1]<=[$n]}\n}\n");
+}
+
+TEST(PadTest, PaddedAndCutIsOneShift) {
+  // By a tile of 4 rows of 8 bytes.
+  EXPECT_THAT(Collectives(SliceOfPad(16, 4, 0, 0, 16), 4), ElementsAre("collective-permute 32"));
+  EXPECT_THAT(Collectives(SliceOfPad(16, 0, 4, 4, 16), 4), ElementsAre("collective-permute 32"));
+  EXPECT_THAT(Collectives(SliceOfPad(16, 4, 3, 4, 16), 4), IsEmpty());
+  for (const int64_t n : {16, 13}) {
+    ExpectEquivalent(SliceOfPad(n, 4, 0, 0, n));
+    ExpectEquivalent(SliceOfPad(n, 1, 5, 3, n));
+    ExpectEquivalent(SliceOfPad(n, 3, 2, 0, n - 4));
+  }
+}
+
+TEST(PadTest, APadWhoseShardingIsStatedStays) {
+  ExpectEquivalent(R"(ENTRY main {
+  x = f32[9,2] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  v = f32[] constant(7)
+  p = f32[12,2] pad(x, v), padding=2_1x0_0, sharding={replicated}
+  ROOT s = f32[10,2] slice(p), slice={[1:11], [0:2]}, sharding={devices=[$n,1]<=[$n]}
+})");
+}
+
 }  // namespace
 }  // namespace toroid

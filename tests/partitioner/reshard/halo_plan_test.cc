@@ -152,5 +152,20 @@ TEST(RealignWindowsTest, CutsThatDoNotNestBecomeWindowsOfTheNewTiles) {
   EXPECT_EQ(PlanHalo(mesh, DefaultCostModel(), split).gathered, 0);
 }
 
+TEST(PlanHaloTest, RowsThatNoPositionReachesDoNotTravel) {
+  // Rows 3 apart, 8 positions from 5 i - 2: tiles read rows {0, 1}, {1, 2, 3}, {3, 4, 5}, {5}.
+  const TileWindows windows = {.scale = 5, .length = 3, .divisor = 3, .reach = 8};
+  const HaloPlan plan = Plan(6, 4, windows);
+  EXPECT_EQ(plan.permutes, 1);
+  EXPECT_EQ(plan.sent_rows, 1);
+}
+
+TEST(PlanHaloTest, OfManyTilesThoseThatReadAreCounted) {
+  // One row, of the last tile of 4096.
+  const HaloPlan plan = Plan(4096 * 16, 4096, {1, 4096 * 16 - 1, 1});
+  EXPECT_EQ(plan.permutes, 1);
+  EXPECT_EQ(plan.sent_rows, 1);
+}
+
 }  // namespace
 }  // namespace toroid
