@@ -17,8 +17,9 @@ std::vector<OperandWindows> ReadsOfConcatenate(const Instruction& op, int dim, i
   std::vector<OperandWindows> reads;
   int64_t begin = 0;
   for (int k = 0; k < op.num_operands(); ++k) {
-    const SliceBounds rows = RowsOfSource(op, k, ConcatenateSource(op, k), dim);
-    reads.push_back({k, dim, {t, rows.start - begin, t, 1, rows.start}, rows.limit});
+    const Instruction& source = ConcatenateSource(op, k);
+    const SliceBounds rows = RowsOfSource(op, k, source, dim);
+    reads.push_back({k, dim, {t, rows.start - begin, t, 1, rows.start}, rows.limit, source.shape().dim(dim)});
     begin += rows.limit - rows.start;
   }
   return reads;

@@ -117,7 +117,7 @@ std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor
   const TileWindows windows = sizes.CutsWindow()
                                   ? WindowsOfPart(window, CeilOfRatio(sizes.window, tiles), sizes.output)
                                   : WindowsOf(window, CeilOfRatio(sizes.output, tiles));
-  return {{0, static_cast<int>(numbers.input_spatial()[i]), windows, RowsRead(window, sizes.output, sizes.image)}};
+  return {{0, static_cast<int>(numbers.input_spatial()[i]), windows, RowsRead(window, sizes.output, sizes.image), sizes.image}};
 }
 
 int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t, absl::Span<const double> operand_bytes,

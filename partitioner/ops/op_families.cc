@@ -1,5 +1,7 @@
 #include "partitioner/ops/op_families.h"
 
+#include <algorithm>
+
 #include "hlo/base/math.h"
 #include "partitioner/ops/bitcast_convert.h"
 #include "partitioner/ops/broadcast.h"
@@ -207,7 +209,7 @@ ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, in
   std::vector<OperandWindows> reads;
   if (family.reads != nullptr && rule.factors[factor].size > 0) reads = family.reads(op, factor, tiles);
   for (const OperandWindows& read : reads) {
-    const int64_t tile = CeilOfRatio(SourceOf(op, read.operand).shape().dim(read.dim), tiles);
+    const int64_t tile = CeilOfRatio(std::max(read.size, read.all), tiles);
     if (tile == 0) continue;
     const int64_t row_bytes = static_cast<int64_t>(operand_bytes[read.operand]) / tile;
     const HaloPlan plan = PlanHalo(

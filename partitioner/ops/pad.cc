@@ -33,7 +33,7 @@ std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t t
   windows.first = rows.start;
   // A negative edge takes rows off.
   const int64_t taken = FloorOfRatio(op.shape().dim(dim) - 1 - padding.low, step) + 1;
-  return {{0, dim, windows, std::clamp(rows.start + taken, rows.start, rows.limit)}};
+  return {{0, dim, windows, std::clamp(rows.start + taken, rows.start, rows.limit), PadSource(op, 0).shape().dim(dim)}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {

@@ -71,7 +71,7 @@ std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, 
   const WindowDim window = WindowView(op)[dim];
   const int64_t rows = RowsRead(window, TileRows(op, dim, 1), op.operand(0)->shape().dim(dim));
   for (int k = 0; k < op.num_operands() / 2; ++k) {
-    reads.push_back({k, dim, WindowsOf(window, t), rows});
+    reads.push_back({k, dim, WindowsOf(window, t), rows, op.operand(k)->shape().dim(dim)});
   }
   return reads;
 }
