@@ -96,7 +96,9 @@ WholeRun WorkOfWholeRun(const Module& module) {
       run.flops += times * static_cast<double>(MatrixFlops(*instruction));
       if (IsMade(*instruction)) run.made_bytes += times * static_cast<double>(ArrayBytes(instruction->shape()));
       const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
-      if (collective) run.sent_bytes += times * static_cast<double>(Sent(*collective));
+      if (!collective) continue;
+      run.sent_bytes += times * static_cast<double>(Sent(*collective));
+      run.collectives += times;
     }
   }
   return run;

@@ -34,6 +34,7 @@ struct WholeRun {
   double flops = 0;  // Of contractions.
   double sent_bytes = 0;
   double made_bytes = 0;  // Sizes of all results.
+  double collectives = 0;
 
   bool CostsNoMoreThan(const WholeRun& other) const {
     return flops <= other.flops && sent_bytes <= other.sent_bytes;

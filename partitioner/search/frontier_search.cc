@@ -21,8 +21,6 @@ constexpr int64_t kFewestStates = 48;
 constexpr int64_t kStepsOfPart = 12000;
 // Choices of one op; of one that has more the current one alone is taken.
 constexpr double kMostChoices = 1300;
-// So many axes of prime size are also tried one by one.
-constexpr int kFewAxes = 3;
 // The other users of a value that more have are no neighbours of one of them.
 constexpr size_t kFewUsers = 8;
 // Of paths to one state, none better than another in both cost and flops.
@@ -38,7 +36,37 @@ struct Path {
   int last = -1;  // The node that led here.
 };
 using Paths = absl::InlinedVector<Path, 1>;
-using States = absl::flat_hash_map<Difference, Paths>;
+
+// States and the paths to each, in the order in which they were reached: of equal ones the same is taken in every run.
+class States {
+ public:
+  struct State {
+    Difference difference;
+    Paths paths;
+  };
+  size_t size() const { return states_.size(); }
+  std::vector<State>::const_iterator begin() const { return states_.begin(); }
+  std::vector<State>::const_iterator end() const { return states_.end(); }
+  const State& operator[](size_t i) const { return states_[i]; }
+
+  const Paths* Find(const Difference& difference) const {
+    const auto known = number_of_.find(difference);
+    return known == number_of_.end() ? nullptr : &states_[known->second].paths;
+  }
+  Paths& At(const Difference& difference) {
+    const auto [it, is_new] = number_of_.try_emplace(difference, states_.size());
+    if (is_new) states_.push_back({difference, {}});
+    return states_[it->second].paths;
+  }
+  void Clear() {
+    number_of_.clear();
+    states_.clear();
+  }
+
+ private:
+  absl::flat_hash_map<Difference, size_t> number_of_;
+  std::vector<State> states_;
+};
 
 // A decision on a path, and the one before it.
 struct Node {
@@ -50,9 +78,9 @@ struct Node {
 
 class Frontier {
  public:
-  Frontier(const FrontierSearch& search, const DecidedOps& current, AxisUnits units)
+  explicit Frontier(const FrontierSearch& search)
       : versions_(*search.program, search.max_plan_steps),
-        steps_(*search.program, *search.plan, current, std::move(units), &versions_),
+        steps_(*search.program, *search.plan, *search.current, search.units, &versions_),
         costs_(*search.program, steps_, &versions_),
         num_tensors_(search.program->graph->num_tensors()),
         max_steps_(search.max_steps) {}
@@ -189,14 +217,14 @@ class Frontier {
     for (int t = 0; t < num_tensors_; ++t) now_[t] = steps_.initial(t);
     FindLeastFlops(part);
     States states;
-    states[Difference()].push_back(Path());
+    states.At(Difference()).push_back(Path());
     size_t next_of_part = 0;
     for (int i = 0; i < steps_.size(); ++i) {
       const bool of_part = next_of_part < part.size() && part[next_of_part] == i;
       next_of_part += of_part;
-      if (!of_part && next_of_part == part.size() && states.size() == 1 && states.begin()->first.empty()) break;
+      if (!of_part && next_of_part == part.size() && states.size() == 1 && states[0].difference.empty()) break;
       if (of_part || AnyTouched(states, i)) {
-        next_.clear();
+        next_.Clear();
         for (const auto& [difference, paths] : states) {
           if (!of_part && !IsTouched(difference, i)) {
             for (const Path& path : paths) Add(i, difference, path);
@@ -206,7 +234,7 @@ class Frontier {
         }
         if (next_.size() > most_states) KeepCheapest(i, most_states);
         std::swap(states, next_);
-        if (states.empty()) return std::nullopt;
+        if (states.size() == 0) return std::nullopt;
       }
       for (const auto& [t, set] : after_[i]) now_[t] = set;
     }
@@ -241,7 +269,7 @@ class Frontier {
   }
 
   bool AnyTouched(const States& states, int i) const {
-    return std::any_of(states.begin(), states.end(), [&](const auto& state) { return IsTouched(state.first, i); });
+    return std::any_of(states.begin(), states.end(), [&](const auto& state) { return IsTouched(state.difference, i); });
   }
 
   void Take(int i, const Difference& difference, absl::Span<const Path> paths) {
@@ -304,16 +332,16 @@ class Frontier {
   }
 
   bool IsNew(const Difference& difference, const Path& path) const {
-    const auto known = next_.find(difference);
-    if (known == next_.end()) return true;
-    return std::none_of(known->second.begin(), known->second.end(), [&](const Path& other) {
+    const Paths* known = next_.Find(difference);
+    if (known == nullptr) return true;
+    return std::none_of(known->begin(), known->end(), [&](const Path& other) {
       return other.cost <= path.cost && other.flops <= path.flops;
     });
   }
 
   void Add(int i, const Difference& difference, const Path& path) {
     if (!MayWin(i, path)) return;
-    Paths& kept = next_[difference];
+    Paths& kept = next_.At(difference);
     kept.erase(std::remove_if(kept.begin(), kept.end(),
                               [&](const Path& other) { return path.cost <= other.cost && path.flops <= other.flops; }),
                kept.end());
@@ -322,15 +350,19 @@ class Frontier {
 
   // Leaves the states that promise to cost least.
   void KeepCheapest(int i, size_t most_states) {
-    std::vector<std::pair<double, const Difference*>> order;
-    for (const auto& [difference, paths] : next_) {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t k = 0; k < next_.size(); ++k) {
       double cost = kNever;
-      for (const Path& path : paths) cost = std::min(cost, path.cost);
-      order.emplace_back(cost + Ahead(i, difference), &difference);
+      for (const Path& path : next_[k].paths) cost = std::min(cost, path.cost);
+      order.emplace_back(cost + Ahead(i, next_[k].difference), k);
     }
     std::nth_element(order.begin(), order.begin() + static_cast<int64_t>(most_states), order.end());
+    std::sort(order.begin(), order.begin() + static_cast<int64_t>(most_states));
     States left;
-    for (size_t k = 0; k < most_states; ++k) left.insert(next_.extract(*order[k].second));
+    for (size_t k = 0; k < most_states; ++k) {
+      const States::State& state = next_[order[k].second];
+      left.At(state.difference) = state.paths;
+    }
     std::swap(left, next_);
   }
 
@@ -442,13 +474,6 @@ class Frontier {
 
 }  // namespace
 
-std::optional<DecidedOps> SearchFrontier(const FrontierSearch& search) {
-  const Mesh& mesh = search.program->annotations.mesh;
-  const AxisUnits units = UnitsOf(mesh, *search.plan), axes = SingleAxes(mesh);
-  std::optional<DecidedOps> best = Frontier(search, *search.current, units).Run();
-  if (mesh.num_axes() > kFewAxes || units.size() == axes.size()) return best;
-  std::optional<DecidedOps> finer = Frontier(search, best ? *best : *search.current, axes).Run();
-  return finer ? finer : best;
-}
+std::optional<DecidedOps> SearchFrontier(const FrontierSearch& search) { return Frontier(search).Run(); }
 
 }  // namespace toroid

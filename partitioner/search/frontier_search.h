@@ -18,6 +18,7 @@
 
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/rewrite/op_decision.h"
+#include "partitioner/search/op_choices.h"
 
 namespace toroid {
 
@@ -25,6 +26,7 @@ struct FrontierSearch {
   const PreparedProgram* program = nullptr;
   const ShardingPlan* plan = nullptr;
   const DecidedOps* current = nullptr;  // How the ops are computed so far.
+  AxisUnits units;                      // What may cut a factor: UnitsOf the plan, or SingleAxes.
   int64_t max_steps = 0;                // How many choices of ops are looked at in all states together,
   int64_t max_plan_steps = 0;           // and how many moves to plan reshardings.
 };

@@ -218,6 +218,11 @@ constexpr int64_t kSearchedPlanSteps = 200000;
 // So many bytes more are no matter, at once or written in all: a core of TPU v3 writes them in a quarter of a microsecond, less
 // than an op takes to begin.
 constexpr double kLittleMemory = 1 << 17;
+// Of what is sent: what is worth more collectives; and what is worth ops on whole arrays, or axes cut in two that the program
+// uses whole.
+constexpr double kLess = 0.9, kMuchLess = 0.75;
+// So many axes of prime size are also tried one by one.
+constexpr int kFewAxes = 3;
 
 // What a search has to improve on.
 class Judge {
@@ -226,10 +231,13 @@ class Judge {
     peak_bytes_ = 1.05 * static_cast<double>(ComputePeakMemory(module).bytes) + kLittleMemory;
   }
 
-  // True if a program sends less or computes less than the best one so far, and neither more; it is then the best one. To
-  // gather what can be cut, and so to repeat work that is no contraction, is no way to send less, unless it is little.
-  bool Improves(const Module& module) {
+  // True if a program sends less or computes less than the best one so far, and neither more; it is then the best one. It may
+  // send at most so much of what that sends. To gather what can be cut, and so to repeat work that is no contraction, is
+  // no way to send less, unless it is little.
+  bool Improves(const Module& module, double most = 1) {
     const WholeRun now = WorkOfWholeRun(module);
+    if (now.collectives > best_.collectives) most = std::min(most, kLess);
+    if (now.sent_bytes > most * best_.sent_bytes) return false;
     const double repeated = cost_.MemoryTime(2 * (now.made_bytes - best_.made_bytes - kLittleMemory));
     if (!now.CostsLessThan(best_) || repeated > best_.sent_bytes - now.sent_bytes) return false;
     if (static_cast<double>(ComputePeakMemory(module).bytes) > peak_bytes_) return false;
@@ -292,20 +300,28 @@ absl::Status Search(const PartitionOptions& options, PreparedProgram* program, C
   ShardingPlan plan = best->plan;
   RETURN_IF_ERROR(SearchNeighbours(neighbours, &plan));
 
-  FrontierSearch frontier;
-  frontier.program = program;
-  frontier.plan = &plan;
-  frontier.current = &now.decisions;
-  frontier.max_steps = kStepsPerInstruction * options.searched_instructions;
-  frontier.max_plan_steps = kSearchedPlanSteps;
-  const std::optional<DecidedOps> decided = SearchFrontier(frontier);
-  if (decided) {
-    const auto early = std::exchange(program->annotations.early, {});
-    ASSIGN_OR_RETURN(const Candidate candidate, RewriteUnder(*program, plain, plan, policy, &*decided));
-    if (judge.Improves(*candidate.partitioned.module)) {
+  const Mesh& mesh = program->annotations.mesh;
+  for (const AxisUnits& units : {UnitsOf(mesh, plan), SingleAxes(mesh)}) {
+    const bool finer = units.size() > UnitsOf(mesh, plan).size();
+    if (finer && mesh.num_axes() > kFewAxes) break;
+    FrontierSearch frontier;
+    frontier.program = program;
+    frontier.plan = &plan;
+    frontier.current = &now.decisions;
+    frontier.units = units;
+    frontier.max_steps = kStepsPerInstruction * options.searched_instructions;
+    frontier.max_plan_steps = kSearchedPlanSteps;
+    const std::optional<DecidedOps> decided = SearchFrontier(frontier);
+    if (!decided) continue;
+    auto early = std::exchange(program->annotations.early, {});
+    ASSIGN_OR_RETURN(Candidate candidate, RewriteUnder(*program, plain, plan, policy, &*decided));
+    const bool replicates =
+        candidate.partitioned.full_replications.size() > now.partitioned.full_replications.size();
+    if (judge.Improves(*candidate.partitioned.module, finer || replicates ? kMuchLess : 1)) {
       best->decided = *decided;
+      now = std::move(candidate);
     } else {
-      program->annotations.early = early;
+      program->annotations.early = std::move(early);
     }
   }
   if (!judge.improved()) return absl::OkStatus();

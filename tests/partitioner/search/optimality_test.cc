@@ -1,7 +1,10 @@
 // How far partitioned programs are from the best ones there are: all assignments are tried.
 // BUILD: size = "medium"
 #include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "partitioner/stages/spmd_partitioner.h"
 #include "tests/partitioner/search/small_programs.h"
+#include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
@@ -22,6 +25,17 @@ TEST(OptimalityTest, SmallProgramsSendLittleMoreThanTheBest) {
   EXPECT_GE(known, 40);
   EXPECT_GE(best, known * 9 / 10);
   EXPECT_LE(sum / known, 1.02);
+}
+
+TEST(OptimalityTest, EveryRunGivesTheSameProgram) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const auto module = ParseModule(MakeSmallProgram(seed).text);
+    ASSERT_OK(module);
+    const auto first = PartitionModule(**module, PartitionOptions()), second = PartitionModule(**module, PartitionOptions());
+    ASSERT_OK(first);
+    ASSERT_OK(second);
+    EXPECT_EQ(PrintModule(*first->module), PrintModule(*second->module)) << "seed " << seed;
+  }
 }
 
 TEST(OptimalityTest, SmallProgramsGiveWhatTheyGiveOnOneDevice) {

@@ -131,7 +131,7 @@ TEST(MaxBytesTest, WhatKernelsHoldBesideTheirResultsCounts) {
       "x = u8[1000000] iota(), iota_dimension=0 ROOT s = u8[1000000] sort(x), dimensions={0}, to_apply=less",
       "less { a = u8[] parameter(0) b = u8[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n");
   EXPECT_THAT(RunModule(*sort, {}, options),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs 16.0 MB beside")));
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs 24.0 MB beside")));
   const auto scatter = MakeModule(
       "x = s8[10] iota(), iota_dimension=0 i = s8[300000,1] iota(), iota_dimension=1 "
       "u = s8[300000] iota(), iota_dimension=0 "
