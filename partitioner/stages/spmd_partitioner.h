@@ -8,7 +8,7 @@
 // its operands are resharded to it by the cheapest plans from wherever they already are (a value is kept in
 // every sharding it was once resharded to); the result stays in the sharding it was computed in, partial sums
 // included, until a consumer needs another. Ops linear in a partial operand pass it on when that costs no
-// more.
+// more. Programs that are not too large are then searched for ways to compute all ops together that send less (../search).
 #ifndef TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
 #define TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
 
