@@ -6,6 +6,7 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/instruction_builder.h"
+#include "hlo/ir/replace_instructions.h"
 
 namespace toroid {
 namespace {
@@ -58,30 +59,19 @@ std::vector<bool> ReadByReshapes(const Computation& computation) {
 }
 
 absl::StatusOr<bool> RunIn(Computation* computation) {
-  const int n = computation->size();
   const std::vector<bool> reshaped = ReadByReshapes(*computation);
-  std::vector<Instruction*> now(n, nullptr), order;
+  std::vector<Instruction*> now(reshaped.size(), nullptr);
   InstructionBuilder b(computation);
   bool changed = false;
-  for (int i = 0; i < n; ++i) {
-    Instruction* op = computation->instruction(i);
-    for (int k = 0; changed && k < op->num_operands(); ++k) {
-      const int index = op->operand(k)->index();
-      if (index < n && now[index] != nullptr) op->set_operand(k, now[index]);
-    }
-    if (!reshaped[i] || !TakesOneRow(*op)) {
-      order.push_back(op);
-      continue;
-    }
-    const int size = computation->size();
+  for (size_t i = 0; i < now.size(); ++i) {
+    const Instruction* op = computation->instruction(static_cast<int>(i));
+    if (!reshaped[i] || !TakesOneRow(*op)) continue;
     b.set_metadata(op->metadata());
     now[i] = TakeRows(b, *op);
-    RETURN_IF_ERROR(b.status());
-    for (int k = size; k < computation->size(); ++k) order.push_back(computation->instruction(k));
-    order.push_back(op);
     changed = true;
   }
-  if (changed) computation->Reorder(order);
+  RETURN_IF_ERROR(b.status());
+  if (changed) RETURN_IF_ERROR(ReplaceInstructions(computation, now));
   return changed;
 }
 
