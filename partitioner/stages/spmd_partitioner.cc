@@ -301,9 +301,10 @@ absl::Status Search(const PartitionOptions& options, PreparedProgram* program, C
   RETURN_IF_ERROR(SearchNeighbours(neighbours, &plan));
 
   const Mesh& mesh = program->annotations.mesh;
-  for (const AxisUnits& units : {UnitsOf(mesh, plan), SingleAxes(mesh)}) {
-    const bool finer = units.size() > UnitsOf(mesh, plan).size();
-    if (finer && mesh.num_axes() > kFewAxes) break;
+  std::vector<AxisUnits> tried = {UnitsOf(mesh, plan)};
+  if (mesh.num_axes() <= kFewAxes && tried[0] != SingleAxes(mesh)) tried.push_back(SingleAxes(mesh));
+  for (const AxisUnits& units : tried) {
+    const bool finer = &units != &tried[0];
     FrontierSearch frontier;
     frontier.program = program;
     frontier.plan = &plan;
