@@ -17,8 +17,8 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(Computation* computation, int64_t sublanes)
-      : computation_(computation), n_(computation->size()), plan_(PlanGroups(*computation, sublanes)), copy_(n_), stamp_(n_, 0) {}
+  Fuser(Computation* computation, const Tiling& tiling)
+      : computation_(computation), n_(computation->size()), plan_(PlanGroups(*computation, tiling)), copy_(n_), stamp_(n_, 0) {}
 
   absl::StatusOr<bool> Run() {
     std::vector<Instruction*> now(n_, nullptr);
@@ -185,7 +185,7 @@ absl::StatusOr<bool> FusionPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (Computation* computation : run) {
     if (computation->is_fusion()) continue;
-    ASSIGN_OR_RETURN(const bool now, Fuser(computation, sublanes_).Run());
+    ASSIGN_OR_RETURN(const bool now, Fuser(computation, tiling_).Run());
     changed |= now;
   }
   if (changed) EliminateDeadCode(module->get());

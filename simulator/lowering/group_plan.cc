@@ -13,11 +13,11 @@ namespace {
 // Written values into groups: at first one each, then merged.
 class Grouper {
  public:
-  Grouper(const Computation& computation, int64_t sublanes)
+  Grouper(const Computation& computation, const Tiling& tiling)
       : computation_(computation),
         users_(computation),
         n_(computation.size()),
-        made_(FindWrittenValues(computation, users_, sublanes)),
+        made_(FindWrittenValues(computation, users_, tiling)),
         inside_(computation, &made_) {}
 
   GroupPlan Run() {
@@ -248,6 +248,6 @@ void Grouper::Collect() {
 
 }  // namespace
 
-GroupPlan PlanGroups(const Computation& computation, int64_t sublanes) { return Grouper(computation, sublanes).Run(); }
+GroupPlan PlanGroups(const Computation& computation, const Tiling& tiling) { return Grouper(computation, tiling).Run(); }
 
 }  // namespace toroid

@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)
-      .Add<FusionPass>(tiling.sublanes);
+      .Add<FusionPass>(tiling);
   if (core.program_memory_share() > 0) {
     pipeline.Add<RematerializationPass>(
         static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()), tiling);

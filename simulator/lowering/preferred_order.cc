@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/unit_dims.h"
@@ -98,6 +99,22 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
           further.dims.push_back(at == before.end() ? -1 : after[at - before.begin()]);
         }
         todo.push_back(std::move(further));
+      } else if (user->opcode() == Opcode::kReshape) {
+        // Rows are cut and joined in place, lanes not.
+        const auto keeps = [&](const Dims& own) {
+          Dims order;
+          for (const int64_t d : own) order.push_back(place.dims[d]);
+          if (absl::c_linear_search(order, -1)) return false;
+          order = OrderFrom(place.op->shape(), order);
+          const auto through = OrderThroughReshape(place.op->shape(), user->shape(), order);
+          if (!through) return false;
+          Shape from = place.op->shape(), to = user->shape();
+          SetOrder(order, &from);
+          SetOrder(*through, &to);
+          return KeepsTiles(from, to, state.tiling.sublanes);
+        };
+        const Dims other = {pair[1], pair[0]};
+        if (nearest.empty() && !keeps(pair) && keeps(other)) nearest = other;
       } else if (IsElementwise(user->opcode()) && user->shape().dims() == place.op->shape().dims()) {
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;

@@ -5,6 +5,7 @@
 #include <queue>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/unit_dims.h"
@@ -39,14 +40,16 @@ bool IsArithmetic(const Instruction& op) {
 
 class Finder {
  public:
-  Finder(const Computation& computation, const UserMap& users, int64_t sublanes)
+  Finder(const Computation& computation, const UserMap& users, const Tiling& tiling)
       : computation_(computation), users_(users), n_(computation.size()), inside_(computation, &values_) {
     values_.written.assign(n_, false);
     values_.renamed.assign(n_, false);
     values_.owner.assign(n_, nullptr);
     values_.only_joined.assign(n_, false);
     values_.recomputed.assign(n_, false);
-    for (int i = 0; i < n_; ++i) values_.recomputed[i] = IsRecomputed(*At(i), sublanes);
+    for (int i = 0; i < n_; ++i) {
+      values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes);
+    }
   }
 
   WrittenValues Run() {
@@ -60,6 +63,21 @@ class Finder {
 
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
+
+  // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
+  bool MovesTilesForDots(const Instruction& op, int64_t lanes) const {
+    if (op.opcode() != Opcode::kReshape) return false;
+    for (const Shape& shape : {op.shape(), op.operand(0)->shape()}) {
+      const Dims order = PhysicalOrder(shape);
+      if (order.empty() || shape.dim(order[0]) % lanes != 0) return false;
+    }
+    const auto is_product = [](const Instruction* user) { return user->opcode() == Opcode::kDot; };
+    const auto users = users_.users(op);
+    return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
+      return is_product(user) || (user->opcode() == Opcode::kConvert && !users_.users(*user).empty() &&
+                                  absl::c_all_of(users_.users(*user), is_product));
+    });
+  }
 
   // made_[i]: arithmetic on arrays has been done to make it, not counting what is written.
   void FindArithmetic() {
@@ -347,7 +365,7 @@ int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
   return static_cast<int64_t>(found.size());
 }
 
-bool IsRecomputed(const Instruction& op, int64_t sublanes) {
+bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
   if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
   switch (op.opcode()) {
     case Opcode::kCopy:
@@ -362,14 +380,14 @@ bool IsRecomputed(const Instruction& op, int64_t sublanes) {
     case Opcode::kReverse:
       return true;
     case Opcode::kReshape:
-      return KeepsTiles(op.operand(0)->shape(), op.shape(), sublanes);
+      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
     default:
       return IsElementwise(op.opcode());
   }
 }
 
-WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, int64_t sublanes) {
-  return Finder(computation, users, sublanes).Run();
+WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling) {
+  return Finder(computation, users, tiling).Run();
 }
 
 }  // namespace toroid

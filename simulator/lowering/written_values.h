@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hlo/ir/module.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 
@@ -27,10 +28,10 @@ struct WrittenValues {
   bool IsInMemory(const Instruction& value) const;
 };
 
-WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, int64_t sublanes);
+WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling);
 
 // A cheap op whose result can be made where it is read: elementwise, broadcast, slice, reshape and transpose in place.
-bool IsRecomputed(const Instruction& op, int64_t sublanes);
+bool IsRecomputed(const Instruction& op, const Tiling& tiling);
 
 // What values are made from inside of their groups.
 class InsideOfGroups {
