@@ -57,6 +57,11 @@ class LayoutAssigner {
   }
 
  private:
+  bool KeepsTilesIn(Shape from, const Dims& before, Shape to, const Dims& after) const {
+    SetOrder(before, &from);
+    SetOrder(after, &to);
+    return KeepsTiles(from, to, tiling_.sublanes);
+  }
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }
 
@@ -83,6 +88,9 @@ class LayoutAssigner {
     copy->set_metadata(value->metadata());
     return copy;
   }
+  // Of another name of an array, by a reshape that moves elements: the name of a copy of that array, if it lies so that this
+  // reshape moves nothing. Null otherwise.
+  Instruction* CopyBeforeReshape(Instruction* value, const Dims& order);
   void Need(Instruction* op, int k, const Dims& order, bool is_written = false) {
     Instruction* operand = op->operand(k);
     Instruction* now = As(operand, order, is_written);
@@ -110,14 +118,51 @@ Instruction* LayoutAssigner::As(Instruction* value, const Dims& order, bool is_w
   }
   if (LiesAlike(value->shape(), OrderOf(value), order)) return value;
   if (state_.IsFlexible(value) && !is_written) return value;
-  Instruction*& copy = copies_[{value, SizedOrder(value->shape(), order)}];
+  const std::pair<const Instruction*, Dims> key = {value, SizedOrder(value->shape(), order)};
+  if (const auto known = copies_.find(key); known != copies_.end()) return known->second;
+  Instruction* copy = CopyBeforeReshape(value, order);
   if (copy == nullptr) {
     Shape shape = value->shape();
     SetOrder(order, &shape);
     copy = computation_->Add(Opcode::kCopy, shape, {value});
     copy->set_metadata(value->metadata());
   }
+  copies_[key] = copy;
   return copy;
+}
+
+Instruction* LayoutAssigner::CopyBeforeReshape(Instruction* value, const Dims& order) {
+  // From the value back to the array; orders of the operands, as they would be.
+  std::vector<Instruction*> names;
+  std::vector<Dims> wanted;
+  Dims now = order;
+  bool moves = false;
+  Instruction* source = value;
+  while (source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kReshape) {
+    Instruction* from = source->operand(0);
+    if (!Known(source) || !Known(from) || from->shape().rank() == 0 || state_.IsFlexible(from)) return nullptr;
+    Dims own;
+    if (source->opcode() == Opcode::kTranspose) {
+      for (const int64_t d : now) own.push_back(source->dimensions()[d]);
+    } else {
+      const auto through = OrderThroughReshape(source->shape(), from->shape(), now);
+      if (!through || !KeepsTilesIn(from->shape(), *through, source->shape(), now)) return nullptr;
+      own = *through;
+      moves |= !KeepsTilesIn(from->shape(), OrderOf(from), source->shape(), OrderOf(source));
+    }
+    names.push_back(source);
+    wanted.push_back(now);
+    now = own;
+    source = from;
+  }
+  if (!moves) return nullptr;
+  Instruction* made = As(source, now, /*is_written=*/true);
+  for (size_t i = names.size(); i-- > 0;) {
+    Shape shape = names[i]->shape();
+    SetOrder(wanted[i], &shape);
+    made = computation_->AddClone(*names[i], shape, {made});
+  }
+  return made;
 }
 
 void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
@@ -244,6 +289,9 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kConvolution:
       for (Instruction* operand : op->operands()) {
         if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_));
+      }
+      if (opcode == Opcode::kDot) {
+        for (const int side : {0, 1}) Need(op, side, OrderOfOperand(*op, side, OrderOf(op->operand(side))));
       }
       order = opcode == Opcode::kDot ? OrderOfDot(op, state_) : OrderOfConvolution(op, state_);
       break;

@@ -15,6 +15,7 @@
 #include "simulator/lowering/row_scatter_pass.h"
 #include "simulator/lowering/simplify_pass.h"
 #include "simulator/lowering/tiling.h"
+#include "simulator/lowering/vector_product_pass.h"
 
 namespace toroid {
 
@@ -34,6 +35,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
   pipeline.Add<SplitCollectivesPass>()
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
+      .Add<VectorProductPass>()
       .Add<SimplifyPass>()
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)

@@ -152,6 +152,20 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   return OrderFrom(dot->shape(), WantedOrder(dot, pair, state));
 }
 
+Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
+  const DotView view(dot);
+  const Shape& shape = dot.operand(side)->shape();
+  const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+  const Dims sized = SizedOrder(shape, order);
+  const auto is_batch = [&](int64_t d) { return absl::c_linear_search(batch, d); };
+  if (sized.empty() || !is_batch(sized[0])) return order;
+  Dims first;
+  for (const int64_t d : sized) {
+    if (!is_batch(d)) first.push_back(d);
+  }
+  return first.size() < 2 ? order : OrderFrom(shape, first);
+}
+
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state) {
   const ConvolutionView view(*convolution);
   const Shape& shape = convolution->shape();

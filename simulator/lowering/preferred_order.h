@@ -41,6 +41,8 @@ bool WantsDenseOperands(const Instruction& op);
 Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state);
 
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state);
+// The order in which a dot takes an operand that lies in `order`: lanes are along a dimension that is multiplied.
+Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order);
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state);
 
 // The order in which a reduction reads what has none: lanes along a dimension that stays, if it fills them.

@@ -38,6 +38,12 @@ bool IsArithmetic(const Instruction& op) {
          op.opcode() != Opcode::kBitcastConvert;
 }
 
+// Gives dimensions another order, or leaves some of one element out.
+bool IsInPlace(const Instruction& op) {
+  return op.opcode() == Opcode::kTranspose ||
+         (op.opcode() == Opcode::kReshape && SameButUnitDims(op.operand(0)->shape(), op.shape()));
+}
+
 class Finder {
  public:
   Finder(const Computation& computation, const UserMap& users, const Tiling& tiling)
@@ -161,9 +167,7 @@ void Finder::TakeEpilogue(const Instruction* dot) {
     const int i = next.top();
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
-    const bool in_place =
-        user->opcode() == Opcode::kTranspose ||
-        (user->opcode() == Opcode::kReshape && SameButUnitDims(user->operand(0)->shape(), user->shape()));
+    const bool in_place = IsInPlace(*user);
     if (!values_.recomputed[i] || values_.owner[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
         !(IsElementwise(user->opcode()) || in_place)) {
       break;
@@ -320,7 +324,8 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 IsElementwise(user->opcode()) && user->shape().NumElements() == value->shape().NumElements()) {
+                 (IsElementwise(user->opcode()) || IsInPlace(*user)) &&
+                 user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }
     }
