@@ -80,7 +80,7 @@ void Grouper::Group() {
     group_of_[i] = g;
     values_[g].push_back(i);
     inside_.ForLeaves(op, [&](const Instruction* leaf) {
-      if (leaf->index() != g) inputs_[g].push_back(leaf->index());
+      if (made_.SourceOf(leaf)->index() != g) inputs_[g].push_back(leaf->index());
     });
   }
   // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on; what joins

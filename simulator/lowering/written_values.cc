@@ -320,7 +320,7 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         }
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
-          waits |= leaf != value && level[leaf->index()] >= level[value->index()];
+          waits |= values_.SourceOf(leaf) != value && level[leaf->index()] >= level[value->index()];
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&

@@ -26,6 +26,11 @@ struct WrittenValues {
 
   // Written, or in memory under this or another name, or no work at all.
   bool IsInMemory(const Instruction& value) const;
+  // What a value is another name of, itself if it is none.
+  const Instruction* SourceOf(const Instruction* value) const {
+    while (renamed[value->index()]) value = value->operand(0);
+    return value;
+  }
 };
 
 WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling);
