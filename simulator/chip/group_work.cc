@@ -124,6 +124,14 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       AddSlots(2 * core_.vector().slots_of().simple() * window * Registers(op.operand(1)->shape()), made_for);
       return;
     }
+    case Opcode::kConcatenate: {
+      // Each operand is padded to the result, and the largest is taken.
+      double operands = 0;
+      for (const Instruction* operand : op.operands()) operands += Bytes(operand->shape());
+      const double passes = 1 + movement.concatenate_passes() * static_cast<double>(op.num_operands());
+      AddRead(std::max(0.0, passes * Bytes(op.shape()) - operands), made_for);
+      return;
+    }
     case Opcode::kSort:
     case Opcode::kTopK: {
       if (op.num_operands() == 0) return;
@@ -259,14 +267,6 @@ void Accountant::Single(const Instruction& op) {
     product_space_ = PaddedElements(op.shape(), tiling_);
   } else {
     AddOp(op, kForResults);
-  }
-  if (op.opcode() == Opcode::kConcatenate) {
-    // Each operand is padded to the result, and the largest is taken.
-    const double result = Bytes(op.shape());
-    work_->bytes = result * (2 + core_.movement().concatenate_passes() * static_cast<double>(op.num_operands()));
-    space_ = PaddedElements(op.shape(), tiling_);
-    work_->registers = space_ / register_;
-    return;
   }
   const bool picks = op.opcode() == Opcode::kSlice || op.opcode() == Opcode::kDynamicSlice || op.opcode() == Opcode::kGather;
   const bool updates = op.opcode() == Opcode::kDynamicUpdateSlice || op.opcode() == Opcode::kScatter;

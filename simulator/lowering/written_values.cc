@@ -44,17 +44,33 @@ bool IsInPlace(const Instruction& op) {
          (op.opcode() == Opcode::kReshape && SameButUnitDims(op.operand(0)->shape(), op.shape()));
 }
 
+// Puts arrays beside each other or values around one: operands come from memory.
+bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
+
+// The first elements of an array, in the same number of tiles.
+bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kSlice) return false;
+  const SliceView view(op);
+  for (int d = 0; d < op.shape().rank(); ++d) {
+    if (view[d].start != 0 || view[d].stride != 1) return false;
+  }
+  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+  return before == after && before.size() > 1 &&
+         PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
+}
+
 class Finder {
  public:
   Finder(const Computation& computation, const UserMap& users, const Tiling& tiling)
-      : computation_(computation), users_(users), n_(computation.size()), inside_(computation, &values_) {
+      : computation_(computation), users_(users), tiling_(tiling), n_(computation.size()), inside_(computation, &values_) {
     values_.written.assign(n_, false);
     values_.renamed.assign(n_, false);
     values_.owner.assign(n_, nullptr);
     values_.only_joined.assign(n_, false);
     values_.recomputed.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
-      values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes);
+      values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes) ||
+                              (Places(*At(i)) && IsReadElementwise(*At(i)));
     }
   }
 
@@ -70,6 +86,13 @@ class Finder {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
 
+  bool IsReadElementwise(const Instruction& op) const {
+    const auto users = users_.users(op);
+    return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
+           absl::c_all_of(users, [&](const Instruction* user) {
+             return IsElementwise(user->opcode()) && user->shape().NumElements() == op.shape().NumElements();
+           });
+  }
   // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
   bool MovesTilesForDots(const Instruction& op, int64_t lanes) const {
     if (op.opcode() != Opcode::kReshape) return false;
@@ -136,6 +159,7 @@ class Finder {
 
   const Computation& computation_;
   const UserMap& users_;
+  const Tiling tiling_;
   const int n_;
   WrittenValues values_;
   InsideOfGroups inside_;
@@ -222,6 +246,7 @@ bool Finder::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
+    if (Places(*user) && op->shape().rank() > 0) return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;
@@ -280,7 +305,8 @@ void Finder::Write() {
       values_.written[i] = true;
       continue;
     }
-    if ((op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape) && values_.IsInMemory(*op->operand(0))) {
+    const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape || IsFirstOfTiles(*op, tiling_);
+    if (is_name && values_.IsInMemory(*op->operand(0))) {
       values_.renamed[i] = true;
       continue;
     }
