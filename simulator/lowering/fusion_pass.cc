@@ -28,6 +28,7 @@ class Fuser {
     for (int i = 0; i < n_; ++i) {
       if (!plan_.renamed[i]) continue;
       Instruction* op = computation_->instruction(i);
+      if (op->opcode() == Opcode::kSlice) continue;
       now[i] = computation_->Add(Opcode::kBitcast, op->shape(), {op->operand(0)}, op->name());
       now[i]->set_metadata(op->metadata());
       changed = true;

@@ -290,7 +290,9 @@ void LayoutAssigner::Assign(Instruction* op) {
       for (Instruction* operand : op->operands()) {
         if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_));
       }
-      if (opcode == Opcode::kDot) {
+      if (opcode == Opcode::kConvolution) {
+        Need(op, 0, OrderOfImages(*op, OrderOf(op->operand(0)), tiling_));
+      } else {
         for (const int side : {0, 1}) Need(op, side, OrderOfOperand(*op, side, OrderOf(op->operand(side))));
       }
       order = opcode == Opcode::kDot ? OrderOfDot(op, state_) : OrderOfConvolution(op, state_);
@@ -335,7 +337,15 @@ void LayoutAssigner::Assign(Instruction* op) {
       Instruction* from = op->operand(0);
       if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_));
       order = OrderOf(from);
-      if (!IsRunningFold(*op)) break;
+      if (!IsRunningFold(*op)) {
+        // Pooling: images are the first dimension, features the last one, if windows span neither.
+        const WindowView window(*op);
+        const int64_t last = window.rank() - 1;
+        if (last >= 2 && window[0].IsTrivial() && window[last].IsTrivial()) {
+          order = OrderOfWindows(op->shape(), last, 0, tiling_);
+        }
+        break;
+      }
       // The dimension that is folded goes outermost: what is added to each other lies in registers of its own. Rows may
       // come from elsewhere, lanes not.
       const WindowView window(*op);

@@ -9,6 +9,11 @@
 #include "simulator/lowering/unit_dims.h"
 
 namespace toroid {
+namespace {
+
+bool HasDimension(const Shape& shape, int64_t d) { return d >= 0 && d < shape.rank(); }
+
+}  // namespace
 
 bool WantsDenseOperands(const Instruction& op) {
   switch (op.opcode()) {
@@ -166,15 +171,32 @@ Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
   return first.size() < 2 ? order : OrderFrom(shape, first);
 }
 
+Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tiling& tiling) {
+  const ConvolutionView view(convolution);
+  const Shape& shape = convolution.operand(0)->shape();
+  const int64_t features = view.input_feature(), batch = view.input_batch();
+  if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
+  const Dims sized = SizedOrder(shape, order);
+  if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
+  if (shape.dim(features) == 1 || shape.dim(batch) == 1) return order;
+  const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
+  return few ? OrderFrom(shape, {batch, features}) : OrderFrom(shape, {features, batch});
+}
+
+Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling) {
+  if (!HasDimension(shape, features) || !HasDimension(shape, batch) || shape.dim(features) == 1 || shape.dim(batch) == 1) {
+    return LeastPaddingOrder(shape, tiling);
+  }
+  const auto padded = [&](int64_t minor, int64_t second) {
+    return PaddedElements(1, shape.dim(second), shape.dim(minor), ByteWidth(shape.element_type()), tiling);
+  };
+  return padded(batch, features) < padded(features, batch) ? OrderFrom(shape, {batch, features})
+                                                           : OrderFrom(shape, {features, batch});
+}
+
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state) {
   const ConvolutionView view(*convolution);
-  const Shape& shape = convolution->shape();
-  const int64_t features = view.output_feature(), batch = view.output_batch();
-  if (features < 0 || batch < 0 || features >= shape.rank() || batch >= shape.rank() || shape.dim(features) == 1 ||
-      shape.dim(batch) < state.tiling.sublanes) {
-    return LeastPaddingOrder(shape, state.tiling);
-  }
-  return OrderFrom(shape, {features, batch});
+  return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
 }
 
 Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling) {

@@ -43,7 +43,13 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state);
 // The order in which a dot takes an operand that lies in `order`: lanes are along a dimension that is multiplied.
 Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order);
+// The order in which a convolution takes what it slides over, that lies in `order`: as it is, if features or images lie along
+// lanes. Otherwise features along lanes, images as rows; the other way round if features fill no more than a register's rows
+// of two bf16 each.
+Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tiling& tiling);
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state);
+// Of what is made window by window: its tiles span features and batch, whichever way pads less.
+Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling);
 
 // The order in which a reduction reads what has none: lanes along a dimension that stays, if it fills them.
 Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling);

@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/chip/movement.h"
 #include "simulator/lowering/unit_dims.h"
 
 namespace toroid {
@@ -46,18 +47,6 @@ bool IsInPlace(const Instruction& op) {
 
 // Puts arrays beside each other or values around one: operands come from memory.
 bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
-
-// The first elements of an array, in the same number of tiles.
-bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
-  if (op.opcode() != Opcode::kSlice) return false;
-  const SliceView view(op);
-  for (int d = 0; d < op.shape().rank(); ++d) {
-    if (view[d].start != 0 || view[d].stride != 1) return false;
-  }
-  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
-  return before == after && before.size() > 1 &&
-         PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
-}
 
 class Finder {
  public:
@@ -136,9 +125,11 @@ class Finder {
   // Sets values_.owner of what dots take behind them, to the last of it.
   void TakeEpilogues() {
     for (int i = n_ - 1; i >= 0; --i) {
-      if (!IsMatrixOp(At(i)->opcode())) continue;
+      const bool is_pooling = At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() && !IsRunningFold(*At(i));
+      if (!IsMatrixOp(At(i)->opcode()) && !is_pooling) continue;
       if (values_.owner[i] != nullptr) continue;
       TakeEpilogue(At(i));
+      if (is_pooling) continue;
       TakeNestedDot(At(i));
     }
   }

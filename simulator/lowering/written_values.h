@@ -14,7 +14,8 @@ namespace toroid {
 // All by index.
 struct WrittenValues {
   std::vector<bool> written;
-  // Transposes and reshapes that give another name to memory that is written: no group makes them.
+  // Transposes and reshapes that give another name to memory that is written, slices that are the first of its tiles: no
+  // group makes them.
   std::vector<bool> renamed;
   // Could be made where they are read (IsRecomputed).
   std::vector<bool> recomputed;
