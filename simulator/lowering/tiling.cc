@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hlo/ir/attribute_views.h"
+
 namespace toroid {
 namespace {
 
 double RoundUp(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
-
-int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
-  const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
-  if (second_minor <= quarter && element_bytes >= 4) return quarter;
-  if (second_minor <= half) return half;
-  return tiling.sublanes;
-}
 
 double PaddedVector(int64_t n, const Tiling& tiling) {
   const double whole = static_cast<double>(tiling.sublanes) * tiling.lanes;
@@ -23,6 +18,24 @@ double PaddedVector(int64_t n, const Tiling& tiling) {
 }
 
 }  // namespace
+
+bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kSlice) return false;
+  const SliceView view(op);
+  for (int d = 0; d < op.shape().rank(); ++d) {
+    if (view[d].start != 0 || view[d].stride != 1) return false;
+  }
+  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+  return before == after && before.size() > 1 &&
+         PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
+}
+
+int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
+  const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
+  if (second_minor <= quarter && element_bytes >= 4) return quarter;
+  if (second_minor <= half) return half;
+  return tiling.sublanes;
+}
 
 double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling) {
   return outer * RoundUp(static_cast<double>(second_minor), RowsOfTile(second_minor, element_bytes, tiling)) *

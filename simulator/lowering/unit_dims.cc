@@ -1,5 +1,9 @@
 #include "simulator/lowering/unit_dims.h"
 
+#include <algorithm>
+
+#include "simulator/lowering/tiling.h"
+
 namespace toroid {
 
 Dims SizedDims(const Shape& shape) {
@@ -21,14 +25,18 @@ bool SameButUnitDims(const Shape& a, const Shape& b) {
 
 bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes) {
   if (SameButUnitDims(from, to)) return true;
-  const Dims before = SizedDims(from), after = SizedDims(to);
-  if (before.empty() || after.empty()) return true;
-  if (from.dim(before.back()) != to.dim(after.back())) return false;
-  const auto rows = [](const Shape& shape, const Dims& dims) {
-    return dims.size() < 2 ? int64_t{1} : shape.dim(dims[dims.size() - 2]);
+  // Of dimensions minor to major.
+  const auto keeps = [&](const Dims& before, const Dims& after) {
+    if (before.empty() || after.empty()) return true;
+    if (from.dim(before[0]) != to.dim(after[0])) return false;
+    const int64_t a = before.size() < 2 ? 1 : from.dim(before[1]), b = after.size() < 2 ? 1 : to.dim(after[1]);
+    return a == b || (a % sublanes == 0 && b % sublanes == 0);
   };
-  const int64_t a = rows(from, before), b = rows(to, after);
-  return a == b || (a % sublanes == 0 && b % sublanes == 0);
+  if (keeps(PhysicalOrder(from), PhysicalOrder(to))) return true;
+  Dims before = SizedDims(from), after = SizedDims(to);
+  std::reverse(before.begin(), before.end());
+  std::reverse(after.begin(), after.end());
+  return keeps(before, after);
 }
 
 }  // namespace toroid

@@ -12,8 +12,8 @@ Dims SizedDims(const Shape& shape);
 // Both have the same sizes once dimensions of one element are dropped.
 bool SameButUnitDims(const Shape& a, const Shape& b);
 
-// A reshape that leaves data in place, whatever the sizes: row-major order of rows and tiles is kept if the minor
-// dimension stays and rows are merged or split in whole tiles of `sublanes` rows.
+// A reshape that leaves data in place: its layouts have the same minor dimension, and rows are merged or split in whole
+// tiles of `sublanes` rows. The layouts are such that elements follow each other in the same order.
 bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes);
 
 }  // namespace toroid
