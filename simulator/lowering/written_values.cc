@@ -227,7 +227,7 @@ void Finder::TakeNestedDot(const Instruction* dot) {
       const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
       if (!among(view.rhs_batch()) && !among(view.rhs_contracting())) features *= rhs.dim(d);
     }
-    if (features > kNestedFeatures || view.lhs_batch().empty()) continue;
+    if (features > kNestedFeatures) continue;
     values_.owner[value->index()] = values_.owner[dot->index()] != nullptr ? values_.owner[dot->index()] : dot;
     return;
   }
