@@ -31,7 +31,7 @@ struct ChipEstimate {
   double TemporaryError() const { return model_temporary / compiler_temporary - 1; }
 };
 
-// The sum over the groups of the entry, and by class (group_class.h).
+// The sum over the groups of the entry, and by class (op_class.h).
 struct ProgramTime {
   double microseconds = 0;
   double temporary_bytes = 0;

@@ -10,7 +10,7 @@
 #include "hlo/io/hlo_text.h"
 #include "runtime/engine/executor.h"
 #include "simulator/chip/chip_model.h"
-#include "simulator/chip/group_class.h"
+#include "simulator/chip/op_class.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
 
@@ -122,8 +122,9 @@ TEST(LowerTest, ADotThatContractsNothingIsAProductOfBroadcasts) {
     EXPECT_THAT(Groups(entry), Not(Contains("dot")));
   }
   // The dimensions of y change places.
-  constexpr char kTurned[] = R"( x = f32[3,8] parameter(0) y = f32[8,3,5] parameter(1)
-    ROOT d = f32[3,8,5] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={1,0} )";
+  constexpr char kTurned[] = R"( x = f32[3,8] parameter(0) y = f32[8,3,5] parameter(1) z = f32[3,8,5] parameter(2)
+    d = f32[3,8,5] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={1,0}
+    ROOT s = f32[3,8,5] add(d, z) )";
   ExpectSameValues(kTurned);
   EXPECT_THAT(Groups(kTurned), Not(Contains("dot")));
 }
