@@ -18,7 +18,7 @@
 #include "hlo/io/hlo_text.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/chip/chip_model.h"
-#include "simulator/chip/group_class.h"
+#include "simulator/chip/op_class.h"
 #include "simulator/lowering/lower.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/memory/temporaries.h"

@@ -3,8 +3,9 @@
 // Calibrated were parameters on every third of the one-core programs (in the order of their names, from the first), and
 // those that tpu_v3_core.textproto says on the MoE layers, whose groups were also looked at for the rules of fusion and
 // layout: the figures of the layers are fits. The other two thirds were seen while rules were found, never fitted; programs
-// in held_out were made after the first rules, and two rules (optimizers, tuples of calls) mended on them. Of those in unseen
-// the errors were written down before anyone looked at their groups; what was mended since, docs/machine_model.md says.
+// in held_out were made after the first rules, those in unseen and later after those found on them, and what missed by most led
+// to further rules: all were seen. Those in last were made when all that was done, and no rule was changed on them;
+// docs/machine_model.md says how each set did when it was new.
 #ifndef TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
 #define TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
 
@@ -31,7 +32,7 @@ struct ChipEstimate {
   double TemporaryError() const { return model_temporary / compiler_temporary - 1; }
 };
 
-// The sum over the groups of the entry, and by class (group_class.h).
+// The sum over the groups of the entry, and by class (op_class.h).
 struct ProgramTime {
   double microseconds = 0;
   double temporary_bytes = 0;
@@ -40,7 +41,7 @@ struct ProgramTime {
 absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core);
 
 // The one-core programs of `folder` for which the compiler estimates all groups: tests/corpus/tpu_v3, of which a third
-// calibrates, or tests/corpus/tpu_v3/held_out and unseen, of which none does.
+// calibrates, or another folder there, of which none does.
 absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
                                                            const CoreSpec& core);
 

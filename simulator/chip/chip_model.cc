@@ -57,7 +57,10 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     bytes = work.bytes + work.spill_bytes;
     vector = work.slots / slots + core_.vector().cycles_per_register() * work.registers;
     const double window = static_cast<double>(work.single ? memory.single_window_bytes() : memory.window_bytes());
-    cycles += std::max({bytes / stream, vector, movement, transfers});
+    // The small windows of a lone op are packed before the next one is loaded.
+    const double passed = work.single ? std::max(bytes / stream, vector) + work.packing_cycles
+                                      : std::max(bytes / stream, vector + work.packing_cycles);
+    cycles += std::max({passed, movement, transfers});
     if (bytes > window) cycles += memory.window_cycles() * bytes / window;
   } else {
     cycles += core_.matrix().fill_cycles();
@@ -73,7 +76,7 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
       vector += windows.vector;
       bytes += windows.memory * stream;
     }
-    cycles += movement;
+    cycles += movement + work.packing_cycles;
   }
   time.picoseconds = static_cast<int64_t>(std::min(cycles / core_.clock_hertz() * kPicosecondsPerSecond, 4e18));
   time.bound = BoundOf(cycles, matrix, vector, bytes / stream, std::max(movement, transfers));

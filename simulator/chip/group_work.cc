@@ -82,7 +82,7 @@ void Accountant::AddResult(const Instruction& result) {
   const double elements = PaddedElements(shape, tiling_);
   largest_result_ = std::max(largest_result_, elements);
   if (shape.element_type() == xla::PRED) {
-    work_->slots += core_.vector().predicate_cycles() * static_cast<double>(core_.vector().slots()) * Registers(shape);
+    work_->packing_cycles += core_.vector().predicate_cycles() * Registers(shape);
   }
   if (ByteWidth(shape.element_type()) >= 4 || shape.element_type() == xla::PRED) widest_result_ = std::max(widest_result_, elements);
   WorkOn(shape);
@@ -129,6 +129,8 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       return;
     }
     case Opcode::kConcatenate: {
+      // A product takes each tile from where it is.
+      if ((made_for & kForResults) == 0) return;
       // Each operand is padded to the result, and the largest is taken.
       double operands = 0;
       for (const Instruction* operand : op.operands()) operands += Bytes(operand->shape());

@@ -27,6 +27,8 @@ struct GroupWork {
   double registers = 0;
   // Cycles in which elements change their place within registers.
   double movement_cycles = 0;
+  // Cycles in which predicates are packed into bytes, after arithmetic and before they are stored.
+  double packing_cycles = 0;
   // Rows that are read or written one by one, at indices.
   double rows = 0;
   bool single = false;  // An instruction alone.
@@ -36,7 +38,7 @@ struct GroupWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const GroupWork& w) {
-    return H::combine(std::move(h), w.products, w.bytes, w.spill_bytes, w.slots, w.registers, w.movement_cycles, w.rows,
+    return H::combine(std::move(h), w.products, w.bytes, w.spill_bytes, w.slots, w.registers, w.movement_cycles, w.packing_cycles, w.rows,
                       w.single, w.matrix_flops, w.vector_flops, w.ideal_bytes);
   }
   bool operator==(const GroupWork&) const = default;

@@ -73,6 +73,11 @@ class LayoutAssigner {
 
   // The value in that layout: itself, or a copy.
   Instruction* As(Instruction* value, const Dims& order, bool is_written = false);
+  // It lies so, or a copy of it does.
+  bool HasCopyAs(const Instruction& value, const Dims& order) const {
+    return LiesAlike(value.shape(), OrderOf(&value), order) ||
+           copies_.contains(std::pair<const Instruction*, Dims>(&value, SizedOrder(value.shape(), order)));
+  }
   // As a result of the program: an argument under another name is copied.
   Instruction* AsResult(Instruction* value) {
     if (!value->shape().IsArray()) return value;
@@ -108,6 +113,8 @@ class LayoutAssigner {
   const int n_;
   std::vector<Dims>& orders_;
   absl::flat_hash_map<std::pair<const Instruction*, Dims>, Instruction*> copies_;
+  // Arguments of which an elementwise op needed a copy: how that lies.
+  absl::flat_hash_map<const Instruction*, Dims> turned_;
 };
 
 Instruction* LayoutAssigner::As(Instruction* value, const Dims& order, bool is_written) {
@@ -191,7 +198,7 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
         const bool is_written = IsElementwise(made->opcode()) && made->shape().rank() > 1;
         if (!Known(from) && !Known(made) && is_written) {
           // Written before it is spread: as it is made best.
-          Settle(made, NaturalOrder(made, LeastPaddingOrder(made->shape(), tiling_)));
+          Settle(made, NaturalOrder(made, LeastPaddingOrder(made->shape(), tiling_), tiling_));
           if (!Known(from)) {
             orders_[from->index()] =
                 OrderThroughReshape(made->shape(), from->shape(), OrderOf(made)).value_or(RowMajorOrder(from->shape()));
@@ -231,21 +238,41 @@ bool LayoutAssigner::IsTurnedArgument(const Instruction& value) const {
 void LayoutAssigner::AssignElementwise(Instruction* op) {
   // The layout of the first operand that has one; of one that would have to be written for a copy first, or of an argument
   // whose dimensions were exchanged, only if there is no other.
+  // Before that: the layout for which the fewest copies are missing. An argument that was copied once is read as the copy.
   const Instruction* leader = nullptr;
   bool leader_is_made = false, leader_is_turned = false;
+  int leader_misses = 0;
+  const auto leads = [&](const Instruction* operand) {
+    return operand->shape().dims() == op->shape().dims() && Known(operand) && operand->shape().rank() > 0 &&
+           !state_.IsFlexible(operand);
+  };
+  const auto lies = [&](const Instruction* operand) {
+    const auto turned = turned_.find(operand);
+    return turned != turned_.end() ? turned->second : OrderOf(operand);
+  };
   for (const Instruction* operand : op->operands()) {
-    if (operand->shape().dims() != op->shape().dims() || !Known(operand) || operand->shape().rank() == 0) continue;
-    if (state_.IsFlexible(operand)) continue;
+    if (!leads(operand)) continue;
     const bool is_made = IsElementwise(operand->opcode()), is_turned = IsTurnedArgument(*operand);
-    if (leader != nullptr && (is_turned || leader_is_made || !is_made) && !leader_is_turned) continue;
+    int misses = 0;
+    for (const Instruction* other : op->operands()) {
+      if (leads(other)) misses += !HasCopyAs(*other, lies(operand));
+    }
+    if (leader != nullptr && misses >= leader_misses &&
+        (misses > leader_misses || ((is_turned || leader_is_made || !is_made) && !leader_is_turned))) {
+      continue;
+    }
     leader = operand;
     leader_is_made = is_made;
     leader_is_turned = is_turned;
+    leader_misses = misses;
   }
   if (leader == nullptr) return;
-  const Dims order = OrderOf(leader);
+  const Dims order = lies(leader);
   for (int k = 0; k < op->num_operands(); ++k) {
-    if (op->operand(k)->shape().dims() == op->shape().dims()) Need(op, k, order);
+    const Instruction* before = op->operand(k);
+    if (before->shape().dims() != op->shape().dims()) continue;
+    Need(op, k, order);
+    if (op->operand(k) != before && before->opcode() == Opcode::kParameter) turned_.try_emplace(before, order);
   }
   orders_[op->index()] = order;
 }
@@ -265,7 +292,7 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
   Dims order = RowMajorOrder(op->shape());
   // A cumulative sum goes back into the order in which its input is made best.
   if (const Instruction* input = InputOfRunningFold(from); input != nullptr && input->shape().dims() == op->shape().dims()) {
-    order = state_.IsFlexible(input) ? NaturalOrder(input, order) : OrderOf(input);
+    order = state_.IsFlexible(input) ? NaturalOrder(input, order, tiling_) : OrderOf(input);
   }
   Need(op, 0, OrderThroughReshape(op->shape(), from->shape(), order).value_or(RowMajorOrder(from->shape())));
   orders_[op->index()] = order;

@@ -31,13 +31,17 @@ bool WantsDenseOperands(const Instruction& op) {
   }
 }
 
-Dims NaturalOrder(const Instruction* value, const Dims& otherwise) {
+Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling& tiling) {
+  const Dims sized = SizedOrder(value->shape(), otherwise);
   std::vector<const Instruction*> todo = {value};
   for (int steps = 0; steps < 16 && !todo.empty(); ++steps) {
     const Instruction* op = todo.back();
     todo.pop_back();
     if (op->opcode() == Opcode::kBroadcast && op->operand(0)->opcode() != Opcode::kIota &&
         SizedDims(op->operand(0)->shape()).size() == 1) {
+      // Few elements would not fill lanes.
+      const int64_t extent = op->operand(0)->shape().NumElements();
+      if (!sized.empty() && extent < tiling.lanes && extent < value->shape().dim(sized[0])) return otherwise;
       return OrderFrom(value->shape(), {op->dimensions()[SizedDims(op->operand(0)->shape())[0]]});
     }
     if (!IsElementwise(op->opcode())) continue;

@@ -55,7 +55,7 @@ Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const T
 Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling);
 
 // The minor dimension of a value made from vectors is that of the first of them: spreading it over rows costs nothing.
-Dims NaturalOrder(const Instruction* value, const Dims& otherwise);
+Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling& tiling);
 
 }  // namespace toroid
 

@@ -281,13 +281,25 @@ Instruction* Simplifier::ProductOfBroadcasts(Instruction* dot) {
       const auto place = std::find(batch.begin(), batch.end(), d);
       places[side].push_back(place != batch.end() ? place - batch.begin() : next++);
     }
-    const bool keeps_order = std::is_sorted(places[side].begin(), places[side].end());
-    if (shape.element_type() != dot->shape().element_type() || !keeps_order) return nullptr;
+    if (shape.element_type() != dot->shape().element_type()) return nullptr;
   }
   Instruction* sides[2];
   for (int side = 0; side < 2; ++side) {
     xla::HloInstructionProto* attrs;
-    sides[side] = computation_->Add(Opcode::kBroadcast, dot->shape(), {dot->operand(side)}, &attrs);
+    Instruction* operand = dot->operand(side);
+    if (!std::is_sorted(places[side].begin(), places[side].end())) {
+      // Dimensions in the order of their places.
+      Dims permutation(places[side].size());
+      for (size_t i = 0; i < permutation.size(); ++i) permutation[i] = static_cast<int64_t>(i);
+      std::sort(permutation.begin(), permutation.end(), [&](int64_t a, int64_t b) { return places[side][a] < places[side][b]; });
+      Shape turned(operand->shape().element_type(), operand->shape().dims());
+      for (size_t i = 0; i < permutation.size(); ++i) turned.set_dim(static_cast<int64_t>(i), operand->shape().dim(permutation[i]));
+      operand = computation_->Add(Opcode::kTranspose, turned, {operand}, &attrs);
+      for (const int64_t d : permutation) attrs->add_dimensions(d);
+      operand->set_metadata(dot->metadata());
+      std::sort(places[side].begin(), places[side].end());
+    }
+    sides[side] = computation_->Add(Opcode::kBroadcast, dot->shape(), {operand}, &attrs);
     for (const int64_t place : places[side]) attrs->add_dimensions(place);
     sides[side]->set_metadata(dot->metadata());
     if (Instruction* simple = SimplifiedBroadcast(sides[side])) sides[side] = simple;

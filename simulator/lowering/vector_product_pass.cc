@@ -55,6 +55,37 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   return b->Convert(b->Reshape(sum, dot->shape().dims()), dot->shape().element_type());
 }
 
+// Both sides have batch and contracted dimensions alone, but for those of one element: a vector each for each of the batch.
+bool IsOfVectorPairs(const Instruction& op) {
+  if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return false;
+  const DotView view(op);
+  if (view.lhs_batch().empty() || op.shape().NumElements() == 0) return false;
+  int64_t own = 1;
+  for (const int64_t d : view.lhs_batch()) own *= op.operand(0)->shape().dim(d);
+  const auto is_vector = [&](const Instruction* operand) {
+    return IsFloat(operand->shape()) && operand->shape().rank() == static_cast<int>(view.lhs_batch().size() + view.lhs_contracting().size());
+  };
+  return own > 1 && is_vector(op.operand(0)) && is_vector(op.operand(1));
+}
+
+Instruction* PairsAsSum(Instruction* dot, InstructionBuilder* b) {
+  const DotView view(*dot);
+  b->set_metadata(dot->metadata());
+  Instruction* left = dot->operand(0);
+  Dims permutation(left->shape().rank(), 0), batch_first;
+  for (size_t i = 0; i < view.lhs_batch().size(); ++i) permutation[view.lhs_batch()[i]] = view.rhs_batch()[i];
+  for (size_t i = 0; i < view.lhs_contracting().size(); ++i) permutation[view.lhs_contracting()[i]] = view.rhs_contracting()[i];
+  Instruction* right = b->Convert(b->Transpose(dot->operand(1), permutation), xla::F32);
+  const Dims contracted(view.lhs_contracting().begin(), view.lhs_contracting().end());
+  Instruction* product = b->Multiply(b->Convert(left, xla::F32), right);
+  Instruction* sum = contracted.empty() ? product : b->Sum(product, contracted);
+  // What is left of the left side's dimensions, in the order of the batch.
+  for (const int64_t d : view.lhs_batch()) {
+    batch_first.push_back(d - std::count_if(contracted.begin(), contracted.end(), [d](int64_t c) { return c < d; }));
+  }
+  return b->Convert(b->Transpose(sum, batch_first), dot->shape().element_type());
+}
+
 }  // namespace
 
 absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
@@ -68,9 +99,10 @@ absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
     for (int i = 0; i < n; ++i) {
       Instruction* op = computation->instruction(i);
       const int side = VectorSide(*op);
-      if (side < 0) continue;
+      const bool is_of_pairs = IsOfVectorPairs(*op);
+      if (side < 0 && !is_of_pairs) continue;
       InstructionBuilder builder(computation);
-      now[i] = AsSum(op, side, &builder);
+      now[i] = is_of_pairs ? PairsAsSum(op, &builder) : AsSum(op, side, &builder);
       RETURN_IF_ERROR(builder.status());
       here = true;
     }

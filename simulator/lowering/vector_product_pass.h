@@ -1,7 +1,8 @@
 // Turns products with a vector into multiplications and a sum, which the vector unit does.
 //
 //   dot(A, v), v without dimensions but those that are contracted  =>  reduce(A * broadcast(v), add)
-// Matrix units would hold a tile for one row that passes it. Products of several vectors (batch dimensions) stay.
+//   dot(V, W), batch and contracted dimensions alone                      =>  reduce(V * transpose(W), add)
+// Matrix units would hold a tile for one row that passes it. Products of matrices with several vectors (batch dimensions) stay.
 // Example: f32[4096] = f32[4096,4096] x f32[4096]. Products of bf16 are added in f32.
 // Source: XLA's algebraic simplifier (dot strength reduction); seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_

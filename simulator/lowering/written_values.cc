@@ -59,7 +59,7 @@ class Finder {
     values_.recomputed.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
       values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes) ||
-                              (Places(*At(i)) && IsReadElementwise(*At(i)));
+                              (Places(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i));
     }
   }
 
@@ -82,6 +82,30 @@ class Finder {
              return IsElementwise(user->opcode()) && user->shape().NumElements() == op.shape().NumElements();
            });
   }
+  // Only products read it, rounded or not.
+  bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const {
+    const auto takes = [&](const Instruction* user) { return is_product(user->opcode()); };
+    const auto users = users_.users(op);
+    return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
+      return takes(user) || (user->opcode() == Opcode::kConvert && !users_.users(*user).empty() &&
+                             absl::c_all_of(users_.users(*user), takes));
+    });
+  }
+  static bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
+  // A concatenation of whole tiles that only products read.
+  bool JoinsTilesForProducts(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp); }
+  bool JoinsTilesForDots(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsDot); }
+  bool JoinsTiles(const Instruction& op) const {
+    if (op.opcode() != Opcode::kConcatenate) return false;
+    const Dims order = PhysicalOrder(op.shape());
+    for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
+      if (order[i] != op.dimension()) continue;
+      for (const Instruction* operand : op.operands()) {
+        if (operand->shape().dim(order[i]) % (i == 0 ? tiling_.lanes : tiling_.sublanes) != 0) return false;
+      }
+    }
+    return true;
+  }
   // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
   bool MovesTilesForDots(const Instruction& op, int64_t lanes) const {
     if (op.opcode() != Opcode::kReshape) return false;
@@ -89,12 +113,7 @@ class Finder {
       const Dims order = PhysicalOrder(shape);
       if (order.empty() || shape.dim(order[0]) % lanes != 0) return false;
     }
-    const auto is_product = [](const Instruction* user) { return user->opcode() == Opcode::kDot; };
-    const auto users = users_.users(op);
-    return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
-      return is_product(user) || (user->opcode() == Opcode::kConvert && !users_.users(*user).empty() &&
-                                  absl::c_all_of(users_.users(*user), is_product));
-    });
+    return IsReadByProducts(op, IsDot);
   }
 
   // made_[i]: arithmetic on arrays has been done to make it, not counting what is written.
@@ -131,10 +150,13 @@ class Finder {
       TakeEpilogue(At(i));
       if (is_pooling) continue;
       TakeNestedDot(At(i));
+      TakeNestedConvolution(At(i));
     }
   }
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
+  // What only a convolution channel by channel reads is made in its windows.
+  void TakeNestedConvolution(const Instruction* convolution);
 
   void Write();
   bool MustBeWritten(const Instruction* op) const;
@@ -227,17 +249,41 @@ void Finder::TakeNestedDot(const Instruction* dot) {
       const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
       if (!among(view.rhs_batch()) && !among(view.rhs_contracting())) features *= rhs.dim(d);
     }
-    if (features > kNestedFeatures || view.lhs_batch().empty()) continue;
+    if (features > kNestedFeatures) continue;
     values_.owner[value->index()] = values_.owner[dot->index()] != nullptr ? values_.owner[dot->index()] : dot;
     return;
   }
+}
+
+void Finder::TakeNestedConvolution(const Instruction* convolution) {
+  if (convolution->opcode() != Opcode::kConvolution) return;
+  const ConvolutionView view(*convolution);
+  const Shape& input = convolution->operand(0)->shape();
+  if (view.input_feature() < 0 || view.input_feature() >= input.rank()) return;
+  if (view.feature_groups() < 2 || view.feature_groups() != input.dim(view.input_feature())) return;
+  const Instruction* value = convolution->operand(0);
+  while (values_.recomputed[value->index()] && IsElementwise(value->opcode()) && users_.users(*value).size() == 1) {
+    // Back through the operand that is not spread from something smaller.
+    const Instruction* from = nullptr;
+    for (const Instruction* operand : value->operands()) {
+      if (operand->opcode() == Opcode::kBroadcast) continue;
+      if (from != nullptr) return;
+      from = operand;
+    }
+    if (from == nullptr) return;
+    value = from;
+  }
+  if (value->opcode() != Opcode::kConvolution || users_.users(*value).size() != 1 || value == convolution) return;
+  const Instruction*& owner = values_.owner[value->index()];
+  if (owner != nullptr && owner != value) return;
+  owner = values_.owner[convolution->index()] != nullptr ? values_.owner[convolution->index()] : convolution;
 }
 
 bool Finder::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
-    if (Places(*user) && op->shape().rank() > 0) return true;
+    if (Places(*user) && op->shape().rank() > 0 && !JoinsTilesForDots(*user)) return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;

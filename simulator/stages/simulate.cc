@@ -13,6 +13,7 @@
 #include "hlo/ir/cause_attribute.h"
 #include "simulator/chip/chip_model.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/chip/op_class.h"
 #include "simulator/collectives/collective_simulator.h"
 #include "simulator/lowering/lower.h"
 #include "simulator/lowering/rematerialization_pass.h"
@@ -21,7 +22,6 @@
 #include "simulator/memory/memory_profile.h"
 #include "simulator/memory/temporaries.h"
 #include "simulator/stages/collective_times.h"
-#include "simulator/stages/op_class.h"
 #include "simulator/stages/program_devices.h"
 
 namespace toroid {

@@ -21,7 +21,7 @@ TEST(EstimatesTest, OneCoreProgramsAreWithinThreePercentInTheMedianAndTenInTheNi
   EXPECT_EQ(programs.size(), 90);
   EXPECT_EQ(third.size(), 30);
   EXPECT_LE(Summarize(third).median, 0.022);
-  EXPECT_LE(Summarize(third).ninetieth, 0.093);
+  EXPECT_LE(Summarize(third).ninetieth, 0.077);
   EXPECT_LE(Summarize(rest).median, 0.027);
   EXPECT_LE(Summarize(rest).ninetieth, 0.087);
 }
@@ -40,6 +40,23 @@ TEST(EstimatesTest, ProgramsMadeLaterStillAreAsGood) {
   EXPECT_GE(programs.size(), 30);
   EXPECT_LE(Summarize(programs).median, 0.021);
   EXPECT_LE(Summarize(programs).ninetieth, 0.10);
+}
+
+TEST(EstimatesTest, ProgramsFromOtherModelsAreWithinFourPercentInTheMedian) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/later", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 48);
+  EXPECT_LE(Summarize(programs).median, 0.032);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.39);
+}
+
+// Nothing was mended on these.
+TEST(EstimatesTest, TheLastProgramsAreWithinFivePercentInTheMedianAndTwentyOneInTheNinetiethPercentile) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/last", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 37);
+  EXPECT_LE(Summarize(programs).median, 0.049);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.21);
 }
 
 TEST(EstimatesTest, MoeLayersAreWithinFourPercentTrainingStepsWithinSixAndTheirMemoryWithinFifteen) {

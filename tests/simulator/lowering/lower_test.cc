@@ -10,7 +10,7 @@
 #include "hlo/io/hlo_text.h"
 #include "runtime/engine/executor.h"
 #include "simulator/chip/chip_model.h"
-#include "simulator/chip/group_class.h"
+#include "simulator/chip/op_class.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
 
@@ -121,9 +121,24 @@ TEST(LowerTest, ADotThatContractsNothingIsAProductOfBroadcasts) {
     ExpectSameValues(entry);
     EXPECT_THAT(Groups(entry), Not(Contains("dot")));
   }
-  // The dimensions of y would have to change places.
-  ExpectSameValues(R"( x = f32[3,8] parameter(0) y = f32[8,3,5] parameter(1)
-    ROOT d = f32[3,8,5] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={1,0} )");
+  // The dimensions of y change places.
+  constexpr char kTurned[] = R"( x = f32[3,8] parameter(0) y = f32[8,3,5] parameter(1) z = f32[3,8,5] parameter(2)
+    d = f32[3,8,5] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={1,0}
+    ROOT s = f32[3,8,5] add(d, z) )";
+  ExpectSameValues(kTurned);
+  EXPECT_THAT(Groups(kTurned), Not(Contains("dot")));
+}
+
+TEST(LowerTest, ADotOfOneVectorWithAnotherForEachOfTheBatchIsASum) {
+  constexpr char kPairs[] = R"( x = f32[6,5] parameter(0) y = f32[5,6] parameter(1)
+    ROOT d = f32[6] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={1}, rhs_contracting_dims={0} )";
+  constexpr char kOutOfOrder[] = R"( x = f32[4,5,2,3] parameter(0) y = f32[3,2,5,4] parameter(1)
+    ROOT d = f32[3,4] dot(x, y), lhs_batch_dims={3,0}, rhs_batch_dims={0,3}, lhs_contracting_dims={2,1},
+        rhs_contracting_dims={1,2} )";
+  for (const char* entry : {kPairs, kOutOfOrder}) {
+    ExpectSameValues(entry);
+    EXPECT_THAT(Groups(entry), Not(Contains("dot")));
+  }
 }
 
 TEST(LowerTest, CumulativeSumsKeepValuesForEverySize) {

@@ -1,6 +1,6 @@
 // Which row of the breakdown an op of a lowered module counts to.
-#ifndef TOROID_SIMULATOR_STAGES_OP_CLASS_H_
-#define TOROID_SIMULATOR_STAGES_OP_CLASS_H_
+#ifndef TOROID_SIMULATOR_CHIP_OP_CLASS_H_
+#define TOROID_SIMULATOR_CHIP_OP_CLASS_H_
 
 #include "absl/strings/string_view.h"
 #include "hlo/ir/instruction.h"
@@ -12,10 +12,18 @@ namespace toroid {
 // "custom-call", "host" for infeeds, outfeeds and transfers.
 absl::string_view OpClassOf(const Instruction& instruction);
 
+// The same in the five words in which Google's compiler's estimates are summed:
+//   "dot"     a product of matrices or convolution, whatever else is in the group
+//   "cumsum"  windows
+//   "reduce"  a reduction
+//   "copy"    a copy or transpose alone
+//   "loop"    all else that takes time
+absl::string_view GroupClassOf(const Instruction& group);
+
 // The op that a row of a report is named after: of a group the one that gives it its class, of several products the one
 // with most flops, of other ops the last; else the instruction itself.
 const Instruction& MainOpOf(const Instruction& instruction);
 
 }  // namespace toroid
 
-#endif  // TOROID_SIMULATOR_STAGES_OP_CLASS_H_
+#endif  // TOROID_SIMULATOR_CHIP_OP_CLASS_H_

@@ -1,4 +1,4 @@
-#include "simulator/stages/op_class.h"
+#include "simulator/chip/op_class.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,13 +10,28 @@
 namespace toroid {
 namespace {
 
+struct OpClass {
+  absl::string_view name;
+  absl::string_view in_estimates;  // What GroupClassOf calls it.
+};
+
 // From the most telling to the least.
-constexpr absl::string_view kClasses[] = {"dot",    "convolution",    "sort",   "linear algebra", "gather",
-                                          "scatter", "cumulative sum", "reduce", "custom-call",    "host",
-                                          "elementwise", "copy"};
+constexpr OpClass kClasses[] = {{"dot", "dot"},
+                                {"convolution", "dot"},
+                                {"sort", "loop"},
+                                {"linear algebra", "loop"},
+                                {"gather", "loop"},
+                                {"scatter", "loop"},
+                                {"cumulative sum", "cumsum"},
+                                {"reduce", "reduce"},
+                                {"custom-call", "loop"},
+                                {"host", "loop"},
+                                {"elementwise", "loop"},
+                                {"copy", "loop"}};
 
 size_t RankOf(absl::string_view name) {
-  return static_cast<size_t>(std::find(std::begin(kClasses), std::end(kClasses), name) - std::begin(kClasses));
+  const auto* place = std::find_if(std::begin(kClasses), std::end(kClasses), [&](const OpClass& c) { return c.name == name; });
+  return static_cast<size_t>(place - std::begin(kClasses));
 }
 
 absl::string_view ClassOfOpcode(Opcode opcode) {
@@ -66,6 +81,20 @@ absl::string_view OpClassOf(const Instruction& instruction) {
   if (instruction.opcode() != Opcode::kFusion || instruction.called().empty()) return ClassOfOpcode(instruction.opcode());
   const Instruction& main = MainOpOf(instruction);
   return &main == &instruction ? "copy" : OpClassOf(main);
+}
+
+absl::string_view GroupClassOf(const Instruction& group) {
+  if (group.opcode() == Opcode::kCopy || group.opcode() == Opcode::kTranspose) return "copy";
+  if (group.opcode() != Opcode::kFusion || group.called().empty()) {
+    const size_t rank = RankOf(ClassOfOpcode(group.opcode()));
+    return rank < std::size(kClasses) ? kClasses[rank].in_estimates : "loop";
+  }
+  size_t best = std::size(kClasses);
+  for (const auto& op : group.called(0)->instructions()) {
+    const size_t rank = RankOf(ClassOfOpcode(op->opcode()));
+    if (rank < best && kClasses[rank].in_estimates != "loop") best = rank;
+  }
+  return best < std::size(kClasses) ? kClasses[best].in_estimates : "loop";
 }
 
 const Instruction& MainOpOf(const Instruction& instruction) {
