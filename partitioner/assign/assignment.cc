@@ -69,7 +69,7 @@ class Chooser {
   }
 
   // See IdleAxes.
-  void TryIdleAxes(Assignment* best) {
+  void TryIdleAxes(IdleAxes idle_axes, Assignment* best) {
     if (best->flops == 0) return;
     for (const TensorView& view : problem_.results) {
       if (view.places.empty()) return;
@@ -90,8 +90,10 @@ class Chooser {
       if (axes == busy.factor_axes[f]) continue;
       DropInexpressible(&cut.factor_axes);
       Evaluate(&cut);
-      if (cut.sent_bytes <= busy.sent_bytes && cut.time <= busy.time && cut.replicates <= busy.replicates &&
-          cut.flops < best->flops && IsBetter(cut, *best)) {
+      const bool are_counted = planner_->cost().ContractionTime(busy.flops).has_value();
+      const double worth = idle_axes == IdleAxes::kCutForFlops && !are_counted ? (busy.flops - cut.flops) / kFlopsOfAByte : 0;
+      if (static_cast<double>(cut.sent_bytes - busy.sent_bytes) <= worth && cut.time - busy.time <= worth &&
+          cut.replicates <= busy.replicates && cut.flops < best->flops && IsBetter(cut, *best)) {
         *best = cut;
       }
     }
@@ -428,7 +430,7 @@ Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* pl
                             IdleAxes idle_axes) {
   Chooser chooser(problem, planner, mesh);
   Assignment best = chooser.Choose();
-  if (idle_axes == IdleAxes::kCut) chooser.TryIdleAxes(&best);
+  if (idle_axes != IdleAxes::kLeave) chooser.TryIdleAxes(idle_axes, &best);
   return best;
 }
 

@@ -41,6 +41,8 @@ struct Assignment {
 // more than it saves. A core of TPU v3 does 880 flops in the time in which it sends a byte; far fewer are asked for here,
 // since work repeated on several devices is no way to save bytes.
 inline constexpr double kBytesPerFlop = 1;
+// Where the whole program is weighed, and must not send much more: about what a core of TPU v3 does of f32 products.
+inline constexpr double kFlopsOfAByte = 256;
 
 struct AssignmentProblem {
   const Instruction* op = nullptr;  // Null for plain data flow.
@@ -69,7 +71,8 @@ OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const Shard
 
 // Whether a contraction whose operands are whole along an axis that nothing else uses is cut there, where bringing its
 // result to its place sends no more: a sum over other axes, which is reduced in pieces anyway.
-enum class IdleAxes : uint8_t { kLeave, kCut };
+// kCutForFlops: or sends a byte more for every kFlopsOfAByte flops that it saves.
+enum class IdleAxes : uint8_t { kLeave, kCut, kCutForFlops };
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,
                             IdleAxes idle_axes = IdleAxes::kLeave);

@@ -39,9 +39,10 @@ const AssignmentPolicy& CheapestAssignments() {
   return *policy;
 }
 
-const AssignmentPolicy& CheapestAssignmentsOnIdleAxes() {
-  static const Cheapest* const policy = new Cheapest(IdleAxes::kCut);
-  return *policy;
+const AssignmentPolicy& CheapestAssignmentsOnIdleAxes(IdleAxes idle_axes) {
+  static const Cheapest* const free = new Cheapest(IdleAxes::kCut);
+  static const Cheapest* const paid = new Cheapest(IdleAxes::kCutForFlops);
+  return idle_axes == IdleAxes::kCutForFlops ? *paid : *free;
 }
 
 const AssignmentPolicy& ReplicateEverything() {

@@ -29,7 +29,7 @@ const AssignmentPolicy& CheapestAssignments();
 
 // The same, with contractions cut over idle axes (IdleAxes). Less work of one op may make others send more, so that it is
 // compared with the usual policy by what whole programs do.
-const AssignmentPolicy& CheapestAssignmentsOnIdleAxes();
+const AssignmentPolicy& CheapestAssignmentsOnIdleAxes(IdleAxes idle_axes);
 
 // Every op on replicated arrays.
 const AssignmentPolicy& ReplicateEverything();

@@ -1,5 +1,6 @@
 #include "partitioner/rewrite/op_rewriter.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -35,9 +36,16 @@ absl::Status OpRewriter::Rewrite(SpmdBuilder& b, const Instruction& instruction)
 bool OpRewriter::CanBeRematerialized(const FlowOp& op) const {
   const auto is_whole = [&](int t) {
     const auto versions = state_.values.versions(t);
-    return !versions.empty() && versions[0].sharding.IsReplicated();
+    return std::any_of(versions.begin(), versions.end(), [](const auto& version) { return version.sharding.IsReplicated(); });
   };
   return IsMadeAnywhere(state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, is_whole);
+}
+
+bool OpRewriter::IsMadeOfWholes(const FlowOp& op, const OpDecision& decision) const {
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    if (!state_.decider.OperandSharding(op, i, decision).IsReplicated()) return false;
+  }
+  return IsMadeAnywhere(state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, [](int) { return true; });
 }
 
 bool OpRewriter::RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction) {
@@ -87,6 +95,13 @@ OpDecision OpRewriter::Decide(const Instruction& instruction, const FlowOp& op) 
 
 absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instruction, const FlowOp& op) {
   const OpDecision decision = Decide(instruction, op);
+  if (IsMadeOfWholes(op, decision)) {
+    for (const int t : op.operands) {
+      if (!state_.values.IsRematerializable(t)) state_.values.Fetch(b, t, state_.values.Replicated(t), instruction);
+    }
+    state_.values.AddRematerializable(op.results[0], &instruction);
+    return absl::OkStatus();
+  }
   OpContext context;
   context.op = &instruction;
   context.rule = op.rule;

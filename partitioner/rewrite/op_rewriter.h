@@ -36,6 +36,8 @@ class OpRewriter {
   void RewriteReplicated(SpmdBuilder& b, const Instruction& instruction);
   // True if the op needs no communication in any sharding: it is made where it is wanted.
   bool CanBeRematerialized(const FlowOp& op) const;
+  // The same where nothing is cut, so that operands are whole once they have been fetched.
+  bool IsMadeOfWholes(const FlowOp& op, const OpDecision& decision) const;
 
   RewriteState& state_;
 };

@@ -445,7 +445,8 @@ class Frontier {
   // Bringing a result to where it is made now.
   double BackToCurrent(int step, int result, int set) {
     if (steps_.last_use(result) <= step || set < 0) return 0;
-    const int usual = versions_.set(SetIn(after_[step], result, set))[0];
+    const int after = SetIn(after_[step], result, set);
+    const int usual = versions_.set(after == VersionSets::kAnywhere ? steps_.initial(result) : after)[0];
     const double time = versions_.EstimateFetch(result, set, usual);
     if (time < kNever) return time;
     Sharding complete = versions_.sharding(usual);

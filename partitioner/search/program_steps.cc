@@ -23,6 +23,7 @@ ProgramSteps::ProgramSteps(const PreparedProgram& program, const ShardingPlan& p
   producer_.assign(n, -1);
   users_.resize(n);
   free_.assign(n, false);
+  may_be_free_.assign(n, false);
   for (int t = 0; t < n; ++t) initial_.push_back(versions_.SetOf(Number(t, plan_[t])));
   const std::vector<Executions> executions = CountExecutions(*program.flat);
   std::vector<double> times_of(n, 1);
@@ -64,13 +65,21 @@ void ProgramSteps::Fill(const FlowOp& op, ProgramStep* step) {
   const auto boundary = annotations_.boundaries.find(op.instruction);
   if (boundary != annotations_.boundaries.end()) return AddCrossings(*op.instruction, boundary->second, step);
   if (IsShardingAnnotation(*op.instruction)) return AddAnnotation(op, step);
-  const auto is_free = [&](int t) { return free_[t]; };
-  const auto is_whole = [&](int t) { return plan_[t].IsReplicated(); };
-  if (op.results.size() == 1 && IsMadeAnywhere(graph_, op, is_free, is_whole)) {
+  if (IsMadeAnywhere(graph_, op, [&](int t) { return free_[t]; }, [](int) { return false; })) {
     free_[op.results[0]] = true;
     return;
   }
+  const auto may_be_free = [&](int t) { return free_[t] || may_be_free_[t]; };
+  step->may_be_free = IsMadeAnywhere(graph_, op, may_be_free, [](int) { return true; });
   const auto decided = current_.find(&op);
+  if (step->may_be_free) {
+    may_be_free_[op.results[0]] = true;
+    if (decided == current_.end()) {
+      const std::vector<AxisList> whole(op.rule->factors.size());
+      step->choices.push_back(Numbered(ChoiceUnder(program_, op, whole)));
+      return;
+    }
+  }
   if (decided == current_.end()) return;
   step->choices.push_back(Numbered(ChoiceUnder(program_, op, decided->second.assignment.factor_axes)));
   step->passed_on = decided->second.passed_on;

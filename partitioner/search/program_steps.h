@@ -31,6 +31,8 @@ struct ProgramStep {
   double times = 1;                     // How often it runs.
   std::vector<NumberedChoice> choices;  // The first: as it is now. None: deliveries.
   PartialOperands passed_on;            // Now.
+  // Whether the result can be made anywhere, given what operands can, or are whole.
+  bool may_be_free = false;
   std::vector<Delivery> deliveries;
 };
 
@@ -81,7 +83,7 @@ class ProgramSteps {
   std::vector<ProgramStep> steps_;
   std::vector<int> last_use_, producer_, initial_;
   std::vector<std::vector<int>> users_;
-  std::vector<bool> free_;
+  std::vector<bool> free_, may_be_free_;
 };
 
 }  // namespace toroid

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "partitioner/propagation/free_values.h"
+
 namespace toroid {
 namespace {
 
@@ -44,6 +46,12 @@ bool StepCosts::Compute(int i, int choice_number, const PartialOperands& passed_
     if (fetched.set < 0) return false;
     taken->cost += fetched.time;
     Put(&taken->after, t, fetched.set);
+  }
+  const auto set_after = [&](int t) { return Find(taken->after, t, set_of); };
+  if (step.may_be_free && IsFree(op, set_after)) {
+    taken->cost = step.times * (taken->cost - choice.choice.time);
+    Put(&taken->after, op.results[0], VersionSets::kAnywhere);
+    return true;
   }
   for (size_t k = 0; k < op.results.size(); ++k) {
     const int made = passed != 0 ? WithPartial(choice.results[k], passed_on) : choice.results[k];
@@ -99,6 +107,11 @@ std::vector<PartialOperands> StepCosts::Passings(int i, SetOf set_of) const {
     }
   }
   return passings;
+}
+
+bool StepCosts::IsFree(const FlowOp& op, SetOf set_of) const {
+  const auto is_free = [&](int t) { return steps_.is_free(t) || set_of(t) == VersionSets::kAnywhere; };
+  return IsMadeAnywhere(graph_, op, is_free, [&](int t) { return versions_.HasWhole(set_of(t)); });
 }
 
 bool StepCosts::HasPartial(int set, const Sharding& partial) const {

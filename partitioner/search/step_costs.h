@@ -41,6 +41,8 @@ class StepCosts {
   int64_t count() const { return count_; }  // Steps that were asked for.
 
  private:
+  // Whether every device can make the result in any sharding, of operands that are there in these sets.
+  bool IsFree(const FlowOp& op, SetOf set_of) const;
   bool HasPartial(int set, const Sharding& partial) const;
   int WithPartial(int sharding, const PartialOperands& passed_on);
 

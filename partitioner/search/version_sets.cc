@@ -32,7 +32,12 @@ VersionSets::Fetched VersionSets::Fetch(int tensor, int set, int wanted) {
   return it->second;
 }
 
+bool VersionSets::HasWhole(int set) const {
+  return std::any_of(sets_[set].begin(), sets_[set].end(), [&](int number) { return shardings_[number].IsReplicated(); });
+}
+
 VersionSets::Fetched VersionSets::Plan(int tensor, int set, int wanted) {
+  if (set == kAnywhere) return {0, set};
   if (std::binary_search(sets_[set].begin(), sets_[set].end(), wanted)) return {0, set};
   Fetched fetched;
   fetched.time = kNever;
@@ -63,6 +68,7 @@ double VersionSets::Time(int tensor, int from_number, int to_number) {
 }
 
 double VersionSets::EstimateFetch(int tensor, int set, int wanted) {
+  if (set == kAnywhere) return 0;
   double least = kNever;
   for (const int from : sets_[set]) {
     if (from == wanted) return 0;

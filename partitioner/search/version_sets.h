@@ -20,7 +20,12 @@ class VersionSets {
  public:
   // Plans are asked for until the planner has looked at `max_plan_steps` moves; then what is not known yet is estimated.
   VersionSets(const PreparedProgram& program, int64_t max_plan_steps)
-      : program_(program), last_plan_step_(program.planner->steps() + max_plan_steps) {}
+      : program_(program), last_plan_step_(program.planner->steps() + max_plan_steps) {
+    Intern({});
+  }
+
+  // The set of what every device can make for itself in any sharding.
+  static constexpr int kAnywhere = 0;
 
   // The numbers of a sharding, and of the set of it alone.
   int Number(const Sharding& sharding);
@@ -28,6 +33,7 @@ class VersionSets {
 
   const Sharding& sharding(int number) const { return shardings_[number]; }
   const std::vector<int>& set(int number) const { return sets_[number]; }
+  bool HasWhole(int set) const;  // Whether one version of it is the whole array.
 
   struct Fetched {
     double time = 0;  // Of the plan, by the cost model.

@@ -188,12 +188,23 @@ absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* progr
 // Programs of up to so many instructions are written more than once, to compare.
 constexpr int64_t kFewInstructions = 4096;
 
-// Cuts contractions over idle axes, if the program then computes less and sends no more.
+// A program that computes at most so much of the flops may send so much more.
+constexpr double kFewFlops = 0.5, kLittleMore = 1.05;
+
+// Cuts contractions over idle axes, if the program then computes less and sends no more, or far less and little more.
 absl::Status TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options, Candidate* best) {
   const WholeRun run = WorkOfWholeRun(*best->partitioned.module);
   if (run.flops == 0 || run.sent_bytes == 0) return absl::OkStatus();
-  ASSIGN_OR_RETURN(Candidate idle, RewriteUnder(program, options, best->plan, CheapestAssignmentsOnIdleAxes()));
-  if (WorkOfWholeRun(*idle.partitioned.module).CostsLessThan(run)) *best = std::move(idle);
+  for (const IdleAxes idle_axes : {IdleAxes::kCutForFlops, IdleAxes::kCut}) {
+    ASSIGN_OR_RETURN(Candidate idle, RewriteUnder(program, options, best->plan, CheapestAssignmentsOnIdleAxes(idle_axes)));
+    const WholeRun now = WorkOfWholeRun(*idle.partitioned.module);
+    const bool pays = now.flops <= kFewFlops * run.flops && now.sent_bytes <= kLittleMore * run.sent_bytes;
+    if (pays || now.CostsLessThan(run)) {
+      *best = std::move(idle);
+      break;
+    }
+    if (now.flops == run.flops) break;  // No axis is idle.
+  }
   return absl::OkStatus();
 }
 

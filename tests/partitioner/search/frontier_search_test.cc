@@ -147,5 +147,27 @@ ENTRY main {
   }
 }
 
+// A broadcast is made wherever it is wanted once its operand is whole; cut with its operand, it would have to be gathered.
+TEST(FrontierSearchTest, ABroadcastIsGatheredBeforeItIsMade) {
+  const std::string text = R"(
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  zero = f32[] constant(0)
+  x = f32[32,64] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  y = f32[64,16] parameter(1), sharding={devices=[1,$n]<=[$n]}
+  z = f32[32,16] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[16] reduce(z, zero), dimensions={0}, to_apply=add
+  t = f32[16] tanh(s)
+  u = f32[16,32] broadcast(t), dimensions={0}
+  ROOT r = (f32[16], f32[16,32]) tuple(s, u), sharding={{devices=[$n]<=[$n]}, {replicated}}
+})";
+  ExpectEquivalent(text);
+  for (const int64_t n : {2, 4, 8}) {
+    // Both operands by all-to-all, the sums once scattered and gathered.
+    const double tiles = 4.0 * (32 * 64 + 64 * 16) / static_cast<double>(n), sums = 2.0 * 4 * 16;
+    EXPECT_LE(RunOf(text, n, 20000).sent_bytes, (tiles + sums) * static_cast<double>(n - 1) / static_cast<double>(n));
+  }
+}
+
 }  // namespace
 }  // namespace toroid
