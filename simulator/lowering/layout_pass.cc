@@ -9,8 +9,8 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/movement.h"
-#include "simulator/lowering/unit_dims.h"
 
 namespace toroid {
 namespace {

@@ -14,8 +14,8 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
 #include "hlo/ir/native_types.h"
+#include "hlo/ir/unit_dims.h"
 #include "hlo/passes/dce_pass.h"
-#include "simulator/lowering/unit_dims.h"
 
 namespace toroid {
 namespace {

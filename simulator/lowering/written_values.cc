@@ -6,11 +6,25 @@
 #include <utility>
 
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
-#include "simulator/lowering/unit_dims.h"
 
 namespace toroid {
 namespace {
+
+// A reshape that leaves data in place, whatever the sizes: row-major order of rows and tiles is kept if the minor
+// dimension stays and rows are merged or split in whole tiles of `sublanes` rows.
+bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes) {
+  if (SameButUnitDims(from, to)) return true;
+  const Dims before = SizedDims(from), after = SizedDims(to);
+  if (before.empty() || after.empty()) return true;
+  if (from.dim(before.back()) != to.dim(after.back())) return false;
+  const auto rows = [](const Shape& shape, const Dims& dims) {
+    return dims.size() < 2 ? int64_t{1} : shape.dim(dims[dims.size() - 2]);
+  };
+  const int64_t a = rows(from, before), b = rows(to, after);
+  return a == b || (a % sublanes == 0 && b % sublanes == 0);
+}
 
 // Ops that are computed anew for one reader.
 constexpr int64_t kMostRecomputed = 64;

@@ -280,7 +280,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   }
   EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "merge_movement", "single_rows", "duplicates",
                                             "windowed_einsum", "dead_code",
-                                            "duplicates", "loop_collectives", "reduce_scatter", "merge_movement", "dead_code",
+                                            "duplicates", "loop_collectives", "reduce_scatter", "unit_dimensions", "merge_movement", "dead_code",
                                             "product_order", "merge_collectives", "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
@@ -414,8 +414,9 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
                          "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_expand_ops.hlo", "03_inline_calls.hlo",
                               "04_merge_movement.hlo", "05_single_rows.hlo", "06_duplicates.hlo", "07_propagate.hlo",
                               "08_partition.hlo", "09_windowed_einsum.hlo", "10_dead_code.hlo", "11_duplicates.hlo",
-                              "12_loop_collectives.hlo", "13_reduce_scatter.hlo", "14_merge_movement.hlo",
-                              "15_dead_code.hlo", "16_product_order.hlo", "17_merge_collectives.hlo", "18_causes.hlo"));
+                              "12_loop_collectives.hlo", "13_reduce_scatter.hlo", "14_unit_dimensions.hlo",
+                              "15_merge_movement.hlo", "16_dead_code.hlo", "17_product_order.hlo",
+                              "18_merge_collectives.hlo", "19_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {
