@@ -1,8 +1,25 @@
 #include "partitioner/ops/dynamic_update_slice.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "hlo/analysis/constant_integer.h"
 #include "partitioner/ops/start_indices.h"
+#include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+namespace {
+
+// Where several rows of the update go, if that is a constant.
+std::optional<int64_t> ConstantStart(const Instruction& op, int d) {
+  const int64_t rows = op.operand(1)->shape().dim(d), size = op.shape().dim(d);
+  if (rows < 2 || rows == size || op.operand(2)->shape().rank() != 0) return std::nullopt;
+  const std::optional<int64_t> value = IntegerOf(*op.operand(2 + d));
+  if (!value) return std::nullopt;
+  return std::clamp<int64_t>(*value, 0, size - rows);
+}
+
+}  // namespace
 
 ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   const Shape& shape = instruction.shape();
@@ -11,8 +28,10 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   TensorFactors operand, update;
   for (int d = 0; d < shape.rank(); ++d) {
     const bool spans = shape.dim(d) == update_shape.dim(d);
-    operand.push_back(rule.AddFactor(shape.dim(d), spans ? FactorKind::kPassThrough : FactorKind::kIndexed));
-    update.push_back(spans ? operand[d] : DimFactors());
+    const bool shifts = ConstantStart(instruction, d).has_value();
+    const FactorKind kind = spans ? FactorKind::kPassThrough : shifts ? FactorKind::kPermuting : FactorKind::kIndexed;
+    operand.push_back(rule.AddFactor(shape.dim(d), kind));
+    update.push_back(spans || shifts ? operand[d] : DimFactors());
   }
   rule.operands = {operand, update};
   for (int i = 2; i < instruction.num_operands(); ++i) {
@@ -21,6 +40,13 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   rule.results.push_back(operand);
   rule.AddMoved(0b11);
   return rule;
+}
+
+std::vector<OperandWindows> ReadsOfDynamicUpdateSlice(const Instruction& op, int dim, int64_t tiles) {
+  const std::optional<int64_t> start = ConstantStart(op, dim);
+  if (!start) return {};
+  const int64_t t = TileRows(op, dim, tiles);
+  return {{1, dim, {.scale = t, .shift = -*start, .length = t}, op.operand(1)->shape().dim(dim)}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext& context) {
@@ -37,14 +63,21 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
   const Dims local(x->shape().dims().begin(), x->shape().dims().end());
   Instruction* mask = nullptr;
   for (int d = 0; d < shape.rank(); ++d) {
-    const int64_t k = update->shape().dim(d);
-    if (shape.dim(d) == update_shape.dim(d)) continue;
+    const int64_t k = update_shape.dim(d);
+    if (shape.dim(d) == k) continue;
     const int64_t shard = local[d];
-    Instruction* clamped = ClampedStart(b, context.operands[2 + d], shape.dim(d), update_shape.dim(d));
+    Instruction* clamped = ClampedStart(b, context.operands[2 + d], shape.dim(d), k);
     Instruction* here = b.Binary(Opcode::kSubtract, clamped, b.Offset(context.AxesOf(0, d), shard, xla::S64));
     Instruction* hi = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
     Instruction* in = b.InRange(local, d, here, hi);
     mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+    if (context.IsCut(1, d)) {
+      // Its rows are fetched to where they go.
+      const AxisList& axes = context.AxesOf(0, d);
+      const OperandWindows read = ReadsOfDynamicUpdateSlice(*context.op, d, b.mesh().Product(axes))[0];
+      update = FetchWindow(b, update, d, read.size, axes, axes, read.windows);
+      continue;
+    }
     // The update placed at `here`: a window of the update padded by a shard on both sides.
     Instruction* padded = b.PadAlong(update, d, shard, shard);
     Instruction* start = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);

@@ -68,7 +68,6 @@ constexpr OpFamily kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
 // A local program that says which device holds which part.
 constexpr OpFamily kIota = {IotaShardingRule, PartitionIota};
 constexpr OpFamily kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
-constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, PartitionDynamicUpdateSlice};
 constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
 constexpr OpFamily kScatter = {ScatterShardingRule, PartitionScatter};
 constexpr OpFamily kReduce = {ReduceShardingRule, PartitionReduce};
@@ -93,6 +92,8 @@ constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
 constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
 constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,
                                    ConcatenateSource};
+constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, PartitionDynamicUpdateSlice,
+                                          ReadsOfDynamicUpdateSlice};
 constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution,
                                    BytesSentByConvolution};
 constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse, BytesSentByReverse};

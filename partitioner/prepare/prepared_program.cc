@@ -15,6 +15,7 @@
 #include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/mixed_precision.h"
+#include "partitioner/prepare/constant_starts_pass.h"
 #include "partitioner/prepare/single_rows_pass.h"
 #include "partitioner/propagation/crossing_values.h"
 #include "partitioner/propagation/flow_problem.h"
@@ -102,6 +103,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
   pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
+  pipeline.Add<ConstantStartsPass>(&flat_given);
   // What is padded, then cut, is moved once.
   const auto is_stated = [&](const Instruction& op) {
     return flat_given.contains(&op) || (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);

@@ -153,7 +153,15 @@ class Exchange {
 Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from,
                          const AxisList& to, const TileWindows& windows) {
   AxisList had = from;
-  if (Instruction* whole = b.BeforeCut(x, dim, &had)) return FetchWindow(b, whole, dim, n, had, to, windows);
+  if (Instruction* before = b.BeforeCut(x, dim, &had)) {
+    Instruction* window = FetchWindow(b, before, dim, n, had, to, windows);
+    // A device that has all of it reads windows of other dimensions from its own copy too: of the same rows, whole there.
+    const SpmdModule::Cut last = *b.CutOf(x);
+    if (had.empty() && last.dim != dim) {
+      b.NoteCut(window, {FetchWindow(b, last.whole, dim, n, from, to, windows), last.dim, last.axes});
+    }
+    return window;
+  }
   const int64_t rows = x->shape().dim(dim);
   const int64_t row_bytes = rows == 0 ? 0 : x->shape().ByteSize() / rows;
   const HaloPlan plan = PlanHalo(

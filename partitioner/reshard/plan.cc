@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "hlo/analysis/collective.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
@@ -100,6 +102,8 @@ class Search {
          const Sharding& to, bool bounded)
       : mesh_(mesh), cost_(cost), dims_(dims), width_(width), to_(to), units_(mesh, from, to) {
     bound_ = bounded ? PaddedBound(from) : INT64_MAX;
+    for (const AxisList& axes : to.dims) to_units_.push_back(units_.Split(axes));
+    nodes_.reserve(32);
   }
 
   // How many moves were looked at.
@@ -107,8 +111,8 @@ class Search {
 
   // False if the target was not reached.
   bool Run(const Sharding& from, ReshardPlan* plan) {
-    nodes_.push_back({from, {}, -1, {}});
-    index_.emplace(from, 0);
+    nodes_.push_back({{}, -1, {MoveKind::kSlice, {}, -1, -1, from}});
+    index_.insert(0);
     queue_.push({Weight(), 0});
     int expansions = 0;
     while (!queue_.empty()) {
@@ -116,7 +120,7 @@ class Search {
       queue_.pop();
       if (nodes_[at].done) continue;
       nodes_[at].done = true;
-      if (nodes_[at].state == to_) {
+      if (nodes_[at].move.result == to_) {
         for (int i = at; nodes_[i].parent >= 0; i = nodes_[i].parent) plan->moves.push_back(nodes_[i].move);
         std::reverse(plan->moves.begin(), plan->moves.end());
         plan->time = weight.time;
@@ -132,11 +136,23 @@ class Search {
 
  private:
   struct Node {
-    Sharding state;
     Weight weight;
     int parent;
-    Move move;
+    Move move;  // The last one, whose result is the state.
     bool done = false;
+  };
+  // Nodes are found by their states.
+  struct HashOfState {
+    using is_transparent = void;
+    size_t operator()(const Sharding& state) const { return absl::Hash<Sharding>()(state); }
+    size_t operator()(int node) const { return (*this)((*nodes)[node].move.result); }
+    const std::vector<Node>* nodes;
+  };
+  struct SameState {
+    using is_transparent = void;
+    bool operator()(int a, int b) const { return a == b; }
+    bool operator()(int node, const Sharding& state) const { return (*nodes)[node].move.result == state; }
+    const std::vector<Node>* nodes;
   };
 
   int64_t LocalBytes(const Sharding& state) const {
@@ -155,7 +171,7 @@ class Search {
   }
 
   void Expand(int at) {
-    const Sharding state = nodes_[at].state;
+    const Sharding state = nodes_[at].move.result;
     const int64_t v = LocalBytes(state);
     const int rank = static_cast<int>(dims_.size());
     AxisSet used = state.DimAxes() | state.partial | state.manual;
@@ -194,7 +210,7 @@ class Search {
     }
     // Cut free axes the way the target does.
     for (int d = 0; d < rank; ++d) {
-      for (const AxisList& unit : units_.Split(to_.dims[d])) {
+      for (const AxisList& unit : to_units_[d]) {
         if ((unit.Set() & used) != 0) continue;
         Move move{MoveKind::kSlice, unit, -1, d, state};
         move.result.dims[d].Append(unit);
@@ -358,20 +374,24 @@ class Search {
 
   void Relax(int at, int64_t v, Move move) {
     ++steps_;
-    const int64_t bytes = LocalBytes(move.result);
-    if (bytes > bound_) return;
     Weight weight = nodes_[at].weight;
     weight.time += TimeOf(cost_, mesh_, move, v);
+    // Every further move weighs something: what weighs as much as a way to the target leads to no better one.
+    if (at_target_ >= 0 && weight.time > nodes_[at_target_].weight.time) return;
+    const int64_t bytes = LocalBytes(move.result);
+    if (bytes > bound_) return;
     weight.sent += SentBytes(move.kind, v, mesh_.Product(move.axes));
     weight.peak = std::max({weight.peak, v, bytes});
     ++weight.moves;
-    const auto [it, inserted] = index_.emplace(move.result, static_cast<int>(nodes_.size()));
-    const int to = it->second;
-    if (inserted) {
-      nodes_.push_back({move.result, weight, at, std::move(move), false});
-    } else if (nodes_[to].done || !(weight < nodes_[to].weight)) {
-      return;
+    if (at_target_ >= 0 && !(weight < nodes_[at_target_].weight)) return;
+    int to = static_cast<int>(nodes_.size());
+    if (const auto it = index_.find(move.result); it == index_.end()) {
+      if (move.result == to_) at_target_ = to;
+      nodes_.push_back({weight, at, std::move(move)});
+      index_.insert(to);
     } else {
+      to = *it;
+      if (nodes_[to].done || !(weight < nodes_[to].weight)) return;
       nodes_[to].weight = weight;
       nodes_[to].parent = at;
       nodes_[to].move = std::move(move);
@@ -385,10 +405,12 @@ class Search {
   int64_t width_;
   const Sharding& to_;
   Units units_;
+  std::vector<std::vector<AxisList>> to_units_;  // Of each dimension of the target.
   int64_t bound_;
   std::vector<Node> nodes_;
+  int at_target_ = -1;  // Its node, once some way leads there.
   int64_t steps_ = 0;
-  absl::flat_hash_map<Sharding, int> index_;
+  absl::flat_hash_set<int, HashOfState, SameState> index_{0, HashOfState{&nodes_}, SameState{&nodes_}};
   using Entry = std::pair<Weight, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue_;
 };

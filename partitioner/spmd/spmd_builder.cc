@@ -257,14 +257,18 @@ Instruction* SpmdBuilder::CutTile(Instruction* x, int dim, const AxisList& axes,
   const int64_t all = mesh().Product(axes) * rows;
   Instruction* padded = PadAlong(x, dim, 0, all - x->shape().dim(dim));
   Instruction* tile = DynamicSliceAlong(padded, dim, Offset(axes, rows, IndexType(all)), rows);
-  if (tile != x) shared_->cuts[tile] = {x, dim, axes};
+  if (tile != x) NoteCut(tile, {x, dim, axes});
   return tile;
 }
 
-Instruction* SpmdBuilder::BeforeCut(Instruction* x, int dim, AxisList* axes) {
+const SpmdModule::Cut* SpmdBuilder::CutOf(Instruction* x) const {
   const auto it = shared_->cuts.find(x);
-  if (it == shared_->cuts.end()) return nullptr;
-  const SpmdModule::Cut cut = it->second;  // Cutting again adds to the map.
+  return it == shared_->cuts.end() ? nullptr : &it->second;
+}
+
+Instruction* SpmdBuilder::BeforeCut(Instruction* x, int dim, AxisList* axes) {
+  if (CutOf(x) == nullptr) return nullptr;
+  const SpmdModule::Cut cut = *CutOf(x);  // Cutting again adds to the map.
   const int kept = axes->size() - cut.axes.size();
   if (cut.dim != dim) {
     Instruction* before = BeforeCut(cut.whole, dim, axes);

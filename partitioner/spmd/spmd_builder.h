@@ -135,6 +135,10 @@ class SpmdBuilder : public InstructionBuilder {
   // If the tile `x` of a dimension cut over `axes` was cut by the device itself: the array as it was before, and in `axes` what
   // cuts its dimension. Null otherwise. Other dimensions stay as they are in x.
   Instruction* BeforeCut(Instruction* x, int dim, AxisList* axes);
+  // The last cut that made `x`; null if it was not cut by the device itself.
+  const SpmdModule::Cut* CutOf(Instruction* x) const;
+  // The device could have cut `tile` so, had it not been made in another way.
+  void NoteCut(Instruction* tile, const SpmdModule::Cut& cut) { shared_->cuts[tile] = cut; }
 
   // Moves tiles between two shardings of equal tile counts per dimension.
   Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);

@@ -21,20 +21,9 @@
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/given_shardings.h"
 #include "partitioner/prepare/partition_options.h"
-#include "partitioner/provenance/replication_log.h"
+#include "partitioner/stages/partitioned.h"
 
 namespace toroid {
-
-struct Partitioned {
-  std::unique_ptr<Module> module;
-  int64_t num_partitions = 1;
-  std::vector<FullReplication> full_replications;
-  std::string made_up_axes;        // Of a module that names none: those of the causes.
-  std::vector<PassReport> passes;  // Those before propagation and those behind the rewriting, in order.
-  double propagate_seconds = 0;
-  double partition_seconds = 0;
-  double optimize_seconds = 0;
-};
 
 // `given`: the instructions of the module whose sharding was given from outside (given_shardings.h).
 // Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for

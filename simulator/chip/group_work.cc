@@ -33,6 +33,10 @@ class Accountant {
   double Registers(const Shape& shape) const { return PaddedElements(shape, tiling_) / register_; }
 
   void AddOp(const Instruction& op, uint64_t made_for);
+  // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum.
+  void AddTaps(const MatrixWork& work, const Shape& result) {
+    work_->slots += 4 * core_.vector().slots_of().simple() * work.channel_taps * Registers(result);
+  }
   void AddSlots(double slots, uint64_t made_for);
   void AddRead(double bytes, uint64_t made_for);
   void AddResult(const Instruction& result);
@@ -58,15 +62,14 @@ void Accountant::AddSlots(double slots, uint64_t made_for) {
   if (made_for & kForResults) work_->slots += slots;
 }
 
-// Once, however many need it.
+// Once, however many need it; but windows of both operands of a product follow each other at their own pace.
 void Accountant::AddRead(double bytes, uint64_t made_for) {
   for (int p = 0; p < static_cast<int>(work_->products.size()); ++p) {
     MatrixWork& product = work_->products[p];
-    for (int side = 0; side < 2; ++side) {
-      if (!(made_for & ForOperand(p, side))) continue;
-      (side == 0 ? product.lhs_bytes : product.rhs_bytes) += bytes;
-      return;
-    }
+    const bool lhs = made_for & ForOperand(p, 0), rhs = made_for & ForOperand(p, 1);
+    if (lhs) product.lhs_bytes += bytes;
+    if (rhs) product.rhs_bytes += bytes;
+    if (lhs || rhs) return;
   }
   work_->bytes += bytes;
 }
@@ -98,8 +101,8 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kReduceWindow: {
       if (op.num_operands() == 0) return;
       const Shape& shape = op.operand(0)->shape();
-      WorkOn(shape);
       if (IsRunningFold(op)) {
+        WorkOn(shape);
         // Arguments come through reshapes at most.
         const Instruction* from = op.operand(0);
         while (from->opcode() == Opcode::kReshape || from->opcode() == Opcode::kTranspose || from->opcode() == Opcode::kBitcast) {
@@ -113,6 +116,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       double window = 1;
       const WindowView view(op);
       for (int i = 0; i < view.rank(); ++i) window *= static_cast<double>(std::max<int64_t>(view[i].size, 1));
+      if (op.shape().IsArray()) WorkOn(op.shape());
       AddSlots(SlotsOf(op, core_.vector().slots_of()) * window * Registers(op.shape()), made_for);
       return;
     }
@@ -122,6 +126,14 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       const WindowView view(op);
       for (int i = 0; i < view.rank(); ++i) window *= static_cast<double>(std::max<int64_t>(view[i].size, 1));
       AddSlots(2 * core_.vector().slots_of().simple() * window * Registers(op.operand(1)->shape()), made_for);
+      return;
+    }
+    case Opcode::kConcatenate: {
+      // Each operand is padded to the result, and the largest is taken.
+      double operands = 0;
+      for (const Instruction* operand : op.operands()) operands += Bytes(operand->shape());
+      const double passes = 1 + movement.concatenate_passes() * static_cast<double>(op.num_operands());
+      AddRead(std::max(0.0, passes * Bytes(op.shape()) - operands), made_for);
       return;
     }
     case Opcode::kSort:
@@ -202,10 +214,11 @@ void Accountant::Fusion(const Computation& inside) {
     if (is_product) {
       product_of[i] = std::min(static_cast<int>(work_->products.size()), kMaxProducts - 1);
       if (product_of[i] == static_cast<int>(work_->products.size())) {
-        work_->products.push_back(MatrixSizes(*op, core_.matrix()));
+        work_->products.push_back(MatrixSizes(*op, core_));
         FindWholeBatch(*op, core_.vector().sublanes(), &work_->products.back());
       }
       product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
+      AddTaps(work_->products[product_of[i]], op->shape());
       work_->products[product_of[i]].nested |= now != kForResults;
     }
     for (int k = 0; k < op->num_operands(); ++k) {
@@ -254,19 +267,12 @@ void Accountant::Fusion(const Computation& inside) {
 void Accountant::Single(const Instruction& op) {
   work_->single = true;
   if (IsMatrixOp(op.opcode()) && op.num_operands() >= 2) {
-    work_->products.push_back(MatrixSizes(op, core_.matrix()));
+    work_->products.push_back(MatrixSizes(op, core_));
     FindWholeBatch(op, core_.vector().sublanes(), &work_->products.back());
     product_space_ = PaddedElements(op.shape(), tiling_);
+    AddTaps(work_->products.back(), op.shape());
   } else {
     AddOp(op, kForResults);
-  }
-  if (op.opcode() == Opcode::kConcatenate) {
-    // Each operand is padded to the result, and the largest is taken.
-    const double result = Bytes(op.shape());
-    work_->bytes = result * (2 + core_.movement().concatenate_passes() * static_cast<double>(op.num_operands()));
-    space_ = PaddedElements(op.shape(), tiling_);
-    work_->registers = space_ / register_;
-    return;
   }
   const bool picks = op.opcode() == Opcode::kSlice || op.opcode() == Opcode::kDynamicSlice || op.opcode() == Opcode::kGather;
   const bool updates = op.opcode() == Opcode::kDynamicUpdateSlice || op.opcode() == Opcode::kScatter;
@@ -276,7 +282,7 @@ void Accountant::Single(const Instruction& op) {
     if (k == 0 && updates) continue;
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == op.operand(k);
-    const double bytes = k == 0 && picks ? Bytes(op.shape()) : again ? 0 : Bytes(shape);
+    const double bytes = k == 0 && picks ? Bytes(op.shape()) : again && work_->products.empty() ? 0 : Bytes(shape);
     AddRead(bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
   }
   if (op.opcode() == Opcode::kScatter) {
@@ -309,6 +315,7 @@ GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core) {
       opcode == Opcode::kSend || opcode == Opcode::kRecv || opcode == Opcode::kCopyStart) {
     return work;
   }
+  if (IsFirstOfTiles(group, Tiling{core.vector().sublanes(), core.vector().lanes()})) return work;
   Accountant accountant(core, &work);
   const bool is_fusion = opcode == Opcode::kFusion && !group.called().empty() && group.called(0)->root() != nullptr;
   if (is_fusion) {

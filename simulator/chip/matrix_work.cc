@@ -38,7 +38,7 @@ MatrixWork SizesOfDot(const Instruction& dot) {
   return work;
 }
 
-MatrixWork SizesOfConvolution(const Instruction& convolution, const MatrixUnitSpec& unit) {
+MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
   MatrixWork work;
   const ConvolutionView view(convolution);
   const Shape& kernel = convolution.operand(1)->shape();
@@ -51,19 +51,42 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const MatrixUnitSp
   const double all = static_cast<double>(result.NumElements());
   work.m = features > 0 ? all / features : 0;
   work.n = features / work.batch;
-  const double tile = static_cast<double>(unit.tile());
-  work.k = positions * (positions > 1 && inputs > tile ? RoundUp(inputs, tile) : inputs);
+  if (work.batch > 1 && inputs == 1 && work.n == 1) {
+    // Each channel on its own: the vector unit multiplies and adds, position by position of the kernel.
+    work.channel_taps = positions;
+    work.n = features;
+    work.batch = 1;
+  }
+  work.k = positions * inputs;
+  // Zeros between the elements of a dilated input are not multiplied. Each position passes alone, as positions that follow each
+  // other do not lie beside each other: no fewer rows than a tile takes to load.
+  double dilation = 1;
+  for (const auto& d : convolution.attrs().window().dimensions()) dilation *= static_cast<double>(std::max<int64_t>(1, d.base_dilation()));
+  if (dilation > 1) {
+    const double images = Dim(convolution.operand(0)->shape(), view.input_batch());
+    work.m *= std::max(1.0, static_cast<double>(core.matrix().tile()) / std::max(1.0, images)) / dilation;
+  }
+  // A row of the kernel's window at a time; two, where the next window reads one of them again.
+  if (!view.kernel_spatial().empty() && inputs < static_cast<double>(core.vector().sublanes())) {
+    const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
+    int64_t stride = 1;
+    for (const auto& d : convolution.attrs().window().dimensions()) stride = std::max<int64_t>(stride, d.stride());
+    const double together = stride <= 2 ? std::min(2.0, rows) : 1;
+    work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, static_cast<double>(core.matrix().tile()));
+  }
   return work;
 }
 
 // Tiles of one operand are held, rows of the other pass.
 double CyclesOfRows(double batch, double rows, double k, double columns, const CoreSpec& core) {
   const double tile = static_cast<double>(core.matrix().tile());
-  return batch * RoundUp(rows, static_cast<double>(core.vector().sublanes())) * std::ceil(k / tile) *
+  // While rows pass a tile the next one is loaded, which takes as many rows as it has.
+  return batch * std::max(tile, RoundUp(rows, static_cast<double>(core.vector().sublanes()))) * std::ceil(k / tile) *
          std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
 }
 
 double Cycles(const MatrixWork& work, double batch, double m, double k, double n, const CoreSpec& core) {
+  if (work.channel_taps > 0) return 0;
   const MatrixUnitSpec& unit = core.matrix();
   const double rows = std::min(CyclesOfRows(batch, m, k, n, core), CyclesOfRows(batch, n, k, m, core));
   const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
@@ -84,10 +107,10 @@ bool IsMatrixOp(Opcode opcode) {
          opcode == Opcode::kRaggedDot;
 }
 
-MatrixWork MatrixSizes(const Instruction& instruction, const MatrixUnitSpec& unit) {
+MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core) {
   if (instruction.num_operands() < 2) return MatrixWork();
   MatrixWork work =
-      instruction.opcode() == Opcode::kConvolution ? SizesOfConvolution(instruction, unit) : SizesOfDot(instruction);
+      instruction.opcode() == Opcode::kConvolution ? SizesOfConvolution(instruction, core) : SizesOfDot(instruction);
   bool all_float32 = true;
   for (int i = 0; i < 2; ++i) {
     const bool is_float32 = instruction.operand(i)->shape().element_type() == xla::F32;
@@ -115,6 +138,7 @@ void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work) 
 }
 
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core) {
+  if (work.channel_taps > 0) return 0;
   return Cycles(work, work.batch, work.m, work.k, work.n, core);
 }
 

@@ -17,13 +17,15 @@ struct MatrixWork {
   double lhs_slots = 0, rhs_slots = 0;
   // Of the batch, what cannot be cut: it shares tiles with the rows or columns of an operand.
   double whole_batch = 1;
+  // Of a convolution that mixes no channels, which needs no matrix unit: positions of its kernel. 0 for others.
+  double channel_taps = 0;
   bool float32 = false;         // An operand comes as f32.
   bool full_precision = false;  // All bits of f32 operands count.
   bool nested = false;          // It makes an operand of another product of this group.
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.channel_taps, w.float32,
                       w.full_precision, w.nested);
   }
   bool operator==(const MatrixWork&) const = default;
@@ -34,9 +36,9 @@ bool IsMatrixOp(Opcode opcode);
 // The sizes alone, of a dot, scaled-dot, ragged-dot or convolution:
 //   dot          batch dimensions; free ones of the left side; contracted ones; free ones of the right side
 //   convolution  groups; batch and positions of the result; positions of the kernel x input features; output features
-// Several dimensions count as their product. Input features fewer than a tile's rows are padded for each position of the
-// kernel, except where the kernel has one position only.
-MatrixWork MatrixSizes(const Instruction& instruction, const MatrixUnitSpec& unit);
+// Several dimensions count as their product. Of fewer input features than a register has sublanes those of a row of the
+// kernel are put together, or of two rows where windows overlap, and each is padded.
+MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core);
 
 // Sets whole_batch from the layouts of the operands: batch dimensions among their two minor ones.
 void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work);

@@ -24,20 +24,23 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
     }
   }
   if (before.size() != after.size() || before.size() < 2 || before == after) return 0;
-  const DataMovementSpec& movement = core.movement();
-  const bool stays = before[0] == after[0];
-  const bool swaps = before[0] == after[1] && before[1] == after[0];
-  double each = stays ? 0 : swaps ? movement.transpose_cycles() : movement.regroup_cycles();
-  // Rows in a tile, before or after.
-  const auto extent = [&](int64_t d) { return d < from.rank() ? from.dim(d) : 1; };
-  const int64_t rows = std::min(extent(before[1]), extent(after[1]));
-  if (rows <= core.vector().sublanes() / 4) {
-    each = std::max(each, movement.narrow_tile_cycles());
-  } else if (rows <= core.vector().sublanes() / 2) {
-    each = std::max(each, movement.quarter_tile_cycles());
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  // The operand's extents in the order of the dimensions of each side.
+  const auto rows_of_tile = [&](const Dims& order) {
+    return RowsOfTile(from.dim(order[1]), ByteWidth(to.element_type()), tiling);
+  };
+  const auto tiles = [&](const Shape& shape, const Dims& order) {
+    return PaddedElements(shape, tiling) / static_cast<double>(rows_of_tile(order) * tiling.lanes);
+  };
+  if (before[0] != after[0]) {
+    const double leaves = before[0] == after[1] ? 0 : core.movement().regroup_cycles();
+    return (core.movement().transpose_cycles() + leaves) * tiles(from, before) +
+           core.movement().transpose_cycles() * tiles(to, after);
   }
-  const double elements = static_cast<double>(to.NumElements());
-  return each * elements / static_cast<double>(core.vector().sublanes() * core.vector().lanes());
+  // Rows of small tiles move one by one.
+  const bool from_small = rows_of_tile(before) < tiling.sublanes, to_small = rows_of_tile(after) < tiling.sublanes;
+  return core.movement().narrow_tile_cycles() *
+         std::max(from_small ? tiles(from, before) : 0, to_small ? tiles(to, after) : 0);
 }
 
 double CyclesOfBroadcast(const Instruction& broadcast, const CoreSpec& core) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
@@ -17,8 +18,8 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(Computation* computation, int64_t sublanes)
-      : computation_(computation), n_(computation->size()), plan_(PlanGroups(*computation, sublanes)), copy_(n_), stamp_(n_, 0) {}
+  Fuser(Computation* computation, const Tiling& tiling)
+      : computation_(computation), n_(computation->size()), plan_(PlanGroups(*computation, tiling)), copy_(n_), stamp_(n_, 0) {}
 
   absl::StatusOr<bool> Run() {
     std::vector<Instruction*> now(n_, nullptr);
@@ -27,6 +28,7 @@ class Fuser {
     for (int i = 0; i < n_; ++i) {
       if (!plan_.renamed[i]) continue;
       Instruction* op = computation_->instruction(i);
+      if (op->opcode() == Opcode::kSlice) continue;
       now[i] = computation_->Add(Opcode::kBitcast, op->shape(), {op->operand(0)}, op->name());
       now[i]->set_metadata(op->metadata());
       changed = true;
@@ -55,6 +57,8 @@ void Fuser::Gather(const std::vector<Instruction*>& results) {
   members_.clear();
   leaves_.clear();
   std::vector<std::pair<Instruction*, int>> stack;
+  absl::InlinedVector<int, 4> numbers;
+  for (const Instruction* result : results) numbers.push_back(result->index());
   const auto enter = [&](Instruction* value, bool is_own) {
     if (stamp_[value->index()] == time_) return;
     const Opcode opcode = value->opcode();
@@ -63,7 +67,11 @@ void Fuser::Gather(const std::vector<Instruction*>& results) {
                               opcode == Opcode::kConstant || opcode == Opcode::kParameter || opcode == Opcode::kTuple ||
                               opcode == Opcode::kGetTupleElement || opcode == Opcode::kAfterAll ||
                               opcode == Opcode::kReplicaId || opcode == Opcode::kPartitionId;
-    const bool is_inside = is_own || is_small_constant || !is_in_memory;
+    // Another name of what this group makes.
+    const Instruction* source = value;
+    while (plan_.renamed[source->index()]) source = source->operand(0);
+    const bool is_name_of_own = source != value && absl::c_linear_search(numbers, source->index());
+    const bool is_inside = is_own || is_small_constant || is_name_of_own || !is_in_memory;
     stamp_[value->index()] = time_;
     if (is_inside) {
       stack.push_back({value, 0});
@@ -71,8 +79,6 @@ void Fuser::Gather(const std::vector<Instruction*>& results) {
       leaves_.push_back(value);
     }
   };
-  absl::InlinedVector<int, 4> numbers;
-  for (const Instruction* result : results) numbers.push_back(result->index());
   const auto is_own = [&](const Instruction* value) {
     return std::find(numbers.begin(), numbers.end(), value->index()) != numbers.end();
   };
@@ -185,7 +191,7 @@ absl::StatusOr<bool> FusionPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (Computation* computation : run) {
     if (computation->is_fusion()) continue;
-    ASSIGN_OR_RETURN(const bool now, Fuser(computation, sublanes_).Run());
+    ASSIGN_OR_RETURN(const bool now, Fuser(computation, tiling_).Run());
     changed |= now;
   }
   if (changed) EliminateDeadCode(module->get());

@@ -19,17 +19,18 @@
 #include <memory>
 
 #include "hlo/passes/pass.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 
 class FusionPass : public Pass {
  public:
-  explicit FusionPass(int64_t sublanes) : sublanes_(sublanes) {}
+  explicit FusionPass(const Tiling& tiling) : tiling_(tiling) {}
   absl::string_view name() const override { return "fusion"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 
  private:
-  const int64_t sublanes_;
+  const Tiling tiling_;
 };
 
 }  // namespace toroid

@@ -4,20 +4,28 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/written_values.h"
 
 namespace toroid {
 namespace {
 
+// Arrays of their size that groups are asked to share before they merge; results of a merged group.
+constexpr int kMostShared = 3;
+constexpr size_t kMostValues = 16;
+// Levels are so far apart that as many groups find a place between two.
+constexpr size_t kMostRaised = 64;
+constexpr int kBetweenLevels = 1024;
+
 // Written values into groups: at first one each, then merged.
 class Grouper {
  public:
-  Grouper(const Computation& computation, int64_t sublanes)
+  Grouper(const Computation& computation, const Tiling& tiling)
       : computation_(computation),
         users_(computation),
         n_(computation.size()),
-        made_(FindWrittenValues(computation, users_, sublanes)),
+        made_(FindWrittenValues(computation, users_, tiling)),
         inside_(computation, &made_) {}
 
   GroupPlan Run() {
@@ -32,6 +40,11 @@ class Grouper {
 
   void Group();
   void Merge();
+  // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
+  void MergeThatShare(int shared, bool reductions);
+  int Shared(int g, int other) const;
+  // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
+  const Shape* SpaceOf(int g) const;
   // `op`, or what it rounds, if that is a reduction; null if not.
   const Instruction* ReductionOf(const Instruction* op) const {
     if (op->opcode() == Opcode::kConvert && made_.owner[op->index()] == op) op = op->operand(0);
@@ -40,7 +53,7 @@ class Grouper {
   // Of a product, or of what it takes behind it.
   bool IsOfProduct(int g) const;
   // The lowest level of a group that reads what `g` writes.
-  int LowestReader(int g, int except = -1);
+  int LowestReader(int g, int except = -1) const;
   // The group that writes a value, or what it is another name of; -1 if none does.
   int MakerOf(int value) const;
   bool Reads(int g, int other) const;
@@ -48,8 +61,12 @@ class Grouper {
   int LevelWith(int g, int other) const;
   // Whether `g`, which reads what `other` makes elementwise, can be made with it.
   bool CanJoin(int g, int other);
-  // Groups of one level wait for each other never. The lower one rises if all that read it stay above.
-  bool CanShareLevel(int a, int b);
+  // Calls visit(group) for each that reads what `g` writes; false if there is too much to look at.
+  template <typename Visit>
+  bool ForReaders(int g, Visit visit) const;
+  // Groups of one level wait for each other never. The lower one rises to the other, and what reads it above both; false, and
+  // nothing is changed, if the other waits for it.
+  bool ShareLevel(int a, int b);
   void Collect();
 
   const Computation& computation_;
@@ -80,7 +97,7 @@ void Grouper::Group() {
     group_of_[i] = g;
     values_[g].push_back(i);
     inside_.ForLeaves(op, [&](const Instruction* leaf) {
-      if (leaf->index() != g) inputs_[g].push_back(leaf->index());
+      if (made_.SourceOf(leaf)->index() != g) inputs_[g].push_back(leaf->index());
     });
   }
   // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on; what joins
@@ -93,30 +110,52 @@ void Grouper::Group() {
     for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
     if (!made_.written[i]) continue;
     const int g = group_of_[i];
-    if (g == i) level_[g] = level[i] + 1;
+    if (g == i) level_[g] = level[i] + kBetweenLevels;
     level[i] = level_[g];
   }
 }
 
+const Shape* Grouper::SpaceOf(int g) const {
+  const Instruction* op = At(g);
+  if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
+  if (made_.recomputed[g] && IsElementwise(op->opcode())) return &op->shape();
+  return nullptr;
+}
+
 void Grouper::Merge() {
-  // What a group works on: the sizes of what it reduces or makes; its element width where it makes it.
-  const auto space = [&](const Instruction* op) -> const Shape* {
-    if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
-    if (made_.recomputed[op->index()] && IsElementwise(op->opcode())) return &op->shape();
-    return nullptr;
-  };
+  // First those that have most to read in common; of these reductions, which leave nothing large behind.
+  for (const bool reductions : {true, false}) {
+    for (int shared = reductions ? kMostShared : 1; shared > 0; --shared) MergeThatShare(shared, reductions);
+  }
+}
+
+int Grouper::Shared(int g, int other) const {
+  const absl::Span<const int64_t> dims = SpaceOf(g)->dims();
+  int shared = 0;
+  std::vector<int> seen;
+  for (const int input : inputs_[g]) {
+    if (At(input)->shape().dims() != dims || absl::c_linear_search(seen, input)) continue;
+    seen.push_back(input);
+    shared += absl::c_linear_search(inputs_[other], input);
+  }
+  return shared;
+}
+
+void Grouper::MergeThatShare(int shared, bool reductions) {
   // Groups by the arrays of their sizes that they read.
   std::vector<std::vector<int>> readers(n_);
   for (int g = 0; g < n_; ++g) {
     if (values_[g].empty()) continue;
     if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) continue;
     if (made_.owner[g] != nullptr && IsOfProduct(g)) continue;  // Products stay apart.
-    const Shape* own = space(At(g));
+    const Shape* own = SpaceOf(g);
     if (own == nullptr || own->rank() == 0) continue;
+    const bool is_reduction = ReductionOf(At(g)) != nullptr;
+    if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
       if (At(input)->shape().dims() != own->dims()) continue;
-      if (ReductionOf(At(g)) == nullptr && CanJoin(g, group_of_[input])) {
+      if (!is_reduction && CanJoin(g, group_of_[input])) {
         into = group_of_[input];
         break;
       }
@@ -124,13 +163,13 @@ void Grouper::Merge() {
       const std::vector<int>& candidates = readers[input];
       for (size_t k = 0; k < std::min<size_t>(8, candidates.size()) && into < 0; ++k) {
         const int other = candidates[candidates.size() - 1 - k];
-        if (values_[other].empty() || values_[other].size() >= 16) continue;
-        const Shape* theirs = space(At(other));
+        if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > kMostValues) continue;
+        const Shape* theirs = SpaceOf(other);
         if (theirs->dims() != own->dims()) continue;
-        const bool both_made = ReductionOf(At(g)) == nullptr && ReductionOf(At(other)) == nullptr;
+        const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
         const bool narrow = ByteWidth(own->element_type()) < 2 || ByteWidth(theirs->element_type()) < 2;
         if (both_made && narrow) continue;
-        if (!CanShareLevel(g, other)) continue;
+        if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
       }
       if (into >= 0) break;
@@ -187,7 +226,7 @@ int Grouper::LevelWith(int g, int other) const {
 }
 
 bool Grouper::CanJoin(int g, int other) {
-  if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= 16) return false;
+  if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
   const Instruction* maker = At(other);
   if (!made_.recomputed[other] || !IsElementwise(maker->opcode()) || IsOfProduct(other) ||
       maker->shape().dims() != At(g)->shape().dims()) {
@@ -203,31 +242,53 @@ bool Grouper::CanJoin(int g, int other) {
   return level == level_[other] || LowestReader(other, g) > level;
 }
 
-int Grouper::LowestReader(int g, int except) {
-  int lowest = std::numeric_limits<int>::max();
+template <typename Visit>
+bool Grouper::ForReaders(int g, Visit visit) const {
   std::vector<int> todo = values_[g];
   for (int steps = 0; !todo.empty(); ++steps) {
-    if (steps > 256) return 0;
+    if (steps > 256) return false;
     const int value = todo.back();
     todo.pop_back();
     for (const Instruction* user : users_.users(*At(value))) {
       const int u = user->index();
       if (made_.written[u]) {
-        if (group_of_[u] != except) lowest = std::min(lowest, level_[group_of_[u]]);
-      } else if (user == computation_.root() && user->opcode() == Opcode::kTuple) {
-        continue;
-      } else {
+        visit(group_of_[u]);
+      } else if (user != computation_.root() || user->opcode() != Opcode::kTuple) {
         todo.push_back(u);
       }
     }
   }
-  return lowest;
+  return true;
 }
 
-bool Grouper::CanShareLevel(int a, int b) {
+int Grouper::LowestReader(int g, int except) const {
+  int lowest = std::numeric_limits<int>::max();
+  const bool all = ForReaders(g, [&](int reader) {
+    if (reader != except) lowest = std::min(lowest, level_[reader]);
+  });
+  return all ? lowest : 0;
+}
+
+bool Grouper::ShareLevel(int a, int b) {
   if (level_[a] == level_[b]) return true;
-  const int lower = level_[a] < level_[b] ? a : b;
-  return LowestReader(lower) > std::max(level_[a], level_[b]);
+  const int lower = level_[a] < level_[b] ? a : b, upper = lower == a ? b : a;
+  // Everything that waits for the lower one and is not above the upper one yet.
+  std::vector<int> above = {lower};
+  for (size_t next = 0; next < above.size(); ++next) {
+    bool waits = false;
+    const bool all = ForReaders(above[next], [&](int reader) {
+      waits |= reader == upper;
+      if (level_[reader] <= level_[upper] + static_cast<int>(kMostRaised) && !absl::c_linear_search(above, reader)) {
+        above.push_back(reader);
+      }
+    });
+    if (waits || !all || above.size() > kMostRaised) return false;
+  }
+  // In the order of their levels each goes above those that it reads.
+  absl::c_stable_sort(above, [&](int x, int y) { return level_[x] < level_[y]; });
+  int level = level_[upper];
+  for (const int group : above) level_[group] = group == lower ? level : ++level;
+  return true;
 }
 
 void Grouper::Collect() {
@@ -248,6 +309,6 @@ void Grouper::Collect() {
 
 }  // namespace
 
-GroupPlan PlanGroups(const Computation& computation, int64_t sublanes) { return Grouper(computation, sublanes).Run(); }
+GroupPlan PlanGroups(const Computation& computation, const Tiling& tiling) { return Grouper(computation, tiling).Run(); }
 
 }  // namespace toroid

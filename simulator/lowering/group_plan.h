@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hlo/ir/module.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 
@@ -19,7 +20,7 @@ struct GroupPlan {
   std::vector<std::vector<Instruction*>> groups;
 };
 
-GroupPlan PlanGroups(const Computation& computation, int64_t sublanes);
+GroupPlan PlanGroups(const Computation& computation, const Tiling& tiling);
 
 }  // namespace toroid
 

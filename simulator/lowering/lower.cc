@@ -15,6 +15,7 @@
 #include "simulator/lowering/row_scatter_pass.h"
 #include "simulator/lowering/simplify_pass.h"
 #include "simulator/lowering/tiling.h"
+#include "simulator/lowering/vector_product_pass.h"
 
 namespace toroid {
 
@@ -33,11 +34,12 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
   pipeline.Add<SplitCollectivesPass>()
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
+      .Add<VectorProductPass>()
       .Add<SimplifyPass>()
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)
-      .Add<FusionPass>(tiling.sublanes);
+      .Add<FusionPass>(tiling);
   if (core.program_memory_share() > 0) {
     pipeline.Add<RematerializationPass>(
         static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()), tiling);

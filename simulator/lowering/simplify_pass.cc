@@ -14,6 +14,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
 #include "hlo/ir/native_types.h"
+#include "hlo/ir/neutral_element.h"
 #include "hlo/ir/unit_dims.h"
 #include "hlo/passes/dce_pass.h"
 
@@ -72,6 +73,7 @@ class Simplifier {
   Instruction* SimplifiedReshape(Instruction* reshape);
   Instruction* SimplifiedTranspose(Instruction* transpose);
   Instruction* SimplifiedBroadcast(Instruction* broadcast);
+  Instruction* SimplifiedReduce(Instruction* reduce);
   Instruction* WithoutTransposedOperand(Instruction* dot);
   Instruction* ProductOfBroadcasts(Instruction* dot);
   Instruction* SameAsBefore(Instruction* op);
@@ -111,6 +113,8 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kAdd:
     case Opcode::kMultiply:
       return WithoutNeutral(op);
+    case Opcode::kReduce:
+      return SimplifiedReduce(op);
     case Opcode::kGetTupleElement:
       return op->operand(0)->opcode() == Opcode::kTuple && op->tuple_index() < op->operand(0)->num_operands()
                  ? op->operand(0)->operand(op->tuple_index())
@@ -213,6 +217,26 @@ Instruction* Simplifier::SimplifiedBroadcast(Instruction* broadcast) {
     return direct;
   }
   return nullptr;
+}
+
+// Over dimensions of one element, from the neutral element: nothing is added to anything.
+Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
+  if (reduce->num_operands() != 2 || !reduce->shape().IsArray() || reduce->called().size() != 1) return nullptr;
+  const Instruction* x = reduce->operand(0);
+  const Instruction* init = reduce->operand(1);
+  const Instruction* root = reduce->called(0)->root();
+  if (reduce->called(0)->size() != 3 || root->num_operands() != 2 || root->operand(0) == root->operand(1) ||
+      root->operand(0)->opcode() != Opcode::kParameter || root->operand(1)->opcode() != Opcode::kParameter) {
+    return nullptr;
+  }
+  for (const int64_t d : reduce->dimensions()) {
+    if (x->shape().dim(d) != 1) return nullptr;
+  }
+  const std::optional<Literal> neutral = NeutralElement(root->opcode(), x->shape().element_type());
+  if (!neutral || init->opcode() != Opcode::kConstant) return nullptr;
+  const absl::StatusOr<Literal> from = LiteralOf(*init);
+  if (!from.ok() || !(*from == *neutral)) return nullptr;
+  return Reshape(*reduce, reduce->operand(0));
 }
 
 Instruction* Simplifier::WithoutTransposedOperand(Instruction* dot) {

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hlo/ir/unit_dims.h"
+
+#include "hlo/ir/attribute_views.h"
+
 namespace toroid {
 namespace {
 
 double RoundUp(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
-
-int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
-  const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
-  if (second_minor <= quarter && element_bytes >= 4) return quarter;
-  if (second_minor <= half) return half;
-  return tiling.sublanes;
-}
 
 double PaddedVector(int64_t n, const Tiling& tiling) {
   const double whole = static_cast<double>(tiling.sublanes) * tiling.lanes;
@@ -23,6 +20,24 @@ double PaddedVector(int64_t n, const Tiling& tiling) {
 }
 
 }  // namespace
+
+bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kSlice) return false;
+  const SliceView view(op);
+  for (int d = 0; d < op.shape().rank(); ++d) {
+    if (view[d].start != 0 || view[d].stride != 1) return false;
+  }
+  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+  return before == after && before.size() > 1 &&
+         PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
+}
+
+int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
+  const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
+  if (second_minor <= quarter && element_bytes >= 4) return quarter;
+  if (second_minor <= half) return half;
+  return tiling.sublanes;
+}
 
 double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling) {
   return outer * RoundUp(static_cast<double>(second_minor), RowsOfTile(second_minor, element_bytes, tiling)) *
@@ -105,6 +120,22 @@ void SetOrder(const Dims& minor_to_major, Shape* shape) {
   xla::LayoutProto layout;
   for (const int64_t d : minor_to_major) layout.add_minor_to_major(d);
   shape->set_layout(layout);
+}
+
+bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes) {
+  if (SameButUnitDims(from, to)) return true;
+  // Of dimensions minor to major.
+  const auto keeps = [&](const Dims& before, const Dims& after) {
+    if (before.empty() || after.empty()) return true;
+    if (from.dim(before[0]) != to.dim(after[0])) return false;
+    const int64_t a = before.size() < 2 ? 1 : from.dim(before[1]), b = after.size() < 2 ? 1 : to.dim(after[1]);
+    return a == b || (a % sublanes == 0 && b % sublanes == 0);
+  };
+  if (keeps(PhysicalOrder(from), PhysicalOrder(to))) return true;
+  Dims before = SizedDims(from), after = SizedDims(to);
+  std::reverse(before.begin(), before.end());
+  std::reverse(after.begin(), after.end());
+  return keeps(before, after);
 }
 
 }  // namespace toroid

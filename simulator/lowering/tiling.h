@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "hlo/ir/instruction.h"
 #include "hlo/ir/shape.h"
 
 namespace toroid {
@@ -27,6 +28,12 @@ double PaddedBytes(const Shape& shape, const Tiling& tiling);
 // PaddedElements of an array whose two minor dimensions have these extents, all others together `outer`.
 double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling);
 
+// A slice that begins where its operand does and has as many tiles: the same memory, with more of it padding.
+bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling);
+
+// Rows of a tile of an array with that second-minor extent.
+int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling);
+
 // The order of dimensions, minor to major, that needs the least padding; row-major if that is as good.
 // Example: f32[65536,64] gives {0,1}; f32[2048,128,2] gives {1,0,2}: the dimension that pads worst goes outermost.
 Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling);
@@ -36,6 +43,10 @@ void SetOrder(const Dims& minor_to_major, Shape* shape);
 
 // The dimensions of more than one element, minor to major: what the others do moves nothing.
 Dims PhysicalOrder(const Shape& shape);
+
+// A reshape that leaves data in place: its layouts have the same minor dimension, and rows are merged or split in whole
+// tiles of `sublanes` rows. The layouts are such that elements follow each other in the same order.
+bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes);
 
 }  // namespace toroid
 

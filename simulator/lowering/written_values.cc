@@ -5,26 +5,15 @@
 #include <queue>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/chip/movement.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
-
-// A reshape that leaves data in place, whatever the sizes: row-major order of rows and tiles is kept if the minor
-// dimension stays and rows are merged or split in whole tiles of `sublanes` rows.
-bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes) {
-  if (SameButUnitDims(from, to)) return true;
-  const Dims before = SizedDims(from), after = SizedDims(to);
-  if (before.empty() || after.empty()) return true;
-  if (from.dim(before.back()) != to.dim(after.back())) return false;
-  const auto rows = [](const Shape& shape, const Dims& dims) {
-    return dims.size() < 2 ? int64_t{1} : shape.dim(dims[dims.size() - 2]);
-  };
-  const int64_t a = rows(from, before), b = rows(to, after);
-  return a == b || (a % sublanes == 0 && b % sublanes == 0);
-}
 
 // Ops that are computed anew for one reader.
 constexpr int64_t kMostRecomputed = 64;
@@ -51,16 +40,28 @@ bool IsArithmetic(const Instruction& op) {
          op.opcode() != Opcode::kBitcastConvert;
 }
 
+// Gives dimensions another order, or leaves some of one element out.
+bool IsInPlace(const Instruction& op) {
+  return op.opcode() == Opcode::kTranspose ||
+         (op.opcode() == Opcode::kReshape && SameButUnitDims(op.operand(0)->shape(), op.shape()));
+}
+
+// Puts arrays beside each other or values around one: operands come from memory.
+bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
+
 class Finder {
  public:
-  Finder(const Computation& computation, const UserMap& users, int64_t sublanes)
-      : computation_(computation), users_(users), n_(computation.size()), inside_(computation, &values_) {
+  Finder(const Computation& computation, const UserMap& users, const Tiling& tiling)
+      : computation_(computation), users_(users), tiling_(tiling), n_(computation.size()), inside_(computation, &values_) {
     values_.written.assign(n_, false);
     values_.renamed.assign(n_, false);
     values_.owner.assign(n_, nullptr);
     values_.only_joined.assign(n_, false);
     values_.recomputed.assign(n_, false);
-    for (int i = 0; i < n_; ++i) values_.recomputed[i] = IsRecomputed(*At(i), sublanes);
+    for (int i = 0; i < n_; ++i) {
+      values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes) ||
+                              (Places(*At(i)) && IsReadElementwise(*At(i)));
+    }
   }
 
   WrittenValues Run() {
@@ -74,6 +75,28 @@ class Finder {
 
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
+
+  bool IsReadElementwise(const Instruction& op) const {
+    const auto users = users_.users(op);
+    return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
+           absl::c_all_of(users, [&](const Instruction* user) {
+             return IsElementwise(user->opcode()) && user->shape().NumElements() == op.shape().NumElements();
+           });
+  }
+  // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
+  bool MovesTilesForDots(const Instruction& op, int64_t lanes) const {
+    if (op.opcode() != Opcode::kReshape) return false;
+    for (const Shape& shape : {op.shape(), op.operand(0)->shape()}) {
+      const Dims order = PhysicalOrder(shape);
+      if (order.empty() || shape.dim(order[0]) % lanes != 0) return false;
+    }
+    const auto is_product = [](const Instruction* user) { return user->opcode() == Opcode::kDot; };
+    const auto users = users_.users(op);
+    return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
+      return is_product(user) || (user->opcode() == Opcode::kConvert && !users_.users(*user).empty() &&
+                                  absl::c_all_of(users_.users(*user), is_product));
+    });
+  }
 
   // made_[i]: arithmetic on arrays has been done to make it, not counting what is written.
   void FindArithmetic() {
@@ -103,9 +126,11 @@ class Finder {
   // Sets values_.owner of what dots take behind them, to the last of it.
   void TakeEpilogues() {
     for (int i = n_ - 1; i >= 0; --i) {
-      if (!IsMatrixOp(At(i)->opcode())) continue;
+      const bool is_pooling = At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() && !IsRunningFold(*At(i));
+      if (!IsMatrixOp(At(i)->opcode()) && !is_pooling) continue;
       if (values_.owner[i] != nullptr) continue;
       TakeEpilogue(At(i));
+      if (is_pooling) continue;
       TakeNestedDot(At(i));
     }
   }
@@ -126,6 +151,7 @@ class Finder {
 
   const Computation& computation_;
   const UserMap& users_;
+  const Tiling tiling_;
   const int n_;
   WrittenValues values_;
   InsideOfGroups inside_;
@@ -157,9 +183,7 @@ void Finder::TakeEpilogue(const Instruction* dot) {
     const int i = next.top();
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
-    const bool in_place =
-        user->opcode() == Opcode::kTranspose ||
-        (user->opcode() == Opcode::kReshape && SameButUnitDims(user->operand(0)->shape(), user->shape()));
+    const bool in_place = IsInPlace(*user);
     if (!values_.recomputed[i] || values_.owner[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
         !(IsElementwise(user->opcode()) || in_place)) {
       break;
@@ -214,6 +238,7 @@ bool Finder::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
+    if (Places(*user) && op->shape().rank() > 0) return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;
@@ -272,7 +297,8 @@ void Finder::Write() {
       values_.written[i] = true;
       continue;
     }
-    if ((op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape) && values_.IsInMemory(*op->operand(0))) {
+    const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape || IsFirstOfTiles(*op, tiling_);
+    if (is_name && values_.IsInMemory(*op->operand(0))) {
       values_.renamed[i] = true;
       continue;
     }
@@ -312,11 +338,12 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         }
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
-          waits |= leaf != value && level[leaf->index()] >= level[value->index()];
+          waits |= values_.SourceOf(leaf) != value && level[leaf->index()] >= level[value->index()];
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 IsElementwise(user->opcode()) && user->shape().NumElements() == value->shape().NumElements()) {
+                 (IsElementwise(user->opcode()) || IsInPlace(*user)) &&
+                 user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }
     }
@@ -361,7 +388,7 @@ int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
   return static_cast<int64_t>(found.size());
 }
 
-bool IsRecomputed(const Instruction& op, int64_t sublanes) {
+bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
   if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
   switch (op.opcode()) {
     case Opcode::kCopy:
@@ -376,14 +403,14 @@ bool IsRecomputed(const Instruction& op, int64_t sublanes) {
     case Opcode::kReverse:
       return true;
     case Opcode::kReshape:
-      return KeepsTiles(op.operand(0)->shape(), op.shape(), sublanes);
+      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
     default:
       return IsElementwise(op.opcode());
   }
 }
 
-WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, int64_t sublanes) {
-  return Finder(computation, users, sublanes).Run();
+WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling) {
+  return Finder(computation, users, tiling).Run();
 }
 
 }  // namespace toroid

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "hlo/ir/module.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 
 // All by index.
 struct WrittenValues {
   std::vector<bool> written;
-  // Transposes and reshapes that give another name to memory that is written: no group makes them.
+  // Transposes and reshapes that give another name to memory that is written, slices that are the first of its tiles: no
+  // group makes them.
   std::vector<bool> renamed;
   // Could be made where they are read (IsRecomputed).
   std::vector<bool> recomputed;
@@ -25,12 +27,17 @@ struct WrittenValues {
 
   // Written, or in memory under this or another name, or no work at all.
   bool IsInMemory(const Instruction& value) const;
+  // What a value is another name of, itself if it is none.
+  const Instruction* SourceOf(const Instruction* value) const {
+    while (renamed[value->index()]) value = value->operand(0);
+    return value;
+  }
 };
 
-WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, int64_t sublanes);
+WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling);
 
 // A cheap op whose result can be made where it is read: elementwise, broadcast, slice, reshape and transpose in place.
-bool IsRecomputed(const Instruction& op, int64_t sublanes);
+bool IsRecomputed(const Instruction& op, const Tiling& tiling);
 
 // What values are made from inside of their groups.
 class InsideOfGroups {

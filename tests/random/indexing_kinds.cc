@@ -10,10 +10,23 @@ namespace toroid {
 
 // A parameter of indices, some of them outside of the array.
 std::string Generator::Indices(const std::string& type, const Dims& dims) {
+  if (Chance(25)) {
+    const std::string name = Fresh("at");
+    Line(absl::StrCat(name, " = ", ShapeText(type, dims), " constant(", SmallIntegers(dims, type[0] == 'u' ? 0 : -1), ")"));
+    return name;
+  }
   huge_ = true;
   const std::string name = Parameter(type, dims, type[0] == 'u' ? 0 : -3, 12);
   huge_ = false;
   return name;
+}
+
+// The text of a constant of integers in [low, 6].
+std::string Generator::SmallIntegers(const Dims& dims, int64_t low) {
+  if (dims.empty()) return absl::StrCat(Uniform(low, 6));
+  std::vector<std::string> rows;
+  for (int64_t i = 0; i < dims[0]; ++i) rows.push_back(SmallIntegers(Dims(dims.begin() + 1, dims.end()), low));
+  return absl::StrCat("{", absl::StrJoin(rows, ", "), "}");
 }
 
 // Index vectors along the last dimension of `dims` into dimensions `map` of `in`. Where a batch is as long as one of
@@ -131,6 +144,15 @@ void Generator::Scatter() {
   const std::string type = Of({"f32", "s32", "u8"});
   const std::string opcode =
       type == "f32" ? Of({"add", "add", "maximum", "minimum"}) : Of({"add", "maximum", "minimum", "multiply", "and", "or"});
+  // Where no two windows can meet the update may also take the place of what is there.
+  const bool is_single = std::all_of(batch.begin(), batch.end(), [](int64_t size) { return size == 1; });
+  std::string combiner;
+  if (is_single && Chance(50)) {
+    combiner = Fresh("replace");
+    Computation(absl::StrCat(combiner, " {\n  a = ", type, "[] parameter(0)\n  ROOT b = ", type, "[] parameter(1)\n}\n"));
+  } else {
+    combiner = ReducerText(opcode, type);
+  }
   const std::string index_type = Of({"s32", "s64", "u8", "u64"});
   const std::string x = Parameter(type, in);
   const std::string i = CountedIndices(index_type, indices, in, map);
@@ -138,7 +160,7 @@ void Generator::Scatter() {
   Result(type, in,
          absl::StrCat("scatter(", x, ", ", i, ", ", u, "), update_window_dims=", List(window_dims),
                       ", inserted_window_dims=", List(inserted), ", scatter_dims_to_operand_dims=", List(map),
-                      ", index_vector_dim=", batch.size(), ", to_apply=", ReducerText(opcode, type)));
+                      ", index_vector_dim=", batch.size(), ", to_apply=", combiner));
 }
 
 // A dynamic slice or a gather of `x`: where partial values of any reducer meet indices into a cut dimension.

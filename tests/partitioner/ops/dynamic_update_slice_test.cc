@@ -7,6 +7,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::string Update(const std::string& index, int64_t size, int64_t update,
@@ -63,6 +64,32 @@ TEST(DynamicUpdateSliceTest, AVectorOfStartsIsCutAsScalarsAre) {
 
 TEST(DynamicUpdateSliceTest, OneRowIntoACutCacheMovesNothing) {
   EXPECT_THAT(Collectives(Update("s32", 16, 1, ", sharding={replicated}"), 4), IsEmpty());
+}
+
+// An update of several rows that goes to a constant place.
+std::string ConstantUpdate(int64_t size, int64_t rows, int64_t start, const std::string& sharding) {
+  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",", size, "] parameter(0), sharding=", sharding, "\n  u = f32[", rows, ",",
+                      rows, "] parameter(1), sharding=", sharding, "\n  i = s32[] constant(", start, ")\n  ROOT y = f32[", size,
+                      ",", size, "] dynamic-update-slice(x, u, i, i), sharding=", sharding, "\n}\n");
+}
+
+TEST(DynamicUpdateSliceTest, RowsAreShiftedToAConstantPlace) {
+  for (const int64_t start : {-1, 0, 2, 5, 100}) {
+    SCOPED_TRACE(start);
+    ExpectEquivalent(ConstantUpdate(13, 8, start, "{devices=[$n,1]<=[$n]}"));
+    ExpectEquivalent(ConstantUpdate(16, 3, start, "{devices=[1,$n]<=[$n]}"));
+    ExpectEquivalent(ConstantUpdate(13, 11, start, "{devices=[2,2]<=[4]}"), {}, {4});
+  }
+  // Rows of 12 [60] to the next tile, columns of 12 [64].
+  EXPECT_THAT(Collectives(ConstantUpdate(256, 240, 16, "{devices=[4,4]<=[16]}"), 16),
+              ElementsAre("collective-permute 2880", "collective-permute 3072"));
+}
+
+TEST(DynamicUpdateSliceTest, AnUpdateThatAllHaveIsNotSent) {
+  std::string text = ConstantUpdate(13, 8, 2, "{devices=[2,2]<=[4]}");
+  text.replace(text.find("parameter(1), sharding={devices=[2,2]<=[4]}"), 43, "parameter(1), sharding={replicated}");
+  EXPECT_THAT(Collectives(text, 4), IsEmpty());
+  ExpectEquivalent(text, {}, {4});
 }
 
 }  // namespace

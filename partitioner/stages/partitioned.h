@@ -1,0 +1,29 @@
+// What partitioning gives.
+#ifndef TOROID_PARTITIONER_STAGES_PARTITIONED_H_
+#define TOROID_PARTITIONER_STAGES_PARTITIONED_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
+#include "partitioner/provenance/replication_log.h"
+
+namespace toroid {
+
+struct Partitioned {
+  std::unique_ptr<Module> module;
+  int64_t num_partitions = 1;
+  std::vector<FullReplication> full_replications;
+  std::string made_up_axes;        // Of a module that names none: those of the causes.
+  std::vector<PassReport> passes;  // Those before propagation and those behind the rewriting, in order.
+  double propagate_seconds = 0;
+  double partition_seconds = 0;
+  double optimize_seconds = 0;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_STAGES_PARTITIONED_H_

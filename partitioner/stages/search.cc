@@ -1,0 +1,169 @@
+#include "partitioner/stages/search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hlo/analysis/peak_memory.h"
+#include "hlo/base/status.h"
+#include "partitioner/report/statistics.h"
+#include "partitioner/search/changed_parts.h"
+#include "partitioner/search/frontier_search.h"
+#include "partitioner/search/neighbour_search.h"
+
+namespace toroid {
+namespace {
+
+// Pairs of source and target in all permutes of a module: on many devices, what it takes longest to write.
+int64_t PermutedPairs(const Module& module) {
+  int64_t pairs = 0;
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) pairs += instruction->attrs().source_target_pairs_size();
+  }
+  return pairs;
+}
+
+// So many take about as long as an instruction.
+constexpr int64_t kPairsOfAnInstruction = 64;
+
+// Choices looked at to compute ops together, for each instruction that may be searched.
+constexpr int64_t kStepsPerInstruction = 5;
+
+// Moves looked at for the reshardings of a search, some 0.1 s.
+constexpr int64_t kSearchedPlanSteps = 200000;
+
+// So many bytes more are no matter, at once or written in all: a core of TPU v3 writes them in a quarter of a microsecond, less
+// than an op takes to begin.
+constexpr double kLittleMemory = 1 << 17;
+// Of what is sent: what is worth more collectives; and what is worth ops on whole arrays, or axes cut in two that the program
+// uses whole.
+constexpr double kLess = 0.9, kMuchLess = 0.75;
+// So many parts of what was found are tried one by one where all together is not worth it.
+constexpr int64_t kMostParts = 12;
+// So many axes of prime size are also tried one by one.
+constexpr int kFewAxes = 3;
+
+// What a search has to improve on.
+class Judge {
+ public:
+  Judge(const Module& module, const CostModel& cost) : cost_(cost), best_(WorkOfWholeRun(module)) {
+    peak_bytes_ = 1.05 * static_cast<double>(ComputePeakMemory(module).bytes) + kLittleMemory;
+  }
+
+  // True if a program sends less or computes less than the best one so far, and neither more; it is then the best one. It may
+  // send at most so much of what that sends, and much less if it repeats work on whole arrays (`replicates`: more of its ops are
+  // computed on such, which counts where they write more in all). To gather what can be cut, and so to repeat work that is no
+  // contraction, is no way to send less, unless it is little.
+  bool Improves(const Module& module, bool replicates, double most) {
+    const WholeRun now = WorkOfWholeRun(module);
+    if (replicates && now.made_bytes > best_.made_bytes) most = std::min(most, kMuchLess);
+    if (now.collectives > best_.collectives) most = std::min(most, kLess);
+    if (now.sent_bytes > most * best_.sent_bytes) return false;
+    const double repeated = cost_.MemoryTime(2 * (now.made_bytes - best_.made_bytes - kLittleMemory));
+    if (!now.CostsLessThan(best_) || repeated > best_.sent_bytes - now.sent_bytes) return false;
+    if (static_cast<double>(ComputePeakMemory(module).bytes) > peak_bytes_) return false;
+    best_ = now;
+    improved_ = true;
+    return true;
+  }
+  bool improved() const { return improved_; }
+
+ private:
+  const CostModel& cost_;
+  WholeRun best_;
+  double peak_bytes_;
+  bool improved_ = false;
+};
+
+// The caller sees what propagation found, and results as they were made by then: cutting them further would leave what is
+// not sent here to be sent by whoever takes them.
+void FixBoundary(const ShardingPlan& plan, PreparedProgram* program) {
+  for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
+    std::optional<Annotation>& annotation = program->annotations.tensor[t];
+    if (annotation && annotation->foreign) continue;
+    Annotation fixed;
+    fixed.sharding = plan[t];
+    fixed.closed = ~uint64_t{0};
+    annotation = std::move(fixed);
+  }
+}
+
+}  // namespace
+
+absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
+  if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
+  PartitionOptions plain = options;
+  // Those that change what is sent.
+  plain.passes = {"dead_code", "duplicates", "loop_collectives", "reduce_scatter", "dead_code", "product_order"};
+  FixBoundary(best->plan, program);
+  const AssignmentPolicy& policy = *best->policy;
+  ASSIGN_OR_RETURN(Candidate now, RewriteUnder(*program, plain, best->plan, policy));
+  Judge judge(*now.partitioned.module, program->planner->cost());
+  const size_t replications = best->partitioned.full_replications.size();
+  const int64_t instructions =
+      program->flat->NumInstructions() + PermutedPairs(*best->partitioned.module) / kPairsOfAnInstruction;
+
+  NeighbourSearch neighbours;
+  neighbours.program = program;
+  neighbours.fixed = AtBoundary(*program);
+  neighbours.max_programs = options.searched_instructions / std::max<int64_t>(1, instructions);
+  neighbours.max_plan_steps = kSearchedPlanSteps;
+  neighbours.improves = [&](const ShardingPlan& plan) -> absl::StatusOr<bool> {
+    for (size_t t = 0; t < plan.size(); ++t) {
+      if (neighbours.fixed[t] && plan[t] != best->plan[t]) return false;
+    }
+    ASSIGN_OR_RETURN(Candidate candidate, RewriteUnder(*program, plain, plan, policy));
+    if (candidate.partitioned.full_replications.size() > replications) return false;
+    if (!judge.Improves(*candidate.partitioned.module, /*replicates=*/false, /*most=*/1)) return false;
+    now = std::move(candidate);
+    return true;
+  };
+  ShardingPlan plan = best->plan;
+  RETURN_IF_ERROR(SearchNeighbours(neighbours, &plan));
+
+  const Mesh& mesh = program->annotations.mesh;
+  std::vector<AxisUnits> tried = {UnitsOf(mesh, plan)};
+  if (mesh.num_axes() <= kFewAxes && tried[0] != SingleAxes(mesh)) tried.push_back(SingleAxes(mesh));
+  for (const AxisUnits& units : tried) {
+    const bool finer = &units != &tried[0];
+    FrontierSearch frontier;
+    frontier.program = program;
+    frontier.plan = &plan;
+    frontier.current = &now.decisions;
+    frontier.units = units;
+    frontier.max_steps = kStepsPerInstruction * options.searched_instructions;
+    frontier.max_plan_steps = kSearchedPlanSteps;
+    const std::optional<DecidedOps> decided = SearchFrontier(frontier);
+    if (!decided) continue;
+    auto early = std::exchange(program->annotations.early, {});
+    bool taken = false;
+    const auto take = [&](const DecidedOps& ops) -> absl::Status {
+      ASSIGN_OR_RETURN(Candidate candidate, RewriteUnder(*program, plain, plan, policy, &ops));
+      const bool replicates =
+          candidate.partitioned.full_replications.size() > now.partitioned.full_replications.size();
+      if (!judge.Improves(*candidate.partitioned.module, replicates, finer ? kMuchLess : 1)) return absl::OkStatus();
+      best->decided = ops;
+      now = std::move(candidate);
+      taken = true;
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(take(*decided));
+    if (!taken) {
+      // Perhaps some of it pays by itself.
+      const std::vector<DecidedOps> parts = ChangedParts(*program->graph, now.decisions, *decided);
+      const size_t most = std::min<size_t>(parts.size(), std::min<int64_t>(kMostParts, neighbours.max_programs));
+      for (size_t i = 0; i < most && parts.size() > 1; ++i) {
+        DecidedOps mixed = now.decisions;
+        for (const auto& [op, decision] : parts[i]) mixed[op] = decision;
+        RETURN_IF_ERROR(take(mixed));
+      }
+    }
+    if (!taken) program->annotations.early = std::move(early);
+  }
+  if (!judge.improved()) return absl::OkStatus();
+  DecidedOps kept = std::move(best->decided);
+  ASSIGN_OR_RETURN(*best, RewriteUnder(*program, options, std::move(plan), policy, &kept));
+  best->decided = std::move(kept);
+  return absl::OkStatus();
+}
+
+}  // namespace toroid

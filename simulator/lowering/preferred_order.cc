@@ -1,0 +1,213 @@
+#include "simulator/lowering/preferred_order.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
+#include "simulator/lowering/dim_orders.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+namespace {
+
+bool HasDimension(const Shape& shape, int64_t d) { return d >= 0 && d < shape.rank(); }
+
+}  // namespace
+
+bool WantsDenseOperands(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kGather:
+    case Opcode::kScatter:
+    case Opcode::kSort:
+    case Opcode::kCustomCall:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return true;
+    case Opcode::kAllReduce:
+      return !op.shape().IsArray();  // Of several arrays.
+    default:
+      return false;
+  }
+}
+
+Dims NaturalOrder(const Instruction* value, const Dims& otherwise) {
+  std::vector<const Instruction*> todo = {value};
+  for (int steps = 0; steps < 16 && !todo.empty(); ++steps) {
+    const Instruction* op = todo.back();
+    todo.pop_back();
+    if (op->opcode() == Opcode::kBroadcast && op->operand(0)->opcode() != Opcode::kIota &&
+        SizedDims(op->operand(0)->shape()).size() == 1) {
+      return OrderFrom(value->shape(), {op->dimensions()[SizedDims(op->operand(0)->shape())[0]]});
+    }
+    if (!IsElementwise(op->opcode())) continue;
+    for (const Instruction* operand : op->operands()) {
+      if (operand->shape().dims() == value->shape().dims()) todo.push_back(operand);
+    }
+  }
+  return otherwise;
+}
+
+Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state) {
+  // What follows, with the dimension of each that a dimension of `value` became; nearest first.
+  struct Place {
+    const Instruction* op;
+    Dims dims;
+  };
+  Dims same;
+  for (int64_t d = 0; d < value->shape().rank(); ++d) same.push_back(d);
+  std::vector<Place> todo = {{value, same}};
+  // `pair` as `order`, one of `op`, has it; empty if it has others in front.
+  const auto as_in = [&](const Place& place, const Dims& order) {
+    const Dims sized = SizedOrder(place.op->shape(), order);
+    Dims found;
+    for (size_t i = 0; i < std::min<size_t>(2, sized.size()); ++i) {
+      for (const int64_t d : pair) {
+        if (place.dims[d] == sized[i]) found.push_back(d);
+      }
+    }
+    return found.size() == 2 ? found : Dims();
+  };
+  Dims nearest;
+  for (size_t next = 0; next < todo.size() && next < 24; ++next) {
+    const Place place = todo[next];
+    if (place.op->index() >= state.n) continue;
+    bool over_first = false, over_second = false;
+    if (place.op == state.computation.root() && nearest.empty()) {
+      nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+    }
+    for (const Instruction* user : state.users.users(*place.op)) {
+      if (user->opcode() == Opcode::kReduce) {
+        const auto dims = user->dimensions();
+        const auto is_reduced = [&](int64_t d) {
+          return std::find(dims.begin(), dims.end(), place.dims[d]) != dims.end();
+        };
+        over_first |= is_reduced(pair[0]) && !is_reduced(pair[1]);
+        over_second |= is_reduced(pair[1]) && !is_reduced(pair[0]);
+      } else if (WantsDenseOperands(*user)) {
+        const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+        if (!found.empty()) return found;
+      } else if (user->opcode() == Opcode::kTuple && user == state.computation.root()) {
+        if (nearest.empty()) nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+      } else if (user->opcode() == Opcode::kTranspose) {
+        Place further{user, {}};
+        for (const int64_t d : place.dims) {
+          const auto dims = user->dimensions();
+          further.dims.push_back(std::find(dims.begin(), dims.end(), d) - dims.begin());
+        }
+        todo.push_back(std::move(further));
+      } else if (user->opcode() == Opcode::kReshape && SameButUnitDims(place.op->shape(), user->shape())) {
+        const Dims before = SizedDims(place.op->shape()), after = SizedDims(user->shape());
+        Place further{user, {}};
+        for (const int64_t d : place.dims) {
+          const auto at = std::find(before.begin(), before.end(), d);
+          further.dims.push_back(at == before.end() ? -1 : after[at - before.begin()]);
+        }
+        todo.push_back(std::move(further));
+      } else if (user->opcode() == Opcode::kReshape) {
+        // Rows are cut and joined in place, lanes not.
+        const auto keeps = [&](const Dims& own) {
+          Dims order;
+          for (const int64_t d : own) order.push_back(place.dims[d]);
+          if (absl::c_linear_search(order, -1)) return false;
+          order = OrderFrom(place.op->shape(), order);
+          const auto through = OrderThroughReshape(place.op->shape(), user->shape(), order);
+          if (!through) return false;
+          Shape from = place.op->shape(), to = user->shape();
+          SetOrder(order, &from);
+          SetOrder(*through, &to);
+          return KeepsTiles(from, to, state.tiling.sublanes);
+        };
+        const Dims other = {pair[1], pair[0]};
+        if (nearest.empty() && !keeps(pair) && keeps(other)) nearest = other;
+      } else if (IsElementwise(user->opcode()) && user->shape().dims() == place.op->shape().dims()) {
+        for (const Instruction* operand : user->operands()) {
+          if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;
+          if (state.IsFlexible(operand)) continue;
+          if (nearest.empty()) nearest = as_in(place, state.OrderOf(operand));
+        }
+        todo.push_back({user, place.dims});
+      }
+    }
+    // Rows are added faster than lanes.
+    if (nearest.empty() && over_first && !over_second) nearest = {pair[1], pair[0]};
+  }
+  return nearest.empty() ? pair : nearest;
+}
+
+Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
+  const DotView view(*dot);
+  const int64_t batch = static_cast<int64_t>(view.lhs_batch().size());
+  const int64_t left = dot->operand(0)->shape().rank() - batch - static_cast<int64_t>(view.lhs_contracting().size());
+  const auto largest = [&](int64_t from, int64_t to) {
+    int64_t best = -1;
+    for (int64_t d = from; d < to; ++d) {
+      if (dot->shape().dim(d) > 1 && (best < 0 || dot->shape().dim(d) >= dot->shape().dim(best))) best = d;
+    }
+    return best;
+  };
+  const int64_t rows = largest(batch, batch + left), columns = largest(batch + left, dot->shape().rank());
+  if (rows < 0 || columns < 0) return LeastPaddingOrder(dot->shape(), state.tiling);
+  Dims pair = {columns, rows};
+  // Either may be minor: the one that pads less.
+  const auto padded = [&](int64_t minor, int64_t second) {
+    return PaddedElements(1, dot->shape().dim(second), dot->shape().dim(minor), ByteWidth(dot->shape().element_type()), state.tiling);
+  };
+  if (padded(rows, columns) < padded(columns, rows)) std::swap(pair[0], pair[1]);
+  return OrderFrom(dot->shape(), WantedOrder(dot, pair, state));
+}
+
+Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
+  const DotView view(dot);
+  const Shape& shape = dot.operand(side)->shape();
+  const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+  const Dims sized = SizedOrder(shape, order);
+  const auto is_batch = [&](int64_t d) { return absl::c_linear_search(batch, d); };
+  if (sized.empty() || !is_batch(sized[0])) return order;
+  Dims first;
+  for (const int64_t d : sized) {
+    if (!is_batch(d)) first.push_back(d);
+  }
+  return first.size() < 2 ? order : OrderFrom(shape, first);
+}
+
+Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tiling& tiling) {
+  const ConvolutionView view(convolution);
+  const Shape& shape = convolution.operand(0)->shape();
+  const int64_t features = view.input_feature(), batch = view.input_batch();
+  if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
+  const Dims sized = SizedOrder(shape, order);
+  if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
+  if (shape.dim(features) == 1 || shape.dim(batch) == 1) return order;
+  const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
+  return few ? OrderFrom(shape, {batch, features}) : OrderFrom(shape, {features, batch});
+}
+
+Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling) {
+  if (!HasDimension(shape, features) || !HasDimension(shape, batch) || shape.dim(features) == 1 || shape.dim(batch) == 1) {
+    return LeastPaddingOrder(shape, tiling);
+  }
+  const auto padded = [&](int64_t minor, int64_t second) {
+    return PaddedElements(1, shape.dim(second), shape.dim(minor), ByteWidth(shape.element_type()), tiling);
+  };
+  return padded(batch, features) < padded(features, batch) ? OrderFrom(shape, {batch, features})
+                                                           : OrderFrom(shape, {features, batch});
+}
+
+Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state) {
+  const ConvolutionView view(*convolution);
+  return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
+}
+
+Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling) {
+  const Shape& shape = reduce->operand(0)->shape();
+  const Dims dense = LeastPaddingOrder(shape, tiling), sized = SizedOrder(shape, dense);
+  const auto reduced = reduce->dimensions();
+  const auto is_reduced = [&](int64_t d) { return std::find(reduced.begin(), reduced.end(), d) != reduced.end(); };
+  if (sized.size() < 2 || !is_reduced(sized[0]) || is_reduced(sized[1])) return dense;
+  if (shape.dim(sized[1]) % tiling.lanes != 0 || shape.dim(sized[0]) % tiling.sublanes != 0) return dense;
+  return OrderFrom(shape, {sized[1], sized[0]});
+}
+
+}  // namespace toroid

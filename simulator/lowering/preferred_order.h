@@ -1,0 +1,62 @@
+// In which order of dimensions ops make their results best, or read what has no order yet, by what follows.
+// layout_pass.h says by which rules.
+#ifndef TOROID_SIMULATOR_LOWERING_PREFERRED_ORDER_H_
+#define TOROID_SIMULATOR_LOWERING_PREFERRED_ORDER_H_
+
+#include <vector>
+
+#include "hlo/ir/module.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+
+// What has been decided of a computation's values so far. Those added since, copies, have their order in their shapes.
+struct LayoutState {
+  LayoutState(const Computation& of, const Tiling& tiles)
+      : computation(of), tiling(tiles), users(of), n(of.size()), orders(n), flexible(n, false) {}
+
+  // An order is empty while nothing asks for one; scalars lie in any.
+  bool Known(const Instruction* value) const {
+    return value->index() >= n || !orders[value->index()].empty() || value->shape().rank() == 0;
+  }
+  Dims OrderOf(const Instruction* value) const {
+    return value->index() >= n ? value->shape().MinorToMajor() : orders[value->index()];
+  }
+  bool IsFlexible(const Instruction* value) const { return value->index() < n && flexible[value->index()]; }
+
+  const Computation& computation;
+  const Tiling tiling;
+  const UserMap users;
+  const int n;
+  std::vector<Dims> orders;
+  // Values that had no layout of their own: made anew for whoever wants another.
+  std::vector<bool> flexible;
+};
+
+// Reads its operands in the order that needs the least padding, whatever they are made by.
+bool WantsDenseOperands(const Instruction& op);
+
+// Either dimension of the pair may be minor: as an op wants it that takes operands in one order only; if there is none, as
+// the nearest of these does: values that it meets, results of the program, reductions, which are not over the minor one.
+Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state);
+
+Dims OrderOfDot(const Instruction* dot, const LayoutState& state);
+// The order in which a dot takes an operand that lies in `order`: lanes are along a dimension that is multiplied.
+Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order);
+// The order in which a convolution takes what it slides over, that lies in `order`: as it is, if features or images lie along
+// lanes. Otherwise features along lanes, images as rows; the other way round if features fill no more than a register's rows
+// of two bf16 each.
+Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tiling& tiling);
+Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state);
+// Of what is made window by window: its tiles span features and batch, whichever way pads less.
+Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling);
+
+// The order in which a reduction reads what has none: lanes along a dimension that stays, if it fills them.
+Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling);
+
+// The minor dimension of a value made from vectors is that of the first of them: spreading it over rows costs nothing.
+Dims NaturalOrder(const Instruction* value, const Dims& otherwise);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_PREFERRED_ORDER_H_

@@ -1,0 +1,24 @@
+// Turns products with a vector into multiplications and a sum, which the vector unit does.
+//
+//   dot(A, v), v without dimensions but those that are contracted  =>  reduce(A * broadcast(v), add)
+// Matrix units would hold a tile for one row that passes it. Products of several vectors (batch dimensions) stay.
+// Example: f32[4096] = f32[4096,4096] x f32[4096]. Products of bf16 are added in f32.
+// Source: XLA's algebraic simplifier (dot strength reduction); seen in Google's compiler for TPU v3.
+#ifndef TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class VectorProductPass : public Pass {
+ public:
+  absl::string_view name() const override { return "vector_product"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_
