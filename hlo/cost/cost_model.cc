@@ -18,6 +18,7 @@ class Ratios : public CostModel {
   double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const override {
     return static_cast<double>(SentBytes(kind, bytes, mesh.Product(axes)));
   }
+  double LeastTime(int64_t bytes) const override { return static_cast<double>(bytes); }
   double PermuteDelay(int64_t count) const override {
     return kPermuteBytes * static_cast<double>(std::max<int64_t>(0, count - kFreePermutes));
   }

@@ -96,6 +96,7 @@ class Units {
   std::array<int, 32> previous_;
 };
 
+// A*: states are taken in the order of what they have cost and must cost at least, by the bytes that a device then lacks.
 class Search {
  public:
   Search(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
@@ -103,6 +104,7 @@ class Search {
       : mesh_(mesh), cost_(cost), dims_(dims), width_(width), to_(to), units_(mesh, from, to) {
     bound_ = bounded ? PaddedBound(from) : INT64_MAX;
     for (const AxisList& axes : to.dims) to_units_.push_back(units_.Split(axes));
+    target_bytes_ = LocalBytes(to);
     nodes_.reserve(32);
   }
 
@@ -113,19 +115,19 @@ class Search {
   bool Run(const Sharding& from, ReshardPlan* plan) {
     nodes_.push_back({{}, -1, {MoveKind::kSlice, {}, -1, -1, from}});
     index_.insert(0);
-    queue_.push({Weight(), 0});
+    queue_.push({Weight(), 0});  // The least of all.
     int expansions = 0;
     while (!queue_.empty()) {
-      const auto [weight, at] = queue_.top();
+      const int at = queue_.top().second;
       queue_.pop();
       if (nodes_[at].done) continue;
       nodes_[at].done = true;
       if (nodes_[at].move.result == to_) {
         for (int i = at; nodes_[i].parent >= 0; i = nodes_[i].parent) plan->moves.push_back(nodes_[i].move);
         std::reverse(plan->moves.begin(), plan->moves.end());
-        plan->time = weight.time;
-        plan->sent_bytes = weight.sent;
-        plan->peak_bytes = weight.peak;
+        plan->time = nodes_[at].weight.time;
+        plan->sent_bytes = nodes_[at].weight.sent;
+        plan->peak_bytes = nodes_[at].weight.peak;
         return true;
       }
       if (++expansions > kMaxExpansions) return false;
@@ -159,6 +161,17 @@ class Search {
     int64_t bytes = width_;
     for (size_t d = 0; d < dims_.size(); ++d) bytes *= CeilOfRatio(dims_[d], mesh_.Product(state.dims[d]));
     return bytes;
+  }
+
+  // Bytes that a device lacks at least, and so has still to get: what it has to end up with but for the most that it may have of
+  // that by now; all of it while terms of sums are missing.
+  int64_t LackedBytes(const Sharding& state) const {
+    if ((state.partial & ~to_.partial) != 0) return target_bytes_;
+    int64_t had = width_;
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      had *= CeilOfRatio(dims_[d], std::max(mesh_.Product(state.dims[d]), mesh_.Product(to_.dims[d])));
+    }
+    return target_bytes_ - had;
   }
 
   // The larger end, with room for what all-to-all and reduce-scatter pad.
@@ -374,16 +387,19 @@ class Search {
 
   void Relax(int at, int64_t v, Move move) {
     ++steps_;
-    Weight weight = nodes_[at].weight;
-    weight.time += TimeOf(cost_, mesh_, move, v);
-    // Every further move weighs something: what weighs as much as a way to the target leads to no better one.
-    if (at_target_ >= 0 && weight.time > nodes_[at_target_].weight.time) return;
     const int64_t bytes = LocalBytes(move.result);
     if (bytes > bound_) return;
+    Weight weight = nodes_[at].weight;
+    weight.time += TimeOf(cost_, mesh_, move, v);
     weight.sent += SentBytes(move.kind, v, mesh_.Product(move.axes));
     weight.peak = std::max({weight.peak, v, bytes});
     ++weight.moves;
-    if (at_target_ >= 0 && !(weight < nodes_[at_target_].weight)) return;
+    const int64_t lacked = LackedBytes(move.result);
+    Weight in_all = weight;  // At least, to the target.
+    in_all.time += cost_.LeastTime(lacked);
+    in_all.sent += lacked;
+    // Every further move weighs something: what weighs as much as a way to the target leads to no better one.
+    if (at_target_ >= 0 && !(in_all < nodes_[at_target_].weight)) return;
     int to = static_cast<int>(nodes_.size());
     if (const auto it = index_.find(move.result); it == index_.end()) {
       if (move.result == to_) at_target_ = to;
@@ -391,12 +407,10 @@ class Search {
       index_.insert(to);
     } else {
       to = *it;
-      if (nodes_[to].done || !(weight < nodes_[to].weight)) return;
-      nodes_[to].weight = weight;
-      nodes_[to].parent = at;
-      nodes_[to].move = std::move(move);
+      if (!(weight < nodes_[to].weight)) return;
+      nodes_[to] = {weight, at, std::move(move)};
     }
-    queue_.push({weight, to});
+    queue_.push({in_all, to});
   }
 
   const Mesh& mesh_;
@@ -407,6 +421,7 @@ class Search {
   Units units_;
   std::vector<std::vector<AxisList>> to_units_;  // Of each dimension of the target.
   int64_t bound_;
+  int64_t target_bytes_;
   std::vector<Node> nodes_;
   int at_target_ = -1;  // Its node, once some way leads there.
   int64_t steps_ = 0;

@@ -14,10 +14,10 @@
 //   collective-permute  any reordering of equal tile counts                   v
 //   realign             a halo exchange between cuts that do not nest         the rows that travel
 //
-// Weight: time by the cost model, then bytes sent, then the largest intermediate, then the number of moves. No intermediate is larger than
-// the larger end. On uneven sizes collectives move only between tiles whose boundaries nest: gathering or
-// cutting between t and t * g tiles needs g * ceil(n / (t g)) = ceil(n / t), unless t = 1; elsewhere a halo
-// exchange realigns.
+// Weight: time by the cost model, then bytes sent, then the largest intermediate, then the number of moves. The search is A*: a
+// device has still to get what it lacks of its final array. No intermediate is larger than the larger end. On uneven
+// sizes collectives move only between tiles whose boundaries nest: gathering or cutting between t and t * g tiles needs
+// g * ceil(n / (t g)) = ceil(n / t), unless t = 1; elsewhere a halo exchange realigns.
 //
 // Example: f32[8,16] from [{x}, {}] to [{}, {x}], x = 4: one all-to-all of 128 local bytes, 96 sent.
 #ifndef TOROID_PARTITIONER_RESHARD_PLAN_H_

@@ -1,8 +1,7 @@
 #include "partitioner/search/changed_parts.h"
 
-#include <numeric>
-
 #include "absl/types/span.h"
+#include "hlo/base/disjoint_sets.h"
 
 namespace toroid {
 namespace {
@@ -11,20 +10,6 @@ bool AreAlike(const OpDecision& a, const OpDecision& b) {
   return a.assignment.factor_axes == b.assignment.factor_axes && a.passed_on.operands == b.passed_on.operands &&
          (a.passed_on.none() || a.passed_on.partial == b.passed_on.partial);
 }
-
-// Sets of numbers that are joined two by two.
-class JoinedSets {
- public:
-  explicit JoinedSets(int n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
-  int Find(int i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void Join(int a, int b) { parent_[Find(a)] = Find(b); }
-
- private:
-  std::vector<int> parent_;
-};
 
 }  // namespace
 
@@ -35,7 +20,7 @@ std::vector<DecidedOps> ChangedParts(const FlowGraph& graph, const DecidedOps& n
     if (to != found.end() && from != now.end() && !AreAlike(from->second, to->second)) changed.push_back(&op);
   }
   const int n = static_cast<int>(changed.size());
-  JoinedSets sets(n);
+  DisjointSets sets(n);
   std::vector<int> at_tensor(graph.num_tensors(), -1);  // A changed op that reads or makes it.
   for (int i = 0; i < n; ++i) {
     const auto join_at = [&](absl::Span<const int> tensors) {
@@ -50,7 +35,7 @@ std::vector<DecidedOps> ChangedParts(const FlowGraph& graph, const DecidedOps& n
   std::vector<DecidedOps> parts;
   std::vector<int> part_of(n, -1);
   for (int i = 0; i < n; ++i) {
-    int& part = part_of[sets.Find(i)];
+    int& part = part_of[sets.Root(i)];
     if (part < 0) {
       part = static_cast<int>(parts.size());
       parts.emplace_back();

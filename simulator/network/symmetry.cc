@@ -1,27 +1,11 @@
 #include "simulator/network/symmetry.h"
 
-#include <numeric>
 #include <utility>
+
+#include "hlo/base/disjoint_sets.h"
 
 namespace toroid {
 namespace {
-
-class DisjointSets {
- public:
-  explicit DisjointSets(int64_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
-  int32_t Root(int32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  // The smaller root stays.
-  void Join(int32_t a, int32_t b) {
-    a = Root(a), b = Root(b);
-    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<int32_t> parent_;
-};
 
 // The chips to which chips are carried when coordinate c of `axis` becomes to(c).
 template <class To>

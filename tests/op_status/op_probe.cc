@@ -203,8 +203,8 @@ const std::map<std::string, std::string>& WhyWhole() {
        "the rows of a minor dimension that is merged alternate in the result, so each tile of that takes something of each tile; "
        "an exchange would go by way of the other dimension, and of six elements sends as much"},
       {"dynamic-update-slice",
-       "where the rows of the update go is known only when running, and collectives have fixed partners: the update is gathered, "
-       "what it is written into stays cut"},
+       "where the rows of the update go may be known only when running, and collectives have fixed partners: the update is then "
+       "gathered, what it is written into stays cut; to a constant place rows are shifted"},
       {"scatter",
        "rows of updates go where indices say when running: indices and updates are gathered, or tables made of a part of them are "
        "added up, whichever sends less: of three rows gathering; the table stays cut"},

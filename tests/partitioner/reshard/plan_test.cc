@@ -225,6 +225,60 @@ TEST(PlanSizeTest, SixtyFiveThousandDevicesAreTwoMoves) {
   EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllToAll));
 }
 
+// Many ways that cost the same, none of which is looked at to its end that cannot be best.
+TEST(PlanSizeTest, PlansOnNineAxesAreFound) {
+  const Mesh mesh(512, {4, 32, 256}, DeviceOrder(512));
+  ReshardPlanner planner(&mesh);
+  const Sharding from = Dimensions({{0, 1, 2, 3}, {}, {7, 8}, {4, 5, 6}});
+  const std::vector<int64_t> dims = {128, 256, 24, 128};
+  const int64_t local = int64_t{128} * 256 * 24 * 128 * 4 / 512;
+  const ReshardPlan& whole = planner.Plan(dims, 4, from, Dimensions({{}, {}, {}, {}}));
+  EXPECT_FALSE(whole.exceeds_bound);
+  EXPECT_EQ(whole.sent_bytes, 511 * local);
+  const ReshardPlan& moved = planner.Plan(dims, 4, from, Dimensions({{}, {4, 5, 6}, {}, {}}));
+  EXPECT_FALSE(moved.exceeds_bound);
+  // One all-to-all, and gathering an eighth of the array.
+  EXPECT_EQ(moved.sent_bytes, local / 8 * 7 + 63 * local);
+  EXPECT_LT(planner.steps(), 5000);
+}
+
+// What a device lacks at least tells which states to look at first, not what is best.
+TEST(PlanSizeTest, PlansAreAsGoodWithoutABoundOnWhatIsLacking) {
+  std::mt19937_64 random(7);
+  const Dear unbounded(CollectiveKind::kAllGather, 1);
+  for (int i = 0; i < 2000; ++i) {
+    const std::vector<int64_t> counts = {4, 6, 8, 12, 16};
+    const int64_t n = counts[random() % counts.size()];
+    const Mesh mesh(n, n % 3 == 0 ? std::vector<int64_t>{3} : std::vector<int64_t>{}, DeviceOrder(n));
+    std::vector<int64_t> dims;
+    for (uint64_t d = 0; d <= random() % 3; ++d) {
+      dims.push_back(static_cast<int64_t>(i % 2 == 0 ? n << random() % 3 : random() % 19));
+    }
+    AxisSet partial = 0;
+    const auto sharding = [&](AxisSet without) {
+      Sharding s = Sharding::Replicated(static_cast<int>(dims.size()));
+      std::vector<int> axes(mesh.num_axes());
+      std::iota(axes.begin(), axes.end(), 0);
+      std::shuffle(axes.begin(), axes.end(), random);
+      for (const int axis : axes) {
+        if ((without >> axis & 1) == 0 && random() % 5 != 0) s.dims[random() % dims.size()].push_back(axis);
+      }
+      return s;
+    };
+    for (int axis = 0; axis < mesh.num_axes(); ++axis) partial |= AxisSet{random() % 4 == 0} << axis;
+    Sharding from = sharding(partial), to = sharding(0);
+    from.partial = partial;
+    SCOPED_TRACE(absl::StrCat(absl::StrJoin(dims, ","), " ", mesh.ToString(from), " -> ", mesh.ToString(to)));
+    ReshardPlanner bounded_planner(&mesh), plain_planner(&mesh, &unbounded);
+    const ReshardPlan& plan = bounded_planner.Plan(dims, 4, from, to);
+    const ReshardPlan& plain = plain_planner.Plan(dims, 4, from, to);
+    ASSERT_EQ(plan.time, plain.time);
+    ASSERT_EQ(plan.sent_bytes, plain.sent_bytes);
+    ASSERT_EQ(plan.exceeds_bound, plain.exceeds_bound);
+    ASSERT_LE(bounded_planner.steps(), plain_planner.steps());
+  }
+}
+
 // Carried out: a parameter in one sharding, a constraint to a second, the result in a third.
 TEST(ReshardTest, RandomReshardsKeepTheValues) {
   std::mt19937_64 random(11);

@@ -145,7 +145,7 @@ std::vector<OpProgram> Movement() {
        line + "i = s32[] constant(9) ROOT y = s32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}", "{3, 4}",
        ""},
       {"dynamic-update-slice",
-       line + "u = s32[2] constant({8, 9}) i = s32[] constant(-7) "
+       line + "u = s32[2] constant({8, 9}) j = s32[] constant(7) i = s32[] negate(j) "
               "ROOT y = s32[4] dynamic-update-slice(x, u, i)",
        "{8, 9, 3, 4}", ""},
       {"gather",

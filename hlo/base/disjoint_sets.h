@@ -1,0 +1,33 @@
+// Numbers joined into sets, two by two.
+#ifndef TOROID_HLO_BASE_DISJOINT_SETS_H_
+#define TOROID_HLO_BASE_DISJOINT_SETS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace toroid {
+
+// Of the numbers below n, at first each by itself.
+class DisjointSets {
+ public:
+  explicit DisjointSets(int64_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
+
+  // The least number of the set that x is in.
+  int32_t Root(int32_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  void Join(int32_t a, int32_t b) {
+    a = Root(a), b = Root(b);
+    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<int32_t> parent_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_BASE_DISJOINT_SETS_H_
