@@ -1,8 +1,8 @@
 // Which memory the arrays of a computation lie in: names of one array share a buffer.
 //
-// Every array leaf of an instruction's shape lies in a buffer. Tuples, their elements, bitcasts, barriers and
-// identities among custom calls name buffers of their operands; what waits for an asynchronous op names those of its
-// start; every other instruction makes new ones. What an op may write in place, and where buffers are free again,
+// Every array leaf of an instruction's shape lies in a buffer. Tuples, their elements, bitcasts, reshapes that add or drop
+// dimensions of one element, barriers and identities among custom calls name buffers of their operands; what waits for an
+// asynchronous op names those of its start; every other instruction makes new ones. What an op may write in place, and where buffers are free again,
 // depends on the order of the instructions: peak_memory.h.
 // Example: t = tuple(a, b), b2 = get-tuple-element(t), index=1: b2 lies in b's buffer.
 #ifndef TOROID_HLO_ANALYSIS_BUFFERS_H_

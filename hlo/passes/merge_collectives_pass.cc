@@ -215,6 +215,8 @@ class Walk {
       std::sort(ops.begin(), ops.end());
       return ops;
     }();
+    const bool are_sums = computation_.instruction(waiting[0])->opcode() == Opcode::kAllReduce;
+    const int64_t most_bytes = options_.most_bytes.value_or(are_sums ? kMergedAllReduceBytes : kMergedCollectiveBytes);
     for (size_t first = 0; first < waiting.size();) {
       double before = 0, cost = 0, behind = 0;
       int64_t bytes = 0;
@@ -224,7 +226,7 @@ class Walk {
         const double now_before = std::max(before, before_[i]), now_behind = std::max(behind, behind_[i]);
         const double now_cost = std::max(cost, cost_[i]);  // Links are shared either way.
         const int64_t now_bytes = SaturatingAdd(bytes, BytesOf(*computation_.instruction(i)));
-        if (end > first && (now_bytes > options_.most_bytes || now_before + now_cost + now_behind > most_)) break;
+        if (end > first && (now_bytes > most_bytes || now_before + now_cost + now_behind > most_)) break;
         before = now_before;
         behind = now_behind;
         cost = now_cost;
@@ -293,7 +295,7 @@ absl::Status Apply(const Groups& groups, Computation* computation) {
 }  // namespace
 
 absl::StatusOr<bool> MergeCollectivesPass::Run(std::unique_ptr<Module>* module) {
-  if (options_.most_bytes <= 0) return false;
+  if (options_.most_bytes.has_value() && *options_.most_bytes <= 0) return false;
   bool changed = false;
   std::unique_ptr<RoughCosts> costs;
   for (const auto& computation : (*module)->computations()) {

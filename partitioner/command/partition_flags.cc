@@ -37,7 +37,7 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
            if (!known.ok()) throw CLI::ValidationError("--passes", std::string(known.message()));
          },
          "Passes over the partitioned program, in order, separated by commas; default: "
-         "dead_code,duplicates,loop_collectives,reduce_scatter,merge_movement,dead_code,product_order,merge_collectives,causes; none: no pass")
+         "dead_code,duplicates,loop_collectives,reduce_scatter,unit_dimensions,merge_movement,dead_code,product_order,merge_collectives,causes; none: no pass")
       ->type_name("LIST");
   app.add_option_function<std::string>(
          "--windowed_einsum",

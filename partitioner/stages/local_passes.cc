@@ -8,6 +8,7 @@
 #include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/product_order_pass.h"
 #include "hlo/passes/reduce_scatter_pass.h"
+#include "hlo/passes/unit_dimensions_pass.h"
 #include "partitioner/provenance/causes_pass.h"
 
 namespace toroid {
@@ -22,6 +23,8 @@ absl::Span<const NamedPass> LocalPasses() {
       {"loop_collectives", MakePass<LoopCollectivesPass>, MakePassWith<LoopCollectivesPass>},
       // Turns all-reduces of which every device reads its own part into reduce-scatters.
       {"reduce_scatter", MakePass<ReduceScatterPass>},
+      // Carries arrays without their dimensions of one element.
+      {"unit_dimensions", MakePass<UnitDimensionsPass>},
       // Makes one op of two that move or choose elements one after the other.
       {"merge_movement", MakePass<MergeMovementPass>},
       // Puts collectives of one kind into one, of at most so many bytes.

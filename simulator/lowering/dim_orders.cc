@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/lowering/unit_dims.h"
+#include "hlo/ir/unit_dims.h"
 
 namespace toroid {
 

@@ -9,10 +9,11 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/preferred_order.h"
-#include "simulator/lowering/unit_dims.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {

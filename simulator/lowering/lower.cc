@@ -21,10 +21,9 @@ namespace toroid {
 
 namespace {
 
-// In training steps that Google's compiler for TPU v3 combined, sums of sizes come to 120 MiB wherever the arrays allow, and never
-// to more: four times what XLA combines by default elsewhere. It waits for the last operand.
+// It waits for the last operand.
 constexpr MergeCollectivesPass::Options kCombined = {
-    .most_bytes = int64_t{120} << 20, .most_delay = -1, .all_reduces_only = true, .put_off_last = false};
+    .most_bytes = kMergedAllReduceBytes, .most_delay = -1, .all_reduces_only = true, .put_off_last = false};
 
 }  // namespace
 

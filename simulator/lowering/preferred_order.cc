@@ -5,8 +5,9 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/lowering/dim_orders.h"
-#include "simulator/lowering/unit_dims.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {

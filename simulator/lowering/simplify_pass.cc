@@ -15,8 +15,8 @@
 #include "hlo/ir/edit.h"
 #include "hlo/ir/native_types.h"
 #include "hlo/ir/neutral_element.h"
+#include "hlo/ir/unit_dims.h"
 #include "hlo/passes/dce_pass.h"
-#include "simulator/lowering/unit_dims.h"
 
 namespace toroid {
 namespace {

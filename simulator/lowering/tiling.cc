@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hlo/ir/unit_dims.h"
+
 #include "hlo/ir/attribute_views.h"
 
 namespace toroid {
@@ -118,6 +120,22 @@ void SetOrder(const Dims& minor_to_major, Shape* shape) {
   xla::LayoutProto layout;
   for (const int64_t d : minor_to_major) layout.add_minor_to_major(d);
   shape->set_layout(layout);
+}
+
+bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes) {
+  if (SameButUnitDims(from, to)) return true;
+  // Of dimensions minor to major.
+  const auto keeps = [&](const Dims& before, const Dims& after) {
+    if (before.empty() || after.empty()) return true;
+    if (from.dim(before[0]) != to.dim(after[0])) return false;
+    const int64_t a = before.size() < 2 ? 1 : from.dim(before[1]), b = after.size() < 2 ? 1 : to.dim(after[1]);
+    return a == b || (a % sublanes == 0 && b % sublanes == 0);
+  };
+  if (keeps(PhysicalOrder(from), PhysicalOrder(to))) return true;
+  Dims before = SizedDims(from), after = SizedDims(to);
+  std::reverse(before.begin(), before.end());
+  std::reverse(after.begin(), after.end());
+  return keeps(before, after);
 }
 
 }  // namespace toroid

@@ -44,6 +44,10 @@ void SetOrder(const Dims& minor_to_major, Shape* shape);
 // The dimensions of more than one element, minor to major: what the others do moves nothing.
 Dims PhysicalOrder(const Shape& shape);
 
+// A reshape that leaves data in place: its layouts have the same minor dimension, and rows are merged or split in whole
+// tiles of `sublanes` rows. The layouts are such that elements follow each other in the same order.
+bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes);
+
 }  // namespace toroid
 
 #endif  // TOROID_SIMULATOR_LOWERING_TILING_H_

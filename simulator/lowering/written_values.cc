@@ -7,9 +7,10 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
-#include "simulator/lowering/unit_dims.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {

@@ -280,7 +280,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   }
   EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "constant_starts", "merge_movement", "single_rows", "duplicates",
                                             "windowed_einsum", "dead_code",
-                                            "duplicates", "loop_collectives", "reduce_scatter", "merge_movement", "dead_code",
+                                            "duplicates", "loop_collectives", "reduce_scatter", "unit_dimensions", "merge_movement", "dead_code",
                                             "product_order", "merge_collectives", "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
@@ -415,9 +415,9 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
                               "03_inline_calls.hlo", "04_constant_starts.hlo", "05_merge_movement.hlo",
                               "06_single_rows.hlo", "07_duplicates.hlo", "08_propagate.hlo", "09_partition.hlo",
                               "10_windowed_einsum.hlo", "11_dead_code.hlo", "12_duplicates.hlo",
-                              "13_loop_collectives.hlo", "14_reduce_scatter.hlo", "15_merge_movement.hlo",
-                              "16_dead_code.hlo", "17_product_order.hlo", "18_merge_collectives.hlo",
-                              "19_causes.hlo"));
+                              "13_loop_collectives.hlo", "14_reduce_scatter.hlo", "15_unit_dimensions.hlo",
+                              "16_merge_movement.hlo", "17_dead_code.hlo", "18_product_order.hlo",
+                              "19_merge_collectives.hlo", "20_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {

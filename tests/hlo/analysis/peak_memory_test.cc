@@ -43,6 +43,11 @@ TEST(PeakMemoryTest, NamesTakeNoMemory) {
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) t = (f32[1000], f32[1000]) tuple(x, y) "
                    "b = (f32[1000], f32[1000]) opt-barrier(t) ROOT e = f32[1000] get-tuple-element(b), index=1"),
             2);
+  // Dimensions of one element come and go where the array lies; others move.
+  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) a = f32[1,1000,1] reshape(y) "
+                   "b = f32[1,1000,1] sine(a) ROOT c = f32[1000,1] reshape(b)"),
+            2);
+  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[10,100] reshape(x) ROOT z = f32[10,100] add(y, y)"), 2);
   // A tuple keeps no element that nobody takes.
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) z = f32[1000] sine(x) "
                    "t = (f32[1000], f32[1000]) tuple(y, z) e = f32[1000] get-tuple-element(t), index=0 "

@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "hlo/analysis/merged_collectives.h"
+#include "hlo/io/hlo_text.h"
 #include "hlo/passes/split_collectives_pass.h"
 #include "partitioner/report/explain_table.h"
 #include "partitioner/report/statistics.h"
@@ -99,6 +100,27 @@ TEST(MergeCollectivesPassTest, UpToASize) {
   EXPECT_EQ(CountOf(After(body, {.most_bytes = 120}), " all-reduce("), 2);
   EXPECT_EQ(CountOf(After(body, {.most_bytes = 79}, /*changes=*/false), " all-reduce("), 4);
   EXPECT_EQ(CountOf(After(body, {.most_bytes = 0}, /*changes=*/false), " all-reduce("), 4);
+}
+
+// 20 MiB each: of all-reduces up to six, of all-gathers one.
+TEST(MergeCollectivesPassTest, SumsOfMoreBytesThanGatheredArrays) {
+  const std::string body = R"(
+  x = s8[20971520] parameter(0)
+  y = s8[20971520] parameter(1)
+  z = s8[6990507] parameter(2)
+  w = s8[6990507] parameter(3)
+  a = s8[20971520] all-reduce(x), $all, to_apply=bytes
+  b = s8[20971520] all-reduce(y), $all, to_apply=bytes
+  c = s8[20971521] all-gather(z), $all, dimensions={0}
+  d = s8[20971521] all-gather(w), $all, dimensions={0}
+  ROOT r = (s8[20971520], s8[20971520], s8[20971521], s8[20971521]) tuple(a, b, c, d)
+)";
+  std::unique_ptr<Module> module = MakeModule(absl::StrReplaceAll(body, {{"$all", kAll}}), ReducerText("bytes", "s8", "add"));
+  MergeCollectivesPass pass({.most_delay = -1});
+  EXPECT_THAT(pass.Run(&module), IsOkAndHolds(true));
+  const std::string text = PrintModule(*module);
+  EXPECT_EQ(CountOf(text, " all-reduce("), 1);
+  EXPECT_EQ(CountOf(text, " all-gather("), 2);
 }
 
 TEST(MergeCollectivesPassTest, WhatMuchWaitsForDoesNotWaitForWhatComesLate) {

@@ -1,0 +1,244 @@
+#include "hlo/passes/narrow_op.h"
+
+#include <cstdint>
+
+#include "absl/algorithm/container.h"
+#include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
+#include "hlo/passes/narrow_indexing.h"
+
+namespace toroid {
+namespace {
+
+bool HasUnits(const Shape& shape) { return absl::c_linear_search(shape.dims(), 1); }
+bool KeepsAll(const KeptDims& kept) { return !absl::c_linear_search(kept, false); }
+
+bool IsPlain(const Shape& shape) {
+  return shape.IsArray() && !shape.IsDynamic() && !shape.IsBuffer() && shape.custom_layout() == nullptr;
+}
+
+bool ArePlain(const Shape& shape) {
+  return shape.IsTuple() ? absl::c_all_of(shape.tuple_shapes(), IsPlain) : IsPlain(shape);
+}
+
+bool IsSorted(absl::Span<const int64_t> dims, const KeptDims& kept) {
+  int64_t last = -1;
+  for (const int64_t d : dims) {
+    if (!kept[d]) continue;
+    if (d < last) return false;
+    last = d;
+  }
+  return true;
+}
+
+using Result = std::optional<NarrowOp>;
+
+// Scalars stay scalars beside arrays of one shape.
+Result NarrowElementwise(const Instruction& op) {
+  NarrowOp narrow{.kept = KeepSized(op.shape())};
+  for (Instruction* x : op.operands()) {
+    if (!x->shape().IsScalar() && !x->shape().SameDims(op.shape())) return std::nullopt;
+    narrow.operands.push_back({x, x->shape().IsScalar() ? KeptDims() : narrow.kept});
+  }
+  return narrow;
+}
+
+Result NarrowMovement(const Instruction& op) {
+  Instruction* x = op.operand(0);
+  const Shape &from = x->shape(), &to = op.shape();
+  NarrowOp narrow{.operands = {{x, KeepSized(from)}}, .kept = KeepSized(to)};
+  const bool keeps_sizes = from.element_type() == to.element_type() && SameButUnitDims(from, to);
+  switch (op.opcode()) {
+    case Opcode::kReshape:
+      if (op.attrs().dimensions_size() > 0) return std::nullopt;  // It names a dimension that it leaves open.
+      narrow.is_operand = keeps_sizes;
+      break;
+    case Opcode::kBroadcast:
+      narrow.is_operand = keeps_sizes && IsSorted(op.dimensions(), narrow.kept);
+      break;
+    case Opcode::kTranspose:
+      narrow.is_operand = keeps_sizes && IsSorted(op.dimensions(), narrow.operands[0].kept);
+      break;
+    default:  // A reversal: of one element nothing is turned.
+      narrow.is_operand = keeps_sizes && absl::c_none_of(op.dimensions(), [&](int64_t d) { return narrow.kept[d]; });
+      break;
+  }
+  return narrow;
+}
+
+// Dimensions that the op leaves at one element: those of `from` and the result have the same numbers. `stays`: others that it
+// may not lose.
+template <typename Stays>
+NarrowOp NarrowAlike(const Instruction& op, Instruction* from, Stays stays) {
+  NarrowOp narrow;
+  for (int d = 0; d < op.shape().rank(); ++d) {
+    narrow.kept.push_back(from->shape().dim(d) != 1 || op.shape().dim(d) != 1 || stays(d));
+  }
+  narrow.operands.push_back({from, narrow.kept});
+  return narrow;
+}
+
+// What is cut to one element stays a dimension of the slice.
+Result NarrowSlice(const Instruction& op) {
+  NarrowOp narrow = NarrowAlike(op, op.operand(0), [](int) { return false; });
+  narrow.is_operand = op.shape() == op.operand(0)->shape();
+  if (op.opcode() == Opcode::kSlice || narrow.is_operand) return narrow;
+  if (op.num_operands() != 1 + op.shape().rank()) return std::nullopt;  // All starts in one array.
+  for (int d = 0; d < op.shape().rank(); ++d) {
+    if (narrow.kept[d]) narrow.operands.push_back({op.operand(1 + d), KeptDims(op.operand(1 + d)->shape().rank(), true)});
+  }
+  return narrow;
+}
+
+Result NarrowPad(const Instruction& op) {
+  const PadView padding(op);
+  NarrowOp narrow = NarrowAlike(op, op.operand(0), [&](int d) { return padding[d].low != 0; });
+  narrow.operands.push_back({op.operand(1), {}});
+  return narrow;
+}
+
+Result NarrowReduceWindow(const Instruction& op) {
+  if (op.num_operands() != 2) return std::nullopt;
+  const WindowView window(op);
+  NarrowOp narrow = NarrowAlike(op, op.operand(0), [&](int d) {
+    const WindowDim dim = window[d];
+    return dim.size != 1 || dim.padding_low != 0 || dim.padding_high != 0;
+  });
+  narrow.operands.push_back({op.operand(1), {}});
+  return narrow;
+}
+
+// Of arrays in a row along a dimension, or of one that devices exchange along it.
+Result NarrowAlong(const Instruction& op) {
+  if (op.dimensions().size() != 1) return std::nullopt;
+  if (IsCollective(op.opcode()) && op.num_operands() != 1) return std::nullopt;
+  NarrowOp narrow{.kept = KeepSized(op.shape())};
+  narrow.kept[op.dimension()] = true;
+  for (Instruction* x : op.operands()) narrow.operands.push_back({x, narrow.kept});
+  return narrow;
+}
+
+Result NarrowIota(const Instruction& op) {
+  NarrowOp narrow{.kept = KeepSized(op.shape())};
+  narrow.kept[op.dimension()] = true;
+  return narrow;
+}
+
+Result NarrowDot(const Instruction& op) {
+  NarrowOp narrow{.kept = KeepSized(op.shape())};
+  for (Instruction* x : op.operands()) narrow.operands.push_back({x, KeepSized(x->shape())});
+  // An outer product is better said as it was.
+  const auto is_kept = [&](int64_t d) { return narrow.operands[0].kept[d]; };
+  if (op.num_operands() != 2 || absl::c_none_of(DotView(op).lhs_contracting(), is_kept)) return std::nullopt;
+  return narrow;
+}
+
+Result NarrowReduce(const Instruction& op) {
+  const KeptDims kept = KeepSized(op.operand(0)->shape());
+  if (absl::c_none_of(op.dimensions(), [&](int64_t d) { return kept[d]; })) return std::nullopt;
+  NarrowOp narrow{.kept = KeepSized(op.shape().IsTuple() ? op.shape().tuple_shape(0) : op.shape())};
+  const int arrays = op.num_operands() / 2;
+  for (int k = 0; k < op.num_operands(); ++k) narrow.operands.push_back({op.operand(k), k < arrays ? kept : KeptDims()});
+  return narrow;
+}
+
+Result Plan(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kReshape:
+    case Opcode::kBroadcast:
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+      return NarrowMovement(op);
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+      return NarrowSlice(op);
+    case Opcode::kPad:
+      return NarrowPad(op);
+    case Opcode::kReduceWindow:
+      return NarrowReduceWindow(op);
+    case Opcode::kConcatenate:
+    case Opcode::kAllGather:
+    case Opcode::kReduceScatter:
+      return NarrowAlong(op);
+    case Opcode::kIota:
+      return NarrowIota(op);
+    case Opcode::kDot:
+      return NarrowDot(op);
+    case Opcode::kReduce:
+      return NarrowReduce(op);
+    case Opcode::kGather:
+    case Opcode::kScatter:
+      return NarrowIndexing(op);
+    case Opcode::kAllReduce:
+    case Opcode::kCollectivePermute:
+      return op.num_operands() == 1 ? NarrowElementwise(op) : std::nullopt;
+    case Opcode::kOptimizationBarrier:
+      return std::nullopt;
+    default:
+      return IsElementwise(op.opcode()) ? NarrowElementwise(op) : std::nullopt;
+  }
+}
+
+bool HaveNewNumbers(const KeptDims& kept, absl::Span<const int64_t> dims) {
+  return absl::c_any_of(dims, [&](int64_t d) { return !kept[d] || NumberAmong(kept, d) != d; });
+}
+
+}  // namespace
+
+std::optional<NarrowOp> Narrow(const Instruction& op) {
+  bool has_units = HasUnits(op.shape());
+  for (const Instruction* x : op.operands()) has_units |= HasUnits(x->shape());
+  if (!has_units || !ArePlain(op.shape())) return std::nullopt;
+  for (const Instruction* x : op.operands()) {
+    if (!IsPlain(x->shape())) return std::nullopt;
+  }
+  std::optional<NarrowOp> narrow = Plan(op);
+  if (!narrow.has_value() || narrow->is_operand) return narrow;
+  const bool keeps_all = KeepsAll(narrow->kept) && absl::c_all_of(narrow->operands, [](const auto& x) { return KeepsAll(x.kept); });
+  return keeps_all ? std::nullopt : narrow;
+}
+
+void NarrowAttributes(const NarrowOp& narrow, Instruction* op) {
+  const KeptDims& result = narrow.kept;
+  const KeptDims& first = narrow.operands.empty() ? result : narrow.operands[0].kept;
+  // Its attributes may be those of other instructions, too: a copy is made only where something changes.
+  const auto renumber = [op](const KeptDims& kept) {
+    if (HaveNewNumbers(kept, op->dimensions())) Renumber(kept, op->MutableAttrs()->mutable_dimensions());
+  };
+  switch (op->opcode()) {
+    case Opcode::kBroadcast:
+    case Opcode::kConcatenate:
+    case Opcode::kIota:
+    case Opcode::kAllGather:
+    case Opcode::kReduceScatter:
+      return renumber(result);
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+    case Opcode::kReduce:
+      return renumber(first);
+    case Opcode::kSlice:
+      return DropEntries(result, op->MutableAttrs()->mutable_slice_dimensions());
+    case Opcode::kDynamicSlice:
+      return DropEntries(result, op->MutableAttrs()->mutable_dynamic_slice_sizes());
+    case Opcode::kPad:
+      return DropEntries(result, op->MutableAttrs()->mutable_padding_config()->mutable_dimensions());
+    case Opcode::kReduceWindow:
+      return DropEntries(result, op->MutableAttrs()->mutable_window()->mutable_dimensions());
+    case Opcode::kDot: {
+      xla::DotDimensionNumbers* numbers = op->MutableAttrs()->mutable_dot_dimension_numbers();
+      const KeptDims& second = narrow.operands[1].kept;
+      Renumber(first, numbers->mutable_lhs_contracting_dimensions());
+      Renumber(first, numbers->mutable_lhs_batch_dimensions());
+      Renumber(second, numbers->mutable_rhs_contracting_dimensions());
+      Renumber(second, numbers->mutable_rhs_batch_dimensions());
+      return;
+    }
+    case Opcode::kGather:
+    case Opcode::kScatter:
+      return NarrowIndexingAttributes(narrow, op);
+    default:
+      return;
+  }
+}
+
+}  // namespace toroid
