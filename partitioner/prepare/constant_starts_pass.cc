@@ -109,11 +109,11 @@ Instruction* OfScatter(const Instruction& op, InstructionBuilder& b) {
   const std::optional<Window> window = WindowAt(*op.operand(1), numbers.scatter_dims_to_operand_dims(), sizes, x->shape());
   if (!window || !window->has_rows) return nullptr;
   std::vector<Instruction*> starts;
-  const Dims limits = window->Limits();
   for (int d = 0; d < x->shape().rank(); ++d) {
-    if (window->starts[d] < 0 || limits[d] > x->shape().dim(d)) return nullptr;
+    if (window->starts[d] < 0 || window->starts[d] > x->shape().dim(d) - window->sizes[d]) return nullptr;
     starts.push_back(b.IntScalar(window->starts[d], xla::S64));
   }
+  const Dims limits = window->Limits();
   Instruction* rows = b.Reshape(op.operand(2), window->sizes);
   const Computation& combiner = *op.called(0);
   if (combiner.root() == combiner.parameter(1)) return b.DynamicUpdateSlice(x, rows, starts);

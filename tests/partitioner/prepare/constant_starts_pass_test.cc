@@ -84,6 +84,9 @@ TEST(ConstantStartsPassTest, AScatterOfOneWindow) {
 TEST(ConstantStartsPassTest, AWindowThatDoesNotFitWritesNothing) {
   After(Scatter(6, 3), kAdd, /*changes=*/false);
   After(Scatter(-1, 3), kReplace, /*changes=*/false);
+  std::string far = Scatter(1, 3);
+  far.replace(far.find("i = s32[1] constant({1})"), 24, "i = s64[1] constant({9223372036854775807})");
+  After(far, kReplace, /*changes=*/false);
 }
 
 TEST(ConstantStartsPassTest, PaddingKeepsTheSignOfZeros) {
