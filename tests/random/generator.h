@@ -151,7 +151,7 @@ class Generator {
   void CumulativeWindow();
   void InfiniteFactor();
   std::string Indices(const std::string& type, const Dims& dims);
-  std::string SmallIntegers(const Dims& dims, int64_t low);
+  std::string ConstantIntegers(const Dims& dims, const std::string& type);
   std::string CountedIndices(const std::string& type, const Dims& dims, const Dims& in, const Dims& map);
   std::string IndexedTail(const std::string& x, const std::string& type, const Dims& dims);
   void CallOp();

@@ -12,7 +12,7 @@ namespace toroid {
 std::string Generator::Indices(const std::string& type, const Dims& dims) {
   if (Chance(25)) {
     const std::string name = Fresh("at");
-    Line(absl::StrCat(name, " = ", ShapeText(type, dims), " constant(", SmallIntegers(dims, type[0] == 'u' ? 0 : -1), ")"));
+    Line(absl::StrCat(name, " = ", ShapeText(type, dims), " constant(", ConstantIntegers(dims, type), ")"));
     return name;
   }
   huge_ = true;
@@ -21,11 +21,16 @@ std::string Generator::Indices(const std::string& type, const Dims& dims) {
   return name;
 }
 
-// The text of a constant of integers in [low, 6].
-std::string Generator::SmallIntegers(const Dims& dims, int64_t low) {
-  if (dims.empty()) return absl::StrCat(Uniform(low, 6));
+// The text of a constant of small integers, or now and then the first or last of the type.
+std::string Generator::ConstantIntegers(const Dims& dims, const std::string& type) {
+  if (dims.empty()) {
+    if (!Chance(5)) return absl::StrCat(Uniform(type[0] == 'u' ? 0 : -1, 6));
+    const int bits = type == "s8" || type == "u8" ? 8 : type == "s32" || type == "u32" ? 32 : 64;
+    if (type[0] == 'u') return Chance(50) ? "0" : absl::StrCat(~uint64_t{0} >> (64 - bits));
+    return absl::StrCat(Chance(50) ? INT64_MIN >> (64 - bits) : INT64_MAX >> (64 - bits));
+  }
   std::vector<std::string> rows;
-  for (int64_t i = 0; i < dims[0]; ++i) rows.push_back(SmallIntegers(Dims(dims.begin() + 1, dims.end()), low));
+  for (int64_t i = 0; i < dims[0]; ++i) rows.push_back(ConstantIntegers(Dims(dims.begin() + 1, dims.end()), type));
   return absl::StrCat("{", absl::StrJoin(rows, ", "), "}");
 }
 
