@@ -95,4 +95,14 @@ std::optional<int64_t> IntegerOf(const Instruction& value) {
 
 std::optional<std::vector<int64_t>> IntegersOf(const Instruction& value) { return Of(value, kMostSteps); }
 
+std::optional<int64_t> ConstantStart(const Instruction& op, int d) {
+  const bool updates = op.opcode() == Opcode::kDynamicUpdateSlice;
+  const int first = updates ? 2 : 1;
+  if (op.operand(first)->shape().rank() != 0) return std::nullopt;
+  const std::optional<int64_t> start = IntegerOf(*op.operand(first + d));
+  if (!start) return std::nullopt;
+  const Shape& window = updates ? op.operand(1)->shape() : op.shape();
+  return std::clamp<int64_t>(*start, 0, op.operand(0)->shape().dim(d) - window.dim(d));
+}
+
 }  // namespace toroid

@@ -19,6 +19,10 @@ std::optional<int64_t> IntegerOf(const Instruction& value);
 // Example: concatenate(reshape(constant(3)), constant({5})) s32[2]: 3, 5.
 std::optional<std::vector<int64_t>> IntegersOf(const Instruction& value);
 
+// Where the window of a dynamic-slice or dynamic-update-slice of scalar starts begins in dimension d, clamped as the op does, if
+// that is a constant.
+std::optional<int64_t> ConstantStart(const Instruction& op, int d);
+
 }  // namespace toroid
 
 #endif  // TOROID_HLO_ANALYSIS_CONSTANT_INTEGER_H_

@@ -1,6 +1,5 @@
 #include "partitioner/ops/dynamic_slice.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "hlo/analysis/constant_integer.h"
@@ -32,13 +31,6 @@ ShardingRule DynamicSliceShardingRule(const Instruction& instruction) {
 }
 
 namespace {
-
-// Where the rows of a dimension begin, if that is a constant.
-std::optional<int64_t> ConstantStart(const Instruction& op, int d) {
-  const std::optional<int64_t> value = IntegerOf(*op.operand(1 + d));
-  if (!value) return std::nullopt;
-  return std::clamp<int64_t>(*value, 0, op.operand(0)->shape().dim(d) - op.shape().dim(d));
-}
 
 // The rows by slices of the shard, if they begin at constants and one is taken of each cut dimension; null otherwise.
 Instruction* SliceOfShard(OpContext& context, const Shape& local) {

@@ -1,6 +1,5 @@
 #include "partitioner/ops/dynamic_update_slice.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "hlo/analysis/constant_integer.h"
@@ -10,13 +9,10 @@
 namespace toroid {
 namespace {
 
-// Where several rows of the update go, if that is a constant.
-std::optional<int64_t> ConstantStart(const Instruction& op, int d) {
-  const int64_t rows = op.operand(1)->shape().dim(d), size = op.shape().dim(d);
-  if (rows < 2 || rows == size || op.operand(2)->shape().rank() != 0) return std::nullopt;
-  const std::optional<int64_t> value = IntegerOf(*op.operand(2 + d));
-  if (!value) return std::nullopt;
-  return std::clamp<int64_t>(*value, 0, size - rows);
+// Where several rows of the update, but not all of the dimension, go, if that is a constant.
+std::optional<int64_t> ConstantPlace(const Instruction& op, int d) {
+  const int64_t rows = op.operand(1)->shape().dim(d);
+  return rows < 2 || rows == op.shape().dim(d) ? std::nullopt : ConstantStart(op, d);
 }
 
 }  // namespace
@@ -28,7 +24,7 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   TensorFactors operand, update;
   for (int d = 0; d < shape.rank(); ++d) {
     const bool spans = shape.dim(d) == update_shape.dim(d);
-    const bool shifts = ConstantStart(instruction, d).has_value();
+    const bool shifts = ConstantPlace(instruction, d).has_value();
     const FactorKind kind = spans ? FactorKind::kPassThrough : shifts ? FactorKind::kPermuting : FactorKind::kIndexed;
     operand.push_back(rule.AddFactor(shape.dim(d), kind));
     update.push_back(spans || shifts ? operand[d] : DimFactors());
@@ -43,7 +39,7 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
 }
 
 std::vector<OperandWindows> ReadsOfDynamicUpdateSlice(const Instruction& op, int dim, int64_t tiles) {
-  const std::optional<int64_t> start = ConstantStart(op, dim);
+  const std::optional<int64_t> start = ConstantPlace(op, dim);
   if (!start) return {};
   const int64_t t = TileRows(op, dim, tiles);
   return {{1, dim, {.scale = t, .shift = -*start, .length = t}, op.operand(1)->shape().dim(dim)}};

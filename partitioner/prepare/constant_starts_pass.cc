@@ -21,23 +21,14 @@ bool IsStatic(const Instruction& op) {
          std::all_of(op.operands().begin(), op.operands().end(), is_static);
 }
 
-// The constant start along dimension d of an op whose scalar starts are the operands from `first` on, if it leaves out rows.
-std::optional<int64_t> ConstantStart(const Instruction& op, int first, int d) {
-  const int64_t size = op.operand(0)->shape().dim(d), rows = op.shape().dim(d);
-  if (rows < 2 || rows == size || op.operand(first)->shape().rank() != 0) return std::nullopt;
-  const std::optional<int64_t> start = IntegerOf(*op.operand(first + d));
-  if (!start) return std::nullopt;
-  return std::clamp<int64_t>(*start, 0, size - rows);
-}
-
 Instruction* OfDynamicSlice(const Instruction& op, InstructionBuilder& b) {
   Instruction* x = op.operand(0);
   Dims begin(op.shape().rank(), 0), limit(x->shape().dims().begin(), x->shape().dims().end());
   std::vector<Instruction*> starts;
   bool any = false, all = true;
   for (int d = 0; d < op.shape().rank(); ++d) {
-    const std::optional<int64_t> start = ConstantStart(op, 1, d);
     const bool spans = op.shape().dim(d) == limit[d];
+    const std::optional<int64_t> start = spans || op.shape().dim(d) < 2 ? std::nullopt : ConstantStart(op, d);
     if (start) {
       begin[d] = *start;
       limit[d] = *start + op.shape().dim(d);
