@@ -47,4 +47,19 @@ absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instructio
   return absl::OkStatus();
 }
 
+absl::Status ReplaceAndDrop(Computation* computation, absl::Span<Instruction* const> now) {
+  std::vector<const Instruction*> old;
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (now[i] != nullptr) old.push_back(computation->instruction(static_cast<int>(i)));
+  }
+  RETURN_IF_ERROR(ReplaceInstructions(computation, now));
+  std::vector<bool> keep(computation->size(), true);
+  for (const Instruction* op : old) keep[op->index()] = false;
+  for (const auto& op : computation->instructions()) {
+    for (const Instruction* before : op->control_predecessors()) keep[before->index()] = true;
+  }
+  computation->Keep(keep);
+  return absl::OkStatus();
+}
+
 }  // namespace toroid

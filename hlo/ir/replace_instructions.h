@@ -15,6 +15,9 @@ namespace toroid {
 // Errors: those of SortInstructions.
 absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instruction* const> now);
 
+// The same, and the old instructions are gone, but for those that others wait for by control.
+absl::Status ReplaceAndDrop(Computation* computation, absl::Span<Instruction* const> now);
+
 }  // namespace toroid
 
 #endif  // TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_

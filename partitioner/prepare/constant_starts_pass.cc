@@ -144,11 +144,11 @@ absl::StatusOr<bool> RunIn(Computation* computation, GivenShardings* given) {
     now[i]->set_name(op->name());
     now[i]->set_sharding(op->sharding());
     now[i]->set_frontend_attributes(op->frontend_attributes());
-    if (given != nullptr && given->contains(op)) given->insert(now[i]);
+    if (given != nullptr && given->erase(op) > 0) given->insert(now[i]);
     changed = true;
   }
   RETURN_IF_ERROR(b.status());
-  if (changed) RETURN_IF_ERROR(ReplaceInstructions(computation, now));
+  if (changed) RETURN_IF_ERROR(ReplaceAndDrop(computation, now));
   return changed;
 }
 

@@ -71,7 +71,7 @@ absl::StatusOr<bool> RunIn(Computation* computation) {
     changed = true;
   }
   RETURN_IF_ERROR(b.status());
-  if (changed) RETURN_IF_ERROR(ReplaceInstructions(computation, now));
+  if (changed) RETURN_IF_ERROR(ReplaceAndDrop(computation, now));
   return changed;
 }
 
