@@ -18,6 +18,17 @@ bool MovesData(const Factor& factor) {
   return factor.kind == FactorKind::kPermuting || factor.kind == FactorKind::kExchanged;
 }
 
+// How many flops a byte that is sent for idle axes must save.
+double FlopsOfAByte(IdleAxes idle_axes) {
+  switch (idle_axes) {
+    case IdleAxes::kCutForFlops: return kFlopsOfAByte;
+    case IdleAxes::kCutForFewFlops: return kFewFlopsOfAByte;
+    case IdleAxes::kLeave:
+    case IdleAxes::kCut: break;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 class Chooser {
  public:
   Chooser(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh)
@@ -91,7 +102,7 @@ class Chooser {
       DropInexpressible(&cut.factor_axes);
       Evaluate(&cut);
       const bool are_counted = planner_->cost().ContractionTime(busy.flops).has_value();
-      const double worth = idle_axes == IdleAxes::kCutForFlops && !are_counted ? (busy.flops - cut.flops) / kFlopsOfAByte : 0;
+      const double worth = are_counted ? 0 : (busy.flops - cut.flops) / FlopsOfAByte(idle_axes);
       if (static_cast<double>(cut.sent_bytes - busy.sent_bytes) <= worth && cut.time - busy.time <= worth &&
           cut.replicates <= busy.replicates && cut.flops < best->flops && IsBetter(cut, *best)) {
         *best = cut;
