@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "partitioner/propagation/crossing_values.h"
@@ -202,13 +203,42 @@ class Propagator {
     queue_.push_back(op);
   }
 
+  // Contractions of which only small tensors are cut wait until nothing else moves: what the large ones will be cut by may take
+  // longer to arrive, over more ops, and is to count for more.
   void Drain() {
-    for (size_t head = 0; head < queue_.size(); ++head) {
-      const int op = queue_[head];
-      queued_[op] = false;
-      Step(op);
+    while (true) {
+      for (size_t head = 0; head < queue_.size(); ++head) {
+        const int op = queue_[head];
+        if (const int64_t bytes = BytesToWaitWith(op); bytes > 0) {
+          late_.push({bytes, op});
+        } else {
+          Take(op);
+        }
+      }
+      queue_.clear();
+      if (late_.empty()) return;
+      const int op = late_.top().op;
+      late_.pop();
+      Take(op);
     }
-    queue_.clear();
+  }
+
+  void Take(int op) {
+    queued_[op] = false;
+    Step(op);
+  }
+
+  // Bytes of the largest tensor of a contraction that is cut, if a larger one is not; 0 if it need not wait.
+  int64_t BytesToWaitWith(int index) {
+    const FlowOp& op = Op(index);
+    if (op.rule->flops_per_point == 0) return 0;
+    int64_t cut = 0, open = 0;
+    ForEachTensor(op, [&](int t, const TensorFactors&, bool) {
+      if (state_[t].free) return;
+      int64_t& bytes = state_[t].sharding.DimAxes() != 0 ? cut : open;
+      bytes = std::max(bytes, graph_.shape(t).ByteSize());
+    });
+    return open > cut ? cut : 0;
   }
 
   // Cuts dimension `dim` over `axes`, of which its present axes must be a prefix.
@@ -384,6 +414,13 @@ class Propagator {
   std::vector<Waiting> waiting_;
   std::vector<int> begin_, touching_;
   std::vector<int> queue_;
+  // The most bytes first, of equal ones the first op.
+  struct Late {
+    int64_t bytes;  // BytesToWaitWith.
+    int op;
+    bool operator<(const Late& other) const { return std::tie(bytes, other.op) < std::tie(other.bytes, op); }
+  };
+  std::priority_queue<Late> late_;
   std::vector<bool> queued_, contested_, decided_;
   Stage stage_ = kMovesOnly;
   // Scratch of Step.

@@ -72,7 +72,7 @@ TEST(ShardedValuesTest, ConstantsAndWhatIsMadeOfThemAreRematerializedWithoutComm
     d = f32[2] constant({1, 2})
     x = f32[8,6] parameter(0), sharding={devices=[$n,1]<=[$n]}
     z = f32[8,6] add(w, x)
-    ROOT r = (f32[8,6], f32[8,6], f32[2]) tuple(z, i, d)
+    ROOT r = (f32[8,6], s32[8,6], f32[2]) tuple(z, i, d)
   })",
                    4);
   ShardedValues& values = f.state.values;
