@@ -193,7 +193,7 @@ class Propagator {
       for (int i = 0; i < num_ops(); ++i) Enqueue(i);
       Drain();
     }
-    while (DecideConflicts()) {
+    while (DecideConflicts() || TakeLate()) {
     }
   }
 
@@ -203,29 +203,28 @@ class Propagator {
     queue_.push_back(op);
   }
 
-  // Contractions of which only small tensors are cut wait until nothing else moves: what the large ones will be cut by may take
-  // longer to arrive, over more ops, and is to count for more.
   void Drain() {
-    while (true) {
-      for (size_t head = 0; head < queue_.size(); ++head) {
-        const int op = queue_[head];
-        if (const int64_t bytes = BytesToWaitWith(op); bytes > 0) {
-          late_.push({bytes, op});
-        } else {
-          Take(op);
-        }
+    for (size_t head = 0; head < queue_.size(); ++head) {
+      const int op = queue_[head];
+      queued_[op] = false;
+      if (const int64_t bytes = BytesToWaitWith(op); bytes > 0) {
+        late_.push({bytes, op});
+      } else {
+        Step(op);
       }
-      queue_.clear();
-      if (late_.empty()) return;
-      const int op = late_.top().op;
-      late_.pop();
-      Take(op);
     }
+    queue_.clear();
   }
 
-  void Take(int op) {
-    queued_[op] = false;
+  // Contractions of which only small tensors are cut wait until nothing else moves: what the large ones will be cut by may take
+  // longer to arrive, over more ops, and is to count for more. False if none waits.
+  bool TakeLate() {
+    if (late_.empty()) return false;
+    const int op = late_.top().op;
+    late_.pop();
     Step(op);
+    Drain();
+    return true;
   }
 
   // Bytes of the largest tensor of a contraction that is cut, if a larger one is not; 0 if it need not wait.
@@ -338,7 +337,10 @@ class Propagator {
         }
       }
     }
-    if (conflict && !decided_[index]) contested_[index] = true;
+    if (conflict && !decided_[index] && !contested_[index]) {
+      contested_[index] = true;
+      contested_ops_.push_back(index);
+    }
     Apply(op, best_);
   }
 
@@ -359,8 +361,7 @@ class Propagator {
   // Settles the contested ops, most bytes first. False if there were none.
   bool DecideConflicts() {
     std::vector<std::pair<int64_t, int>> order;
-    for (int i = 0; i < num_ops(); ++i) {
-      if (!contested_[i] || decided_[i]) continue;
+    for (const int i : std::exchange(contested_ops_, {})) {
       int64_t bytes = 0;
       ForEachTensor(Op(i),
                     [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
@@ -422,6 +423,7 @@ class Propagator {
   };
   std::priority_queue<Late> late_;
   std::vector<bool> queued_, contested_, decided_;
+  std::vector<int> contested_ops_;  // That are not decided.
   Stage stage_ = kMovesOnly;
   // Scratch of Step.
   absl::InlinedVector<AxisList, 8> best_;
