@@ -59,6 +59,12 @@ class Chooser {
         narrow.factor_axes = exact;
         Try(narrow, &best);
       }
+      // With axes behind those that the first seed uses: rows over (a, b), weights cut over (b, c) are gathered over b alone.
+      Assignment behind = extended;
+      for (size_t other = 0; other < seeds_.size(); ++other) {
+        if (other != first) AddBehind(seeds_[other], &behind.factor_axes);
+      }
+      if (behind.factor_axes != extended.factor_axes) Try(behind, &best);
       // Without cutting reductions: gather instead of reducing.
       Assignment unreduced = extended;
       bool changed = false;
@@ -241,6 +247,19 @@ class Chooser {
     }
   }
 
+  // Cuts factors that nothing cuts yet as the seed does, but for the axes that are used.
+  void AddBehind(const Seed& seed, FactorAxesList* axes) const {
+    AxisSet used = 0;
+    for (const AxisList& list : *axes) used |= list.Set();
+    for (size_t f = 0; f < axes->size(); ++f) {
+      const AxisList& wanted = seed.axes[f];
+      AxisList& own = (*axes)[f];
+      if (!own.empty() || wanted.empty() || (wanted.Set() & used) == 0) continue;
+      own = rule_.Admissible(mesh_, static_cast<int>(f), wanted.Only(~used));
+      used |= own.Set();
+    }
+  }
+
   // Cuts reductions over the axes that they are cut over somewhere and that nothing else of the op uses yet. True if there
   // are any. Example: a table cut over a, updates over a and b: every device has those of its a and b for its part.
   bool AddRest(FactorAxesList* axes) const {
@@ -342,7 +361,7 @@ class Chooser {
       cost += planner_->cost().MemoryTime(LocalBytes(view, natural));
       Sharding wanted = natural;
       wanted.partial = 0;
-      if (!view.places.empty()) wanted = view.places[0];
+      if (!view.places.empty()) wanted = GrownTo(natural, view.places[0], view.open);
       if (wanted.partial & ~partial) wanted.partial = 0;
       natural.manual = wanted.manual;
       natural.reducer = wanted.reducer = Reducer::kAdd;
@@ -369,6 +388,17 @@ class Chooser {
     candidate->sent_bytes = sent;
     candidate->time = time;
     candidate->cost = time + cost;
+  }
+
+  // `wanted`, with open dimensions cut as far as `natural` cuts them.
+  static Sharding GrownTo(const Sharding& natural, const Sharding& wanted, uint64_t open) {
+    Sharding grown = wanted;
+    for (size_t d = 0; d < wanted.dims.size(); ++d) {
+      const AxisList& own = wanted.dims[d];
+      if ((open >> d & 1) == 0 || !own.IsPrefixOf(natural.dims[d])) continue;
+      if ((natural.dims[d].Set() & ~own.Set() & (grown.DimAxes() | wanted.partial)) == 0) grown.dims[d] = natural.dims[d];
+    }
+    return grown;
   }
 
   // True if every dimension of an operand can be cut where the op runs.

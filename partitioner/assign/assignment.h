@@ -24,6 +24,7 @@ struct TensorView {
   int64_t width = 4;                        // Bytes of an element.
   absl::InlinedVector<Sharding, 2> places;  // Where an operand is; where a result is wanted (none: anywhere).
   bool free = false;                        // An operand that any device can make in any sharding.
+  uint64_t open = 0;                        // By dimension: a result that is cut further there than wanted may stay so.
 };
 
 struct Assignment {

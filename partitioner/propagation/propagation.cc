@@ -395,6 +395,7 @@ class Propagator {
     const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result) {
       TensorState state;
       state.free = state_[t].free;
+      state.open = ~state_[t].closed;
       const Sharding& sharding = state_[t].sharding;
       // A tensor that nothing cuts yet goes where the op likes it.
       if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) state.places.push_back(sharding);
