@@ -31,7 +31,7 @@ constexpr int64_t kLanguageBatches = 8;
 
 struct Request {
   std::vector<int64_t> experts = {8, 16, 32, 64};
-  int64_t steps = 600;
+  int64_t steps = 1500;
   uint64_t seed = 1;
 };
 
