@@ -22,7 +22,6 @@ class Accountant {
   Accountant(const CoreSpec& core, GroupWork* work)
       : core_(core),
         tiling_{core.vector().sublanes(), core.vector().lanes()},
-        register_(static_cast<double>(core.vector().sublanes() * core.vector().lanes())),
         work_(work) {}
 
   void Fusion(const Computation& inside);
@@ -30,28 +29,36 @@ class Accountant {
 
  private:
   double Bytes(const Shape& shape) const { return PaddedBytes(shape, tiling_); }
-  double Registers(const Shape& shape) const { return PaddedElements(shape, tiling_) / register_; }
+  // A tile with fewer rows takes a whole register.
+  double Registers(const Shape& shape) const { return TilesOf(shape, tiling_); }
 
   void AddOp(const Instruction& op, uint64_t made_for);
-  // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum.
+  // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum. Rows of
+  // several small tiles go together.
   void AddTaps(const MatrixWork& work, const Shape& result) {
-    work_->slots += 4 * core_.vector().slots_of().simple() * work.channel_taps * Registers(result);
+    const double registers = PaddedElements(result, tiling_) / static_cast<double>(tiling_.sublanes * tiling_.lanes);
+    work_->slots += 4 * core_.vector().slots_of().simple() * work.channel_taps * registers;
   }
   void AddSlots(double slots, uint64_t made_for);
+  // Each operand of the group that the op reads is loaded for it.
+  void AddLoads(const Instruction& op, uint64_t made_for);
   void AddRead(double bytes, uint64_t made_for);
   void AddResult(const Instruction& result);
   // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
-  void WorkOn(const Shape& shape) { space_ = std::max(space_, PaddedElements(shape, tiling_)); }
+  void WorkOn(const Shape& shape) {
+    space_ = std::max(space_, PaddedElements(shape, tiling_));
+    registers_ = std::max(registers_, Registers(shape));
+  }
   void Finish();
 
   const CoreSpec& core_;
   const Tiling tiling_;
-  const double register_;
   GroupWork* work_;
   double space_ = 0;         // Elements.
+  double registers_ = 0;     // The same in registers.
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
   double largest_result_ = 0;
-  double product_space_ = 0;
+  double product_space_ = 0, product_registers_ = 0;
 };
 
 void Accountant::AddSlots(double slots, uint64_t made_for) {
@@ -60,6 +67,28 @@ void Accountant::AddSlots(double slots, uint64_t made_for) {
     if (made_for & ForOperand(p, 1)) work_->products[p].rhs_slots += slots;
   }
   if (made_for & kForResults) work_->slots += slots;
+}
+
+void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
+  const Opcode opcode = op.opcode();
+  const bool moves = opcode == Opcode::kSlice || opcode == Opcode::kDynamicSlice || opcode == Opcode::kPad;
+  if (!moves && !IsElementwise(opcode) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
+  for (int k = 0; k < op.num_operands(); ++k) {
+    const Instruction* operand = op.operand(k);
+    const bool is_inside = work_->single ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
+    if (is_inside || operand->shape().rank() == 0 || !operand->shape().IsArray()) continue;
+    bool again = false;
+    for (int j = 0; j < k; ++j) again |= op.operand(j) == operand;
+    if (again) continue;
+    const double registers = Registers(moves ? op.shape() : operand->shape());
+    if (made_for & kForResults) work_->accesses += registers;
+    // Products round what they read anyway.
+    const bool is_made = opcode != Opcode::kConvert;
+    if (is_made) {
+      const double slots = registers * core_.vector().access_cycles() * static_cast<double>(core_.vector().slots());
+      AddSlots(slots, made_for & ~kForResults);
+    }
+  }
 }
 
 // Once, however many need it; but windows of both operands of a product follow each other at their own pace.
@@ -79,6 +108,7 @@ void Accountant::AddResult(const Instruction& result) {
   const bool updates = result.opcode() == Opcode::kDynamicUpdateSlice && result.num_operands() > 1;
   const Shape& shape = updates ? result.operand(1)->shape() : result.shape();
   work_->bytes += Bytes(shape);
+  work_->accesses += Registers(shape);
   const double elements = PaddedElements(shape, tiling_);
   largest_result_ = std::max(largest_result_, elements);
   if (shape.element_type() == xla::PRED) {
@@ -91,6 +121,7 @@ void Accountant::AddResult(const Instruction& result) {
 void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   const Opcode opcode = op.opcode();
   const DataMovementSpec& movement = core_.movement();
+  AddLoads(op, made_for);
   switch (opcode) {
     case Opcode::kReduce: {
       if (op.num_operands() == 0) return;
@@ -183,8 +214,11 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
 }
 
 void Accountant::Finish() {
-  if (!work_->products.empty()) space_ = std::max(space_, product_space_);
-  work_->registers = space_ / register_;
+  if (!work_->products.empty()) {
+    space_ = std::max(space_, product_space_);
+    registers_ = std::max(registers_, product_registers_);
+  }
+  work_->registers = registers_;
   const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
   if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * space_;
 }
@@ -220,6 +254,7 @@ void Accountant::Fusion(const Computation& inside) {
         FindWholeBatch(*op, core_.vector().sublanes(), &work_->products.back());
       }
       product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
+      product_registers_ = std::max(product_registers_, Registers(op->shape()));
       AddTaps(work_->products[product_of[i]], op->shape());
       work_->products[product_of[i]].nested |= now != kForResults;
     }
@@ -238,7 +273,7 @@ void Accountant::Fusion(const Computation& inside) {
     if (op->opcode() == Opcode::kParameter) {
       const double all = Bytes(op->shape());
       if (op->shape().IsArray() && op->shape().rank() > 0 && made_for[i] != 0) {
-        AddRead(picked[i] < 0 ? all : std::min(picked[i], all), made_for[i]);
+        AddRead(picked[i] < 0 ? all : picked[i], made_for[i]);
       }
     } else if (op->opcode() != Opcode::kTuple && product_of[i] < 0) {
       AddOp(*op, made_for[i]);
@@ -272,6 +307,7 @@ void Accountant::Single(const Instruction& op) {
     work_->products.push_back(MatrixSizes(op, core_));
     FindWholeBatch(op, core_.vector().sublanes(), &work_->products.back());
     product_space_ = PaddedElements(op.shape(), tiling_);
+    product_registers_ = Registers(op.shape());
     AddTaps(work_->products.back(), op.shape());
   } else {
     AddOp(op, kForResults);

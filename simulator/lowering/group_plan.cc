@@ -45,6 +45,11 @@ class Grouper {
   int Shared(int g, int other) const;
   // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
   const Shape* SpaceOf(int g) const;
+  // Whether values of both types can be made in one pass: floats of any width, or the same.
+  static bool GoTogether(const Shape& a, const Shape& b) {
+    const auto is_float = [](const Shape& s) { return s.element_type() == xla::F32 || s.element_type() == xla::BF16; };
+    return a.IsArray() && b.IsArray() && (a.element_type() == b.element_type() || (is_float(a) && is_float(b)));
+  }
   // `op`, or what it rounds, if that is a reduction; null if not.
   const Instruction* ReductionOf(const Instruction* op) const {
     if (op->opcode() == Opcode::kConvert && made_.owner[op->index()] == op) op = op->operand(0);
@@ -169,6 +174,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
         const bool narrow = ByteWidth(own->element_type()) < 2 || ByteWidth(theirs->element_type()) < 2;
         if (both_made && narrow) continue;
+        if (!both_made && !GoTogether(At(g)->shape(), At(other)->shape())) continue;
         if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
       }

@@ -73,6 +73,16 @@ double PaddedBytes(const Shape& shape, const Tiling& tiling) {
   return PaddedElements(shape, tiling) * static_cast<double>(ByteWidth(shape.element_type()));
 }
 
+double TilesOf(const Shape& shape, const Tiling& tiling) {
+  const double elements = PaddedElements(shape, tiling);
+  int64_t rows = tiling.sublanes;
+  if (shape.IsArray()) {
+    const Dims order = PhysicalOrder(shape);
+    if (order.size() >= 2) rows = RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling);
+  }
+  return elements / static_cast<double>(rows * tiling.lanes);
+}
+
 Dims PhysicalOrder(const Shape& shape) {
   Dims order;
   for (const int64_t d : shape.MinorToMajor()) {

@@ -21,6 +21,8 @@ constexpr int64_t kMostRecomputed = 64;
 constexpr int kLongestEpilogue = 48;
 // A dot runs inside of the one that reads it if it gives at most so many features; the reader at least half and at most as many.
 constexpr int64_t kNestedFeatures = 1024;
+// Groups that read a value are told apart up to this number.
+constexpr size_t kMostReaders = 16;
 
 bool HasNoTime(const Instruction& op) {
   const Opcode opcode = op.opcode();
@@ -161,9 +163,9 @@ class Finder {
 
   void Write();
   bool MustBeWritten(const Instruction* op) const;
-  // How many groups would make each value anew, by index.
+  // Which groups would make each value anew, by index; some of them if there are many.
   void CountReaders();
-  // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + (r - 1) are moved.
+  // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + r are moved.
   bool IsWorthWriting(const Instruction* op);
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
@@ -178,7 +180,7 @@ class Finder {
   WrittenValues values_;
   InsideOfGroups inside_;
   std::vector<bool> made_;
-  std::vector<int64_t> readers_;
+  std::vector<std::vector<int>> readers_;
 };
 
 void Finder::TakeEpilogue(const Instruction* dot) {
@@ -304,29 +306,36 @@ bool Finder::MustBeWritten(const Instruction* op) const {
 }
 
 void Finder::CountReaders() {
-  readers_.assign(n_, 0);
+  readers_.assign(n_, {});
   for (int i = n_ - 1; i >= 0; --i) {
     const Instruction* op = At(i);
-    int64_t groups = op == computation_.root() ? 1 : 0;
-    const Instruction* last = nullptr;
+    std::vector<int>& groups = readers_[i];
+    const auto add = [&groups](int group) {
+      if (groups.size() < kMostReaders && !absl::c_linear_search(groups, group)) groups.push_back(group);
+    };
+    if (op == computation_.root()) add(i);
     for (const Instruction* user : users_.users(*op)) {
-      if (user == last) continue;
-      last = user;
       const int u = user->index();
       const Instruction* end = values_.owner[u] != nullptr ? values_.owner[u] : user;
-      groups += values_.owner[u] != nullptr || !values_.recomputed[u] ? 1 : readers_[end->index()];
+      if (values_.owner[u] == nullptr && values_.recomputed[u]) {
+        for (const int group : readers_[u]) add(group);
+      } else {
+        // A result of the program is its own group.
+        add(user == computation_.root() && user->opcode() == Opcode::kTuple ? i : end->index());
+      }
     }
-    readers_[i] = std::min<int64_t>(groups, 1 << 20);
   }
 }
 
 bool Finder::IsWorthWriting(const Instruction* op) {
-  const int64_t readers = readers_[op->index()];
+  const auto readers = static_cast<double>(readers_[op->index()].size());
   if (!made_[op->index()] || op->shape().rank() == 0 || readers < 2) return false;
-  int64_t arrays = 0;
-  const int64_t size = op->shape().NumElements();
-  inside_.ForLeaves(op, [&](const Instruction* leaf) { arrays += leaf->shape().NumElements() == size; });
-  return arrays * readers > arrays + readers;
+  double arrays = 0;
+  const auto size = static_cast<double>(op->shape().NumElements());
+  inside_.ForLeaves(op, [&](const Instruction* leaf) {
+    if (leaf->shape().IsArray()) arrays += std::min(1.0, static_cast<double>(leaf->shape().NumElements()) / size);
+  });
+  return arrays * readers > arrays + 1 + readers;
 }
 
 void Finder::Write() {
