@@ -45,10 +45,16 @@ class Grouper {
   int Shared(int g, int other) const;
   // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
   const Shape* SpaceOf(int g) const;
-  // Whether values of both types can be made in one pass: floats of any width, or the same.
-  static bool GoTogether(const Shape& a, const Shape& b) {
+  // Whether two reductions, or one and an elementwise value, can be made in one pass: of floats, or of one type; of several
+  // arrays (the largest and its place) only with one of them, over the same dimensions.
+  bool GoTogether(const Instruction* a, const Instruction* b) const {
+    if (ReductionOf(a) != nullptr) a = ReductionOf(a);
+    if (ReductionOf(b) != nullptr) b = ReductionOf(b);
+    if (!a->shape().IsArray() || !b->shape().IsArray()) {
+      return a->opcode() == b->opcode() && a->operand(0) == b->operand(0) && a->dimensions() == b->dimensions();
+    }
     const auto is_float = [](const Shape& s) { return s.element_type() == xla::F32 || s.element_type() == xla::BF16; };
-    return a.IsArray() && b.IsArray() && (a.element_type() == b.element_type() || (is_float(a) && is_float(b)));
+    return a->shape().element_type() == b->shape().element_type() || (is_float(a->shape()) && is_float(b->shape()));
   }
   // `op`, or what it rounds, if that is a reduction; null if not.
   const Instruction* ReductionOf(const Instruction* op) const {
@@ -174,7 +180,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
         const bool narrow = ByteWidth(own->element_type()) < 2 || ByteWidth(theirs->element_type()) < 2;
         if (both_made && narrow) continue;
-        if (!both_made && !GoTogether(At(g)->shape(), At(other)->shape())) continue;
+        if (!both_made && !GoTogether(At(g), At(other))) continue;
         if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
       }

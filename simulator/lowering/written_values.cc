@@ -21,6 +21,8 @@ constexpr int64_t kMostRecomputed = 64;
 constexpr int kLongestEpilogue = 48;
 // A dot runs inside of the one that reads it if it gives at most so many features; the reader at least half and at most as many.
 constexpr int64_t kNestedFeatures = 1024;
+// What has fewer elements than this share of a value costs nothing to read for it.
+constexpr double kSmallPart = 0.02;
 // Groups that read a value are told apart up to this number.
 constexpr size_t kMostReaders = 16;
 
@@ -203,6 +205,8 @@ void Finder::TakeEpilogue(const Instruction* dot) {
   open(dot);
   size_t best_size = 1;
   const Instruction* best = dot;
+  // The narrowest of the values in which the group may end: that is written if several groups make the last one from it.
+  size_t narrow_size = 1;
   while (!next.empty() && members.size() <= kLongestEpilogue) {
     const int i = next.top();
     while (!next.empty() && next.top() == i) next.pop();
@@ -225,8 +229,15 @@ void Finder::TakeEpilogue(const Instruction* dot) {
     if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) && !in_place) {
       best_size = members.size();
       best = user;
+      if (ByteWidth(user->shape().element_type()) <= ByteWidth(members[narrow_size - 1]->shape().element_type())) {
+        narrow_size = best_size;
+      }
     }
     if (is_root) break;
+  }
+  if (narrow_size < best_size && distinct_users(best).size() > 1 && !MustBeWritten(best)) {
+    best_size = narrow_size;
+    best = members[narrow_size - 1];
   }
   for (size_t m = 0; m < best_size; ++m) values_.owner[members[m]->index()] = best;
 }
@@ -333,7 +344,8 @@ bool Finder::IsWorthWriting(const Instruction* op) {
   double arrays = 0;
   const auto size = static_cast<double>(op->shape().NumElements());
   inside_.ForLeaves(op, [&](const Instruction* leaf) {
-    if (leaf->shape().IsArray()) arrays += std::min(1.0, static_cast<double>(leaf->shape().NumElements()) / size);
+    const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
+    if (part > kSmallPart) arrays += std::min(1.0, part);
   });
   return arrays * readers > arrays + 1 + readers;
 }
@@ -387,10 +399,12 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
     for (const Instruction* user : users_.users(*todo[next])) {
       const int u = user->index();
       if (user->opcode() == Opcode::kReduce) {
-        if (!user->shape().IsArray() || user->num_operands() != 2 || values_.owner[u] != nullptr ||
-            user->operand(1)->opcode() != Opcode::kConstant || std::find(found.begin(), found.end(), user) != found.end()) {
-          continue;
-        }
+        // From constants; of one array, or of it and numbers of its elements.
+        const int arrays = user->num_operands() / 2;
+        const bool from_constants = absl::c_all_of(user->operands().subspan(arrays), [](const Instruction* init) {
+          return init->opcode() == Opcode::kConstant;
+        });
+        if (arrays > 2 || !from_constants || values_.owner[u] != nullptr || absl::c_linear_search(found, user)) continue;
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
           waits |= values_.SourceOf(leaf) != value && level[leaf->index()] >= level[value->index()];
