@@ -240,8 +240,9 @@ void Accountant::Fusion(const Computation& inside) {
   } else {
     add_result(root);
   }
-  // Bytes of a parameter that are picked; -1: all of it.
+  // Bytes of a parameter that are picked, by each op for itself; and whether all of it is read.
   std::vector<double> picked(n, 0);
+  std::vector<bool> is_read(n, false);
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
     if (op->opcode() == Opcode::kTuple) continue;
@@ -262,10 +263,14 @@ void Accountant::Fusion(const Computation& inside) {
       const int o = op->operand(k)->index();
       made_for[o] |= is_product ? ForOperand(product_of[i], std::min(k, 1)) : now;
       const bool picks = k == 0 && (op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kDynamicSlice ||
-                                    op->opcode() == Opcode::kGather);
+                                    op->opcode() == Opcode::kGather || op->opcode() == Opcode::kPad);
       const bool updated = k == 0 && op->opcode() == Opcode::kDynamicUpdateSlice;
-      if (updated || picked[o] < 0) continue;
-      picked[o] = picks ? picked[o] + Bytes(op->shape()) : -1;
+      if (updated) continue;
+      if (picks) {
+        picked[o] += std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
+      } else {
+        is_read[o] = true;
+      }
     }
   }
   for (int i = 0; i < n; ++i) {
@@ -273,7 +278,7 @@ void Accountant::Fusion(const Computation& inside) {
     if (op->opcode() == Opcode::kParameter) {
       const double all = Bytes(op->shape());
       if (op->shape().IsArray() && op->shape().rank() > 0 && made_for[i] != 0) {
-        AddRead(picked[i] < 0 ? all : picked[i], made_for[i]);
+        AddRead(picked[i] + (is_read[i] ? all : 0), made_for[i]);
       }
     } else if (op->opcode() != Opcode::kTuple && product_of[i] < 0) {
       AddOp(*op, made_for[i]);

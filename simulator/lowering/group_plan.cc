@@ -180,7 +180,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
         const bool narrow = ByteWidth(own->element_type()) < 2 || ByteWidth(theirs->element_type()) < 2;
         if (both_made && narrow) continue;
-        if (!both_made && !GoTogether(At(g), At(other))) continue;
+        if (!GoTogether(At(g), At(other))) continue;
         if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
       }
@@ -241,7 +241,7 @@ bool Grouper::CanJoin(int g, int other) {
   if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
   const Instruction* maker = At(other);
   if (!made_.recomputed[other] || !IsElementwise(maker->opcode()) || IsOfProduct(other) ||
-      maker->shape().dims() != At(g)->shape().dims()) {
+      maker->shape().dims() != At(g)->shape().dims() || !GoTogether(At(g), maker)) {
     return false;
   }
   // What else `g` reads waits for nothing that `other` makes, and stays below what reads either.

@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
   pipeline.Add<SplitCollectivesPass>()
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
-      .Add<VectorProductPass>()
+      .Add<VectorProductPass>(core.matrix().tile())
       .Add<SimplifyPass>()
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)

@@ -56,20 +56,24 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   return b->Convert(b->Reshape(sum, dot->shape().dims()), dot->shape().element_type());
 }
 
-// The side that has batch and contracted dimensions alone, but for those of one element: a vector for each of the batch; -1 if
-// none has.
-int VectorSideOfBatch(const Instruction& op) {
+// The side that has batch and contracted dimensions alone: a vector for each of the batch; -1 if none has, or if the matrices of
+// the other side have `least` rows and columns.
+int VectorSideOfBatch(const Instruction& op, int64_t least) {
   if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return -1;
   const DotView view(op);
   if (view.lhs_batch().empty() || op.shape().NumElements() == 0) return -1;
-  int64_t own = 1;
+  int64_t own = 1, contracted = 1;
   for (const int64_t d : view.lhs_batch()) own *= op.operand(0)->shape().dim(d);
+  for (const int64_t d : view.lhs_contracting()) contracted *= op.operand(0)->shape().dim(d);
   if (own == 1) return -1;
   for (const int side : {1, 0}) {
     const Shape& shape = op.operand(side)->shape();
     if (!IsFloat(shape) || !IsFloat(op.operand(1 - side)->shape())) return -1;
     const size_t bound = view.lhs_batch().size() + view.lhs_contracting().size();
-    if (static_cast<size_t>(shape.rank()) == bound) return side;
+    if (static_cast<size_t>(shape.rank()) != bound) continue;
+    // What fills a tile is multiplied there.
+    const int64_t free = op.operand(1 - side)->shape().NumElements() / (own * std::max<int64_t>(1, contracted));
+    if (std::min(contracted, free) < least) return side;
   }
   return -1;
 }
@@ -125,7 +129,7 @@ absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
     for (int i = 0; i < n; ++i) {
       Instruction* op = computation->instruction(i);
       const int side = VectorSide(*op);
-      const int side_of_batch = VectorSideOfBatch(*op);
+      const int side_of_batch = VectorSideOfBatch(*op, tile_ / 2);
       if (side < 0 && side_of_batch < 0) continue;
       InstructionBuilder builder(computation);
       now[i] = side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);

@@ -72,6 +72,8 @@ class Finder {
     FindArithmetic();
     TakeEpilogues();
     TakeConverts();
+    // What is read by fewer groups once others are written need not be written itself.
+    Write();
     Write();
     TakeReductions();
     return std::move(values_);
@@ -328,7 +330,7 @@ void Finder::CountReaders() {
     for (const Instruction* user : users_.users(*op)) {
       const int u = user->index();
       const Instruction* end = values_.owner[u] != nullptr ? values_.owner[u] : user;
-      if (values_.owner[u] == nullptr && values_.recomputed[u]) {
+      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u]) {
         for (const int group : readers_[u]) add(group);
       } else {
         // A result of the program is its own group.
@@ -356,6 +358,7 @@ void Finder::Write() {
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     if (HasNoTime(*op)) continue;
+    values_.written[i] = values_.renamed[i] = false;
     if (values_.owner[i] != nullptr) {
       values_.written[i] = values_.owner[i] == op;
       continue;
@@ -429,10 +432,16 @@ void Finder::TakeReductions() {
                                                     value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(values_.recomputed[i] && made_[i] && value->shape().rank() > 0)) continue;
     int direct = 0;
+    const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
+      if (first != nullptr && (reduction->operand(0) != first->operand(0) || reduction->dimensions() != first->dimensions() ||
+                               reduction->num_operands() == first->num_operands())) {
+        continue;
+      }
       values_.owner[reduction->index()] = value;
       direct += reduction->operand(0) == value;
-      if (of_product) break;
+      // The largest together with its place.
+      if (of_product && first == nullptr) first = reduction;
     }
     if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
       values_.only_joined[i] = true;
