@@ -35,8 +35,10 @@ class Accountant {
   void AddOp(const Instruction& op, uint64_t made_for);
   // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum. Rows of
   // several small tiles go together.
-  void AddTaps(const MatrixWork& work, const Shape& result) {
-    const double registers = PaddedElements(result, tiling_) / static_cast<double>(tiling_.sublanes * tiling_.lanes);
+  void AddTaps(const MatrixWork& work, const Instruction& op) {
+    if (work.channel_taps == 0) return;
+    // Of the gradient of a kernel those of what is multiplied.
+    const double registers = std::max(PaddedElements(op.shape(), tiling_), PaddedElements(op.operand(1)->shape(), tiling_)) / static_cast<double>(tiling_.sublanes * tiling_.lanes);
     work_->slots += 4 * core_.vector().slots_of().simple() * work.channel_taps * registers;
   }
   void AddSlots(double slots, uint64_t made_for);
@@ -256,7 +258,7 @@ void Accountant::Fusion(const Computation& inside) {
       }
       product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
       product_registers_ = std::max(product_registers_, Registers(op->shape()));
-      AddTaps(work_->products[product_of[i]], op->shape());
+      AddTaps(work_->products[product_of[i]], *op);
       work_->products[product_of[i]].nested |= now != kForResults;
     }
     for (int k = 0; k < op->num_operands(); ++k) {
@@ -313,7 +315,7 @@ void Accountant::Single(const Instruction& op) {
     FindWholeBatch(op, core_.vector().sublanes(), &work_->products.back());
     product_space_ = PaddedElements(op.shape(), tiling_);
     product_registers_ = Registers(op.shape());
-    AddTaps(work_->products.back(), op.shape());
+    AddTaps(work_->products.back(), op);
   } else {
     AddOp(op, kForResults);
   }

@@ -56,16 +56,27 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.channel_taps = positions;
     work.n = features;
     work.batch = 1;
+  } else if (view.batch_groups() > 1 && features == work.batch && Dim(convolution.operand(0)->shape(), view.input_batch()) == features) {
+    // The gradient of such a kernel: position by position of the result.
+    work.channel_taps = work.m;
+    work.n = features;
+    work.batch = 1;
   }
   work.k = positions * inputs;
+  const double images = Dim(convolution.operand(0)->shape(), view.input_batch());
   // Zeros between the elements of a dilated input are not multiplied. Each position passes alone, as positions that follow each
-  // other do not lie beside each other: no fewer rows than a tile takes to load.
+  // other do not lie beside each other: all its images, one position of the kernel after the other.
   double dilation = 1;
   for (const auto& d : convolution.attrs().window().dimensions()) dilation *= static_cast<double>(std::max<int64_t>(1, d.base_dilation()));
-  if (dilation > 1) {
-    const double images = Dim(convolution.operand(0)->shape(), view.input_batch());
-    work.m *= std::max(1.0, static_cast<double>(core.matrix().tile()) / std::max(1.0, images)) / dilation;
+  if (dilation > 1 && work.channel_taps == 0) {
+    work.m *= positions / dilation;
+    work.k = inputs;
+    work.rows_together = std::max(1.0, images);
+    return work;
   }
+  // Images are rows of tiles.
+  const double sublanes = static_cast<double>(core.vector().sublanes());
+  if (images > sublanes && view.batch_groups() == 1 && positions > 1) work.m *= RoundUp(images, sublanes) / images;
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
   if (!view.kernel_spatial().empty() && inputs < static_cast<double>(core.vector().sublanes())) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
@@ -77,18 +88,21 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   return work;
 }
 
-// Tiles of one operand are held, rows of the other pass.
-double CyclesOfRows(double batch, double rows, double k, double columns, const CoreSpec& core) {
-  const double tile = static_cast<double>(core.matrix().tile());
-  // While rows pass a tile the next one is loaded, which takes as many rows as it has.
-  return batch * std::max(tile, RoundUp(rows, static_cast<double>(core.vector().sublanes()))) * std::ceil(k / tile) *
+// Tiles of one operand are held, rows of the other pass. While they do the next tile is loaded, which takes as many rows as it has,
+// whichever way round it is held; of `rows` as many pass at once as `together`, all if 0.
+double CyclesOfRows(double batch, double rows, double together, double k, double columns, const CoreSpec& core) {
+  const double tile = static_cast<double>(core.matrix().tile()), sublanes = static_cast<double>(core.vector().sublanes());
+  const double load = RoundUp(std::min({tile, k, columns}), sublanes);
+  const double times = together > 0 ? rows / together : 1;
+  return batch * times * std::max(load, RoundUp(together > 0 ? together : rows, sublanes)) * std::ceil(k / tile) *
          std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
 }
 
 double Cycles(const MatrixWork& work, double batch, double m, double k, double n, const CoreSpec& core) {
   if (work.channel_taps > 0) return 0;
   const MatrixUnitSpec& unit = core.matrix();
-  const double rows = std::min(CyclesOfRows(batch, m, k, n, core), CyclesOfRows(batch, n, k, m, core));
+  double rows = CyclesOfRows(batch, m, work.rows_together, k, n, core);
+  if (work.rows_together == 0) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
   const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
   return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1);
 }

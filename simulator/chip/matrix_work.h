@@ -17,6 +17,8 @@ struct MatrixWork {
   double lhs_slots = 0, rhs_slots = 0;
   // Of the batch, what cannot be cut: it shares tiles with the rows or columns of an operand.
   double whole_batch = 1;
+  // Of m, how many rows pass one tile after the other; 0: all.
+  double rows_together = 0;
   // Of a convolution that mixes no channels, which needs no matrix unit: positions of its kernel. 0 for others.
   double channel_taps = 0;
   bool float32 = false;         // An operand comes as f32.
@@ -25,7 +27,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.channel_taps, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.rows_together, w.channel_taps, w.float32,
                       w.full_precision, w.nested);
   }
   bool operator==(const MatrixWork&) const = default;
