@@ -10,6 +10,7 @@
 #include "simulator/lowering/bfloat16_pass.h"
 #include "simulator/lowering/cumulative_sum_pass.h"
 #include "simulator/lowering/fusion_pass.h"
+#include "simulator/lowering/joined_dims_pass.h"
 #include "simulator/lowering/layout_pass.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/lowering/row_scatter_pass.h"
@@ -35,6 +36,8 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
       .Add<VectorProductPass>(core.matrix().tile())
+      .Add<SimplifyPass>()
+      .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>()
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
