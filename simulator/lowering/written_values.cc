@@ -64,7 +64,8 @@ class Finder {
     values_.recomputed.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
       values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes) ||
-                              (Places(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i));
+                              (Places(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
+                              (MovesRows(*At(i)) && !IsResult(*At(i)));
     }
   }
 
@@ -97,6 +98,18 @@ class Finder {
       return takes(user) || (user->opcode() == Opcode::kConvert && !users_.users(*user).empty() &&
                              absl::c_all_of(users_.users(*user), takes));
     });
+  }
+  // A copy in which the minor dimension stays: rows are read from where they are.
+  bool MovesRows(const Instruction& op) const {
+    if (op.opcode() != Opcode::kCopy || !op.control_predecessors().empty()) return false;
+    const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+    if (before.size() < 2 || after.size() < 2 || before[0] != after[0]) return false;
+    return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
+  }
+  bool IsResult(const Instruction& op) const {
+    return &op == computation_.root() || absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+             return user == computation_.root() && user->opcode() == Opcode::kTuple;
+           });
   }
   static bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
   // A concatenation of whole tiles that only products read.
@@ -215,7 +228,7 @@ void Finder::TakeEpilogue(const Instruction* dot) {
     const Instruction* user = At(i);
     const bool in_place = IsInPlace(*user);
     if (!values_.recomputed[i] || values_.owner[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
-        !(IsElementwise(user->opcode()) || in_place)) {
+        !(IsElementwise(user->opcode()) || in_place) || user->opcode() == Opcode::kCopy) {
       break;
     }
     members.push_back(user);
