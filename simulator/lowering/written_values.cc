@@ -447,13 +447,13 @@ void Finder::TakeReductions() {
     int direct = 0;
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
-      if (first != nullptr && (reduction->operand(0) != first->operand(0) || reduction->dimensions() != first->dimensions() ||
-                               reduction->num_operands() == first->num_operands())) {
+      if (first != nullptr && (reduction->operand(0) != value || first->operand(0) != value ||
+                               (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
         continue;
       }
       values_.owner[reduction->index()] = value;
       direct += reduction->operand(0) == value;
-      // The largest together with its place.
+      // With the first one others of what is written: along other dimensions, or the largest with its place.
       if (of_product && first == nullptr) first = reduction;
     }
     if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
