@@ -45,6 +45,7 @@ class Accountant {
   // Each operand of the group that the op reads is loaded for it.
   void AddLoads(const Instruction& op, uint64_t made_for);
   void AddRead(double bytes, uint64_t made_for);
+  double BytesBesideOperands(const Instruction& concatenate) const;
   void AddResult(const Instruction& result);
   // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
   void WorkOn(const Shape& shape) {
@@ -120,9 +121,30 @@ void Accountant::AddResult(const Instruction& result) {
   WorkOn(shape);
 }
 
+// Each operand is padded to the result, of which windows pass, and the largest is taken. A window lies in one place along the
+// minor dimension, where an operand is read from its first element to its end, or the start of the window; along rows each window
+// takes one of every operand, along others most do.
+double Accountant::BytesBesideOperands(const Instruction& concatenate) const {
+  const Dims order = PhysicalOrder(concatenate.shape());
+  const int64_t d = concatenate.dimension();
+  const double all = Bytes(concatenate.shape()), extent = static_cast<double>(concatenate.shape().dim(d));
+  const double windows = std::max(1.0, 2 * all / static_cast<double>(core_.memory().window_bytes()));
+  double more = 0, before = 0;
+  for (const Instruction* operand : concatenate.operands()) {
+    const double own = static_cast<double>(operand->shape().dim(d)), bytes = Bytes(operand->shape());
+    if (order.empty() || order[0] == d) {
+      more += std::min(before, extent - own) / extent * all;
+    } else {
+      const double share = order.size() > 1 && order[1] == d ? 1 : own > 1 ? core_.movement().concatenate_passes() : 0;
+      more += std::max(0.0, std::min(share * all, windows * bytes) - bytes);
+    }
+    before += own;
+  }
+  return more;
+}
+
 void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   const Opcode opcode = op.opcode();
-  const DataMovementSpec& movement = core_.movement();
   AddLoads(op, made_for);
   switch (opcode) {
     case Opcode::kReduce: {
@@ -142,6 +164,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
           from = from->operand(0);
         }
         const bool is_made = IsElementwise(from->opcode());
+        const DataMovementSpec& movement = core_.movement();
         work_->movement_cycles +=
             (movement.window_sum_cycles() + (is_made ? 0 : movement.window_load_cycles())) * Registers(shape);
         return;
@@ -164,11 +187,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kConcatenate: {
       // A product takes each tile from where it is.
       if ((made_for & kForResults) == 0) return;
-      // Each operand is padded to the result, and the largest is taken.
-      double operands = 0;
-      for (const Instruction* operand : op.operands()) operands += Bytes(operand->shape());
-      const double passes = 1 + movement.concatenate_passes() * static_cast<double>(op.num_operands());
-      AddRead(std::max(0.0, passes * Bytes(op.shape()) - operands), made_for);
+      AddRead(BytesBesideOperands(op), made_for);
       return;
     }
     case Opcode::kSort:
@@ -179,7 +198,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       const double n = d >= 0 && d < shape.rank() ? static_cast<double>(shape.dim(d)) : 1;
       // A bitonic network.
       const double levels = n > 1 ? std::ceil(std::log2(n)) : 0;
-      work_->movement_cycles += movement.sort_stage_cycles() * levels * (levels + 1) / 2 * Registers(shape) *
+      work_->movement_cycles += core_.movement().sort_stage_cycles() * levels * (levels + 1) / 2 * Registers(shape) *
                                 static_cast<double>(op.num_operands());
       return;
     }

@@ -56,8 +56,8 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   return b->Convert(b->Reshape(sum, dot->shape().dims()), dot->shape().element_type());
 }
 
-// The side that has batch and contracted dimensions alone: a vector for each of the batch; -1 if none has, or if the matrices of
-// the other side have `least` rows and columns.
+// The side that has batch and contracted dimensions alone, but for those of one element: a vector for each of the batch; -1 if
+// none has. Nor where it has no others and the matrices of the other side have `least` rows and columns.
 int VectorSideOfBatch(const Instruction& op, int64_t least) {
   if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return -1;
   const DotView view(op);
@@ -70,10 +70,10 @@ int VectorSideOfBatch(const Instruction& op, int64_t least) {
     const Shape& shape = op.operand(side)->shape();
     if (!IsFloat(shape) || !IsFloat(op.operand(1 - side)->shape())) return -1;
     const size_t bound = view.lhs_batch().size() + view.lhs_contracting().size();
-    if (static_cast<size_t>(shape.rank()) != bound) continue;
-    // What fills a tile is multiplied there.
+    if (shape.NumElements() != own * contracted) continue;
+    // What fills a tile is multiplied there, but not under a dimension of one element.
     const int64_t free = op.operand(1 - side)->shape().NumElements() / (own * std::max<int64_t>(1, contracted));
-    if (std::min(contracted, free) < least) return side;
+    if (std::min(contracted, free) < least || static_cast<size_t>(shape.rank()) > bound) return side;
   }
   return -1;
 }
@@ -88,11 +88,19 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
     return side == 1 ? (batch ? view.lhs_batch() : view.lhs_contracting()) : (batch ? view.rhs_batch() : view.rhs_contracting());
   };
   Instruction* matrix = b->Convert(dot->operand(1 - side), xla::F32);
-  Instruction* vector = b->Convert(dot->operand(side), xla::F32);
+  // Without its dimensions of one element that are neither.
+  Dims numbers(dot->operand(side)->shape().rank(), -1), sizes;
+  for (int64_t d = 0; d < dot->operand(side)->shape().rank(); ++d) {
+    const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
+    if (!among(of_vector(true)) && !among(of_vector(false))) continue;
+    numbers[d] = static_cast<int64_t>(sizes.size());
+    sizes.push_back(dot->operand(side)->shape().dim(d));
+  }
+  Instruction* vector = b->Convert(b->Reshape(dot->operand(side), sizes), xla::F32);
   // Dimensions of the vector in the order in which the matrix has them.
   std::vector<std::pair<int64_t, int64_t>> places;  // In the matrix, in the vector.
   for (const bool batch : {true, false}) {
-    for (size_t i = 0; i < of_vector(batch).size(); ++i) places.push_back({of_matrix(batch)[i], of_vector(batch)[i]});
+    for (size_t i = 0; i < of_vector(batch).size(); ++i) places.push_back({of_matrix(batch)[i], numbers[of_vector(batch)[i]]});
   }
   std::sort(places.begin(), places.end());
   Dims permutation, into;
@@ -113,7 +121,7 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
     const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
     if (!among(of_matrix(true)) && !among(contracted)) order.push_back(left(d));
   }
-  return b->Convert(b->Transpose(sum, order), dot->shape().element_type());
+  return b->Convert(b->Reshape(b->Transpose(sum, order), dot->shape().dims()), dot->shape().element_type());
 }
 
 }  // namespace
