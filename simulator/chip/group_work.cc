@@ -329,6 +329,14 @@ void Accountant::Fusion(const Computation& inside) {
 
 void Accountant::Single(const Instruction& op) {
   work_->single = true;
+  if (IsMadeInPlace(op)) {
+    // What nobody makes is copied.
+    for (const Instruction* operand : op.operands()) {
+      while (operand->opcode() == Opcode::kBitcast || operand->opcode() == Opcode::kReshape) operand = operand->operand(0);
+      if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) work_->bytes += 2 * Bytes(operand->shape());
+    }
+    return;
+  }
   if (IsMatrixOp(op.opcode()) && op.num_operands() >= 2) {
     work_->products.push_back(MatrixSizes(op, core_));
     FindWholeBatch(op, core_.vector().sublanes(), &work_->products.back());

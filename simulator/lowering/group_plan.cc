@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/tiling.h"
 #include "simulator/lowering/written_values.h"
 
 namespace toroid {
@@ -60,6 +61,11 @@ class Grouper {
   const Instruction* ReductionOf(const Instruction* op) const {
     if (op->opcode() == Opcode::kConvert && made_.owner[op->index()] == op) op = op->operand(0);
     return op->opcode() == Opcode::kReduce ? op : nullptr;
+  }
+  // Written to its place in a larger array, and nowhere else.
+  bool IsPlaced(const Instruction* op) const {
+    const auto users = users_.users(*op);
+    return users.size() == 1 && (IsMadeInPlace(*users[0]) || (users[0]->opcode() == Opcode::kReshape && IsPlaced(users[0])));
   }
   // Of a product, or of what it takes behind it.
   bool IsOfProduct(int g) const;
@@ -159,6 +165,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (values_[g].empty()) continue;
     if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) continue;
     if (made_.owner[g] != nullptr && IsOfProduct(g)) continue;  // Products stay apart.
+    if (IsPlaced(At(g))) continue;
     const Shape* own = SpaceOf(g);
     if (own == nullptr || own->rank() == 0) continue;
     const bool is_reduction = ReductionOf(At(g)) != nullptr;

@@ -32,6 +32,8 @@ bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
          PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
 }
 
+bool IsMadeInPlace(const Instruction& op) { return op.opcode() == Opcode::kConcatenate && op.num_operands() > 4; }
+
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
   const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
   if (second_minor <= quarter && element_bytes >= 4) return quarter;

@@ -34,6 +34,9 @@ double TilesOf(const Shape& shape, const Tiling& tiling);
 // A slice that begins where its operand does and has as many tiles: the same memory, with more of it padding.
 bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling);
 
+// A concatenation of so many arrays that each is written to its place by who makes it.
+bool IsMadeInPlace(const Instruction& op);
+
 // Rows of a tile of an array with that second-minor extent.
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling);
 

@@ -64,7 +64,7 @@ class Finder {
     values_.recomputed.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
       values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes) ||
-                              (Places(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
+                              (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
                               (MovesRows(*At(i)) && !IsResult(*At(i)));
     }
   }
@@ -116,7 +116,7 @@ class Finder {
   bool JoinsTilesForProducts(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp); }
   bool JoinsTilesForDots(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsDot); }
   bool JoinsTiles(const Instruction& op) const {
-    if (op.opcode() != Opcode::kConcatenate) return false;
+    if (op.opcode() != Opcode::kConcatenate || IsMadeInPlace(op)) return false;
     const Dims order = PhysicalOrder(op.shape());
     for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
       if (order[i] != op.dimension()) continue;
@@ -380,7 +380,9 @@ void Finder::Write() {
       values_.written[i] = true;
       continue;
     }
-    const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape || IsFirstOfTiles(*op, tiling_);
+    const bool is_placed = absl::c_any_of(users_.users(*op), [](const Instruction* user) { return Places(*user); });
+    const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape ||
+                         (IsFirstOfTiles(*op, tiling_) && !is_placed);
     if (is_name && values_.IsInMemory(*op->operand(0))) {
       values_.renamed[i] = true;
       continue;
