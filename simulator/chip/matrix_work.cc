@@ -38,6 +38,15 @@ MatrixWork SizesOfDot(const Instruction& dot) {
   return work;
 }
 
+// The kernel is read from its end, as for the gradient of what it slides over.
+bool IsTurned(const Instruction& convolution) {
+  const Instruction* kernel = convolution.operand(1);
+  while (kernel->opcode() == Opcode::kConvert || kernel->opcode() == Opcode::kTranspose || kernel->opcode() == Opcode::kCopy) kernel = kernel->operand(0);
+  if (kernel->opcode() == Opcode::kReverse) return true;
+  const auto& window = convolution.attrs().window().dimensions();
+  return std::any_of(window.begin(), window.end(), [](const auto& d) { return d.window_reversal(); });
+}
+
 MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
   MatrixWork work;
   const ConvolutionView view(convolution);
@@ -77,6 +86,12 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   // Images are rows of tiles.
   const double sublanes = static_cast<double>(core.vector().sublanes());
   if (images > sublanes && view.batch_groups() == 1 && positions > 1) work.m *= RoundUp(images, sublanes) / images;
+  // Positions of a kernel that is turned do not follow each other.
+  const double tile = static_cast<double>(core.matrix().tile());
+  if (IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
+    work.k = positions * tile;
+    return work;
+  }
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
   if (!view.kernel_spatial().empty() && inputs < static_cast<double>(core.vector().sublanes())) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;

@@ -63,6 +63,13 @@ class LayoutAssigner {
     SetOrder(after, &to);
     return KeepsTiles(from, to, tiling_.sublanes);
   }
+  // No more than four times what it must.
+  bool PadsLittle(Shape shape, const Dims& order) const {
+    SetOrder(LeastPaddingOrder(shape, tiling_), &shape);
+    const double least = PaddedElements(shape, tiling_);
+    SetOrder(order, &shape);
+    return PaddedElements(shape, tiling_) <= 4 * least;
+  }
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }
 
@@ -71,6 +78,8 @@ class LayoutAssigner {
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
   void AssignReshape(Instruction* op);
+  // That in which most elements of the operands lie.
+  Dims OrderOfConcatenation(const Instruction& op) const;
 
   // The value in that layout: itself, or a copy.
   Instruction* As(Instruction* value, const Dims& order, bool is_written = false);
@@ -198,8 +207,9 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
         }
         const bool is_written = IsElementwise(made->opcode()) && made->shape().rank() > 1;
         if (!Known(from) && !Known(made) && is_written) {
-          // Written before it is spread: as it is made best.
-          Settle(made, NaturalOrder(made, LeastPaddingOrder(made->shape(), tiling_), tiling_));
+          // Written before it is spread: as it is made best, or else as it is read.
+          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_));
+          Settle(made, NaturalOrder(made, PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_), tiling_));
           if (!Known(from)) {
             orders_[from->index()] =
                 OrderThroughReshape(made->shape(), from->shape(), OrderOf(made)).value_or(RowMajorOrder(from->shape()));
@@ -220,7 +230,10 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
       }
       case Opcode::kReshape: {
         Instruction* from = op->operand(0);
-        todo.push_back({from, OrderThroughReshape(op->shape(), from->shape(), now).value_or(RowMajorOrder(from->shape()))});
+        Dims order = OrderThroughReshape(op->shape(), from->shape(), now).value_or(RowMajorOrder(from->shape()));
+        // Pieces of lanes would each fill a tile.
+        if (!PadsLittle(from->shape(), order)) order = LeastPaddingOrder(from->shape(), tiling_);
+        todo.push_back({from, order});
         break;
       }
       default:
@@ -276,6 +289,22 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
     if (op->operand(k) != before && before->opcode() == Opcode::kParameter) turned_.try_emplace(before, order);
   }
   orders_[op->index()] = order;
+}
+
+Dims LayoutAssigner::OrderOfConcatenation(const Instruction& op) const {
+  Dims best;
+  int64_t most = 0;
+  for (const Instruction* candidate : op.operands()) {
+    if (!Known(candidate)) continue;
+    int64_t elements = 0;
+    for (const Instruction* operand : op.operands()) {
+      if (Known(operand) && LiesAlike(operand->shape(), OrderOf(operand), OrderOf(candidate))) elements += operand->shape().NumElements();
+    }
+    if (elements <= most) continue;
+    most = elements;
+    best = OrderOf(candidate);
+  }
+  return best.empty() ? LeastPaddingOrder(op.shape(), tiling_) : best;
 }
 
 void LayoutAssigner::AssignReshape(Instruction* op) {
@@ -393,7 +422,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     }
     case Opcode::kConcatenate: {
-      order = Known(op->operand(0)) ? OrderOf(op->operand(0)) : LeastPaddingOrder(op->shape(), tiling_);
+      order = OrderOfConcatenation(*op);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }
