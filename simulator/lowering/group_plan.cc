@@ -39,6 +39,8 @@ class Grouper {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
 
+  // A reduction that joins the value reads something that is written, from arguments alone, beside it.
+  bool JoinedWaits(const Instruction* value);
   void Group();
   void Merge();
   // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
@@ -98,14 +100,31 @@ class Grouper {
   std::vector<std::vector<int>> values_;
   std::vector<std::vector<int>> inputs_;  // Written values and arguments that a group reads.
   std::vector<int> level_;
+  std::vector<std::vector<int>> joined_;  // By index of a value: reductions in its group.
   std::vector<int> levels_;  // Of values, by index, before groups merge.
 };
+
+bool Grouper::JoinedWaits(const Instruction* value) {
+  bool waits = false;
+  for (const int i : joined_[value->index()]) {
+    inside_.ForLeaves(At(i), [&](const Instruction* leaf) {
+      const Instruction* source = made_.SourceOf(leaf);
+      waits |= source != value && made_.written[source->index()];
+    });
+  }
+  return waits;
+}
 
 void Grouper::Group() {
   group_of_.assign(n_, -1);
   values_.resize(n_);
   inputs_.resize(n_);
   level_.assign(n_, 0);
+  joined_.resize(n_);
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* owner = made_.owner[i];
+    if (At(i)->opcode() == Opcode::kReduce && owner != nullptr && owner != At(i)) joined_[owner->index()].push_back(i);
+  }
   for (int i = 0; i < n_; ++i) {
     if (!made_.written[i]) continue;
     const Instruction* op = At(i);
@@ -127,7 +146,7 @@ void Grouper::Group() {
     for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
     if (!made_.written[i]) continue;
     const int g = group_of_[i];
-    if (g == i) level_[g] = level[i] + kBetweenLevels;
+    if (g == i) level_[g] = std::max(level[i], JoinedWaits(op) ? kBetweenLevels : 0) + kBetweenLevels;
     level[i] = level_[g];
   }
 }

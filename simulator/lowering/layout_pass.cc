@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
@@ -292,6 +293,19 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
 }
 
 Dims LayoutAssigner::OrderOfConcatenation(const Instruction& op) const {
+  // What convolutions slide over, rounded or not.
+  const auto slides = [&](const Instruction* value) {
+    return !state_.users.users(*value).empty() && absl::c_all_of(state_.users.users(*value), [&](const Instruction* user) {
+      return user->opcode() == Opcode::kConvolution && user->operand(0) == value;
+    });
+  };
+  const Instruction* value = &op;
+  const auto users = state_.users.users(op);
+  if (users.size() == 1 && users[0]->opcode() == Opcode::kConvert) value = users[0];
+  if (slides(value)) {
+    const ConvolutionView view(*state_.users.users(*value)[0]);
+    return OrderOfWindows(op.shape(), view.input_feature(), view.input_batch(), tiling_);
+  }
   Dims best;
   int64_t most = 0;
   for (const Instruction* candidate : op.operands()) {

@@ -198,6 +198,8 @@ class Finder {
   InsideOfGroups inside_;
   std::vector<bool> made_;
   std::vector<std::vector<int>> readers_;
+  // By index: reductions join the value; reductions that join others read it, so that none joins it.
+  std::vector<bool> is_taken_, is_first_;
 };
 
 void Finder::TakeEpilogue(const Instruction* dot) {
@@ -424,10 +426,17 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         });
         if (arrays > 2 || !from_constants || values_.owner[u] != nullptr || absl::c_linear_search(found, user)) continue;
         bool waits = false;
+        std::vector<const Instruction*> before;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
-          waits |= values_.SourceOf(leaf) != value && level[leaf->index()] >= level[value->index()];
+          const Instruction* source = values_.SourceOf(leaf);
+          if (source == value || level[leaf->index()] < level[value->index()]) return;
+          // What is made from arguments alone, a mask, can be made before, if it waits for no reduction that joins it.
+          waits |= level[leaf->index()] > 1 || is_taken_[source->index()] || values_.owner[source->index()] != nullptr;
+          before.push_back(source);
         });
-        if (!waits) found.push_back(user);
+        if (waits) continue;
+        for (const Instruction* source : before) is_first_[source->index()] = true;
+        found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
                  (IsElementwise(user->opcode()) || IsInPlace(*user)) &&
                  user->shape().NumElements() == value->shape().NumElements()) {
@@ -440,9 +449,11 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
 
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
+  is_taken_.assign(n_, false);
+  is_first_.assign(n_, false);
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
-    if (!values_.written[i] || !value->shape().IsArray()) continue;
+    if (!values_.written[i] || !value->shape().IsArray() || is_first_[i]) continue;
     const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
                                                     value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(values_.recomputed[i] && made_[i] && value->shape().rank() > 0)) continue;
@@ -454,6 +465,7 @@ void Finder::TakeReductions() {
         continue;
       }
       values_.owner[reduction->index()] = value;
+      is_taken_[i] = true;
       direct += reduction->operand(0) == value;
       // With the first one others of what is written: along other dimensions, or the largest with its place.
       if (of_product && first == nullptr) first = reduction;
