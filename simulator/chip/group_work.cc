@@ -57,6 +57,7 @@ class Accountant {
   const CoreSpec& core_;
   const Tiling tiling_;
   GroupWork* work_;
+  bool is_alone_ = false;    // No fusion: operands are other instructions.
   double space_ = 0;         // Elements.
   double registers_ = 0;     // The same in registers.
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
@@ -78,7 +79,7 @@ void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
   if (!moves && !IsElementwise(opcode) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
   for (int k = 0; k < op.num_operands(); ++k) {
     const Instruction* operand = op.operand(k);
-    const bool is_inside = work_->single ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
+    const bool is_inside = is_alone_ ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
     if (is_inside || operand->shape().rank() == 0 || !operand->shape().IsArray()) continue;
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == operand;
@@ -328,7 +329,8 @@ void Accountant::Fusion(const Computation& inside) {
 }
 
 void Accountant::Single(const Instruction& op) {
-  work_->single = true;
+  is_alone_ = true;
+  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose;
   if (IsMadeInPlace(op)) {
     // What nobody makes is copied.
     for (const Instruction* operand : op.operands()) {

@@ -104,6 +104,7 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling) {
   const int64_t width = ByteWidth(shape.element_type());
   const double elements = static_cast<double>(shape.NumElements());
   double least = 0;
+  bool best_is_whole = false, is_first = false;
   int64_t best_minor = -1, best_second = -1;
   // In the order of preference: row-major first.
   for (const int64_t minor : sized) {
@@ -111,8 +112,12 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling) {
       if (second == minor) continue;
       const double outer = elements / (static_cast<double>(shape.dim(minor)) * static_cast<double>(shape.dim(second)));
       const double padded = PaddedElements(outer, shape.dim(second), shape.dim(minor), width, tiling);
-      if (best_minor >= 0 && padded >= least) continue;
+      // Of two that pad alike row-major, or else the one whose tiles have all their rows.
+      const bool is_whole = shape.dim(second) >= tiling.sublanes;
+      if (best_minor >= 0 && (padded > least || (padded == least && (is_first || best_is_whole || !is_whole)))) continue;
+      is_first = best_minor < 0;
       least = padded;
+      best_is_whole = is_whole;
       best_minor = minor;
       best_second = second;
     }
