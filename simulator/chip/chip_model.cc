@@ -62,6 +62,8 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     const double passed = work.single ? std::max(bytes / stream, vector) + work.packing_cycles
                                       : std::max(bytes / stream, vector + work.packing_cycles);
     cycles += std::max({passed, movement, transfers});
+    // Half of the windows are worked on while the others move: the work on the last ones is not hidden.
+    if (!work.single && bytes / stream > vector) cycles += vector / (2 * std::max(1.0, bytes / window));
     if (bytes > window) cycles += memory.window_cycles() * bytes / window;
   } else {
     cycles += core_.matrix().fill_cycles();
