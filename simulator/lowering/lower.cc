@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
       .Add<VectorProductPass>(core.matrix().tile())
-      .Add<SimplifyPass>()
+      .Add<SimplifyPass>(/*keeps_barriers=*/true)
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>()
       .Add<Bfloat16Pass>()

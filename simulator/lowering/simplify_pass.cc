@@ -406,7 +406,7 @@ absl::StatusOr<bool> SimplifyPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (const auto& computation : (*module)->computations()) {
     if (!runs[computation->index()]) continue;
-    const bool has_barrier = absl::c_any_of(computation->instructions(), [](const auto& op) {
+    const bool has_barrier = !keeps_barriers_ && absl::c_any_of(computation->instructions(), [](const auto& op) {
       return op->opcode() == Opcode::kOptimizationBarrier;
     });
     ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts, Walk::kMerges).Run());
