@@ -54,7 +54,9 @@ class Grouper {
     if (ReductionOf(a) != nullptr) a = ReductionOf(a);
     if (ReductionOf(b) != nullptr) b = ReductionOf(b);
     if (!a->shape().IsArray() || !b->shape().IsArray()) {
-      return a->opcode() == b->opcode() && a->operand(0) == b->operand(0) && a->dimensions() == b->dimensions();
+      if (a->opcode() != b->opcode() || a->operand(0) != b->operand(0) || a->dimensions() != b->dimensions()) return false;
+      const Opcode one = (a->shape().IsArray() ? a : b)->called(0)->root()->opcode();
+      return one == Opcode::kMaximum || one == Opcode::kMinimum;
     }
     const auto is_float = [](const Shape& s) { return s.element_type() == xla::F32 || s.element_type() == xla::BF16; };
     return a->shape().element_type() == b->shape().element_type() || (is_float(a->shape()) && is_float(b->shape()));
