@@ -39,8 +39,6 @@ class Grouper {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
 
-  // A reduction that joins the value reads something that is written, from arguments alone, beside it.
-  bool JoinedWaits(const Instruction* value);
   void Group();
   void Merge();
   // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
@@ -78,6 +76,8 @@ class Grouper {
   // The group that writes a value, or what it is another name of; -1 if none does.
   int MakerOf(int value) const;
   bool Reads(int g, int other) const;
+  // `g` reads of what `other` writes nothing from another place than that at which it writes.
+  bool ReadsInPlace(int g, int other) const;
   // Of both as one.
   int LevelWith(int g, int other) const;
   // Whether `g`, which reads what `other` makes elementwise, can be made with it.
@@ -102,31 +102,14 @@ class Grouper {
   std::vector<std::vector<int>> values_;
   std::vector<std::vector<int>> inputs_;  // Written values and arguments that a group reads.
   std::vector<int> level_;
-  std::vector<std::vector<int>> joined_;  // By index of a value: reductions in its group.
   std::vector<int> levels_;  // Of values, by index, before groups merge.
 };
-
-bool Grouper::JoinedWaits(const Instruction* value) {
-  bool waits = false;
-  for (const int i : joined_[value->index()]) {
-    inside_.ForLeaves(At(i), [&](const Instruction* leaf) {
-      const Instruction* source = made_.SourceOf(leaf);
-      waits |= source != value && made_.written[source->index()];
-    });
-  }
-  return waits;
-}
 
 void Grouper::Group() {
   group_of_.assign(n_, -1);
   values_.resize(n_);
   inputs_.resize(n_);
   level_.assign(n_, 0);
-  joined_.resize(n_);
-  for (int i = 0; i < n_; ++i) {
-    const Instruction* owner = made_.owner[i];
-    if (At(i)->opcode() == Opcode::kReduce && owner != nullptr && owner != At(i)) joined_[owner->index()].push_back(i);
-  }
   for (int i = 0; i < n_; ++i) {
     if (!made_.written[i]) continue;
     const Instruction* op = At(i);
@@ -138,18 +121,32 @@ void Grouper::Group() {
       if (made_.SourceOf(leaf)->index() != g) inputs_[g].push_back(leaf->index());
     });
   }
-  // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on; what joins
-  // another group waits for nothing more than that.
+  // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on.
   std::vector<int>& level = levels_;
   level.assign(n_, 0);
-  for (int i = 0; i < n_; ++i) {
-    const Instruction* op = At(i);
-    for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
-    for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
-    if (!made_.written[i]) continue;
-    const int g = group_of_[i];
-    if (g == i) level_[g] = std::max(level[i], JoinedWaits(op) ? kBetweenLevels : 0) + kBetweenLevels;
-    level[i] = level_[g];
+  // Reductions that join a value may wait for more than it does, which stands behind it.
+  constexpr int kMostRounds = 64;
+  bool rises = true;
+  for (int round = 0; round < kMostRounds && rises; ++round) {
+    rises = false;
+    for (int i = 0; i < n_; ++i) {
+      const Instruction* op = At(i);
+      int now = level[i];
+      for (const Instruction* operand : op->operands()) {
+        if (!made_.written[i] || MakerOf(operand->index()) != group_of_[i]) now = std::max(now, level[operand->index()]);
+      }
+      for (const Instruction* before : op->control_predecessors()) now = std::max(now, level[before->index()]);
+      if (made_.written[i]) {
+        const int g = group_of_[i];
+        inside_.ForLeaves(op, [&](const Instruction* leaf) {
+          if (MakerOf(leaf->index()) != g) now = std::max(now, level[leaf->index()] + kBetweenLevels);
+        });
+        now = std::max({now, level_[g], kBetweenLevels});
+        rises |= now > level_[g];
+        level_[g] = now;
+      }
+      level[i] = now;
+    }
   }
 }
 
@@ -265,6 +262,25 @@ int Grouper::LevelWith(int g, int other) const {
   return level;
 }
 
+bool Grouper::ReadsInPlace(int g, int other) const {
+  std::vector<const Instruction*> todo;
+  for (const int value : values_[g]) todo.push_back(At(value));
+  for (size_t next = 0; next < todo.size(); ++next) {
+    const Instruction* op = todo[next];
+    for (const Instruction* operand : op->operands()) {
+      if (!made_.IsInMemory(*operand)) {
+        if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
+        continue;
+      }
+      if (MakerOf(operand->index()) != other) continue;
+      const bool shifts = op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kPad || op->opcode() == Opcode::kConcatenate ||
+                          op->opcode() == Opcode::kReverse || op->opcode() == Opcode::kDynamicSlice;
+      if (shifts) return false;
+    }
+  }
+  return true;
+}
+
 bool Grouper::CanJoin(int g, int other) {
   if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
   const Instruction* maker = At(other);
@@ -278,6 +294,7 @@ bool Grouper::CanJoin(int g, int other) {
     const int from = MakerOf(input);
     if (from == other || (from < 0 ? levels_[input] > 0 : level_[from] > level_[other])) return false;
   }
+  if (!ReadsInPlace(g, other)) return false;
   const int level = LevelWith(g, other);
   return level == level_[other] || LowestReader(other, g) > level;
 }

@@ -21,6 +21,8 @@ constexpr int64_t kMostRecomputed = 64;
 constexpr int kLongestEpilogue = 48;
 // A dot runs inside of the one that reads it if it gives at most so many features; the reader at least half and at most as many.
 constexpr int64_t kNestedFeatures = 1024;
+// Instructions that are looked at to see whether one value is made from another.
+constexpr int kMostSteps = 20000;
 // What has fewer elements than this share of a value costs nothing to read for it.
 constexpr double kSmallPart = 0.02;
 // Groups that read a value are told apart up to this number.
@@ -186,9 +188,11 @@ class Finder {
   bool IsWorthWriting(const Instruction* op);
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
-  // Of the value, or of what is made from it elementwise, that wait for nothing that `value` does not.
+  // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
+  // What `later` is made from, group by group, contains `value`, or is too much to look at.
+  bool DependsOn(const Instruction* later, const Instruction* value) const;
 
   const Computation& computation_;
   const UserMap& users_;
@@ -198,8 +202,7 @@ class Finder {
   InsideOfGroups inside_;
   std::vector<bool> made_;
   std::vector<std::vector<int>> readers_;
-  // By index: reductions join the value; reductions that join others read it, so that none joins it.
-  std::vector<bool> is_taken_, is_first_;
+  std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
 };
 
 void Finder::TakeEpilogue(const Instruction* dot) {
@@ -413,6 +416,29 @@ std::vector<int> Finder::Levels() const {
   return level;
 }
 
+bool Finder::DependsOn(const Instruction* later, const Instruction* value) const {
+  std::vector<bool> seen(n_, false);
+  std::vector<const Instruction*> todo = {later};
+  const auto visit = [&](const Instruction* op) {
+    if (seen[op->index()]) return;
+    seen[op->index()] = true;
+    todo.push_back(op);
+  };
+  for (int steps = 0; !todo.empty(); ++steps) {
+    if (steps > kMostSteps) return true;
+    const Instruction* op = todo.back();
+    todo.pop_back();
+    if (op == value) return true;
+    for (const Instruction* operand : op->operands()) visit(operand);
+    for (const Instruction* before : op->control_predecessors()) visit(before);
+    // A group is made as one.
+    const Instruction* owner = values_.owner[op->index()];
+    if (owner != nullptr && owner != op) visit(owner);
+    for (const Instruction* reduction : joined_[op->index()]) visit(reduction);
+  }
+  return false;
+}
+
 std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, const std::vector<int>& level) {
   std::vector<const Instruction*> found, todo = {value};
   for (size_t next = 0; next < todo.size() && next < 16; ++next) {
@@ -426,19 +452,15 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         });
         if (arrays > 2 || !from_constants || values_.owner[u] != nullptr || absl::c_linear_search(found, user)) continue;
         bool waits = false;
-        std::vector<const Instruction*> before;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
           const Instruction* source = values_.SourceOf(leaf);
           if (source == value || level[leaf->index()] < level[value->index()]) return;
-          // What is made from arguments alone, a mask, can be made before, if it waits for no reduction that joins it.
-          waits |= level[leaf->index()] > 1 || is_taken_[source->index()] || values_.owner[source->index()] != nullptr;
-          before.push_back(source);
+          // The value can be made later, if this one is not made from it.
+          waits |= DependsOn(source, value);
         });
-        if (waits) continue;
-        for (const Instruction* source : before) is_first_[source->index()] = true;
-        found.push_back(user);
+        if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 (IsElementwise(user->opcode()) || IsInPlace(*user)) &&
+                 (IsElementwise(user->opcode()) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
                  user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }
@@ -449,11 +471,10 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
 
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
-  is_taken_.assign(n_, false);
-  is_first_.assign(n_, false);
+  joined_.assign(n_, {});
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
-    if (!values_.written[i] || !value->shape().IsArray() || is_first_[i]) continue;
+    if (!values_.written[i] || !value->shape().IsArray()) continue;
     const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
                                                     value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(values_.recomputed[i] && made_[i] && value->shape().rank() > 0)) continue;
@@ -465,7 +486,7 @@ void Finder::TakeReductions() {
         continue;
       }
       values_.owner[reduction->index()] = value;
-      is_taken_[i] = true;
+      joined_[i].push_back(reduction);
       direct += reduction->operand(0) == value;
       // With the first one others of what is written: along other dimensions, or the largest with its place.
       if (of_product && first == nullptr) first = reduction;
