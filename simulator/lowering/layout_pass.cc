@@ -338,7 +338,19 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
   if (const Instruction* input = InputOfRunningFold(from); input != nullptr && input->shape().dims() == op->shape().dims()) {
     order = state_.IsFlexible(input) ? NaturalOrder(input, order, tiling_) : OrderOf(input);
   }
-  Need(op, 0, OrderThroughReshape(op->shape(), from->shape(), order).value_or(RowMajorOrder(from->shape())));
+  const auto through = [&](const Dims& of_result) {
+    return OrderThroughReshape(op->shape(), from->shape(), of_result).value_or(RowMajorOrder(from->shape()));
+  };
+  // Of pieces of both minor dimensions those go along lanes that fill more of them.
+  if (order == RowMajorOrder(op->shape()) && order.size() > 1 && !PadsLittle(from->shape(), through(order))) {
+    Dims turned = order;
+    std::swap(turned[0], turned[1]);
+    Shape one = from->shape(), other = from->shape();
+    SetOrder(through(order), &one);
+    SetOrder(through(turned), &other);
+    if (PaddedElements(other, tiling_) < PaddedElements(one, tiling_)) order = turned;
+  }
+  Need(op, 0, through(order));
   orders_[op->index()] = order;
 }
 
