@@ -16,6 +16,7 @@
 #include "simulator/lowering/row_scatter_pass.h"
 #include "simulator/lowering/simplify_pass.h"
 #include "simulator/lowering/tiling.h"
+#include "simulator/lowering/update_copies_pass.h"
 #include "simulator/lowering/vector_product_pass.h"
 
 namespace toroid {
@@ -42,6 +43,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)
+      .Add<UpdateCopiesPass>()
       .Add<FusionPass>(tiling);
   if (core.program_memory_share() > 0) {
     pipeline.Add<RematerializationPass>(

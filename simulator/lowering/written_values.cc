@@ -105,7 +105,7 @@ class Finder {
   bool MovesRows(const Instruction& op) const {
     if (op.opcode() != Opcode::kCopy || !op.control_predecessors().empty()) return false;
     const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
-    if (before.size() < 2 || after.size() < 2 || before[0] != after[0]) return false;
+    if (before.size() < 2 || after.size() < 2 || before[0] != after[0] || before == after) return false;
     return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
   }
   bool IsResult(const Instruction& op) const {
