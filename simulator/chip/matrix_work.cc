@@ -93,12 +93,17 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     return work;
   }
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
-  if (!view.kernel_spatial().empty() && inputs < static_cast<double>(core.vector().sublanes())) {
+  // Features along lanes are put beside each other position by position; along rows they follow each other anyway. For the
+  // gradient of a kernel it is what slides that is large.
+  const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
+  const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
+  const bool is_small = inputs < sublanes || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
+  if (!view.kernel_spatial().empty() && is_small && positions > 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
     int64_t stride = 1;
     for (const auto& d : convolution.attrs().window().dimensions()) stride = std::max<int64_t>(stride, d.stride());
-    const double together = stride <= 2 ? std::min(2.0, rows) : 1;
-    work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, static_cast<double>(core.matrix().tile()));
+    const double together = stride <= 2 && inputs < sublanes ? std::min(2.0, rows) : 1;
+    work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, tile);
   }
   return work;
 }

@@ -63,6 +63,7 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
   switch (op.opcode()) {
     case Opcode::kTranspose:
     case Opcode::kCopy:
+    case Opcode::kConvert:
       return CyclesOfTranspose(op, core);
     case Opcode::kBroadcast:
       return CyclesOfBroadcast(op, core);

@@ -11,6 +11,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
 #include "hlo/ir/unit_dims.h"
+#include "hlo/passes/dce_pass.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/preferred_order.h"
@@ -47,6 +48,7 @@ class LayoutAssigner {
         if (result != root->operand(k)) root->set_operand(k, result);
       }
     }
+    RoundCopies();
     for (int i = 0; i < n_; ++i) {
       Instruction* op = computation_->instruction(i);
       if (!op->shape().IsArray()) continue;
@@ -79,6 +81,8 @@ class LayoutAssigner {
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
   void AssignReshape(Instruction* op);
+  // Copies that only products read, which round them, are rounded as they are written.
+  void RoundCopies();
   // That in which most elements of the operands lie.
   Dims OrderOfConcatenation(const Instruction& op) const;
 
@@ -181,6 +185,31 @@ Instruction* LayoutAssigner::CopyBeforeReshape(Instruction* value, const Dims& o
     made = computation_->AddClone(*names[i], shape, {made});
   }
   return made;
+}
+
+void LayoutAssigner::RoundCopies() {
+  const UserMap users(*computation_);
+  const auto rounds = [](const Instruction* user) {
+    const auto& precision = user->attrs().precision_config();
+    return (user->opcode() == Opcode::kDot || user->opcode() == Opcode::kConvolution) &&
+           precision.algorithm() == xla::PrecisionConfig::ALG_UNSET &&
+           absl::c_all_of(precision.operand_precision(), [](int p) { return p == xla::PrecisionConfig::DEFAULT; });
+  };
+  for (const auto& [key, copy] : copies_) {
+    if (copy->opcode() != Opcode::kCopy || copy->shape().element_type() != xla::F32 || copy->operand(0) != key.first) continue;
+    const auto readers = users.users(*copy);
+    if (readers.empty() || !absl::c_all_of(readers, rounds)) continue;
+    if (SizedOrder(copy->shape(), copy->shape().MinorToMajor()).front() == SizedOrder(copy->shape(), OrderOf(key.first)).front()) continue;
+    Shape shape = copy->shape();
+    shape.set_element_type(xla::BF16);
+    Instruction* rounded = computation_->Add(Opcode::kConvert, shape, {copy->operand(0)});
+    rounded->set_metadata(copy->metadata());
+    for (Instruction* reader : readers) {
+      for (int k = 0; k < reader->num_operands(); ++k) {
+        if (reader->operand(k) == copy) reader->set_operand(k, rounded);
+      }
+    }
+  }
 }
 
 void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
@@ -487,6 +516,7 @@ absl::StatusOr<bool> LayoutPass::Run(std::unique_ptr<Module>* module) {
     if (computation->root() == nullptr || computation->is_fusion()) continue;
     RETURN_IF_ERROR(LayoutAssigner(computation.get(), tiling_).Run());
   }
+  EliminateDeadCode(module->get());
   return true;
 }
 

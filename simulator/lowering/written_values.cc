@@ -114,8 +114,13 @@ class Finder {
            });
   }
   static bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
-  // A concatenation of whole tiles that only products read.
-  bool JoinsTilesForProducts(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp); }
+  // A concatenation that only products read, of whole tiles.
+  bool JoinsTilesForProducts(const Instruction& op) const {
+    // What convolutions slide over may be put together in any place.
+    if (op.opcode() == Opcode::kConcatenate && !IsMadeInPlace(op) && IsReadByProducts(op, IsConvolution)) return true;
+    return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp);
+  }
+  static bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
   bool JoinsTilesForDots(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsDot); }
   bool JoinsTiles(const Instruction& op) const {
     if (op.opcode() != Opcode::kConcatenate || IsMadeInPlace(op)) return false;
@@ -514,6 +519,15 @@ int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
   return static_cast<int64_t>(found.size());
 }
 
+namespace {
+
+bool LanesStay(const Instruction& op) {
+  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+  return before.empty() || after.empty() || before[0] == after[0];
+}
+
+}  // namespace
+
 bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
   if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
   switch (op.opcode()) {
@@ -530,6 +544,9 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
       return true;
     case Opcode::kReshape:
       return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
+    case Opcode::kConvert:
+      // A copy that rounds.
+      return LanesStay(op);
     default:
       return IsElementwise(op.opcode());
   }
