@@ -353,7 +353,7 @@ void Finder::CountReaders() {
     for (const Instruction* user : users_.users(*op)) {
       const int u = user->index();
       const Instruction* end = values_.owner[u] != nullptr ? values_.owner[u] : user;
-      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u]) {
+      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u] && !MustBeWritten(user)) {
         for (const int group : readers_[u]) add(group);
       } else {
         // A result of the program is its own group.
