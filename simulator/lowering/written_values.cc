@@ -101,6 +101,13 @@ class Finder {
                              absl::c_all_of(users_.users(*user), takes));
     });
   }
+  // To be placed beside others, with another slice of as many elements: they are made together.
+  bool HasSibling(const Instruction& slice) const {
+    const bool is_placed = absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
+    return is_placed && absl::c_any_of(users_.users(*slice.operand(0)), [&](const Instruction* user) {
+      return user != &slice && user->opcode() == Opcode::kSlice && user->shape().dims() == slice.shape().dims();
+    });
+  }
   // A copy in which the minor dimension stays: rows are read from where they are.
   bool MovesRows(const Instruction& op) const {
     if (op.opcode() != Opcode::kCopy || !op.control_predecessors().empty()) return false;
@@ -390,9 +397,8 @@ void Finder::Write() {
       values_.written[i] = true;
       continue;
     }
-    const bool is_placed = absl::c_any_of(users_.users(*op), [](const Instruction* user) { return Places(*user); });
     const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape ||
-                         (IsFirstOfTiles(*op, tiling_) && !is_placed);
+                         (IsFirstOfTiles(*op, tiling_) && !HasSibling(*op));
     if (is_name && values_.IsInMemory(*op->operand(0))) {
       values_.renamed[i] = true;
       continue;
