@@ -242,7 +242,7 @@ void Accountant::Finish() {
   }
   work_->registers = registers_;
   const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
-  if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * space_;
+  if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * (space_ - widest_result_);
 }
 
 void Accountant::Fusion(const Computation& inside) {
