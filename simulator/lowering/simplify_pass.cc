@@ -82,6 +82,7 @@ class Simplifier {
   Instruction* SimplifiedBroadcast(Instruction* broadcast);
   Instruction* SimplifiedReduce(Instruction* reduce);
   Instruction* SimplifiedSlice(Instruction* slice);
+  Instruction* SimplifiedWindows(Instruction* reduce_window);
   Instruction* WithoutTransposedOperand(Instruction* dot);
   Instruction* ProductOfBroadcasts(Instruction* dot);
   Instruction* SameAsBefore(Instruction* op);
@@ -114,6 +115,8 @@ Instruction* Simplifier::Simplified(Instruction* op) {
       return SimplifiedBroadcast(op);
     case Opcode::kSlice:
       return SimplifiedSlice(op);
+    case Opcode::kReduceWindow:
+      return SimplifiedWindows(op);
     case Opcode::kDot:
       return DotView(*op).lhs_contracting().empty() ? ProductOfBroadcasts(op) : WithoutTransposedOperand(op);
     case Opcode::kConvert:
@@ -253,6 +256,33 @@ Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
   }
   less->set_metadata(slice->metadata());
   return less;
+}
+
+// Windows over an array that was padded with what they begin with: their own padding.
+Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
+  if (reduce_window->num_operands() != 2 || !reduce_window->shape().IsArray()) return nullptr;
+  const Instruction* pad = reduce_window->operand(0);
+  if (pad->opcode() != Opcode::kPad) return nullptr;
+  const auto is_same = [](const Instruction* a, const Instruction* b) {
+    if (a == b) return true;
+    const auto x = SplatOf(a), y = SplatOf(b);
+    return x.has_value() && x == y && a->shape().element_type() == b->shape().element_type();
+  };
+  if (!is_same(pad->operand(1), reduce_window->operand(1))) return nullptr;
+  const WindowView windows(*reduce_window);
+  const PadView around(*pad);
+  std::vector<WindowDim> wider(windows.rank());
+  for (int d = 0; d < windows.rank(); ++d) {
+    wider[d] = windows[d];
+    if (around[d].low < 0 || around[d].high < 0 || wider[d].base_dilation != 1) return nullptr;
+    wider[d].padding_low += around[d].low;
+    wider[d].padding_high += around[d].high;
+    wider[d].base_dilation = around[d].interior + 1;
+  }
+  Instruction* direct = computation_->AddClone(*reduce_window, reduce_window->shape(), {pad->operand(0), reduce_window->operand(1)});
+  xla::HloInstructionProto* attrs = direct->MutableAttrs();
+  for (int d = 0; d < windows.rank(); ++d) WindowView::Set(attrs, d, wider[d]);
+  return direct;
 }
 
 // Over dimensions of one element, from the neutral element: nothing is added to anything.

@@ -8,6 +8,7 @@
 //   dot(x, y) that contracts nothing                                         => broadcast(x) * broadcast(y)
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
 //   slice(pad(x)), if only slices read the pad                               => pad(x) by less
+//   reduce-window(pad(x, v), v)                                              => reduce-window(x, v), padded and dilated
 //   get-tuple-element(tuple(.., x, ..))                                      => x
 //   Sharding annotations                                                     => x
 //   two of the same op, operands and attributes                              => one

@@ -56,6 +56,21 @@ TEST(GroupRulesTest, PiecesOfAPaddingArePaddedByLess) {
               ElementsAre("loop"));
 }
 
+TEST(GroupRulesTest, WindowsTakeAPaddingAsTheirs) {
+  const char* program = R"( x = f32[5,7] parameter(0)
+    zero = f32[] constant(0)
+    p = f32[12,16] pad(x, zero), padding=1_2_1x2_1_1
+    ROOT w = f32[11,9] reduce-window(p, zero), window={size=2x3 stride=1x2 pad=0_0x1_2}, to_apply=sum )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 1u);
+  // Another value than the windows begin with.
+  ExpectSameValues(R"( x = f32[5,7] parameter(0)
+    zero = f32[] constant(0)
+    one = f32[] constant(1)
+    p = f32[7,7] pad(x, one), padding=1_1x0_0
+    ROOT w = f32[6,7] reduce-window(p, zero), window={size=2x1}, to_apply=sum )");
+}
+
 TEST(GroupRulesTest, ReductionsOfDifferentTypesArePassesOfTheirOwn) {
   EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0)
     zero = f32[] constant(0)
