@@ -85,7 +85,11 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   }
   // Images are rows of tiles.
   const double sublanes = static_cast<double>(core.vector().sublanes());
-  if (images > sublanes && view.batch_groups() == 1 && positions > 1) work.m *= RoundUp(images, sublanes) / images;
+  if (view.batch_groups() == 1 && positions > 1) {
+    const double least = static_cast<double>(core.matrix().units()) * core.matrix().accumulate_cycles();
+    const double rows = images > sublanes ? RoundUp(images, sublanes) : std::max(images, least);
+    work.m *= rows / std::max(1.0, images);
+  }
   // Positions of a kernel that is turned do not follow each other.
   const double tile = static_cast<double>(core.matrix().tile());
   if (IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
