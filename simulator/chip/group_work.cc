@@ -186,8 +186,16 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       return;
     }
     case Opcode::kConcatenate: {
-      // A product takes each tile from where it is.
-      if ((made_for & kForResults) == 0) return;
+      // A product takes each whole tile from where it is; others are padded, rounded and chosen from.
+      if ((made_for & kForResults) == 0) {
+        const Dims order = PhysicalOrder(op.shape());
+        bool whole = true;
+        for (const Instruction* operand : op.operands()) {
+          whole &= order.empty() || order[0] != op.dimension() || operand->shape().dim(op.dimension()) % tiling_.lanes == 0;
+        }
+        if (!whole) AddSlots(8 * core_.vector().slots_of().simple() * static_cast<double>(op.num_operands()) * Registers(op.shape()), made_for);
+        return;
+      }
       AddRead(BytesBesideOperands(op), made_for);
       return;
     }
