@@ -275,7 +275,8 @@ bool Grouper::ReadsInPlace(int g, int other) const {
       if (MakerOf(operand->index()) != other) continue;
       const bool shifts = op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kPad || op->opcode() == Opcode::kConcatenate ||
                           op->opcode() == Opcode::kReverse || op->opcode() == Opcode::kDynamicSlice;
-      if (shifts) return false;
+      // Nor a reduction, of which nothing is known before the end.
+      if (shifts || operand->shape().dims() != At(g)->shape().dims()) return false;
     }
   }
   return true;

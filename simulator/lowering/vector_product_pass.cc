@@ -53,7 +53,7 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   vector = b->Convert(b->Transpose(b->Reshape(vector, sizes), permutation), xla::F32);
   matrix = b->Convert(matrix, xla::F32);
   Instruction* sum = b->Sum(b->Multiply(matrix, b->Broadcast(vector, matrix->shape().dims(), places)), places);
-  return b->Convert(b->Reshape(sum, dot->shape().dims()), dot->shape().element_type());
+  return b->Reshape(b->Convert(sum, dot->shape().element_type()), dot->shape().dims());
 }
 
 // The side that has batch and contracted dimensions alone, but for those of one element: a vector for each of the batch; -1 if
@@ -121,7 +121,8 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
     const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
     if (!among(of_matrix(true)) && !among(contracted)) order.push_back(left(d));
   }
-  return b->Convert(b->Reshape(b->Transpose(sum, order), dot->shape().dims()), dot->shape().element_type());
+  // Rounded as it is written.
+  return b->Reshape(b->Transpose(b->Convert(sum, dot->shape().element_type()), order), dot->shape().dims());
 }
 
 }  // namespace

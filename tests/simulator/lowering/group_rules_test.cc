@@ -141,6 +141,18 @@ TEST(GroupRulesTest, ScoresOfAMaskedProductAreKeptInBf16) {
   EXPECT_THAT(Groups(program), ElementsAre("loop", "dot", "reduce"));
 }
 
+TEST(GroupRulesTest, WhatNeedsASumOfAllWaitsForIt) {
+  EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0) y = f32[256,512] parameter(1)
+    zero = f32[] constant(0)
+    m = f32[256,512] add(x, y)
+    q = f32[256,512] multiply(m, m)
+    s = f32[] reduce(q, zero), dimensions={0,1}, to_apply=sum
+    b = f32[256,512] broadcast(s), dimensions={}
+    u = f32[256,512] multiply(m, b)
+    ROOT t = (f32[256,512], f32[256,512]) tuple(m, u) )"),
+              ElementsAre("reduce", "loop"));
+}
+
 TEST(GroupRulesTest, AValueThatOneGroupMakesFromManyIsNotWritten) {
   // t is read on two ways by one group.
   EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0) y = f32[256,512] parameter(1) z = f32[256,512] parameter(2)
