@@ -247,6 +247,8 @@ void Accountant::Finish() {
   if (!work_->products.empty()) {
     space_ = std::max(space_, product_space_);
     registers_ = std::max(registers_, product_registers_);
+    // What is done to what comes out of the matrix units loads it.
+    work_->accesses += product_registers_;
   }
   work_->registers = registers_;
   const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
@@ -322,8 +324,9 @@ void Accountant::Fusion(const Computation& inside) {
       MatrixWork& product = work_->products[product_of[i]];
       double& slots = side == 0 ? product.lhs_slots : product.rhs_slots;
       if (slots > 0) {
-        slots += core_.vector().cycles_per_register() * static_cast<double>(core_.vector().slots()) *
-                 Registers(operand->shape());
+        // And are stored for the matrix units.
+        slots += (core_.vector().cycles_per_register() + core_.vector().access_cycles()) *
+                 static_cast<double>(core_.vector().slots()) * Registers(operand->shape());
       }
     }
   }
