@@ -2,6 +2,7 @@
 //
 // Cycles of a group without products, whose parts overlap:
 //   group_cycles + max(D, V, X) + window_cycles x (number of windows that its bytes B fill, beyond the first)
+//   + V / 2 / windows where memory is the longest: half of a window is worked on while the other half moves
 //   D = B / stream,  stream = bytes_per_second x stream_efficiency / clock_hertz
 //   V = slots of its ops / slots per cycle + cycles_per_register x registers + access_cycles x loads and stores
 //   X = movement of elements within registers
