@@ -1,6 +1,7 @@
 #include "hlo/passes/dce_pass.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "hlo/analysis/liveness.h"
@@ -8,7 +9,7 @@
 
 namespace toroid {
 
-bool EliminateDeadCode(Module* module) {
+bool EliminateDeadCode(Module* module, absl::flat_hash_set<const Instruction*>* given) {
   bool changed = false;
   const SideEffects side_effects(*module);
   for (const auto& computation : module->computations()) {
@@ -19,6 +20,14 @@ bool EliminateDeadCode(Module* module) {
     computation->Keep(needed);
   }
   module->RemoveUnreachableComputations();
+  if (given == nullptr || given->empty()) return changed;
+  absl::flat_hash_set<const Instruction*> left;
+  for (const auto& computation : module->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (given->contains(instruction.get())) left.insert(instruction.get());
+    }
+  }
+  *given = std::move(left);
   return changed;
 }
 

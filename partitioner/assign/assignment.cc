@@ -18,6 +18,17 @@ bool MovesData(const Factor& factor) {
   return factor.kind == FactorKind::kPermuting || factor.kind == FactorKind::kExchanged;
 }
 
+// How many flops a byte that is sent for idle axes must save.
+double FlopsOfAByte(IdleAxes idle_axes) {
+  switch (idle_axes) {
+    case IdleAxes::kCutForFlops: return kFlopsOfAByte;
+    case IdleAxes::kCutForFewFlops: return kFewFlopsOfAByte;
+    case IdleAxes::kLeave:
+    case IdleAxes::kCut: break;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 class Chooser {
  public:
   Chooser(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh)
@@ -48,6 +59,12 @@ class Chooser {
         narrow.factor_axes = exact;
         Try(narrow, &best);
       }
+      // With axes behind those that the first seed uses: rows over (a, b), weights cut over (b, c) are gathered over b alone.
+      Assignment behind = extended;
+      for (size_t other = 0; other < seeds_.size(); ++other) {
+        if (other != first) AddBehind(seeds_[other], &behind.factor_axes);
+      }
+      if (behind.factor_axes != extended.factor_axes) Try(behind, &best);
       // Without cutting reductions: gather instead of reducing.
       Assignment unreduced = extended;
       bool changed = false;
@@ -91,7 +108,7 @@ class Chooser {
       DropInexpressible(&cut.factor_axes);
       Evaluate(&cut);
       const bool are_counted = planner_->cost().ContractionTime(busy.flops).has_value();
-      const double worth = idle_axes == IdleAxes::kCutForFlops && !are_counted ? (busy.flops - cut.flops) / kFlopsOfAByte : 0;
+      const double worth = are_counted ? 0 : (busy.flops - cut.flops) / FlopsOfAByte(idle_axes);
       if (static_cast<double>(cut.sent_bytes - busy.sent_bytes) <= worth && cut.time - busy.time <= worth &&
           cut.replicates <= busy.replicates && cut.flops < best->flops && IsBetter(cut, *best)) {
         *best = cut;
@@ -230,6 +247,19 @@ class Chooser {
     }
   }
 
+  // Cuts factors that nothing cuts yet as the seed does, but for the axes that are used.
+  void AddBehind(const Seed& seed, FactorAxesList* axes) const {
+    AxisSet used = 0;
+    for (const AxisList& list : *axes) used |= list.Set();
+    for (size_t f = 0; f < axes->size(); ++f) {
+      const AxisList& wanted = seed.axes[f];
+      AxisList& own = (*axes)[f];
+      if (!own.empty() || wanted.empty() || (wanted.Set() & used) == 0) continue;
+      own = rule_.Admissible(mesh_, static_cast<int>(f), wanted.Only(~used));
+      used |= own.Set();
+    }
+  }
+
   // Cuts reductions over the axes that they are cut over somewhere and that nothing else of the op uses yet. True if there
   // are any. Example: a table cut over a, updates over a and b: every device has those of its a and b for its part.
   bool AddRest(FactorAxesList* axes) const {
@@ -331,7 +361,7 @@ class Chooser {
       cost += planner_->cost().MemoryTime(LocalBytes(view, natural));
       Sharding wanted = natural;
       wanted.partial = 0;
-      if (!view.places.empty()) wanted = view.places[0];
+      if (!view.places.empty()) wanted = GrownTo(natural, view.places[0], view.open);
       if (wanted.partial & ~partial) wanted.partial = 0;
       natural.manual = wanted.manual;
       natural.reducer = wanted.reducer = Reducer::kAdd;
@@ -358,6 +388,17 @@ class Chooser {
     candidate->sent_bytes = sent;
     candidate->time = time;
     candidate->cost = time + cost;
+  }
+
+  // `wanted`, with open dimensions cut as far as `natural` cuts them.
+  static Sharding GrownTo(const Sharding& natural, const Sharding& wanted, uint64_t open) {
+    Sharding grown = wanted;
+    for (size_t d = 0; d < wanted.dims.size(); ++d) {
+      const AxisList& own = wanted.dims[d];
+      if ((open >> d & 1) == 0 || !own.IsPrefixOf(natural.dims[d])) continue;
+      if ((natural.dims[d].Set() & ~own.Set() & (grown.DimAxes() | wanted.partial)) == 0) grown.dims[d] = natural.dims[d];
+    }
+    return grown;
   }
 
   // True if every dimension of an operand can be cut where the op runs.

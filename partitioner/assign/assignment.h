@@ -24,6 +24,7 @@ struct TensorView {
   int64_t width = 4;                        // Bytes of an element.
   absl::InlinedVector<Sharding, 2> places;  // Where an operand is; where a result is wanted (none: anywhere).
   bool free = false;                        // An operand that any device can make in any sharding.
+  uint64_t open = 0;                        // By dimension: a result that is cut further there than wanted may stay so.
 };
 
 struct Assignment {
@@ -43,6 +44,8 @@ struct Assignment {
 inline constexpr double kBytesPerFlop = 1;
 // Where the whole program is weighed, and must not send much more: about what a core of TPU v3 does of f32 products.
 inline constexpr double kFlopsOfAByte = 256;
+// The same for programs of small arrays, whose users see in them what larger ones would do.
+inline constexpr double kFewFlopsOfAByte = 4;
 
 struct AssignmentProblem {
   const Instruction* op = nullptr;  // Null for plain data flow.
@@ -71,8 +74,8 @@ OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const Shard
 
 // Whether a contraction whose operands are whole along an axis that nothing else uses is cut there, where bringing its
 // result to its place sends no more: a sum over other axes, which is reduced in pieces anyway.
-// kCutForFlops: or sends a byte more for every kFlopsOfAByte flops that it saves.
-enum class IdleAxes : uint8_t { kLeave, kCut, kCutForFlops };
+// kCutForFlops, kCutForFewFlops: or sends a byte more for every kFlopsOfAByte or kFewFlopsOfAByte flops that it saves.
+enum class IdleAxes : uint8_t { kLeave, kCut, kCutForFlops, kCutForFewFlops };
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,
                             IdleAxes idle_axes = IdleAxes::kLeave);

@@ -35,14 +35,14 @@ class Replicating : public AssignmentPolicy {
 void AssignmentPolicy::AdjustPlan(const std::vector<bool>&, std::vector<Sharding>*) const {}
 
 const AssignmentPolicy& CheapestAssignments() {
-  static const Cheapest* const policy = new Cheapest(IdleAxes::kLeave);
-  return *policy;
+  return CheapestAssignmentsOnIdleAxes(IdleAxes::kLeave);
 }
 
 const AssignmentPolicy& CheapestAssignmentsOnIdleAxes(IdleAxes idle_axes) {
-  static const Cheapest* const free = new Cheapest(IdleAxes::kCut);
-  static const Cheapest* const paid = new Cheapest(IdleAxes::kCutForFlops);
-  return idle_axes == IdleAxes::kCutForFlops ? *paid : *free;
+  static const Cheapest* const policies[] = {new Cheapest(IdleAxes::kLeave), new Cheapest(IdleAxes::kCut),
+                                             new Cheapest(IdleAxes::kCutForFlops),
+                                             new Cheapest(IdleAxes::kCutForFewFlops)};
+  return *policies[static_cast<int>(idle_axes)];
 }
 
 const AssignmentPolicy& ReplicateEverything() {

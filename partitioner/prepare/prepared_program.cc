@@ -10,6 +10,7 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/device_limit.h"
 #include "hlo/ir/spmd_record.h"
+#include "hlo/passes/dce_pass.h"
 #include "hlo/passes/duplicates_pass.h"
 #include "hlo/passes/expand_ops_pass.h"
 #include "hlo/passes/inline_calls_pass.h"
@@ -103,7 +104,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
   pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
-  pipeline.Add<ConstantStartsPass>(&flat_given);
+  pipeline.Add<DcePass>(&flat_given).Add<ConstantStartsPass>(&flat_given);
   // What is padded, then cut, is moved once.
   const auto is_stated = [&](const Instruction& op) {
     return flat_given.contains(&op) || (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);

@@ -18,6 +18,7 @@ AssignmentProblem ProblemOf(const FlowGraph& graph, const FlowOp& op,
     view.width = std::max<int64_t>(1, ByteWidth(graph.shape(tensor).element_type()));
     view.places = std::move(state.places);
     view.free = state.free;
+    view.open = state.open;
     return view;
   };
   for (const int t : op.operands) problem.operands.push_back(view(t, false));

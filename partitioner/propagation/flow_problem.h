@@ -15,6 +15,7 @@ namespace toroid {
 struct TensorState {
   absl::InlinedVector<Sharding, 2> places;  // As in TensorView.
   bool free = false;                        // As in TensorView.
+  uint64_t open = 0;                        // As in TensorView.
   AxisSet reserved = 0;                     // Axes that an op with this operand or result may not use.
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "partitioner/propagation/crossing_values.h"
@@ -192,7 +193,7 @@ class Propagator {
       for (int i = 0; i < num_ops(); ++i) Enqueue(i);
       Drain();
     }
-    while (DecideConflicts()) {
+    while (DecideConflicts() || TakeLate()) {
     }
   }
 
@@ -206,9 +207,37 @@ class Propagator {
     for (size_t head = 0; head < queue_.size(); ++head) {
       const int op = queue_[head];
       queued_[op] = false;
-      Step(op);
+      if (const int64_t bytes = BytesToWaitWith(op); bytes > 0) {
+        late_.push({bytes, op});
+      } else {
+        Step(op);
+      }
     }
     queue_.clear();
+  }
+
+  // Contractions of which only small tensors are cut wait until nothing else moves: what the large ones will be cut by may take
+  // longer to arrive, over more ops, and is to count for more. False if none waits.
+  bool TakeLate() {
+    if (late_.empty()) return false;
+    const int op = late_.top().op;
+    late_.pop();
+    Step(op);
+    Drain();
+    return true;
+  }
+
+  // Bytes of the largest tensor of a contraction that is cut, if a larger one is not; 0 if it need not wait.
+  int64_t BytesToWaitWith(int index) {
+    const FlowOp& op = Op(index);
+    if (op.rule->flops_per_point == 0) return 0;
+    int64_t cut = 0, open = 0;
+    ForEachTensor(op, [&](int t, const TensorFactors&, bool) {
+      if (state_[t].free) return;
+      int64_t& bytes = state_[t].sharding.DimAxes() != 0 ? cut : open;
+      bytes = std::max(bytes, graph_.shape(t).ByteSize());
+    });
+    return open > cut ? cut : 0;
   }
 
   // Cuts dimension `dim` over `axes`, of which its present axes must be a prefix.
@@ -308,7 +337,10 @@ class Propagator {
         }
       }
     }
-    if (conflict && !decided_[index]) contested_[index] = true;
+    if (conflict && !decided_[index] && !contested_[index]) {
+      contested_[index] = true;
+      contested_ops_.push_back(index);
+    }
     Apply(op, best_);
   }
 
@@ -329,8 +361,7 @@ class Propagator {
   // Settles the contested ops, most bytes first. False if there were none.
   bool DecideConflicts() {
     std::vector<std::pair<int64_t, int>> order;
-    for (int i = 0; i < num_ops(); ++i) {
-      if (!contested_[i] || decided_[i]) continue;
+    for (const int i : std::exchange(contested_ops_, {})) {
       int64_t bytes = 0;
       ForEachTensor(Op(i),
                     [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
@@ -364,6 +395,7 @@ class Propagator {
     const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result) {
       TensorState state;
       state.free = state_[t].free;
+      state.open = ~state_[t].closed;
       const Sharding& sharding = state_[t].sharding;
       // A tensor that nothing cuts yet goes where the op likes it.
       if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) state.places.push_back(sharding);
@@ -384,7 +416,15 @@ class Propagator {
   std::vector<Waiting> waiting_;
   std::vector<int> begin_, touching_;
   std::vector<int> queue_;
+  // The most bytes first, of equal ones the first op.
+  struct Late {
+    int64_t bytes;  // BytesToWaitWith.
+    int op;
+    bool operator<(const Late& other) const { return std::tie(bytes, other.op) < std::tie(other.bytes, op); }
+  };
+  std::priority_queue<Late> late_;
   std::vector<bool> queued_, contested_, decided_;
+  std::vector<int> contested_ops_;  // That are not decided.
   Stage stage_ = kMovesOnly;
   // Scratch of Step.
   absl::InlinedVector<AxisList, 8> best_;

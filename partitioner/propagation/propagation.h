@@ -3,7 +3,8 @@
 // 1. For every op, each factor takes the longest list of axes on which the tensors that have it agree, and
 //    hands it to those of them that are not cut yet, unless an axis is wanted by another factor of the op, is
 //    used in another dimension of the tensor, or the dimension is closed. To a fixed point: first through ops that only
-//    pass data through, then all but broadcasts from operand to result, then all.
+//    pass data through, then all but broadcasts from operand to result, then all; contractions of which only small
+//    tensors are cut wait for the large ones.
 // 2. Of the ops whose tensors disagree, the one with most bytes at stake is settled by the assignment that
 //    moves the fewest bytes; what it decides spreads as in 1. A tensor's sharding only ever grows, so this
 //    ends.

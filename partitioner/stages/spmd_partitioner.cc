@@ -29,6 +29,8 @@ std::vector<int> UnevenByChance(const Module& flat, const FlowGraph& graph, cons
   return uneven;
 }
 
+WholeRun WorkOf(const Candidate& candidate) { return WorkOfWholeRun(*candidate.partitioned.module); }
+
 // Callers cannot always take arrays in unequal parts: where propagation would cut one so that nobody asked to
 // cut, the program is partitioned again with even cuts alone there, and that one counts if it costs no more: for
 // all such arrays, or else for outputs or parameters alone.
@@ -37,7 +39,7 @@ absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* progr
   Annotations* annotations = &program->annotations;
   const std::vector<int> uneven = UnevenByChance(*program->flat, graph, *annotations, best->plan);
   if (uneven.empty()) return absl::OkStatus();
-  const WholeRun run = WorkOfWholeRun(*best->partitioned.module);
+  const WholeRun run = WorkOf(*best);
   const absl::flat_hash_set<int> outputs(graph.outputs().begin(), graph.outputs().end());
   const auto is_output = [&](int t) { return outputs.contains(t); };
   enum Which { kAll, kOutputs, kParameters };
@@ -52,7 +54,7 @@ absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* progr
     }
     if (!any) continue;
     ASSIGN_OR_RETURN(Candidate even, Rewrite(*program, options));
-    if (!WorkOfWholeRun(*even.partitioned.module).CostsNoMoreThan(run)) continue;
+    if (!WorkOf(even).CostsNoMoreThan(run)) continue;
     *best = std::move(even);
     return absl::OkStatus();
   }
@@ -63,22 +65,46 @@ absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* progr
 // Programs of up to so many instructions are written more than once, to compare.
 constexpr int64_t kFewInstructions = 4096;
 
-// A program that computes at most so much of the flops may send so much more.
-constexpr double kFewFlops = 0.5, kLittleMore = 1.05;
+// A program may send or compute so much more than another one, if the product of both falls. Neither is worth a multiple of
+// the other: programs are often tried out with small arrays, where what is sent outweighs what is computed, and used with
+// large ones, where it is the other way round.
+constexpr double kLittleMore = 1.09;
 
-// Cuts contractions over idle axes, if the program then computes less and sends no more, or far less and little more.
-absl::Status TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options, Candidate* best) {
-  const WholeRun run = WorkOfWholeRun(*best->partitioned.module);
-  if (run.flops == 0 || run.sent_bytes == 0) return absl::OkStatus();
-  for (const IdleAxes idle_axes : {IdleAxes::kCutForFlops, IdleAxes::kCut}) {
-    ASSIGN_OR_RETURN(Candidate idle, RewriteUnder(program, options, best->plan, CheapestAssignmentsOnIdleAxes(idle_axes)));
-    const WholeRun now = WorkOfWholeRun(*idle.partitioned.module);
-    const bool pays = now.flops <= kFewFlops * run.flops && now.sent_bytes <= kLittleMore * run.sent_bytes;
-    if (pays || now.CostsLessThan(run)) {
-      *best = std::move(idle);
-      break;
-    }
-    if (now.flops == run.flops) break;  // No axis is idle.
+bool Pays(const Candidate& candidate, const Candidate& best) {
+  const WholeRun now = WorkOf(candidate), run = WorkOf(best);
+  return now.CostsLessThan(run) ||
+         (now.flops <= kLittleMore * run.flops && now.sent_bytes <= kLittleMore * run.sent_bytes &&
+          now.flops * now.sent_bytes < run.flops * run.sent_bytes);
+}
+
+// The program with contractions cut over idle axes, if that pays.
+absl::StatusOr<std::optional<Candidate>> TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options,
+                                                     const Candidate& best) {
+  const WholeRun run = WorkOf(best);
+  if (run.flops == 0 || run.sent_bytes == 0) return std::nullopt;
+  std::optional<Candidate> cut;
+  for (const IdleAxes idle_axes : {IdleAxes::kCutForFewFlops, IdleAxes::kCutForFlops, IdleAxes::kCut}) {
+    ASSIGN_OR_RETURN(Candidate idle, RewriteUnder(program, options, best.plan, CheapestAssignmentsOnIdleAxes(idle_axes)));
+    if (WorkOf(idle).flops == run.flops) break;  // No axis is idle.
+    if (Pays(idle, cut ? *cut : best)) cut = std::move(idle);
+  }
+  return cut;
+}
+
+// Searches from what was found, and from the same with contractions cut over idle axes: what is worse before a search may be
+// better behind it.
+absl::Status Search(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
+  ASSIGN_OR_RETURN(std::optional<Candidate> other, TryIdleAxes(*program, options, *best));
+  if (other && WorkOf(*other).CostsLessThan(WorkOf(*best))) std::swap(*other, *best);
+  auto early = program->annotations.early;
+  RETURN_IF_ERROR(SearchCandidates(options, program, best));
+  if (!other) return absl::OkStatus();
+  std::swap(early, program->annotations.early);
+  RETURN_IF_ERROR(SearchCandidates(options, program, &*other));
+  if (Pays(*other, *best)) {
+    *best = *std::move(other);
+  } else {
+    std::swap(early, program->annotations.early);
   }
   return absl::OkStatus();
 }
@@ -94,8 +120,7 @@ absl::StatusOr<Partitioned> RewriteBest(const PartitionOptions& options, Prepare
   RETURN_IF_ERROR(TryEvenCuts(silent, program, &best));
   if (options.policy == nullptr && options.searched_instructions > 0 &&
       program->flat->NumInstructions() <= kFewInstructions) {
-    RETURN_IF_ERROR(TryIdleAxes(*program, silent, &best));
-    RETURN_IF_ERROR(SearchCandidates(silent, program, &best));
+    RETURN_IF_ERROR(Search(silent, program, &best));
   }
   if (IsLookedAt(options)) {
     ASSIGN_OR_RETURN(best, RewriteUnder(*program, options, best.plan, *best.policy, &best.decided));

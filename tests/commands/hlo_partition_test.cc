@@ -278,7 +278,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
     passes.push_back(pass["pass"]);
     EXPECT_GE(pass["seconds"], 0) << passes.back();
   }
-  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "constant_starts", "merge_movement", "single_rows", "duplicates",
+  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "dead_code", "constant_starts", "merge_movement", "single_rows", "duplicates",
                                             "windowed_einsum", "dead_code",
                                             "duplicates", "loop_collectives", "reduce_scatter", "unit_dimensions", "merge_movement", "dead_code",
                                             "product_order", "merge_collectives", "causes"));
@@ -304,8 +304,8 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
     return nlohmann::json::parse(outcome.out, nullptr, false);
   };
   const auto both = passes_of(""), none = passes_of("--passes=none"), twice = passes_of("--passes=dead_code,dead_code");
-  EXPECT_EQ(none["seconds"]["passes"].size(), 9) << "those before propagation, and that of another flag, stay";
-  EXPECT_EQ(twice["seconds"]["passes"].size(), 11);
+  EXPECT_EQ(none["seconds"]["passes"].size(), 10) << "those before propagation, and that of another flag, stay";
+  EXPECT_EQ(twice["seconds"]["passes"].size(), 12);
   EXPECT_GT(none["instructions"]["after"], both["instructions"]["after"]);
   EXPECT_GT(twice["instructions"]["after"], both["instructions"]["after"]);
   EXPECT_GT(none["instructions"]["after"], twice["instructions"]["after"]);
@@ -412,12 +412,12 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
   }
   EXPECT_THAT(files, ::testing::UnorderedElementsAre(
                          "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_expand_ops.hlo",
-                              "03_inline_calls.hlo", "04_constant_starts.hlo", "05_merge_movement.hlo",
-                              "06_single_rows.hlo", "07_duplicates.hlo", "08_propagate.hlo", "09_partition.hlo",
-                              "10_windowed_einsum.hlo", "11_dead_code.hlo", "12_duplicates.hlo",
-                              "13_loop_collectives.hlo", "14_reduce_scatter.hlo", "15_unit_dimensions.hlo",
-                              "16_merge_movement.hlo", "17_dead_code.hlo", "18_product_order.hlo",
-                              "19_merge_collectives.hlo", "20_causes.hlo"));
+                              "03_inline_calls.hlo", "04_dead_code.hlo", "05_constant_starts.hlo", "06_merge_movement.hlo",
+                              "07_single_rows.hlo", "08_duplicates.hlo", "09_propagate.hlo", "10_partition.hlo",
+                              "11_windowed_einsum.hlo", "12_dead_code.hlo", "13_duplicates.hlo",
+                              "14_loop_collectives.hlo", "15_reduce_scatter.hlo", "16_unit_dimensions.hlo",
+                              "17_merge_movement.hlo", "18_dead_code.hlo", "19_product_order.hlo",
+                              "20_merge_collectives.hlo", "21_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {

@@ -35,23 +35,26 @@ TEST(SmallMovesTest, AFewFlopsAreNotWorthAnExchange) {
   EXPECT_EQ(Sent(program(9), 4), 3 * 9 * 4);  // The smaller operand is gathered.
 }
 
-// Many flops on idle devices are worth gathering a small result: a twentieth of what the program sends anyway.
-TEST(SmallMovesTest, ManyFlopsAreWorthGatheringALittle) {
-  const std::string program = R"(ENTRY main {
+// Flops on idle devices are worth gathering a small result: a twentieth of what the program sends anyway. Many flops or few:
+// the same program may be used with larger arrays.
+TEST(SmallMovesTest, FlopsAreWorthGatheringALittle) {
+  for (const int64_t terms : {1024, 40}) {
+    const std::string program = absl::StrCat(R"(ENTRY main {
   x = f32[512,16] parameter(0), sharding={devices=[$n,1]<=[$n]}
-  a = f32[16,1024] parameter(1), sharding={replicated}
-  b = f32[1024,16] parameter(2), sharding={replicated}
+  a = f32[16,)", terms, R"(] parameter(1), sharding={replicated}
+  b = f32[)", terms, R"(,16] parameter(2), sharding={replicated}
   y = f32[512,16] negate(x), sharding={replicated}
   d = f32[16,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT r = (f32[512,16], f32[16,16]) tuple(y, d), sharding={{replicated}, {replicated}}
-})";
-  ExpectEquivalent(program);
-  for (const int64_t n : {2, 4, 8}) {
-    PartitionOptions options;
-    options.num_partitions = n;
-    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(program, n), options));
-    EXPECT_EQ(ComputeStatistics(*partitioned.module).flops, static_cast<double>(2 * 16 * 16 * 1024 / n));
-    EXPECT_EQ(SentBytes(*partitioned.module), (512 * 16 + 16 * 16) * 4 * (n - 1) / n);
+})");
+    ExpectEquivalent(program);
+    for (const int64_t n : {2, 4, 8}) {
+      PartitionOptions options;
+      options.num_partitions = n;
+      ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(program, n), options));
+      EXPECT_EQ(ComputeStatistics(*partitioned.module).flops, static_cast<double>(2 * 16 * 16 * terms / n));
+      EXPECT_EQ(SentBytes(*partitioned.module), (512 * 16 + 16 * 16) * 4 * (n - 1) / n);
+    }
   }
 }
 

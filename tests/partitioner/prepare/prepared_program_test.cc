@@ -2,6 +2,7 @@
 // Stages of partitioning apart: plans proposed and weighed without writing a module.
 #include "partitioner/prepare/prepared_program.h"
 
+#include <algorithm>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -38,6 +39,25 @@ int64_t SentBy(const Partitioned& partitioned) {
   int64_t bytes = 0;
   for (const auto& [opcode, totals] : ComputeStatistics(*partitioned.module).collectives) bytes += totals.sent_bytes;
   return bytes;
+}
+
+// Nothing is sent for it, and nothing searched; a sharding given to it is forgotten with it.
+TEST(PreparedProgramTest, WhatNothingNeedsIsNotPartitioned) {
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module, ParseModule(R"(ENTRY main {
+  x = f32[64,128] parameter(0), sharding={devices=[8,1]<=[8]}
+  w = f32[64,64] parameter(1), sharding={replicated}
+  unused = f32[64,128] dot(w, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  also_unused = f32[64,128] negate(unused), sharding={devices=[1,8]<=[8]}
+  ROOT y = f32[64,128] negate(x), sharding={devices=[8,1]<=[8]}
+})"));
+  const auto& instructions = module->entry()->instructions();
+  const auto unused = std::find_if(instructions.begin(), instructions.end(), [](const auto& i) { return i->name() == "also_unused"; });
+  ASSERT_NE(unused, instructions.end());
+  const GivenShardings given = {unused->get()};
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(*module, PartitionOptions(), given));
+  EXPECT_EQ(program->flat->NumInstructions(), 3);  // w is a parameter and stays.
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions(), given));
+  EXPECT_EQ(SentBy(partitioned), 0);
 }
 
 TEST(PreparedProgramTest, CandidatesAreComparedWithoutPreparingAgain) {

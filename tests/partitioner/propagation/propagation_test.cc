@@ -86,6 +86,24 @@ TEST(PropagationTest, ADotTakesASplitFromEitherSide) {
   EXPECT_EQ(Propagated(text, "y"), "{devices=[4,2]<=[8]}");
 }
 
+// What cuts h is known only from another product of it, what cuts w at once: by that y, and all that is made of it, would be
+// cut by columns, and each moved to rows later.
+TEST(PropagationTest, ContractionsWaitForWhatCutsTheirLargeTensors) {
+  const std::string text = R"(ENTRY main {
+  h = f32[4096,16] parameter(0)
+  w = f32[16,64] parameter(1), sharding={devices=[1,$n]<=[$n]}
+  v = f32[64,16] parameter(2), sharding={devices=[$n,1]<=[$n]}
+  k = f32[16,8] parameter(3)
+  y = f32[4096,64] dot(h, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  g = f32[4096,64] tanh(y)
+  u = f32[4096,16] dot(g, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[4096,8] dot(h, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[$n,1]<=[$n]}
+  ROOT r = (f32[4096,16], f32[4096,8]) tuple(u, s)
+})";
+  for (const char* name : {"h", "y", "g", "u"}) EXPECT_EQ(Propagated(text, name), "{devices=[8,1]<=[8]}") << name;
+  ExpectEquivalent(text);
+}
+
 TEST(PropagationTest, OrdinaryAnnotationsAreClosed) {
   const std::string text = R"(ENTRY main {
   a = f32[8,4] parameter(0), sharding={replicated}

@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 const char kTwoUsers[] = R"(ENTRY main {
   x = f32[8,6] parameter(0), sharding={devices=[$n,1]<=[$n]}
   y = f32[8,6] negate(x)
-  ROOT z = f32[8,6] tanh(x)
+  z = f32[8,6] tanh(x)
+  ROOT r = f32[8,6] add(y, z)
 })";
 
 TEST(ShardedValuesTest, TheSecondUserOfAShardingTakesTheVersionOfTheFirst) {
@@ -70,7 +71,8 @@ TEST(ShardedValuesTest, ConstantsAndWhatIsMadeOfThemAreRematerializedWithoutComm
     i = s32[8,6] iota(), iota_dimension=0
     d = f32[2] constant({1, 2})
     x = f32[8,6] parameter(0), sharding={devices=[$n,1]<=[$n]}
-    ROOT z = f32[8,6] add(w, x)
+    z = f32[8,6] add(w, x)
+    ROOT r = (f32[8,6], s32[8,6], f32[2]) tuple(z, i, d)
   })",
                    4);
   ShardedValues& values = f.state.values;
