@@ -4,8 +4,8 @@
 // those that tpu_v3_core.textproto says on the MoE layers, whose groups were also looked at for the rules of fusion and
 // layout: the figures of the layers are fits. The other two thirds were seen while rules were found, never fitted; programs
 // in held_out were made after the first rules, those in unseen and later after those found on them, and what missed by most led
-// to further rules: all were seen. Those in last were made when all that was done, and no rule was changed on them;
-// docs/machine_model.md says how each set did when it was new.
+// to further rules: all were seen, as were those in last and blind, and those in neighbours, which were made on the way. Those in
+// fresh were made after that; docs/machine_model.md says how each set did when it was new.
 #ifndef TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
 #define TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
 

@@ -149,6 +149,8 @@ absl::Status Run() {
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> later, OneCoreEstimates(folder + "/later", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> last, OneCoreEstimates(folder + "/last", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> blind, OneCoreEstimates(folder + "/blind", false, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> neighbours, OneCoreEstimates(folder + "/neighbours", false, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> fresh, OneCoreEstimates(folder + "/fresh", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", core));
   PrintRows("One-core programs (* calibrates)", programs);
   PrintRows("\nHeld-out programs", held_out);
@@ -156,6 +158,8 @@ absl::Status Run() {
   PrintRows("\nFrom other models", later);
   PrintRows("\nThe last ones, made when the model was done", last);
   PrintRows("\nMade by someone who did not know the model", blind);
+  PrintRows("\nOf neighbouring kinds", neighbours);
+  PrintRows("\nMade after those", fresh);
   PrintRows("\nMoE layers and training steps", moe);
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
@@ -170,6 +174,8 @@ absl::Status Run() {
   PrintSummary("from other models", later);
   PrintSummary("the last ones", last);
   PrintSummary("by someone else", blind);
+  PrintSummary("of neighbouring kinds", neighbours);
+  PrintSummary("made after those", fresh);
   others.insert(others.end(), later.begin(), later.end());
   others.insert(others.end(), last.begin(), last.end());
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");

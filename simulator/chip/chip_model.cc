@@ -55,17 +55,21 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
   const double transfers = work.rows * core_.movement().row_transfer_cycles();
   if (work.products.empty()) {
     bytes = work.bytes + work.spill_bytes;
-    vector = work.slots / slots + core_.vector().cycles_per_register() * work.registers;
+    vector = work.slots / slots + core_.vector().cycles_per_register() * work.registers +
+             core_.vector().access_cycles() * work.accesses;
     const double window = static_cast<double>(work.single ? memory.single_window_bytes() : memory.window_bytes());
     // The small windows of a lone op are packed before the next one is loaded.
     const double passed = work.single ? std::max(bytes / stream, vector) + work.packing_cycles
                                       : std::max(bytes / stream, vector + work.packing_cycles);
     cycles += std::max({passed, movement, transfers});
+    // Half of the windows are worked on while the others move: the work on the last ones is not hidden.
+    if (!work.single && bytes / stream > vector) cycles += vector / (2 * std::max(1.0, bytes / window));
     if (bytes > window) cycles += memory.window_cycles() * bytes / window;
   } else {
     cycles += core_.matrix().fill_cycles();
-    const double out_slots =
-        work.slots > 0 ? work.slots + slots * core_.vector().cycles_per_register() * work.registers : 0;
+    const double passes =
+        core_.vector().cycles_per_register() * work.registers + core_.vector().access_cycles() * work.accesses;
+    const double out_slots = work.slots > 0 ? work.slots + slots * passes : 0;
     for (size_t p = 0; p < work.products.size(); ++p) {
       // The outermost product stands first: it has the results of the group.
       const WindowedTime windows = TimeInWindows(work.products[p], p == 0 ? work.bytes + work.spill_bytes : 0,

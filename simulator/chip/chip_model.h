@@ -2,8 +2,10 @@
 //
 // Cycles of a group without products, whose parts overlap:
 //   group_cycles + max(D, V, X) + window_cycles x (number of windows that its bytes B fill, beyond the first)
+//   + V / 2 / windows where memory is the longest: half of a window is worked on while the other half moves
 //   D = B / stream,  stream = bytes_per_second x stream_efficiency / clock_hertz
-//   V = slots of its ops / slots per cycle + cycles_per_register x registers,  X = movement of elements within registers
+//   V = slots of its ops / slots per cycle + cycles_per_register x registers + access_cycles x loads and stores
+//   X = movement of elements within registers
 // and of one with products: group_cycles + fill_cycles + TimeInWindows (matrix_work.h).
 // Where TPU compilers give no estimate (gather, scatter, sort) this model assumes, as row_transfer_cycles and
 // sort_stage_cycles of CoreSpec say: rows at indices are transfers of their own, one after the other; sorting is a bitonic

@@ -22,7 +22,6 @@ class Accountant {
   Accountant(const CoreSpec& core, GroupWork* work)
       : core_(core),
         tiling_{core.vector().sublanes(), core.vector().lanes()},
-        register_(static_cast<double>(core.vector().sublanes() * core.vector().lanes())),
         work_(work) {}
 
   void Fusion(const Computation& inside);
@@ -30,28 +29,40 @@ class Accountant {
 
  private:
   double Bytes(const Shape& shape) const { return PaddedBytes(shape, tiling_); }
-  double Registers(const Shape& shape) const { return PaddedElements(shape, tiling_) / register_; }
+  // A tile with fewer rows takes a whole register.
+  double Registers(const Shape& shape) const { return TilesOf(shape, tiling_); }
 
   void AddOp(const Instruction& op, uint64_t made_for);
-  // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum.
-  void AddTaps(const MatrixWork& work, const Shape& result) {
-    work_->slots += 4 * core_.vector().slots_of().simple() * work.channel_taps * Registers(result);
+  // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum. Rows of
+  // several small tiles go together.
+  void AddTaps(const MatrixWork& work, const Instruction& op) {
+    if (work.channel_taps == 0) return;
+    // Of the gradient of a kernel those of what is multiplied.
+    const double registers = std::max(PaddedElements(op.shape(), tiling_), PaddedElements(op.operand(1)->shape(), tiling_)) / static_cast<double>(tiling_.sublanes * tiling_.lanes);
+    work_->slots += 4 * core_.vector().slots_of().simple() * work.channel_taps * registers;
   }
   void AddSlots(double slots, uint64_t made_for);
+  // Each operand of the group that the op reads is loaded for it.
+  void AddLoads(const Instruction& op, uint64_t made_for);
   void AddRead(double bytes, uint64_t made_for);
+  double BytesBesideOperands(const Instruction& concatenate) const;
   void AddResult(const Instruction& result);
   // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
-  void WorkOn(const Shape& shape) { space_ = std::max(space_, PaddedElements(shape, tiling_)); }
+  void WorkOn(const Shape& shape) {
+    space_ = std::max(space_, PaddedElements(shape, tiling_));
+    registers_ = std::max(registers_, Registers(shape));
+  }
   void Finish();
 
   const CoreSpec& core_;
   const Tiling tiling_;
-  const double register_;
   GroupWork* work_;
+  bool is_alone_ = false;    // No fusion: operands are other instructions.
   double space_ = 0;         // Elements.
+  double registers_ = 0;     // The same in registers.
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
   double largest_result_ = 0;
-  double product_space_ = 0;
+  double product_space_ = 0, product_registers_ = 0;
 };
 
 void Accountant::AddSlots(double slots, uint64_t made_for) {
@@ -60,6 +71,28 @@ void Accountant::AddSlots(double slots, uint64_t made_for) {
     if (made_for & ForOperand(p, 1)) work_->products[p].rhs_slots += slots;
   }
   if (made_for & kForResults) work_->slots += slots;
+}
+
+void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
+  const Opcode opcode = op.opcode();
+  const bool moves = opcode == Opcode::kSlice || opcode == Opcode::kDynamicSlice || opcode == Opcode::kPad;
+  if (!moves && !IsElementwise(opcode) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
+  for (int k = 0; k < op.num_operands(); ++k) {
+    const Instruction* operand = op.operand(k);
+    const bool is_inside = is_alone_ ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
+    if (is_inside || operand->shape().rank() == 0 || !operand->shape().IsArray()) continue;
+    bool again = false;
+    for (int j = 0; j < k; ++j) again |= op.operand(j) == operand;
+    if (again) continue;
+    const double registers = Registers(moves ? op.shape() : operand->shape());
+    if (made_for & kForResults) work_->accesses += registers;
+    // Products round what they read anyway.
+    const bool is_made = opcode != Opcode::kConvert;
+    if (is_made) {
+      const double slots = registers * core_.vector().access_cycles() * static_cast<double>(core_.vector().slots());
+      AddSlots(slots, made_for & ~kForResults);
+    }
+  }
 }
 
 // Once, however many need it; but windows of both operands of a product follow each other at their own pace.
@@ -79,6 +112,7 @@ void Accountant::AddResult(const Instruction& result) {
   const bool updates = result.opcode() == Opcode::kDynamicUpdateSlice && result.num_operands() > 1;
   const Shape& shape = updates ? result.operand(1)->shape() : result.shape();
   work_->bytes += Bytes(shape);
+  work_->accesses += Registers(shape);
   const double elements = PaddedElements(shape, tiling_);
   largest_result_ = std::max(largest_result_, elements);
   if (shape.element_type() == xla::PRED) {
@@ -88,9 +122,31 @@ void Accountant::AddResult(const Instruction& result) {
   WorkOn(shape);
 }
 
+// Each operand is padded to the result, of which windows pass, and the largest is taken. A window lies in one place along the
+// minor dimension, where an operand is read from its first element to its end, or the start of the window; along rows each window
+// takes one of every operand, along others most do.
+double Accountant::BytesBesideOperands(const Instruction& concatenate) const {
+  const Dims order = PhysicalOrder(concatenate.shape());
+  const int64_t d = concatenate.dimension();
+  const double all = Bytes(concatenate.shape()), extent = static_cast<double>(concatenate.shape().dim(d));
+  const double windows = std::max(1.0, 2 * all / static_cast<double>(core_.memory().window_bytes()));
+  double more = 0, before = 0;
+  for (const Instruction* operand : concatenate.operands()) {
+    const double own = static_cast<double>(operand->shape().dim(d)), bytes = Bytes(operand->shape());
+    if (order.empty() || order[0] == d) {
+      more += std::min(before, extent - own) / extent * all;
+    } else {
+      const double share = order.size() > 1 && order[1] == d ? 1 : own > 1 ? core_.movement().concatenate_passes() : 0;
+      more += std::max(0.0, std::min(share * all, windows * bytes) - bytes);
+    }
+    before += own;
+  }
+  return more;
+}
+
 void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   const Opcode opcode = op.opcode();
-  const DataMovementSpec& movement = core_.movement();
+  AddLoads(op, made_for);
   switch (opcode) {
     case Opcode::kReduce: {
       if (op.num_operands() == 0) return;
@@ -109,6 +165,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
           from = from->operand(0);
         }
         const bool is_made = IsElementwise(from->opcode());
+        const DataMovementSpec& movement = core_.movement();
         work_->movement_cycles +=
             (movement.window_sum_cycles() + (is_made ? 0 : movement.window_load_cycles())) * Registers(shape);
         return;
@@ -129,13 +186,17 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       return;
     }
     case Opcode::kConcatenate: {
-      // A product takes each tile from where it is.
-      if ((made_for & kForResults) == 0) return;
-      // Each operand is padded to the result, and the largest is taken.
-      double operands = 0;
-      for (const Instruction* operand : op.operands()) operands += Bytes(operand->shape());
-      const double passes = 1 + movement.concatenate_passes() * static_cast<double>(op.num_operands());
-      AddRead(std::max(0.0, passes * Bytes(op.shape()) - operands), made_for);
+      // A product takes each whole tile from where it is; others are padded, rounded and chosen from.
+      if ((made_for & kForResults) == 0) {
+        const Dims order = PhysicalOrder(op.shape());
+        bool whole = true;
+        for (const Instruction* operand : op.operands()) {
+          whole &= order.empty() || order[0] != op.dimension() || operand->shape().dim(op.dimension()) % tiling_.lanes == 0;
+        }
+        if (!whole) AddSlots(8 * core_.vector().slots_of().simple() * static_cast<double>(op.num_operands()) * Registers(op.shape()), made_for);
+        return;
+      }
+      AddRead(BytesBesideOperands(op), made_for);
       return;
     }
     case Opcode::kSort:
@@ -146,7 +207,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       const double n = d >= 0 && d < shape.rank() ? static_cast<double>(shape.dim(d)) : 1;
       // A bitonic network.
       const double levels = n > 1 ? std::ceil(std::log2(n)) : 0;
-      work_->movement_cycles += movement.sort_stage_cycles() * levels * (levels + 1) / 2 * Registers(shape) *
+      work_->movement_cycles += core_.movement().sort_stage_cycles() * levels * (levels + 1) / 2 * Registers(shape) *
                                 static_cast<double>(op.num_operands());
       return;
     }
@@ -183,10 +244,15 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
 }
 
 void Accountant::Finish() {
-  if (!work_->products.empty()) space_ = std::max(space_, product_space_);
-  work_->registers = space_ / register_;
+  if (!work_->products.empty()) {
+    space_ = std::max(space_, product_space_);
+    registers_ = std::max(registers_, product_registers_);
+    // What is done to what comes out of the matrix units loads it.
+    work_->accesses += product_registers_;
+  }
+  work_->registers = registers_;
   const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
-  if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * space_;
+  if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * (space_ - widest_result_);
 }
 
 void Accountant::Fusion(const Computation& inside) {
@@ -206,8 +272,9 @@ void Accountant::Fusion(const Computation& inside) {
   } else {
     add_result(root);
   }
-  // Bytes of a parameter that are picked; -1: all of it.
+  // Bytes of a parameter that are picked, by each op for itself; and whether all of it is read.
   std::vector<double> picked(n, 0);
+  std::vector<bool> is_read(n, false);
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
     if (op->opcode() == Opcode::kTuple) continue;
@@ -220,17 +287,22 @@ void Accountant::Fusion(const Computation& inside) {
         FindWholeBatch(*op, core_.vector().sublanes(), &work_->products.back());
       }
       product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
-      AddTaps(work_->products[product_of[i]], op->shape());
+      product_registers_ = std::max(product_registers_, Registers(op->shape()));
+      AddTaps(work_->products[product_of[i]], *op);
       work_->products[product_of[i]].nested |= now != kForResults;
     }
     for (int k = 0; k < op->num_operands(); ++k) {
       const int o = op->operand(k)->index();
       made_for[o] |= is_product ? ForOperand(product_of[i], std::min(k, 1)) : now;
       const bool picks = k == 0 && (op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kDynamicSlice ||
-                                    op->opcode() == Opcode::kGather);
+                                    op->opcode() == Opcode::kGather || op->opcode() == Opcode::kPad);
       const bool updated = k == 0 && op->opcode() == Opcode::kDynamicUpdateSlice;
-      if (updated || picked[o] < 0) continue;
-      picked[o] = picks ? picked[o] + Bytes(op->shape()) : -1;
+      if (updated) continue;
+      if (picks) {
+        picked[o] += std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
+      } else {
+        is_read[o] = true;
+      }
     }
   }
   for (int i = 0; i < n; ++i) {
@@ -238,7 +310,7 @@ void Accountant::Fusion(const Computation& inside) {
     if (op->opcode() == Opcode::kParameter) {
       const double all = Bytes(op->shape());
       if (op->shape().IsArray() && op->shape().rank() > 0 && made_for[i] != 0) {
-        AddRead(picked[i] < 0 ? all : std::min(picked[i], all), made_for[i]);
+        AddRead(picked[i] + (is_read[i] ? all : 0), made_for[i]);
       }
     } else if (op->opcode() != Opcode::kTuple && product_of[i] < 0) {
       AddOp(*op, made_for[i]);
@@ -252,8 +324,9 @@ void Accountant::Fusion(const Computation& inside) {
       MatrixWork& product = work_->products[product_of[i]];
       double& slots = side == 0 ? product.lhs_slots : product.rhs_slots;
       if (slots > 0) {
-        slots += core_.vector().cycles_per_register() * static_cast<double>(core_.vector().slots()) *
-                 Registers(operand->shape());
+        // And are stored for the matrix units.
+        slots += (core_.vector().cycles_per_register() + core_.vector().access_cycles()) *
+                 static_cast<double>(core_.vector().slots()) * Registers(operand->shape());
       }
     }
   }
@@ -267,12 +340,22 @@ void Accountant::Fusion(const Computation& inside) {
 }
 
 void Accountant::Single(const Instruction& op) {
-  work_->single = true;
+  is_alone_ = true;
+  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose;
+  if (IsMadeInPlace(op)) {
+    // What nobody makes is copied.
+    for (const Instruction* operand : op.operands()) {
+      while (operand->opcode() == Opcode::kBitcast || operand->opcode() == Opcode::kReshape) operand = operand->operand(0);
+      if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) work_->bytes += 2 * Bytes(operand->shape());
+    }
+    return;
+  }
   if (IsMatrixOp(op.opcode()) && op.num_operands() >= 2) {
     work_->products.push_back(MatrixSizes(op, core_));
     FindWholeBatch(op, core_.vector().sublanes(), &work_->products.back());
     product_space_ = PaddedElements(op.shape(), tiling_);
-    AddTaps(work_->products.back(), op.shape());
+    product_registers_ = Registers(op.shape());
+    AddTaps(work_->products.back(), op);
   } else {
     AddOp(op, kForResults);
   }

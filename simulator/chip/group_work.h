@@ -25,20 +25,22 @@ struct GroupWork {
   // Vector instructions, in registers, and registers of what the group works on. Of groups with products: after them.
   double slots = 0;
   double registers = 0;
+  // Registers that instructions load from operands and store to results.
+  double accesses = 0;
   // Cycles in which elements change their place within registers.
   double movement_cycles = 0;
   // Cycles in which predicates are packed into bytes, after arithmetic and before they are stored.
   double packing_cycles = 0;
   // Rows that are read or written one by one, at indices.
   double rows = 0;
-  bool single = false;  // An instruction alone.
+  bool single = false;  // An instruction alone, but for copies, which have windows as large as groups have.
   // What an ideal core would have to do: no padding, no recomputation.
   double matrix_flops = 0, vector_flops = 0;
   double ideal_bytes = 0;
 
   template <typename H>
   friend H AbslHashValue(H h, const GroupWork& w) {
-    return H::combine(std::move(h), w.products, w.bytes, w.spill_bytes, w.slots, w.registers, w.movement_cycles, w.packing_cycles, w.rows,
+    return H::combine(std::move(h), w.products, w.bytes, w.spill_bytes, w.slots, w.registers, w.accesses, w.movement_cycles, w.packing_cycles, w.rows,
                       w.single, w.matrix_flops, w.vector_flops, w.ideal_bytes);
   }
   bool operator==(const GroupWork&) const = default;

@@ -38,6 +38,15 @@ MatrixWork SizesOfDot(const Instruction& dot) {
   return work;
 }
 
+// The kernel is read from its end, as for the gradient of what it slides over.
+bool IsTurned(const Instruction& convolution) {
+  const Instruction* kernel = convolution.operand(1);
+  while (kernel->opcode() == Opcode::kConvert || kernel->opcode() == Opcode::kTranspose || kernel->opcode() == Opcode::kCopy) kernel = kernel->operand(0);
+  if (kernel->opcode() == Opcode::kReverse) return true;
+  const auto& window = convolution.attrs().window().dimensions();
+  return std::any_of(window.begin(), window.end(), [](const auto& d) { return d.window_reversal(); });
+}
+
 MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
   MatrixWork work;
   const ConvolutionView view(convolution);
@@ -56,39 +65,68 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.channel_taps = positions;
     work.n = features;
     work.batch = 1;
+  } else if (view.batch_groups() > 1 && features == work.batch && Dim(convolution.operand(0)->shape(), view.input_batch()) == features) {
+    // The gradient of such a kernel: position by position of the result.
+    work.channel_taps = work.m;
+    work.n = features;
+    work.batch = 1;
   }
   work.k = positions * inputs;
+  const double images = Dim(convolution.operand(0)->shape(), view.input_batch());
   // Zeros between the elements of a dilated input are not multiplied. Each position passes alone, as positions that follow each
-  // other do not lie beside each other: no fewer rows than a tile takes to load.
+  // other do not lie beside each other: all its images, one position of the kernel after the other.
   double dilation = 1;
   for (const auto& d : convolution.attrs().window().dimensions()) dilation *= static_cast<double>(std::max<int64_t>(1, d.base_dilation()));
-  if (dilation > 1) {
-    const double images = Dim(convolution.operand(0)->shape(), view.input_batch());
-    work.m *= std::max(1.0, static_cast<double>(core.matrix().tile()) / std::max(1.0, images)) / dilation;
+  if (dilation > 1 && work.channel_taps == 0) {
+    work.m *= positions / dilation;
+    work.k = inputs;
+    work.rows_together = std::max(1.0, images);
+    return work;
+  }
+  // Images are rows of tiles.
+  const double sublanes = static_cast<double>(core.vector().sublanes());
+  if (view.batch_groups() == 1 && positions > 1) {
+    const double least = static_cast<double>(core.matrix().units()) * core.matrix().accumulate_cycles();
+    const double rows = images > sublanes ? RoundUp(images, sublanes) : std::max(images, least);
+    work.m *= rows / std::max(1.0, images);
+  }
+  // Positions of a kernel that is turned do not follow each other.
+  const double tile = static_cast<double>(core.matrix().tile());
+  if (IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
+    work.k = positions * tile;
+    return work;
   }
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
-  if (!view.kernel_spatial().empty() && inputs < static_cast<double>(core.vector().sublanes())) {
+  // Features along lanes are put beside each other position by position; along rows they follow each other anyway. For the
+  // gradient of a kernel it is what slides that is large.
+  const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
+  const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
+  const bool is_small = inputs < sublanes || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
+  if (!view.kernel_spatial().empty() && is_small && positions > 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
     int64_t stride = 1;
     for (const auto& d : convolution.attrs().window().dimensions()) stride = std::max<int64_t>(stride, d.stride());
-    const double together = stride <= 2 ? std::min(2.0, rows) : 1;
-    work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, static_cast<double>(core.matrix().tile()));
+    const double together = stride <= 2 && inputs < sublanes ? std::min(2.0, rows) : 1;
+    work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, tile);
   }
   return work;
 }
 
-// Tiles of one operand are held, rows of the other pass.
-double CyclesOfRows(double batch, double rows, double k, double columns, const CoreSpec& core) {
-  const double tile = static_cast<double>(core.matrix().tile());
-  // While rows pass a tile the next one is loaded, which takes as many rows as it has.
-  return batch * std::max(tile, RoundUp(rows, static_cast<double>(core.vector().sublanes()))) * std::ceil(k / tile) *
+// Tiles of one operand are held, rows of the other pass. While they do the next tile is loaded, which takes as many rows as it has,
+// whichever way round it is held; of `rows` as many pass at once as `together`, all if 0.
+double CyclesOfRows(double batch, double rows, double together, double k, double columns, const CoreSpec& core) {
+  const double tile = static_cast<double>(core.matrix().tile()), sublanes = static_cast<double>(core.vector().sublanes());
+  const double load = RoundUp(std::min({tile, k, columns}), sublanes);
+  const double times = together > 0 ? rows / together : 1;
+  return batch * times * std::max(load, RoundUp(together > 0 ? together : rows, sublanes)) * std::ceil(k / tile) *
          std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
 }
 
 double Cycles(const MatrixWork& work, double batch, double m, double k, double n, const CoreSpec& core) {
   if (work.channel_taps > 0) return 0;
   const MatrixUnitSpec& unit = core.matrix();
-  const double rows = std::min(CyclesOfRows(batch, m, k, n, core), CyclesOfRows(batch, n, k, m, core));
+  double rows = CyclesOfRows(batch, m, work.rows_together, k, n, core);
+  if (work.rows_together == 0) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
   const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
   return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1);
 }

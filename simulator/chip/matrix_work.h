@@ -17,6 +17,8 @@ struct MatrixWork {
   double lhs_slots = 0, rhs_slots = 0;
   // Of the batch, what cannot be cut: it shares tiles with the rows or columns of an operand.
   double whole_batch = 1;
+  // Of m, how many rows pass one tile after the other; 0: all.
+  double rows_together = 0;
   // Of a convolution that mixes no channels, which needs no matrix unit: positions of its kernel. 0 for others.
   double channel_taps = 0;
   bool float32 = false;         // An operand comes as f32.
@@ -25,7 +27,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.channel_taps, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.rows_together, w.channel_taps, w.float32,
                       w.full_precision, w.nested);
   }
   bool operator==(const MatrixWork&) const = default;
@@ -36,15 +38,18 @@ bool IsMatrixOp(Opcode opcode);
 // The sizes alone, of a dot, scaled-dot, ragged-dot or convolution:
 //   dot          batch dimensions; free ones of the left side; contracted ones; free ones of the right side
 //   convolution  groups; batch and positions of the result; positions of the kernel x input features; output features
-// Several dimensions count as their product. Of fewer input features than a register has sublanes those of a row of the
-// kernel are put together, or of two rows where windows overlap, and each is padded.
+// Several dimensions count as their product. Of fewer input features than a tile has lanes those of a row of the kernel are put
+// together (of two rows where there are fewer than a register has sublanes and windows overlap), and each is padded; each position
+// alone where the kernel is turned. Images are whole registers of rows, if they are more than one. Over a dilated input each
+// position of the kernel passes by itself.
 MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core);
 
 // Sets whole_batch from the layouts of the operands: batch dimensions among their two minor ones.
 void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work);
 
 // Cycles in which the matrix units work: the better of holding tiles of either operand,
-//   C = cycles_per_row x batch x round_up(m, 8) x ceil(k / 128) x ceil(n / 128) / units
+//   C = cycles_per_row x batch x max(round_up(m, 8), L) x ceil(k / 128) x ceil(n / 128) / units
+//   L = min(128, k, n), rows of a tile to load while others pass
 // where the numbers are the sublanes of the vector unit and the tile of the matrix unit.
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core);
 

@@ -38,9 +38,8 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
            core.movement().transpose_cycles() * tiles(to, after);
   }
   // Rows of small tiles move one by one.
-  const bool from_small = rows_of_tile(before) < tiling.sublanes, to_small = rows_of_tile(after) < tiling.sublanes;
-  return core.movement().narrow_tile_cycles() *
-         std::max(from_small ? tiles(from, before) : 0, to_small ? tiles(to, after) : 0);
+  const bool to_small = rows_of_tile(after) < tiling.sublanes;
+  return core.movement().narrow_tile_cycles() * (to_small ? tiles(to, after) : 0);
 }
 
 double CyclesOfBroadcast(const Instruction& broadcast, const CoreSpec& core) {
@@ -64,6 +63,7 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
   switch (op.opcode()) {
     case Opcode::kTranspose:
     case Opcode::kCopy:
+    case Opcode::kConvert:
       return CyclesOfTranspose(op, core);
     case Opcode::kBroadcast:
       return CyclesOfBroadcast(op, core);

@@ -20,21 +20,32 @@ double SlotsOf(const Instruction& instruction, const OpSlots& slots) {
     case Opcode::kImag:
     case Opcode::kOptimizationBarrier:
     case Opcode::kDomain:
+    // Bits of the number that come with another instruction, or, of the last ones, what compilers count nothing for.
+    case Opcode::kAbs:
+    case Opcode::kNegate:
+    case Opcode::kSign:
+    case Opcode::kIsFinite:
+    case Opcode::kPopulationCount:
+    case Opcode::kClz:
+    case Opcode::kSqrt:
+    case Opcode::kLog1p:
+    case Opcode::kExpm1:
       return 0;
     case Opcode::kExp:
-    case Opcode::kExpm1:
     case Opcode::kTanh:
     case Opcode::kRsqrt:
       return slots.exponential();
-    case Opcode::kSqrt:
-      return slots.simple();
     case Opcode::kLog:
-    case Opcode::kLog1p:
       return slots.logarithm();
     case Opcode::kDivide:
       return instruction.num_operands() == 2 && IsConstant(instruction.operand(1)) ? slots.simple() : slots.divide();
     case Opcode::kRemainder:
-      return slots.divide();
+      return slots.remainder();
+    case Opcode::kFloor:
+    case Opcode::kCeil:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+      return slots.rounding();
     case Opcode::kLogistic:
       return slots.logistic();
     case Opcode::kErf:

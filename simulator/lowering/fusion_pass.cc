@@ -19,7 +19,7 @@ namespace {
 class Fuser {
  public:
   Fuser(Computation* computation, const Tiling& tiling)
-      : computation_(computation), n_(computation->size()), plan_(PlanGroups(*computation, tiling)), copy_(n_), stamp_(n_, 0) {}
+      : computation_(computation), tiling_(tiling), n_(computation->size()), plan_(PlanGroups(*computation, tiling)), copy_(n_), stamp_(n_, 0) {}
 
   absl::StatusOr<bool> Run() {
     std::vector<Instruction*> now(n_, nullptr);
@@ -44,6 +44,7 @@ class Fuser {
   bool Fuse(const std::vector<Instruction*>& results, std::vector<Instruction*>* now);
 
   Computation* computation_;
+  const Tiling tiling_;
   const int n_;
   const GroupPlan plan_;
   std::vector<Instruction*> copy_;
@@ -106,7 +107,8 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
     real += member->opcode() != Opcode::kConstant;
     if (IsMatrixOp(member->opcode())) kind = "kOutput";
   }
-  if (real < 2) return false;
+  // What is but the first of another array's tiles is still made, if the plan says so.
+  if (real < 2 && !IsFirstOfTiles(*results[0], tiling_)) return false;
   Module* module = computation_->module();
   Computation* inside = module->AddComputation(absl::StrCat("fused_computation.", module->num_computations()));
   inside->set_is_fusion(true);

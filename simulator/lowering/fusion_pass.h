@@ -2,16 +2,23 @@
 //
 // Written to memory are results of dots, convolutions, reductions, windows, gathers, scatters, sorts, concatenations,
 // pads, copies, exchanges between devices, and of the program. Everything else (elementwise ops, broadcasts, slices,
-// transposes and reshapes that move nothing) is computed anew inside every group that reads it, unless
+// transposes and reshapes that move nothing, copies in which the minor dimension stays) is computed anew inside every group that
+// reads it, unless
+//   its r readers would read more for it than writing it would: r arrays each, against one write and r reads,
 //   it is made from arrays and then broadcast to a larger one,
 //   a reshape that merges or splits dimensions stands between it and a dot,
 //   or what would be computed anew has grown to more than 64 ops.
-// A dot takes the elementwise ops behind it, as far as one value alone leaves them, and then one reduction of that value:
+// A dot takes the elementwise ops behind it, as far as one value alone leaves them, up to the narrowest if several groups read it,
+// and then one reduction of that value, and others of what is written along other dimensions:
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
+// It then waits for what the reduction waits for.
+// A concatenation of more than four arrays is no group: each is written to its place by who makes it.
 // A dot whose only reader is another dot joins it if its features are at most `nested_features` and the other has
 // between half of that and that.
 // Groups that read the same array over the same elements, neither of which waits for the other, merge:
 //   sum(x), max(x)  => one fusion with two results.
+// Not those of different types (but floats), nor a reduction of several arrays (but with the largest that it finds itself), nor what
+// reads neighbours of what the other writes.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_
 #define TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_

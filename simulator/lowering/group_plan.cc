@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/tiling.h"
 #include "simulator/lowering/written_values.h"
 
 namespace toroid {
@@ -45,10 +46,28 @@ class Grouper {
   int Shared(int g, int other) const;
   // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
   const Shape* SpaceOf(int g) const;
+  // Whether two reductions, or one and an elementwise value, can be made in one pass: of floats, or of one type; of several
+  // arrays (the largest and its place) only with one of them, over the same dimensions.
+  bool GoTogether(const Instruction* a, const Instruction* b) const {
+    if (ReductionOf(a) != nullptr) a = ReductionOf(a);
+    if (ReductionOf(b) != nullptr) b = ReductionOf(b);
+    if (!a->shape().IsArray() || !b->shape().IsArray()) {
+      if (a->opcode() != b->opcode() || a->operand(0) != b->operand(0) || a->dimensions() != b->dimensions()) return false;
+      const Opcode one = (a->shape().IsArray() ? a : b)->called(0)->root()->opcode();
+      return one == Opcode::kMaximum || one == Opcode::kMinimum;
+    }
+    const auto is_float = [](const Shape& s) { return s.element_type() == xla::F32 || s.element_type() == xla::BF16; };
+    return a->shape().element_type() == b->shape().element_type() || (is_float(a->shape()) && is_float(b->shape()));
+  }
   // `op`, or what it rounds, if that is a reduction; null if not.
   const Instruction* ReductionOf(const Instruction* op) const {
     if (op->opcode() == Opcode::kConvert && made_.owner[op->index()] == op) op = op->operand(0);
     return op->opcode() == Opcode::kReduce ? op : nullptr;
+  }
+  // Written to its place in a larger array, and nowhere else.
+  bool IsPlaced(const Instruction* op) const {
+    const auto users = users_.users(*op);
+    return users.size() == 1 && (IsMadeInPlace(*users[0]) || (users[0]->opcode() == Opcode::kReshape && IsPlaced(users[0])));
   }
   // Of a product, or of what it takes behind it.
   bool IsOfProduct(int g) const;
@@ -57,6 +76,8 @@ class Grouper {
   // The group that writes a value, or what it is another name of; -1 if none does.
   int MakerOf(int value) const;
   bool Reads(int g, int other) const;
+  // `g` reads of what `other` writes nothing from another place than that at which it writes.
+  bool ReadsInPlace(int g, int other) const;
   // Of both as one.
   int LevelWith(int g, int other) const;
   // Whether `g`, which reads what `other` makes elementwise, can be made with it.
@@ -100,18 +121,32 @@ void Grouper::Group() {
       if (made_.SourceOf(leaf)->index() != g) inputs_[g].push_back(leaf->index());
     });
   }
-  // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on; what joins
-  // another group waits for nothing more than that.
+  // Levels: every group above all that it reads. Values between groups (tuples, parts of them) pass levels on.
   std::vector<int>& level = levels_;
   level.assign(n_, 0);
-  for (int i = 0; i < n_; ++i) {
-    const Instruction* op = At(i);
-    for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
-    for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
-    if (!made_.written[i]) continue;
-    const int g = group_of_[i];
-    if (g == i) level_[g] = level[i] + kBetweenLevels;
-    level[i] = level_[g];
+  // Reductions that join a value may wait for more than it does, which stands behind it.
+  constexpr int kMostRounds = 64;
+  bool rises = true;
+  for (int round = 0; round < kMostRounds && rises; ++round) {
+    rises = false;
+    for (int i = 0; i < n_; ++i) {
+      const Instruction* op = At(i);
+      int now = level[i];
+      for (const Instruction* operand : op->operands()) {
+        if (!made_.written[i] || MakerOf(operand->index()) != group_of_[i]) now = std::max(now, level[operand->index()]);
+      }
+      for (const Instruction* before : op->control_predecessors()) now = std::max(now, level[before->index()]);
+      if (made_.written[i]) {
+        const int g = group_of_[i];
+        inside_.ForLeaves(op, [&](const Instruction* leaf) {
+          if (MakerOf(leaf->index()) != g) now = std::max(now, level[leaf->index()] + kBetweenLevels);
+        });
+        now = std::max({now, level_[g], kBetweenLevels});
+        rises |= now > level_[g];
+        level_[g] = now;
+      }
+      level[i] = now;
+    }
   }
 }
 
@@ -148,6 +183,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (values_[g].empty()) continue;
     if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) continue;
     if (made_.owner[g] != nullptr && IsOfProduct(g)) continue;  // Products stay apart.
+    if (IsPlaced(At(g))) continue;
     const Shape* own = SpaceOf(g);
     if (own == nullptr || own->rank() == 0) continue;
     const bool is_reduction = ReductionOf(At(g)) != nullptr;
@@ -169,6 +205,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
         const bool narrow = ByteWidth(own->element_type()) < 2 || ByteWidth(theirs->element_type()) < 2;
         if (both_made && narrow) continue;
+        if (!GoTogether(At(g), At(other))) continue;
         if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
       }
@@ -225,11 +262,31 @@ int Grouper::LevelWith(int g, int other) const {
   return level;
 }
 
+bool Grouper::ReadsInPlace(int g, int other) const {
+  std::vector<const Instruction*> todo;
+  for (const int value : values_[g]) todo.push_back(At(value));
+  for (size_t next = 0; next < todo.size(); ++next) {
+    const Instruction* op = todo[next];
+    for (const Instruction* operand : op->operands()) {
+      if (!made_.IsInMemory(*operand)) {
+        if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
+        continue;
+      }
+      if (MakerOf(operand->index()) != other) continue;
+      const bool shifts = op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kPad || op->opcode() == Opcode::kConcatenate ||
+                          op->opcode() == Opcode::kReverse || op->opcode() == Opcode::kDynamicSlice;
+      // Nor a reduction, of which nothing is known before the end.
+      if (shifts || operand->shape().dims() != At(g)->shape().dims()) return false;
+    }
+  }
+  return true;
+}
+
 bool Grouper::CanJoin(int g, int other) {
   if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
   const Instruction* maker = At(other);
   if (!made_.recomputed[other] || !IsElementwise(maker->opcode()) || IsOfProduct(other) ||
-      maker->shape().dims() != At(g)->shape().dims()) {
+      maker->shape().dims() != At(g)->shape().dims() || !GoTogether(At(g), maker)) {
     return false;
   }
   // What else `g` reads waits for nothing that `other` makes, and stays below what reads either.
@@ -238,6 +295,7 @@ bool Grouper::CanJoin(int g, int other) {
     const int from = MakerOf(input);
     if (from == other || (from < 0 ? levels_[input] > 0 : level_[from] > level_[other])) return false;
   }
+  if (!ReadsInPlace(g, other)) return false;
   const int level = LevelWith(g, other);
   return level == level_[other] || LowestReader(other, g) > level;
 }

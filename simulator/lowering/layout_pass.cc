@@ -5,11 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
 #include "hlo/ir/unit_dims.h"
+#include "hlo/passes/dce_pass.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/preferred_order.h"
@@ -46,6 +48,7 @@ class LayoutAssigner {
         if (result != root->operand(k)) root->set_operand(k, result);
       }
     }
+    RoundCopies();
     for (int i = 0; i < n_; ++i) {
       Instruction* op = computation_->instruction(i);
       if (!op->shape().IsArray()) continue;
@@ -63,6 +66,13 @@ class LayoutAssigner {
     SetOrder(after, &to);
     return KeepsTiles(from, to, tiling_.sublanes);
   }
+  // No more than four times what it must.
+  bool PadsLittle(Shape shape, const Dims& order) const {
+    SetOrder(LeastPaddingOrder(shape, tiling_), &shape);
+    const double least = PaddedElements(shape, tiling_);
+    SetOrder(order, &shape);
+    return PaddedElements(shape, tiling_) <= 4 * least;
+  }
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }
 
@@ -71,6 +81,10 @@ class LayoutAssigner {
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
   void AssignReshape(Instruction* op);
+  // Copies that only products read, which round them, are rounded as they are written.
+  void RoundCopies();
+  // That in which most elements of the operands lie.
+  Dims OrderOfConcatenation(const Instruction& op) const;
 
   // The value in that layout: itself, or a copy.
   Instruction* As(Instruction* value, const Dims& order, bool is_written = false);
@@ -173,6 +187,31 @@ Instruction* LayoutAssigner::CopyBeforeReshape(Instruction* value, const Dims& o
   return made;
 }
 
+void LayoutAssigner::RoundCopies() {
+  const UserMap users(*computation_);
+  const auto rounds = [](const Instruction* user) {
+    const auto& precision = user->attrs().precision_config();
+    return (user->opcode() == Opcode::kDot || user->opcode() == Opcode::kConvolution) &&
+           precision.algorithm() == xla::PrecisionConfig::ALG_UNSET &&
+           absl::c_all_of(precision.operand_precision(), [](int p) { return p == xla::PrecisionConfig::DEFAULT; });
+  };
+  for (const auto& [key, copy] : copies_) {
+    if (copy->opcode() != Opcode::kCopy || copy->shape().element_type() != xla::F32 || copy->operand(0) != key.first) continue;
+    const auto readers = users.users(*copy);
+    if (readers.empty() || !absl::c_all_of(readers, rounds)) continue;
+    if (SizedOrder(copy->shape(), copy->shape().MinorToMajor()).front() == SizedOrder(copy->shape(), OrderOf(key.first)).front()) continue;
+    Shape shape = copy->shape();
+    shape.set_element_type(xla::BF16);
+    Instruction* rounded = computation_->Add(Opcode::kConvert, shape, {copy->operand(0)});
+    rounded->set_metadata(copy->metadata());
+    for (Instruction* reader : readers) {
+      for (int k = 0; k < reader->num_operands(); ++k) {
+        if (reader->operand(k) == copy) reader->set_operand(k, rounded);
+      }
+    }
+  }
+}
+
 void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
   std::vector<std::pair<Instruction*, Dims>> todo = {{value, order}};
   while (!todo.empty()) {
@@ -198,8 +237,9 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
         }
         const bool is_written = IsElementwise(made->opcode()) && made->shape().rank() > 1;
         if (!Known(from) && !Known(made) && is_written) {
-          // Written before it is spread: as it is made best.
-          Settle(made, NaturalOrder(made, LeastPaddingOrder(made->shape(), tiling_), tiling_));
+          // Written before it is spread: as it is made best, or else as it is read.
+          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_));
+          Settle(made, NaturalOrder(made, PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_), tiling_));
           if (!Known(from)) {
             orders_[from->index()] =
                 OrderThroughReshape(made->shape(), from->shape(), OrderOf(made)).value_or(RowMajorOrder(from->shape()));
@@ -220,7 +260,10 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
       }
       case Opcode::kReshape: {
         Instruction* from = op->operand(0);
-        todo.push_back({from, OrderThroughReshape(op->shape(), from->shape(), now).value_or(RowMajorOrder(from->shape()))});
+        Dims order = OrderThroughReshape(op->shape(), from->shape(), now).value_or(RowMajorOrder(from->shape()));
+        // Pieces of lanes would each fill a tile.
+        if (!PadsLittle(from->shape(), order)) order = LeastPaddingOrder(from->shape(), tiling_);
+        todo.push_back({from, order});
         break;
       }
       default:
@@ -278,6 +321,35 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   orders_[op->index()] = order;
 }
 
+Dims LayoutAssigner::OrderOfConcatenation(const Instruction& op) const {
+  // What convolutions slide over, rounded or not.
+  const auto slides = [&](const Instruction* value) {
+    return !state_.users.users(*value).empty() && absl::c_all_of(state_.users.users(*value), [&](const Instruction* user) {
+      return user->opcode() == Opcode::kConvolution && user->operand(0) == value;
+    });
+  };
+  const Instruction* value = &op;
+  const auto users = state_.users.users(op);
+  if (users.size() == 1 && users[0]->opcode() == Opcode::kConvert) value = users[0];
+  if (slides(value)) {
+    const ConvolutionView view(*state_.users.users(*value)[0]);
+    return OrderOfWindows(op.shape(), view.input_feature(), view.input_batch(), tiling_);
+  }
+  Dims best;
+  int64_t most = 0;
+  for (const Instruction* candidate : op.operands()) {
+    if (!Known(candidate)) continue;
+    int64_t elements = 0;
+    for (const Instruction* operand : op.operands()) {
+      if (Known(operand) && LiesAlike(operand->shape(), OrderOf(operand), OrderOf(candidate))) elements += operand->shape().NumElements();
+    }
+    if (elements <= most) continue;
+    most = elements;
+    best = OrderOf(candidate);
+  }
+  return best.empty() ? LeastPaddingOrder(op.shape(), tiling_) : best;
+}
+
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
   if (!from->shape().IsArray() || !Known(from)) return;
@@ -295,7 +367,19 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
   if (const Instruction* input = InputOfRunningFold(from); input != nullptr && input->shape().dims() == op->shape().dims()) {
     order = state_.IsFlexible(input) ? NaturalOrder(input, order, tiling_) : OrderOf(input);
   }
-  Need(op, 0, OrderThroughReshape(op->shape(), from->shape(), order).value_or(RowMajorOrder(from->shape())));
+  const auto through = [&](const Dims& of_result) {
+    return OrderThroughReshape(op->shape(), from->shape(), of_result).value_or(RowMajorOrder(from->shape()));
+  };
+  // Of pieces of both minor dimensions those go along lanes that fill more of them.
+  if (order == RowMajorOrder(op->shape()) && order.size() > 1 && !PadsLittle(from->shape(), through(order))) {
+    Dims turned = order;
+    std::swap(turned[0], turned[1]);
+    Shape one = from->shape(), other = from->shape();
+    SetOrder(through(order), &one);
+    SetOrder(through(turned), &other);
+    if (PaddedElements(other, tiling_) < PaddedElements(one, tiling_)) order = turned;
+  }
+  Need(op, 0, through(order));
   orders_[op->index()] = order;
 }
 
@@ -393,7 +477,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     }
     case Opcode::kConcatenate: {
-      order = Known(op->operand(0)) ? OrderOf(op->operand(0)) : LeastPaddingOrder(op->shape(), tiling_);
+      order = OrderOfConcatenation(*op);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }
@@ -432,6 +516,7 @@ absl::StatusOr<bool> LayoutPass::Run(std::unique_ptr<Module>* module) {
     if (computation->root() == nullptr || computation->is_fusion()) continue;
     RETURN_IF_ERROR(LayoutAssigner(computation.get(), tiling_).Run());
   }
+  EliminateDeadCode(module->get());
   return true;
 }
 

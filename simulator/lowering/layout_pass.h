@@ -11,8 +11,10 @@
 //   elementwise                                        as the operand of the same sizes; other such operands are copied
 //   transpose                                          moves nothing: its result lies as its operand does
 //   broadcast, iota                                    as whoever reads them needs it
-//   reshape that merges or splits dimensions           row-major on both sides
-// The layouts are written into the shapes; a copy is a `copy` from one layout to another.
+//   reshape that merges or splits dimensions           row-major on both sides, or turned where that pads less
+//   concatenation                                      as most of its operands; as convolutions want it that read it
+// The layouts are written into the shapes; a copy is a `copy` from one layout to another, or a `convert` to bf16 if only products
+// read it.
 // Example: dot f32[512,8,1024] = bf16[2048,512,8] x bf16[2048,1024] lies {2,0,1}: 512 and 1024 span the tiles. As a result
 // of the program it is wanted {2,1,0}: a copy.
 #ifndef TOROID_SIMULATOR_LOWERING_LAYOUT_PASS_H_

@@ -10,11 +10,13 @@
 #include "simulator/lowering/bfloat16_pass.h"
 #include "simulator/lowering/cumulative_sum_pass.h"
 #include "simulator/lowering/fusion_pass.h"
+#include "simulator/lowering/joined_dims_pass.h"
 #include "simulator/lowering/layout_pass.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/lowering/row_scatter_pass.h"
 #include "simulator/lowering/simplify_pass.h"
 #include "simulator/lowering/tiling.h"
+#include "simulator/lowering/update_copies_pass.h"
 #include "simulator/lowering/vector_product_pass.h"
 
 namespace toroid {
@@ -34,11 +36,14 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
   pipeline.Add<SplitCollectivesPass>()
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
-      .Add<VectorProductPass>()
+      .Add<VectorProductPass>(core.matrix().tile())
+      .Add<SimplifyPass>(/*keeps_barriers=*/true)
+      .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>()
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)
+      .Add<UpdateCopiesPass>()
       .Add<FusionPass>(tiling);
   if (core.program_memory_share() > 0) {
     pipeline.Add<RematerializationPass>(

@@ -46,6 +46,13 @@ class Simplifier {
   absl::StatusOr<bool> Run() {
     const int n = computation_->size();
     now_.assign(n, nullptr);
+    is_cut_.assign(n, true);
+    is_cut_[computation_->root()->index()] = false;
+    for (const auto& op : computation_->instructions()) {
+      for (const Instruction* operand : op->operands()) {
+        if (op->opcode() != Opcode::kSlice) is_cut_[operand->index()] = false;
+      }
+    }
     for (int i = 0; i < n; ++i) {
       Instruction* op = computation_->instruction(i);
       for (int k = 0; k < op->num_operands(); ++k) {
@@ -74,6 +81,8 @@ class Simplifier {
   Instruction* SimplifiedTranspose(Instruction* transpose);
   Instruction* SimplifiedBroadcast(Instruction* broadcast);
   Instruction* SimplifiedReduce(Instruction* reduce);
+  Instruction* SimplifiedSlice(Instruction* slice);
+  Instruction* SimplifiedWindows(Instruction* reduce_window);
   Instruction* WithoutTransposedOperand(Instruction* dot);
   Instruction* ProductOfBroadcasts(Instruction* dot);
   Instruction* SameAsBefore(Instruction* op);
@@ -90,6 +99,7 @@ class Simplifier {
   const std::vector<std::string>& texts_;
   const Walk walk_;
   std::vector<Instruction*> now_;
+  std::vector<bool> is_cut_;  // By index: only slices read it.
   absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
   std::string scratch_;
   bool changed_ = false;
@@ -103,6 +113,10 @@ Instruction* Simplifier::Simplified(Instruction* op) {
       return SimplifiedTranspose(op);
     case Opcode::kBroadcast:
       return SimplifiedBroadcast(op);
+    case Opcode::kSlice:
+      return SimplifiedSlice(op);
+    case Opcode::kReduceWindow:
+      return SimplifiedWindows(op);
     case Opcode::kDot:
       return DotView(*op).lhs_contracting().empty() ? ProductOfBroadcasts(op) : WithoutTransposedOperand(op);
     case Opcode::kConvert:
@@ -217,6 +231,58 @@ Instruction* Simplifier::SimplifiedBroadcast(Instruction* broadcast) {
     return direct;
   }
   return nullptr;
+}
+
+// A piece of what a padding makes: padded by less, or cut.
+Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
+  const Instruction* pad = slice->operand(0);
+  if (pad->opcode() != Opcode::kPad || pad->index() >= static_cast<int>(is_cut_.size()) || !is_cut_[pad->index()]) return nullptr;
+  const SliceView cut(*slice);
+  const PadView around(*pad);
+  Instruction* x = pad->operand(0);
+  std::vector<EdgePadding> left(x->shape().rank());
+  for (int d = 0; d < x->shape().rank(); ++d) {
+    if (cut[d].stride != 1 || around[d].interior != 0) return nullptr;
+    left[d].low = around[d].low - cut[d].start;
+    left[d].high = slice->shape().dim(d) - x->shape().dim(d) - left[d].low;
+    // All of it is padding.
+    if (left[d].low >= slice->shape().dim(d) || left[d].high >= slice->shape().dim(d)) return nullptr;
+  }
+  xla::HloInstructionProto* attrs;
+  Instruction* less = computation_->Add(Opcode::kPad, slice->shape(), {x, pad->operand(1)}, &attrs);
+  for (int d = 0; d < x->shape().rank(); ++d) {
+    attrs->mutable_padding_config()->add_dimensions();
+    PadView::Set(attrs, d, left[d]);
+  }
+  less->set_metadata(slice->metadata());
+  return less;
+}
+
+// Windows over an array that was padded with what they begin with: their own padding.
+Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
+  if (reduce_window->num_operands() != 2 || !reduce_window->shape().IsArray()) return nullptr;
+  const Instruction* pad = reduce_window->operand(0);
+  if (pad->opcode() != Opcode::kPad) return nullptr;
+  const auto is_same = [](const Instruction* a, const Instruction* b) {
+    if (a == b) return true;
+    const auto x = SplatOf(a), y = SplatOf(b);
+    return x.has_value() && x == y && a->shape().element_type() == b->shape().element_type();
+  };
+  if (!is_same(pad->operand(1), reduce_window->operand(1))) return nullptr;
+  const WindowView windows(*reduce_window);
+  const PadView around(*pad);
+  std::vector<WindowDim> wider(windows.rank());
+  for (int d = 0; d < windows.rank(); ++d) {
+    wider[d] = windows[d];
+    if (around[d].low < 0 || around[d].high < 0 || wider[d].base_dilation != 1) return nullptr;
+    wider[d].padding_low += around[d].low;
+    wider[d].padding_high += around[d].high;
+    wider[d].base_dilation = around[d].interior + 1;
+  }
+  Instruction* direct = computation_->AddClone(*reduce_window, reduce_window->shape(), {pad->operand(0), reduce_window->operand(1)});
+  xla::HloInstructionProto* attrs = direct->MutableAttrs();
+  for (int d = 0; d < windows.rank(); ++d) WindowView::Set(attrs, d, wider[d]);
+  return direct;
 }
 
 // Over dimensions of one element, from the neutral element: nothing is added to anything.
@@ -370,7 +436,7 @@ absl::StatusOr<bool> SimplifyPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (const auto& computation : (*module)->computations()) {
     if (!runs[computation->index()]) continue;
-    const bool has_barrier = absl::c_any_of(computation->instructions(), [](const auto& op) {
+    const bool has_barrier = !keeps_barriers_ && absl::c_any_of(computation->instructions(), [](const auto& op) {
       return op->opcode() == Opcode::kOptimizationBarrier;
     });
     ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts, Walk::kMerges).Run());

@@ -7,6 +7,8 @@
 //   dot(transpose(x), y), while free dimensions keep their order             => dot(x, y) with other dimension numbers
 //   dot(x, y) that contracts nothing                                         => broadcast(x) * broadcast(y)
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
+//   slice(pad(x)), if only slices read the pad                               => pad(x) by less
+//   reduce-window(pad(x, v), v)                                              => reduce-window(x, v), padded and dilated
 //   get-tuple-element(tuple(.., x, ..))                                      => x
 //   Sharding annotations                                                     => x
 //   two of the same op, operands and attributes                              => one
@@ -25,8 +27,13 @@ namespace toroid {
 
 class SimplifyPass : public Pass {
  public:
+  // `keeps_barriers`: for a pass after which comes another one.
+  explicit SimplifyPass(bool keeps_barriers = false) : keeps_barriers_(keeps_barriers) {}
   absl::string_view name() const override { return "simplify"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  const bool keeps_barriers_;
 };
 
 }  // namespace toroid

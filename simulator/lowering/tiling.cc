@@ -32,6 +32,8 @@ bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
          PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
 }
 
+bool IsMadeInPlace(const Instruction& op) { return op.opcode() == Opcode::kConcatenate && op.num_operands() > 4; }
+
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
   const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
   if (second_minor <= quarter && element_bytes >= 4) return quarter;
@@ -73,6 +75,16 @@ double PaddedBytes(const Shape& shape, const Tiling& tiling) {
   return PaddedElements(shape, tiling) * static_cast<double>(ByteWidth(shape.element_type()));
 }
 
+double TilesOf(const Shape& shape, const Tiling& tiling) {
+  const double elements = PaddedElements(shape, tiling);
+  int64_t rows = tiling.sublanes;
+  if (shape.IsArray()) {
+    const Dims order = PhysicalOrder(shape);
+    if (order.size() >= 2) rows = RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling);
+  }
+  return elements / static_cast<double>(rows * tiling.lanes);
+}
+
 Dims PhysicalOrder(const Shape& shape) {
   Dims order;
   for (const int64_t d : shape.MinorToMajor()) {
@@ -92,7 +104,7 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling) {
   const int64_t width = ByteWidth(shape.element_type());
   const double elements = static_cast<double>(shape.NumElements());
   double least = 0;
-  bool best_is_whole = false;
+  bool best_is_whole = false, is_first = false;
   int64_t best_minor = -1, best_second = -1;
   // In the order of preference: row-major first.
   for (const int64_t minor : sized) {
@@ -100,9 +112,10 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling) {
       if (second == minor) continue;
       const double outer = elements / (static_cast<double>(shape.dim(minor)) * static_cast<double>(shape.dim(second)));
       const double padded = PaddedElements(outer, shape.dim(second), shape.dim(minor), width, tiling);
-      // Of two that pad alike the one whose tiles have all their rows.
+      // Of two that pad alike row-major, or else the one whose tiles have all their rows.
       const bool is_whole = shape.dim(second) >= tiling.sublanes;
-      if (best_minor >= 0 && (padded > least || (padded == least && (best_is_whole || !is_whole)))) continue;
+      if (best_minor >= 0 && (padded > least || (padded == least && (is_first || best_is_whole || !is_whole)))) continue;
+      is_first = best_minor < 0;
       least = padded;
       best_is_whole = is_whole;
       best_minor = minor;

@@ -28,8 +28,14 @@ double PaddedBytes(const Shape& shape, const Tiling& tiling);
 // PaddedElements of an array whose two minor dimensions have these extents, all others together `outer`.
 double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling);
 
+// Tiles of an array, whatever rows they have: as many vector registers as it fills, in part or whole.
+double TilesOf(const Shape& shape, const Tiling& tiling);
+
 // A slice that begins where its operand does and has as many tiles: the same memory, with more of it padding.
 bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling);
+
+// A concatenation of so many arrays that each is written to its place by who makes it.
+bool IsMadeInPlace(const Instruction& op);
 
 // Rows of a tile of an array with that second-minor extent.
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling);

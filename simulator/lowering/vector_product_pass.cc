@@ -1,6 +1,7 @@
 #include "simulator/lowering/vector_product_pass.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "hlo/base/status.h"
@@ -52,38 +53,76 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   vector = b->Convert(b->Transpose(b->Reshape(vector, sizes), permutation), xla::F32);
   matrix = b->Convert(matrix, xla::F32);
   Instruction* sum = b->Sum(b->Multiply(matrix, b->Broadcast(vector, matrix->shape().dims(), places)), places);
-  return b->Convert(b->Reshape(sum, dot->shape().dims()), dot->shape().element_type());
+  return b->Reshape(b->Convert(sum, dot->shape().element_type()), dot->shape().dims());
 }
 
-// Both sides have batch and contracted dimensions alone, but for those of one element: a vector each for each of the batch.
-bool IsOfVectorPairs(const Instruction& op) {
-  if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return false;
+// The side that has batch and contracted dimensions alone, but for those of one element: a vector for each of the batch; -1 if
+// none has. Nor where it has no others and the matrices of the other side have `least` rows and columns.
+int VectorSideOfBatch(const Instruction& op, int64_t least) {
+  if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return -1;
   const DotView view(op);
-  if (view.lhs_batch().empty() || op.shape().NumElements() == 0) return false;
-  int64_t own = 1;
+  if (view.lhs_batch().empty() || op.shape().NumElements() == 0) return -1;
+  int64_t own = 1, contracted = 1;
   for (const int64_t d : view.lhs_batch()) own *= op.operand(0)->shape().dim(d);
-  const auto is_vector = [&](const Instruction* operand) {
-    return IsFloat(operand->shape()) && operand->shape().rank() == static_cast<int>(view.lhs_batch().size() + view.lhs_contracting().size());
-  };
-  return own > 1 && is_vector(op.operand(0)) && is_vector(op.operand(1));
+  for (const int64_t d : view.lhs_contracting()) contracted *= op.operand(0)->shape().dim(d);
+  if (own == 1) return -1;
+  for (const int side : {1, 0}) {
+    const Shape& shape = op.operand(side)->shape();
+    if (!IsFloat(shape) || !IsFloat(op.operand(1 - side)->shape())) return -1;
+    const size_t bound = view.lhs_batch().size() + view.lhs_contracting().size();
+    if (shape.NumElements() != own * contracted) continue;
+    // What fills a tile is multiplied there, but not under a dimension of one element.
+    const int64_t free = op.operand(1 - side)->shape().NumElements() / (own * std::max<int64_t>(1, contracted));
+    if (std::min(contracted, free) < least || static_cast<size_t>(shape.rank()) > bound) return side;
+  }
+  return -1;
 }
 
-Instruction* PairsAsSum(Instruction* dot, InstructionBuilder* b) {
+Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
   const DotView view(*dot);
   b->set_metadata(dot->metadata());
-  Instruction* left = dot->operand(0);
-  Dims permutation(left->shape().rank(), 0), batch_first;
-  for (size_t i = 0; i < view.lhs_batch().size(); ++i) permutation[view.lhs_batch()[i]] = view.rhs_batch()[i];
-  for (size_t i = 0; i < view.lhs_contracting().size(); ++i) permutation[view.lhs_contracting()[i]] = view.rhs_contracting()[i];
-  Instruction* right = b->Convert(b->Transpose(dot->operand(1), permutation), xla::F32);
-  const Dims contracted(view.lhs_contracting().begin(), view.lhs_contracting().end());
-  Instruction* product = b->Multiply(b->Convert(left, xla::F32), right);
-  Instruction* sum = contracted.empty() ? product : b->Sum(product, contracted);
-  // What is left of the left side's dimensions, in the order of the batch.
-  for (const int64_t d : view.lhs_batch()) {
-    batch_first.push_back(d - std::count_if(contracted.begin(), contracted.end(), [d](int64_t c) { return c < d; }));
+  const auto of_vector = [&](bool batch) {
+    return side == 0 ? (batch ? view.lhs_batch() : view.lhs_contracting()) : (batch ? view.rhs_batch() : view.rhs_contracting());
+  };
+  const auto of_matrix = [&](bool batch) {
+    return side == 1 ? (batch ? view.lhs_batch() : view.lhs_contracting()) : (batch ? view.rhs_batch() : view.rhs_contracting());
+  };
+  Instruction* matrix = b->Convert(dot->operand(1 - side), xla::F32);
+  // Without its dimensions of one element that are neither.
+  Dims numbers(dot->operand(side)->shape().rank(), -1), sizes;
+  for (int64_t d = 0; d < dot->operand(side)->shape().rank(); ++d) {
+    const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
+    if (!among(of_vector(true)) && !among(of_vector(false))) continue;
+    numbers[d] = static_cast<int64_t>(sizes.size());
+    sizes.push_back(dot->operand(side)->shape().dim(d));
   }
-  return b->Convert(b->Transpose(sum, batch_first), dot->shape().element_type());
+  Instruction* vector = b->Convert(b->Reshape(dot->operand(side), sizes), xla::F32);
+  // Dimensions of the vector in the order in which the matrix has them.
+  std::vector<std::pair<int64_t, int64_t>> places;  // In the matrix, in the vector.
+  for (const bool batch : {true, false}) {
+    for (size_t i = 0; i < of_vector(batch).size(); ++i) places.push_back({of_matrix(batch)[i], numbers[of_vector(batch)[i]]});
+  }
+  std::sort(places.begin(), places.end());
+  Dims permutation, into;
+  for (const auto& [in_matrix, in_vector] : places) {
+    into.push_back(in_matrix);
+    permutation.push_back(in_vector);
+  }
+  vector = b->Transpose(vector, permutation);
+  if (static_cast<int>(into.size()) < matrix->shape().rank()) vector = b->Broadcast(vector, matrix->shape().dims(), into);
+  Instruction* product = side == 1 ? b->Multiply(matrix, vector) : b->Multiply(vector, matrix);
+  const Dims contracted(of_matrix(false).begin(), of_matrix(false).end());
+  Instruction* sum = contracted.empty() ? product : b->Sum(product, contracted);
+  // What is left of the matrix's dimensions: the batch in its order, then the others.
+  const auto left = [&](int64_t d) { return d - std::count_if(contracted.begin(), contracted.end(), [d](int64_t c) { return c < d; }); };
+  Dims order;
+  for (const int64_t d : of_matrix(true)) order.push_back(left(d));
+  for (int64_t d = 0; d < matrix->shape().rank(); ++d) {
+    const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
+    if (!among(of_matrix(true)) && !among(contracted)) order.push_back(left(d));
+  }
+  // Rounded as it is written.
+  return b->Reshape(b->Transpose(b->Convert(sum, dot->shape().element_type()), order), dot->shape().dims());
 }
 
 }  // namespace
@@ -99,10 +138,10 @@ absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
     for (int i = 0; i < n; ++i) {
       Instruction* op = computation->instruction(i);
       const int side = VectorSide(*op);
-      const bool is_of_pairs = IsOfVectorPairs(*op);
-      if (side < 0 && !is_of_pairs) continue;
+      const int side_of_batch = VectorSideOfBatch(*op, tile_ / 2);
+      if (side < 0 && side_of_batch < 0) continue;
       InstructionBuilder builder(computation);
-      now[i] = is_of_pairs ? PairsAsSum(op, &builder) : AsSum(op, side, &builder);
+      now[i] = side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);
       RETURN_IF_ERROR(builder.status());
       here = true;
     }

@@ -1,8 +1,9 @@
 // Turns products with a vector into multiplications and a sum, which the vector unit does.
 //
 //   dot(A, v), v without dimensions but those that are contracted  =>  reduce(A * broadcast(v), add)
-//   dot(V, W), batch and contracted dimensions alone                      =>  reduce(V * transpose(W), add)
-// Matrix units would hold a tile for one row that passes it. Products of matrices with several vectors (batch dimensions) stay.
+//   dot(B, V), V of batch and contracted dimensions alone                 =>  reduce(B * broadcast(V), add)
+// Matrix units would hold a tile for one row that passes it. Where each matrix of a batch fills half a tile, rows and columns, they
+// do it nevertheless.
 // Example: f32[4096] = f32[4096,4096] x f32[4096]. Products of bf16 are added in f32.
 // Source: XLA's algebraic simplifier (dot strength reduction); seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_
@@ -16,8 +17,13 @@ namespace toroid {
 
 class VectorProductPass : public Pass {
  public:
+  // `tile`: rows and columns of a matrix unit.
+  explicit VectorProductPass(int64_t tile) : tile_(tile) {}
   absl::string_view name() const override { return "vector_product"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  const int64_t tile_;
 };
 
 }  // namespace toroid

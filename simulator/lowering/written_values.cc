@@ -21,6 +21,12 @@ constexpr int64_t kMostRecomputed = 64;
 constexpr int kLongestEpilogue = 48;
 // A dot runs inside of the one that reads it if it gives at most so many features; the reader at least half and at most as many.
 constexpr int64_t kNestedFeatures = 1024;
+// Instructions that are looked at to see whether one value is made from another.
+constexpr int kMostSteps = 20000;
+// What has fewer elements than this share of a value costs nothing to read for it.
+constexpr double kSmallPart = 0.02;
+// Groups that read a value are told apart up to this number.
+constexpr size_t kMostReaders = 16;
 
 bool HasNoTime(const Instruction& op) {
   const Opcode opcode = op.opcode();
@@ -60,7 +66,8 @@ class Finder {
     values_.recomputed.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
       values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes) ||
-                              (Places(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i));
+                              (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
+                              (MovesRows(*At(i)) && !IsResult(*At(i)));
     }
   }
 
@@ -68,6 +75,8 @@ class Finder {
     FindArithmetic();
     TakeEpilogues();
     TakeConverts();
+    // What is read by fewer groups once others are written need not be written itself.
+    Write();
     Write();
     TakeReductions();
     return std::move(values_);
@@ -92,12 +101,36 @@ class Finder {
                              absl::c_all_of(users_.users(*user), takes));
     });
   }
+  // To be placed beside others, with another slice of as many elements: they are made together.
+  bool HasSibling(const Instruction& slice) const {
+    const bool is_placed = absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
+    return is_placed && absl::c_any_of(users_.users(*slice.operand(0)), [&](const Instruction* user) {
+      return user != &slice && user->opcode() == Opcode::kSlice && user->shape().dims() == slice.shape().dims();
+    });
+  }
+  // A copy in which the minor dimension stays: rows are read from where they are.
+  bool MovesRows(const Instruction& op) const {
+    if (op.opcode() != Opcode::kCopy || !op.control_predecessors().empty()) return false;
+    const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+    if (before.size() < 2 || after.size() < 2 || before[0] != after[0] || before == after) return false;
+    return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
+  }
+  bool IsResult(const Instruction& op) const {
+    return &op == computation_.root() || absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+             return user == computation_.root() && user->opcode() == Opcode::kTuple;
+           });
+  }
   static bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
-  // A concatenation of whole tiles that only products read.
-  bool JoinsTilesForProducts(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp); }
+  // A concatenation that only products read, of whole tiles.
+  bool JoinsTilesForProducts(const Instruction& op) const {
+    // What convolutions slide over may be put together in any place.
+    if (op.opcode() == Opcode::kConcatenate && !IsMadeInPlace(op) && IsReadByProducts(op, IsConvolution)) return true;
+    return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp);
+  }
+  static bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
   bool JoinsTilesForDots(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsDot); }
   bool JoinsTiles(const Instruction& op) const {
-    if (op.opcode() != Opcode::kConcatenate) return false;
+    if (op.opcode() != Opcode::kConcatenate || IsMadeInPlace(op)) return false;
     const Dims order = PhysicalOrder(op.shape());
     for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
       if (order[i] != op.dimension()) continue;
@@ -161,15 +194,17 @@ class Finder {
 
   void Write();
   bool MustBeWritten(const Instruction* op) const;
-  // How many groups would make each value anew, by index.
+  // Which groups would make each value anew, by index; some of them if there are many.
   void CountReaders();
-  // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + (r - 1) are moved.
+  // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + r are moved.
   bool IsWorthWriting(const Instruction* op);
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
-  // Of the value, or of what is made from it elementwise, that wait for nothing that `value` does not.
+  // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
+  // What `later` is made from, group by group, contains `value`, or is too much to look at.
+  bool DependsOn(const Instruction* later, const Instruction* value) const;
 
   const Computation& computation_;
   const UserMap& users_;
@@ -178,7 +213,8 @@ class Finder {
   WrittenValues values_;
   InsideOfGroups inside_;
   std::vector<bool> made_;
-  std::vector<int64_t> readers_;
+  std::vector<std::vector<int>> readers_;
+  std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
 };
 
 void Finder::TakeEpilogue(const Instruction* dot) {
@@ -201,13 +237,15 @@ void Finder::TakeEpilogue(const Instruction* dot) {
   open(dot);
   size_t best_size = 1;
   const Instruction* best = dot;
+  // The narrowest of the values in which the group may end: that is written if several groups make the last one from it.
+  size_t narrow_size = 1;
   while (!next.empty() && members.size() <= kLongestEpilogue) {
     const int i = next.top();
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
     const bool in_place = IsInPlace(*user);
     if (!values_.recomputed[i] || values_.owner[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
-        !(IsElementwise(user->opcode()) || in_place)) {
+        !(IsElementwise(user->opcode()) || in_place) || user->opcode() == Opcode::kCopy) {
       break;
     }
     members.push_back(user);
@@ -223,8 +261,15 @@ void Finder::TakeEpilogue(const Instruction* dot) {
     if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) && !in_place) {
       best_size = members.size();
       best = user;
+      if (ByteWidth(user->shape().element_type()) <= ByteWidth(members[narrow_size - 1]->shape().element_type())) {
+        narrow_size = best_size;
+      }
     }
     if (is_root) break;
+  }
+  if (narrow_size < best_size && distinct_users(best).size() > 1 && !MustBeWritten(best)) {
+    best_size = narrow_size;
+    best = members[narrow_size - 1];
   }
   for (size_t m = 0; m < best_size; ++m) values_.owner[members[m]->index()] = best;
 }
@@ -304,29 +349,37 @@ bool Finder::MustBeWritten(const Instruction* op) const {
 }
 
 void Finder::CountReaders() {
-  readers_.assign(n_, 0);
+  readers_.assign(n_, {});
   for (int i = n_ - 1; i >= 0; --i) {
     const Instruction* op = At(i);
-    int64_t groups = op == computation_.root() ? 1 : 0;
-    const Instruction* last = nullptr;
+    std::vector<int>& groups = readers_[i];
+    const auto add = [&groups](int group) {
+      if (groups.size() < kMostReaders && !absl::c_linear_search(groups, group)) groups.push_back(group);
+    };
+    if (op == computation_.root()) add(i);
     for (const Instruction* user : users_.users(*op)) {
-      if (user == last) continue;
-      last = user;
       const int u = user->index();
       const Instruction* end = values_.owner[u] != nullptr ? values_.owner[u] : user;
-      groups += values_.owner[u] != nullptr || !values_.recomputed[u] ? 1 : readers_[end->index()];
+      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u] && !MustBeWritten(user)) {
+        for (const int group : readers_[u]) add(group);
+      } else {
+        // A result of the program is its own group.
+        add(user == computation_.root() && user->opcode() == Opcode::kTuple ? i : end->index());
+      }
     }
-    readers_[i] = std::min<int64_t>(groups, 1 << 20);
   }
 }
 
 bool Finder::IsWorthWriting(const Instruction* op) {
-  const int64_t readers = readers_[op->index()];
+  const auto readers = static_cast<double>(readers_[op->index()].size());
   if (!made_[op->index()] || op->shape().rank() == 0 || readers < 2) return false;
-  int64_t arrays = 0;
-  const int64_t size = op->shape().NumElements();
-  inside_.ForLeaves(op, [&](const Instruction* leaf) { arrays += leaf->shape().NumElements() == size; });
-  return arrays * readers > arrays + readers;
+  double arrays = 0;
+  const auto size = static_cast<double>(op->shape().NumElements());
+  inside_.ForLeaves(op, [&](const Instruction* leaf) {
+    const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
+    if (part > kSmallPart) arrays += std::min(1.0, part);
+  });
+  return arrays * readers > arrays + 1 + readers;
 }
 
 void Finder::Write() {
@@ -335,6 +388,7 @@ void Finder::Write() {
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     if (HasNoTime(*op)) continue;
+    values_.written[i] = values_.renamed[i] = false;
     if (values_.owner[i] != nullptr) {
       values_.written[i] = values_.owner[i] == op;
       continue;
@@ -343,7 +397,8 @@ void Finder::Write() {
       values_.written[i] = true;
       continue;
     }
-    const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape || IsFirstOfTiles(*op, tiling_);
+    const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape ||
+                         (IsFirstOfTiles(*op, tiling_) && !HasSibling(*op));
     if (is_name && values_.IsInMemory(*op->operand(0))) {
       values_.renamed[i] = true;
       continue;
@@ -372,23 +427,51 @@ std::vector<int> Finder::Levels() const {
   return level;
 }
 
+bool Finder::DependsOn(const Instruction* later, const Instruction* value) const {
+  std::vector<bool> seen(n_, false);
+  std::vector<const Instruction*> todo = {later};
+  const auto visit = [&](const Instruction* op) {
+    if (seen[op->index()]) return;
+    seen[op->index()] = true;
+    todo.push_back(op);
+  };
+  for (int steps = 0; !todo.empty(); ++steps) {
+    if (steps > kMostSteps) return true;
+    const Instruction* op = todo.back();
+    todo.pop_back();
+    if (op == value) return true;
+    for (const Instruction* operand : op->operands()) visit(operand);
+    for (const Instruction* before : op->control_predecessors()) visit(before);
+    // A group is made as one.
+    const Instruction* owner = values_.owner[op->index()];
+    if (owner != nullptr && owner != op) visit(owner);
+    for (const Instruction* reduction : joined_[op->index()]) visit(reduction);
+  }
+  return false;
+}
+
 std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, const std::vector<int>& level) {
   std::vector<const Instruction*> found, todo = {value};
   for (size_t next = 0; next < todo.size() && next < 16; ++next) {
     for (const Instruction* user : users_.users(*todo[next])) {
       const int u = user->index();
       if (user->opcode() == Opcode::kReduce) {
-        if (!user->shape().IsArray() || user->num_operands() != 2 || values_.owner[u] != nullptr ||
-            user->operand(1)->opcode() != Opcode::kConstant || std::find(found.begin(), found.end(), user) != found.end()) {
-          continue;
-        }
+        // From constants; of one array, or of it and numbers of its elements.
+        const int arrays = user->num_operands() / 2;
+        const bool from_constants = absl::c_all_of(user->operands().subspan(arrays), [](const Instruction* init) {
+          return init->opcode() == Opcode::kConstant;
+        });
+        if (arrays > 2 || !from_constants || values_.owner[u] != nullptr || absl::c_linear_search(found, user)) continue;
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
-          waits |= values_.SourceOf(leaf) != value && level[leaf->index()] >= level[value->index()];
+          const Instruction* source = values_.SourceOf(leaf);
+          if (source == value || level[leaf->index()] < level[value->index()]) return;
+          // The value can be made later, if this one is not made from it.
+          waits |= DependsOn(source, value);
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 (IsElementwise(user->opcode()) || IsInPlace(*user)) &&
+                 (IsElementwise(user->opcode()) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
                  user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }
@@ -399,6 +482,7 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
 
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
+  joined_.assign(n_, {});
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
     if (!values_.written[i] || !value->shape().IsArray()) continue;
@@ -406,10 +490,17 @@ void Finder::TakeReductions() {
                                                     value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(values_.recomputed[i] && made_[i] && value->shape().rank() > 0)) continue;
     int direct = 0;
+    const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
+      if (first != nullptr && (reduction->operand(0) != value || first->operand(0) != value ||
+                               (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
+        continue;
+      }
       values_.owner[reduction->index()] = value;
+      joined_[i].push_back(reduction);
       direct += reduction->operand(0) == value;
-      if (of_product) break;
+      // With the first one others of what is written: along other dimensions, or the largest with its place.
+      if (of_product && first == nullptr) first = reduction;
     }
     if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
       values_.only_joined[i] = true;
@@ -434,6 +525,15 @@ int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
   return static_cast<int64_t>(found.size());
 }
 
+namespace {
+
+bool LanesStay(const Instruction& op) {
+  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+  return before.empty() || after.empty() || before[0] == after[0];
+}
+
+}  // namespace
+
 bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
   if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
   switch (op.opcode()) {
@@ -450,6 +550,9 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
       return true;
     case Opcode::kReshape:
       return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
+    case Opcode::kConvert:
+      // A copy that rounds.
+      return LanesStay(op);
     default:
       return IsElementwise(op.opcode());
   }

@@ -1,7 +1,10 @@
 // Times of single groups: what bounds them, and figures known in advance.
 #include "simulator/chip/chip_model.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
 #include "simulator/lowering/lower.h"
@@ -46,6 +49,51 @@ TEST(ChipModelTest, ALargeDotReachesNineTenthsOfThePeakAndIsBoundByMatrixUnits) 
   EXPECT_NEAR(static_cast<double>(time.roofline_picoseconds), 2.231e9, 0.001e9);
   EXPECT_GT(time.picoseconds, time.roofline_picoseconds);
   EXPECT_LT(static_cast<double>(time.picoseconds), 1.1 * static_cast<double>(time.roofline_picoseconds));
+}
+
+// Steps of a chain: `step`, $ being what was made last; x and y are arrays, c and d scalars everywhere.
+double ChainTime(absl::string_view shape, absl::string_view step, int steps) {
+  std::string text = absl::StrCat("ENTRY main { x = ", shape, " parameter(0) y = ", shape, " parameter(1) s = ", shape.substr(0, 3),
+                                  "[] constant(2) c = ", shape, " broadcast(s), dimensions={} p0 = ", shape, " negate(x)\n");
+  for (int i = 1; i <= steps; ++i) {
+    absl::StrAppend(&text, i == steps ? "ROOT " : "", "p", i, " = ", shape, " ",
+                    absl::StrReplaceAll(step, {{"$", absl::StrCat("p", i - 1)}}), "\n");
+  }
+  return static_cast<double>(TimeOfRoot(text + "}").picoseconds) * 1e-6;
+}
+
+// As Google's compiler estimates them, to 3 %.
+TEST(ChipModelTest, ChainsTakeSlotsAndALoadForEachArrayThatAStepReads) {
+  EXPECT_NEAR(ChainTime("f32[2048,1024]", "add($, y)", 32), 111.2, 3);
+  EXPECT_NEAR(ChainTime("f32[2048,1024]", "tanh($)", 32), 76.0, 2);
+  EXPECT_NEAR(ChainTime("f32[2048,1024]", "floor($)", 32) + 0.5 * 32 * 2.179, 145.7, 4);
+  EXPECT_NEAR(ChainTime("s32[2048,1024]", "remainder($, y)", 8), 311.6, 20);
+  EXPECT_NEAR(ChainTime("f32[2048,1024]", "sqrt($)", 32), ChainTime("f32[2048,1024]", "abs($)", 32), 0.001);
+}
+
+TEST(ChipModelTest, ATileOfFewRowsFillsARegister) {
+  EXPECT_NEAR(ChainTime("f32[21,4,9000]", "add($, y)", 48), ChainTime("f32[21,8,9000]", "add($, y)", 48), 3);
+  EXPECT_NEAR(ChainTime("f32[21,2,9000]", "add($, y)", 48), ChainTime("f32[21,8,9000]", "add($, y)", 48), 3);
+}
+
+TEST(ChipModelTest, EachSliceOfAnArrayIsReadForItself) {
+  const GroupTime time = TimeOfRoot(R"(ENTRY main {
+    x = f32[2056,1024] parameter(0)
+    a = f32[2048,1024] slice(x), slice={[0:2048], [0:1024]}
+    b = f32[2048,1024] slice(x), slice={[1:2049], [0:1024]}
+    c = f32[2048,1024] slice(x), slice={[2:2050], [0:1024]}
+    d = f32[2048,1024] subtract(a, b)
+    ROOT e = f32[2048,1024] add(d, c) })");
+  EXPECT_EQ(time.bytes, 4.0 * 4 * 2048 * 1024);
+  EXPECT_NEAR(static_cast<double>(time.picoseconds), 83.7e6, 2e6);
+}
+
+TEST(ChipModelTest, ACopyIsAsFastAsMemory) {
+  const GroupTime time = TimeOfRoot(R"(ENTRY main {
+    x = f32[16,1024,512] parameter(0)
+    t = f32[1024,16,512] transpose(x), dimensions={1,0,2}
+    ROOT r = f32[1024,16,512] copy(t) })");
+  EXPECT_NEAR(static_cast<double>(time.picoseconds), 162e6, 2e6);
 }
 
 TEST(ChipModelTest, AnAdditionIsBoundByMemory) {
@@ -181,6 +229,37 @@ TEST(ChipModelTest, EveryOpAloneHasAFiniteTime) {
     EXPECT_GE(time.picoseconds, 0);
     EXPECT_LT(time.picoseconds, 1'000'000'000);
   }
+}
+
+// 16 images; each position takes as long as the smaller side of a tile of the kernel has rows, but no less than the images.
+TEST(ChipModelTest, ATransposedConvolutionOfFewFeaturesLoadsSmallTiles) {
+  const auto time = [](int inputs, int outputs) {
+    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[16,16,16,", inputs, "] parameter(0) k = bf16[4,4,", inputs, ",", outputs,
+                                        "] parameter(1) ROOT c = bf16[16,32,32,", outputs,
+                                        "] convolution(x, k), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f }"));
+  };
+  EXPECT_NEAR(time(128, 128), 287.6, 0.04 * 287.6);
+  EXPECT_NEAR(time(64, 128), 147.6, 0.04 * 147.6);
+  EXPECT_NEAR(time(128, 64), 147.6, 0.04 * 147.6);
+  EXPECT_NEAR(time(128, 8), 40.7, 0.04 * 40.7);
+}
+
+TEST(ChipModelTest, TheGradientOfADepthwiseKernelNeedsNoMatrixUnit) {
+  const double time = ConvolutionTime(R"(ENTRY main {
+    x = bf16[8,28,28,192] parameter(0) y = bf16[8,28,28,192] parameter(1)
+    ROOT c = bf16[3,3,1,192] convolution(x, y), window={size=28x28 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf, batch_group_count=192 })");
+  EXPECT_NEAR(time, 32.2, 4);
+}
+
+TEST(ChipModelTest, ImagesAreRowsOfTiles) {
+  const auto time = [](int images) {
+    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[", images, ",56,56,128] parameter(0) k = bf16[3,3,128,128] parameter(1) "
+                                        "ROOT c = bf16[", images,
+                                        ",56,56,128] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
+  };
+  EXPECT_NEAR(time(12), time(16), 3);
+  EXPECT_NEAR(time(16), 254.9, 8);
+  EXPECT_NEAR(time(5), 84.7, 3);
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+// Copies arguments of the program that are updated in place and still belong to the caller.
+//
+//   dynamic-update-slice(p, ..), scatter(p, ..), p an argument that is not donated  =>  the same of copy(p)
+// Example: a step of decoding that returns its cache takes a pass over all of it unless the caller gives it away.
+#ifndef TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class UpdateCopiesPass : public Pass {
+ public:
+  absl::string_view name() const override { return "update_copies"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_

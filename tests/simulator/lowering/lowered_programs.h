@@ -1,0 +1,82 @@
+// Programs lowered for tests: run before and after, and the groups that they fall into.
+#ifndef TOROID_TESTS_SIMULATOR_LOWERING_LOWERED_PROGRAMS_H_
+#define TOROID_TESTS_SIMULATOR_LOWERING_LOWERED_PROGRAMS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "runtime/engine/executor.h"
+#include "simulator/chip/chip_model.h"
+#include "simulator/chip/op_class.h"
+#include "simulator/lowering/lower.h"
+#include "simulator/machines/tpu_v3_core.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+
+inline constexpr char kReducers[] = R"(
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+count { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+largest {
+  a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
+  g = pred[] compare(a, b), direction=GE
+  v = f32[] select(g, a, b)
+  n = s32[] select(g, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, n)
+}
+)";
+
+inline std::unique_ptr<Module> Parsed(absl::string_view entry) {
+  auto module = ParseModule(absl::StrCat(kReducers, "ENTRY main {", entry, "}"));
+  EXPECT_OK(module.status());
+  return *std::move(module);
+}
+
+inline std::unique_ptr<Module> Lowered(const Module& module) {
+  PipelineOptions options;
+  options.verify = true;
+  auto lowered = Lower(module, TpuV3Core(), options);
+  EXPECT_OK(lowered.status());
+  return *std::move(lowered);
+}
+
+// Classes of the steps that take time, in order.
+inline std::vector<std::string> Groups(absl::string_view entry) {
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
+  ChipModel model(TpuV3Core());
+  std::vector<std::string> groups;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (model.TimeOf(*op).picoseconds > 0) groups.emplace_back(GroupClassOf(*op));
+  }
+  return groups;
+}
+
+// Small integers, so that sums and bf16 are exact.
+inline Literal Argument(const Shape& shape, int seed) {
+  Literal literal(shape);
+  auto values = literal.mutable_data<float>();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 7 + seed) % 5) - 2;
+  return literal;
+}
+
+inline void ExpectSameValues(absl::string_view entry) {
+  SCOPED_TRACE(entry);
+  const std::unique_ptr<Module> module = Parsed(entry);
+  const std::unique_ptr<Module> lowered = Lowered(*module);
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module->entry()->parameters()) {
+    arguments.push_back(Argument(parameter->shape(), static_cast<int>(arguments.size())));
+  }
+  ASSERT_OK_AND_ASSIGN(const Literal before, RunSingle(*module, arguments));
+  ASSERT_OK_AND_ASSIGN(const Literal after, RunSingle(*lowered, arguments));
+  EXPECT_TRUE(before == after);
+}
+
+}  // namespace toroid
+
+#endif  // TOROID_TESTS_SIMULATOR_LOWERING_LOWERED_PROGRAMS_H_
