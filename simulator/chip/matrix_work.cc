@@ -81,6 +81,7 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.m *= positions / dilation;
     work.k = inputs;
     work.rows_together = std::max(1.0, images);
+    work.positions = positions;
     return work;
   }
   // Images are rows of tiles.
@@ -197,13 +198,14 @@ WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_
     for (const double nn : n_cuts) {
       for (const double nm : m_cuts) {
         for (const double nk : k_cuts) {
-          const double a = work.lhs_bytes / (nb * nm * nk), b = work.rhs_bytes / (nb * nn * nk),
+          const double np = std::min(nm, work.positions);
+          const double a = work.lhs_bytes / (nb * nm * nk), b = work.rhs_bytes / (nb * nn * nk * np),
                        o = out_bytes / (nb * nm * nn);
           // Nothing fits: the cuts that come nearest.
           const double excess = std::max(0.0, 2 * (a + b + o) - budget);
           if (excess > best_excess) continue;
           const double windows = nb * nn * nm * nk;
-          const double lhs_reads = nm * nk == 1 ? 1 : nn, rhs_reads = nk == 1 ? 1 : nm;
+          const double lhs_reads = nm * nk == 1 ? 1 : nn, rhs_reads = nk == 1 ? 1 : nm / np;
           const double memory = (work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads + out_bytes) / stream;
           const double vector = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + out_slots) / slots;
           const double matrix =

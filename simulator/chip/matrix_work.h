@@ -19,6 +19,8 @@ struct MatrixWork {
   double whole_batch = 1;
   // Of m, how many rows pass one tile after the other; 0: all.
   double rows_together = 0;
+  // Of m, how many are positions of the kernel, each with a part of the right operand of its own; 1: none.
+  double positions = 1;
   // Of a convolution that mixes no channels, which needs no matrix unit: positions of its kernel. 0 for others.
   double channel_taps = 0;
   bool float32 = false;         // An operand comes as f32.
@@ -27,7 +29,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.rows_together, w.channel_taps, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.float32,
                       w.full_precision, w.nested);
   }
   bool operator==(const MatrixWork&) const = default;
@@ -66,7 +68,8 @@ struct WindowedTime {
 //   T = (a + b) / s + (N - 1) max(U, D per window) + U per window + o / s + N window_cycles
 //   U = max(C, V) + exposed_vector_share x min(C, V)
 // a, b, o: bytes of a window of left operand, right operand, result; s bytes per cycle of memory. The left operand is
-// read nn times unless m and k are uncut, the right one nm times if k is cut.
+// read nn times unless m and k are uncut, the right one nm times if k is cut. Cuts of m that are cuts of positions of a kernel
+// cut the right operand as well.
 // `out_bytes`, `out_slots`: of the result and everything that is done to it in the group.
 WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_slots, const CoreSpec& core);
 

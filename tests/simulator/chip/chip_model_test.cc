@@ -251,6 +251,16 @@ TEST(ChipModelTest, TheGradientOfADepthwiseKernelNeedsNoMatrixUnit) {
   EXPECT_NEAR(time, 32.2, 4);
 }
 
+// The gradient of a transposed convolution's kernel slides a large array: it passes by positions, without a window for each row.
+TEST(ChipModelTest, WhatSlidesIsCutByPositions) {
+  const double time = ConvolutionTime(R"(ENTRY main {
+    x = bf16[8,32,32,128] parameter(0)
+    g = bf16[8,64,64,64] parameter(1)
+    ROOT y = f32[4,4,128,64] convolution(x, g), window={size=64x64 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=f01b_i01o->01bf })");
+  EXPECT_GT(time, 200);
+  EXPECT_LT(time, 4000);
+}
+
 TEST(ChipModelTest, ImagesAreRowsOfTiles) {
   const auto time = [](int images) {
     return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[", images, ",56,56,128] parameter(0) k = bf16[3,3,128,128] parameter(1) "
