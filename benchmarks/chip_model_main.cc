@@ -151,6 +151,7 @@ absl::Status Run() {
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> blind, OneCoreEstimates(folder + "/blind", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> neighbours, OneCoreEstimates(folder + "/neighbours", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> fresh, OneCoreEstimates(folder + "/fresh", false, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> strangers, OneCoreEstimates(folder + "/strangers", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", core));
   PrintRows("One-core programs (* calibrates)", programs);
   PrintRows("\nHeld-out programs", held_out);
@@ -160,6 +161,7 @@ absl::Status Run() {
   PrintRows("\nMade by someone who did not know the model", blind);
   PrintRows("\nOf neighbouring kinds", neighbours);
   PrintRows("\nMade after those", fresh);
+  PrintRows("\nBy someone else, when all that was done", strangers);
   PrintRows("\nMoE layers and training steps", moe);
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
@@ -176,6 +178,7 @@ absl::Status Run() {
   PrintSummary("by someone else", blind);
   PrintSummary("of neighbouring kinds", neighbours);
   PrintSummary("made after those", fresh);
+  PrintSummary("by someone else, last", strangers);
   others.insert(others.end(), later.begin(), later.end());
   others.insert(others.end(), last.begin(), last.end());
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");

@@ -69,6 +69,16 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
   EXPECT_LE(Summarize(programs).ninetieth, 0.20);
 }
 
+// The broadest set, on which nothing was tried: what a stranger's program is off by.
+TEST(EstimatesTest, StrangersProgramsAreWithinNinePercentInTheMedian) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/strangers", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 132);
+  EXPECT_LE(Summarize(programs).median, 0.089);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.47);
+  EXPECT_LE(Summarize(programs).worst, 2);
+}
+
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
   for (const absl::string_view folder : {"/neighbours", "/fresh"}) {
     ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, OneCoreEstimates(absl::StrCat(kFolder, folder), false, TpuV3Core()));
