@@ -84,10 +84,12 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.positions = positions;
     return work;
   }
-  // Images are rows of tiles.
+  // Images are rows of tiles. Units that take features of their own add nothing to each other's sums; where these are one tile, or
+  // images one, which is cut into several, they do.
   const double sublanes = static_cast<double>(core.vector().sublanes());
   if (view.batch_groups() == 1 && positions > 1) {
-    const double least = static_cast<double>(core.matrix().units()) * core.matrix().accumulate_cycles();
+    const bool apart = work.n > static_cast<double>(core.matrix().tile()) && images > 1;
+    const double least = (apart ? 1 : static_cast<double>(core.matrix().units())) * core.matrix().accumulate_cycles();
     const double rows = images > sublanes ? RoundUp(images, sublanes) : std::max(images, least);
     work.m *= rows / std::max(1.0, images);
   }

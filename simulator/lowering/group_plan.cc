@@ -41,6 +41,8 @@ class Grouper {
 
   void Group();
   void Merge();
+  // Slices of as many elements of one value: its windows are cut once.
+  void MergeSlices();
   // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
   void MergeThatShare(int shared, bool reductions);
   int Shared(int g, int other) const;
@@ -157,7 +159,34 @@ const Shape* Grouper::SpaceOf(int g) const {
   return nullptr;
 }
 
+void Grouper::MergeSlices() {
+  const auto is_alone = [&](const Instruction* op) {
+    const int i = op->index();
+    return op->opcode() == Opcode::kSlice && group_of_[i] == i && values_[i].size() == 1 && !IsPlaced(op);
+  };
+  for (int i = 0; i < n_; ++i) {
+    std::vector<int> slices;  // Of At(i), in groups of their own or the first of a group.
+    for (const Instruction* user : users_.users(*At(i))) {
+      if (!is_alone(user)) continue;
+      const auto alike = absl::c_find_if(slices, [&](int other) {
+        return At(other)->shape().dims() == user->shape().dims() && At(other)->shape().MinorToMajor() == user->shape().MinorToMajor() &&
+               values_[other].size() < kMostValues && ShareLevel(other, user->index());
+      });
+      if (alike == slices.end()) {
+        slices.push_back(user->index());
+        continue;
+      }
+      const int g = user->index();
+      group_of_[g] = *alike;
+      values_[*alike].push_back(g);
+      values_[g].clear();
+      inputs_[*alike].insert(inputs_[*alike].end(), inputs_[g].begin(), inputs_[g].end());
+    }
+  }
+}
+
 void Grouper::Merge() {
+  MergeSlices();
   // First those that have most to read in common; of these reductions, which leave nothing large behind.
   for (const bool reductions : {true, false}) {
     for (int shared = reductions ? kMostShared : 1; shared > 0; --shared) MergeThatShare(shared, reductions);

@@ -385,6 +385,10 @@ bool Finder::IsWorthWriting(const Instruction* op) {
 void Finder::Write() {
   std::vector<int64_t> cost(n_, 0);
   CountReaders();
+  std::vector<bool> ends_product(n_, false);
+  for (int i = 0; i < n_; ++i) {
+    if (values_.owner[i] != nullptr && IsMatrixOp(At(i)->opcode())) ends_product[values_.owner[i]->index()] = true;
+  }
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     if (HasNoTime(*op)) continue;
@@ -410,7 +414,11 @@ void Finder::Write() {
     // Counted once for each way to them so far.
     if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, 16 * kMostRecomputed + 1);
     // Scalars and what is made from constants alone go along.
-    const bool is_long = cost[i] > kMostRecomputed && made_[i] && op->shape().rank() > 0 && users_.users(*op).size() > 1;
+    // For one group it is made once, however long that takes; but what a product reads passes again and again.
+    const bool is_anew = readers_[i].size() > 1 || (users_.users(*op).size() > 1 && absl::c_any_of(readers_[i], [&](int group) {
+                           return IsMatrixOp(At(group)->opcode()) || ends_product[group];
+                         }));
+    const bool is_long = cost[i] > kMostRecomputed && made_[i] && op->shape().rank() > 0 && is_anew;
     values_.written[i] = MustBeWritten(op) || is_long || cost[i] > 16 * kMostRecomputed || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
