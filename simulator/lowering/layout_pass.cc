@@ -81,6 +81,10 @@ class LayoutAssigner {
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
   void AssignReshape(Instruction* op);
+  // For dots that read it, of a reshape that cuts lanes into pieces: rows along lanes, if that pads less. Empty otherwise.
+  Dims OrderOfPieces(const Instruction& reshape) const;
+  // Only dots read the value, rounded or turned, and of none is `d` a batch.
+  bool IsReadByDots(const Instruction& value, int64_t d) const;
   // Copies that only products read, which round them, are rounded as they are written.
   void RoundCopies();
   // That in which most elements of the operands lie.
@@ -350,6 +354,45 @@ Dims LayoutAssigner::OrderOfConcatenation(const Instruction& op) const {
   return best.empty() ? LeastPaddingOrder(op.shape(), tiling_) : best;
 }
 
+bool LayoutAssigner::IsReadByDots(const Instruction& value, int64_t d) const {
+  if (value.index() >= n_ || state_.users.users(value).empty()) return false;
+  return absl::c_all_of(state_.users.users(value), [&](const Instruction* user) {
+    if (user->opcode() == Opcode::kConvert) return IsReadByDots(*user, d);
+    if (user->opcode() == Opcode::kTranspose) {
+      const auto dims = user->dimensions();
+      return IsReadByDots(*user, absl::c_find(dims, d) - dims.begin());
+    }
+    if (user->opcode() != Opcode::kDot) return false;
+    const DotView view(*user);
+    return (user->operand(0) != &value || !absl::c_linear_search(view.lhs_batch(), d)) &&
+           (user->operand(1) != &value || !absl::c_linear_search(view.rhs_batch(), d));
+  });
+}
+
+Dims LayoutAssigner::OrderOfPieces(const Instruction& reshape) const {
+  const Shape &from = reshape.operand(0)->shape(), &to = reshape.shape();
+  const Dims before = SizedOrder(from, OrderOf(reshape.operand(0)));
+  if (before.size() < 2) return {};
+  const auto now = OrderThroughReshape(from, to, OrderOf(reshape.operand(0)));
+  // Pieces are of the minor dimension alone.
+  if (!now || to.dim(SizedOrder(to, *now)[0]) == from.dim(before[0])) return {};
+  Shape lies = to;
+  SetOrder(*now, &lies);
+  double least = PaddedElements(lies, tiling_);
+  Dims best;
+  for (size_t k = 1; k < before.size(); ++k) {
+    const auto turned = OrderThroughReshape(from, to, OrderFrom(from, {before[k], before[0]}));
+    if (!turned) continue;
+    const int64_t lanes = SizedOrder(to, *turned)[0];
+    SetOrder(*turned, &lies);
+    const double padded = PaddedElements(lies, tiling_);
+    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || !IsReadByDots(reshape, lanes)) continue;
+    least = padded;
+    best = *turned;
+  }
+  return best;
+}
+
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
   if (!from->shape().IsArray() || !Known(from)) return;
@@ -357,6 +400,13 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
   if (from->shape().rank() == 0) {
     orders_[op->index()] = RowMajorOrder(op->shape());
     return;
+  }
+  if (const Dims order = OrderOfPieces(*op); !order.empty()) {
+    if (const auto of_operand = OrderThroughReshape(op->shape(), from->shape(), order)) {
+      Need(op, 0, *of_operand);
+      orders_[op->index()] = order;
+      return;
+    }
   }
   if (const auto order = OrderThroughReshape(from->shape(), op->shape(), OrderOf(from))) {
     orders_[op->index()] = *order;
