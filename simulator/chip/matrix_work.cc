@@ -93,9 +93,11 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     const double rows = images > sublanes ? RoundUp(images, sublanes) : std::max(images, least);
     work.m *= rows / std::max(1.0, images);
   }
-  // Positions of a kernel that is turned do not follow each other.
+  // Positions of a kernel that is turned do not follow each other; those of what was exchanged with it for its gradient do.
   const double tile = static_cast<double>(core.matrix().tile());
-  if (IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
+  double results = 1;
+  for (const int64_t d : view.output_spatial()) results *= Dim(result, d);
+  if (positions <= results && IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
     work.k = positions * tile;
     return work;
   }

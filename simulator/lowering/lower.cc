@@ -11,6 +11,7 @@
 #include "simulator/lowering/cumulative_sum_pass.h"
 #include "simulator/lowering/fusion_pass.h"
 #include "simulator/lowering/joined_dims_pass.h"
+#include "simulator/lowering/kernel_gradient_pass.h"
 #include "simulator/lowering/layout_pass.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/lowering/row_scatter_pass.h"
@@ -37,6 +38,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
       .Add<VectorProductPass>(core.matrix().tile())
+      .Add<KernelGradientPass>()
       .Add<SimplifyPass>(/*keeps_barriers=*/true)
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>()

@@ -65,7 +65,7 @@ class Finder {
     values_.only_joined.assign(n_, false);
     values_.recomputed.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
-      values_.recomputed[i] = IsRecomputed(*At(i), tiling) || MovesTilesForDots(*At(i), tiling.lanes) ||
+      values_.recomputed[i] = (IsRecomputed(*At(i), tiling) && !IsSlidOverReversed(*At(i))) || MovesTilesForDots(*At(i), tiling.lanes) ||
                               (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
                               (MovesRows(*At(i)) && !IsResult(*At(i)));
     }
@@ -90,6 +90,12 @@ class Finder {
     return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
            absl::c_all_of(users, [&](const Instruction* user) {
              return IsElementwise(user->opcode()) && user->shape().NumElements() == op.shape().NumElements();
+           });
+  }
+  // What convolutions slide over is reversed before; kernels are read from their end.
+  bool IsSlidOverReversed(const Instruction& op) const {
+    return op.opcode() == Opcode::kReverse && absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+             return user->opcode() == Opcode::kConvolution && user->operand(0) == &op;
            });
   }
   // Only products read it, rounded or not.

@@ -56,6 +56,74 @@ TEST(GroupRulesTest, PiecesOfAPaddingArePaddedByLess) {
               ElementsAre("loop"));
 }
 
+TEST(GroupRulesTest, SlicesOfOneValueAreCutTogether) {
+  const char* program = R"( x = f32[64,300] parameter(0)
+    y = f32[64,300] parameter(1)
+    a = f32[64,100] slice(x), slice={[0:64], [0:100]}
+    b = f32[64,100] slice(x), slice={[0:64], [100:200]}
+    c = f32[64,100] slice(x), slice={[0:64], [150:250]}
+    d = f32[64,50] slice(x), slice={[0:64], [250:300]}
+    e = f32[64,100] slice(y), slice={[0:64], [0:100]}
+    ROOT t = (f32[64,100], f32[64,100], f32[64,100], f32[64,50], f32[64,100]) tuple(a, b, c, d, e) )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 3u);  // a, b and c; d; e.
+}
+
+TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRows) {
+  // Copied with their rows along lanes, of which heads are cut; not as [rows, 32], which fills a quarter of each tile.
+  const auto program = [](int rows, int features) {
+    return absl::StrCat(" q = f32[2,", rows, ",", 4 * features, "] parameter(0) k = f32[2,", rows, ",", 4 * features, R"(] parameter(1)
+      h = f32[2,)", rows, ",4,", features, "] reshape(q) g = f32[2,", rows, ",4,", features, R"(] reshape(k)
+      ROOT d = f32[2,4,)", rows, ",", rows, "] dot(h, g), lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, ",
+                        "rhs_contracting_dims={3}");
+  };
+  const auto orders_of_heads = [](const std::string& text) {
+    const std::unique_ptr<Module> lowered = Lowered(*Parsed(text));
+    std::vector<Dims> orders;
+    for (const auto& computation : lowered->computations()) {
+      for (const auto& op : computation->instructions()) {
+        if (op->shape().IsArray() && op->opcode() == Opcode::kDot) {
+          for (const Instruction* operand : op->operands()) {
+            const auto order = operand->shape().MinorToMajor();
+            orders.emplace_back(order.begin(), order.end());
+          }
+        }
+      }
+    }
+    return orders;
+  };
+  ExpectSameValues(program(7, 3));
+  ExpectSameValues(program(130, 5));
+  EXPECT_THAT(orders_of_heads(program(256, 32)), ElementsAre(Dims{1, 3, 2, 0}, Dims{1, 3, 2, 0}));
+  EXPECT_THAT(orders_of_heads(program(256, 128)), ElementsAre(Dims{3, 2, 1, 0}, Dims{3, 2, 1, 0}));
+}
+
+TEST(GroupRulesTest, AChainForOneGroupIsNotWritten) {
+  // Each step reads the last one twice.
+  const auto chain = [](absl::string_view end) {
+    std::string text = " x = f32[256,256] parameter(0) y = f32[256,256] parameter(1) z = f32[256,256] parameter(2) v0 = f32[256,256] add(x, y)";
+    for (int i = 0; i < 40; ++i) {
+      absl::StrAppend(&text, " s", i, " = f32[256,256] sine(v", i, ") v", i + 1, " = f32[256,256] add(s", i, ", v", i, ")");
+    }
+    return absl::StrCat(text, end);
+  };
+  EXPECT_THAT(Groups(chain(" ROOT r = f32[256,256] add(v40, z)")), ElementsAre("loop"));
+  // For a product, or for two groups, it is.
+  EXPECT_EQ(Groups(chain(" ROOT r = f32[256,256] dot(v40, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}")).size(), 2u);
+}
+
+TEST(GroupRulesTest, AKernelsGradientMultipliesNoZeros) {
+  const auto program = [](absl::string_view x, absl::string_view g, absl::string_view result, absl::string_view window) {
+    return absl::StrCat(" x = f32", x, " parameter(0) g = f32", g, " parameter(1) ROOT c = f32", result, " convolution(x, g), window={",
+                        window, "}, dim_labels=f01b_i01o->01bf");
+  };
+  const std::string even = program("[2,5,4,3]", "[2,10,8,6]", "[4,4,3,6]", "size=10x8 pad=2_2x2_2 lhs_dilate=2x2");
+  ExpectSameValues(even);
+  EXPECT_EQ(Groups(even).size(), 2u);  // With what is reversed.
+  ExpectSameValues(program("[2,5,4,3]", "[2,13,8,6]", "[2,2,3,6]", "size=13x8 pad=1_0x1_1 lhs_dilate=3x2"));
+  ExpectSameValues(program("[2,5,4,3]", "[2,12,3,6]", "[3,4,3,6]", "size=12x3 pad=4_1x1_1 lhs_dilate=2x1"));
+}
+
 TEST(GroupRulesTest, WindowsTakeAPaddingAsTheirs) {
   const char* program = R"( x = f32[5,7] parameter(0)
     zero = f32[] constant(0)
