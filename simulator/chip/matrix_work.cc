@@ -84,33 +84,38 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.positions = positions;
     return work;
   }
-  // Images are rows of tiles. Units that take features of their own add nothing to each other's sums; where these are one tile, or
-  // images one, which is cut into several, they do.
+  // Images are rows of tiles. Units that have whole tiles of features of their own add nothing to each other's sums; others do, and
+  // those of one image, which is cut into several.
   const double sublanes = static_cast<double>(core.vector().sublanes());
   if (view.batch_groups() == 1 && positions > 1) {
-    const bool apart = work.n > static_cast<double>(core.matrix().tile()) && images > 1;
+    const bool apart = work.n >= static_cast<double>(core.matrix().units() * core.matrix().tile()) && images > 1;
     const double least = (apart ? 1 : static_cast<double>(core.matrix().units())) * core.matrix().accumulate_cycles();
     const double rows = images > sublanes ? RoundUp(images, sublanes) : std::max(images, least);
     work.m *= rows / std::max(1.0, images);
   }
   // Positions of a kernel that is turned do not follow each other; those of what was exchanged with it for its gradient do.
   const double tile = static_cast<double>(core.matrix().tile());
-  double results = 1;
+  double results = 1, elements = 1, reach = positions;
   for (const int64_t d : view.output_spatial()) results *= Dim(result, d);
-  if (positions <= results && IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
+  for (const int64_t d : view.input_spatial()) elements *= Dim(convolution.operand(0)->shape(), d);
+  int64_t stride = 1;
+  for (const auto& d : convolution.attrs().window().dimensions()) {
+    stride = std::max<int64_t>(stride, d.stride());
+    reach *= static_cast<double>(std::max<int64_t>(1, d.window_dilation()));
+  }
+  const bool is_gradient = positions > results && 4 * reach > elements;
+  if (!is_gradient && IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
     work.k = positions * tile;
     return work;
   }
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
   // Features along lanes are put beside each other position by position; along rows they follow each other anyway. For the
-  // gradient of a kernel it is what slides that is large.
+  // gradient of a kernel, in which as much slides as it slides over, it is what slides that is large, and images are all features of it.
   const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
   const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
-  const bool is_small = inputs < sublanes || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
+  const bool is_small = (inputs < sublanes && !is_gradient) || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
   if (!view.kernel_spatial().empty() && is_small && positions > 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
-    int64_t stride = 1;
-    for (const auto& d : convolution.attrs().window().dimensions()) stride = std::max<int64_t>(stride, d.stride());
     const double together = stride <= 2 && inputs < sublanes ? std::min(2.0, rows) : 1;
     work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, tile);
   }

@@ -43,6 +43,8 @@ class Grouper {
   void Merge();
   // Slices of as many elements of one value: its windows are cut once.
   void MergeSlices();
+  // What a group cuts out of something to write it, converted or under another name; null for others.
+  const Instruction* SliceOf(const Instruction* op) const;
   // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
   void MergeThatShare(int shared, bool reductions);
   int Shared(int g, int other) const;
@@ -159,29 +161,31 @@ const Shape* Grouper::SpaceOf(int g) const {
   return nullptr;
 }
 
+const Instruction* Grouper::SliceOf(const Instruction* op) const {
+  while ((op->opcode() == Opcode::kReshape || op->opcode() == Opcode::kConvert) && !made_.IsInMemory(*op->operand(0))) op = op->operand(0);
+  return op->opcode() == Opcode::kSlice ? op : nullptr;
+}
+
 void Grouper::MergeSlices() {
-  const auto is_alone = [&](const Instruction* op) {
-    const int i = op->index();
-    return op->opcode() == Opcode::kSlice && group_of_[i] == i && values_[i].size() == 1 && !IsPlaced(op);
-  };
+  std::vector<std::vector<int>> slices(n_);  // By what they are of: in groups of their own, or the first of a group.
   for (int i = 0; i < n_; ++i) {
-    std::vector<int> slices;  // Of At(i), in groups of their own or the first of a group.
-    for (const Instruction* user : users_.users(*At(i))) {
-      if (!is_alone(user)) continue;
-      const auto alike = absl::c_find_if(slices, [&](int other) {
-        return At(other)->shape().dims() == user->shape().dims() && At(other)->shape().MinorToMajor() == user->shape().MinorToMajor() &&
-               values_[other].size() < kMostValues && ShareLevel(other, user->index());
-      });
-      if (alike == slices.end()) {
-        slices.push_back(user->index());
-        continue;
-      }
-      const int g = user->index();
-      group_of_[g] = *alike;
-      values_[*alike].push_back(g);
-      values_[g].clear();
-      inputs_[*alike].insert(inputs_[*alike].end(), inputs_[g].begin(), inputs_[g].end());
+    if (group_of_[i] != i || values_[i].size() != 1 || made_.owner[i] != nullptr || IsPlaced(At(i))) continue;
+    const Instruction* slice = SliceOf(At(i));
+    if (slice == nullptr) continue;
+    std::vector<int>& others = slices[slice->operand(0)->index()];
+    const auto alike = absl::c_find_if(others, [&](int other) {
+      const Shape &own = At(i)->shape(), &theirs = At(other)->shape();
+      return own == theirs && SliceOf(At(other))->shape().dims() == slice->shape().dims() && values_[other].size() < kMostValues &&
+             ShareLevel(other, i);
+    });
+    if (alike == others.end()) {
+      others.push_back(i);
+      continue;
     }
+    group_of_[i] = *alike;
+    values_[*alike].push_back(i);
+    values_[i].clear();
+    inputs_[*alike].insert(inputs_[*alike].end(), inputs_[i].begin(), inputs_[i].end());
   }
 }
 
