@@ -150,7 +150,10 @@ Instruction* LayoutAssigner::As(Instruction* value, const Dims& order, bool is_w
   if (copy == nullptr) {
     Shape shape = value->shape();
     SetOrder(order, &shape);
-    copy = computation_->Add(Opcode::kCopy, shape, {value});
+    // An argument that nobody else reads is rounded as it is copied.
+    const bool rounds = value->opcode() == Opcode::kConvert && value->operand(0)->opcode() == Opcode::kParameter &&
+                        state_.users.users(*value->operand(0)).size() == 1;
+    copy = rounds ? computation_->Add(Opcode::kConvert, shape, {value->operand(0)}) : computation_->Add(Opcode::kCopy, shape, {value});
     copy->set_metadata(value->metadata());
   }
   copies_[key] = copy;
