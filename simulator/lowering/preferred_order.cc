@@ -73,7 +73,6 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
     }
     return found.size() == 2 ? found : Dims();
   };
-  const auto is_whole = [&](int64_t d) { return value->shape().dim(d) % state.tiling.lanes == 0; };
   const auto fills = [&](int64_t d) { return 2 * value->shape().dim(d) > state.tiling.lanes; };
   Dims nearest;
   for (size_t next = 0; next < todo.size() && next < 24; ++next) {
@@ -136,9 +135,8 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         todo.push_back({user, place.dims});
       }
     }
-    // Rows are added faster than lanes, but not if they fill few of them, nor instead of lanes that are all filled.
-    const bool may_turn = fills(pair[1]) && (is_whole(pair[1]) || !is_whole(pair[0]));
-    if (nearest.empty() && over_first && !over_second && may_turn) nearest = {pair[1], pair[0]};
+    // Rows are added faster than lanes, but not if they fill few of them.
+    if (nearest.empty() && over_first && !over_second && fills(pair[1])) nearest = {pair[1], pair[0]};
   }
   return nearest.empty() ? pair : nearest;
 }
