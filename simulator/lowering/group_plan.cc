@@ -48,6 +48,14 @@ class Grouper {
   // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
   void MergeThatShare(int shared, bool reductions);
   int Shared(int g, int other) const;
+  // An array of those sizes, or one that has as many elements, whose rows are cut or joined.
+  bool IsOfSize(int input, absl::Span<const int64_t> dims) const {
+    const Shape& shape = At(input)->shape();
+    if (!shape.IsArray() || shape.rank() == 0 || dims.empty()) return false;
+    int64_t elements = 1;
+    for (const int64_t d : dims) elements *= d;
+    return shape.dims() == dims || (shape.NumElements() == elements && shape.dims().back() == dims.back());
+  }
   // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
   const Shape* SpaceOf(int g) const;
   // Whether two reductions, or one and an elementwise value, can be made in one pass: of floats, or of one type; of several
@@ -202,7 +210,7 @@ int Grouper::Shared(int g, int other) const {
   int shared = 0;
   std::vector<int> seen;
   for (const int input : inputs_[g]) {
-    if (At(input)->shape().dims() != dims || absl::c_linear_search(seen, input)) continue;
+    if (!IsOfSize(input, dims) || absl::c_linear_search(seen, input)) continue;
     seen.push_back(input);
     shared += absl::c_linear_search(inputs_[other], input);
   }
@@ -223,7 +231,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
-      if (At(input)->shape().dims() != own->dims()) continue;
+      if (!IsOfSize(input, own->dims())) continue;
       if (!is_reduction && CanJoin(g, group_of_[input])) {
         into = group_of_[input];
         break;
@@ -254,7 +262,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
       inputs_[into].insert(inputs_[into].end(), inputs_[g].begin(), inputs_[g].end());
     }
     for (const int input : inputs_[g]) {
-      if (At(input)->shape().dims() == own->dims()) readers[input].push_back(into >= 0 ? into : g);
+      if (IsOfSize(input, own->dims())) readers[input].push_back(into >= 0 ? into : g);
     }
   }
 }

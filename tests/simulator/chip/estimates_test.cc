@@ -69,14 +69,14 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
   EXPECT_LE(Summarize(programs).ninetieth, 0.20);
 }
 
-// The broadest set, on which nothing was tried: what a stranger's program is off by.
+// The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
 TEST(EstimatesTest, StrangersProgramsAreWithinNinePercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/strangers", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 132);
-  EXPECT_LE(Summarize(programs).median, 0.089);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.47);
-  EXPECT_LE(Summarize(programs).worst, 2);
+  EXPECT_LE(Summarize(programs).median, 0.083);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.33);
+  EXPECT_LE(Summarize(programs).worst, 1.04);
 }
 
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {

@@ -69,6 +69,38 @@ TEST(GroupRulesTest, SlicesOfOneValueAreCutTogether) {
   EXPECT_EQ(Groups(program).size(), 3u);  // a, b and c; d; e.
 }
 
+TEST(GroupRulesTest, WhatIsMadeFromOneArrayInBlocksOfRowsIsMadeTogether) {
+  // Both halves of each number, each with a scale for a block of rows.
+  const char* program = R"( p = s32[64,256] parameter(0)
+    s = f32[4,256] parameter(1)
+    q = f32[4,256] parameter(2)
+    two = s32[] constant(2)
+    twos = s32[64,256] broadcast(two), dimensions={}
+    lo = s32[64,256] and(p, twos)
+    hi = s32[64,256] subtract(p, twos)
+    flo = f32[64,256] convert(lo)
+    fhi = f32[64,256] convert(hi)
+    rlo = f32[4,16,256] reshape(flo)
+    rhi = f32[4,16,256] reshape(fhi)
+    bs = f32[4,16,256] broadcast(s), dimensions={0,2}
+    bq = f32[4,16,256] broadcast(q), dimensions={0,2}
+    a = f32[4,16,256] multiply(rlo, bs)
+    b = f32[4,16,256] multiply(rhi, bq)
+    ROOT t = (f32[4,16,256], f32[4,16,256]) tuple(a, b) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("loop"));
+}
+
+TEST(GroupRulesTest, AnArgumentIsRoundedAsItIsCopied) {
+  const char* program = R"( x = f32[16,40,40,32] parameter(0)
+    k = f32[3,3,32,16] parameter(1)
+    ROOT c = f32[16,40,40,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f )";
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program));
+  for (const auto& op : lowered->entry()->instructions()) {
+    EXPECT_FALSE(op->opcode() == Opcode::kCopy && op->operand(0)->opcode() == Opcode::kConvert);
+  }
+}
+
 TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRows) {
   // Copied with their rows along lanes, of which heads are cut; not as [rows, 32], which fills a quarter of each tile.
   const auto program = [](int rows, int features) {
