@@ -28,6 +28,10 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          "random:SEED relabels the devices of all shardings by a permutation; results and bytes stay the "
          "same")
       ->type_name("random:SEED");
+  app.add_option("--search", options->searched_instructions,
+                 "Instructions of programs that are written to be compared, in all; 0: what is best op by op")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
+      ->type_name("N");
   app.add_option_function<std::string>(
          "--passes",
          [options](const std::string& list) {

@@ -49,8 +49,12 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   const int64_t elements = instruction.shape().NumElements();
   size_t i = 0, j = 0;
   int64_t a = 1, b = 1;  // What is left of from[i - 1] and to[j - 1].
-  const auto push = [](DimFactors& dim, int factor) {
-    if (dim.size < DimFactors::kMax) dim.push_back(factor);
+  const auto push = [&rule](DimFactors& dim, int factor) {
+    if (dim.size < DimFactors::kMax) {
+      dim.push_back(factor);
+    } else {
+      rule.factors[factor].kind = FactorKind::kBlocked;
+    }
   };
   while (elements > 0 && (i < from.size() || j < to.size() || a > 1 || b > 1)) {
     if (a == 1 && i < from.size()) {
@@ -90,10 +94,12 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
     }
     a = b = 1;
   }
-  // A dimension of more factors than a list holds is never cut.
+  // A dimension of more factors than a list holds is never cut, nor are those that share a factor with it.
   for (TensorFactors* tensor : {&operand, &result}) {
     for (DimFactors& dim : *tensor) {
-      if (dim.size == DimFactors::kMax) dim = DimFactors();
+      if (dim.size < DimFactors::kMax) continue;
+      for (int k = 0; k < dim.size; ++k) rule.factors[dim.factor[k]].kind = FactorKind::kBlocked;
+      dim = DimFactors();
     }
   }
   rule.operands.push_back(operand);

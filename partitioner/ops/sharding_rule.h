@@ -40,7 +40,7 @@ struct Factor {
 
 // The factors of one dimension, major first. None: the dimension is never cut where the op runs.
 struct DimFactors {
-  static constexpr int kMax = 7;
+  static constexpr int kMax = 15;
   uint8_t size = 0;
   uint8_t factor[kMax] = {};
 

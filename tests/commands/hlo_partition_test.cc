@@ -318,6 +318,30 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
   EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, duplicates, loop_collectives, "));
 }
 
+// Three users of an array want it cut otherwise: it is moved once, if anything is searched.
+TEST(HloPartitionTest, TheSearchIsAsLongAsTheUserSays) {
+  ASSERT_OK(WriteFile(TempPath("users.hlo"), R"(HloModule users
+ENTRY main {
+  p = f32[10,64] parameter(0), sharding={devices=[4,1]<=[4]}
+  a = f32[10,64] negate(p)
+  b = f32[64,10] transpose(p), dimensions={1,0}
+  c = f32[10,64] abs(p)
+  ROOT r = (f32[10,64], f32[64,10], f32[10,64]) tuple(a, b, c), sharding={{devices=[1,4]<=[4]}, {devices=[4,1]<=[4]}, {devices=[1,4]<=[4]}}
+})"));
+  const auto sent = [](const std::string& flag) {
+    const Outcome outcome = RunShell(absl::StrCat(kPartition, TempPath("users.hlo"), " --check -o /dev/null --stats=", TempPath("stats.json"), flag));
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const nlohmann::json json = nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
+    int64_t bytes = 0;
+    for (const auto& collective : json["collectives"]) bytes += collective["sent_bytes"].get<int64_t>();
+    return bytes;
+  };
+  EXPECT_EQ(sent(" --search=0"), 3 * 576);
+  EXPECT_EQ(sent(" --search=20000"), 576);
+  EXPECT_EQ(sent(""), 576);
+  EXPECT_EQ(RunShell(absl::StrCat(kPartition, TempPath("users.hlo"), " --search=-1")).exit, 2);
+}
+
 TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {
   const Outcome outcome = RunShell(absl::StrCat("COLUMNS=200 ", kPartition, kModel, " --explain"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;

@@ -24,8 +24,12 @@ void Generator::Broadcast() {
 void Generator::Reshape() {
   // The same list of factors cut into dimensions twice.
   std::vector<int64_t> factors;
-  for (int64_t n = Uniform(1, 5); n > 0; --n)
-    factors.push_back(Pick(std::vector<int64_t>{1, 2, 2, 2, 3, 3, 4, 5}));
+  if (Chance(8)) {
+    factors.assign(static_cast<size_t>(Uniform(7, 11)), 2);
+  } else {
+    for (int64_t n = Uniform(1, 5); n > 0; --n)
+      factors.push_back(Pick(std::vector<int64_t>{1, 2, 2, 2, 3, 3, 4, 5}));
+  }
   const auto group = [&] {
     Dims dims = {1};
     for (const int64_t factor : factors) {

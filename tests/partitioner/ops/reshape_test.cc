@@ -65,6 +65,29 @@ TEST(ReshapeTest, TilesMayOutnumberTheRowsThatAreMerged) {
   }
 }
 
+// The state of 8 to 18 qubits: dimensions of two merged into one, of more parts than a rule lists (15) at the end.
+TEST(ReshapeTest, ManyDimensionsMergeIntoOne) {
+  for (const int qubits : {7, 8, 15, 16, 17, 18}) {
+    SCOPED_TRACE(qubits);
+    std::string dims = "2", cut = "2";
+    for (int q = 1; q < qubits; ++q) {
+      absl::StrAppend(&dims, ",2");
+      absl::StrAppend(&cut, q < 3 ? ",2" : ",1");
+    }
+    const std::string rest = absl::StrCat(1 << (qubits - 1)), all = absl::StrCat(1 << qubits);
+    const auto program = [&](const std::string& from, const std::string& a, const std::string& to, const std::string& b) {
+      return absl::StrCat("ENTRY main {\n  x = s32[", from, "] parameter(0), sharding={devices=[", a, "]<=[8]}\n  y = s32[", to,
+                          "] reshape(x)\n  ROOT z = s32[", to, "] negate(y), sharding={", b, "}\n}\n");
+    };
+    const std::string first = "devices=[2,1,4]<=[8] last_tile_dim_replicate";
+    ExpectEquivalent(program(dims, cut, absl::StrCat("2,", rest), first), {}, {8});
+    ExpectEquivalent(program(dims, cut, absl::StrCat("2,", rest), "devices=[2,4]<=[8]"), {}, {8});
+    ExpectEquivalent(program(dims, cut, all, "devices=[8]<=[8]"), {}, {8});
+    ExpectEquivalent(program(all, "8", dims, absl::StrCat("devices=[", cut, "]<=[8]")), {}, {8});
+    ExpectEquivalent(program(absl::StrCat("2,", rest), "2,4", dims, absl::StrCat("devices=[", cut, "]<=[8]")), {}, {8});
+  }
+}
+
 TEST(TransposeTest, SplitsFollowTheirDimensions) {
   const std::string text = R"(ENTRY main {
   x = s32[5,6,7] parameter(0), sharding={devices=[1,$n,1]<=[$n]}
