@@ -70,18 +70,16 @@ TEST(GroupRulesTest, SlicesOfOneValueAreCutTogether) {
 }
 
 TEST(GroupRulesTest, WhatIsMadeFromOneArrayInBlocksOfRowsIsMadeTogether) {
-  // Both halves of each number, each with a scale for a block of rows.
-  const char* program = R"( p = s32[64,256] parameter(0)
+  // Two values of each element, each with a scale for a block of rows.
+  const char* program = R"( p = f32[64,256] parameter(0)
     s = f32[4,256] parameter(1)
     q = f32[4,256] parameter(2)
-    two = s32[] constant(2)
-    twos = s32[64,256] broadcast(two), dimensions={}
-    lo = s32[64,256] and(p, twos)
-    hi = s32[64,256] subtract(p, twos)
-    flo = f32[64,256] convert(lo)
-    fhi = f32[64,256] convert(hi)
-    rlo = f32[4,16,256] reshape(flo)
-    rhi = f32[4,16,256] reshape(fhi)
+    two = f32[] constant(2)
+    twos = f32[64,256] broadcast(two), dimensions={}
+    lo = f32[64,256] maximum(p, twos)
+    hi = f32[64,256] subtract(p, twos)
+    rlo = f32[4,16,256] reshape(lo)
+    rhi = f32[4,16,256] reshape(hi)
     bs = f32[4,16,256] broadcast(s), dimensions={0,2}
     bq = f32[4,16,256] broadcast(q), dimensions={0,2}
     a = f32[4,16,256] multiply(rlo, bs)
