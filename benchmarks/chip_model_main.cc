@@ -152,6 +152,7 @@ absl::Status Run() {
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> neighbours, OneCoreEstimates(folder + "/neighbours", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> fresh, OneCoreEstimates(folder + "/fresh", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> strangers, OneCoreEstimates(folder + "/strangers", false, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> newest, OneCoreEstimates(folder + "/newest", false, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", core));
   PrintRows("One-core programs (* calibrates)", programs);
   PrintRows("\nHeld-out programs", held_out);
@@ -162,6 +163,7 @@ absl::Status Run() {
   PrintRows("\nOf neighbouring kinds", neighbours);
   PrintRows("\nMade after those", fresh);
   PrintRows("\nBy someone else, when all that was done", strangers);
+  PrintRows("\nBy someone else, on which nothing was mended", newest);
   PrintRows("\nMoE layers and training steps", moe);
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
@@ -178,7 +180,8 @@ absl::Status Run() {
   PrintSummary("by someone else", blind);
   PrintSummary("of neighbouring kinds", neighbours);
   PrintSummary("made after those", fresh);
-  PrintSummary("by someone else, last", strangers);
+  PrintSummary("by someone else, later", strangers);
+  PrintSummary("by someone else, last", newest);
   others.insert(others.end(), later.begin(), later.end());
   others.insert(others.end(), last.begin(), last.end());
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");

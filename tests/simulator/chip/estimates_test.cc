@@ -79,6 +79,16 @@ TEST(EstimatesTest, StrangersProgramsAreWithinNinePercentInTheMedian) {
   EXPECT_LE(Summarize(programs).worst, 1.04);
 }
 
+// No rule was changed on these: what a program that nobody has looked at is off by.
+TEST(EstimatesTest, TheNewestProgramsAreWithinEightPercentInTheMedian) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 92);
+  EXPECT_LE(Summarize(programs).median, 0.075);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.345);
+  EXPECT_LE(Summarize(programs).worst, 3.3);
+}
+
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
   for (const absl::string_view folder : {"/neighbours", "/fresh"}) {
     ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, OneCoreEstimates(absl::StrCat(kFolder, folder), false, TpuV3Core()));
