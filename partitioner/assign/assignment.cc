@@ -14,6 +14,12 @@ const ReshardPlan kNothing;
 
 using FactorAxesList = absl::InlinedVector<AxisList, 6>;
 
+AxisSet UsedAxes(const FactorAxesList& factor_axes) {
+  AxisSet used = 0;
+  for (const AxisList& axes : factor_axes) used |= axes.Set();
+  return used;
+}
+
 bool MovesData(const Factor& factor) {
   return factor.kind == FactorKind::kPermuting || factor.kind == FactorKind::kExchanged;
 }
@@ -234,8 +240,7 @@ class Chooser {
 
   // Extends the assignment wherever the seed agrees with it.
   void Add(const Seed& seed, FactorAxesList* axes) const {
-    AxisSet used = 0;
-    for (const AxisList& list : *axes) used |= list.Set();
+    AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       const AxisList& wanted = seed.axes[f];
       AxisList& own = (*axes)[f];
@@ -249,8 +254,7 @@ class Chooser {
 
   // Cuts factors that nothing cuts yet as the seed does, but for the axes that are used.
   void AddBehind(const Seed& seed, FactorAxesList* axes) const {
-    AxisSet used = 0;
-    for (const AxisList& list : *axes) used |= list.Set();
+    AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       const AxisList& wanted = seed.axes[f];
       AxisList& own = (*axes)[f];
@@ -264,8 +268,7 @@ class Chooser {
   // are any. Example: a table cut over a, updates over a and b: every device has those of its a and b for its part.
   bool AddRest(FactorAxesList* axes) const {
     bool any = false;
-    AxisSet used = 0;
-    for (const AxisList& list : *axes) used |= list.Set();
+    AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       if (rule_.factors[f].kind != FactorKind::kReduction || !rule_.leaves_partial) continue;
       for (const Seed& seed : seeds_) {
@@ -323,8 +326,7 @@ class Chooser {
     double cost = 0;
     double time = 0;
     int64_t sent = 0;
-    AxisSet used = 0;
-    for (const AxisList& axes : candidate->factor_axes) used |= axes.Set();
+    const AxisSet used = UsedAxes(candidate->factor_axes);
     double replicated = 0;  // Bytes of the largest operand that would be replicated, and of the largest other array.
     double largest = 0;
     for (size_t i = 0; i < problem_.operands.size(); ++i) {
