@@ -62,4 +62,22 @@ absl::Status ReplaceAndDrop(Computation* computation, absl::Span<Instruction* co
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> ReplaceEach(Module* module, absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make) {
+  bool changed = false;
+  const int count = module->num_computations();
+  for (int c = 0; c < count; ++c) {
+    Computation* computation = module->computation(c);
+    std::vector<Instruction*> now(computation->size(), nullptr);
+    bool here = false;
+    for (size_t i = 0; i < now.size(); ++i) {
+      ASSIGN_OR_RETURN(now[i], make(computation->instruction(static_cast<int>(i))));
+      here |= now[i] != nullptr;
+    }
+    if (!here) continue;
+    RETURN_IF_ERROR(ReplaceInstructions(computation, now));
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace toroid

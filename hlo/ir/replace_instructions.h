@@ -2,7 +2,9 @@
 #ifndef TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_
 #define TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "hlo/ir/module.h"
 
@@ -17,6 +19,11 @@ absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instructio
 
 // The same, and the old instructions are gone, but for those that others wait for by control.
 absl::Status ReplaceAndDrop(Computation* computation, absl::Span<Instruction* const> now);
+
+// Replaces each instruction of a module for which `make` gives another one, appended to its computation; null: it stays.
+// Computations that `make` adds are not visited. Whether there was any.
+// Errors: those of `make` and of SortInstructions.
+absl::StatusOr<bool> ReplaceEach(Module* module, absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make);
 
 }  // namespace toroid
 

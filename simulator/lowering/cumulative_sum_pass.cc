@@ -1,10 +1,8 @@
 #include "simulator/lowering/cumulative_sum_pass.h"
 
 #include <optional>
-#include <vector>
 
 #include "hlo/base/math.h"
-#include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
 
@@ -176,25 +174,12 @@ class Tree {
 }  // namespace
 
 absl::StatusOr<bool> CumulativeSumPass::Run(std::unique_ptr<Module>* module) {
-  bool changed = false;
-  for (const auto& computation : (*module)->computations()) {
-    const int n = computation->size();
-    std::vector<Instruction*> now(n, nullptr);
-    bool here = false;
-    for (int i = 0; i < n; ++i) {
-      Instruction* op = computation->instruction(i);
-      const auto run = RunOf(*op);
-      if (!run || op->operand(0)->shape().dim(run->dimension) <= lanes_) continue;
-      Tree tree(op, *run, lanes_);
-      if (!tree.IsSupported()) continue;
-      now[i] = tree.Build();
-      here = true;
-    }
-    if (!here) continue;
-    RETURN_IF_ERROR(ReplaceInstructions(computation.get(), now));
-    changed = true;
-  }
-  return changed;
+  return ReplaceEach(module->get(), [&](Instruction* op) -> Instruction* {
+    const auto run = RunOf(*op);
+    if (!run || op->operand(0)->shape().dim(run->dimension) <= lanes_) return nullptr;
+    Tree tree(op, *run, lanes_);
+    return tree.IsSupported() ? tree.Build() : nullptr;
+  });
 }
 
 }  // namespace toroid

@@ -1,9 +1,7 @@
 #include "simulator/lowering/kernel_gradient_pass.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
 
@@ -78,22 +76,10 @@ Instruction* Exchange(Instruction* op, const xla::Window& window) {
 }  // namespace
 
 absl::StatusOr<bool> KernelGradientPass::Run(std::unique_ptr<Module>* module) {
-  bool changed = false;
-  for (const auto& computation : (*module)->computations()) {
-    const int n = computation->size();
-    std::vector<Instruction*> now(n, nullptr);
-    bool here = false;
-    for (int i = 0; i < n; ++i) {
-      xla::Window window;
-      if (!Exchanged(*computation->instruction(i), &window)) continue;
-      now[i] = Exchange(computation->instruction(i), window);
-      here = true;
-    }
-    if (!here) continue;
-    RETURN_IF_ERROR(ReplaceInstructions(computation.get(), now));
-    changed = true;
-  }
-  return changed;
+  return ReplaceEach(module->get(), [](Instruction* op) -> Instruction* {
+    xla::Window window;
+    return Exchanged(*op, &window) ? Exchange(op, window) : nullptr;
+  });
 }
 
 }  // namespace toroid

@@ -1,9 +1,7 @@
 #include "simulator/lowering/row_scatter_pass.h"
 
 #include <optional>
-#include <vector>
 
-#include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
 
@@ -100,23 +98,10 @@ class Choice {
 }  // namespace
 
 absl::StatusOr<bool> RowScatterPass::Run(std::unique_ptr<Module>* module) {
-  bool changed = false;
-  for (const auto& computation : (*module)->computations()) {
-    const int n = computation->size();
-    std::vector<Instruction*> now(n, nullptr);
-    bool here = false;
-    for (int i = 0; i < n; ++i) {
-      Instruction* op = computation->instruction(i);
-      const auto row = RowDimension(*op);
-      if (!row) continue;
-      now[i] = Choice(op, *row).Build();
-      here |= now[i] != nullptr;
-    }
-    if (!here) continue;
-    RETURN_IF_ERROR(ReplaceInstructions(computation.get(), now));
-    changed = true;
-  }
-  return changed;
+  return ReplaceEach(module->get(), [](Instruction* op) -> Instruction* {
+    const auto row = RowDimension(*op);
+    return row ? Choice(op, *row).Build() : nullptr;
+  });
 }
 
 }  // namespace toroid

@@ -128,27 +128,14 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
 }  // namespace
 
 absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
-  bool changed = false;
-  const int count = (*module)->num_computations();
-  for (int c = 0; c < count; ++c) {
-    Computation* computation = (*module)->computation(c);
-    const int n = computation->size();
-    std::vector<Instruction*> now(n, nullptr);
-    bool here = false;
-    for (int i = 0; i < n; ++i) {
-      Instruction* op = computation->instruction(i);
-      const int side = VectorSide(*op);
-      const int side_of_batch = VectorSideOfBatch(*op, tile_ / 2);
-      if (side < 0 && side_of_batch < 0) continue;
-      InstructionBuilder builder(computation);
-      now[i] = side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);
-      RETURN_IF_ERROR(builder.status());
-      here = true;
-    }
-    if (!here) continue;
-    RETURN_IF_ERROR(ReplaceInstructions(computation, now));
-    changed = true;
-  }
+  ASSIGN_OR_RETURN(const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
+    const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2);
+    if (side < 0 && side_of_batch < 0) return nullptr;
+    InstructionBuilder builder(op->computation());
+    Instruction* sum = side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);
+    RETURN_IF_ERROR(builder.status());
+    return sum;
+  }));
   // Sums' computations stand before those that call them.
   if (changed) (*module)->RemoveUnreachableComputations();
   return changed;
