@@ -43,11 +43,12 @@ struct PreparedProgram {
   bool relabeled = false;  // The devices of all shardings were permuted (PartitionOptions::device_order_seed).
 };
 
-// `given`: the instructions of the module whose sharding was given from outside.
+// `given`: the instructions of the module whose sharding was given from outside. `unmerges_dims`: the UnmergedDimsPass runs.
 // Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for manual
 // regions under a device order.
 absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module, const PartitionOptions& options,
-                                                                const GivenShardings& given = {});
+                                                                const GivenShardings& given = {},
+                                                                bool unmerges_dims = false);
 
 // By tensor of the flow graph.
 using ShardingPlan = std::vector<Sharding>;
