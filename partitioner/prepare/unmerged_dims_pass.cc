@@ -6,87 +6,39 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/instruction_builder.h"
-#include "hlo/ir/replace_instructions.h"
 #include "partitioner/prepare/dim_parts.h"
+#include "partitioner/prepare/values_in_form.h"
 
 namespace toroid {
 namespace {
 
-bool IsPlain(const Shape& shape) {
-  return shape.IsArray() && !shape.IsDynamic() && !shape.IsBuffer() && shape.custom_layout() == nullptr;
-}
-
-bool IsStated(const Instruction& op) {
-  return op.sharding() != nullptr || op.FrontendAttribute("xla.sdy.sharding") != nullptr;
-}
-
-// One computation.
-class Unmerger {
+// The array that stands for a value has a dimension for each part.
+class Unmerger : public ValuesInForm<DimParts> {
  public:
-  Unmerger(Computation* computation, GivenShardings* given)
-      : computation_(computation), given_(given), b_(computation), values_(computation->size()), now_(computation->size()) {}
-
-  absl::StatusOr<bool> Run() {
-    bool changed = false;
-    for (size_t i = 0; i < now_.size(); ++i) {
-      Instruction* op = computation_->instruction(static_cast<int>(i));
-      b_.set_metadata(op->metadata());
-      Result value = Make(*op);
-      if (!value) continue;
-      changed = true;
-      if (IsStated(*op)) {
-        // Who reads it does so where it was stated to lie.
-        now_[i] = b_.Op(Opcode::kReshape, op->shape(), {value->array});
-        now_[i]->set_sharding(op->sharding());
-        now_[i]->set_frontend_attributes(op->frontend_attributes());
-        if (given_ != nullptr && given_->erase(op) > 0) given_->insert(now_[i]);
-        continue;
-      }
-      now_[i] = b_.Reshape(value->array, op->shape().dims());
-      if (AreMerged(value->parts)) values_[i] = std::move(value);
-    }
-    RETURN_IF_ERROR(b_.status());
-    if (changed) RETURN_IF_ERROR(ReplaceAndDrop(computation_, now_));
-    return changed;
-  }
+  using ValuesInForm::ValuesInForm;
 
  private:
-  // A value of the computation as an array with a dimension for each part.
-  struct Unmerged {
-    DimParts parts;
-    Instruction* array;
-  };
-  using Result = std::optional<Unmerged>;
+  DimParts PartsOf(const Instruction& x) const { return ValueOf(x) ? ValueOf(x)->form : InOnePart(x.shape().dims()); }
 
-  const Result& ValueOf(const Instruction& x) const { return values_[x.index()]; }
-  DimParts PartsOf(const Instruction& x) const { return ValueOf(x) ? ValueOf(x)->parts : InOnePart(x.shape().dims()); }
+  Instruction* Restored(const InForm& value, const Shape& shape) override { return b().Reshape(value.array, shape.dims()); }
 
   // A value in these parts, whatever it is in.
   Instruction* In(const DimParts& parts, Instruction* x) {
     const Dims dims = UnmergedDims(parts);
     if (x->shape().dims() == absl::MakeConstSpan(dims)) return x;
     const Result& value = ValueOf(*x);
-    if (value) return b_.Reshape(value->array, dims);
-    if (x->opcode() == Opcode::kReshape && !IsStated(*x)) return b_.Reshape(x->operand(0), dims);
-    if (x->opcode() != Opcode::kBroadcast || IsStated(*x)) return b_.Reshape(x, dims);
+    if (value) return b().Reshape(value->array, dims);
+    if (x->opcode() == Opcode::kReshape && !IsStated(*x)) return b().Reshape(x->operand(0), dims);
+    if (x->opcode() != Opcode::kBroadcast || IsStated(*x)) return b().Reshape(x, dims);
     DimParts of_operand;
     for (const int64_t d : x->dimensions()) of_operand.push_back(parts[d]);
-    return b_.Broadcast(In(of_operand, x->operand(0)), dims, PlacesOfParts(parts, x->dimensions()));
+    return b().Broadcast(In(of_operand, x->operand(0)), dims, PlacesOfParts(parts, x->dimensions()));
   }
 
-  // The op on what its operands are merged from; null if none is, or if it cannot work on that.
-  Result Make(const Instruction& op) {
-    if (!IsPlain(op.shape()) || !op.control_predecessors().empty()) return std::nullopt;
-    // Of a tuple that is made here.
-    if (op.opcode() == Opcode::kGetTupleElement && op.operand(0)->opcode() == Opcode::kTuple) {
-      return ValueOf(*op.operand(0)->operand(op.tuple_index()));
-    }
-    if (!absl::c_all_of(op.operands(), [](const Instruction* x) { return IsPlain(x->shape()); })) return std::nullopt;
+  Result Make(const Instruction& op) override {
     if (op.opcode() == Opcode::kReshape) return MakeReshape(op);
-    if (absl::c_none_of(op.operands(), [&](const Instruction* x) { return ValueOf(*x).has_value(); })) return std::nullopt;
+    if (!AnyHasForm(op)) return std::nullopt;
     switch (op.opcode()) {
       case Opcode::kBroadcast:
         return MakeBroadcast(op);
@@ -111,43 +63,43 @@ class Unmerger {
     Instruction* array = value ? value->array : x;
     std::optional<DimParts> parts = PartsOfReshape(array->shape().dims(), op.shape().dims());
     if (!parts || (!value && !AreMerged(*parts))) return std::nullopt;
-    return Unmerged{*parts, b_.Reshape(array, UnmergedDims(*parts))};
+    return InForm{*parts, b().Reshape(array, UnmergedDims(*parts))};
   }
 
   Result MakeElementwise(const Instruction& op) {
     DimParts parts;
     for (const Instruction* x : op.operands()) {
       if (!x->shape().IsScalar() && !x->shape().SameDims(op.shape())) return std::nullopt;
-      if (parts.empty() && ValueOf(*x)) parts = ValueOf(*x)->parts;
+      if (parts.empty() && ValueOf(*x)) parts = ValueOf(*x)->form;
     }
     std::vector<Instruction*> operands;
     for (Instruction* x : op.operands()) operands.push_back(x->shape().IsScalar() ? x : In(parts, x));
-    return Unmerged{parts, b_.Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)), operands)};
+    return InForm{parts, b().Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)), operands)};
   }
 
   Result MakeBroadcast(const Instruction& op) {
-    const Unmerged& x = *ValueOf(*op.operand(0));
+    const InForm& x = *ValueOf(*op.operand(0));
     DimParts parts = InOnePart(op.shape().dims());
-    for (size_t k = 0; k < x.parts.size(); ++k) parts[op.dimensions()[k]] = x.parts[k];
-    return Unmerged{parts, b_.Broadcast(x.array, UnmergedDims(parts), PlacesOfParts(parts, op.dimensions()))};
+    for (size_t k = 0; k < x.form.size(); ++k) parts[op.dimensions()[k]] = x.form[k];
+    return InForm{parts, b().Broadcast(x.array, UnmergedDims(parts), PlacesOfParts(parts, op.dimensions()))};
   }
 
   Result MakeTranspose(const Instruction& op) {
-    const Unmerged& x = *ValueOf(*op.operand(0));
+    const InForm& x = *ValueOf(*op.operand(0));
     DimParts parts;
-    for (const int64_t d : op.dimensions()) parts.push_back(x.parts[d]);
-    return Unmerged{parts, b_.Transpose(x.array, PlacesOfParts(x.parts, op.dimensions()))};
+    for (const int64_t d : op.dimensions()) parts.push_back(x.form[d]);
+    return InForm{parts, b().Transpose(x.array, PlacesOfParts(x.form, op.dimensions()))};
   }
 
   Result MakeReduce(const Instruction& op) {
     if (op.num_operands() != 2 || !ValueOf(*op.operand(0))) return std::nullopt;
-    const Unmerged& x = *ValueOf(*op.operand(0));
+    const InForm& x = *ValueOf(*op.operand(0));
     DimParts parts;
-    for (int64_t d = 0; d < static_cast<int64_t>(x.parts.size()); ++d) {
-      if (!absl::c_linear_search(op.dimensions(), d)) parts.push_back(x.parts[d]);
+    for (int64_t d = 0; d < static_cast<int64_t>(x.form.size()); ++d) {
+      if (!absl::c_linear_search(op.dimensions(), d)) parts.push_back(x.form[d]);
     }
-    return Unmerged{parts, b_.Op(Opcode::kReduce, Shape(op.shape().element_type(), UnmergedDims(parts)), {x.array, op.operand(1)},
-                                 b_.WithDimensions(PlacesOfParts(x.parts, op.dimensions())), {op.called(0)})};
+    return InForm{parts, b().Op(Opcode::kReduce, Shape(op.shape().element_type(), UnmergedDims(parts)), {x.array, op.operand(1)},
+                                 b().WithDimensions(PlacesOfParts(x.form, op.dimensions())), {op.called(0)})};
   }
 
   Result MakeDot(const Instruction& op) {
@@ -172,7 +124,7 @@ class Unmerger {
     };
     add_free(lhs, dot.lhs_batch(), dot.lhs_contracting());
     add_free(rhs, dot.rhs_batch(), dot.rhs_contracting());
-    Instruction* made = b_.Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)),
+    Instruction* made = b().Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)),
                                  {In(lhs, op.operand(0)), In(rhs, op.operand(1))});
     auto* numbers = made->MutableAttrs()->mutable_dot_dimension_numbers();
     const auto set = [](const DimParts& of, absl::Span<const int64_t> dims, auto* numbers) {
@@ -183,13 +135,13 @@ class Unmerger {
     set(rhs, dot.rhs_batch(), numbers->mutable_rhs_batch_dimensions());
     set(lhs, dot.lhs_contracting(), numbers->mutable_lhs_contracting_dimensions());
     set(rhs, dot.rhs_contracting(), numbers->mutable_rhs_contracting_dimensions());
-    return Unmerged{parts, made};
+    return InForm{parts, made};
   }
 
   // Of dimensions in one part.
   Result MakeSlice(const Instruction& op) {
-    const Unmerged& x = *ValueOf(*op.operand(0));
-    DimParts parts = x.parts;
+    const InForm& x = *ValueOf(*op.operand(0));
+    DimParts parts = x.form;
     Dims starts, limits, strides;
     for (int d = 0; d < op.shape().rank(); ++d) {
       const SliceBounds bounds = SliceView(op)[d];
@@ -202,13 +154,13 @@ class Unmerger {
         strides.push_back(is_cut ? bounds.stride : 1);
       }
     }
-    return Unmerged{parts, b_.Slice(x.array, starts, limits, strides)};
+    return InForm{parts, b().Slice(x.array, starts, limits, strides)};
   }
 
   Result MakeConcatenate(const Instruction& op) {
     DimParts parts;
     for (const Instruction* x : op.operands()) {
-      if (parts.empty() && ValueOf(*x)) parts = ValueOf(*x)->parts;
+      if (parts.empty() && ValueOf(*x)) parts = ValueOf(*x)->form;
     }
     const int64_t along = op.dimension();
     if (parts[along].size() > 1) return std::nullopt;
@@ -218,15 +170,8 @@ class Unmerger {
       operands.push_back(In(parts, x));
     }
     parts[along] = {op.shape().dim(along)};
-    return Unmerged{parts, b_.Concatenate(operands, PlacesOfParts(parts, {along})[0])};
+    return InForm{parts, b().Concatenate(operands, PlacesOfParts(parts, {along})[0])};
   }
-
-  Computation* computation_;
-  GivenShardings* given_;
-  InstructionBuilder b_;
-  // By index of the instructions that there were:
-  std::vector<Result> values_;  // Those with a merged dimension that are made without.
-  std::vector<Instruction*> now_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "hlo/base/stopwatch.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/stages/candidate.h"
-#include "partitioner/stages/merges_cut_dims.h"
+#include "partitioner/stages/forms_to_try.h"
 #include "partitioner/stages/search.h"
 
 namespace toroid {
@@ -131,7 +131,8 @@ absl::Status Search(const PartitionOptions& options, PreparedProgram* program, C
 struct Found {
   std::unique_ptr<PreparedProgram> program;
   Candidate best;
-  bool merges_cut_dims = false;  // As propagation left it.
+  ProgramForm form = ProgramForm::kAsGiven;
+  std::vector<ProgramForm> forms;  // Others to try.
   double propagate_seconds = 0;
 };
 
@@ -142,7 +143,7 @@ absl::StatusOr<Found> FindBest(std::unique_ptr<PreparedProgram> program, const P
   found.propagate_seconds = found.best.partitioned.propagate_seconds;
   const bool searches = options.policy == nullptr && options.searched_instructions > 0 &&
                         program->flat->NumInstructions() <= kFewInstructions;
-  found.merges_cut_dims = searches && MergesCutDims(*program->graph, found.best.plan);
+  if (searches) found.forms = FormsToTry(*program->graph, found.best.plan);
   RETURN_IF_ERROR(TryEvenCuts(options, program.get(), &found.best));
   if (searches) RETURN_IF_ERROR(Search(options, program.get(), &found.best));
   found.program = std::move(program);
@@ -161,16 +162,19 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   double propagate_seconds = start.Seconds();
   ASSIGN_OR_RETURN(Found found, FindBest(std::move(program), silent));
   propagate_seconds += found.propagate_seconds;
-  if (found.merges_cut_dims) {
-    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, /*unmerges_dims=*/true));
-    ASSIGN_OR_RETURN(Found unmerged, FindBest(std::move(program), silent));
-    if (Pays(unmerged.best, found.best)) {
-      found = std::move(unmerged);
-      RETURN_IF_ERROR(LookAfter("unmerged_dims", *found.program->flat, options.Looking()));
-    }
+  const std::vector<ProgramForm> forms = found.forms;
+  for (const ProgramForm form : forms) {
+    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, form));
+    ASSIGN_OR_RETURN(Found other, FindBest(std::move(program), silent));
+    if (!Pays(other.best, found.best)) continue;
+    found = std::move(other);
+    found.form = form;
   }
   Candidate& best = found.best;
   if (IsLookedAt(options)) {
+    if (found.form != ProgramForm::kAsGiven) {
+      RETURN_IF_ERROR(LookAfter(NameOf(found.form), *found.program->flat, options.Looking()));
+    }
     ASSIGN_OR_RETURN(best, RewriteUnder(*found.program, options, best.plan, *best.policy, &best.decided));
   }
   // What was tried and not taken took time as well.

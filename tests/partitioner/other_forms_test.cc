@@ -1,6 +1,6 @@
 // BUILD: size = "small"
-// Values that are cut along a dimension which the program merges with others: equal values on every number and order of
-// devices, and what is sent.
+// Programs that are partitioned in another form than theirs, without merges of cut dimensions or with reversals behind: equal
+// values on every number and order of devices, and what is sent.
 #include <cstdint>
 #include <string>
 
@@ -41,13 +41,13 @@ ENTRY main {
 })");
 }
 
-TEST(MergedDimsTest, GroupNorm) {
+TEST(OtherFormsTest, GroupNorm) {
   for (const int64_t cols : {16, 13, 5}) ExpectEquivalent(GroupNorm(6, cols));
   EXPECT_EQ(Sent(GroupNorm(6, 16), 4), 2 * 4 * 4 * 3 / 4);  // All-reduce of four sums.
 }
 
 // Rows of images are tokens: a product with every token, and one with all of an image.
-TEST(MergedDimsTest, Products) {
+TEST(OtherFormsTest, Products) {
   const auto tokens = [](int64_t cols) {
     return absl::StrCat(R"(ENTRY main {
   x = f32[3,4,)", cols, R"(,5] parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
@@ -71,6 +71,23 @@ TEST(MergedDimsTest, Products) {
   }
   EXPECT_EQ(Sent(tokens(16), 4), 0);
   EXPECT_EQ(Sent(image(16), 4), 2 * 3 * 2 * 4 * 3 / 4);  // All-reduce of [3,2].
+}
+
+// An image and its mirror image through the same convolution: rows at edges of tiles are exchanged, and no others.
+TEST(OtherFormsTest, MirrorImages) {
+  const auto program = [](int64_t cols) {
+    const std::string image = absl::StrCat("f32[2,3,", cols, ",4]");
+    return absl::StrCat("ENTRY main {\n  x = ", image, R"( parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
+  w = f32[3,3,4,4] parameter(1), sharding={replicated}
+  a = )", image, R"( convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  r = )", image, R"( reverse(x), dimensions={2}
+  b = )", image, R"( convolution(r, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  f = )", image, R"( reverse(b), dimensions={2}
+  ROOT s = )", image, R"( add(a, f), sharding={devices=[1,1,$n,1]<=[$n]}
+})");
+  };
+  for (const int64_t cols : {16, 13, 5}) ExpectEquivalent(program(cols));
+  EXPECT_EQ(Sent(program(16), 4), 2 * (2 * 3 * 4) * 4);
 }
 
 }  // namespace
