@@ -34,8 +34,10 @@ class Reverser : public ValuesInForm<Reversed> {
   }
   Instruction* Restored(const InForm& value, const Shape&) override { return Reverse(value.array, value.form); }
 
+  static constexpr int kMostMade = 4;  // Ops of one behind another.
+
   // Whether reversing costs nothing: it is made of indices and numbers, and of nothing reversed or not.
-  bool IsMade(const Instruction& x, int depth = 4) const {
+  bool IsMade(const Instruction& x, int depth = kMostMade) const {
     if (ValueOf(x) || IsStated(x)) return false;
     if (x.opcode() == Opcode::kIota || x.opcode() == Opcode::kConstant) return true;
     if (x.opcode() != Opcode::kBroadcast && !IsElementwise(x.opcode())) return false;
@@ -46,16 +48,16 @@ class Reverser : public ValuesInForm<Reversed> {
     return x.opcode() == Opcode::kBroadcast && absl::c_none_of(x.dimensions(), [&](int64_t d) { return reversed[d]; });
   }
   // What an array is to be so that its reversal is the value; null if that would move other data than before.
-  Instruction* Under(const Reversed& reversed, Instruction* x) {
+  Instruction* Under(const Reversed& reversed, Instruction* x, int broadcasts = kMostBroadcasts) {
     if (FormOf(*x) == reversed) return ArrayOf(x);
     if (ValueOf(*x)) return nullptr;
     if (IsSymmetric(*x, reversed)) return x;
     if (IsMade(*x)) return Reverse(x, reversed);
-    if (x->opcode() != Opcode::kBroadcast || IsStated(*x)) return nullptr;
+    if (x->opcode() != Opcode::kBroadcast || IsStated(*x) || broadcasts == 0) return nullptr;
     // Of a smaller array: as of a bias.
     Reversed of_operand;
     for (const int64_t d : x->dimensions()) of_operand.push_back(reversed[d]);
-    Instruction* operand = Under(of_operand, x->operand(0));
+    Instruction* operand = Under(of_operand, x->operand(0), broadcasts - 1);
     if (operand == nullptr) return nullptr;
     return b().Clone(*x, x->shape(), {operand});
   }

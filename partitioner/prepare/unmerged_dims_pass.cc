@@ -24,16 +24,16 @@ class Unmerger : public ValuesInForm<DimParts> {
   Instruction* Restored(const InForm& value, const Shape& shape) override { return b().Reshape(value.array, shape.dims()); }
 
   // A value in these parts, whatever it is in.
-  Instruction* In(const DimParts& parts, Instruction* x) {
+  Instruction* In(const DimParts& parts, Instruction* x, int broadcasts = kMostBroadcasts) {
     const Dims dims = UnmergedDims(parts);
     if (x->shape().dims() == absl::MakeConstSpan(dims)) return x;
     const Result& value = ValueOf(*x);
     if (value) return b().Reshape(value->array, dims);
     if (x->opcode() == Opcode::kReshape && !IsStated(*x)) return b().Reshape(x->operand(0), dims);
-    if (x->opcode() != Opcode::kBroadcast || IsStated(*x)) return b().Reshape(x, dims);
+    if (x->opcode() != Opcode::kBroadcast || IsStated(*x) || broadcasts == 0) return b().Reshape(x, dims);
     DimParts of_operand;
     for (const int64_t d : x->dimensions()) of_operand.push_back(parts[d]);
-    return b().Broadcast(In(of_operand, x->operand(0)), dims, PlacesOfParts(parts, x->dimensions()));
+    return b().Broadcast(In(of_operand, x->operand(0), broadcasts - 1), dims, PlacesOfParts(parts, x->dimensions()));
   }
 
   Result Make(const Instruction& op) override {

@@ -65,6 +65,9 @@ class ValuesInForm {
     return op.sharding() != nullptr || op.FrontendAttribute("xla.sdy.sharding") != nullptr;
   }
 
+  // So many broadcasts of broadcasts are looked through: each reader looks anew.
+  static constexpr int kMostBroadcasts = 8;
+
   // The op on the forms of its operands; null if none has one, or if it cannot work on them. Its shapes are plain.
   virtual Result Make(const Instruction& op) = 0;
   // The value, of this shape; the array itself if it is the value.
