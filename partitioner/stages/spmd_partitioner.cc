@@ -71,20 +71,23 @@ constexpr int64_t kFewInstructions = 4096;
 // the other: programs are often tried out with small arrays, where what is sent outweighs what is computed, and used with
 // large ones, where it is the other way round.
 constexpr double kLittleMore = 1.09;
-// So much more it may send if it saves a quarter of the flops.
-constexpr double kMoreForAQuarter = 1.2;
 
-bool Pays(const Candidate& candidate, const Candidate& best, double more_for_a_quarter = kMoreForAQuarter) {
+// `usual_bytes`: what the first plan sends if each op is computed by itself, as partitioners do. Up to that, flops count for more
+// than bytes: what is saved elsewhere is spent on them.
+bool Pays(const Candidate& candidate, const Candidate& best, double usual_bytes) {
   const WholeRun now = WorkOf(candidate), run = WorkOf(best);
-  const double more = now.flops <= 0.75 * run.flops ? more_for_a_quarter : kLittleMore;
-  return now.CostsLessThan(run) || (now.flops <= kLittleMore * run.flops && now.sent_bytes <= more * run.sent_bytes &&
-                                    now.flops * now.sent_bytes < run.flops * run.sent_bytes);
+  if (now.CostsLessThan(run)) return true;
+  if (run.flops == 0 || run.sent_bytes == 0) return false;
+  const double flops = now.flops / run.flops, sent = now.sent_bytes / run.sent_bytes;
+  if (flops > kLittleMore) return false;
+  if (sent <= kLittleMore) return sent * flops < 1;
+  return now.sent_bytes <= usual_bytes && sent * flops * flops * flops < 1;
 }
 
 // The program with contractions cut over idle axes: the best that pays at little more, and the best that does at more, if that
 // is another one.
 absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options,
-                                                   const Candidate& best) {
+                                                   const Candidate& best, double usual_bytes) {
   std::vector<Candidate> cut, paying;
   const WholeRun run = WorkOf(best);
   if (run.flops == 0 || run.sent_bytes == 0) return paying;
@@ -93,14 +96,14 @@ absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& progra
     if (WorkOf(idle).flops == run.flops) break;  // No axis is idle.
     cut.push_back(std::move(idle));
   }
-  const auto choose = [&](double more) {
+  const auto choose = [&](double usual_bytes) {
     int chosen = -1;
     for (int i = 0; i < static_cast<int>(cut.size()); ++i) {
-      if (Pays(cut[i], chosen < 0 ? best : cut[chosen], more)) chosen = i;
+      if (Pays(cut[i], chosen < 0 ? best : cut[chosen], usual_bytes)) chosen = i;
     }
     return chosen;
   };
-  const int at_little = choose(kLittleMore), at_more = choose(kMoreForAQuarter);
+  const int at_little = choose(0), at_more = choose(usual_bytes);
   if (at_little >= 0) paying.push_back(std::move(cut[at_little]));
   if (at_more >= 0 && at_more != at_little) paying.push_back(std::move(cut[at_more]));
   return paying;
@@ -108,8 +111,8 @@ absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& progra
 
 // Searches from what was found, and from the same with contractions cut over idle axes: what is worse before a search may be
 // better behind it.
-absl::Status Search(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
-  ASSIGN_OR_RETURN(std::vector<Candidate> others, TryIdleAxes(*program, options, *best));
+absl::Status Search(const PartitionOptions& options, double usual_bytes, PreparedProgram* program, Candidate* best) {
+  ASSIGN_OR_RETURN(std::vector<Candidate> others, TryIdleAxes(*program, options, *best, usual_bytes));
   for (Candidate& other : others) {
     if (WorkOf(other).CostsLessThan(WorkOf(*best))) std::swap(other, *best);
   }
@@ -118,7 +121,7 @@ absl::Status Search(const PartitionOptions& options, PreparedProgram* program, C
   for (Candidate& other : others) {
     auto early_of_best = std::exchange(program->annotations.early, early);
     RETURN_IF_ERROR(SearchCandidates(options, program, &other));
-    if (Pays(other, *best)) {
+    if (Pays(other, *best, usual_bytes)) {
       *best = std::move(other);
     } else {
       program->annotations.early = std::move(early_of_best);
@@ -133,6 +136,7 @@ struct Found {
   Candidate best;
   ProgramForm form = ProgramForm::kAsGiven;
   std::vector<ProgramForm> forms;  // Others to try.
+  double usual_bytes = 0;
   double propagate_seconds = 0;
 };
 
@@ -143,9 +147,12 @@ absl::StatusOr<Found> FindBest(std::unique_ptr<PreparedProgram> program, const P
   found.propagate_seconds = found.best.partitioned.propagate_seconds;
   const bool searches = options.policy == nullptr && options.searched_instructions > 0 &&
                         program->flat->NumInstructions() <= kFewInstructions;
-  if (searches) found.forms = FormsToTry(*program->graph, found.best.plan);
+  if (searches) {
+    found.forms = FormsToTry(*program->graph, found.best.plan);
+    found.usual_bytes = EvaluatePlan(*program, found.best.plan).sent_bytes;
+  }
   RETURN_IF_ERROR(TryEvenCuts(options, program.get(), &found.best));
-  if (searches) RETURN_IF_ERROR(Search(options, program.get(), &found.best));
+  if (searches) RETURN_IF_ERROR(Search(options, found.usual_bytes, program.get(), &found.best));
   found.program = std::move(program);
   return found;
 }
@@ -166,7 +173,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   for (const ProgramForm form : forms) {
     ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, form));
     ASSIGN_OR_RETURN(Found other, FindBest(std::move(program), silent));
-    if (!Pays(other.best, found.best)) continue;
+    if (!Pays(other.best, found.best, found.usual_bytes)) continue;
     found = std::move(other);
     found.form = form;
   }
