@@ -7,6 +7,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/movement.h"
 #include "simulator/chip/op_slots.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -76,7 +77,7 @@ void Accountant::AddSlots(double slots, uint64_t made_for) {
 void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
   const Opcode opcode = op.opcode();
   const bool moves = opcode == Opcode::kSlice || opcode == Opcode::kDynamicSlice || opcode == Opcode::kPad;
-  if (!moves && !IsElementwise(opcode) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
+  if (!moves && !IsElementwise(op) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
   for (int k = 0; k < op.num_operands(); ++k) {
     const Instruction* operand = op.operand(k);
     const bool is_inside = is_alone_ ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
@@ -164,7 +165,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
         while (from->opcode() == Opcode::kReshape || from->opcode() == Opcode::kTranspose || from->opcode() == Opcode::kBitcast) {
           from = from->operand(0);
         }
-        const bool is_made = IsElementwise(from->opcode());
+        const bool is_made = IsElementwise(*from);
         const DataMovementSpec& movement = core_.movement();
         work_->movement_cycles +=
             (movement.window_sum_cycles() + (is_made ? 0 : movement.window_load_cycles())) * Registers(shape);
@@ -240,7 +241,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     // In operands of products rows come in any order, but values must be spread all the same.
     AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
   }
-  if (IsElementwise(opcode)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
+  if (IsElementwise(op)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
 void Accountant::Finish() {
@@ -333,7 +334,7 @@ void Accountant::Fusion(const Computation& inside) {
   int arithmetic = 0;
   for (const auto& op : inside.instructions()) {
     arithmetic += op->opcode() == Opcode::kReduce || op->opcode() == Opcode::kBroadcast ||
-                  (IsElementwise(op->opcode()) && op->opcode() != Opcode::kConvert);
+                  (IsElementwise(*op) && op->opcode() != Opcode::kConvert);
   }
   work_->single = arithmetic <= 1 && root->opcode() != Opcode::kTuple;
   Finish();

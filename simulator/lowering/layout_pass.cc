@@ -14,6 +14,7 @@
 #include "hlo/passes/dce_pass.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/preferred_order.h"
 #include "simulator/lowering/tiling.h"
 
@@ -22,7 +23,7 @@ namespace {
 
 // Of a value that adds what was before to running folds of blocks: what the blocks were cut from; null for others.
 const Instruction* InputOfRunningFold(const Instruction* value) {
-  if (!IsElementwise(value->opcode())) return nullptr;
+  if (!IsElementwise(*value)) return nullptr;
   for (const Instruction* operand : value->operands()) {
     if (operand->opcode() != Opcode::kReduceWindow || !IsRunningFold(*operand)) continue;
     const Instruction* blocks = operand->operand(0);
@@ -242,7 +243,7 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
         while (made->opcode() == Opcode::kReshape && SameButUnitDims(made->operand(0)->shape(), made->shape())) {
           made = made->operand(0);
         }
-        const bool is_written = IsElementwise(made->opcode()) && made->shape().rank() > 1;
+        const bool is_written = IsElementwise(*made) && made->shape().rank() > 1;
         if (!Known(from) && !Known(made) && is_written) {
           // Written before it is spread: as it is made best, or else as it is read.
           const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_));
@@ -303,7 +304,7 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   };
   for (const Instruction* operand : op->operands()) {
     if (!leads(operand)) continue;
-    const bool is_made = IsElementwise(operand->opcode()), is_turned = IsTurnedArgument(*operand);
+    const bool is_made = IsElementwise(*operand), is_turned = IsTurnedArgument(*operand);
     int misses = 0;
     for (const Instruction* other : op->operands()) {
       if (leads(other)) misses += !HasCopyAs(*other, lies(operand));
@@ -552,7 +553,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     }
     default:
-      if (IsElementwise(opcode)) {
+      if (IsElementwise(*op)) {
         AssignElementwise(op);
         break;
       }

@@ -7,6 +7,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/lowering/dim_orders.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -45,7 +46,7 @@ Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling&
       if (!sized.empty() && extent < tiling.lanes && extent < value->shape().dim(sized[0])) return otherwise;
       return OrderFrom(value->shape(), {op->dimensions()[SizedDims(op->operand(0)->shape())[0]]});
     }
-    if (!IsElementwise(op->opcode())) continue;
+    if (!IsElementwise(*op)) continue;
     for (const Instruction* operand : op->operands()) {
       if (operand->shape().dims() == value->shape().dims()) todo.push_back(operand);
     }
@@ -126,7 +127,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         };
         const Dims other = {pair[1], pair[0]};
         if (nearest.empty() && !keeps(pair) && keeps(other)) nearest = other;
-      } else if (IsElementwise(user->opcode()) && user->shape().dims() == place.op->shape().dims()) {
+      } else if (IsElementwise(*user) && user->shape().dims() == place.op->shape().dims()) {
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;
           if (state.IsFlexible(operand)) continue;

@@ -10,6 +10,7 @@
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -42,7 +43,7 @@ bool TakesProducers(const Instruction& op) {
 }
 
 bool IsArithmetic(const Instruction& op) {
-  return IsElementwise(op.opcode()) && op.opcode() != Opcode::kConvert && op.opcode() != Opcode::kCopy &&
+  return IsElementwise(op) && op.opcode() != Opcode::kConvert && op.opcode() != Opcode::kCopy &&
          op.opcode() != Opcode::kBitcastConvert;
 }
 
@@ -89,7 +90,7 @@ class Finder {
     const auto users = users_.users(op);
     return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
            absl::c_all_of(users, [&](const Instruction* user) {
-             return IsElementwise(user->opcode()) && user->shape().NumElements() == op.shape().NumElements();
+             return IsElementwise(*user) && user->shape().NumElements() == op.shape().NumElements();
            });
   }
   // What convolutions slide over is reversed before; kernels are read from their end.
@@ -251,7 +252,7 @@ void Finder::TakeEpilogue(const Instruction* dot) {
     const Instruction* user = At(i);
     const bool in_place = IsInPlace(*user);
     if (!values_.recomputed[i] || values_.owner[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
-        !(IsElementwise(user->opcode()) || in_place) || user->opcode() == Opcode::kCopy) {
+        !(IsElementwise(*user) || in_place) || user->opcode() == Opcode::kCopy) {
       break;
     }
     members.push_back(user);
@@ -314,7 +315,7 @@ void Finder::TakeNestedConvolution(const Instruction* convolution) {
   if (view.input_feature() < 0 || view.input_feature() >= input.rank()) return;
   if (view.feature_groups() < 2 || view.feature_groups() != input.dim(view.input_feature())) return;
   const Instruction* value = convolution->operand(0);
-  while (values_.recomputed[value->index()] && IsElementwise(value->opcode()) && users_.users(*value).size() == 1) {
+  while (values_.recomputed[value->index()] && IsElementwise(*value) && users_.users(*value).size() == 1) {
     // Back through the operand that is not spread from something smaller.
     const Instruction* from = nullptr;
     for (const Instruction* operand : value->operands()) {
@@ -485,7 +486,7 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 (IsElementwise(user->opcode()) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
+                 (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
                  user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }
@@ -568,7 +569,7 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
       // A copy that rounds.
       return LanesStay(op);
     default:
-      return IsElementwise(op.opcode());
+      return IsElementwise(op);
   }
 }
 
