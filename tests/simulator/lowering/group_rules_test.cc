@@ -279,5 +279,87 @@ TEST(GroupRulesTest, ManyArraysAreWrittenToTheirPlaces) {
   EXPECT_EQ(Groups(program).size(), 6u);
 }
 
+TEST(GroupRulesTest, BitsUnderAnotherTypeAreReadWhereTheyAre) {
+  const char* program = R"( x = f32[64,256] parameter(0)
+    one = u32[] constant(1)
+    ones = u32[64,256] broadcast(one), dimensions={}
+    b = u32[64,256] bitcast-convert(x)
+    n = u32[64,256] or(b, ones)
+    ROOT y = f32[64,256] bitcast-convert(n) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("loop"));
+}
+
+TEST(GroupRulesTest, ArgumentsAndResultsThatAreReturnedAgainAreCopied) {
+  const char* program = R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+    s = f32[64,256] add(x, y)
+    ROOT t = (f32[64,256], f32[64,256], f32[64,256]) tuple(s, x, s) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("loop", "copy", "copy"));
+  EXPECT_THAT(Groups(" ROOT x = f32[64,256] parameter(0) "), ElementsAre("copy"));
+}
+
+TEST(GroupRulesTest, WhatIsComputedInOneTypeIsMadeTogether) {
+  const auto program = [](absl::string_view first, absl::string_view second) {
+    return absl::StrCat(R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+      zero = f32[] constant(0) least = bf16[] constant(-9) none = s32[] constant(0)
+      d = f32[64,256] subtract(x, y)
+      b = bf16[64,256] convert(x)
+      n = s32[64,256] convert(d)
+      rows = f32[64] reduce(d, zero), dimensions={1}, to_apply=sum
+      most = bf16[64] reduce(b, least), dimensions={1}, to_apply=bmax
+      number = s32[64] reduce(n, none), dimensions={1}, to_apply=count
+      product = f32[64,256] multiply(x, y)
+      halves = bf16[64,256] multiply(b, b)
+      rounded = bf16[64,256] convert(product)
+      columns = f32[256] reduce(x, zero), dimensions={0}, to_apply=max
+      ROOT t = )", first, second);
+  };
+  const auto groups = [&](absl::string_view shape, absl::string_view a, absl::string_view other, absl::string_view b) {
+    return Groups(program(absl::StrCat("(", shape, ", ", other, ") "), absl::StrCat("tuple(", a, ", ", b, ")"))).size();
+  };
+  EXPECT_EQ(groups("f32[64]", "rows", "f32[256]", "columns"), 1u);
+  EXPECT_EQ(groups("f32[64]", "rows", "f32[64,256]", "product"), 1u);
+  // Rounded as they are written.
+  EXPECT_EQ(groups("f32[64]", "rows", "bf16[64,256]", "rounded"), 1u);
+  EXPECT_EQ(groups("f32[64]", "rows", "bf16[64,256]", "halves"), 2u);
+  EXPECT_EQ(groups("f32[64]", "rows", "bf16[64]", "most"), 2u);
+  EXPECT_EQ(groups("f32[64]", "rows", "s32[64]", "number"), 2u);
+  EXPECT_EQ(groups("bf16[64]", "most", "bf16[64,256]", "halves"), 1u);
+}
+
+TEST(GroupRulesTest, OneReaderOfWhatIsWrittenIsMadeWithIt) {
+  const auto groups = [](absl::string_view readers, absl::string_view results, int n) {
+    std::string shapes;
+    for (int i = 0; i < n; ++i) absl::StrAppend(&shapes, i == 0 ? "" : ", ", "f32[64,256]");
+    return Groups(absl::StrCat(R"( x = f32[64,256] parameter(0) w = f32[64,256] parameter(1)
+      e = f32[64,256] exponential(x)
+      y = f32[64,256] multiply(e, w) )", readers, " ROOT t = (", shapes, ") tuple(", results, ")")).size();
+  };
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) ", "y, a", 2), 1u);
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) b = f32[64,256] log(y) ", "y, a, b", 3), 2u);
+  // In a chain.
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) b = f32[64,256] log(a) ", "y, a, b", 3), 1u);
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) b = f32[64,256] add(a, y) ", "y, a, b", 3), 1u);
+}
+
+TEST(GroupRulesTest, ReductionsThatWaitForNothingAreMadeTogetherFirst) {
+  // Sums of columns do not wait for the sum of exponentials. The copy is one of the result.
+  EXPECT_THAT(Groups(R"( x = f32[64,32,256] parameter(0)
+    zero = f32[] constant(0)
+    m = f32[64,32] reduce(x, zero), dimensions={2}, to_apply=max
+    mb = f32[64,32,256] broadcast(m), dimensions={0,1}
+    d = f32[64,32,256] subtract(x, mb)
+    e = f32[64,32,256] exponential(d)
+    s = f32[64,32] reduce(e, zero), dimensions={2}, to_apply=sum
+    c = f32[64,256] reduce(x, zero), dimensions={1}, to_apply=sum
+    cb = f32[64,32,256] broadcast(c), dimensions={0,2}
+    f = f32[64,32,256] subtract(x, cb)
+    g = f32[64,32,256] multiply(f, f)
+    v = f32[64,256] reduce(g, zero), dimensions={1}, to_apply=sum
+    ROOT t = (f32[64,32], f32[64,256]) tuple(s, v) )"),
+              ElementsAre("reduce", "reduce", "copy"));
+}
+
 }  // namespace
 }  // namespace toroid
