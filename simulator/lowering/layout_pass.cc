@@ -477,7 +477,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     case Opcode::kReduce: {
       Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, OrderOfReduced(op, tiling_));
+      if (!Known(from)) Settle(from, OrderOfReduced(op, state_));
       for (int k = 1; k < op->num_operands() / 2; ++k) Need(op, k, OrderOf(from));
       if (op->shape().rank() == 0) return;
       const auto reduced = op->dimensions();

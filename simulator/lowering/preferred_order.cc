@@ -206,8 +206,35 @@ Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state
   return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
 }
 
-Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling) {
+Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
+  const Tiling& tiling = state.tiling;
   const Shape& shape = reduce->operand(0)->shape();
+  // The largest of what it is made from by spreading along few elements.
+  const Instruction* spread = nullptr;
+  std::vector<const Instruction*> todo = {reduce->operand(0)};
+  for (size_t next = 0; next < todo.size() && next < 64; ++next) {
+    const Instruction* op = todo[next];
+    if (op->opcode() == Opcode::kBroadcast) {
+      const Instruction* from = op->operand(0);
+      if (!state.Known(from) || state.IsFlexible(from) || SizedOrder(from->shape(), state.OrderOf(from)).size() < 2) continue;
+      // Not along what could fill tiles itself.
+      if (shape.NumElements() > tiling.sublanes * from->shape().NumElements()) continue;
+      if (spread == nullptr || from->shape().NumElements() > spread->operand(0)->shape().NumElements()) spread = op;
+    } else if (IsElementwise(*op)) {
+      for (const Instruction* operand : op->operands()) {
+        if (operand->shape().dims() == shape.dims() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
+      }
+    }
+  }
+  if (spread != nullptr) {
+    const Shape& from = spread->operand(0)->shape();
+    const Dims own = SizedOrder(from, state.OrderOf(spread->operand(0)));
+    if (from.dim(own[0]) >= tiling.lanes && from.dim(own[1]) >= tiling.sublanes) {
+      Dims first;
+      for (const int64_t d : own) first.push_back(spread->dimensions()[d]);
+      return OrderFrom(shape, first);
+    }
+  }
   const Dims dense = LeastPaddingOrder(shape, tiling), sized = SizedOrder(shape, dense);
   const auto reduced = reduce->dimensions();
   const auto is_reduced = [&](int64_t d) { return std::find(reduced.begin(), reduced.end(), d) != reduced.end(); };
