@@ -108,11 +108,21 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.k = positions * tile;
     return work;
   }
+  work.holds_rhs = positions > 1 && !is_gradient;
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
   // Features along lanes are put beside each other position by position; along rows they follow each other anyway. For the
   // gradient of a kernel, in which as much slides as it slides over, it is what slides that is large, and images are all features of it.
   const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
   const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
+  // Of features that fill whole tiles and a part, by rows of the kernel: one position less passes the whole tiles, as its neighbours' rest
+  // comes along; rests of half a tile at most pass by two.
+  if (along_lanes && positions > 1 && !is_gradient && dilation == 1) {
+    const double row = Dim(kernel, view.kernel_spatial().back()), whole = std::floor(inputs / tile), rest = inputs - whole * tile;
+    if (whole > 0 && rest > 0 && row > 1) {
+      work.k = positions / row * ((row - 1) * whole + (2 * rest <= tile ? (row + 1) / 2 : row)) * tile;
+      return work;
+    }
+  }
   const bool is_small = (inputs < sublanes && !is_gradient) || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
   if (!view.kernel_spatial().empty() && is_small && positions > 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
@@ -136,7 +146,7 @@ double Cycles(const MatrixWork& work, double batch, double m, double k, double n
   if (work.channel_taps > 0) return 0;
   const MatrixUnitSpec& unit = core.matrix();
   double rows = CyclesOfRows(batch, m, work.rows_together, k, n, core);
-  if (work.rows_together == 0) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
+  if (work.rows_together == 0 && !work.holds_rhs) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
   const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
   return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1);
 }

@@ -21,6 +21,8 @@ struct MatrixWork {
   double rows_together = 0;
   // Of m, how many are positions of the kernel, each with a part of the right operand of its own; 1: none.
   double positions = 1;
+  // The units hold tiles of the right operand: of a convolution's kernel, whose positions are applied to images as they pass.
+  bool holds_rhs = false;
   // Of a convolution that mixes no channels, which needs no matrix unit: positions of its kernel. 0 for others.
   double channel_taps = 0;
   bool float32 = false;         // An operand comes as f32.
@@ -29,7 +31,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.holds_rhs, w.float32,
                       w.full_precision, w.nested);
   }
   bool operator==(const MatrixWork&) const = default;
