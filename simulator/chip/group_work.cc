@@ -261,6 +261,7 @@ void Accountant::Fusion(const Computation& inside) {
   const Instruction* root = inside.root();
   std::vector<uint64_t> made_for(n, 0);
   std::vector<int> product_of(n, -1);
+  std::vector<const Instruction*> matrix_ops;  // By number of the product.
   std::vector<bool> is_result(n, false);
   const auto add_result = [&](const Instruction* result) {
     // Parts of a reduction of several arrays.
@@ -285,12 +286,25 @@ void Accountant::Fusion(const Computation& inside) {
       product_of[i] = std::min(static_cast<int>(work_->products.size()), kMaxProducts - 1);
       if (product_of[i] == static_cast<int>(work_->products.size())) {
         work_->products.push_back(MatrixSizes(*op, core_));
+        matrix_ops.push_back(op);
         FindWholeBatch(*op, core_.vector().sublanes(), &work_->products.back());
       }
       product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
       product_registers_ = std::max(product_registers_, Registers(op->shape()));
       AddTaps(work_->products[product_of[i]], *op);
-      work_->products[product_of[i]].nested |= now != kForResults;
+      for (int p = 0; p < product_of[i]; ++p) {
+        if ((now & (ForOperand(p, 0) | ForOperand(p, 1))) == 0) continue;
+        // Sums over a batch of the inner one, as over heads, are made window by window as everywhere; what comes out of it is stored
+        // beside them. Other sums take longer.
+        MatrixWork& inner = work_->products[product_of[i]];
+        if (inner.channel_taps > 0) continue;
+        if (inner.batch > work_->products[p].batch) {
+          inner.out_slots = (core_.vector().cycles_per_register() + core_.vector().access_cycles()) *
+                            static_cast<double>(core_.vector().slots()) * Registers(op->shape());
+        } else {
+          work_->products[p].sum_accesses = SumAccesses(*matrix_ops[p]);
+        }
+      }
     }
     for (int k = 0; k < op->num_operands(); ++k) {
       const int o = op->operand(k)->index();

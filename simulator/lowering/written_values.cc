@@ -20,8 +20,9 @@ namespace {
 constexpr int64_t kMostRecomputed = 64;
 // Ops that a dot takes behind it.
 constexpr int kLongestEpilogue = 48;
-// A dot runs inside of the one that reads it if it gives at most so many features; the reader at least half and at most as many.
-constexpr int64_t kNestedFeatures = 1024;
+// A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
+// MB that windows have.
+constexpr double kNestedElements = 2.9e6;
 // Instructions that are looked at to see whether one value is made from another.
 constexpr int kMostSteps = 20000;
 // What has fewer elements than this share of a value costs nothing to read for it.
@@ -65,6 +66,8 @@ class Finder {
     values_.owner.assign(n_, nullptr);
     values_.only_joined.assign(n_, false);
     values_.recomputed.assign(n_, false);
+    taken_.resize(n_);
+    is_nested_.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
       values_.recomputed[i] = (IsRecomputed(*At(i), tiling) && !IsSlidOverReversed(*At(i))) || MovesTilesForDots(*At(i), tiling.lanes) ||
                               (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
@@ -189,13 +192,16 @@ class Finder {
       if (!IsMatrixOp(At(i)->opcode()) && !is_pooling) continue;
       if (values_.owner[i] != nullptr) continue;
       TakeEpilogue(At(i));
-      if (is_pooling) continue;
-      TakeNestedDot(At(i));
-      TakeNestedConvolution(At(i));
+      if (!is_pooling) TakeNestedConvolution(At(i));
+    }
+    for (int i = n_ - 1; i >= 0; --i) {
+      if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0 && !is_nested_[i]) TakeNestedDot(At(i));
     }
   }
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
+  // The dot and what it takes behind it make that operand of `outer`.
+  bool FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const;
   // What only a convolution channel by channel reads is made in its windows.
   void TakeNestedConvolution(const Instruction* convolution);
 
@@ -220,6 +226,9 @@ class Finder {
   WrittenValues values_;
   InsideOfGroups inside_;
   std::vector<bool> made_;
+  // By index of the last value that a dot takes behind it: the dot and what it takes.
+  std::vector<std::vector<const Instruction*>> taken_;
+  std::vector<bool> is_nested_;  // By index of a dot: it runs inside of another one.
   std::vector<std::vector<int>> readers_;
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
 };
@@ -278,32 +287,79 @@ void Finder::TakeEpilogue(const Instruction* dot) {
     best_size = narrow_size;
     best = members[narrow_size - 1];
   }
-  for (size_t m = 0; m < best_size; ++m) values_.owner[members[m]->index()] = best;
+  members.resize(best_size);
+  for (const Instruction* member : members) values_.owner[member->index()] = best;
+  if (dot->opcode() == Opcode::kDot) taken_[best->index()] = std::move(members);
+}
+
+// Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the inner
+// one windows are cut at no cost.
+bool Finder::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const {
+  const DotView in(*inner[0]), out(outer);
+  const Shape &own = outer.operand(side)->shape(), &other = outer.operand(1 - side)->shape();
+  // Rows, columns and one more dimension; under a batch no more.
+  int64_t sized = 0;
+  for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
+  if (sized > (in.lhs_batch().empty() ? 3 : 2)) return false;
+  // Dimensions of the operand as those of what the inner one makes.
+  Dims dims(own.rank());
+  for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
+  for (const Instruction* value = outer.operand(side); value != inner[0];) {
+    const Instruction* from = nullptr;
+    for (const Instruction* operand : value->operands()) {
+      if (absl::c_linear_search(inner, operand) || value->num_operands() == 1) from = operand;
+    }
+    if (from == nullptr) return false;
+    const Dims before = SizedDims(from->shape()), after = SizedDims(value->shape());
+    for (int64_t& d : dims) {
+      if (d >= 0 && value->opcode() == Opcode::kTranspose) d = value->dimensions()[d];
+      if (d < 0 || value->opcode() != Opcode::kReshape) continue;
+      const auto place = absl::c_find(after, d);
+      d = place == after.end() || before.size() != after.size() ? -1 : before[place - after.begin()];
+    }
+    value = from;
+  }
+  const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
+  const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
+  double rows = 1, contracted = 1, bound = 1;
+  for (int64_t d = 0; d < own.rank(); ++d) {
+    const auto size = static_cast<double>(own.dim(d));
+    const bool is_batch = absl::c_linear_search(batch, d), is_contracted = absl::c_linear_search(contracting, d);
+    const bool is_cut = dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
+    // Both have the same batch.
+    if (is_batch && !is_cut) return false;
+    if (is_batch || is_contracted) bound *= size;
+    if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
+  }
+  if (bound == 0) return false;
+  const double columns = static_cast<double>(other.NumElements()) / bound;
+  double inside = 1;
+  for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
+  return (inside + columns) * std::min(rows, contracted) <= kNestedElements;
 }
 
 void Finder::TakeNestedDot(const Instruction* dot) {
-  if (dot->opcode() != Opcode::kDot || dot->shape().rank() == 0) return;
-  const int64_t last = dot->shape().dim(dot->shape().rank() - 1);
-  if (last > kNestedFeatures || last < kNestedFeatures / 2) return;
-  for (const Instruction* operand : dot->operands()) {
-    // Back through what only this dot reads.
-    const Instruction* value = operand;
-    while (values_.recomputed[value->index()] && users_.users(*value).size() == 1 && value->num_operands() == 1 &&
-           (value->opcode() != Opcode::kReshape || SameButUnitDims(value->operand(0)->shape(), value->shape()))) {
+  for (int side = 0; side < dot->num_operands(); ++side) {
+    // Back through what only this dot reads, to where another one ends.
+    const Instruction* value = dot->operand(side);
+    while (values_.owner[value->index()] == nullptr && values_.recomputed[value->index()] && users_.users(*value).size() == 1 &&
+           value->num_operands() == 1 && (value->opcode() != Opcode::kReshape || SameButUnitDims(value->operand(0)->shape(), value->shape()))) {
       value = value->operand(0);
     }
-    if (value->opcode() != Opcode::kDot || users_.users(*value).size() != 1 || value == dot) continue;
-    if (values_.owner[value->index()] != nullptr && values_.owner[value->index()] != value) continue;
+    const std::vector<const Instruction*>& members = taken_[value->index()];
+    if (members.empty() || users_.users(*value).size() != 1 || values_.owner[dot->index()] == value) continue;
+    // What two products meet in, as with a gate, is written.
+    const bool meets = absl::c_any_of(members, [&](const Instruction* member) {
+      return member != members[0] && absl::c_any_of(member->operands(), [&](const Instruction* operand) {
+               while (values_.owner[operand->index()] == nullptr && operand->num_operands() == 1) operand = operand->operand(0);
+               const Instruction* end = values_.owner[operand->index()];
+               return end == operand && end != value && !taken_[end->index()].empty() && users_.users(*end).size() == 1;
+             });
+    });
+    if (meets || !FitsInside(members, *dot, side)) continue;
+    for (const Instruction* member : members) values_.owner[member->index()] = values_.owner[dot->index()];
     // Only one level.
-    const DotView view(*value);
-    int64_t features = 1;
-    const Shape& rhs = value->operand(1)->shape();
-    for (int64_t d = 0; d < rhs.rank(); ++d) {
-      const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
-      if (!among(view.rhs_batch()) && !among(view.rhs_contracting())) features *= rhs.dim(d);
-    }
-    if (features > kNestedFeatures) continue;
-    values_.owner[value->index()] = values_.owner[dot->index()] != nullptr ? values_.owner[dot->index()] : dot;
+    is_nested_[members[0]->index()] = true;
     return;
   }
 }
