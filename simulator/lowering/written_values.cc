@@ -390,6 +390,15 @@ void Finder::TakeNestedConvolution(const Instruction* convolution) {
 
 bool Finder::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
+  // What is made for several slices that are written, as for a roll.
+  if (made_[i] && op->shape().rank() > 0) {
+    const int64_t pieces = absl::c_count_if(users_.users(*op), [&](const Instruction* user) {
+      return user->opcode() == Opcode::kSlice && absl::c_any_of(users_.users(*user), [&](const Instruction* reader) {
+               return Places(*reader) && !JoinsTilesForDots(*reader);
+             });
+    });
+    if (pieces > 1) return true;
+  }
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     if (Places(*user) && op->shape().rank() > 0 && !JoinsTilesForDots(*user)) return true;
