@@ -93,6 +93,9 @@ class Finder {
     const auto users = users_.users(op);
     return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
            absl::c_all_of(users, [&](const Instruction* user) {
+             const bool cuts = user->opcode() == Opcode::kSlice &&
+                               !absl::c_any_of(users_.users(*user), [](const Instruction* reader) { return Places(*reader); });
+             if (cuts || (Places(*user) && !IsMadeInPlace(*user))) return op.opcode() == Opcode::kConcatenate;
              return IsElementwise(*user) && user->shape().NumElements() == op.shape().NumElements();
            });
   }
@@ -401,7 +404,8 @@ bool Finder::MustBeWritten(const Instruction* op) const {
   }
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
-    if (Places(*user) && op->shape().rank() > 0 && !JoinsTilesForDots(*user)) return true;
+    const bool is_placed = values_.recomputed[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
+    if (Places(*user) && op->shape().rank() > 0 && !JoinsTilesForDots(*user) && !is_placed) return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;
