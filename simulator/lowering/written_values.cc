@@ -402,6 +402,11 @@ bool Finder::MustBeWritten(const Instruction* op) const {
     });
     if (pieces > 1) return true;
   }
+  // Quantized for products: a quarter of the bytes passes them again and again.
+  if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) && op->shape().rank() > 0 &&
+      IsReadByProducts(*op, IsMatrixOp)) {
+    return true;
+  }
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_.recomputed[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
