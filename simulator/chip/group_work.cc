@@ -48,6 +48,13 @@ class Accountant {
   void AddRead(double bytes, uint64_t made_for);
   double BytesBesideOperands(const Instruction& concatenate) const;
   void AddResult(const Instruction& result);
+  // Of arrays as they lie in memory, or are of such sizes: what is but between has whole tiles.
+  void AddNarrowTiles(const Instruction& op, const Shape& shape) {
+    const auto& around = op.computation()->is_fusion() ? op.computation()->parameters() : std::vector<Instruction*>();
+    bool held = around.empty();
+    for (const Instruction* parameter : around) held |= parameter->shape().IsArray() && parameter->shape().dims() == shape.dims();
+    if (held) narrow_ = std::max(narrow_, NarrowTileCycles(op, core_));
+  }
   // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
   void WorkOn(const Shape& shape) {
     space_ = std::max(space_, PaddedElements(shape, tiling_));
@@ -64,6 +71,7 @@ class Accountant {
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
   double largest_result_ = 0;
   double product_space_ = 0, product_registers_ = 0;
+  double narrow_ = 0;  // The most that an op takes for tiles of few rows.
 };
 
 void Accountant::AddSlots(double slots, uint64_t made_for) {
@@ -152,6 +160,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kReduce: {
       if (op.num_operands() == 0) return;
       WorkOn(op.operand(0)->shape());
+      if (made_for & kForResults) AddNarrowTiles(op, op.operand(0)->shape());
       AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.operand(0)->shape()), made_for);
       return;
     }
@@ -237,6 +246,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   const double moved = MovementCycles(op, core_);
   if (made_for & kForResults) {
     work_->movement_cycles += moved;
+    AddNarrowTiles(op, op.shape());
   } else if (opcode == Opcode::kBroadcast) {
     // In operands of products rows come in any order, but values must be spread all the same.
     AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
@@ -245,6 +255,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
 }
 
 void Accountant::Finish() {
+  work_->movement_cycles += narrow_;
   if (!work_->products.empty()) {
     space_ = std::max(space_, product_space_);
     registers_ = std::max(registers_, product_registers_);

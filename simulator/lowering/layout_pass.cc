@@ -246,8 +246,8 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
         const bool is_written = IsElementwise(*made) && made->shape().rank() > 1;
         if (!Known(from) && !Known(made) && is_written) {
           // Written before it is spread: as it is made best, or else as it is read.
-          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_));
-          Settle(made, NaturalOrder(made, PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_), tiling_));
+          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_, true));
+          Settle(made, NaturalOrder(made, PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_, true), tiling_));
           if (!Known(from)) {
             orders_[from->index()] =
                 OrderThroughReshape(made->shape(), from->shape(), OrderOf(made)).value_or(RowMajorOrder(from->shape()));
@@ -454,7 +454,7 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kDot:
     case Opcode::kConvolution:
       for (Instruction* operand : op->operands()) {
-        if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_));
+        if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_, true));
       }
       if (opcode == Opcode::kConvolution) {
         Need(op, 0, OrderOfImages(*op, OrderOf(op->operand(0)), tiling_));
@@ -494,14 +494,14 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kDynamicUpdateSlice:
     case Opcode::kAllReduce: {
       Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_));
+      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_, true));
       order = OrderOf(from);
       if (opcode == Opcode::kDynamicUpdateSlice) Need(op, 1, order);
       break;
     }
     case Opcode::kReduceWindow: {
       Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_));
+      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_, true));
       order = OrderOf(from);
       if (!IsRunningFold(*op)) {
         // Pooling: images are the first dimension, features the last one, if windows span neither.

@@ -235,7 +235,7 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
       return OrderFrom(shape, first);
     }
   }
-  const Dims dense = LeastPaddingOrder(shape, tiling), sized = SizedOrder(shape, dense);
+  const Dims dense = LeastPaddingOrder(shape, tiling, /*prefers_whole=*/true), sized = SizedOrder(shape, dense);
   const auto reduced = reduce->dimensions();
   const auto is_reduced = [&](int64_t d) { return std::find(reduced.begin(), reduced.end(), d) != reduced.end(); };
   if (sized.size() < 2 || !is_reduced(sized[0]) || is_reduced(sized[1])) return dense;
