@@ -15,6 +15,7 @@
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/pieces_order.h"
 #include "simulator/lowering/preferred_order.h"
 #include "simulator/lowering/tiling.h"
 
@@ -82,14 +83,8 @@ class LayoutAssigner {
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
   void AssignReshape(Instruction* op);
-  // For dots that read it, of a reshape that cuts lanes into pieces: rows along lanes, if that pads less. Empty otherwise.
-  Dims OrderOfPieces(const Instruction& reshape) const;
-  // Only dots read the value, rounded or turned, and of none is `d` a batch.
-  bool IsReadByDots(const Instruction& value, int64_t d) const;
   // Copies that only products read, which round them, are rounded as they are written.
   void RoundCopies();
-  // That in which most elements of the operands lie.
-  Dims OrderOfConcatenation(const Instruction& op) const;
 
   // The value in that layout: itself, or a copy.
   Instruction* As(Instruction* value, const Dims& order, bool is_written = false);
@@ -329,74 +324,6 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   orders_[op->index()] = order;
 }
 
-Dims LayoutAssigner::OrderOfConcatenation(const Instruction& op) const {
-  // What convolutions slide over, rounded or not.
-  const auto slides = [&](const Instruction* value) {
-    return !state_.users.users(*value).empty() && absl::c_all_of(state_.users.users(*value), [&](const Instruction* user) {
-      return user->opcode() == Opcode::kConvolution && user->operand(0) == value;
-    });
-  };
-  const Instruction* value = &op;
-  const auto users = state_.users.users(op);
-  if (users.size() == 1 && users[0]->opcode() == Opcode::kConvert) value = users[0];
-  if (slides(value)) {
-    const ConvolutionView view(*state_.users.users(*value)[0]);
-    return OrderOfWindows(op.shape(), view.input_feature(), view.input_batch(), tiling_);
-  }
-  Dims best;
-  int64_t most = 0;
-  for (const Instruction* candidate : op.operands()) {
-    if (!Known(candidate)) continue;
-    int64_t elements = 0;
-    for (const Instruction* operand : op.operands()) {
-      if (Known(operand) && LiesAlike(operand->shape(), OrderOf(operand), OrderOf(candidate))) elements += operand->shape().NumElements();
-    }
-    if (elements <= most) continue;
-    most = elements;
-    best = OrderOf(candidate);
-  }
-  return best.empty() ? LeastPaddingOrder(op.shape(), tiling_) : best;
-}
-
-bool LayoutAssigner::IsReadByDots(const Instruction& value, int64_t d) const {
-  if (value.index() >= n_ || state_.users.users(value).empty()) return false;
-  return absl::c_all_of(state_.users.users(value), [&](const Instruction* user) {
-    if (user->opcode() == Opcode::kConvert) return IsReadByDots(*user, d);
-    if (user->opcode() == Opcode::kTranspose) {
-      const auto dims = user->dimensions();
-      return IsReadByDots(*user, absl::c_find(dims, d) - dims.begin());
-    }
-    if (user->opcode() != Opcode::kDot) return false;
-    const DotView view(*user);
-    return (user->operand(0) != &value || !absl::c_linear_search(view.lhs_batch(), d)) &&
-           (user->operand(1) != &value || !absl::c_linear_search(view.rhs_batch(), d));
-  });
-}
-
-Dims LayoutAssigner::OrderOfPieces(const Instruction& reshape) const {
-  const Shape &from = reshape.operand(0)->shape(), &to = reshape.shape();
-  const Dims before = SizedOrder(from, OrderOf(reshape.operand(0)));
-  if (before.size() < 2) return {};
-  const auto now = OrderThroughReshape(from, to, OrderOf(reshape.operand(0)));
-  // Pieces are of the minor dimension alone.
-  if (!now || to.dim(SizedOrder(to, *now)[0]) == from.dim(before[0])) return {};
-  Shape lies = to;
-  SetOrder(*now, &lies);
-  double least = PaddedElements(lies, tiling_);
-  Dims best;
-  for (size_t k = 1; k < before.size(); ++k) {
-    const auto turned = OrderThroughReshape(from, to, OrderFrom(from, {before[k], before[0]}));
-    if (!turned) continue;
-    const int64_t lanes = SizedOrder(to, *turned)[0];
-    SetOrder(*turned, &lies);
-    const double padded = PaddedElements(lies, tiling_);
-    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || !IsReadByDots(reshape, lanes)) continue;
-    least = padded;
-    best = *turned;
-  }
-  return best;
-}
-
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
   if (!from->shape().IsArray() || !Known(from)) return;
@@ -405,7 +332,7 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
     orders_[op->index()] = RowMajorOrder(op->shape());
     return;
   }
-  if (const Dims order = OrderOfPieces(*op); !order.empty()) {
+  if (const Dims order = OrderOfPieces(*op, state_); !order.empty()) {
     if (const auto of_operand = OrderThroughReshape(op->shape(), from->shape(), order)) {
       Need(op, 0, *of_operand);
       orders_[op->index()] = order;
@@ -531,7 +458,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     }
     case Opcode::kConcatenate: {
-      order = OrderOfConcatenation(*op);
+      order = OrderOfConcatenation(*op, state_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/simulator/lowering/lowered_programs.h"
@@ -359,6 +360,79 @@ TEST(GroupRulesTest, ReductionsThatWaitForNothingAreMadeTogetherFirst) {
     v = f32[64,256] reduce(g, zero), dimensions={1}, to_apply=sum
     ROOT t = (f32[64,32], f32[64,256]) tuple(s, v) )"),
               ElementsAre("reduce", "reduce", "copy"));
+}
+
+TEST(GroupRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits) {
+  const auto program = [](int rows, int in, int between, int out, absl::string_view middle) {
+    return absl::StrCat(" x = f32[", rows, ",", in, "] parameter(0) w = f32[", in, ",", between, "] parameter(1) v = f32[", between, ",", out,
+                        "] parameter(2) u = f32[", in, ",", between, "] parameter(3) a = f32[", rows, ",", between,
+                        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ",
+                        absl::StrReplaceAll(middle, {{"S", absl::StrCat("f32[", rows, ",", between, "]")}}), " ROOT d = f32[", rows, ",", out,
+                        "] dot(b, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  };
+  ExpectSameValues(program(64, 24, 40, 16, "b = S negate(a)"));
+  EXPECT_THAT(Groups(program(1024, 256, 512, 256, "b = S tanh(a)")), ElementsAre("dot"));
+  // In parts that meet again.
+  EXPECT_THAT(Groups(program(1024, 256, 512, 256, "t = S tanh(a) b = S multiply(t, a)")), ElementsAre("dot"));
+  EXPECT_THAT(Groups(program(4096, 2048, 2048, 2048, "b = S tanh(a)")), ElementsAre("dot", "dot"));
+  // Few rows: weights pass once.
+  EXPECT_THAT(Groups(program(64, 2048, 8192, 2048, "b = S tanh(a)")), ElementsAre("dot"));
+  // A gate.
+  EXPECT_THAT(Groups(program(1024, 256, 512, 256,
+                             "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
+              ElementsAre("dot", "dot", "dot"));
+  // Of an image nothing is nested.
+  EXPECT_THAT(Groups(R"( x = f32[6,28,28,64] parameter(0) w = f32[64,256] parameter(1) v = f32[256,64] parameter(2)
+    a = f32[6,28,28,256] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
+    b = f32[6,28,28,256] tanh(a)
+    ROOT d = f32[6,28,28,64] dot(b, v), lhs_contracting_dims={3}, rhs_contracting_dims={0} )"),
+              ::testing::Contains("dot").Times(2));
+}
+
+TEST(GroupRulesTest, WhatIsRolledIsWrittenOnce) {
+  const char* program = R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+    e = f32[64,256] multiply(x, y)
+    last = f32[64,3] slice(e), slice={[0:64], [253:256]}
+    first = f32[64,253] slice(e), slice={[0:64], [0:253]}
+    r = f32[64,256] concatenate(last, first), dimensions={1}
+    ROOT d = f32[64,256] subtract(e, r) )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 3u);  // e; its last columns; the difference.
+}
+
+TEST(GroupRulesTest, EdgesAreAddedWhereSlicesOfThemAreRead) {
+  const char* program = R"( x = f32[64,256] parameter(0) top = f32[1,256] parameter(1) bottom = f32[1,256] parameter(2)
+    p = f32[66,256] concatenate(top, x, bottom), dimensions={0}
+    a = f32[64,256] slice(p), slice={[0:64], [0:256]}
+    b = f32[64,256] slice(p), slice={[2:66], [0:256]}
+    ROOT d = f32[64,256] subtract(b, a) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("loop"));
+}
+
+TEST(GroupRulesTest, WhatIsQuantizedForProductsIsWritten) {
+  EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0) w = f32[512,256] parameter(1)
+    r = f32[256,512] round-nearest-even(x)
+    q = s8[256,512] convert(r)
+    b = bf16[256,512] convert(q)
+    s = f32[512,256] round-nearest-even(w)
+    t = s8[512,256] convert(s)
+    c = bf16[512,256] convert(t)
+    ROOT d = f32[256,256] dot(b, c), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"),
+              ElementsAre("loop", "loop", "dot"));
+}
+
+TEST(GroupRulesTest, AReductionReadsAsTheArrayLiesThatIsSpreadToIt) {
+  // No copy of m, whose columns are summed along lanes.
+  EXPECT_THAT(Groups(R"( m = f32[1024,1024] parameter(0) x = f32[1024,3] parameter(1)
+    s = f32[1024,1024] exponential(m)
+    a = f32[1024,1024,3] broadcast(s), dimensions={0,1}
+    b = f32[1024,1024,3] broadcast(x), dimensions={1,2}
+    p = f32[1024,1024,3] multiply(a, b)
+    zero = f32[] constant(0)
+    r = f32[1024,3] reduce(p, zero), dimensions={1}, to_apply=sum
+    ROOT t = (f32[1024,3], f32[1024,1024]) tuple(r, s) )"),
+              Not(Contains("copy")));
 }
 
 }  // namespace
