@@ -83,6 +83,20 @@ bool MadeWhereRead::MovesRows(const Instruction& op) const {
   return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
 }
 
+bool MadeWhereRead::IsOfArguments(const Instruction& op) const {
+  std::vector<const Instruction*> todo = {&op};
+  for (size_t next = 0; next < todo.size(); ++next) {
+    if (next > 64) return false;
+    for (const Instruction* operand : todo[next]->operands()) {
+      if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) continue;
+      const bool moves = operand->opcode() == Opcode::kReshape || operand->opcode() == Opcode::kCopy || Places(*operand);
+      if (!values_[operand->index()] && !moves) return false;
+      if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
+    }
+  }
+  return true;
+}
+
 bool MadeWhereRead::IsResult(const Instruction& op) const {
   return &op == computation_.root() || absl::c_any_of(users_.users(op), [&](const Instruction* user) {
            return user == computation_.root() && user->opcode() == Opcode::kTuple;
@@ -164,7 +178,9 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
         }
       }
     }
-    if (!values_[u] && !TakesProducers(*user)) return true;
+    // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
+    const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
+    if (!values_[u] && !TakesProducers(*user) && !in_order) return true;
   }
   return op == computation_.root();
 }

@@ -33,6 +33,8 @@ class MadeWhereRead {
   bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const;
   // A copy in which the minor dimension stays: rows are read from where they are.
   bool MovesRows(const Instruction& op) const;
+  // Made elementwise, or by moving, from arguments and constants alone.
+  bool IsOfArguments(const Instruction& op) const;
   bool IsResult(const Instruction& op) const;
   // A concatenation that only products read, of whole tiles.
   bool JoinsTilesForProducts(const Instruction& op) const;

@@ -435,5 +435,13 @@ TEST(GroupRulesTest, AReductionReadsAsTheArrayLiesThatIsSpreadToIt) {
               Not(Contains("copy")));
 }
 
+TEST(GroupRulesTest, AResultIsMadeInItsOrderOfRows) {
+  const char* program = R"( x = f32[4,16,8,128] parameter(0)
+    y = f32[4,16,8,128] multiply(x, x)
+    ROOT t = f32[16,4,8,128] transpose(y), dimensions={1,0,2,3} )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 1u);
+}
+
 }  // namespace
 }  // namespace toroid
