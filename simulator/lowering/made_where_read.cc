@@ -180,7 +180,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     }
     // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
     const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
-    if (!values_[u] && !TakesProducers(*user) && !in_order) return true;
+    if (!values_[u] && !TakesProducers(*user) && !in_order && !(is_placed && Places(*user))) return true;
   }
   return op == computation_.root();
 }

@@ -408,6 +408,13 @@ TEST(GroupRulesTest, EdgesAreAddedWhereSlicesOfThemAreRead) {
     ROOT d = f32[64,256] subtract(b, a) )";
   ExpectSameValues(program);
   EXPECT_THAT(Groups(program), ElementsAre("loop"));
+  // Or where it is padded.
+  const char* padded = R"( x = f32[64,256] parameter(0) top = f32[1,256] parameter(1)
+    zero = f32[] constant(0)
+    p = f32[65,256] concatenate(top, x), dimensions={0}
+    ROOT d = f32[65,300] pad(p, zero), padding=0_0x20_24 )";
+  ExpectSameValues(padded);
+  EXPECT_EQ(Groups(padded).size(), 1u);
 }
 
 TEST(GroupRulesTest, WhatIsQuantizedForProductsIsWritten) {
