@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -151,8 +152,6 @@ class Writer {
     size_t ids_size;
   };
 
-  static constexpr size_t kLongest = 2 * (1 + 5);  // Bytes of a head.
-
   // Few: sizes change where an id of some replica passes a power of 128.
   std::vector<Alike> DevicesAlike(int64_t replicas, int64_t partitions) {
     std::vector<Alike> runs;
@@ -172,30 +171,45 @@ class Writer {
     return runs;
   }
 
+  // Entries of one replica. Those of 128 devices are those of the 128 before with one added to the second byte of each
+  // id, unless that byte overflows: a vector addition instead of 128 numbers to write.
+  void WriteEntries(const Alike& run) {
+    constexpr int64_t kBlock = 128;
+    const size_t head_size = run.head.size(), entry_size = head_size + run.ids_size;
+    std::array<uint8_t, 16 * kBlock> block, step{};  // An entry has at most 2 (1 + 1) + 9 bytes.
+    for (int64_t i = 0; i < kBlock; ++i) step[i * entry_size + head_size + 1] = 1;
+    for (int64_t p = run.begin; p < run.end; p += kBlock) {
+      if (p == run.begin || p % (kBlock * kBlock) == 0) {
+        char* at = reinterpret_cast<char*>(block.data());
+        for (int64_t i = 0; i < kBlock; ++i) at = Wire::PutVarint(p + i, std::copy(run.head.begin(), run.head.end(), at));
+      } else {
+        for (size_t i = 0; i < block.size(); ++i) block[i] += step[i];
+      }
+      out_->append(reinterpret_cast<const char*>(block.data()), std::min(kBlock, run.end - p) * entry_size);
+    }
+  }
+
   // A second occurrence of the field, which readers merge with the counts of the first. It is the one part of every
   // partitioned program that has an entry for each device.
   void WriteIdentityAssignment() {
     const int64_t replicas = module_.proto().device_assignment().replica_count();
     const int64_t partitions = module_.proto().device_assignment().computation_count();
-    std::vector<Alike> runs = DevicesAlike(replicas, partitions);
+    const std::vector<Alike> runs = DevicesAlike(replicas, partitions);
     size_t size = 0;
     for (const Alike& run : runs) size += (run.end - run.begin) * (run.head.size() + run.ids_size);
     Wire::Tag(xla::HloModuleProto::kDeviceAssignmentFieldNumber, 2, out_);
     Wire::Varint(size, out_);
-    const size_t begin = out_->size();
-    // Heads are copied in one piece of kLongest bytes, of which the ids then overwrite what is too many.
-    out_->resize(begin + size + kLongest);
-    char* at = &(*out_)[begin];
-    for (Alike& run : runs) {
-      const size_t head_size = run.head.size();
-      run.head.resize(kLongest);
+    out_->reserve(out_->size() + size);
+    for (const Alike& run : runs) {
+      if (replicas == 1) {
+        WriteEntries(run);
+        continue;
+      }
       for (int64_t p = run.begin; p < run.end; ++p) {
-        std::memcpy(at, run.head.data(), kLongest);
-        at += head_size;
-        for (int64_t r = 0; r < replicas; ++r) at = Wire::PutVarint(r * partitions + p, at);
+        out_->append(run.head);
+        for (int64_t r = 0; r < replicas; ++r) Wire::Varint(r * partitions + p, out_);
       }
     }
-    out_->resize(begin + size);
   }
 
   void WriteComputation(const Computation& computation) {

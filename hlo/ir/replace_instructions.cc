@@ -35,7 +35,7 @@ absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instructio
   ReplaceUses(computation, now);
   // ReplaceUses leaves alone the operands of what it puts in place.
   const int old = static_cast<int>(now.size());
-  for (int i = old; i < computation->size(); ++i) {
+  for (int i = 0; i < computation->size(); ++i) {
     Instruction* op = computation->instruction(i);
     for (int k = 0; k < op->num_operands(); ++k) {
       const int o = op->operand(k)->index();

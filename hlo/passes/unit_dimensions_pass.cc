@@ -27,6 +27,7 @@ class Rewriter {
   explicit Rewriter(Computation* computation)
       : computation_(computation), n_(computation->size()), forms_of_(n_, kNone), stays_(n_, false), goes_(n_, false) {
     order_.reserve(n_ + n_ / 8);
+    forms_.reserve(n_);
   }
 
   bool Run() {

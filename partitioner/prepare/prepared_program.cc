@@ -17,7 +17,9 @@
 #include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/mixed_precision.h"
 #include "partitioner/prepare/constant_starts_pass.h"
+#include "partitioner/prepare/late_reversals_pass.h"
 #include "partitioner/prepare/single_rows_pass.h"
+#include "partitioner/prepare/unmerged_dims_pass.h"
 #include "partitioner/propagation/crossing_values.h"
 #include "partitioner/propagation/flow_problem.h"
 #include "partitioner/propagation/propagation.h"
@@ -94,8 +96,19 @@ void AddCrossings(const PreparedProgram& program, const ShardingPlan& plan, cons
 
 }  // namespace
 
+absl::string_view NameOf(ProgramForm form) {
+  switch (form) {
+    case ProgramForm::kAsGiven:
+      return "as_given";
+    case ProgramForm::kUnmergedDims:
+      return "unmerged_dims";
+    case ProgramForm::kLateReversals:
+      return "late_reversals";
+  }
+}
+
 absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module, const PartitionOptions& options,
-                                                                const GivenShardings& given) {
+                                                                const GivenShardings& given, ProgramForm form) {
   if (options.device_order_seed && HasManualRegions(module)) {
     return absl::UnimplementedError(
         "a device order cannot be changed under manual regions, which name devices");
@@ -114,6 +127,8 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   // Contractions, sums and the like that two users compute are cut once. What costs little each user may want in a sharding of
   // its own.
   pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_cheap = true});
+  if (form == ProgramForm::kUnmergedDims) pipeline.Add<UnmergedDimsPass>(&flat_given).Add<DcePass>(&flat_given);
+  if (form == ProgramForm::kLateReversals) pipeline.Add<LateReversalsPass>(&flat_given).Add<DcePass>(&flat_given);
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,

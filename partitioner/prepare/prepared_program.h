@@ -15,10 +15,12 @@
 #ifndef TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_
 #define TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/given_shardings.h"
@@ -43,11 +45,16 @@ struct PreparedProgram {
   bool relabeled = false;  // The devices of all shardings were permuted (PartitionOptions::device_order_seed).
 };
 
+// How a program is written. Others than the first compute the same from values in another form: see the passes of these names.
+enum class ProgramForm : uint8_t { kAsGiven, kUnmergedDims, kLateReversals };
+absl::string_view NameOf(ProgramForm form);
+
 // `given`: the instructions of the module whose sharding was given from outside.
 // Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for manual
 // regions under a device order.
 absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module, const PartitionOptions& options,
-                                                                const GivenShardings& given = {});
+                                                                const GivenShardings& given = {},
+                                                                ProgramForm form = ProgramForm::kAsGiven);
 
 // By tensor of the flow graph.
 using ShardingPlan = std::vector<Sharding>;

@@ -1,12 +1,14 @@
 #include "partitioner/stages/spmd_partitioner.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/stages/candidate.h"
+#include "partitioner/stages/forms_to_try.h"
 #include "partitioner/stages/search.h"
 
 namespace toroid {
@@ -69,67 +71,83 @@ constexpr int64_t kFewInstructions = 4096;
 // the other: programs are often tried out with small arrays, where what is sent outweighs what is computed, and used with
 // large ones, where it is the other way round.
 constexpr double kLittleMore = 1.09;
+// So much more it may send if it saves a quarter of the flops.
+constexpr double kMoreForAQuarter = 1.2;
 
-bool Pays(const Candidate& candidate, const Candidate& best) {
+bool Pays(const Candidate& candidate, const Candidate& best, double more_for_a_quarter = kMoreForAQuarter) {
   const WholeRun now = WorkOf(candidate), run = WorkOf(best);
-  return now.CostsLessThan(run) ||
-         (now.flops <= kLittleMore * run.flops && now.sent_bytes <= kLittleMore * run.sent_bytes &&
-          now.flops * now.sent_bytes < run.flops * run.sent_bytes);
+  const double more = now.flops <= 0.75 * run.flops ? more_for_a_quarter : kLittleMore;
+  return now.CostsLessThan(run) || (now.flops <= kLittleMore * run.flops && now.sent_bytes <= more * run.sent_bytes &&
+                                    now.flops * now.sent_bytes < run.flops * run.sent_bytes);
 }
 
-// The program with contractions cut over idle axes, if that pays.
-absl::StatusOr<std::optional<Candidate>> TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options,
-                                                     const Candidate& best) {
+// The program with contractions cut over idle axes: the best that pays at little more, and the best that does at more, if that
+// is another one.
+absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options,
+                                                   const Candidate& best) {
+  std::vector<Candidate> cut, paying;
   const WholeRun run = WorkOf(best);
-  if (run.flops == 0 || run.sent_bytes == 0) return std::nullopt;
-  std::optional<Candidate> cut;
+  if (run.flops == 0 || run.sent_bytes == 0) return paying;
   for (const IdleAxes idle_axes : {IdleAxes::kCutForFewFlops, IdleAxes::kCutForFlops, IdleAxes::kCut}) {
     ASSIGN_OR_RETURN(Candidate idle, RewriteUnder(program, options, best.plan, CheapestAssignmentsOnIdleAxes(idle_axes)));
     if (WorkOf(idle).flops == run.flops) break;  // No axis is idle.
-    if (Pays(idle, cut ? *cut : best)) cut = std::move(idle);
+    cut.push_back(std::move(idle));
   }
-  return cut;
+  const auto choose = [&](double more) {
+    int chosen = -1;
+    for (int i = 0; i < static_cast<int>(cut.size()); ++i) {
+      if (Pays(cut[i], chosen < 0 ? best : cut[chosen], more)) chosen = i;
+    }
+    return chosen;
+  };
+  const int at_little = choose(kLittleMore), at_more = choose(kMoreForAQuarter);
+  if (at_little >= 0) paying.push_back(std::move(cut[at_little]));
+  if (at_more >= 0 && at_more != at_little) paying.push_back(std::move(cut[at_more]));
+  return paying;
 }
 
 // Searches from what was found, and from the same with contractions cut over idle axes: what is worse before a search may be
 // better behind it.
 absl::Status Search(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
-  ASSIGN_OR_RETURN(std::optional<Candidate> other, TryIdleAxes(*program, options, *best));
-  if (other && WorkOf(*other).CostsLessThan(WorkOf(*best))) std::swap(*other, *best);
-  auto early = program->annotations.early;
+  ASSIGN_OR_RETURN(std::vector<Candidate> others, TryIdleAxes(*program, options, *best));
+  for (Candidate& other : others) {
+    if (WorkOf(other).CostsLessThan(WorkOf(*best))) std::swap(other, *best);
+  }
+  const auto early = program->annotations.early;
   RETURN_IF_ERROR(SearchCandidates(options, program, best));
-  if (!other) return absl::OkStatus();
-  std::swap(early, program->annotations.early);
-  RETURN_IF_ERROR(SearchCandidates(options, program, &*other));
-  if (Pays(*other, *best)) {
-    *best = *std::move(other);
-  } else {
-    std::swap(early, program->annotations.early);
+  for (Candidate& other : others) {
+    auto early_of_best = std::exchange(program->annotations.early, early);
+    RETURN_IF_ERROR(SearchCandidates(options, program, &other));
+    if (Pays(other, *best)) {
+      *best = std::move(other);
+    } else {
+      program->annotations.early = std::move(early_of_best);
+    }
   }
   return absl::OkStatus();
 }
 
+// A program, and the best way found to partition it.
+struct Found {
+  std::unique_ptr<PreparedProgram> program;
+  Candidate best;
+  ProgramForm form = ProgramForm::kAsGiven;
+  std::vector<ProgramForm> forms;  // Others to try.
+  double propagate_seconds = 0;
+};
+
 // The best of what is tried.
-absl::StatusOr<Partitioned> RewriteBest(const PartitionOptions& options, PreparedProgram* program) {
-  const Stopwatch start;
-  PartitionOptions silent = options;
-  silent.after_phase = nullptr;
-  silent.verify = false;
-  ASSIGN_OR_RETURN(Candidate best, Rewrite(*program, silent));
-  const double propagate_seconds = best.partitioned.propagate_seconds;
-  RETURN_IF_ERROR(TryEvenCuts(silent, program, &best));
-  if (options.policy == nullptr && options.searched_instructions > 0 &&
-      program->flat->NumInstructions() <= kFewInstructions) {
-    RETURN_IF_ERROR(Search(silent, program, &best));
-  }
-  if (IsLookedAt(options)) {
-    ASSIGN_OR_RETURN(best, RewriteUnder(*program, options, best.plan, *best.policy, &best.decided));
-  }
-  // What was tried and not taken took time as well.
-  Partitioned result = std::move(best.partitioned);
-  result.propagate_seconds = propagate_seconds;
-  result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
-  return result;
+absl::StatusOr<Found> FindBest(std::unique_ptr<PreparedProgram> program, const PartitionOptions& options) {
+  Found found;
+  ASSIGN_OR_RETURN(found.best, Rewrite(*program, options));
+  found.propagate_seconds = found.best.partitioned.propagate_seconds;
+  const bool searches = options.policy == nullptr && options.searched_instructions > 0 &&
+                        program->flat->NumInstructions() <= kFewInstructions;
+  if (searches) found.forms = FormsToTry(*program->graph, found.best.plan);
+  RETURN_IF_ERROR(TryEvenCuts(options, program.get(), &found.best));
+  if (searches) RETURN_IF_ERROR(Search(options, program.get(), &found.best));
+  found.program = std::move(program);
+  return found;
 }
 
 }  // namespace
@@ -137,10 +155,32 @@ absl::StatusOr<Partitioned> RewriteBest(const PartitionOptions& options, Prepare
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options,
                                             const GivenShardings& given) {
   const Stopwatch start;
-  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, given));
-  const double before = start.Seconds();
-  ASSIGN_OR_RETURN(Partitioned result, RewriteBest(options, program.get()));
-  result.propagate_seconds += before;
+  PartitionOptions silent = options;
+  silent.after_phase = nullptr;
+  silent.verify = false;
+  ASSIGN_OR_RETURN(std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, given));
+  double propagate_seconds = start.Seconds();
+  ASSIGN_OR_RETURN(Found found, FindBest(std::move(program), silent));
+  propagate_seconds += found.propagate_seconds;
+  const std::vector<ProgramForm> forms = found.forms;
+  for (const ProgramForm form : forms) {
+    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, form));
+    ASSIGN_OR_RETURN(Found other, FindBest(std::move(program), silent));
+    if (!Pays(other.best, found.best)) continue;
+    found = std::move(other);
+    found.form = form;
+  }
+  Candidate& best = found.best;
+  if (IsLookedAt(options)) {
+    if (found.form != ProgramForm::kAsGiven) {
+      RETURN_IF_ERROR(LookAfter(NameOf(found.form), *found.program->flat, options.Looking()));
+    }
+    ASSIGN_OR_RETURN(best, RewriteUnder(*found.program, options, best.plan, *best.policy, &best.decided));
+  }
+  // What was tried and not taken took time as well.
+  Partitioned result = std::move(best.partitioned);
+  result.propagate_seconds = propagate_seconds;
+  result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
   return result;
 }
 

@@ -37,8 +37,8 @@ nlohmann::ordered_json ForReading(nlohmann::ordered_json outcome);
 
 // Of each output how far the plain and the promoted result (promote.h) are from the expected one, relative to
 // its largest element: the plain one from `expected`, the promoted one from `wide`, the expected one
-// promoted. What comes within the tolerance in f64 (for each array leaf, or one for all) is a matter of
-// rounding; what does not is something else:
+// promoted. What comes within the tolerance in f64 (for each array leaf, or one for all), or differs by nearly nothing of what it
+// differed by, is a matter of rounding; what does not is something else:
 //   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
 nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promoted, const Literal& expected,
                                       const Literal& wide, absl::Span<const double> tolerances);

@@ -123,6 +123,31 @@ TEST(HloRunTest, ShardyFilesTakeTheSnapshotsArguments) {
             0);
 }
 
+// The sum of what is left of the mean is nothing but rounding, another one in each order.
+TEST(HloRunTest, WhatIsZeroButForRoundingIsSaidToBe) {
+  const std::string path = TempFile("zero.hlo", R"(HloModule zero
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[4096] parameter(0), sharding={devices=[4]<=[4]}
+  zero = f32[] constant(0)
+  n = f32[] constant(4096)
+  s = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+  m = f32[] divide(s, n)
+  b = f32[4096] broadcast(m), dimensions={}
+  d = f32[4096] subtract(x, b)
+  ROOT r = f32[] reduce(d, zero), dimensions={0}, to_apply=add
+}
+)");
+  const Outcome outcome = RunShell(absl::StrCat(kRun, path, " --check --promote"));
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("\"equal\":false"));
+  EXPECT_THAT(outcome.out, HasSubstr("\"verdict\":\"rounding\"}]}"));
+}
+
 // One element of the recorded result is another.
 TEST(HloRunTest, CheckFailsOnAWrongRecordedResult) {
   const std::string sum = TempFile("sum.hlo", kSum);

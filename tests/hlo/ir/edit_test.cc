@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/replace_instructions.h"
 #include "hlo/ops/verify_module.h"
 #include "tests/status_matchers.h"
 
@@ -166,6 +167,24 @@ TEST(EditTest, PathsNameTheComputation) {
   EXPECT_EQ(module->entry()->instruction(1)->Path(), "main/y");
   module->entry()->instruction(1)->set_name("");
   EXPECT_EQ(module->entry()->instruction(1)->Path(), "main/negate");
+}
+
+// y is put in the place of z, and x in that of w, which y reads.
+TEST(EditTest, WhatTakesAPlaceReadsWhatTakesAnother) {
+  const auto module = Program(R"(
+ENTRY main {
+  x = f32[4] parameter(0)
+  w = f32[4] copy(x)
+  y = f32[4] negate(w)
+  z = f32[4] copy(y)
+  ROOT r = (f32[4], f32[4]) tuple(z, w)
+})");
+  Computation* entry = module->entry();
+  Instruction *x = entry->instruction(0), *y = entry->instruction(2);
+  ASSERT_OK(ReplaceAndDrop(entry, {nullptr, x, nullptr, y, nullptr}));
+  EXPECT_THAT(Names(*entry), ElementsAre("x", "y", "r"));
+  EXPECT_EQ(y->operand(0), x);
+  EXPECT_OK(VerifyModule(*module));
 }
 
 }  // namespace

@@ -1,0 +1,108 @@
+// Rewriting a computation on values in another form: what its ops can be computed on instead of the values themselves.
+//
+// Example: y = reshape(x) merges two dimensions. The form of y is x; that of negate(y) is negate(x); who cannot work on a form
+// reads the value, which is made of it.
+#ifndef TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
+#define TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "hlo/base/status.h"
+#include "hlo/ir/instruction_builder.h"
+#include "hlo/ir/replace_instructions.h"
+#include "partitioner/prepare/given_shardings.h"
+
+namespace toroid {
+
+// One computation. `Form`: what says how a value is made of the array that stands for it.
+template <typename Form>
+class ValuesInForm {
+ public:
+  struct InForm {
+    Form form;
+    Instruction* array;
+  };
+  using Result = std::optional<InForm>;
+
+  // What stands for an instruction of `given`, if that is not null, takes its place there.
+  ValuesInForm(Computation* computation, GivenShardings* given)
+      : computation_(computation), given_(given), b_(computation), values_(computation->size()), now_(computation->size()) {}
+  virtual ~ValuesInForm() = default;
+
+  // Whether something changed. What is not used any more is left for the elimination of dead code.
+  absl::StatusOr<bool> Run() {
+    bool changed = false;
+    for (size_t i = 0; i < now_.size(); ++i) {
+      Instruction* op = computation_->instruction(static_cast<int>(i));
+      b_.set_metadata(op->metadata());
+      Result value = Find(*op);
+      if (!value) continue;
+      changed = true;
+      // An instruction that there was may have been replaced itself.
+      const size_t array = value->array->index();
+      if (array < now_.size() && now_[array] != nullptr) value->array = now_[array];
+      if (IsStated(*op)) {
+        // Who reads it does so where it was stated to lie.
+        now_[i] = b_.Op(Opcode::kReshape, op->shape(), {Restored(*value, op->shape())});
+        now_[i]->set_sharding(op->sharding());
+        now_[i]->set_frontend_attributes(op->frontend_attributes());
+        if (given_ != nullptr && given_->erase(op) > 0) given_->insert(now_[i]);
+        continue;
+      }
+      now_[i] = Restored(*value, op->shape());
+      if (now_[i] != value->array) values_[i] = std::move(value);
+    }
+    RETURN_IF_ERROR(b_.status());
+    if (changed) RETURN_IF_ERROR(ReplaceAndDrop(computation_, now_));
+    return changed;
+  }
+
+ protected:
+  static bool IsStated(const Instruction& op) {
+    return op.sharding() != nullptr || op.FrontendAttribute("xla.sdy.sharding") != nullptr;
+  }
+
+  // So many broadcasts of broadcasts are looked through: each reader looks anew.
+  static constexpr int kMostBroadcasts = 8;
+
+  // The op on the forms of its operands; null if none has one, or if it cannot work on them. Its shapes are plain.
+  virtual Result Make(const Instruction& op) = 0;
+  // The value, of this shape; the array itself if it is the value.
+  virtual Instruction* Restored(const InForm& value, const Shape& shape) = 0;
+
+  // Null: it has no other form.
+  const Result& ValueOf(const Instruction& x) const { return values_[x.index()]; }
+  bool AnyHasForm(const Instruction& op) const {
+    return absl::c_any_of(op.operands(), [&](const Instruction* x) { return ValueOf(*x).has_value(); });
+  }
+  InstructionBuilder& b() { return b_; }
+
+ private:
+  static bool IsPlain(const Shape& shape) {
+    return shape.IsArray() && !shape.IsDynamic() && !shape.IsBuffer() && shape.custom_layout() == nullptr;
+  }
+
+  Result Find(const Instruction& op) {
+    if (!IsPlain(op.shape()) || !op.control_predecessors().empty()) return std::nullopt;
+    // Of a tuple that is made here.
+    if (op.opcode() == Opcode::kGetTupleElement && op.operand(0)->opcode() == Opcode::kTuple) {
+      return ValueOf(*op.operand(0)->operand(op.tuple_index()));
+    }
+    if (!absl::c_all_of(op.operands(), [](const Instruction* x) { return IsPlain(x->shape()); })) return std::nullopt;
+    return Make(op);
+  }
+
+  Computation* computation_;
+  GivenShardings* given_;
+  InstructionBuilder b_;
+  // By index of the instructions that there were:
+  std::vector<Result> values_;
+  std::vector<Instruction*> now_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
