@@ -73,7 +73,7 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     for (size_t p = 0; p < work.products.size(); ++p) {
       // The outermost product stands first: it has the results of the group.
       const WindowedTime windows = TimeInWindows(work.products[p], p == 0 ? work.bytes + work.spill_bytes : 0,
-                                                 p == 0 ? out_slots : 0, core_);
+                                                 p == 0 ? out_slots : work.products[p].out_slots, core_);
       cycles += windows.cycles;
       time.product_cycles.push_back(windows.cycles);
       matrix += windows.matrix;

@@ -7,6 +7,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/movement.h"
 #include "simulator/chip/op_slots.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -47,6 +48,13 @@ class Accountant {
   void AddRead(double bytes, uint64_t made_for);
   double BytesBesideOperands(const Instruction& concatenate) const;
   void AddResult(const Instruction& result);
+  // Of arrays as they lie in memory, or are of such sizes: what is but between has whole tiles.
+  void AddNarrowTiles(const Instruction& op, const Shape& shape) {
+    const auto& around = op.computation()->is_fusion() ? op.computation()->parameters() : std::vector<Instruction*>();
+    bool held = around.empty();
+    for (const Instruction* parameter : around) held |= parameter->shape().IsArray() && parameter->shape().dims() == shape.dims();
+    if (held) narrow_ = std::max(narrow_, NarrowTileCycles(op, core_));
+  }
   // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
   void WorkOn(const Shape& shape) {
     space_ = std::max(space_, PaddedElements(shape, tiling_));
@@ -63,6 +71,7 @@ class Accountant {
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
   double largest_result_ = 0;
   double product_space_ = 0, product_registers_ = 0;
+  double narrow_ = 0;  // The most that an op takes for tiles of few rows.
 };
 
 void Accountant::AddSlots(double slots, uint64_t made_for) {
@@ -76,7 +85,7 @@ void Accountant::AddSlots(double slots, uint64_t made_for) {
 void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
   const Opcode opcode = op.opcode();
   const bool moves = opcode == Opcode::kSlice || opcode == Opcode::kDynamicSlice || opcode == Opcode::kPad;
-  if (!moves && !IsElementwise(opcode) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
+  if (!moves && !IsElementwise(op) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
   for (int k = 0; k < op.num_operands(); ++k) {
     const Instruction* operand = op.operand(k);
     const bool is_inside = is_alone_ ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
@@ -151,6 +160,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kReduce: {
       if (op.num_operands() == 0) return;
       WorkOn(op.operand(0)->shape());
+      if (made_for & kForResults) AddNarrowTiles(op, op.operand(0)->shape());
       AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.operand(0)->shape()), made_for);
       return;
     }
@@ -164,7 +174,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
         while (from->opcode() == Opcode::kReshape || from->opcode() == Opcode::kTranspose || from->opcode() == Opcode::kBitcast) {
           from = from->operand(0);
         }
-        const bool is_made = IsElementwise(from->opcode());
+        const bool is_made = IsElementwise(*from);
         const DataMovementSpec& movement = core_.movement();
         work_->movement_cycles +=
             (movement.window_sum_cycles() + (is_made ? 0 : movement.window_load_cycles())) * Registers(shape);
@@ -236,14 +246,16 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   const double moved = MovementCycles(op, core_);
   if (made_for & kForResults) {
     work_->movement_cycles += moved;
+    AddNarrowTiles(op, op.shape());
   } else if (opcode == Opcode::kBroadcast) {
     // In operands of products rows come in any order, but values must be spread all the same.
     AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
   }
-  if (IsElementwise(opcode)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
+  if (IsElementwise(op)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
 void Accountant::Finish() {
+  work_->movement_cycles += narrow_;
   if (!work_->products.empty()) {
     space_ = std::max(space_, product_space_);
     registers_ = std::max(registers_, product_registers_);
@@ -260,6 +272,7 @@ void Accountant::Fusion(const Computation& inside) {
   const Instruction* root = inside.root();
   std::vector<uint64_t> made_for(n, 0);
   std::vector<int> product_of(n, -1);
+  std::vector<const Instruction*> matrix_ops;  // By number of the product.
   std::vector<bool> is_result(n, false);
   const auto add_result = [&](const Instruction* result) {
     // Parts of a reduction of several arrays.
@@ -284,12 +297,25 @@ void Accountant::Fusion(const Computation& inside) {
       product_of[i] = std::min(static_cast<int>(work_->products.size()), kMaxProducts - 1);
       if (product_of[i] == static_cast<int>(work_->products.size())) {
         work_->products.push_back(MatrixSizes(*op, core_));
+        matrix_ops.push_back(op);
         FindWholeBatch(*op, core_.vector().sublanes(), &work_->products.back());
       }
       product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
       product_registers_ = std::max(product_registers_, Registers(op->shape()));
       AddTaps(work_->products[product_of[i]], *op);
-      work_->products[product_of[i]].nested |= now != kForResults;
+      for (int p = 0; p < product_of[i]; ++p) {
+        if ((now & (ForOperand(p, 0) | ForOperand(p, 1))) == 0) continue;
+        // Sums over a batch of the inner one, as over heads, are made window by window as everywhere; what comes out of it is stored
+        // beside them. Other sums take longer.
+        MatrixWork& inner = work_->products[product_of[i]];
+        if (inner.channel_taps > 0) continue;
+        if (inner.batch > work_->products[p].batch) {
+          inner.out_slots = (core_.vector().cycles_per_register() + core_.vector().access_cycles()) *
+                            static_cast<double>(core_.vector().slots()) * Registers(op->shape());
+        } else {
+          work_->products[p].sum_accesses = SumAccesses(*matrix_ops[p]);
+        }
+      }
     }
     for (int k = 0; k < op->num_operands(); ++k) {
       const int o = op->operand(k)->index();
@@ -333,7 +359,7 @@ void Accountant::Fusion(const Computation& inside) {
   int arithmetic = 0;
   for (const auto& op : inside.instructions()) {
     arithmetic += op->opcode() == Opcode::kReduce || op->opcode() == Opcode::kBroadcast ||
-                  (IsElementwise(op->opcode()) && op->opcode() != Opcode::kConvert);
+                  (IsElementwise(*op) && op->opcode() != Opcode::kConvert);
   }
   work_->single = arithmetic <= 1 && root->opcode() != Opcode::kTuple;
   Finish();

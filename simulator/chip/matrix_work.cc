@@ -108,11 +108,21 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.k = positions * tile;
     return work;
   }
+  work.holds_rhs = positions > 1 && !is_gradient;
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
   // Features along lanes are put beside each other position by position; along rows they follow each other anyway. For the
   // gradient of a kernel, in which as much slides as it slides over, it is what slides that is large, and images are all features of it.
   const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
   const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
+  // Of features that fill whole tiles and a part, by rows of the kernel: one position less passes the whole tiles, as its neighbours' rest
+  // comes along; rests of half a tile at most pass by two.
+  if (along_lanes && positions > 1 && !is_gradient && dilation == 1) {
+    const double row = Dim(kernel, view.kernel_spatial().back()), whole = std::floor(inputs / tile), rest = inputs - whole * tile;
+    if (whole > 0 && rest > 0 && row > 1) {
+      work.k = positions / row * ((row - 1) * whole + (2 * rest <= tile ? (row + 1) / 2 : row)) * tile;
+      return work;
+    }
+  }
   const bool is_small = (inputs < sublanes && !is_gradient) || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
   if (!view.kernel_spatial().empty() && is_small && positions > 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
@@ -136,9 +146,12 @@ double Cycles(const MatrixWork& work, double batch, double m, double k, double n
   if (work.channel_taps > 0) return 0;
   const MatrixUnitSpec& unit = core.matrix();
   double rows = CyclesOfRows(batch, m, work.rows_together, k, n, core);
-  if (work.rows_together == 0) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
+  if (work.rows_together == 0 && !work.holds_rhs) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
   const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
-  return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1);
+  const double tile = static_cast<double>(unit.tile()), sublanes = static_cast<double>(core.vector().sublanes());
+  const double sums =
+      work.sum_accesses * core.vector().access_cycles() * batch * std::ceil(m / sublanes) * std::ceil(n / tile) * std::ceil(k / tile);
+  return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1) + sums;
 }
 
 // 1, 2, 4, ... while the pieces stay at least `least` long.
@@ -185,6 +198,16 @@ void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work) 
   }
 }
 
+double SumAccesses(const Instruction& outer) {
+  if (outer.opcode() != Opcode::kDot) return 3;
+  const DotView view(outer);
+  for (int side = 0; side < 2; ++side) {
+    const auto contracting = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
+    if (std::find(contracting.begin(), contracting.end(), outer.operand(side)->shape().rank() - 1) != contracting.end()) return 3;
+  }
+  return 2;
+}
+
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core) {
   if (work.channel_taps > 0) return 0;
   return Cycles(work, work.batch, work.m, work.k, work.n, core);
@@ -196,7 +219,6 @@ WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_
   const double budget = static_cast<double>(core.memory().window_budget_bytes());
   const double tile = static_cast<double>(core.matrix().tile());
   const double sublanes = static_cast<double>(core.vector().sublanes());
-  const double times = work.nested ? core.matrix().nested_times() : 1;
   const double exposed = core.matrix().exposed_vector_share();
   WindowedTime best;
   best.cycles = std::numeric_limits<double>::infinity();
@@ -218,7 +240,7 @@ WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_
           const double memory = (work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads + out_bytes) / stream;
           const double vector = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + out_slots) / slots;
           const double matrix =
-              times * windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
+              windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
           const double core_cycles = std::max(matrix, vector) + exposed * std::min(matrix, vector);
           const double busiest = std::max(core_cycles, memory);
           const double cycles = (a + b) / stream + busiest * (windows - 1) / windows +

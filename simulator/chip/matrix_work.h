@@ -15,22 +15,29 @@ struct MatrixWork {
   double lhs_bytes = 0, rhs_bytes = 0;
   // Vector instructions, in registers, that make each operand every time it is read.
   double lhs_slots = 0, rhs_slots = 0;
+  // The same that store what it makes for another product of the group.
+  double out_slots = 0;
   // Of the batch, what cannot be cut: it shares tiles with the rows or columns of an operand.
   double whole_batch = 1;
   // Of m, how many rows pass one tile after the other; 0: all.
   double rows_together = 0;
   // Of m, how many are positions of the kernel, each with a part of the right operand of its own; 1: none.
   double positions = 1;
+  // The units hold tiles of the right operand: of a convolution's kernel, whose positions are applied to images as they pass.
+  bool holds_rhs = false;
   // Of a convolution that mixes no channels, which needs no matrix unit: positions of its kernel. 0 for others.
   double channel_taps = 0;
   bool float32 = false;         // An operand comes as f32.
   bool full_precision = false;  // All bits of f32 operands count.
-  bool nested = false;          // It makes an operand of another product of this group.
+  // If another product of this group makes an operand: instructions for each register of the sum and each tile of what is contracted,
+  // as the units cannot hold sums of both. It is loaded, added to and stored; added to as it leaves the units if rows of both operands
+  // are contracted.
+  double sum_accesses = 0;
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.float32,
-                      w.full_precision, w.nested);
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.holds_rhs, w.float32,
+                      w.full_precision, w.sum_accesses);
   }
   bool operator==(const MatrixWork&) const = default;
 };
@@ -49,9 +56,13 @@ MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core);
 // Sets whole_batch from the layouts of the operands: batch dimensions among their two minor ones.
 void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work);
 
+// sum_accesses of a product of which another one makes an operand.
+double SumAccesses(const Instruction& outer);
+
 // Cycles in which the matrix units work: the better of holding tiles of either operand,
 //   C = cycles_per_row x batch x max(round_up(m, 8), L) x ceil(k / 128) x ceil(n / 128) / units
 //   L = min(128, k, n), rows of a tile to load while others pass
+// and, if another product makes an operand, sum_accesses x access_cycles x batch x ceil(m / 8) x ceil(n / 128) x ceil(k / 128)
 // where the numbers are the sublanes of the vector unit and the tile of the matrix unit.
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core);
 

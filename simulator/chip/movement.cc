@@ -72,6 +72,20 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
   }
 }
 
+double NarrowTileCycles(const Instruction& op, const CoreSpec& core) {
+  if (op.num_operands() == 0 || (op.opcode() != Opcode::kBroadcast && op.opcode() != Opcode::kReduce)) return 0;
+  const Shape& shape = op.opcode() == Opcode::kBroadcast ? op.shape() : op.operand(0)->shape();
+  if (!shape.IsArray()) return 0;
+  const Dims order = PhysicalOrder(shape);
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  if (order.size() < 2 || RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling) == tiling.sublanes) return 0;
+  const auto among = [&](int64_t d) { return std::find(op.dimensions().begin(), op.dimensions().end(), d) != op.dimensions().end(); };
+  // Rows of a tile that differ, spread along lanes; lanes that are summed.
+  const bool narrow = op.opcode() == Opcode::kBroadcast ? among(order[1]) && !among(order[0]) && op.operand(0)->opcode() != Opcode::kConstant
+                                                        : among(order[0]);
+  return narrow ? core.movement().narrow_tile_cycles() * TilesOf(shape, tiling) : 0;
+}
+
 bool IsRunningFold(const Instruction& reduce_window) {
   const WindowView window(reduce_window);
   int folded = 0;

@@ -13,13 +13,16 @@
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
 // It then waits for what the reduction waits for.
 // A concatenation of more than four arrays is no group: each is written to its place by who makes it.
-// A dot whose only reader is another dot joins it if its features are at most `nested_features` and the other has
-// between half of that and that.
-// Groups that read the same array over the same elements, neither of which waits for the other, merge:
+// A dot whose only reader is another dot, behind what it takes, joins it if what either passes by fits (product_groups.h): weights, or
+// rows. Not if something else is made by a product for that reader alone, as a gate is, nor if it has more than rows, columns and one
+// dimension more. One level deep.
+// What is quantized to eight bits for products is written; so is what is made for several slices that are put elsewhere.
+// Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute the same type,
+// whatever they convert it to; those first of which neither has to wait for more:
 //   sum(x), max(x)  => one fusion with two results.
 // So do slices of one value that have the same sizes.
-// Not those of different types (but floats), nor a reduction of several arrays (but with the largest that it finds itself), nor what
-// reads neighbours of what the other writes.
+// Of the readers of what a group makes elementwise one joins it, the last, unless reductions of it do.
+// Not a reduction of several arrays (but with the largest that it finds itself), nor what reads neighbours of what the other writes.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_
 #define TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_

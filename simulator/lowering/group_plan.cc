@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/lowering/written_values.h"
 
@@ -58,8 +59,8 @@ class Grouper {
   }
   // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
   const Shape* SpaceOf(int g) const;
-  // Whether two reductions, or one and an elementwise value, can be made in one pass: of floats, or of one type; of several
-  // arrays (the largest and its place) only with one of them, over the same dimensions.
+  // Whether two reductions, two elementwise values or one of each can be made in one pass: what they compute is of one type, whatever
+  // they convert it to; of several arrays (the largest and its place) only with one of them, over the same dimensions.
   bool GoTogether(const Instruction* a, const Instruction* b) const {
     if (ReductionOf(a) != nullptr) a = ReductionOf(a);
     if (ReductionOf(b) != nullptr) b = ReductionOf(b);
@@ -68,8 +69,11 @@ class Grouper {
       const Opcode one = (a->shape().IsArray() ? a : b)->called(0)->root()->opcode();
       return one == Opcode::kMaximum || one == Opcode::kMinimum;
     }
-    const auto is_float = [](const Shape& s) { return s.element_type() == xla::F32 || s.element_type() == xla::BF16; };
-    return a->shape().element_type() == b->shape().element_type() || (is_float(a->shape()) && is_float(b->shape()));
+    return ComputedType(a) == ComputedType(b);
+  }
+  static PrimitiveType ComputedType(const Instruction* op) {
+    while (op->opcode() == Opcode::kConvert) op = op->operand(0);
+    return op->shape().element_type();
   }
   // `op`, or what it rounds, if that is a reduction; null if not.
   const Instruction* ReductionOf(const Instruction* op) const {
@@ -94,6 +98,23 @@ class Grouper {
   int LevelWith(int g, int other) const;
   // Whether `g`, which reads what `other` makes elementwise, can be made with it.
   bool CanJoin(int g, int other);
+  // Of those that could be made with `value`, which they read, and wait for no more than `g` does, `g` stands last.
+  bool IsLastToJoin(int g, int value) {
+    const int other = group_of_[value];
+    bool is_last = true;
+    ForReaders(other, [&](int reader) {
+      is_last &= reader <= g || level_[reader] > level_[g] || !absl::c_linear_search(inputs_[reader], value) ||
+                 !made_.recomputed[reader] ||
+                 !IsElementwise(*At(reader)) || IsPlaced(At(reader)) || !CanJoin(reader, other);
+    });
+    return is_last;
+  }
+  // A value of the group is made from `value`, which is of the group too.
+  bool HasReaderInside(int value, int group) const {
+    return absl::c_linear_search(inputs_[group], value) || absl::c_any_of(values_[group], [&](int other) {
+             return other != value && made_.owner[other] == At(value);
+           });
+  }
   // Calls visit(group) for each that reads what `g` writes; false if there is too much to look at.
   template <typename Visit>
   bool ForReaders(int g, Visit visit) const;
@@ -165,7 +186,7 @@ void Grouper::Group() {
 const Shape* Grouper::SpaceOf(int g) const {
   const Instruction* op = At(g);
   if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
-  if (made_.recomputed[g] && IsElementwise(op->opcode())) return &op->shape();
+  if (made_.recomputed[g] && IsElementwise(*op)) return &op->shape();
   return nullptr;
 }
 
@@ -224,28 +245,29 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (values_[g].empty()) continue;
     if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) continue;
     if (made_.owner[g] != nullptr && IsOfProduct(g)) continue;  // Products stay apart.
-    if (IsPlaced(At(g))) continue;
+    const bool is_reduction = ReductionOf(At(g)) != nullptr;
+    if (IsPlaced(At(g)) && !is_reduction) continue;
     const Shape* own = SpaceOf(g);
     if (own == nullptr || own->rank() == 0) continue;
-    const bool is_reduction = ReductionOf(At(g)) != nullptr;
     if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
       if (!IsOfSize(input, own->dims())) continue;
-      if (!is_reduction && CanJoin(g, group_of_[input])) {
+      if (!is_reduction && CanJoin(g, group_of_[input]) && IsLastToJoin(g, input)) {
         into = group_of_[input];
         break;
       }
-      // The last ones: nearest in level.
+      // The last ones, nearest in level; first those that need not rise.
       const std::vector<int>& candidates = readers[input];
-      for (size_t k = 0; k < std::min<size_t>(8, candidates.size()) && into < 0; ++k) {
-        const int other = candidates[candidates.size() - 1 - k];
+      for (size_t k = 0; k < 2 * std::min<size_t>(8, candidates.size()) && into < 0; ++k) {
+        const bool rises = k >= std::min<size_t>(8, candidates.size());
+        const int other = candidates[candidates.size() - 1 - k % std::min<size_t>(8, candidates.size())];
+        if ((level_[other] != level_[g]) != rises) continue;
         if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > kMostValues) continue;
         const Shape* theirs = SpaceOf(other);
         if (theirs->dims() != own->dims()) continue;
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
-        const bool narrow = ByteWidth(own->element_type()) < 2 || ByteWidth(theirs->element_type()) < 2;
-        if (both_made && narrow) continue;
+        if (both_made && (own->element_type() == xla::PRED || theirs->element_type() == xla::PRED)) continue;
         if (!GoTogether(At(g), At(other))) continue;
         if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
@@ -326,10 +348,13 @@ bool Grouper::ReadsInPlace(int g, int other) const {
 bool Grouper::CanJoin(int g, int other) {
   if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
   const Instruction* maker = At(other);
-  if (!made_.recomputed[other] || !IsElementwise(maker->opcode()) || IsOfProduct(other) ||
-      maker->shape().dims() != At(g)->shape().dims() || !GoTogether(At(g), maker)) {
+  if (!made_.recomputed[other] || !IsElementwise(*maker) || IsOfProduct(other) ||
+      maker->shape().dims() != At(g)->shape().dims()) {
     return false;
   }
+  // One reader of a value goes along, or its reductions.
+  const bool is_first = absl::c_any_of(inputs_[g], [&](int input) { return group_of_[input] == other && !HasReaderInside(input, other); });
+  if (!is_first) return false;
   // What else `g` reads waits for nothing that `other` makes, and stays below what reads either.
   for (const int input : inputs_[g]) {
     if (group_of_[input] == other) continue;

@@ -12,6 +12,7 @@
 #include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/neutral_element.h"
 #include "hlo/ir/replace_instructions.h"
+#include "simulator/lowering/elementwise.h"
 
 namespace toroid {
 namespace {
@@ -132,7 +133,7 @@ bool Joiner::CanReduce(const Instruction& reduce) const {
 bool Joiner::CanJoin(const Instruction& op) const {
   if (!HasDims(op) || !op.control_predecessors().empty()) return false;
   if (IsEntry(op) || CanSpread(op)) return true;
-  if (!IsElementwise(op.opcode())) return false;
+  if (!IsElementwise(op)) return false;
   bool any = false;
   for (const Instruction* operand : op.operands()) {
     if (operand->shape().rank() == 0) continue;

@@ -14,6 +14,8 @@
 #include "hlo/passes/dce_pass.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
+#include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/pieces_order.h"
 #include "simulator/lowering/preferred_order.h"
 #include "simulator/lowering/tiling.h"
 
@@ -22,7 +24,7 @@ namespace {
 
 // Of a value that adds what was before to running folds of blocks: what the blocks were cut from; null for others.
 const Instruction* InputOfRunningFold(const Instruction* value) {
-  if (!IsElementwise(value->opcode())) return nullptr;
+  if (!IsElementwise(*value)) return nullptr;
   for (const Instruction* operand : value->operands()) {
     if (operand->opcode() != Opcode::kReduceWindow || !IsRunningFold(*operand)) continue;
     const Instruction* blocks = operand->operand(0);
@@ -81,14 +83,8 @@ class LayoutAssigner {
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
   void AssignReshape(Instruction* op);
-  // For dots that read it, of a reshape that cuts lanes into pieces: rows along lanes, if that pads less. Empty otherwise.
-  Dims OrderOfPieces(const Instruction& reshape) const;
-  // Only dots read the value, rounded or turned, and of none is `d` a batch.
-  bool IsReadByDots(const Instruction& value, int64_t d) const;
   // Copies that only products read, which round them, are rounded as they are written.
   void RoundCopies();
-  // That in which most elements of the operands lie.
-  Dims OrderOfConcatenation(const Instruction& op) const;
 
   // The value in that layout: itself, or a copy.
   Instruction* As(Instruction* value, const Dims& order, bool is_written = false);
@@ -242,11 +238,11 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
         while (made->opcode() == Opcode::kReshape && SameButUnitDims(made->operand(0)->shape(), made->shape())) {
           made = made->operand(0);
         }
-        const bool is_written = IsElementwise(made->opcode()) && made->shape().rank() > 1;
+        const bool is_written = IsElementwise(*made) && made->shape().rank() > 1;
         if (!Known(from) && !Known(made) && is_written) {
           // Written before it is spread: as it is made best, or else as it is read.
-          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_));
-          Settle(made, NaturalOrder(made, PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_), tiling_));
+          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_, true));
+          Settle(made, NaturalOrder(made, PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_, true), tiling_));
           if (!Known(from)) {
             orders_[from->index()] =
                 OrderThroughReshape(made->shape(), from->shape(), OrderOf(made)).value_or(RowMajorOrder(from->shape()));
@@ -303,7 +299,7 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   };
   for (const Instruction* operand : op->operands()) {
     if (!leads(operand)) continue;
-    const bool is_made = IsElementwise(operand->opcode()), is_turned = IsTurnedArgument(*operand);
+    const bool is_made = IsElementwise(*operand), is_turned = IsTurnedArgument(*operand);
     int misses = 0;
     for (const Instruction* other : op->operands()) {
       if (leads(other)) misses += !HasCopyAs(*other, lies(operand));
@@ -328,74 +324,6 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   orders_[op->index()] = order;
 }
 
-Dims LayoutAssigner::OrderOfConcatenation(const Instruction& op) const {
-  // What convolutions slide over, rounded or not.
-  const auto slides = [&](const Instruction* value) {
-    return !state_.users.users(*value).empty() && absl::c_all_of(state_.users.users(*value), [&](const Instruction* user) {
-      return user->opcode() == Opcode::kConvolution && user->operand(0) == value;
-    });
-  };
-  const Instruction* value = &op;
-  const auto users = state_.users.users(op);
-  if (users.size() == 1 && users[0]->opcode() == Opcode::kConvert) value = users[0];
-  if (slides(value)) {
-    const ConvolutionView view(*state_.users.users(*value)[0]);
-    return OrderOfWindows(op.shape(), view.input_feature(), view.input_batch(), tiling_);
-  }
-  Dims best;
-  int64_t most = 0;
-  for (const Instruction* candidate : op.operands()) {
-    if (!Known(candidate)) continue;
-    int64_t elements = 0;
-    for (const Instruction* operand : op.operands()) {
-      if (Known(operand) && LiesAlike(operand->shape(), OrderOf(operand), OrderOf(candidate))) elements += operand->shape().NumElements();
-    }
-    if (elements <= most) continue;
-    most = elements;
-    best = OrderOf(candidate);
-  }
-  return best.empty() ? LeastPaddingOrder(op.shape(), tiling_) : best;
-}
-
-bool LayoutAssigner::IsReadByDots(const Instruction& value, int64_t d) const {
-  if (value.index() >= n_ || state_.users.users(value).empty()) return false;
-  return absl::c_all_of(state_.users.users(value), [&](const Instruction* user) {
-    if (user->opcode() == Opcode::kConvert) return IsReadByDots(*user, d);
-    if (user->opcode() == Opcode::kTranspose) {
-      const auto dims = user->dimensions();
-      return IsReadByDots(*user, absl::c_find(dims, d) - dims.begin());
-    }
-    if (user->opcode() != Opcode::kDot) return false;
-    const DotView view(*user);
-    return (user->operand(0) != &value || !absl::c_linear_search(view.lhs_batch(), d)) &&
-           (user->operand(1) != &value || !absl::c_linear_search(view.rhs_batch(), d));
-  });
-}
-
-Dims LayoutAssigner::OrderOfPieces(const Instruction& reshape) const {
-  const Shape &from = reshape.operand(0)->shape(), &to = reshape.shape();
-  const Dims before = SizedOrder(from, OrderOf(reshape.operand(0)));
-  if (before.size() < 2) return {};
-  const auto now = OrderThroughReshape(from, to, OrderOf(reshape.operand(0)));
-  // Pieces are of the minor dimension alone.
-  if (!now || to.dim(SizedOrder(to, *now)[0]) == from.dim(before[0])) return {};
-  Shape lies = to;
-  SetOrder(*now, &lies);
-  double least = PaddedElements(lies, tiling_);
-  Dims best;
-  for (size_t k = 1; k < before.size(); ++k) {
-    const auto turned = OrderThroughReshape(from, to, OrderFrom(from, {before[k], before[0]}));
-    if (!turned) continue;
-    const int64_t lanes = SizedOrder(to, *turned)[0];
-    SetOrder(*turned, &lies);
-    const double padded = PaddedElements(lies, tiling_);
-    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || !IsReadByDots(reshape, lanes)) continue;
-    least = padded;
-    best = *turned;
-  }
-  return best;
-}
-
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
   if (!from->shape().IsArray() || !Known(from)) return;
@@ -404,7 +332,7 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
     orders_[op->index()] = RowMajorOrder(op->shape());
     return;
   }
-  if (const Dims order = OrderOfPieces(*op); !order.empty()) {
+  if (const Dims order = OrderOfPieces(*op, state_); !order.empty()) {
     if (const auto of_operand = OrderThroughReshape(op->shape(), from->shape(), order)) {
       Need(op, 0, *of_operand);
       orders_[op->index()] = order;
@@ -453,7 +381,7 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kDot:
     case Opcode::kConvolution:
       for (Instruction* operand : op->operands()) {
-        if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_));
+        if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_, true));
       }
       if (opcode == Opcode::kConvolution) {
         Need(op, 0, OrderOfImages(*op, OrderOf(op->operand(0)), tiling_));
@@ -476,7 +404,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     case Opcode::kReduce: {
       Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, OrderOfReduced(op, tiling_));
+      if (!Known(from)) Settle(from, OrderOfReduced(op, state_));
       for (int k = 1; k < op->num_operands() / 2; ++k) Need(op, k, OrderOf(from));
       if (op->shape().rank() == 0) return;
       const auto reduced = op->dimensions();
@@ -493,14 +421,14 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kDynamicUpdateSlice:
     case Opcode::kAllReduce: {
       Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_));
+      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_, true));
       order = OrderOf(from);
       if (opcode == Opcode::kDynamicUpdateSlice) Need(op, 1, order);
       break;
     }
     case Opcode::kReduceWindow: {
       Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_));
+      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_, true));
       order = OrderOf(from);
       if (!IsRunningFold(*op)) {
         // Pooling: images are the first dimension, features the last one, if windows span neither.
@@ -530,7 +458,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     }
     case Opcode::kConcatenate: {
-      order = OrderOfConcatenation(*op);
+      order = OrderOfConcatenation(*op, state_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }
@@ -552,7 +480,7 @@ void LayoutAssigner::Assign(Instruction* op) {
       break;
     }
     default:
-      if (IsElementwise(opcode)) {
+      if (IsElementwise(*op)) {
         AssignElementwise(op);
         break;
       }

@@ -7,6 +7,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/lowering/dim_orders.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -45,7 +46,7 @@ Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling&
       if (!sized.empty() && extent < tiling.lanes && extent < value->shape().dim(sized[0])) return otherwise;
       return OrderFrom(value->shape(), {op->dimensions()[SizedDims(op->operand(0)->shape())[0]]});
     }
-    if (!IsElementwise(op->opcode())) continue;
+    if (!IsElementwise(*op)) continue;
     for (const Instruction* operand : op->operands()) {
       if (operand->shape().dims() == value->shape().dims()) todo.push_back(operand);
     }
@@ -126,7 +127,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         };
         const Dims other = {pair[1], pair[0]};
         if (nearest.empty() && !keeps(pair) && keeps(other)) nearest = other;
-      } else if (IsElementwise(user->opcode()) && user->shape().dims() == place.op->shape().dims()) {
+      } else if (IsElementwise(*user) && user->shape().dims() == place.op->shape().dims()) {
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;
           if (state.IsFlexible(operand)) continue;
@@ -205,9 +206,36 @@ Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state
   return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
 }
 
-Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling) {
+Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
+  const Tiling& tiling = state.tiling;
   const Shape& shape = reduce->operand(0)->shape();
-  const Dims dense = LeastPaddingOrder(shape, tiling), sized = SizedOrder(shape, dense);
+  // The largest of what it is made from by spreading along few elements.
+  const Instruction* spread = nullptr;
+  std::vector<const Instruction*> todo = {reduce->operand(0)};
+  for (size_t next = 0; next < todo.size() && next < 64; ++next) {
+    const Instruction* op = todo[next];
+    if (op->opcode() == Opcode::kBroadcast) {
+      const Instruction* from = op->operand(0);
+      if (!state.Known(from) || state.IsFlexible(from) || SizedOrder(from->shape(), state.OrderOf(from)).size() < 2) continue;
+      // Not along what could fill tiles itself.
+      if (shape.NumElements() > tiling.sublanes * from->shape().NumElements()) continue;
+      if (spread == nullptr || from->shape().NumElements() > spread->operand(0)->shape().NumElements()) spread = op;
+    } else if (IsElementwise(*op)) {
+      for (const Instruction* operand : op->operands()) {
+        if (operand->shape().dims() == shape.dims() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
+      }
+    }
+  }
+  if (spread != nullptr) {
+    const Shape& from = spread->operand(0)->shape();
+    const Dims own = SizedOrder(from, state.OrderOf(spread->operand(0)));
+    if (from.dim(own[0]) >= tiling.lanes && from.dim(own[1]) >= tiling.sublanes) {
+      Dims first;
+      for (const int64_t d : own) first.push_back(spread->dimensions()[d]);
+      return OrderFrom(shape, first);
+    }
+  }
+  const Dims dense = LeastPaddingOrder(shape, tiling, /*prefers_whole=*/true), sized = SizedOrder(shape, dense);
   const auto reduced = reduce->dimensions();
   const auto is_reduced = [&](int64_t d) { return std::find(reduced.begin(), reduced.end(), d) != reduced.end(); };
   if (sized.size() < 2 || !is_reduced(sized[0]) || is_reduced(sized[1])) return dense;

@@ -51,8 +51,9 @@ Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state
 // Of what is made window by window: its tiles span features and batch, whichever way pads less.
 Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling);
 
-// The order in which a reduction reads what has none: lanes along a dimension that stays, if it fills them.
-Dims OrderOfReduced(const Instruction* reduce, const Tiling& tiling);
+// The order in which a reduction reads what has none: that of the largest array that is spread to it along few elements, if that fills
+// tiles; else lanes along a dimension that stays, if it fills them.
+Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state);
 
 // The minor dimension of a value made from vectors is that of the first of them: spreading it over rows costs nothing.
 Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling& tiling);

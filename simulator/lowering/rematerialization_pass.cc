@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/memory/temporaries.h"
 
 namespace toroid {
@@ -83,7 +84,7 @@ class Rematerializer {
 
   bool CanRunAgain(int b, int at) const {
     const Instruction* maker = buffers_[b].maker;
-    if (maker->opcode() != Opcode::kFusion && maker->opcode() != Opcode::kDot && !IsElementwise(maker->opcode())) return false;
+    if (maker->opcode() != Opcode::kFusion && maker->opcode() != Opcode::kDot && !IsElementwise(*maker)) return false;
     for (const Instruction* operand : maker->operands()) {
       for (const int o : buffers_.Of(*operand)) {
         // Arguments stay, but for donated ones, which are overwritten after their last use.

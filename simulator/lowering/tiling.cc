@@ -93,7 +93,7 @@ Dims PhysicalOrder(const Shape& shape) {
   return order;
 }
 
-Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling) {
+Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling, bool prefers_whole) {
   Dims row_major;
   for (int64_t d = shape.rank() - 1; d >= 0; --d) row_major.push_back(d);
   Dims sized;
@@ -112,8 +112,8 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling) {
       if (second == minor) continue;
       const double outer = elements / (static_cast<double>(shape.dim(minor)) * static_cast<double>(shape.dim(second)));
       const double padded = PaddedElements(outer, shape.dim(second), shape.dim(minor), width, tiling);
-      // Of two that pad alike row-major, or else the one whose tiles have all their rows.
-      const bool is_whole = shape.dim(second) >= tiling.sublanes;
+      // Of two that pad alike row-major, or else, if asked for, the one whose tiles have all their rows.
+      const bool is_whole = !prefers_whole || shape.dim(second) >= tiling.sublanes;
       if (best_minor >= 0 && (padded > least || (padded == least && (is_first || best_is_whole || !is_whole)))) continue;
       is_first = best_minor < 0;
       least = padded;

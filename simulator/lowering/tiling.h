@@ -41,8 +41,9 @@ bool IsMadeInPlace(const Instruction& op);
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling);
 
 // The order of dimensions, minor to major, that needs the least padding; row-major if that is as good.
-// Example: f32[65536,64] gives {0,1}; f32[2048,128,2] gives {1,0,2}: the dimension that pads worst goes outermost.
-Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling);
+// Example: f32[65536,64] gives {0,1}; f32[2048,128,2] gives {1,2,0}, tiles of two rows, as Google's compiler takes arguments. With
+// `prefers_whole`, for what it makes itself, {1,0,2}: of orders that pad alike one whose tiles have all their rows.
+Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling, bool prefers_whole = false);
 
 // Gives the shape that order of dimensions.
 void SetOrder(const Dims& minor_to_major, Shape* shape);

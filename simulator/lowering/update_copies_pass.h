@@ -1,6 +1,8 @@
-// Copies arguments of the program that are updated in place and still belong to the caller.
+// Copies arguments of the program that are updated in place or returned and still belong to the caller, and results that are
+// returned a second time.
 //
 //   dynamic-update-slice(p, ..), scatter(p, ..), p an argument that is not donated  =>  the same of copy(p)
+//   (p, x, x)  =>  (copy(p), x, copy(x))
 // Example: a step of decoding that returns its cache takes a pass over all of it unless the caller gives it away.
 #ifndef TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_
 #define TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_

@@ -1,15 +1,13 @@
 #include "simulator/lowering/written_values.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "hlo/ir/attribute_views.h"
-#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
-#include "simulator/chip/movement.h"
+#include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/made_where_read.h"
+#include "simulator/lowering/product_groups.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -17,10 +15,6 @@ namespace {
 
 // Ops that are computed anew for one reader.
 constexpr int64_t kMostRecomputed = 64;
-// Ops that a dot takes behind it.
-constexpr int kLongestEpilogue = 48;
-// A dot runs inside of the one that reads it if it gives at most so many features; the reader at least half and at most as many.
-constexpr int64_t kNestedFeatures = 1024;
 // Instructions that are looked at to see whether one value is made from another.
 constexpr int kMostSteps = 20000;
 // What has fewer elements than this share of a value costs nothing to read for it.
@@ -35,45 +29,18 @@ bool HasNoTime(const Instruction& op) {
          opcode == Opcode::kPartitionId;
 }
 
-// Takes what its operands are made from into its own group.
-bool TakesProducers(const Instruction& op) {
-  return IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kReduceWindow ||
-         op.opcode() == Opcode::kDynamicUpdateSlice;
-}
-
-bool IsArithmetic(const Instruction& op) {
-  return IsElementwise(op.opcode()) && op.opcode() != Opcode::kConvert && op.opcode() != Opcode::kCopy &&
-         op.opcode() != Opcode::kBitcastConvert;
-}
-
-// Gives dimensions another order, or leaves some of one element out.
-bool IsInPlace(const Instruction& op) {
-  return op.opcode() == Opcode::kTranspose ||
-         (op.opcode() == Opcode::kReshape && SameButUnitDims(op.operand(0)->shape(), op.shape()));
-}
-
-// Puts arrays beside each other or values around one: operands come from memory.
-bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
-
 class Finder {
  public:
   Finder(const Computation& computation, const UserMap& users, const Tiling& tiling)
-      : computation_(computation), users_(users), tiling_(tiling), n_(computation.size()), inside_(computation, &values_) {
+      : computation_(computation), users_(users), tiling_(tiling), n_(computation.size()), made_(computation, users, tiling), inside_(computation, &values_) {
     values_.written.assign(n_, false);
     values_.renamed.assign(n_, false);
-    values_.owner.assign(n_, nullptr);
     values_.only_joined.assign(n_, false);
-    values_.recomputed.assign(n_, false);
-    for (int i = 0; i < n_; ++i) {
-      values_.recomputed[i] = (IsRecomputed(*At(i), tiling) && !IsSlidOverReversed(*At(i))) || MovesTilesForDots(*At(i), tiling.lanes) ||
-                              (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
-                              (MovesRows(*At(i)) && !IsResult(*At(i)));
-    }
+    values_.recomputed = made_.values();
+    values_.owner = ProductGroups(computation, users, made_).Owners();
   }
 
   WrittenValues Run() {
-    FindArithmetic();
-    TakeEpilogues();
     TakeConverts();
     // What is read by fewer groups once others are written need not be written itself.
     Write();
@@ -85,92 +52,6 @@ class Finder {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
 
-  bool IsReadElementwise(const Instruction& op) const {
-    const auto users = users_.users(op);
-    return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
-           absl::c_all_of(users, [&](const Instruction* user) {
-             return IsElementwise(user->opcode()) && user->shape().NumElements() == op.shape().NumElements();
-           });
-  }
-  // What convolutions slide over is reversed before; kernels are read from their end.
-  bool IsSlidOverReversed(const Instruction& op) const {
-    return op.opcode() == Opcode::kReverse && absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-             return user->opcode() == Opcode::kConvolution && user->operand(0) == &op;
-           });
-  }
-  // Only products read it, rounded or not.
-  bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const {
-    const auto takes = [&](const Instruction* user) { return is_product(user->opcode()); };
-    const auto users = users_.users(op);
-    return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
-      return takes(user) || (user->opcode() == Opcode::kConvert && !users_.users(*user).empty() &&
-                             absl::c_all_of(users_.users(*user), takes));
-    });
-  }
-  // To be placed beside others, with another slice of as many elements: they are made together.
-  bool HasSibling(const Instruction& slice) const {
-    const bool is_placed = absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
-    return is_placed && absl::c_any_of(users_.users(*slice.operand(0)), [&](const Instruction* user) {
-      return user != &slice && user->opcode() == Opcode::kSlice && user->shape().dims() == slice.shape().dims();
-    });
-  }
-  // A copy in which the minor dimension stays: rows are read from where they are.
-  bool MovesRows(const Instruction& op) const {
-    if (op.opcode() != Opcode::kCopy || !op.control_predecessors().empty()) return false;
-    const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
-    if (before.size() < 2 || after.size() < 2 || before[0] != after[0] || before == after) return false;
-    return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
-  }
-  bool IsResult(const Instruction& op) const {
-    return &op == computation_.root() || absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-             return user == computation_.root() && user->opcode() == Opcode::kTuple;
-           });
-  }
-  static bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
-  // A concatenation that only products read, of whole tiles.
-  bool JoinsTilesForProducts(const Instruction& op) const {
-    // What convolutions slide over may be put together in any place.
-    if (op.opcode() == Opcode::kConcatenate && !IsMadeInPlace(op) && IsReadByProducts(op, IsConvolution)) return true;
-    return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp);
-  }
-  static bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
-  bool JoinsTilesForDots(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsDot); }
-  bool JoinsTiles(const Instruction& op) const {
-    if (op.opcode() != Opcode::kConcatenate || IsMadeInPlace(op)) return false;
-    const Dims order = PhysicalOrder(op.shape());
-    for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
-      if (order[i] != op.dimension()) continue;
-      for (const Instruction* operand : op.operands()) {
-        if (operand->shape().dim(order[i]) % (i == 0 ? tiling_.lanes : tiling_.sublanes) != 0) return false;
-      }
-    }
-    return true;
-  }
-  // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
-  bool MovesTilesForDots(const Instruction& op, int64_t lanes) const {
-    if (op.opcode() != Opcode::kReshape) return false;
-    for (const Shape& shape : {op.shape(), op.operand(0)->shape()}) {
-      const Dims order = PhysicalOrder(shape);
-      if (order.empty() || shape.dim(order[0]) % lanes != 0) return false;
-    }
-    return IsReadByProducts(op, IsDot);
-  }
-
-  // made_[i]: arithmetic on arrays has been done to make it, not counting what is written.
-  void FindArithmetic() {
-    made_.assign(n_, false);
-    for (int i = 0; i < n_; ++i) {
-      const Instruction* op = At(i);
-      if (!values_.recomputed[i]) continue;
-      bool of_arrays = false, made = false;
-      for (const Instruction* operand : op->operands()) {
-        of_arrays |= operand->shape().rank() > 0;
-        made |= made_[operand->index()];
-      }
-      made_[i] = made || (IsArithmetic(*op) && of_arrays);
-    }
-  }
-
   // Reductions are rounded as they are written.
   void TakeConverts() {
     for (int i = 0; i < n_; ++i) {
@@ -181,25 +62,7 @@ class Finder {
       values_.owner[i] = values_.owner[user->index()] = user;
     }
   }
-  // Sets values_.owner of what dots take behind them, to the last of it.
-  void TakeEpilogues() {
-    for (int i = n_ - 1; i >= 0; --i) {
-      const bool is_pooling = At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() && !IsRunningFold(*At(i));
-      if (!IsMatrixOp(At(i)->opcode()) && !is_pooling) continue;
-      if (values_.owner[i] != nullptr) continue;
-      TakeEpilogue(At(i));
-      if (is_pooling) continue;
-      TakeNestedDot(At(i));
-      TakeNestedConvolution(At(i));
-    }
-  }
-  void TakeEpilogue(const Instruction* dot);
-  void TakeNestedDot(const Instruction* dot);
-  // What only a convolution channel by channel reads is made in its windows.
-  void TakeNestedConvolution(const Instruction* convolution);
-
   void Write();
-  bool MustBeWritten(const Instruction* op) const;
   // Which groups would make each value anew, by index; some of them if there are many.
   void CountReaders();
   // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + r are moved.
@@ -216,143 +79,12 @@ class Finder {
   const UserMap& users_;
   const Tiling tiling_;
   const int n_;
+  const MadeWhereRead made_;
   WrittenValues values_;
   InsideOfGroups inside_;
-  std::vector<bool> made_;
   std::vector<std::vector<int>> readers_;
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
 };
-
-void Finder::TakeEpilogue(const Instruction* dot) {
-  std::vector<const Instruction*> members = {dot};
-  std::vector<int> open_users;  // Of members, how many users are no members yet.
-  const auto distinct_users = [&](const Instruction* op) {
-    std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    return distinct;
-  };
-  std::priority_queue<int, std::vector<int>, std::greater<int>> next;
-  const auto open = [&](const Instruction* op) {
-    const auto users = distinct_users(op);
-    // A value that many read ends the group.
-    open_users.push_back(users.size() > 16 ? 1 << 20 : static_cast<int>(users.size()));
-    if (users.size() > 16) return;
-    for (const Instruction* user : users) next.push(user->index());
-  };
-  open(dot);
-  size_t best_size = 1;
-  const Instruction* best = dot;
-  // The narrowest of the values in which the group may end: that is written if several groups make the last one from it.
-  size_t narrow_size = 1;
-  while (!next.empty() && members.size() <= kLongestEpilogue) {
-    const int i = next.top();
-    while (!next.empty() && next.top() == i) next.pop();
-    const Instruction* user = At(i);
-    const bool in_place = IsInPlace(*user);
-    if (!values_.recomputed[i] || values_.owner[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
-        !(IsElementwise(user->opcode()) || in_place) || user->opcode() == Opcode::kCopy) {
-      break;
-    }
-    members.push_back(user);
-    for (size_t m = 0; m + 1 < members.size(); ++m) {
-      const auto operands = user->operands();
-      if (std::find(operands.begin(), operands.end(), members[m]) != operands.end()) --open_users[m];
-    }
-    open(user);
-    size_t leaving = 0;
-    for (const int users : open_users) leaving += users > 0;
-    const bool is_root = user == computation_.root();
-    // What is but another name of the result ends no group.
-    if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) && !in_place) {
-      best_size = members.size();
-      best = user;
-      if (ByteWidth(user->shape().element_type()) <= ByteWidth(members[narrow_size - 1]->shape().element_type())) {
-        narrow_size = best_size;
-      }
-    }
-    if (is_root) break;
-  }
-  if (narrow_size < best_size && distinct_users(best).size() > 1 && !MustBeWritten(best)) {
-    best_size = narrow_size;
-    best = members[narrow_size - 1];
-  }
-  for (size_t m = 0; m < best_size; ++m) values_.owner[members[m]->index()] = best;
-}
-
-void Finder::TakeNestedDot(const Instruction* dot) {
-  if (dot->opcode() != Opcode::kDot || dot->shape().rank() == 0) return;
-  const int64_t last = dot->shape().dim(dot->shape().rank() - 1);
-  if (last > kNestedFeatures || last < kNestedFeatures / 2) return;
-  for (const Instruction* operand : dot->operands()) {
-    // Back through what only this dot reads.
-    const Instruction* value = operand;
-    while (values_.recomputed[value->index()] && users_.users(*value).size() == 1 && value->num_operands() == 1 &&
-           (value->opcode() != Opcode::kReshape || SameButUnitDims(value->operand(0)->shape(), value->shape()))) {
-      value = value->operand(0);
-    }
-    if (value->opcode() != Opcode::kDot || users_.users(*value).size() != 1 || value == dot) continue;
-    if (values_.owner[value->index()] != nullptr && values_.owner[value->index()] != value) continue;
-    // Only one level.
-    const DotView view(*value);
-    int64_t features = 1;
-    const Shape& rhs = value->operand(1)->shape();
-    for (int64_t d = 0; d < rhs.rank(); ++d) {
-      const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
-      if (!among(view.rhs_batch()) && !among(view.rhs_contracting())) features *= rhs.dim(d);
-    }
-    if (features > kNestedFeatures) continue;
-    values_.owner[value->index()] = values_.owner[dot->index()] != nullptr ? values_.owner[dot->index()] : dot;
-    return;
-  }
-}
-
-void Finder::TakeNestedConvolution(const Instruction* convolution) {
-  if (convolution->opcode() != Opcode::kConvolution) return;
-  const ConvolutionView view(*convolution);
-  const Shape& input = convolution->operand(0)->shape();
-  if (view.input_feature() < 0 || view.input_feature() >= input.rank()) return;
-  if (view.feature_groups() < 2 || view.feature_groups() != input.dim(view.input_feature())) return;
-  const Instruction* value = convolution->operand(0);
-  while (values_.recomputed[value->index()] && IsElementwise(value->opcode()) && users_.users(*value).size() == 1) {
-    // Back through the operand that is not spread from something smaller.
-    const Instruction* from = nullptr;
-    for (const Instruction* operand : value->operands()) {
-      if (operand->opcode() == Opcode::kBroadcast) continue;
-      if (from != nullptr) return;
-      from = operand;
-    }
-    if (from == nullptr) return;
-    value = from;
-  }
-  if (value->opcode() != Opcode::kConvolution || users_.users(*value).size() != 1 || value == convolution) return;
-  const Instruction*& owner = values_.owner[value->index()];
-  if (owner != nullptr && owner != value) return;
-  owner = values_.owner[convolution->index()] != nullptr ? values_.owner[convolution->index()] : convolution;
-}
-
-bool Finder::MustBeWritten(const Instruction* op) const {
-  const int i = op->index();
-  for (const Instruction* user : users_.users(*op)) {
-    const int u = user->index();
-    if (Places(*user) && op->shape().rank() > 0 && !JoinsTilesForDots(*user)) return true;
-    if (user->opcode() == Opcode::kBroadcast) {
-      // Made once for many elements.
-      if (made_[i] && op->shape().rank() > 0) return true;
-    } else if (user->opcode() == Opcode::kReshape && made_[i] && values_.recomputed[u] &&
-               !SameButUnitDims(op->shape(), user->shape())) {
-      for (const Instruction* reader : users_.users(*user)) {
-        if (IsMatrixOp(reader->opcode())) return true;
-        if (reader->opcode() != Opcode::kConvert) continue;
-        for (const Instruction* second : users_.users(*reader)) {
-          if (IsMatrixOp(second->opcode())) return true;
-        }
-      }
-    }
-    if (!values_.recomputed[u] && !TakesProducers(*user)) return true;
-  }
-  return op == computation_.root();
-}
 
 void Finder::CountReaders() {
   readers_.assign(n_, {});
@@ -366,7 +98,7 @@ void Finder::CountReaders() {
     for (const Instruction* user : users_.users(*op)) {
       const int u = user->index();
       const Instruction* end = values_.owner[u] != nullptr ? values_.owner[u] : user;
-      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u] && !MustBeWritten(user)) {
+      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u] && !made_.MustBeWritten(user)) {
         for (const int group : readers_[u]) add(group);
       } else {
         // A result of the program is its own group.
@@ -378,7 +110,7 @@ void Finder::CountReaders() {
 
 bool Finder::IsWorthWriting(const Instruction* op) {
   const auto readers = static_cast<double>(readers_[op->index()].size());
-  if (!made_[op->index()] || op->shape().rank() == 0 || readers < 2) return false;
+  if (!made_.IsMade(*op) || op->shape().rank() == 0 || readers < 2) return false;
   double arrays = 0;
   const auto size = static_cast<double>(op->shape().NumElements());
   inside_.ForLeaves(op, [&](const Instruction* leaf) {
@@ -408,7 +140,7 @@ void Finder::Write() {
       continue;
     }
     const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape ||
-                         (IsFirstOfTiles(*op, tiling_) && !HasSibling(*op));
+                         (IsFirstOfTiles(*op, tiling_) && !made_.HasSibling(*op));
     if (is_name && values_.IsInMemory(*op->operand(0))) {
       values_.renamed[i] = true;
       continue;
@@ -424,8 +156,8 @@ void Finder::Write() {
     const bool is_anew = readers_[i].size() > 1 || (users_.users(*op).size() > 1 && absl::c_any_of(readers_[i], [&](int group) {
                            return IsMatrixOp(At(group)->opcode()) || ends_product[group];
                          }));
-    const bool is_long = cost[i] > kMostRecomputed && made_[i] && op->shape().rank() > 0 && is_anew;
-    values_.written[i] = MustBeWritten(op) || is_long || cost[i] > 16 * kMostRecomputed || IsWorthWriting(op);
+    const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew;
+    values_.written[i] = made_.MustBeWritten(op) || is_long || cost[i] > 16 * kMostRecomputed || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }
@@ -485,7 +217,7 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 (IsElementwise(user->opcode()) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
+                 (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
                  user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }
@@ -502,7 +234,7 @@ void Finder::TakeReductions() {
     if (!values_.written[i] || !value->shape().IsArray()) continue;
     const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
                                                     value->operand(0)->opcode() == Opcode::kReduce);
-    if (!of_product && !(values_.recomputed[i] && made_[i] && value->shape().rank() > 0)) continue;
+    if (!of_product && !(values_.recomputed[i] && made_.IsMade(*value) && value->shape().rank() > 0)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
@@ -537,39 +269,6 @@ int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
     }
   }
   return static_cast<int64_t>(found.size());
-}
-
-namespace {
-
-bool LanesStay(const Instruction& op) {
-  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
-  return before.empty() || after.empty() || before[0] == after[0];
-}
-
-}  // namespace
-
-bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
-  if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
-  switch (op.opcode()) {
-    case Opcode::kCopy:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kDomain:
-      return false;
-    case Opcode::kBroadcast:
-    case Opcode::kIota:
-    case Opcode::kSlice:
-    case Opcode::kDynamicSlice:
-    case Opcode::kTranspose:
-    case Opcode::kReverse:
-      return true;
-    case Opcode::kReshape:
-      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
-    case Opcode::kConvert:
-      // A copy that rounds.
-      return LanesStay(op);
-    default:
-      return IsElementwise(op.opcode());
-  }
 }
 
 WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling) {

@@ -17,7 +17,7 @@ struct WrittenValues {
   // Transposes and reshapes that give another name to memory that is written, slices that are the first of its tiles: no
   // group makes them.
   std::vector<bool> renamed;
-  // Could be made where they are read (IsRecomputed).
+  // Could be made where they are read (made_where_read.h).
   std::vector<bool> recomputed;
   // Of what runs behind a dot or a reduction in its group, and of these: the value that leaves the group. Of a reduction
   // that joins the group that makes what it reads: that value. Null for others.
@@ -35,9 +35,6 @@ struct WrittenValues {
 };
 
 WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling);
-
-// A cheap op whose result can be made where it is read: elementwise, broadcast, slice, reshape and transpose in place.
-bool IsRecomputed(const Instruction& op, const Tiling& tiling);
 
 // What values are made from inside of their groups.
 class InsideOfGroups {

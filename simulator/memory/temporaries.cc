@@ -5,6 +5,7 @@
 #include <map>
 
 #include "hlo/base/math.h"
+#include "simulator/lowering/elementwise.h"
 
 namespace toroid {
 namespace {
@@ -72,7 +73,7 @@ bool IsMadeInPlace(const Computation& group, int p) {
   for (const auto& op : group.instructions()) {
     const auto operands = op->operands();
     if (!std::any_of(operands.begin(), operands.end(), [&](const Instruction* o) { return reached[o->index()]; })) continue;
-    if (!IsElementwise(op->opcode()) || op->shape().dims() != from->shape().dims() ||
+    if (!IsElementwise(*op) || op->shape().dims() != from->shape().dims() ||
         ByteWidth(op->shape().element_type()) > width) {
       return false;
     }
@@ -190,7 +191,7 @@ std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buff
       continue;
     }
     const bool is_group = op->opcode() == Opcode::kFusion && !op->called().empty();
-    if (results.size() != 1 || !(is_group || IsElementwise(op->opcode()))) continue;
+    if (results.size() != 1 || !(is_group || IsElementwise(*op))) continue;
     for (int k = 0; k < op->num_operands(); ++k) {
       const Instruction* operand = op->operand(k);
       if (buffers.Of(*operand).size() != 1 || !operand->shape().Compatible(op->shape())) continue;

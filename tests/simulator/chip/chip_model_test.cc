@@ -299,5 +299,47 @@ TEST(ChipModelTest, ImagesAreRowsOfTiles) {
   EXPECT_NEAR(time(5), 84.7, 3);
 }
 
+// Estimates of Google's compiler, in microseconds.
+TEST(ChipModelTest, AKernelsFeaturesFillWholeTilesAndItsRowsSharePartsOfThem) {
+  const auto time = [](int in, int out) {
+    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[16,28,28,", in, "]{3,0,2,1} parameter(0) w = bf16[3,3,", in, ",", out,
+                                        "] parameter(1) ROOT y = bf16[16,28,28,", out,
+                                        "] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
+  };
+  EXPECT_NEAR(time(128, 144), 129.7, 4);
+  EXPECT_NEAR(time(128, 256), 130.3, 4);
+  EXPECT_NEAR(time(144, 128), 89.0, 2);
+  EXPECT_NEAR(time(192, 128), 89.3, 2);
+  EXPECT_NEAR(time(224, 128), 106.4, 6);
+  EXPECT_NEAR(time(320, 128), 131.5, 3);
+}
+
+TEST(ChipModelTest, SumsOfAProductOfAProductPassThroughMemory) {
+  const auto time = [](int rows, int in, int between, int out) {
+    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { x = bf16[", rows, ",", in, "] parameter(0) w = bf16[", in, ",", between,
+                                                       "] parameter(1) v = bf16[", between, ",", out, "] parameter(2) a = bf16[", rows, ",",
+                                                       between, "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT b = bf16[",
+                                                       rows, ",", out, "] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"))
+                                   .picoseconds) *
+           1e-6;
+  };
+  EXPECT_NEAR(time(2048, 256, 512, 512), 47.1, 3);
+  EXPECT_NEAR(time(2048, 256, 1024, 512), 86.0, 5);
+  EXPECT_NEAR(time(2048, 1024, 1024, 1024), 213.5, 12);
+}
+
+TEST(ChipModelTest, RowsOfNarrowTilesAreSpreadOneByOne) {
+  const auto time = [](int pieces) {
+    const std::string shape = absl::StrCat("f32[4096,512,", pieces, "]");
+    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { x = ", shape, " parameter(0) r = f32[4096,", pieces, "] parameter(1) b = ",
+                                                       shape, " broadcast(r), dimensions={0,2} ROOT m = ", shape, " multiply(x, b) }"))
+                                   .picoseconds) *
+           1e-6;
+  };
+  EXPECT_NEAR(time(2), 243.4, 26);
+  // Memory takes as long.
+  EXPECT_NEAR(time(8), 321.9, 20);
+}
+
 }  // namespace
 }  // namespace toroid

@@ -49,7 +49,7 @@ TEST(EstimatesTest, ProgramsFromOtherModelsAreWithinFourPercentInTheMedian) {
                        OneCoreEstimates(std::string(kFolder) + "/later", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 48);
   EXPECT_LE(Summarize(programs).median, 0.032);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.25);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.16);
 }
 
 TEST(EstimatesTest, TheLastProgramsAreWithinFivePercentInTheMedianAndTwelveInTheNinetiethPercentile) {
@@ -65,28 +65,28 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 115);
-  EXPECT_LE(Summarize(programs).median, 0.036);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.20);
+  EXPECT_LE(Summarize(programs).median, 0.034);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.185);
 }
 
 // The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
-TEST(EstimatesTest, StrangersProgramsAreWithinNinePercentInTheMedian) {
+TEST(EstimatesTest, StrangersProgramsAreWithinEightPercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/strangers", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 132);
-  EXPECT_LE(Summarize(programs).median, 0.083);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.33);
-  EXPECT_LE(Summarize(programs).worst, 1.04);
+  EXPECT_LE(Summarize(programs).median, 0.075);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.23);
+  EXPECT_LE(Summarize(programs).worst, 0.84);
 }
 
-// No rule was changed on these: what a program that nobody has looked at is off by.
-TEST(EstimatesTest, TheNewestProgramsAreWithinEightPercentInTheMedian) {
+// When nobody had looked at them: 7.4 % in the median, 34 % in the 90th percentile, 326 % at worst.
+TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
-  EXPECT_LE(Summarize(programs).median, 0.075);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.345);
-  EXPECT_LE(Summarize(programs).worst, 3.3);
+  EXPECT_LE(Summarize(programs).median, 0.048);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.27);
+  EXPECT_LE(Summarize(programs).worst, 0.91);
 }
 
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/simulator/lowering/lowered_programs.h"
@@ -277,6 +278,176 @@ TEST(GroupRulesTest, ManyArraysAreWrittenToTheirPlaces) {
   absl::StrAppend(&program, "ROOT c = f32[384,128] concatenate(", operands, "), dimensions={0}");
   ExpectSameValues(program);
   EXPECT_EQ(Groups(program).size(), 6u);
+}
+
+TEST(GroupRulesTest, BitsUnderAnotherTypeAreReadWhereTheyAre) {
+  const char* program = R"( x = f32[64,256] parameter(0)
+    one = u32[] constant(1)
+    ones = u32[64,256] broadcast(one), dimensions={}
+    b = u32[64,256] bitcast-convert(x)
+    n = u32[64,256] or(b, ones)
+    ROOT y = f32[64,256] bitcast-convert(n) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("loop"));
+}
+
+TEST(GroupRulesTest, ArgumentsAndResultsThatAreReturnedAgainAreCopied) {
+  const char* program = R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+    s = f32[64,256] add(x, y)
+    ROOT t = (f32[64,256], f32[64,256], f32[64,256]) tuple(s, x, s) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("loop", "copy", "copy"));
+  EXPECT_THAT(Groups(" ROOT x = f32[64,256] parameter(0) "), ElementsAre("copy"));
+}
+
+TEST(GroupRulesTest, WhatIsComputedInOneTypeIsMadeTogether) {
+  const auto program = [](absl::string_view first, absl::string_view second) {
+    return absl::StrCat(R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+      zero = f32[] constant(0) least = bf16[] constant(-9) none = s32[] constant(0)
+      d = f32[64,256] subtract(x, y)
+      b = bf16[64,256] convert(x)
+      n = s32[64,256] convert(d)
+      rows = f32[64] reduce(d, zero), dimensions={1}, to_apply=sum
+      most = bf16[64] reduce(b, least), dimensions={1}, to_apply=bmax
+      number = s32[64] reduce(n, none), dimensions={1}, to_apply=count
+      product = f32[64,256] multiply(x, y)
+      halves = bf16[64,256] multiply(b, b)
+      rounded = bf16[64,256] convert(product)
+      columns = f32[256] reduce(x, zero), dimensions={0}, to_apply=max
+      ROOT t = )", first, second);
+  };
+  const auto groups = [&](absl::string_view shape, absl::string_view a, absl::string_view other, absl::string_view b) {
+    return Groups(program(absl::StrCat("(", shape, ", ", other, ") "), absl::StrCat("tuple(", a, ", ", b, ")"))).size();
+  };
+  EXPECT_EQ(groups("f32[64]", "rows", "f32[256]", "columns"), 1u);
+  EXPECT_EQ(groups("f32[64]", "rows", "f32[64,256]", "product"), 1u);
+  // Rounded as they are written.
+  EXPECT_EQ(groups("f32[64]", "rows", "bf16[64,256]", "rounded"), 1u);
+  EXPECT_EQ(groups("f32[64]", "rows", "bf16[64,256]", "halves"), 2u);
+  EXPECT_EQ(groups("f32[64]", "rows", "bf16[64]", "most"), 2u);
+  EXPECT_EQ(groups("f32[64]", "rows", "s32[64]", "number"), 2u);
+  EXPECT_EQ(groups("bf16[64]", "most", "bf16[64,256]", "halves"), 1u);
+}
+
+TEST(GroupRulesTest, OneReaderOfWhatIsWrittenIsMadeWithIt) {
+  const auto groups = [](absl::string_view readers, absl::string_view results, int n) {
+    std::string shapes;
+    for (int i = 0; i < n; ++i) absl::StrAppend(&shapes, i == 0 ? "" : ", ", "f32[64,256]");
+    return Groups(absl::StrCat(R"( x = f32[64,256] parameter(0) w = f32[64,256] parameter(1)
+      e = f32[64,256] exponential(x)
+      y = f32[64,256] multiply(e, w) )", readers, " ROOT t = (", shapes, ") tuple(", results, ")")).size();
+  };
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) ", "y, a", 2), 1u);
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) b = f32[64,256] log(y) ", "y, a, b", 3), 2u);
+  // In a chain.
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) b = f32[64,256] log(a) ", "y, a, b", 3), 1u);
+  EXPECT_EQ(groups(" a = f32[64,256] tanh(y) b = f32[64,256] add(a, y) ", "y, a, b", 3), 1u);
+}
+
+TEST(GroupRulesTest, ReductionsThatWaitForNothingAreMadeTogetherFirst) {
+  // Sums of columns do not wait for the sum of exponentials. The copy is one of the result.
+  EXPECT_THAT(Groups(R"( x = f32[64,32,256] parameter(0)
+    zero = f32[] constant(0)
+    m = f32[64,32] reduce(x, zero), dimensions={2}, to_apply=max
+    mb = f32[64,32,256] broadcast(m), dimensions={0,1}
+    d = f32[64,32,256] subtract(x, mb)
+    e = f32[64,32,256] exponential(d)
+    s = f32[64,32] reduce(e, zero), dimensions={2}, to_apply=sum
+    c = f32[64,256] reduce(x, zero), dimensions={1}, to_apply=sum
+    cb = f32[64,32,256] broadcast(c), dimensions={0,2}
+    f = f32[64,32,256] subtract(x, cb)
+    g = f32[64,32,256] multiply(f, f)
+    v = f32[64,256] reduce(g, zero), dimensions={1}, to_apply=sum
+    ROOT t = (f32[64,32], f32[64,256]) tuple(s, v) )"),
+              ElementsAre("reduce", "reduce", "copy"));
+}
+
+TEST(GroupRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits) {
+  const auto program = [](int rows, int in, int between, int out, absl::string_view middle) {
+    return absl::StrCat(" x = f32[", rows, ",", in, "] parameter(0) w = f32[", in, ",", between, "] parameter(1) v = f32[", between, ",", out,
+                        "] parameter(2) u = f32[", in, ",", between, "] parameter(3) a = f32[", rows, ",", between,
+                        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ",
+                        absl::StrReplaceAll(middle, {{"S", absl::StrCat("f32[", rows, ",", between, "]")}}), " ROOT d = f32[", rows, ",", out,
+                        "] dot(b, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  };
+  ExpectSameValues(program(64, 24, 40, 16, "b = S negate(a)"));
+  EXPECT_THAT(Groups(program(1024, 256, 512, 256, "b = S tanh(a)")), ElementsAre("dot"));
+  // In parts that meet again.
+  EXPECT_THAT(Groups(program(1024, 256, 512, 256, "t = S tanh(a) b = S multiply(t, a)")), ElementsAre("dot"));
+  EXPECT_THAT(Groups(program(4096, 2048, 2048, 2048, "b = S tanh(a)")), ElementsAre("dot", "dot"));
+  // Few rows: weights pass once.
+  EXPECT_THAT(Groups(program(64, 2048, 8192, 2048, "b = S tanh(a)")), ElementsAre("dot"));
+  // A gate.
+  EXPECT_THAT(Groups(program(1024, 256, 512, 256,
+                             "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
+              ElementsAre("dot", "dot", "dot"));
+  // Of an image nothing is nested.
+  EXPECT_THAT(Groups(R"( x = f32[6,28,28,64] parameter(0) w = f32[64,256] parameter(1) v = f32[256,64] parameter(2)
+    a = f32[6,28,28,256] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
+    b = f32[6,28,28,256] tanh(a)
+    ROOT d = f32[6,28,28,64] dot(b, v), lhs_contracting_dims={3}, rhs_contracting_dims={0} )"),
+              ::testing::Contains("dot").Times(2));
+}
+
+TEST(GroupRulesTest, WhatIsRolledIsWrittenOnce) {
+  const char* program = R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+    e = f32[64,256] multiply(x, y)
+    last = f32[64,3] slice(e), slice={[0:64], [253:256]}
+    first = f32[64,253] slice(e), slice={[0:64], [0:253]}
+    r = f32[64,256] concatenate(last, first), dimensions={1}
+    ROOT d = f32[64,256] subtract(e, r) )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 3u);  // e; its last columns; the difference.
+}
+
+TEST(GroupRulesTest, EdgesAreAddedWhereSlicesOfThemAreRead) {
+  const char* program = R"( x = f32[64,256] parameter(0) top = f32[1,256] parameter(1) bottom = f32[1,256] parameter(2)
+    p = f32[66,256] concatenate(top, x, bottom), dimensions={0}
+    a = f32[64,256] slice(p), slice={[0:64], [0:256]}
+    b = f32[64,256] slice(p), slice={[2:66], [0:256]}
+    ROOT d = f32[64,256] subtract(b, a) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("loop"));
+  // Or where it is padded.
+  const char* padded = R"( x = f32[64,256] parameter(0) top = f32[1,256] parameter(1)
+    zero = f32[] constant(0)
+    p = f32[65,256] concatenate(top, x), dimensions={0}
+    ROOT d = f32[65,300] pad(p, zero), padding=0_0x20_24 )";
+  ExpectSameValues(padded);
+  EXPECT_EQ(Groups(padded).size(), 1u);
+}
+
+TEST(GroupRulesTest, WhatIsQuantizedForProductsIsWritten) {
+  EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0) w = f32[512,256] parameter(1)
+    r = f32[256,512] round-nearest-even(x)
+    q = s8[256,512] convert(r)
+    b = bf16[256,512] convert(q)
+    s = f32[512,256] round-nearest-even(w)
+    t = s8[512,256] convert(s)
+    c = bf16[512,256] convert(t)
+    ROOT d = f32[256,256] dot(b, c), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"),
+              ElementsAre("loop", "loop", "dot"));
+}
+
+TEST(GroupRulesTest, AReductionReadsAsTheArrayLiesThatIsSpreadToIt) {
+  // No copy of m, whose columns are summed along lanes.
+  EXPECT_THAT(Groups(R"( m = f32[1024,1024] parameter(0) x = f32[1024,3] parameter(1)
+    s = f32[1024,1024] exponential(m)
+    a = f32[1024,1024,3] broadcast(s), dimensions={0,1}
+    b = f32[1024,1024,3] broadcast(x), dimensions={1,2}
+    p = f32[1024,1024,3] multiply(a, b)
+    zero = f32[] constant(0)
+    r = f32[1024,3] reduce(p, zero), dimensions={1}, to_apply=sum
+    ROOT t = (f32[1024,3], f32[1024,1024]) tuple(r, s) )"),
+              Not(Contains("copy")));
+}
+
+TEST(GroupRulesTest, AResultIsMadeInItsOrderOfRows) {
+  const char* program = R"( x = f32[4,16,8,128] parameter(0)
+    y = f32[4,16,8,128] multiply(x, x)
+    ROOT t = f32[16,4,8,128] transpose(y), dimensions={1,0,2,3} )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 1u);
 }
 
 }  // namespace

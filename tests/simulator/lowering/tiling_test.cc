@@ -36,7 +36,9 @@ TEST(TilingTest, DimensionsOfOneElementTakeNoPlaceInTiles) {
 
 TEST(TilingTest, TheOrderOfLeastPaddingPutsTheWorstDimensionOutermost) {
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {65536, 64}), kTiling), ElementsAre(0, 1));
-  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling), ElementsAre(1, 0, 2));
+  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling), ElementsAre(1, 2, 0));
+  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling, /*prefers_whole=*/true), ElementsAre(1, 0, 2));
+  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 3}), kTiling), ElementsAre(1, 0, 2));
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {4096, 1024}), kTiling), ElementsAre(1, 0));
 }
 

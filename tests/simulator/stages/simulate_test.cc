@@ -208,7 +208,7 @@ TEST(SimulateTest, MoreDevicesThanCoresAreRefused) {
 }
 
 TEST(SimulateTest, AnEmptyProgramTakesNoTime) {
-  const Prediction prediction = Predict("HloModule m\nENTRY e { ROOT x = f32[4] parameter(0) }", On("tpu-v3-8"));
+  const Prediction prediction = Predict("HloModule m\nENTRY e { x = f32[4] parameter(0) ROOT t = () tuple() }", On("tpu-v3-8"));
   EXPECT_EQ(prediction.step_ps, 0);
   EXPECT_TRUE(prediction.groups.empty());
 }

@@ -1,0 +1,17 @@
+// Which instructions make each element of their result from the same elements of their operands.
+#ifndef TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_
+#define TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_
+
+#include "hlo/ir/instruction.h"
+
+namespace toroid {
+
+// Those whose opcode says so, and bits that are read as a type of the same width.
+inline bool IsElementwise(const Instruction& op) {
+  return IsElementwise(op.opcode()) ||
+         (op.opcode() == Opcode::kBitcastConvert && op.shape().dims() == op.operand(0)->shape().dims());
+}
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_

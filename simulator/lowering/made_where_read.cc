@@ -1,0 +1,221 @@
+#include "simulator/lowering/made_where_read.h"
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "hlo/ir/unit_dims.h"
+#include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/elementwise.h"
+
+namespace toroid {
+namespace {
+
+// Takes what its operands are made from into its own group.
+bool TakesProducers(const Instruction& op) {
+  return IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kReduceWindow ||
+         op.opcode() == Opcode::kDynamicUpdateSlice;
+}
+
+bool IsArithmetic(const Instruction& op) {
+  return IsElementwise(op) && op.opcode() != Opcode::kConvert && op.opcode() != Opcode::kCopy &&
+         op.opcode() != Opcode::kBitcastConvert;
+}
+
+bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
+bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
+
+}  // namespace
+
+bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
+
+bool IsInPlace(const Instruction& op) {
+  return op.opcode() == Opcode::kTranspose ||
+         (op.opcode() == Opcode::kReshape && SameButUnitDims(op.operand(0)->shape(), op.shape()));
+}
+
+MadeWhereRead::MadeWhereRead(const Computation& computation, const UserMap& users, const Tiling& tiling)
+    : computation_(computation), users_(users), tiling_(tiling), values_(computation.size(), false), made_(computation.size(), false) {
+  for (int i = 0; i < computation.size(); ++i) {
+    values_[i] = (IsRecomputed(*At(i), tiling) && !IsSlidOverReversed(*At(i))) || MovesTilesForDots(*At(i), tiling.lanes) ||
+                 (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
+                 (MovesRows(*At(i)) && !IsResult(*At(i)));
+  }
+  FindArithmetic();
+}
+
+bool MadeWhereRead::IsReadElementwise(const Instruction& op) const {
+  const auto users = users_.users(op);
+  return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
+         absl::c_all_of(users, [&](const Instruction* user) {
+           const bool cuts = user->opcode() == Opcode::kSlice &&
+                             !absl::c_any_of(users_.users(*user), [](const Instruction* reader) { return Places(*reader); });
+           if (cuts || (Places(*user) && !IsMadeInPlace(*user))) return op.opcode() == Opcode::kConcatenate;
+           return IsElementwise(*user) && user->shape().NumElements() == op.shape().NumElements();
+         });
+}
+
+bool MadeWhereRead::IsSlidOverReversed(const Instruction& op) const {
+  return op.opcode() == Opcode::kReverse && absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+           return user->opcode() == Opcode::kConvolution && user->operand(0) == &op;
+         });
+}
+
+bool MadeWhereRead::IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const {
+  const auto takes = [&](const Instruction* user) { return is_product(user->opcode()); };
+  const auto users = users_.users(op);
+  return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
+    return takes(user) || (user->opcode() == Opcode::kConvert && !users_.users(*user).empty() &&
+                           absl::c_all_of(users_.users(*user), takes));
+  });
+}
+
+bool MadeWhereRead::HasSibling(const Instruction& slice) const {
+  const bool is_placed = absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
+  return is_placed && absl::c_any_of(users_.users(*slice.operand(0)), [&](const Instruction* user) {
+    return user != &slice && user->opcode() == Opcode::kSlice && user->shape().dims() == slice.shape().dims();
+  });
+}
+
+bool MadeWhereRead::MovesRows(const Instruction& op) const {
+  if (op.opcode() != Opcode::kCopy || !op.control_predecessors().empty()) return false;
+  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+  if (before.size() < 2 || after.size() < 2 || before[0] != after[0] || before == after) return false;
+  return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
+}
+
+bool MadeWhereRead::IsOfArguments(const Instruction& op) const {
+  std::vector<const Instruction*> todo = {&op};
+  for (size_t next = 0; next < todo.size(); ++next) {
+    if (next > 64) return false;
+    for (const Instruction* operand : todo[next]->operands()) {
+      if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) continue;
+      const bool moves = operand->opcode() == Opcode::kReshape || operand->opcode() == Opcode::kCopy || Places(*operand);
+      if (!values_[operand->index()] && !moves) return false;
+      if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
+    }
+  }
+  return true;
+}
+
+bool MadeWhereRead::IsResult(const Instruction& op) const {
+  return &op == computation_.root() || absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+           return user == computation_.root() && user->opcode() == Opcode::kTuple;
+         });
+}
+
+bool MadeWhereRead::JoinsTilesForProducts(const Instruction& op) const {
+  // What convolutions slide over may be put together in any place.
+  if (op.opcode() == Opcode::kConcatenate && !IsMadeInPlace(op) && IsReadByProducts(op, IsConvolution)) return true;
+  return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp);
+}
+
+bool MadeWhereRead::JoinsTilesForDots(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsDot); }
+
+bool MadeWhereRead::JoinsTiles(const Instruction& op) const {
+  if (op.opcode() != Opcode::kConcatenate || IsMadeInPlace(op)) return false;
+  const Dims order = PhysicalOrder(op.shape());
+  for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
+    if (order[i] != op.dimension()) continue;
+    for (const Instruction* operand : op.operands()) {
+      if (operand->shape().dim(order[i]) % (i == 0 ? tiling_.lanes : tiling_.sublanes) != 0) return false;
+    }
+  }
+  return true;
+}
+
+bool MadeWhereRead::MovesTilesForDots(const Instruction& op, int64_t lanes) const {
+  if (op.opcode() != Opcode::kReshape) return false;
+  for (const Shape& shape : {op.shape(), op.operand(0)->shape()}) {
+    const Dims order = PhysicalOrder(shape);
+    if (order.empty() || shape.dim(order[0]) % lanes != 0) return false;
+  }
+  return IsReadByProducts(op, IsDot);
+}
+
+void MadeWhereRead::FindArithmetic() {
+  for (int i = 0; i < computation_.size(); ++i) {
+    const Instruction* op = At(i);
+    if (!values_[i]) continue;
+    bool of_arrays = false, made = false;
+    for (const Instruction* operand : op->operands()) {
+      of_arrays |= operand->shape().rank() > 0;
+      made |= made_[operand->index()];
+    }
+    made_[i] = made || (IsArithmetic(*op) && of_arrays);
+  }
+}
+
+bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
+  const int i = op->index();
+  // What is made for several slices that are written, as for a roll.
+  if (made_[i] && op->shape().rank() > 0) {
+    const int64_t pieces = absl::c_count_if(users_.users(*op), [&](const Instruction* user) {
+      return user->opcode() == Opcode::kSlice && absl::c_any_of(users_.users(*user), [&](const Instruction* reader) {
+               return Places(*reader) && !JoinsTilesForDots(*reader);
+             });
+    });
+    if (pieces > 1) return true;
+  }
+  // Quantized for products: a quarter of the bytes passes them again and again.
+  if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) && op->shape().rank() > 0 &&
+      IsReadByProducts(*op, IsMatrixOp)) {
+    return true;
+  }
+  for (const Instruction* user : users_.users(*op)) {
+    const int u = user->index();
+    const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
+    if (Places(*user) && op->shape().rank() > 0 && !JoinsTilesForDots(*user) && !is_placed) return true;
+    if (user->opcode() == Opcode::kBroadcast) {
+      // Made once for many elements.
+      if (made_[i] && op->shape().rank() > 0) return true;
+    } else if (user->opcode() == Opcode::kReshape && made_[i] && values_[u] &&
+               !SameButUnitDims(op->shape(), user->shape())) {
+      for (const Instruction* reader : users_.users(*user)) {
+        if (IsMatrixOp(reader->opcode())) return true;
+        if (reader->opcode() != Opcode::kConvert) continue;
+        for (const Instruction* second : users_.users(*reader)) {
+          if (IsMatrixOp(second->opcode())) return true;
+        }
+      }
+    }
+    // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
+    const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
+    if (!values_[u] && !TakesProducers(*user) && !in_order && !(is_placed && Places(*user))) return true;
+  }
+  return op == computation_.root();
+}
+
+namespace {
+
+bool LanesStay(const Instruction& op) {
+  const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+  return before.empty() || after.empty() || before[0] == after[0];
+}
+
+}  // namespace
+
+bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
+  if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
+  switch (op.opcode()) {
+    case Opcode::kCopy:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kDomain:
+      return false;
+    case Opcode::kBroadcast:
+    case Opcode::kIota:
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+      return true;
+    case Opcode::kReshape:
+      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
+    case Opcode::kConvert:
+      // A copy that rounds.
+      return LanesStay(op);
+    default:
+      return IsElementwise(op);
+  }
+}
+
+}  // namespace toroid

@@ -1,0 +1,64 @@
+// Which values can be made where they are read, and which of these must be written all the same.
+// fusion_pass.h says by which rules.
+#ifndef TOROID_SIMULATOR_LOWERING_MADE_WHERE_READ_H_
+#define TOROID_SIMULATOR_LOWERING_MADE_WHERE_READ_H_
+
+#include <vector>
+
+#include "hlo/ir/module.h"
+#include "simulator/lowering/tiling.h"
+
+namespace toroid {
+
+class MadeWhereRead {
+ public:
+  MadeWhereRead(const Computation& computation, const UserMap& users, const Tiling& tiling);
+
+  // By index.
+  const std::vector<bool>& values() const { return values_; }
+  // Arithmetic on arrays has been done to make it, not counting what is written.
+  bool IsMade(const Instruction& op) const { return made_[op.index()]; }
+  // Some reader needs it in memory, or it is the result of the computation.
+  bool MustBeWritten(const Instruction* op) const;
+  // To be placed beside others, with another slice of as many elements: they are made together.
+  bool HasSibling(const Instruction& slice) const;
+
+ private:
+  const Instruction* At(int i) const { return computation_.instruction(i); }
+  // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.
+  bool IsReadElementwise(const Instruction& op) const;
+  // What convolutions slide over is reversed before; kernels are read from their end.
+  bool IsSlidOverReversed(const Instruction& op) const;
+  // Only products read it, rounded or not.
+  bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const;
+  // A copy in which the minor dimension stays: rows are read from where they are.
+  bool MovesRows(const Instruction& op) const;
+  // Made elementwise, or by moving, from arguments and constants alone.
+  bool IsOfArguments(const Instruction& op) const;
+  bool IsResult(const Instruction& op) const;
+  // A concatenation that only products read, of whole tiles.
+  bool JoinsTilesForProducts(const Instruction& op) const;
+  bool JoinsTilesForDots(const Instruction& op) const;
+  bool JoinsTiles(const Instruction& op) const;
+  // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
+  bool MovesTilesForDots(const Instruction& op, int64_t lanes) const;
+  void FindArithmetic();
+
+  const Computation& computation_;
+  const UserMap& users_;
+  const Tiling tiling_;
+  std::vector<bool> values_, made_;
+};
+
+// A cheap op whose result can be made where it is read: elementwise, broadcast, slice, reshape and transpose in place.
+bool IsRecomputed(const Instruction& op, const Tiling& tiling);
+
+// Puts arrays beside each other or values around one: operands come from memory.
+bool Places(const Instruction& op);
+
+// Gives dimensions another order, or leaves some of one element out.
+bool IsInPlace(const Instruction& op);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_MADE_WHERE_READ_H_

@@ -1,0 +1,17 @@
+// In which order of dimensions arrays lie that are put together from pieces or cut into them. layout_pass.h says by which rules.
+#ifndef TOROID_SIMULATOR_LOWERING_PIECES_ORDER_H_
+#define TOROID_SIMULATOR_LOWERING_PIECES_ORDER_H_
+
+#include "simulator/lowering/preferred_order.h"
+
+namespace toroid {
+
+// That in which most elements of the operands lie; of what convolutions slide over, as they take it.
+Dims OrderOfConcatenation(const Instruction& op, const LayoutState& state);
+
+// For dots that read it, of a reshape that cuts lanes into pieces: rows along lanes, if that pads less. Empty otherwise.
+Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_PIECES_ORDER_H_

@@ -1,0 +1,201 @@
+#include "simulator/lowering/product_groups.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
+#include "simulator/chip/matrix_work.h"
+#include "simulator/chip/movement.h"
+#include "simulator/lowering/elementwise.h"
+
+namespace toroid {
+namespace {
+
+// Ops that a dot takes behind it.
+constexpr int kLongestEpilogue = 48;
+// A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
+// MB that windows have.
+constexpr double kNestedElements = 2.9e6;
+
+}  // namespace
+
+ProductGroups::ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made)
+    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), is_nested_(n_, false) {}
+
+std::vector<const Instruction*> ProductGroups::Owners() && {
+  for (int i = n_ - 1; i >= 0; --i) {
+    const bool is_pooling = At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() && !IsRunningFold(*At(i));
+    if (!IsMatrixOp(At(i)->opcode()) && !is_pooling) continue;
+    if (owner_[i] != nullptr) continue;
+    TakeEpilogue(At(i));
+    if (!is_pooling) TakeNestedConvolution(At(i));
+  }
+  for (int i = n_ - 1; i >= 0; --i) {
+    if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0 && !is_nested_[i]) TakeNestedDot(At(i));
+  }
+  return std::move(owner_);
+}
+
+void ProductGroups::TakeEpilogue(const Instruction* dot) {
+  std::vector<const Instruction*> members = {dot};
+  std::vector<int> open_users;  // Of members, how many users are no members yet.
+  const auto distinct_users = [&](const Instruction* op) {
+    std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    return distinct;
+  };
+  std::priority_queue<int, std::vector<int>, std::greater<int>> next;
+  const auto open = [&](const Instruction* op) {
+    const auto users = distinct_users(op);
+    // A value that many read ends the group.
+    open_users.push_back(users.size() > 16 ? 1 << 20 : static_cast<int>(users.size()));
+    if (users.size() > 16) return;
+    for (const Instruction* user : users) next.push(user->index());
+  };
+  open(dot);
+  size_t best_size = 1;
+  const Instruction* best = dot;
+  // The narrowest of the values in which the group may end: that is written if several groups make the last one from it.
+  size_t narrow_size = 1;
+  while (!next.empty() && members.size() <= kLongestEpilogue) {
+    const int i = next.top();
+    while (!next.empty() && next.top() == i) next.pop();
+    const Instruction* user = At(i);
+    const bool in_place = IsInPlace(*user);
+    if (!IsRecomputed(*user) || owner_[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
+        !(IsElementwise(*user) || in_place) || user->opcode() == Opcode::kCopy) {
+      break;
+    }
+    members.push_back(user);
+    for (size_t m = 0; m + 1 < members.size(); ++m) {
+      const auto operands = user->operands();
+      if (std::find(operands.begin(), operands.end(), members[m]) != operands.end()) --open_users[m];
+    }
+    open(user);
+    size_t leaving = 0;
+    for (const int users : open_users) leaving += users > 0;
+    const bool is_root = user == computation_.root();
+    // What is but another name of the result ends no group.
+    if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) && !in_place) {
+      best_size = members.size();
+      best = user;
+      if (ByteWidth(user->shape().element_type()) <= ByteWidth(members[narrow_size - 1]->shape().element_type())) {
+        narrow_size = best_size;
+      }
+    }
+    if (is_root) break;
+  }
+  if (narrow_size < best_size && distinct_users(best).size() > 1 && !made_.MustBeWritten(best)) {
+    best_size = narrow_size;
+    best = members[narrow_size - 1];
+  }
+  members.resize(best_size);
+  for (const Instruction* member : members) owner_[member->index()] = best;
+  if (dot->opcode() == Opcode::kDot) taken_[best->index()] = std::move(members);
+}
+
+// Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the inner
+// one windows are cut at no cost.
+bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const {
+  const DotView in(*inner[0]), out(outer);
+  const Shape &own = outer.operand(side)->shape(), &other = outer.operand(1 - side)->shape();
+  // Rows, columns and one more dimension; under a batch no more.
+  int64_t sized = 0;
+  for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
+  if (sized > (in.lhs_batch().empty() ? 3 : 2)) return false;
+  // Dimensions of the operand as those of what the inner one makes.
+  Dims dims(own.rank());
+  for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
+  for (const Instruction* value = outer.operand(side); value != inner[0];) {
+    const Instruction* from = nullptr;
+    for (const Instruction* operand : value->operands()) {
+      if (absl::c_linear_search(inner, operand) || value->num_operands() == 1) from = operand;
+    }
+    if (from == nullptr) return false;
+    const Dims before = SizedDims(from->shape()), after = SizedDims(value->shape());
+    for (int64_t& d : dims) {
+      if (d >= 0 && value->opcode() == Opcode::kTranspose) d = value->dimensions()[d];
+      if (d < 0 || value->opcode() != Opcode::kReshape) continue;
+      const auto place = absl::c_find(after, d);
+      d = place == after.end() || before.size() != after.size() ? -1 : before[place - after.begin()];
+    }
+    value = from;
+  }
+  const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
+  const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
+  double rows = 1, contracted = 1, bound = 1;
+  for (int64_t d = 0; d < own.rank(); ++d) {
+    const auto size = static_cast<double>(own.dim(d));
+    const bool is_batch = absl::c_linear_search(batch, d), is_contracted = absl::c_linear_search(contracting, d);
+    const bool is_cut = dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
+    // Both have the same batch.
+    if (is_batch && !is_cut) return false;
+    if (is_batch || is_contracted) bound *= size;
+    if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
+  }
+  if (bound == 0) return false;
+  const double columns = static_cast<double>(other.NumElements()) / bound;
+  double inside = 1;
+  for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
+  return (inside + columns) * std::min(rows, contracted) <= kNestedElements;
+}
+
+// As with a gate.
+bool ProductGroups::MeetsAnother(absl::Span<const Instruction* const> inner) const {
+  return absl::c_any_of(inner.subspan(1), [&](const Instruction* member) {
+    return absl::c_any_of(member->operands(), [&](const Instruction* operand) {
+      while (owner_[operand->index()] == nullptr && operand->num_operands() == 1) operand = operand->operand(0);
+      const Instruction* end = owner_[operand->index()];
+      return end == operand && end != owner_[inner[0]->index()] && !taken_[end->index()].empty() && users_.users(*end).size() == 1;
+    });
+  });
+}
+
+void ProductGroups::TakeNestedDot(const Instruction* dot) {
+  for (int side = 0; side < dot->num_operands(); ++side) {
+    // Back through what only this dot reads, to where another one ends.
+    const Instruction* value = dot->operand(side);
+    while (owner_[value->index()] == nullptr && IsRecomputed(*value) && users_.users(*value).size() == 1 &&
+           value->num_operands() == 1 && (value->opcode() != Opcode::kReshape || SameButUnitDims(value->operand(0)->shape(), value->shape()))) {
+      value = value->operand(0);
+    }
+    const std::vector<const Instruction*>& members = taken_[value->index()];
+    if (members.empty() || users_.users(*value).size() != 1 || owner_[dot->index()] == value) continue;
+    if (MeetsAnother(members) || !FitsInside(members, *dot, side)) continue;
+    for (const Instruction* member : members) owner_[member->index()] = owner_[dot->index()];
+    // Only one level.
+    is_nested_[members[0]->index()] = true;
+    return;
+  }
+}
+
+void ProductGroups::TakeNestedConvolution(const Instruction* convolution) {
+  if (convolution->opcode() != Opcode::kConvolution) return;
+  const ConvolutionView view(*convolution);
+  const Shape& input = convolution->operand(0)->shape();
+  if (view.input_feature() < 0 || view.input_feature() >= input.rank()) return;
+  if (view.feature_groups() < 2 || view.feature_groups() != input.dim(view.input_feature())) return;
+  const Instruction* value = convolution->operand(0);
+  while (IsRecomputed(*value) && IsElementwise(*value) && users_.users(*value).size() == 1) {
+    // Back through the operand that is not spread from something smaller.
+    const Instruction* from = nullptr;
+    for (const Instruction* operand : value->operands()) {
+      if (operand->opcode() == Opcode::kBroadcast) continue;
+      if (from != nullptr) return;
+      from = operand;
+    }
+    if (from == nullptr) return;
+    value = from;
+  }
+  if (value->opcode() != Opcode::kConvolution || users_.users(*value).size() != 1 || value == convolution) return;
+  const Instruction*& owner = owner_[value->index()];
+  if (owner != nullptr && owner != value) return;
+  owner = owner_[convolution->index()] != nullptr ? owner_[convolution->index()] : convolution;
+}
+
+}  // namespace toroid

@@ -1,0 +1,44 @@
+// What runs with products: what they take behind them, and products inside of others. fusion_pass.h says by which rules.
+#ifndef TOROID_SIMULATOR_LOWERING_PRODUCT_GROUPS_H_
+#define TOROID_SIMULATOR_LOWERING_PRODUCT_GROUPS_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "hlo/ir/module.h"
+#include "simulator/lowering/made_where_read.h"
+
+namespace toroid {
+
+class ProductGroups {
+ public:
+  ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made);
+
+  // By index: of products, windows over arrays and what they take behind them, the value that leaves the group. Null for others.
+  std::vector<const Instruction*> Owners() &&;
+
+ private:
+  const Instruction* At(int i) const { return computation_.instruction(i); }
+  bool IsRecomputed(const Instruction& op) const { return made_.values()[op.index()]; }
+  void TakeEpilogue(const Instruction* dot);
+  void TakeNestedDot(const Instruction* dot);
+  // The dot and what it takes behind it make that operand of `outer`.
+  bool FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const;
+  // What is done behind the inner dot needs what another product made for nobody else.
+  bool MeetsAnother(absl::Span<const Instruction* const> inner) const;
+  // What only a convolution channel by channel reads is made in its windows.
+  void TakeNestedConvolution(const Instruction* convolution);
+
+  const Computation& computation_;
+  const UserMap& users_;
+  const MadeWhereRead& made_;
+  const int n_;
+  std::vector<const Instruction*> owner_;
+  // By index of the last value that a dot takes behind it: the dot and what it takes.
+  std::vector<std::vector<const Instruction*>> taken_;
+  std::vector<bool> is_nested_;  // By index of a dot: it runs inside of another one.
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_PRODUCT_GROUPS_H_
