@@ -162,15 +162,7 @@ class Reverser : public ValuesInForm<Reversed> {
     agree(dot.lhs_contracting(), dot.rhs_contracting());
     Instruction *x = Under(lhs, op.operand(0)), *y = Under(rhs, op.operand(1));
     if (x == nullptr || y == nullptr) return std::nullopt;
-    Reversed reversed;
-    for (const int64_t d : dot.lhs_batch()) reversed.push_back(lhs[d]);
-    const auto add_free = [&](const Reversed& of, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracting) {
-      for (int64_t d = 0; d < static_cast<int64_t>(of.size()); ++d) {
-        if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) reversed.push_back(of[d]);
-      }
-    };
-    add_free(lhs, dot.lhs_batch(), dot.lhs_contracting());
-    add_free(rhs, dot.rhs_batch(), dot.rhs_contracting());
+    const Reversed reversed = OfProduct(dot, lhs, rhs);
     return InForm{reversed, b().Clone(op, op.shape(), {x, y})};
   }
 
@@ -245,14 +237,6 @@ class Reverser : public ValuesInForm<Reversed> {
 
 }  // namespace
 
-absl::StatusOr<bool> LateReversalsPass::Run(std::unique_ptr<Module>* module) {
-  bool changed = false;
-  for (const auto& computation : (*module)->computations()) {
-    if (computation->is_fusion() || computation->root() == nullptr) continue;
-    ASSIGN_OR_RETURN(const bool here, Reverser(computation.get(), given_).Run());
-    changed |= here;
-  }
-  return changed;
-}
+absl::StatusOr<bool> LateReversalsPass::Run(std::unique_ptr<Module>* module) { return RewriteInForm<Reverser>(module->get(), given_); }
 
 }  // namespace toroid

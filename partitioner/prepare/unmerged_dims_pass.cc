@@ -115,15 +115,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     };
     agree(dot.lhs_batch(), dot.rhs_batch());
     agree(dot.lhs_contracting(), dot.rhs_contracting());
-    DimParts parts;
-    for (const int64_t d : dot.lhs_batch()) parts.push_back(lhs[d]);
-    const auto add_free = [&](const DimParts& of, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracting) {
-      for (int64_t d = 0; d < static_cast<int64_t>(of.size()); ++d) {
-        if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) parts.push_back(of[d]);
-      }
-    };
-    add_free(lhs, dot.lhs_batch(), dot.lhs_contracting());
-    add_free(rhs, dot.rhs_batch(), dot.rhs_contracting());
+    const DimParts parts = OfProduct(dot, lhs, rhs);
     Instruction* made = b().Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)),
                                  {In(lhs, op.operand(0)), In(rhs, op.operand(1))});
     auto* numbers = made->MutableAttrs()->mutable_dot_dimension_numbers();
@@ -176,14 +168,6 @@ class Unmerger : public ValuesInForm<DimParts> {
 
 }  // namespace
 
-absl::StatusOr<bool> UnmergedDimsPass::Run(std::unique_ptr<Module>* module) {
-  bool changed = false;
-  for (const auto& computation : (*module)->computations()) {
-    if (computation->is_fusion() || computation->root() == nullptr) continue;
-    ASSIGN_OR_RETURN(const bool here, Unmerger(computation.get(), given_).Run());
-    changed |= here;
-  }
-  return changed;
-}
+absl::StatusOr<bool> UnmergedDimsPass::Run(std::unique_ptr<Module>* module) { return RewriteInForm<Unmerger>(module->get(), given_); }
 
 }  // namespace toroid

@@ -5,12 +5,14 @@
 #ifndef TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
 #define TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/replace_instructions.h"
 #include "partitioner/prepare/given_shardings.h"
@@ -102,6 +104,33 @@ class ValuesInForm {
   std::vector<Result> values_;
   std::vector<Instruction*> now_;
 };
+
+// Rewrites each computation of a module by a kind of ValuesInForm. Whether something changed.
+template <typename Rewriter>
+absl::StatusOr<bool> RewriteInForm(Module* module, GivenShardings* given) {
+  bool changed = false;
+  for (const auto& computation : module->computations()) {
+    if (computation->is_fusion() || computation->root() == nullptr) continue;
+    ASSIGN_OR_RETURN(const bool here, Rewriter(computation.get(), given).Run());
+    changed |= here;
+  }
+  return changed;
+}
+
+// By dimension of a product's result, what its operands have there: batch dimensions, those of lhs alone, those of rhs alone.
+template <typename PerDim>
+PerDim OfProduct(const DotView& dot, const PerDim& lhs, const PerDim& rhs) {
+  PerDim result;
+  for (const int64_t d : dot.lhs_batch()) result.push_back(lhs[d]);
+  const auto add_free = [&](const PerDim& of, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracting) {
+    for (int64_t d = 0; d < static_cast<int64_t>(of.size()); ++d) {
+      if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) result.push_back(of[d]);
+    }
+  };
+  add_free(lhs, dot.lhs_batch(), dot.lhs_contracting());
+  add_free(rhs, dot.rhs_batch(), dot.rhs_contracting());
+  return result;
+}
 
 }  // namespace toroid
 

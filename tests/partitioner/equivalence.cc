@@ -104,4 +104,12 @@ int64_t SentBytes(const Module& partitioned) {
   return bytes;
 }
 
+int64_t SentBytes(const std::string& text, int64_t n) {
+  PartitionOptions options;
+  options.num_partitions = n;
+  const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, n), options);
+  TOROID_CHECK(partitioned.ok(), partitioned.status().message());
+  return SentBytes(*partitioned->module);
+}
+
 }  // namespace toroid

@@ -38,6 +38,8 @@ std::vector<std::string> Collectives(const std::string& text, int64_t n);
 
 // Bytes one device sends.
 int64_t SentBytes(const Module& partitioned);
+// Of the program partitioned for n devices.
+int64_t SentBytes(const std::string& text, int64_t n);
 
 }  // namespace toroid
 

@@ -6,20 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "tests/partition_and_run.h"
 #include "tests/partitioner/equivalence.h"
-#include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
-
-int64_t Sent(const std::string& text, int64_t devices) {
-  PartitionOptions options;
-  options.num_partitions = devices;
-  const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, devices), options);
-  TOROID_CHECK(partitioned.ok(), partitioned.status().message());
-  return SentBytes(*partitioned->module);
-}
 
 // Sums over rows, columns and features of a group, over [2, rows cols, 2, 4] as most libraries write it.
 std::string GroupNorm(int64_t rows, int64_t cols) {
@@ -43,7 +33,7 @@ ENTRY main {
 
 TEST(OtherFormsTest, GroupNorm) {
   for (const int64_t cols : {16, 13, 5}) ExpectEquivalent(GroupNorm(6, cols));
-  EXPECT_EQ(Sent(GroupNorm(6, 16), 4), 2 * 4 * 4 * 3 / 4);  // All-reduce of four sums.
+  EXPECT_EQ(SentBytes(GroupNorm(6, 16), 4), 2 * 4 * 4 * 3 / 4);  // All-reduce of four sums.
 }
 
 // Rows of images are tokens: a product with every token, and one with all of an image.
@@ -69,8 +59,8 @@ TEST(OtherFormsTest, Products) {
     ExpectEquivalent(tokens(cols));
     ExpectEquivalent(image(cols));
   }
-  EXPECT_EQ(Sent(tokens(16), 4), 0);
-  EXPECT_EQ(Sent(image(16), 4), 2 * 3 * 2 * 4 * 3 / 4);  // All-reduce of [3,2].
+  EXPECT_EQ(SentBytes(tokens(16), 4), 0);
+  EXPECT_EQ(SentBytes(image(16), 4), 2 * 3 * 2 * 4 * 3 / 4);  // All-reduce of [3,2].
 }
 
 // An image and its mirror image through the same convolution: rows at edges of tiles are exchanged, and no others.
@@ -87,7 +77,7 @@ TEST(OtherFormsTest, MirrorImages) {
 })");
   };
   for (const int64_t cols : {16, 13, 5}) ExpectEquivalent(program(cols));
-  EXPECT_EQ(Sent(program(16), 4), 2 * (2 * 3 * 4) * 4);
+  EXPECT_EQ(SentBytes(program(16), 4), 2 * (2 * 3 * 4) * 4);
 }
 
 }  // namespace

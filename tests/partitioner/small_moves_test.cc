@@ -15,14 +15,6 @@
 namespace toroid {
 namespace {
 
-int64_t Sent(const std::string& text, int64_t devices) {
-  PartitionOptions options;
-  options.num_partitions = devices;
-  const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, devices), options);
-  TOROID_CHECK(partitioned.ok(), partitioned.status().message());
-  return SentBytes(*partitioned->module);
-}
-
 // Three products of a row saved on one of four devices are not worth bringing the rows there.
 TEST(SmallMovesTest, AFewFlopsAreNotWorthAnExchange) {
   const auto program = [](int64_t rows) {
@@ -32,7 +24,7 @@ TEST(SmallMovesTest, AFewFlopsAreNotWorthAnExchange) {
                         "sharding={devices=[$n,1,1]<=[$n]}\n}");
   };
   for (const int64_t rows : {8, 9, 11}) ExpectEquivalent(program(rows));
-  EXPECT_EQ(Sent(program(9), 4), 3 * 9 * 4);  // The smaller operand is gathered.
+  EXPECT_EQ(SentBytes(program(9), 4), 3 * 9 * 4);  // The smaller operand is gathered.
 }
 
 // Flops on idle devices are worth gathering a small result: a twentieth of what the program sends anyway. Many flops or few:
@@ -66,7 +58,7 @@ TEST(SmallMovesTest, HolesNeedNoRows) {
                         ",3] pad(x, z), padding=0_1_1x0_0, sharding={devices=[$n,1]<=[$n]}\n}");
   };
   for (const int64_t rows : {1, 5, 8, 13, 16}) ExpectEquivalent(padded(rows));
-  EXPECT_EQ(Sent(padded(16), 4), 0);
+  EXPECT_EQ(SentBytes(padded(16), 4), 0);
   // The gradient of a convolution of stride 2 in its image: windows of 3 reach over one boundary, not over both.
   const auto gradient = [](int64_t rows) {
     return absl::StrCat("ENTRY main {\n  g = f32[1,", rows, ",2] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
@@ -75,7 +67,7 @@ TEST(SmallMovesTest, HolesNeedNoRows) {
                         "sharding={devices=[1,$n,1]<=[$n]}\n}");
   };
   for (const int64_t rows : {4, 7, 16}) ExpectEquivalent(gradient(rows));
-  EXPECT_EQ(Sent(gradient(16), 4), 8);  // One row.
+  EXPECT_EQ(SentBytes(gradient(16), 4), 8);  // One row.
 }
 
 // A tile goes to where an all-to-all then takes it.
@@ -90,7 +82,7 @@ TEST(SmallMovesTest, APermuteAndAnAllToAllInsteadOfGathering) {
     ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, arguments));
     EXPECT_THAT(PartitionAndRun(*module, PartitionOptions(), arguments), IsOkAndHolds(expected));
   }
-  EXPECT_EQ(Sent(program(18), 6), 48 + 24);
+  EXPECT_EQ(SentBytes(program(18), 6), 48 + 24);
 }
 
 // Nobody said how the result lies.
@@ -102,7 +94,7 @@ TEST(SmallMovesTest, AFreeResultStaysAsItWasMade) {
   r = f32[8,16] transpose(y), dimensions={1,0}
   ROOT z = f32[8,16] sine(r)
 })";
-  EXPECT_EQ(Sent(program, 4), 64 * 3);  // The weights alone.
+  EXPECT_EQ(SentBytes(program, 4), 64 * 3);  // The weights alone.
 }
 
 }  // namespace
