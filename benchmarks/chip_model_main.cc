@@ -26,8 +26,8 @@
 namespace toroid {
 namespace {
 
-void PrintRows(const char* title, const std::vector<ChipEstimate>& estimates) {
-  std::printf("%s\n%-32s %-8s %12s %12s %8s\n", title, "program", "class", "compiler us", "model us", "error");
+void PrintRows(const std::string& title, const std::vector<ChipEstimate>& estimates) {
+  std::printf("%s\n%-32s %-8s %12s %12s %8s\n", title.c_str(), "program", "class", "compiler us", "model us", "error");
   for (const ChipEstimate& e : estimates) {
     std::printf("%-32s %-8s %12.2f %12.2f %+7.1f%%%s\n", e.name.c_str(), e.group_class.c_str(), e.compiler_us, e.model_us,
                 100 * e.Error(), e.calibrates ? " *" : "");
@@ -144,46 +144,38 @@ absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
   const std::string folder = "tests/corpus/tpu_v3";
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(folder, true, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> held_out, OneCoreEstimates(folder + "/held_out", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> unseen, OneCoreEstimates(folder + "/unseen", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> later, OneCoreEstimates(folder + "/later", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> last, OneCoreEstimates(folder + "/last", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> blind, OneCoreEstimates(folder + "/blind", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> neighbours, OneCoreEstimates(folder + "/neighbours", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> fresh, OneCoreEstimates(folder + "/fresh", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> strangers, OneCoreEstimates(folder + "/strangers", false, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> newest, OneCoreEstimates(folder + "/newest", false, core));
+  // Sets of further programs, in the order in which they were made.
+  struct Set {
+    const char *folder, *title, *name;
+    std::vector<ChipEstimate> programs;
+  };
+  std::vector<Set> sets = {{"held_out", "Held-out programs", "held out"},
+                           {"unseen", "Programs made later still", "made later still"},
+                           {"later", "From other models", "from other models"},
+                           {"last", "The last ones, made when the model was done", "the last ones"},
+                           {"blind", "Made by someone who did not know the model", "by someone else"},
+                           {"neighbours", "Of neighbouring kinds", "of neighbouring kinds"},
+                           {"fresh", "Made after those", "made after those"},
+                           {"strangers", "By someone else, when all that was done", "by someone else, later"},
+                           {"newest", "By someone else, after rules were found on those", "by someone else, after those"},
+                           {"recent", "By someone else, on which nothing was mended", "by someone else, last"}};
+  for (Set& set : sets) {
+    ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
+  }
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", core));
   PrintRows("One-core programs (* calibrates)", programs);
-  PrintRows("\nHeld-out programs", held_out);
-  PrintRows("\nPrograms made later still", unseen);
-  PrintRows("\nFrom other models", later);
-  PrintRows("\nThe last ones, made when the model was done", last);
-  PrintRows("\nMade by someone who did not know the model", blind);
-  PrintRows("\nOf neighbouring kinds", neighbours);
-  PrintRows("\nMade after those", fresh);
-  PrintRows("\nBy someone else, when all that was done", strangers);
-  PrintRows("\nBy someone else, on which nothing was mended", newest);
+  for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.title), set.programs);
   PrintRows("\nMoE layers and training steps", moe);
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
   std::printf("\n");
   PrintSummary("calibrating third", third);
   PrintSummary("the other two thirds", rest);
-  PrintSummary("held out", held_out);
-  PrintSummary("made later still", unseen);
-  std::vector<ChipEstimate> others = held_out;
-  others.insert(others.end(), unseen.begin(), unseen.end());
-  PrintSummary("both together", others);
-  PrintSummary("from other models", later);
-  PrintSummary("the last ones", last);
-  PrintSummary("by someone else", blind);
-  PrintSummary("of neighbouring kinds", neighbours);
-  PrintSummary("made after those", fresh);
-  PrintSummary("by someone else, later", strangers);
-  PrintSummary("by someone else, last", newest);
-  others.insert(others.end(), later.begin(), later.end());
-  others.insert(others.end(), last.begin(), last.end());
+  std::vector<ChipEstimate> others;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    PrintSummary(sets[i].name, sets[i].programs);
+    if (i < 4) others.insert(others.end(), sets[i].programs.begin(), sets[i].programs.end());
+  }
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");
   PrintMemory("MoE layers and training steps", moe, true);
   PrintMemory("one core", programs, true);

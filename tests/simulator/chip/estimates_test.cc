@@ -89,6 +89,16 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   EXPECT_LE(Summarize(programs).worst, 0.91);
 }
 
+// Nothing was mended on these: what to expect of a program that nobody has looked at.
+TEST(EstimatesTest, RecentProgramsAreWithinSixPercentInTheMedian) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/recent", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 46);
+  EXPECT_LE(Summarize(programs).median, 0.055);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.38);
+  EXPECT_LE(Summarize(programs).worst, 1.67);
+}
+
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
   for (const absl::string_view folder : {"/neighbours", "/fresh"}) {
     ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, OneCoreEstimates(absl::StrCat(kFolder, folder), false, TpuV3Core()));
