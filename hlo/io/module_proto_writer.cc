@@ -175,6 +175,7 @@ class Writer {
   // id, unless that byte overflows: a vector addition instead of 128 numbers to write.
   void WriteEntries(const Alike& run) {
     constexpr int64_t kBlock = 128;
+    constexpr size_t kVector = 64;  // Bytes that are added at a time.
     const size_t head_size = run.head.size(), entry_size = head_size + run.ids_size;
     std::array<uint8_t, 16 * kBlock> block, step{};  // An entry has at most 2 (1 + 1) + 9 bytes.
     for (int64_t i = 0; i < kBlock; ++i) step[i * entry_size + head_size + 1] = 1;
@@ -183,7 +184,9 @@ class Writer {
         char* at = reinterpret_cast<char*>(block.data());
         for (int64_t i = 0; i < kBlock; ++i) at = Wire::PutVarint(p + i, std::copy(run.head.begin(), run.head.end(), at));
       } else {
-        for (size_t i = 0; i < block.size(); ++i) block[i] += step[i];
+        for (size_t i = 0; i < entry_size * kBlock; i += kVector) {
+          for (size_t k = i; k < i + kVector; ++k) block[k] += step[k];
+        }
       }
       out_->append(reinterpret_cast<const char*>(block.data()), std::min(kBlock, run.end - p) * entry_size);
     }

@@ -187,7 +187,7 @@ bool HaveNewNumbers(const KeptDims& kept, absl::Span<const int64_t> dims) {
 
 std::optional<NarrowOp> Narrow(const Instruction& op) {
   bool has_units = HasUnits(op.shape());
-  for (const Instruction* x : op.operands()) has_units |= HasUnits(x->shape());
+  for (const Instruction* x : op.operands()) has_units = has_units || HasUnits(x->shape());
   if (!has_units || !ArePlain(op.shape())) return std::nullopt;
   for (const Instruction* x : op.operands()) {
     if (!IsPlain(x->shape())) return std::nullopt;
@@ -225,8 +225,13 @@ void NarrowAttributes(const NarrowOp& narrow, Instruction* op) {
     case Opcode::kReduceWindow:
       return DropEntries(result, op->MutableAttrs()->mutable_window()->mutable_dimensions());
     case Opcode::kDot: {
-      xla::DotDimensionNumbers* numbers = op->MutableAttrs()->mutable_dot_dimension_numbers();
       const KeptDims& second = narrow.operands[1].kept;
+      const DotView dot(*op);
+      if (!HaveNewNumbers(first, dot.lhs_contracting()) && !HaveNewNumbers(first, dot.lhs_batch()) &&
+          !HaveNewNumbers(second, dot.rhs_contracting()) && !HaveNewNumbers(second, dot.rhs_batch())) {
+        return;
+      }
+      xla::DotDimensionNumbers* numbers = op->MutableAttrs()->mutable_dot_dimension_numbers();
       Renumber(first, numbers->mutable_lhs_contracting_dimensions());
       Renumber(first, numbers->mutable_lhs_batch_dimensions());
       Renumber(second, numbers->mutable_rhs_contracting_dimensions());
