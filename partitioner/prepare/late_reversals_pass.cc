@@ -96,11 +96,10 @@ class Reverser : public ValuesInForm<Reversed> {
   }
 
   Result MakeElementwise(const Instruction& op) {
-    Reversed reversed;
     for (const Instruction* x : op.operands()) {
       if (!x->shape().IsScalar() && !x->shape().SameDims(op.shape())) return std::nullopt;
-      if (reversed.empty() && ValueOf(*x)) reversed = ValueOf(*x)->form;
     }
+    const Reversed reversed = FirstForm(op);
     std::vector<Instruction*> operands;
     for (Instruction* x : op.operands()) {
       operands.push_back(x->shape().IsScalar() ? x : Under(reversed, x));
@@ -221,10 +220,7 @@ class Reverser : public ValuesInForm<Reversed> {
   }
 
   Result MakeConcatenate(const Instruction& op) {
-    Reversed reversed;
-    for (const Instruction* x : op.operands()) {
-      if (reversed.empty() && ValueOf(*x)) reversed = ValueOf(*x)->form;
-    }
+    const Reversed reversed = FirstForm(op);
     std::vector<Instruction*> operands;
     for (Instruction* x : op.operands()) {
       operands.push_back(Under(reversed, x));

@@ -67,11 +67,10 @@ class Unmerger : public ValuesInForm<DimParts> {
   }
 
   Result MakeElementwise(const Instruction& op) {
-    DimParts parts;
     for (const Instruction* x : op.operands()) {
       if (!x->shape().IsScalar() && !x->shape().SameDims(op.shape())) return std::nullopt;
-      if (parts.empty() && ValueOf(*x)) parts = ValueOf(*x)->form;
     }
+    const DimParts parts = FirstForm(op);
     std::vector<Instruction*> operands;
     for (Instruction* x : op.operands()) operands.push_back(x->shape().IsScalar() ? x : In(parts, x));
     return InForm{parts, b().Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)), operands)};
@@ -150,10 +149,7 @@ class Unmerger : public ValuesInForm<DimParts> {
   }
 
   Result MakeConcatenate(const Instruction& op) {
-    DimParts parts;
-    for (const Instruction* x : op.operands()) {
-      if (parts.empty() && ValueOf(*x)) parts = ValueOf(*x)->form;
-    }
+    DimParts parts = FirstForm(op);
     const int64_t along = op.dimension();
     if (parts[along].size() > 1) return std::nullopt;
     std::vector<Instruction*> operands;

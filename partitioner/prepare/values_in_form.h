@@ -77,6 +77,11 @@ class ValuesInForm {
 
   // Null: it has no other form.
   const Result& ValueOf(const Instruction& x) const { return values_[x.index()]; }
+  // Of the first operand that has one.
+  Form FirstForm(const Instruction& op) const {
+    const absl::Span<Instruction* const> operands = op.operands();
+    return ValueOf(**absl::c_find_if(operands, [&](const Instruction* x) { return ValueOf(*x).has_value(); }))->form;
+  }
   bool AnyHasForm(const Instruction& op) const {
     return absl::c_any_of(op.operands(), [&](const Instruction* x) { return ValueOf(*x).has_value(); });
   }

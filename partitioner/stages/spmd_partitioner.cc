@@ -170,10 +170,11 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   ASSIGN_OR_RETURN(Found found, FindBest(std::move(program), silent));
   propagate_seconds += found.propagate_seconds;
   const std::vector<ProgramForm> forms = found.forms;
+  const double usual_bytes = found.usual_bytes;  // Of the program as it is given.
   for (const ProgramForm form : forms) {
     ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, form));
     ASSIGN_OR_RETURN(Found other, FindBest(std::move(program), silent));
-    if (!Pays(other.best, found.best, found.usual_bytes)) continue;
+    if (!Pays(other.best, found.best, usual_bytes)) continue;
     found = std::move(other);
     found.form = form;
   }
