@@ -66,7 +66,7 @@ class LayoutAssigner {
   bool KeepsTilesIn(Shape from, const Dims& before, Shape to, const Dims& after) const {
     SetOrder(before, &from);
     SetOrder(after, &to);
-    return KeepsTiles(from, to, tiling_.sublanes);
+    return KeepsTiles(from, to, tiling_);
   }
   // No more than four times what it must.
   bool PadsLittle(Shape shape, const Dims& order) const {
@@ -116,6 +116,10 @@ class LayoutAssigner {
     Instruction* now = As(operand, order, is_written);
     if (now != operand) op->set_operand(k, now);
   }
+  // Made elementwise, step by step for one reader each, from one argument.
+  bool IsChainOfArgument(const Instruction& value) const;
+  // Such a value in that layout: the argument is copied, not what is made from it.
+  void MakeAs(Instruction* value, const Dims& order);
   void NeedDense(Instruction* op, int k) {
     if (op->operand(k)->shape().IsArray()) Need(op, k, LeastPaddingOrder(op->operand(k)->shape(), tiling_));
   }
@@ -188,6 +192,36 @@ Instruction* LayoutAssigner::CopyBeforeReshape(Instruction* value, const Dims& o
     made = computation_->AddClone(*names[i], shape, {made});
   }
   return made;
+}
+
+bool LayoutAssigner::IsChainOfArgument(const Instruction& value) const {
+  const Instruction* op = &value;
+  while (op->opcode() != Opcode::kParameter) {
+    if (op->index() >= n_ || !IsElementwise(*op) || state_.users.users(*op).size() != 1) return false;
+    const Instruction* from = nullptr;
+    for (const Instruction* operand : op->operands()) {
+      if (operand->shape().rank() == 0 || operand == from) continue;
+      if (operand->opcode() == Opcode::kBroadcast && operand->operand(0)->shape().rank() == 0) continue;
+      if (from != nullptr || state_.IsFlexible(operand)) return false;
+      from = operand;
+    }
+    if (from == nullptr) return false;
+    op = from;
+  }
+  return op != &value;
+}
+
+void LayoutAssigner::MakeAs(Instruction* value, const Dims& order) {
+  orders_[value->index()] = order;
+  for (int k = 0; k < value->num_operands(); ++k) {
+    Instruction* operand = value->operand(k);
+    if (operand->shape().rank() == 0 || operand->opcode() == Opcode::kBroadcast) continue;
+    if (operand->opcode() == Opcode::kParameter) {
+      Need(value, k, order);
+    } else {
+      MakeAs(operand, order);
+    }
+  }
 }
 
 void LayoutAssigner::RoundCopies() {
@@ -338,6 +372,13 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
       orders_[op->index()] = order;
       return;
     }
+  }
+  if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
+    const Dims of_operand = *OrderThroughReshape(op->shape(), from->shape(), order);
+    if (IsChainOfArgument(*from)) MakeAs(from, of_operand);
+    Need(op, 0, of_operand);
+    orders_[op->index()] = order;
+    return;
   }
   if (const auto order = OrderThroughReshape(from->shape(), op->shape(), OrderOf(from))) {
     orders_[op->index()] = *order;

@@ -209,7 +209,7 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
     case Opcode::kReverse:
       return true;
     case Opcode::kReshape:
-      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
+      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling);
     case Opcode::kConvert:
       // A copy that rounds.
       return LanesStay(op);

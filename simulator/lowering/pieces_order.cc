@@ -2,6 +2,7 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/tiling.h"
 
@@ -77,6 +78,46 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
     best = *turned;
   }
   return best;
+}
+
+Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
+  Shape from = reshape.operand(0)->shape(), to = reshape.shape();
+  if (SameButUnitDims(from, to)) return {};
+  const Dims sized = SizedDims(to);
+  // As `to` lies in an order, and `from` then; nothing if elements would move.
+  const auto keeps = [&](const Dims& order) {
+    const auto before = OrderThroughReshape(to, from, order);
+    if (!before) return false;
+    SetOrder(order, &to);
+    SetOrder(*before, &from);
+    return KeepsTiles(from, to, state.tiling);
+  };
+  if (const auto now = OrderThroughReshape(from, to, state.OrderOf(reshape.operand(0))); now && keeps(*now)) return {};
+  // Padded, of the side that has more dimensions.
+  const bool cuts = sized.size() >= SizedDims(from).size();
+  const auto padded = [&] { return PaddedElements(cuts ? to : from, state.tiling); };
+  const bool row_major_keeps = keeps(RowMajorOrder(to));
+  SetOrder(RowMajorOrder(to), &to);
+  SetOrder(RowMajorOrder(from), &from);
+  const double row_major = padded();
+  if (row_major == static_cast<double>(to.NumElements())) return {};
+  double least = 0;
+  bool best_is_whole = false;
+  Dims best;
+  for (size_t minor = sized.size(); minor-- > 0;) {
+    for (size_t second = sized.size(); second-- > 0;) {
+      if (second == minor) continue;
+      const Dims order = OrderFrom(to, {sized[minor], sized[second]});
+      if (!keeps(order)) continue;
+      const Shape& cut = cuts ? to : from;
+      const bool is_whole = cut.dim(PhysicalOrder(cut)[1]) >= state.tiling.sublanes;
+      if (!best.empty() && (padded() > least || (padded() == least && (best_is_whole || !is_whole)))) continue;
+      least = padded();
+      best_is_whole = is_whole;
+      best = order;
+    }
+  }
+  return !best.empty() && (least < row_major || (least == row_major && row_major_keeps)) ? best : Dims();
 }
 
 }  // namespace toroid

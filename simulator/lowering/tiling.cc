@@ -135,20 +135,27 @@ void SetOrder(const Dims& minor_to_major, Shape* shape) {
   shape->set_layout(layout);
 }
 
-bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes) {
+bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling) {
   if (SameButUnitDims(from, to)) return true;
   // Of dimensions minor to major.
   const auto keeps = [&](const Dims& before, const Dims& after) {
     if (before.empty() || after.empty()) return true;
+    // A vector is one column of tiles.
+    if (before.size() == 1 || after.size() == 1) {
+      const auto is_column = [&](const Shape& shape, const Dims& order) {
+        return order.size() == 1 ? shape.dim(order[0]) % (tiling.lanes * tiling.sublanes) == 0
+                                 : shape.dim(order[0]) == tiling.lanes && shape.dim(order[1]) % tiling.sublanes == 0;
+      };
+      if (is_column(from, before) && is_column(to, after)) return true;
+    }
     if (from.dim(before[0]) != to.dim(after[0])) return false;
     const int64_t a = before.size() < 2 ? 1 : from.dim(before[1]), b = after.size() < 2 ? 1 : to.dim(after[1]);
-    return a == b || (a % sublanes == 0 && b % sublanes == 0);
+    if (a == b || (a % tiling.sublanes == 0 && b % tiling.sublanes == 0)) return true;
+    // Tiles below each other: rows follow rows, whatever the tiles have of them.
+    const auto fills = [&](int64_t rows) { return rows % RowsOfTile(rows, ByteWidth(from.element_type()), tiling) == 0; };
+    return from.dim(before[0]) <= tiling.lanes && fills(a) && fills(b);
   };
-  if (keeps(PhysicalOrder(from), PhysicalOrder(to))) return true;
-  Dims before = SizedDims(from), after = SizedDims(to);
-  std::reverse(before.begin(), before.end());
-  std::reverse(after.begin(), after.end());
-  return keeps(before, after);
+  return keeps(PhysicalOrder(from), PhysicalOrder(to));
 }
 
 }  // namespace toroid

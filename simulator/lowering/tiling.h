@@ -52,8 +52,8 @@ void SetOrder(const Dims& minor_to_major, Shape* shape);
 Dims PhysicalOrder(const Shape& shape);
 
 // A reshape that leaves data in place: its layouts have the same minor dimension, and rows are merged or split in whole
-// tiles of `sublanes` rows. The layouts are such that elements follow each other in the same order.
-bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes);
+// tiles; of any rows where one tile holds all lanes. The layouts are such that elements follow each other in the same order.
+bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling);
 
 }  // namespace toroid
 
