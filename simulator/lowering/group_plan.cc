@@ -46,7 +46,7 @@ class Grouper {
   void MergeSlices();
   // What a group cuts out of something to write it, converted or under another name; null for others.
   const Instruction* SliceOf(const Instruction* op) const;
-  // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
+  // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all. 0: that share any array.
   void MergeThatShare(int shared, bool reductions);
   int Shared(int g, int other) const;
   // An array of those sizes, or one that has as many elements, whose rows are cut or joined.
@@ -222,7 +222,7 @@ void Grouper::Merge() {
   MergeSlices();
   // First those that have most to read in common; of these reductions, which leave nothing large behind.
   for (const bool reductions : {true, false}) {
-    for (int shared = reductions ? kMostShared : 1; shared > 0; --shared) MergeThatShare(shared, reductions);
+    for (int shared = reductions ? kMostShared : 1; shared >= 0; --shared) MergeThatShare(shared, reductions);
   }
 }
 
@@ -239,6 +239,10 @@ int Grouper::Shared(int g, int other) const {
 }
 
 void Grouper::MergeThatShare(int shared, bool reductions) {
+  const auto counts = [&](int input, absl::Span<const int64_t> dims) {
+    const Shape& shape = At(input)->shape();
+    return shared > 0 ? IsOfSize(input, dims) : shape.IsArray() && shape.NumElements() > 1;
+  };
   // Groups by the arrays of their sizes that they read.
   std::vector<std::vector<int>> readers(n_);
   for (int g = 0; g < n_; ++g) {
@@ -252,7 +256,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
-      if (!IsOfSize(input, own->dims())) continue;
+      if (!counts(input, own->dims())) continue;
       if (!is_reduction && CanJoin(g, group_of_[input]) && IsLastToJoin(g, input)) {
         into = group_of_[input];
         break;
@@ -284,7 +288,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
       inputs_[into].insert(inputs_[into].end(), inputs_[g].begin(), inputs_[g].end());
     }
     for (const int input : inputs_[g]) {
-      if (IsOfSize(input, own->dims())) readers[input].push_back(into >= 0 ? into : g);
+      if (counts(input, own->dims())) readers[input].push_back(into >= 0 ? into : g);
     }
   }
 }

@@ -28,7 +28,7 @@ bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
     if (view[d].start != 0 || view[d].stride != 1) return false;
   }
   const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
-  return before == after && before.size() > 1 &&
+  return before == after && !before.empty() &&
          PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
 }
 
