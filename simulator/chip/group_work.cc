@@ -251,7 +251,9 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     // In operands of products rows come in any order, but values must be spread all the same.
     AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
   }
-  if (IsElementwise(op)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
+  // Of a sine alone compilers count what it reads and writes.
+  const bool is_lone_sine = is_alone_ && (opcode == Opcode::kSin || opcode == Opcode::kCos || opcode == Opcode::kTan);
+  if (IsElementwise(op) && !is_lone_sine) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
 void Accountant::Finish() {

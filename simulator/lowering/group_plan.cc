@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
@@ -72,7 +73,7 @@ class Grouper {
     return ComputedType(a) == ComputedType(b);
   }
   static PrimitiveType ComputedType(const Instruction* op) {
-    while (op->opcode() == Opcode::kConvert) op = op->operand(0);
+    while (op->opcode() == Opcode::kConvert || op->opcode() == Opcode::kReshape) op = op->operand(0);
     return op->shape().element_type();
   }
   // `op`, or what it rounds, if that is a reduction; null if not.
@@ -146,7 +147,8 @@ void Grouper::Group() {
   for (int i = 0; i < n_; ++i) {
     if (!made_.written[i]) continue;
     const Instruction* op = At(i);
-    const bool joins = op->opcode() == Opcode::kReduce && made_.owner[i] != nullptr && made_.owner[i] != op;
+    const bool reduces = op->opcode() == Opcode::kReduce || (op->opcode() == Opcode::kConvert && op->operand(0)->opcode() == Opcode::kReduce);
+    const bool joins = reduces && made_.owner[i] != nullptr && made_.owner[i] != op;
     const int g = joins ? made_.owner[i]->index() : i;
     group_of_[i] = g;
     values_[g].push_back(i);
@@ -186,8 +188,12 @@ void Grouper::Group() {
 const Shape* Grouper::SpaceOf(int g) const {
   const Instruction* op = At(g);
   if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
-  if (made_.recomputed[g] && IsElementwise(*op)) return &op->shape();
-  return nullptr;
+  const Shape* shape = &op->shape();
+  // Under another name.
+  while (op->opcode() == Opcode::kReshape && SameButUnitDims(op->shape(), op->operand(0)->shape()) && !made_.IsInMemory(*op->operand(0))) {
+    op = op->operand(0);
+  }
+  return made_.recomputed[g] && IsElementwise(*op) ? shape : nullptr;
 }
 
 const Instruction* Grouper::SliceOf(const Instruction* op) const {

@@ -13,8 +13,8 @@
 namespace toroid {
 namespace {
 
-// Ops that are computed anew for one reader.
-constexpr int64_t kMostRecomputed = 64;
+// Ops that are computed anew for one reader, and for one that makes it alone.
+constexpr int64_t kMostRecomputed = 80, kMostAtOnce = 1024;
 // Instructions that are looked at to see whether one value is made from another.
 constexpr int kMostSteps = 20000;
 // What has fewer elements than this share of a value costs nothing to read for it.
@@ -27,6 +27,28 @@ bool HasNoTime(const Instruction& op) {
   return opcode == Opcode::kParameter || opcode == Opcode::kConstant || opcode == Opcode::kTuple ||
          opcode == Opcode::kGetTupleElement || opcode == Opcode::kAfterAll || opcode == Opcode::kReplicaId ||
          opcode == Opcode::kPartitionId;
+}
+
+// What takes a hundred instructions is not taken twice.
+bool IsSine(const Instruction& op) {
+  return op.opcode() == Opcode::kSin || op.opcode() == Opcode::kCos || op.opcode() == Opcode::kTan;
+}
+
+// As compilers count it that take functions apart before they group.
+int64_t OpsOf(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kErf:
+      return 40;
+    case Opcode::kLogistic:
+      return 20;
+    case Opcode::kDivide: {
+      const Instruction* numerator = op.operand(0);
+      while (numerator->opcode() == Opcode::kBroadcast) numerator = numerator->operand(0);
+      return numerator->opcode() == Opcode::kConstant ? 15 : 5;
+    }
+    default:
+      return 1;
+  }
 }
 
 class Finder {
@@ -145,19 +167,20 @@ void Finder::Write() {
       values_.renamed[i] = true;
       continue;
     }
-    cost[i] = 1;
+    cost[i] = OpsOf(*op);
     for (const Instruction* operand : op->operands()) {
       if (!values_.written[operand->index()]) cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
     }
     // Counted once for each way to them so far.
-    if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, 16 * kMostRecomputed + 1);
+    if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, kMostAtOnce + 1);
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
     const bool is_anew = readers_[i].size() > 1 || (users_.users(*op).size() > 1 && absl::c_any_of(readers_[i], [&](int group) {
                            return IsMatrixOp(At(group)->opcode()) || ends_product[group];
                          }));
     const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew;
-    values_.written[i] = made_.MustBeWritten(op) || is_long || cost[i] > 16 * kMostRecomputed || IsWorthWriting(op);
+    const bool is_sine = IsSine(*op) && readers_[i].size() > 1 && op->shape().rank() > 0;
+    values_.written[i] = made_.MustBeWritten(op) || is_long || is_sine || cost[i] > kMostAtOnce || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }
@@ -202,12 +225,14 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
     for (const Instruction* user : users_.users(*todo[next])) {
       const int u = user->index();
       if (user->opcode() == Opcode::kReduce) {
-        // From constants; of one array, or of it and numbers of its elements.
+        // From constants; of one array, or of it and numbers of its elements. Rounded as it is written, or not.
+        const Instruction* result = values_.owner[u] != nullptr && values_.owner[u]->operand(0) == user ? values_.owner[u] : user;
         const int arrays = user->num_operands() / 2;
         const bool from_constants = absl::c_all_of(user->operands().subspan(arrays), [](const Instruction* init) {
           return init->opcode() == Opcode::kConstant;
         });
-        if (arrays > 2 || !from_constants || values_.owner[u] != nullptr || absl::c_linear_search(found, user)) continue;
+        const bool is_taken = values_.owner[u] != nullptr && (values_.owner[u] != result || result == user || values_.owner[result->index()] != result);
+        if (arrays > 2 || !from_constants || is_taken || absl::c_linear_search(found, user)) continue;
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
           const Instruction* source = values_.SourceOf(leaf);
@@ -242,8 +267,10 @@ void Finder::TakeReductions() {
                                (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
         continue;
       }
+      const Instruction* rounded = values_.owner[reduction->index()];
       values_.owner[reduction->index()] = value;
-      joined_[i].push_back(reduction);
+      if (rounded != nullptr) values_.owner[rounded->index()] = value;
+      joined_[i].push_back(rounded != nullptr ? rounded : reduction);
       direct += reduction->operand(0) == value;
       // With the first one others of what is written: along other dimensions, or the largest with its place.
       if (of_product && first == nullptr) first = reduction;
@@ -263,12 +290,14 @@ bool WrittenValues::IsInMemory(const Instruction& value) const {
 int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
   ++visit_;
   std::vector<const Instruction*> found = {op};
-  for (size_t next = 0; next < found.size() && static_cast<int64_t>(found.size()) < limit; ++next) {
+  int64_t count = 0;
+  for (size_t next = 0; next < found.size() && count < limit; ++next) {
+    count += OpsOf(*found[next]);
     for (const Instruction* operand : found[next]->operands()) {
       if (IsFirst(*operand) && !values_.IsInMemory(*operand)) found.push_back(operand);
     }
   }
-  return static_cast<int64_t>(found.size());
+  return count;
 }
 
 WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling) {
