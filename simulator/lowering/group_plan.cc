@@ -262,11 +262,12 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
+      const bool joins = !is_reduction && counts(input, own->dims()) && CanJoin(g, group_of_[input]) && IsLastToJoin(g, input);
+      if (joins && into < 0) into = group_of_[input];
+    }
+    for (const int input : inputs_[g]) {
+      if (into >= 0) break;
       if (!counts(input, own->dims())) continue;
-      if (!is_reduction && CanJoin(g, group_of_[input]) && IsLastToJoin(g, input)) {
-        into = group_of_[input];
-        break;
-      }
       // The last ones, nearest in level; first those that need not rise.
       const std::vector<int>& candidates = readers[input];
       for (size_t k = 0; k < 2 * std::min<size_t>(8, candidates.size()) && into < 0; ++k) {
@@ -282,7 +283,6 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
       }
-      if (into >= 0) break;
     }
     if (into >= 0) {
       level_[into] = level_[g] = LevelWith(g, into);

@@ -59,6 +59,7 @@ class Finder {
     values_.renamed.assign(n_, false);
     values_.only_joined.assign(n_, false);
     values_.recomputed = made_.values();
+    joined_.assign(n_, {});
     values_.owner = ProductGroups(computation, users, made_).Owners();
   }
 
@@ -89,6 +90,8 @@ class Finder {
   void CountReaders();
   // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + r are moved.
   bool IsWorthWriting(const Instruction* op);
+  // A sine that groups read which cannot become one: products, or one that waits for another.
+  bool IsSineForSeveral(const Instruction* op) const;
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
@@ -142,6 +145,18 @@ bool Finder::IsWorthWriting(const Instruction* op) {
   return arrays * readers > arrays + 1 + readers;
 }
 
+bool Finder::IsSineForSeveral(const Instruction* op) const {
+  if (!IsSine(*op) || op->shape().rank() == 0 || users_.users(*op).size() < 2) return false;
+  const std::vector<int>& readers = readers_[op->index()];
+  for (size_t a = 0; a < readers.size(); ++a) {
+    if (readers.size() > 1 && IsMatrixOp(At(readers[a])->opcode())) return true;
+    for (size_t b = 0; b < readers.size(); ++b) {
+      if (a != b && DependsOn(At(readers[b]), At(readers[a]))) return true;
+    }
+  }
+  return false;
+}
+
 void Finder::Write() {
   std::vector<int64_t> cost(n_, 0);
   CountReaders();
@@ -175,12 +190,11 @@ void Finder::Write() {
     if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, kMostAtOnce + 1);
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
-    const bool is_anew = readers_[i].size() > 1 || (users_.users(*op).size() > 1 && absl::c_any_of(readers_[i], [&](int group) {
+    const bool is_anew = users_.users(*op).size() > 1 && (readers_[i].size() > 1 || absl::c_any_of(readers_[i], [&](int group) {
                            return IsMatrixOp(At(group)->opcode()) || ends_product[group];
                          }));
     const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew;
-    const bool is_sine = IsSine(*op) && readers_[i].size() > 1 && op->shape().rank() > 0;
-    values_.written[i] = made_.MustBeWritten(op) || is_long || is_sine || cost[i] > kMostAtOnce || IsWorthWriting(op);
+    values_.written[i] = made_.MustBeWritten(op) || is_long || IsSineForSeveral(op) || cost[i] > kMostAtOnce || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }
@@ -253,13 +267,13 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
 
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
-  joined_.assign(n_, {});
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
     if (!values_.written[i] || !value->shape().IsArray()) continue;
     const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
                                                     value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(values_.recomputed[i] && made_.IsMade(*value) && value->shape().rank() > 0)) continue;
+    if (IsSine(*value)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
