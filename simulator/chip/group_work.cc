@@ -290,6 +290,11 @@ void Accountant::Fusion(const Computation& inside) {
   // Bytes of a parameter that are picked, by each op for itself; and whether all of it is read.
   std::vector<double> picked(n, 0);
   std::vector<bool> is_read(n, false);
+  // What is put together for several slices is read for each of them.
+  std::vector<double> pieces_of(n, 0);
+  for (const auto& op : inside.instructions()) {
+    if (op->opcode() == Opcode::kSlice && op->operand(0)->opcode() == Opcode::kConcatenate) ++pieces_of[op->operand(0)->index()];
+  }
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
     if (op->opcode() == Opcode::kTuple) continue;
@@ -324,6 +329,10 @@ void Accountant::Fusion(const Computation& inside) {
       made_for[o] |= is_product ? ForOperand(product_of[i], std::min(k, 1)) : now;
       const bool picks = k == 0 && (op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kDynamicSlice ||
                                     op->opcode() == Opcode::kGather || op->opcode() == Opcode::kPad);
+      if (op->opcode() == Opcode::kConcatenate && pieces_of[i] > 1) {
+        picked[o] += pieces_of[i] * Bytes(op->operand(k)->shape());
+        continue;
+      }
       const bool updated = k == 0 && op->opcode() == Opcode::kDynamicUpdateSlice;
       if (updated) continue;
       if (picks) {

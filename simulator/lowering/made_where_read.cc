@@ -50,7 +50,7 @@ bool MadeWhereRead::IsReadElementwise(const Instruction& op) const {
            const bool cuts = user->opcode() == Opcode::kSlice &&
                              !absl::c_any_of(users_.users(*user), [](const Instruction* reader) { return Places(*reader); });
            if (cuts || (Places(*user) && !IsMadeInPlace(*user))) return op.opcode() == Opcode::kConcatenate;
-           return IsElementwise(*user) && user->shape().NumElements() == op.shape().NumElements();
+           return IsElementwise(*user) && user->opcode() != Opcode::kCopy && user->shape().NumElements() == op.shape().NumElements();
          });
 }
 
@@ -108,6 +108,13 @@ bool MadeWhereRead::IsCutForSome(const Instruction& op) const {
     }
   }
   return cuts > 0 && readers > 1;
+}
+
+bool MadeWhereRead::IsCopied(const Instruction& op) const {
+  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+    const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
+    return user->opcode() == Opcode::kCopy || (is_name && IsCopied(*user));
+  });
 }
 
 bool MadeWhereRead::IsOfArguments(const Instruction& op) const {
@@ -189,6 +196,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
       IsReadByProducts(*op, IsMatrixOp)) {
     return true;
   }
+  if (op->opcode() == Opcode::kCopy && IsCopied(*op)) return true;
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);

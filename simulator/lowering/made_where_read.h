@@ -27,6 +27,8 @@ class MadeWhereRead {
   const Instruction* At(int i) const { return computation_.instruction(i); }
   // Of what is made elementwise: one reader cuts a piece of it, and there are others.
   bool IsCutForSome(const Instruction& op) const;
+  // Under whatever name, to another layout.
+  bool IsCopied(const Instruction& op) const;
   // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.
   bool IsReadElementwise(const Instruction& op) const;
   // What convolutions slide over is reversed before; kernels are read from their end.

@@ -83,7 +83,6 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
 Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
   Shape from = reshape.operand(0)->shape(), to = reshape.shape();
   if (SameButUnitDims(from, to)) return {};
-  const Dims sized = SizedDims(to);
   // As `to` lies in an order, and `from` then; nothing if elements would move.
   const auto keeps = [&](const Dims& order) {
     const auto before = OrderThroughReshape(to, from, order);
@@ -94,7 +93,7 @@ Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
   };
   if (const auto now = OrderThroughReshape(from, to, state.OrderOf(reshape.operand(0))); now && keeps(*now)) return {};
   // Padded, of the side that has more dimensions.
-  const bool cuts = sized.size() >= SizedDims(from).size();
+  const bool cuts = SizedDims(to).size() >= SizedDims(from).size();
   const auto padded = [&] { return PaddedElements(cuts ? to : from, state.tiling); };
   const bool row_major_keeps = keeps(RowMajorOrder(to));
   SetOrder(RowMajorOrder(to), &to);
@@ -104,17 +103,29 @@ Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
   double least = 0;
   bool best_is_whole = false;
   Dims best;
-  for (size_t minor = sized.size(); minor-- > 0;) {
-    for (size_t second = sized.size(); second-- > 0;) {
-      if (second == minor) continue;
-      const Dims order = OrderFrom(to, {sized[minor], sized[second]});
-      if (!keeps(order)) continue;
-      const Shape& cut = cuts ? to : from;
-      const bool is_whole = cut.dim(PhysicalOrder(cut)[1]) >= state.tiling.sublanes;
-      if (!best.empty() && (padded() > least || (padded() == least && (best_is_whole || !is_whole)))) continue;
-      least = padded();
-      best_is_whole = is_whole;
-      best = order;
+  const auto consider = [&](const Dims& order) {
+    if (!keeps(order)) return;
+    const Shape& cut = cuts ? to : from;
+    const bool is_whole = cut.dim(PhysicalOrder(cut)[1]) >= state.tiling.sublanes;
+    if (!best.empty() && (padded() > least || (padded() == least && (best_is_whole || !is_whole)))) return;
+    least = padded();
+    best_is_whole = is_whole;
+    best = order;
+  };
+  // Any two dimensions in front, of either side, the others row-major.
+  for (const Shape* side : {&to, &from}) {
+    const Shape shape = *side;
+    const Dims dims = SizedDims(shape);
+    for (size_t minor = dims.size(); minor-- > 0;) {
+      for (size_t second = dims.size(); second-- > 0;) {
+        if (second == minor) continue;
+        const Dims order = OrderFrom(shape, {dims[minor], dims[second]});
+        if (side == &to) {
+          consider(order);
+        } else if (const auto after = OrderThroughReshape(shape, to, order)) {
+          consider(*after);
+        }
+      }
     }
   }
   return !best.empty() && (least < row_major || (least == row_major && row_major_keeps)) ? best : Dims();

@@ -61,6 +61,10 @@ class Finder {
     values_.recomputed = made_.values();
     joined_.assign(n_, {});
     values_.owner = ProductGroups(computation, users, made_).Owners();
+    ends_product_.assign(n_, false);
+    for (int i = 0; i < n_; ++i) {
+      if (values_.owner[i] != nullptr && IsMatrixOp(At(i)->opcode())) ends_product_[values_.owner[i]->index()] = true;
+    }
   }
 
   WrittenValues Run() {
@@ -90,7 +94,9 @@ class Finder {
   void CountReaders();
   // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + r are moved.
   bool IsWorthWriting(const Instruction* op);
-  // A sine that groups read which cannot become one: products, or one that waits for another.
+  // All who read the value are elementwise or reduce, and none waits for another.
+  bool CanRunAsOne(const Instruction* value) const;
+  // A sine whose readers do not run as one.
   bool IsSineForSeveral(const Instruction* op) const;
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
@@ -108,6 +114,7 @@ class Finder {
   WrittenValues values_;
   InsideOfGroups inside_;
   std::vector<std::vector<int>> readers_;
+  std::vector<bool> ends_product_;  // By index: the last that a product takes behind it.
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
 };
 
@@ -142,28 +149,38 @@ bool Finder::IsWorthWriting(const Instruction* op) {
     const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
     if (part > kSmallPart) arrays += std::min(1.0, part);
   });
-  return arrays * readers > arrays + 1 + readers;
+  if (arrays * readers <= arrays + 1 + readers) return false;
+  // Results that nothing else waits for become one group.
+  const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
+    const auto others = users_.users(*At(reader));
+    return others.size() == 1 && others[0] == computation_.root() && others[0]->opcode() == Opcode::kTuple;
+  });
+  return !all_results || !CanRunAsOne(op);
+}
+
+bool Finder::CanRunAsOne(const Instruction* value) const {
+  const std::vector<int>& readers = readers_[value->index()];
+  for (size_t a = 0; a < readers.size(); ++a) {
+    const Instruction* one = At(readers[a]);
+    const bool passes = IsElementwise(*one) || (one->opcode() == Opcode::kReduce && one->shape().IsArray());
+    if (!passes || ends_product_[readers[a]]) return false;
+    // Groups compute one type.
+    while (one->opcode() == Opcode::kConvert) one = one->operand(0);
+    if (one->shape().element_type() != value->shape().element_type()) return false;
+    for (size_t b = 0; b < readers.size(); ++b) {
+      if (a != b && DependsOn(At(readers[b]), At(readers[a]))) return false;
+    }
+  }
+  return true;
 }
 
 bool Finder::IsSineForSeveral(const Instruction* op) const {
-  if (!IsSine(*op) || op->shape().rank() == 0 || users_.users(*op).size() < 2) return false;
-  const std::vector<int>& readers = readers_[op->index()];
-  for (size_t a = 0; a < readers.size(); ++a) {
-    if (readers.size() > 1 && IsMatrixOp(At(readers[a])->opcode())) return true;
-    for (size_t b = 0; b < readers.size(); ++b) {
-      if (a != b && DependsOn(At(readers[b]), At(readers[a]))) return true;
-    }
-  }
-  return false;
+  return IsSine(*op) && op->shape().rank() > 0 && users_.users(*op).size() > 1 && readers_[op->index()].size() > 1 && !CanRunAsOne(op);
 }
 
 void Finder::Write() {
   std::vector<int64_t> cost(n_, 0);
   CountReaders();
-  std::vector<bool> ends_product(n_, false);
-  for (int i = 0; i < n_; ++i) {
-    if (values_.owner[i] != nullptr && IsMatrixOp(At(i)->opcode())) ends_product[values_.owner[i]->index()] = true;
-  }
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     if (HasNoTime(*op)) continue;
@@ -191,7 +208,7 @@ void Finder::Write() {
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
     const bool is_anew = users_.users(*op).size() > 1 && (readers_[i].size() > 1 || absl::c_any_of(readers_[i], [&](int group) {
-                           return IsMatrixOp(At(group)->opcode()) || ends_product[group];
+                           return IsMatrixOp(At(group)->opcode()) || ends_product_[group];
                          }));
     const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew;
     values_.written[i] = made_.MustBeWritten(op) || is_long || IsSineForSeveral(op) || cost[i] > kMostAtOnce || IsWorthWriting(op);
