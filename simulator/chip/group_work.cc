@@ -136,20 +136,23 @@ void Accountant::AddResult(const Instruction& result) {
 }
 
 // Each operand is padded to the result, of which windows pass, and the largest is taken. A window lies in one place along the
-// minor dimension, where an operand is read from its first element to its end, or the start of the window; along rows each window
-// takes one of every operand, along others most do.
+// dimension that is put together, where an operand is read from its first element to its end, or the first tile of the window;
+// along the outermost dimension, that windows cut, most take one of every operand, along rows all.
 double Accountant::BytesBesideOperands(const Instruction& concatenate) const {
   const Dims order = PhysicalOrder(concatenate.shape());
   const int64_t d = concatenate.dimension();
   const double all = Bytes(concatenate.shape()), extent = static_cast<double>(concatenate.shape().dim(d));
   const double windows = std::max(1.0, 2 * all / static_cast<double>(core_.memory().window_bytes()));
+  const bool is_minor = order.empty() || order[0] == d, is_row = order.size() > 1 && order[1] == d;
+  const double tile = static_cast<double>(is_minor ? tiling_.lanes : is_row ? tiling_.sublanes : 1);
   double more = 0, before = 0;
   for (const Instruction* operand : concatenate.operands()) {
     const double own = static_cast<double>(operand->shape().dim(d)), bytes = Bytes(operand->shape());
-    if (order.empty() || order[0] == d) {
-      more += std::min(before, extent - own) / extent * all;
+    if (is_minor || order.back() != d) {
+      const double passed = std::min(std::floor(before / tile) * tile, extent - own) / extent * all;
+      more += is_minor ? passed : std::max(0.0, std::min(passed, windows * bytes - bytes));
     } else {
-      const double share = order.size() > 1 && order[1] == d ? 1 : own > 1 ? core_.movement().concatenate_passes() : 0;
+      const double share = is_row ? 1 : own > 1 ? core_.movement().concatenate_passes() : 0;
       more += std::max(0.0, std::min(share * all, windows * bytes) - bytes);
     }
     before += own;
@@ -377,7 +380,7 @@ void Accountant::Fusion(const Computation& inside) {
 
 void Accountant::Single(const Instruction& op) {
   is_alone_ = true;
-  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose;
+  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose && op.opcode() != Opcode::kConcatenate;
   if (IsMadeInPlace(op)) {
     // What nobody makes is copied.
     for (const Instruction* operand : op.operands()) {
