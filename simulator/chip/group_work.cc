@@ -292,15 +292,15 @@ void Accountant::Fusion(const Computation& inside) {
   // Bytes of a parameter that are picked, by each op for itself; and whether all of it is read.
   std::vector<double> picked(n, 0);
   std::vector<bool> is_read(n, false);
-  // What is put together for several slices is read for each of them.
-  std::vector<double> pieces_of(n, 0);
-  for (const auto& op : inside.instructions()) {
-    if (op->opcode() == Opcode::kSlice && op->operand(0)->opcode() == Opcode::kConcatenate) ++pieces_of[op->operand(0)->index()];
-  }
+  // How often the whole of a value is read: as much of it as each piece has, for each time that is read itself, and once for all
+  // others.
+  std::vector<double> times(n, 0);
+  std::vector<bool> is_once(n, false);
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
     if (op->opcode() == Opcode::kTuple) continue;
     uint64_t now = made_for[i];
+    if (is_result[i]) times[i] = std::max(times[i], 1.0);
     const bool is_product = IsMatrixOp(op->opcode()) && op->num_operands() >= 2;
     if (is_product) {
       product_of[i] = std::min(static_cast<int>(work_->products.size()), kMaxProducts - 1);
@@ -331,14 +331,21 @@ void Accountant::Fusion(const Computation& inside) {
       made_for[o] |= is_product ? ForOperand(product_of[i], std::min(k, 1)) : now;
       const bool picks = k == 0 && (op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kDynamicSlice ||
                                     op->opcode() == Opcode::kGather || op->opcode() == Opcode::kPad);
-      if (op->opcode() == Opcode::kConcatenate && pieces_of[i] > 1) {
-        picked[o] += pieces_of[i] * Bytes(op->operand(k)->shape());
+      const bool cuts = op->opcode() == Opcode::kSlice;
+      if (cuts || op->opcode() == Opcode::kConcatenate) {
+        times[o] += times[i] * (cuts ? std::min(1.0, Bytes(op->shape()) / std::max(1.0, Bytes(op->operand(k)->shape()))) : 1);
+      } else if (!is_once[o]) {
+        is_once[o] = true;
+        ++times[o];
+      }
+      if (op->opcode() == Opcode::kConcatenate && times[i] > 1) {
+        picked[o] += times[i] * Bytes(op->operand(k)->shape());
         continue;
       }
       const bool updated = k == 0 && op->opcode() == Opcode::kDynamicUpdateSlice;
       if (updated) continue;
       if (picks) {
-        picked[o] += std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
+        picked[o] += (cuts ? std::max(1.0, times[i]) : 1) * std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
       } else {
         is_read[o] = true;
       }

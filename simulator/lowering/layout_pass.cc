@@ -58,6 +58,7 @@ class LayoutAssigner {
       if (orders_[i] != RowMajorOrder(op->shape()) || !op->shape().HasRowMajorLayout()) {
         SetOrder(orders_[i], &op->mutable_shape());
       }
+      if (CutsOneLane(*op)) SetTiled(OrderOf(op->operand(0)), tiling_, &op->mutable_shape());
     }
     return SortInstructions(computation_);
   }
@@ -74,6 +75,15 @@ class LayoutAssigner {
     const double least = PaddedElements(shape, tiling_);
     SetOrder(order, &shape);
     return PaddedElements(shape, tiling_) <= 4 * least;
+  }
+  // One lane of an array, to be put beside others: it stays where it is. Edges of what is put together itself are mostly made where
+  // they are read.
+  bool CutsOneLane(const Instruction& op) const {
+    if (op.opcode() != Opcode::kSlice || op.shape().rank() < 2 || op.operand(0)->opcode() == Opcode::kConcatenate) return false;
+    const Dims sized = SizedOrder(op.operand(0)->shape(), OrderOf(op.operand(0)));
+    return !sized.empty() && op.shape().dim(sized[0]) == 1 && absl::c_any_of(state_.users.users(op), [](const Instruction* user) {
+      return user->opcode() == Opcode::kConcatenate || user->opcode() == Opcode::kPad;
+    });
   }
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }

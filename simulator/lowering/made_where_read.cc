@@ -47,8 +47,7 @@ bool MadeWhereRead::IsReadElementwise(const Instruction& op) const {
   const auto users = users_.users(op);
   return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
          absl::c_all_of(users, [&](const Instruction* user) {
-           const bool cuts = user->opcode() == Opcode::kSlice &&
-                             !absl::c_any_of(users_.users(*user), [](const Instruction* reader) { return Places(*reader); });
+           const bool cuts = user->opcode() == Opcode::kSlice;
            if (cuts || (Places(*user) && !IsMadeInPlace(*user))) return op.opcode() == Opcode::kConcatenate;
            return IsElementwise(*user) && user->opcode() != Opcode::kCopy && user->shape().NumElements() == op.shape().NumElements();
          });

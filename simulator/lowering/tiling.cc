@@ -12,6 +12,15 @@ namespace {
 
 double RoundUp(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
 
+// Minor to major: dimensions that take a place in tiles.
+Dims TiledOrder(const Shape& shape) {
+  Dims order = PhysicalOrder(shape);
+  const Dims all = shape.MinorToMajor();
+  const bool keeps_lane = shape.custom_layout() != nullptr && shape.custom_layout()->tiles_size() > 0 && !all.empty() && shape.dim(all[0]) == 1;
+  if (keeps_lane) order.insert(order.begin(), all[0]);
+  return order;
+}
+
 double PaddedVector(int64_t n, const Tiling& tiling) {
   const double whole = static_cast<double>(tiling.sublanes) * tiling.lanes;
   double tile = tiling.lanes;
@@ -57,7 +66,7 @@ double PaddedElements(const Shape& shape, const Tiling& tiling) {
   if (shape.NumElements() == 0) return 0;
   const int64_t width = ByteWidth(shape.element_type());
   // Dimensions of one element have no place among the tiles' where others can take it.
-  const Dims order = PhysicalOrder(shape);
+  const Dims order = TiledOrder(shape);
   if (order.empty()) return 1;
   if (order.size() == 1) return PaddedVector(shape.dim(order[0]), tiling);
   double outer = 1;
@@ -79,7 +88,7 @@ double TilesOf(const Shape& shape, const Tiling& tiling) {
   const double elements = PaddedElements(shape, tiling);
   int64_t rows = tiling.sublanes;
   if (shape.IsArray()) {
-    const Dims order = PhysicalOrder(shape);
+    const Dims order = TiledOrder(shape);
     if (order.size() >= 2) rows = RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling);
   }
   return elements / static_cast<double>(rows * tiling.lanes);
@@ -132,6 +141,15 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling, bool prefers_wh
 void SetOrder(const Dims& minor_to_major, Shape* shape) {
   xla::LayoutProto layout;
   for (const int64_t d : minor_to_major) layout.add_minor_to_major(d);
+  shape->set_layout(layout);
+}
+
+void SetTiled(const Dims& minor_to_major, const Tiling& tiling, Shape* shape) {
+  xla::LayoutProto layout;
+  for (const int64_t d : minor_to_major) layout.add_minor_to_major(d);
+  xla::TileProto* tile = layout.add_tiles();
+  tile->add_dimensions(tiling.sublanes);
+  tile->add_dimensions(tiling.lanes);
   shape->set_layout(layout);
 }
 

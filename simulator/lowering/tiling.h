@@ -47,6 +47,8 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling, bool prefers_wh
 
 // Gives the shape that order of dimensions.
 void SetOrder(const Dims& minor_to_major, Shape* shape);
+// With the minor dimension along lanes even if it has one element: f32[128,128,1]{2,1,0:T(8,128)} takes 128 x 128 x 128.
+void SetTiled(const Dims& minor_to_major, const Tiling& tiling, Shape* shape);
 
 // The dimensions of more than one element, minor to major: what the others do moves nothing.
 Dims PhysicalOrder(const Shape& shape);
