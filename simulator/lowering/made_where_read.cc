@@ -244,7 +244,7 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
     case Opcode::kReverse:
       return true;
     case Opcode::kReshape:
-      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling);
+      return KeepsRows(op.operand(0)->shape(), op.shape(), tiling);
     case Opcode::kConvert:
       // A copy that rounds.
       return LanesStay(op);

@@ -176,4 +176,14 @@ bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling) {
   return keeps(PhysicalOrder(from), PhysicalOrder(to));
 }
 
+bool KeepsRows(const Shape& from, const Shape& to, const Tiling& tiling) {
+  if (KeepsTiles(from, to, tiling)) return true;
+  const Dims before = SizedDims(from), after = SizedDims(to);
+  if (before.empty() || after.empty()) return true;
+  if (from.dim(before.back()) != to.dim(after.back())) return false;
+  const auto rows = [](const Shape& shape, const Dims& dims) { return dims.size() < 2 ? 1 : shape.dim(dims[dims.size() - 2]); };
+  const int64_t a = rows(from, before), b = rows(to, after);
+  return a == b || (a % tiling.sublanes == 0 && b % tiling.sublanes == 0);
+}
+
 }  // namespace toroid

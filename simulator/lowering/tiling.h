@@ -56,6 +56,8 @@ Dims PhysicalOrder(const Shape& shape);
 // A reshape that leaves data in place: its layouts have the same minor dimension, and rows are merged or split in whole
 // tiles; of any rows where one tile holds all lanes. The layouts are such that elements follow each other in the same order.
 bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling);
+// So would row-major layouts, if these do not: blocks of a cumulative sum are joined as they are copied.
+bool KeepsRows(const Shape& from, const Shape& to, const Tiling& tiling);
 
 }  // namespace toroid
 
