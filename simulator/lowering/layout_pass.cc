@@ -385,7 +385,8 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
   }
   if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
     const Dims of_operand = *OrderThroughReshape(op->shape(), from->shape(), order);
-    if (IsChainOfArgument(*from)) MakeAs(from, of_operand);
+    const bool is_read = absl::c_any_of(state_.users.users(*op), [](const Instruction* user) { return user->opcode() != Opcode::kTuple; });
+    if (is_read && IsChainOfArgument(*from)) MakeAs(from, of_operand);
     Need(op, 0, of_operand);
     orders_[op->index()] = order;
     return;
