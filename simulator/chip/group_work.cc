@@ -385,6 +385,34 @@ void Accountant::Fusion(const Computation& inside) {
   Finish();
 }
 
+// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes: it writes them to their places.
+bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kConcatenate || op.num_operands() != 2) return false;
+  const Instruction* group = op.operand(0)->num_operands() == 1 ? op.operand(0)->operand(0) : nullptr;
+  if (group == nullptr || group->opcode() != Opcode::kFusion || op.operand(1)->num_operands() != 1 || op.operand(1)->operand(0) != group) return false;
+  const int64_t d = op.dimension(), half = op.operand(0)->shape().dim(d);
+  const Dims order = PhysicalOrder(op.shape());
+  const int64_t tile = order.empty() || order[0] == d ? tiling.lanes : order.size() > 1 && order[1] == d ? tiling.sublanes : 1;
+  if (op.operand(1)->shape().dim(d) != half || half % tile != 0) return false;
+  const Computation& inside = *group->called(0);
+  for (const Instruction* parameter : inside.parameters()) {
+    if (parameter->shape().dims() != op.shape().dims() || parameter->shape().element_type() != op.shape().element_type()) continue;
+    bool first = false, second = false, other = false;
+    for (const auto& user : inside.instructions()) {
+      for (const Instruction* operand : user->operands()) {
+        if (operand != parameter) continue;
+        const bool cuts = user->opcode() == Opcode::kSlice && user->shape().dims() == op.operand(0)->shape().dims();
+        const int64_t start = cuts ? SliceView(*user)[static_cast<int>(d)].start : -1;
+        first |= start == 0;
+        second |= start == half;
+        other |= start != 0 && start != half;
+      }
+    }
+    if (first && second && !other) return true;
+  }
+  return false;
+}
+
 void Accountant::Single(const Instruction& op) {
   is_alone_ = true;
   work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose && op.opcode() != Opcode::kConcatenate;
@@ -453,7 +481,8 @@ GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core) {
       opcode == Opcode::kSend || opcode == Opcode::kRecv || opcode == Opcode::kCopyStart) {
     return work;
   }
-  if (IsFirstOfTiles(group, Tiling{core.vector().sublanes(), core.vector().lanes()})) return work;
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  if (IsFirstOfTiles(group, tiling) || IsMadeFromHalves(group, tiling)) return work;
   Accountant accountant(core, &work);
   const bool is_fusion = opcode == Opcode::kFusion && !group.called().empty() && group.called(0)->root() != nullptr;
   if (is_fusion) {

@@ -15,6 +15,7 @@
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/made_where_read.h"
 #include "simulator/lowering/pieces_order.h"
 #include "simulator/lowering/preferred_order.h"
 #include "simulator/lowering/tiling.h"
@@ -370,6 +371,14 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
 
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
+  if (!Known(from) && RepeatsElements(*from)) {
+    // Repeated beside themselves, where that moves nothing.
+    if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
+      Settle(from, *OrderThroughReshape(op->shape(), from->shape(), order));
+      orders_[op->index()] = order;
+      return;
+    }
+  }
   if (!from->shape().IsArray() || !Known(from)) return;
   if (state_.IsFlexible(from)) return;
   if (from->shape().rank() == 0) {

@@ -28,6 +28,11 @@ bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
 
 bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
 
+bool RepeatsElements(const Instruction& op) {
+  return op.opcode() == Opcode::kBroadcast && SizedDims(op.operand(0)->shape()).size() > 1 &&
+         SizedDims(op.shape()).size() > SizedDims(op.operand(0)->shape()).size();
+}
+
 bool IsInPlace(const Instruction& op) {
   return op.opcode() == Opcode::kTranspose ||
          (op.opcode() == Opcode::kReshape && SameButUnitDims(op.operand(0)->shape(), op.shape()));
@@ -107,6 +112,13 @@ bool MadeWhereRead::IsCutForSome(const Instruction& op) const {
     }
   }
   return cuts > 0 && readers > 1;
+}
+
+bool MadeWhereRead::RepeatsInPlace(const Instruction& op) const {
+  if (!RepeatsElements(op)) return false;
+  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+    return user->opcode() == Opcode::kReshape && !SameButUnitDims(op.shape(), user->shape()) && !IsReadByProducts(*user, IsMatrixOp);
+  });
 }
 
 bool MadeWhereRead::IsCopied(const Instruction& op) const {
@@ -196,6 +208,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     return true;
   }
   if (op->opcode() == Opcode::kCopy && IsCopied(*op)) return true;
+  if (RepeatsInPlace(*op)) return true;
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);

@@ -27,6 +27,8 @@ class MadeWhereRead {
   const Instruction* At(int i) const { return computation_.instruction(i); }
   // Of what is made elementwise: one reader cuts a piece of it, and there are others.
   bool IsCutForSome(const Instruction& op) const;
+  // An array, of which each element is repeated and put beside itself.
+  bool RepeatsInPlace(const Instruction& op) const;
   // Under whatever name, to another layout.
   bool IsCopied(const Instruction& op) const;
   // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.
@@ -61,6 +63,9 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling);
 
 // Puts arrays beside each other or values around one: operands come from memory.
 bool Places(const Instruction& op);
+
+// Spreads an array of rows and columns along further dimensions.
+bool RepeatsElements(const Instruction& op);
 
 // Gives dimensions another order, or leaves some of one element out.
 bool IsInPlace(const Instruction& op);

@@ -91,7 +91,9 @@ Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
     SetOrder(*before, &from);
     return KeepsTiles(from, to, state.tiling);
   };
-  if (const auto now = OrderThroughReshape(from, to, state.OrderOf(reshape.operand(0))); now && keeps(*now)) return {};
+  if (state.Known(reshape.operand(0))) {
+    if (const auto now = OrderThroughReshape(from, to, state.OrderOf(reshape.operand(0))); now && keeps(*now)) return {};
+  }
   // Padded, of the side that has more dimensions.
   const bool cuts = SizedDims(to).size() >= SizedDims(from).size();
   const auto padded = [&] { return PaddedElements(cuts ? to : from, state.tiling); };

@@ -142,6 +142,16 @@ TEST(ChipModelTest, PiecesArePutTogetherAlongLanesAndRowsAlike) {
   EXPECT_NEAR(microseconds("bf16[64,64,1024]", "bf16[64,128,1024]", 1), 183.1, 4);
 }
 
+TEST(ChipModelTest, ARemainderByAPowerOfTwoTakesBits) {
+  const auto bound = [](int by) {
+    return TimeOfRoot(absl::StrCat("f { p = s32[1024,1024] parameter(0) c = s32[] constant(", by, R"() b = s32[1024,1024] broadcast(c), dimensions={}
+      m = s32[1024,1024] remainder(p, b) n = s32[1024,1024] add(m, p) o = s32[1024,1024] remainder(n, b) ROOT r = s32[1024,1024] add(o, p) }
+      ENTRY main { x = s32[1024,1024] parameter(0) ROOT y = s32[1024,1024] fusion(x), kind=kLoop, calls=f })")).bound;
+  };
+  EXPECT_EQ(bound(8), Bound::kMemory);
+  EXPECT_EQ(bound(7), Bound::kVector);
+}
+
 TEST(ChipModelTest, RowsOfNarrowTilesAreSummedOneByOne) {
   EXPECT_NEAR(static_cast<double>(TimeOfRoot(R"(s { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
     ENTRY main { x = f32[16,64,2,128] parameter(0) z = f32[] constant(0)

@@ -90,12 +90,12 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
 }
 
 // When nobody had looked at them: 5.4 % in the median, 38 % in the 90th percentile, 166 % at worst.
-TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndTwentyInTheNinetiethPercentile) {
+TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndSeventeenInTheNinetiethPercentile) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/recent", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 46);
-  EXPECT_LE(Summarize(programs).median, 0.05);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.2);
+  EXPECT_LE(Summarize(programs).median, 0.044);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.17);
   EXPECT_LE(Summarize(programs).worst, 0.39);
 }
 

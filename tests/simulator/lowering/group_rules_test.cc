@@ -586,5 +586,37 @@ TEST(GroupRulesTest, APieceOfAPieceIsOfTheWhole) {
   EXPECT_EQ(Groups(program).size(), 1u);
 }
 
+TEST(GroupRulesTest, BothHalvesMadeFromHalvesAreWrittenToTheirPlaces) {
+  const char* program = R"( x = f32[64,512] parameter(0)
+      a = f32[64,256] slice(x), slice={[0:64], [0:256]}
+      b = f32[64,256] slice(x), slice={[0:64], [256:512]}
+      s = f32[64,256] add(a, b)
+      d = f32[64,256] subtract(a, b)
+      ROOT c = f32[64,512] concatenate(s, d), dimensions={1} )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 1u);
+  // Of pieces of several arrays that are put together none has its place.
+  EXPECT_EQ(Groups(R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+    s = f32[64,256] add(x, y)
+    d = f32[64,256] subtract(x, y)
+    ROOT c = f32[64,512] concatenate(s, d), dimensions={1} )").size(),
+            2u);
+}
+
+TEST(GroupRulesTest, ElementsAreRepeatedWhereTheirReshapeMovesNothing) {
+  const auto program = [](int images, int side, int features) {
+    return absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", features, "] parameter(0) b = f32[", images, ",", side, ",3,", side, ",3,",
+                        features, "] broadcast(x), dimensions={0,1,3,5} ROOT r = f32[", images, ",", 3 * side, ",", 3 * side, ",", features,
+                        "] reshape(b)");
+  };
+  ExpectSameValues(program(9, 4, 5));
+  // Copied as they are repeated; then turned into the order of a result.
+  EXPECT_THAT(Groups(program(8, 24, 100)), ElementsAre("loop", "copy"));
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(8, 24, 100)));
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() == Opcode::kBroadcast) EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
+  }
+}
+
 }  // namespace
 }  // namespace toroid
