@@ -15,6 +15,12 @@ namespace {
 
 bool HasDimension(const Shape& shape, int64_t d) { return d >= 0 && d < shape.rank(); }
 
+// The caller's, or cut from that: copied for whoever meets it.
+bool IsOfArgument(const Instruction* value) {
+  while (value->opcode() == Opcode::kSlice || value->opcode() == Opcode::kConvert) value = value->operand(0);
+  return value->opcode() == Opcode::kParameter;
+}
+
 }  // namespace
 
 bool WantsDenseOperands(const Instruction& op) {
@@ -54,7 +60,7 @@ Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling&
   return otherwise;
 }
 
-Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_cuts) {
+Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_window) {
   // What follows, with the dimension of each that a dimension of `value` became; nearest first.
   struct Place {
     const Instruction* op;
@@ -80,7 +86,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
     const Place place = todo[next];
     if (place.op->index() >= state.n) continue;
     bool over_first = false, over_second = false;
-    if (place.op == state.computation.root() && nearest.empty() && !for_cuts) {
+    if (place.op == state.computation.root() && nearest.empty() && !for_window) {
       nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
     }
     for (const Instruction* user : state.users.users(*place.op)) {
@@ -95,7 +101,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
         if (!found.empty()) return found;
       } else if (user->opcode() == Opcode::kTuple && user == state.computation.root()) {
-        if (nearest.empty() && !for_cuts) nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+        if (nearest.empty() && !for_window) nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
       } else if (user->opcode() == Opcode::kTranspose) {
         Place further{user, {}};
         for (const int64_t d : place.dims) {
@@ -131,13 +137,13 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;
           if (state.IsFlexible(operand)) continue;
-          if (nearest.empty() && !for_cuts) nearest = as_in(place, state.OrderOf(operand));
+          if (nearest.empty() && !(for_window && IsOfArgument(operand))) nearest = as_in(place, state.OrderOf(operand));
         }
         todo.push_back({user, place.dims});
       }
     }
     // Rows are added faster than lanes, but not if they fill few of them.
-    if (nearest.empty() && over_first && !over_second && fills(pair[1]) && !for_cuts) nearest = {pair[1], pair[0]};
+    if (nearest.empty() && over_first && !over_second && fills(pair[1]) && !for_window) nearest = {pair[1], pair[0]};
   }
   return nearest.empty() ? pair : nearest;
 }
