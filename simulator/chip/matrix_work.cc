@@ -116,6 +116,19 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
   // Of features that fill whole tiles and a part, by rows of the kernel: one position less passes the whole tiles, as its neighbours' rest
   // comes along; rests of half a tile at most pass by two.
+  // Nothing passes together whose results fill fewer lanes than it does. Halves of a tile pass by two, whatever row they are of. Units
+  // that have results of their own share an odd half: whole tiles for half of the results take as long.
+  if (along_lanes && positions > 1 && !is_gradient && dilation == 1 && positions * std::max(1.0, images) <= work.m) {
+    if (work.n < std::min(inputs, tile)) {
+      work.k = positions * RoundUp(inputs, tile);
+      return work;
+    }
+    if (2 * inputs == tile) {
+      work.k = (work.n > tile ? positions : std::ceil(positions / 2)) * tile;
+      if (work.n > tile) work.n /= 2;
+      return work;
+    }
+  }
   if (along_lanes && positions > 1 && !is_gradient && dilation == 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), whole = std::floor(inputs / tile), rest = inputs - whole * tile;
     if (whole > 0 && rest > 0 && row > 1) {
