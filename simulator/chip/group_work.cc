@@ -66,6 +66,7 @@ class Accountant {
   const Tiling tiling_;
   GroupWork* work_;
   bool is_alone_ = false;    // No fusion: operands are other instructions.
+  bool turns_ = false;       // A copy that rounds, in which lanes move: it passes registers tile by tile.
   double space_ = 0;         // Elements.
   double registers_ = 0;     // The same in registers.
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
@@ -264,7 +265,7 @@ void Accountant::Finish() {
   }
   work_->registers = registers_;
   const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
-  if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * (space_ - widest_result_);
+  if (widest_result_ < space_ && !reduced_away && !turns_) work_->spill_bytes = 4 * (space_ - widest_result_);
 }
 
 void Accountant::Fusion(const Computation& inside) {
@@ -367,6 +368,10 @@ void Accountant::Fusion(const Computation& inside) {
 
 void Accountant::Single(const Instruction& op) {
   is_alone_ = true;
+  if (op.opcode() == Opcode::kConvert || op.opcode() == Opcode::kCopy) {
+    const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+    turns_ = !before.empty() && !after.empty() && before[0] != after[0];
+  }
   work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose;
   if (IsMadeInPlace(op)) {
     // What nobody makes is copied.
