@@ -11,6 +11,7 @@
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
@@ -20,6 +21,8 @@ constexpr int kLongestEpilogue = 48;
 // A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
 // MB that windows have.
 constexpr double kNestedElements = 2.9e6;
+// Rows of a tile.
+constexpr int64_t kWholeRows = 8;
 
 }  // namespace
 
@@ -99,15 +102,31 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   if (dot->opcode() == Opcode::kDot) taken_[best->index()] = std::move(members);
 }
 
+// Its lanes are the only free dimension of the right operand, and its rows those of the left operand.
+bool ProductGroups::KeepsRows(const Instruction& dot) {
+  const DotView view(dot);
+  const Shape& lhs = dot.operand(0)->shape();
+  Dims free;  // Of the left operand, in the order of the result.
+  for (int64_t d = 0; d < lhs.rank(); ++d) {
+    if (!absl::c_linear_search(view.lhs_batch(), d) && !absl::c_linear_search(view.lhs_contracting(), d)) free.push_back(d);
+  }
+  const Dims order = PhysicalOrder(dot.shape()), from = PhysicalOrder(lhs);
+  const int64_t batch = static_cast<int64_t>(view.lhs_batch().size()), rows = order.size() < 2 ? -1 : order[1] - batch;
+  if (rows < 0 || rows >= static_cast<int64_t>(free.size()) || batch + static_cast<int64_t>(free.size()) + 1 != dot.shape().rank()) return false;
+  return order[0] + 1 == dot.shape().rank() && from.size() > 1 && from[1] == free[rows];
+}
+
 // Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the inner
 // one windows are cut at no cost.
 bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const {
   const DotView in(*inner[0]), out(outer);
   const Shape &own = outer.operand(side)->shape(), &other = outer.operand(1 - side)->shape();
-  // Rows, columns and one more dimension; under a batch no more.
+  // Rows, columns and one more dimension, two where rows fill tiles; under a batch no more.
   int64_t sized = 0;
   for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
-  if (sized > (in.lhs_batch().empty() ? 3 : 2)) return false;
+  const Dims order = PhysicalOrder(inner[0]->shape());
+  const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % kWholeRows == 0;
+  if (sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2)) return false;
   // Dimensions of the operand as those of what the inner one makes.
   Dims dims(own.rank());
   for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
@@ -128,6 +147,8 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   }
   const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
   const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
+  // Of images only features pass, in the rows in which they come.
+  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0]))) return false;
   double rows = 1, contracted = 1, bound = 1;
   for (int64_t d = 0; d < own.rank(); ++d) {
     const auto size = static_cast<double>(own.dim(d));
