@@ -18,6 +18,14 @@ constexpr uint64_t kForResults = 1;
 constexpr int kMaxProducts = 31;
 uint64_t ForOperand(int product, int side) { return uint64_t{2} << (2 * product + side); }
 
+// Of what a convolution slides over, the share that is read: of a kernel of one row only the rows on which it stands. Along a row all
+// is read.
+double ShareRead(const Instruction& op) {
+  if (op.opcode() != Opcode::kConvolution || op.attrs().window().dimensions().empty()) return 1;
+  const auto& rows = op.attrs().window().dimensions(0);
+  return rows.size() == 1 && rows.stride() > 1 && rows.base_dilation() <= 1 ? 1 / static_cast<double>(rows.stride()) : 1;
+}
+
 class Accountant {
  public:
   Accountant(const CoreSpec& core, GroupWork* work)
@@ -357,6 +365,7 @@ void Accountant::Fusion(const Computation& inside) {
       }
     }
   }
+  for (size_t p = 0; p < matrix_ops.size(); ++p) work_->products[p].lhs_bytes *= ShareRead(*matrix_ops[p]);
   int arithmetic = 0;
   for (const auto& op : inside.instructions()) {
     arithmetic += op->opcode() == Opcode::kReduce || op->opcode() == Opcode::kBroadcast ||
@@ -399,7 +408,7 @@ void Accountant::Single(const Instruction& op) {
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == op.operand(k);
     const double bytes = k == 0 && picks ? Bytes(op.shape()) : again && work_->products.empty() ? 0 : Bytes(shape);
-    AddRead(bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
+    AddRead(k == 0 ? bytes * ShareRead(op) : bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
   }
   if (op.opcode() == Opcode::kScatter) {
     // Rows are read, combined and written back.
