@@ -99,8 +99,8 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
     work.k = positions * inputs;
     const Dims made = PhysicalOrder(result);
-    if (!made.empty() && made[0] == view.output_batch()) {
-      // Images stay along lanes: features pass, place by place.
+    if (!made.empty() && made[0] == view.output_batch() && 2 * images >= tile) {
+      // Images fill lanes and stay there: features pass, place by place.
       work.m = places * features;
       work.n = images;
     } else {

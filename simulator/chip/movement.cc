@@ -1,6 +1,7 @@
 #include "simulator/chip/movement.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hlo/ir/attribute_views.h"
 #include "simulator/lowering/tiling.h"
@@ -32,10 +33,18 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   const auto tiles = [&](const Shape& shape, const Dims& order) {
     return PaddedElements(shape, tiling) / static_cast<double>(rows_of_tile(order) * tiling.lanes);
   };
+  // A tile for each row, if its rows are said to be along a dimension of one element.
+  const auto written = [&](const Dims& order) {
+    const Dims named = to.MinorToMajor();
+    const bool alone = op.opcode() != Opcode::kTranspose && to.dim(named[1]) == 1 && named[0] != to.rank() - 1 && to.dim(named[0]) > 1;
+    if (!alone) return tiles(to, order);
+    const auto lanes = static_cast<double>(to.dim(named[0]));
+    return static_cast<double>(to.NumElements()) / lanes * std::ceil(lanes / static_cast<double>(tiling.lanes));
+  };
   if (before[0] != after[0]) {
     const double leaves = before[0] == after[1] ? 0 : core.movement().regroup_cycles();
     return (core.movement().transpose_cycles() + leaves) * tiles(from, before) +
-           core.movement().transpose_cycles() * tiles(to, after);
+           core.movement().transpose_cycles() * written(after);
   }
   // Rows of small tiles move one by one.
   const bool to_small = rows_of_tile(after) < tiling.sublanes;

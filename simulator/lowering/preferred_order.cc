@@ -199,8 +199,8 @@ Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tili
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
   if (shape.dim(batch) == 1) return order;
-  // One feature is no rows: images go along lanes.
-  if (shape.dim(features) == 1) return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch}) : order;
+  // One feature: images go along lanes, a tile for each place.
+  if (shape.dim(features) == 1) return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
   const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
   return few ? OrderFrom(shape, {batch, features}) : OrderFrom(shape, {features, batch});
 }
