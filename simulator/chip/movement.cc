@@ -24,7 +24,7 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
       d = permutation[d];
     }
   }
-  if (before.size() != after.size() || before.size() < 2 || before == after) return 0;
+  if (before.size() != after.size() || before.size() < 2 || (before == after && op.opcode() != Opcode::kCopy)) return 0;
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   // The operand's extents in the order of the dimensions of each side.
   const auto rows_of_tile = [&](const Dims& order) {

@@ -159,7 +159,11 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     if (is_batch || is_contracted) bound *= size;
     if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
   }
-  if (bound == 0) return false;
+  // Of a batch alone, as where heads are mixed, nothing is left to pass.
+  const bool is_batch_alone = !contracting.empty() && absl::c_all_of(contracting, [&](int64_t d) {
+    return dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
+  });
+  if (bound == 0 || is_batch_alone) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
