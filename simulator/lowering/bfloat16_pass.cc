@@ -52,7 +52,7 @@ Instruction* Rounded(Instruction* value) {
   return convert;
 }
 
-// A product, or what is made elementwise of one for nobody else.
+// A product, or what is made elementwise of one that is read so alone.
 bool IsOfProduct(const Instruction& value, const UserMap& users) {
   constexpr int kMostSteps = 64;
   std::vector<const Instruction*> todo = {&value};
@@ -60,7 +60,9 @@ bool IsOfProduct(const Instruction& value, const UserMap& users) {
     if (RoundsOperands(*todo[next])) return true;
     if (!IsElementwise(*todo[next])) continue;
     for (const Instruction* operand : todo[next]->operands()) {
-      if (operand->shape().dims() == value.shape().dims() && users.users(*operand).size() == 1) todo.push_back(operand);
+      const auto readers = users.users(*operand);
+      const bool is_inside = std::all_of(readers.begin(), readers.end(), [](const Instruction* reader) { return IsElementwise(*reader); });
+      if (operand->shape().dims() == value.shape().dims() && is_inside) todo.push_back(operand);
     }
   }
   return false;
