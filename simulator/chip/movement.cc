@@ -9,6 +9,10 @@
 namespace toroid {
 namespace {
 
+// Seen in Google's compiler for TPU v3: [b, m, n] takes 20.1 cycles a tile in the median, 21.5 if both are as long.
+constexpr int64_t kLargeSide = 768;
+constexpr double kMoreForLarge = 1.07;
+
 double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   if (op.num_operands() == 0) return 0;
   const Shape& from = op.operand(0)->shape();
@@ -43,8 +47,10 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   };
   if (before[0] != after[0]) {
     const double leaves = before[0] == after[1] ? 0 : core.movement().regroup_cycles();
-    return (core.movement().transpose_cycles() + leaves) * tiles(from, before) +
-           core.movement().transpose_cycles() * written(after);
+    // Of large matrices windows hold less, as they are cut along both sides.
+    const bool is_large = std::min(from.dim(before[0]), from.dim(after[0])) >= kLargeSide;
+    const double each = core.movement().transpose_cycles() * (is_large ? kMoreForLarge : 1);
+    return (each + leaves) * tiles(from, before) + each * written(after);
   }
   // Rows of small tiles move one by one.
   const bool to_small = rows_of_tile(after) < tiling.sublanes;
