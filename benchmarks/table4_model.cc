@@ -16,6 +16,7 @@
 #include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/machines/machine.h"
+#include "simulator/stages/place_devices.h"
 #include "simulator/stages/simulate.h"
 
 namespace toroid {
@@ -126,8 +127,9 @@ absl::StatusOr<Table4Point> Simulated(const Program& program, int64_t cores, std
   partition_options.windowed_einsum_bytes = INT64_MAX;  // The paper's rows gather.
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, partition_options));
   SimulationOptions options;
-  ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrCat("tpu-v3-", cores)));
+  ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrCat("tpu-v3-", cores), Rates::kMeasured));
   options.keep_timeline = true;
+  ASSIGN_OR_RETURN(options.core_of_device, PlaceDevices("topology", *partitioned.module, options.machine));
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
   const Prediction& prediction = simulation.prediction;
   if (prediction.memory.peak > prediction.memory.capacity) {

@@ -28,8 +28,8 @@ constexpr double kTolerance = 0.1;
 constexpr char kReasons[] = R"(
 Why the dispatch einsum's compute grows: what it sends has 4096 / E slots an expert, 2 at E = 2048, where copies of rows of two
 take tiles of eight; the product itself takes as long at any D. GShard measured more: its gate einsums take 2.1 times as long at
-2048 experts as at 128 (figure 8), an exponent of 0.27. Why halos do: devices are placed in row-major order, so that the one at
-the end of a row of chips has its next at the beginning of the following row.
+2048 experts as at 128 (figure 8), an exponent of 0.27. Devices are placed as --device_assignment=topology does: for halos neighbours beside each other,
+where row-major order has an exponent of 0.10.
 )";
 
 // Without a sign before 0.00.

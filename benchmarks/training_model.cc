@@ -80,7 +80,7 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   options.adafactor.replicated_slots = program.replicated_slots;
   options.remat = remat;
   SimulationOptions simulation_options;
-  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(absl::StrCat("tpu-v3-", config.devices)));
+  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(absl::StrCat("tpu-v3-", config.devices), Rates::kMeasured));
   ASSIGN_OR_RETURN(const auto costs, MachineCostModel::Create(simulation_options.machine));
   options.memory_fit = FitOnMachine(simulation_options.machine, *costs);
   const Stopwatch watch;

@@ -130,7 +130,7 @@ absl::Status RunSmall(const Request& request) {
 
 absl::Status PredictFullSize(const Request& request) {
   SimulationOptions options;
-  ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrFormat("tpu-v3-%d", request.cores)));
+  ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrFormat("tpu-v3-%d", request.cores), Rates::kMeasured));
   std::string simulated_on, breakdowns;
   std::vector<std::vector<std::string>> rows = {{"tiles", "step", "communication", "permutes", "sent", "if gathered", "memory"}};
   for (const std::string& text : request.full_tiles) {

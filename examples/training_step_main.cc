@@ -58,7 +58,7 @@ absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig*
   TrainingOptions options;
   ASSIGN_OR_RETURN(options.remat, ParseRemat(request.remat));
   options.adafactor.replicated_slots = request.replicated_slots;
-  ASSIGN_OR_RETURN(*machine, LoadMachine(absl::StrFormat("tpu-v3-%d", config->devices)));
+  ASSIGN_OR_RETURN(*machine, LoadMachine(absl::StrFormat("tpu-v3-%d", config->devices), Rates::kMeasured));
   return options.remat == Remat::kFit ? BuildFitting(*config, options, *machine) : BuildTrainingStep(*config, options);
 }
 

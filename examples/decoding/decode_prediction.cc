@@ -30,7 +30,7 @@ absl::StatusOr<DecodePrediction> PredictDecoding(const DecodePredictionOptions& 
   result.machine = absl::StrCat("tpu-v3-", config.devices);
 
   SimulationOptions simulation_options;
-  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(result.machine));
+  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(result.machine, Rates::kMeasured));
   Stopwatch watch;
   ASSIGN_OR_RETURN(const DecodeStep step, BuildDecodeStep(config, decode));
   result.build_seconds = watch.Seconds();

@@ -48,22 +48,23 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
   GroupTime time;
   if (work == GroupWork()) return time;
   const MemorySpec& memory = core_.memory();
-  const double stream = memory.bytes_per_second() * memory.stream_efficiency() / core_.clock_hertz();
+  const double out_cycles = (work.bytes - work.written_bytes) / StreamRate(core_) + (work.written_bytes + work.spill_bytes) / WriteRate(core_);
   const double slots = static_cast<double>(std::max<int64_t>(1, core_.vector().slots()));
   double cycles = core_.group_cycles();
-  double matrix = 0, vector = 0, bytes = 0, movement = work.movement_cycles;
+  double matrix = 0, vector = 0, bytes = 0, moved = 0, movement = work.movement_cycles;
   const double transfers = work.rows * core_.movement().row_transfer_cycles();
   if (work.products.empty()) {
     bytes = work.bytes + work.spill_bytes;
+    moved = out_cycles;
     vector = work.slots / slots + core_.vector().cycles_per_register() * work.registers +
              core_.vector().access_cycles() * work.accesses;
     const double window = static_cast<double>(work.single ? memory.single_window_bytes() : memory.window_bytes());
     // The small windows of a lone op are packed before the next one is loaded.
-    const double passed = work.single ? std::max(bytes / stream, vector) + work.packing_cycles
-                                      : std::max(bytes / stream, vector + work.packing_cycles);
+    const double passed =
+        work.single ? std::max(moved, vector) + work.packing_cycles : std::max(moved, vector + work.packing_cycles);
     cycles += std::max({passed, movement, transfers});
     // Half of the windows are worked on while the others move: the work on the last ones is not hidden.
-    if (!work.single && bytes / stream > vector) cycles += vector / (2 * std::max(1.0, bytes / window));
+    if (!work.single && moved > vector) cycles += vector / (2 * std::max(1.0, bytes / window));
     if (bytes > window) cycles += memory.window_cycles() * bytes / window;
   } else {
     cycles += core_.matrix().fill_cycles();
@@ -72,18 +73,20 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     const double out_slots = work.slots > 0 ? work.slots + slots * passes : 0;
     for (size_t p = 0; p < work.products.size(); ++p) {
       // The outermost product stands first: it has the results of the group.
-      const WindowedTime windows = TimeInWindows(work.products[p], p == 0 ? work.bytes + work.spill_bytes : 0,
-                                                 p == 0 ? out_slots : work.products[p].out_slots, core_);
+      const ProductResults results = p == 0 ? ProductResults{work.bytes + work.spill_bytes, out_cycles, out_slots}
+                                            : ProductResults{0, 0, work.products[p].out_slots};
+      const WindowedTime windows = TimeInWindows(work.products[p], results, core_);
       cycles += windows.cycles;
       time.product_cycles.push_back(windows.cycles);
       matrix += windows.matrix;
       vector += windows.vector;
-      bytes += windows.memory * stream;
+      moved += windows.memory;
+      bytes += windows.bytes;
     }
     cycles += movement + work.packing_cycles;
   }
   time.picoseconds = static_cast<int64_t>(std::min(cycles / core_.clock_hertz() * kPicosecondsPerSecond, 4e18));
-  time.bound = BoundOf(cycles, matrix, vector, bytes / stream, std::max(movement, transfers));
+  time.bound = BoundOf(cycles, matrix, vector, moved, std::max(movement, transfers));
   time.flops = work.matrix_flops + work.vector_flops;
   time.bytes = bytes;
   const double vector_peak =

@@ -54,6 +54,10 @@ class Accountant {
   // Each operand of the group that the op reads is loaded for it.
   void AddLoads(const Instruction& op, uint64_t made_for);
   void AddRead(double bytes, uint64_t made_for);
+  void AddWritten(double bytes) {
+    work_->bytes += bytes;
+    work_->written_bytes += bytes;
+  }
   double BytesBesideOperands(const Instruction& concatenate) const;
   void AddResult(const Instruction& result);
   // Of arrays as they lie in memory, or are of such sizes: what is but between has whole tiles.
@@ -129,7 +133,7 @@ void Accountant::AddResult(const Instruction& result) {
   if (!result.shape().IsArray()) return;
   const bool updates = result.opcode() == Opcode::kDynamicUpdateSlice && result.num_operands() > 1;
   const Shape& shape = updates ? result.operand(1)->shape() : result.shape();
-  work_->bytes += Bytes(shape);
+  AddWritten(Bytes(shape));
   work_->accesses += Registers(shape);
   const double elements = PaddedElements(shape, tiling_);
   largest_result_ = std::max(largest_result_, elements);
@@ -185,23 +189,18 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
         }
         const bool is_made = IsElementwise(*from);
         const DataMovementSpec& movement = core_.movement();
-        work_->movement_cycles +=
-            (movement.window_sum_cycles() + (is_made ? 0 : movement.window_load_cycles())) * Registers(shape);
+        work_->movement_cycles += (movement.window_element_cycles() * WindowElements(op) +
+                                   (is_made ? 0 : movement.window_load_cycles())) *
+                                  Registers(shape);
         return;
       }
-      double window = 1;
-      const WindowView view(op);
-      for (int i = 0; i < view.rank(); ++i) window *= static_cast<double>(std::max<int64_t>(view[i].size, 1));
       if (op.shape().IsArray()) WorkOn(op.shape());
-      AddSlots(SlotsOf(op, core_.vector().slots_of()) * window * Registers(op.shape()), made_for);
+      AddSlots(SlotsOf(op, core_.vector().slots_of()) * WindowElements(op) * Registers(op.shape()), made_for);
       return;
     }
     case Opcode::kSelectAndScatter: {
       if (op.num_operands() < 2) return;
-      double window = 1;
-      const WindowView view(op);
-      for (int i = 0; i < view.rank(); ++i) window *= static_cast<double>(std::max<int64_t>(view[i].size, 1));
-      AddSlots(2 * core_.vector().slots_of().simple() * window * Registers(op.operand(1)->shape()), made_for);
+      AddSlots(2 * core_.vector().slots_of().simple() * WindowElements(op) * Registers(op.operand(1)->shape()), made_for);
       return;
     }
     case Opcode::kConcatenate: {
@@ -386,7 +385,10 @@ void Accountant::Single(const Instruction& op) {
     // What nobody makes is copied.
     for (const Instruction* operand : op.operands()) {
       while (operand->opcode() == Opcode::kBitcast || operand->opcode() == Opcode::kReshape) operand = operand->operand(0);
-      if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) work_->bytes += 2 * Bytes(operand->shape());
+      if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) {
+        AddRead(Bytes(operand->shape()), kForResults);
+        AddWritten(Bytes(operand->shape()));
+      }
     }
     return;
   }
@@ -412,12 +414,16 @@ void Accountant::Single(const Instruction& op) {
   }
   if (op.opcode() == Opcode::kScatter) {
     // Rows are read, combined and written back.
-    work_->bytes += op.num_operands() > 2 ? 2 * Bytes(op.operand(op.num_operands() - 1)->shape()) : 0;
+    if (op.num_operands() > 2) {
+      const double bytes = Bytes(op.operand(op.num_operands() - 1)->shape());
+      AddRead(bytes, kForResults);
+      AddWritten(bytes);
+    }
     return;
   }
   if (op.shape().IsTuple()) {
     for (const Shape& element : op.shape().tuple_shapes()) {
-      work_->bytes += Bytes(element);
+      AddWritten(Bytes(element));
       if (element.IsArray()) {
         widest_result_ = std::max(widest_result_, PaddedElements(element, tiling_));
         WorkOn(element);

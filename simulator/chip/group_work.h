@@ -19,6 +19,8 @@ struct GroupWork {
   std::vector<MatrixWork> products;
   // Read and written, but for what products read to make their operands.
   double bytes = 0;
+  // Of them those that are written.
+  double written_bytes = 0;
   // Elements passed through registers beyond that, as 4-byte words: a group that writes no 32-bit array as large as
   // what it works on keeps one anyway.
   double spill_bytes = 0;
@@ -40,7 +42,7 @@ struct GroupWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const GroupWork& w) {
-    return H::combine(std::move(h), w.products, w.bytes, w.spill_bytes, w.slots, w.registers, w.accesses, w.movement_cycles, w.packing_cycles, w.rows,
+    return H::combine(std::move(h), w.products, w.bytes, w.written_bytes, w.spill_bytes, w.slots, w.registers, w.accesses, w.movement_cycles, w.packing_cycles, w.rows,
                       w.single, w.matrix_flops, w.vector_flops, w.ideal_bytes);
   }
   bool operator==(const GroupWork&) const = default;

@@ -252,8 +252,17 @@ double MatrixCycles(const MatrixWork& work, const CoreSpec& core) {
   return Cycles(work, work.batch, work.m, work.k, work.n, core);
 }
 
-WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_slots, const CoreSpec& core) {
-  const double stream = core.memory().bytes_per_second() * core.memory().stream_efficiency() / core.clock_hertz();
+double StreamRate(const CoreSpec& core) {
+  return core.memory().bytes_per_second() * core.memory().stream_efficiency() / core.clock_hertz();
+}
+
+double WriteRate(const CoreSpec& core) {
+  const double share = core.memory().write_efficiency();
+  return share > 0 ? core.memory().bytes_per_second() * share / core.clock_hertz() : StreamRate(core);
+}
+
+WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results, const CoreSpec& core) {
+  const double stream = StreamRate(core);
   const double slots = static_cast<double>(std::max<int64_t>(1, core.vector().slots()));
   const double budget = static_cast<double>(core.memory().window_budget_bytes());
   const double tile = static_cast<double>(core.matrix().tile());
@@ -270,23 +279,24 @@ WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_
         for (const double nk : k_cuts) {
           const double np = std::min(nm, work.positions);
           const double a = work.lhs_bytes / (nb * nm * nk), b = work.rhs_bytes / (nb * nn * nk * np),
-                       o = out_bytes / (nb * nm * nn);
+                       o = results.bytes / (nb * nm * nn);
           // Nothing fits: the cuts that come nearest.
           const double excess = std::max(0.0, 2 * (a + b + o) - budget);
           if (excess > best_excess) continue;
           const double windows = nb * nn * nm * nk;
           const double lhs_reads = nm * nk == 1 ? 1 : nn, rhs_reads = nk == 1 ? 1 : nm / np;
-          const double memory = (work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads + out_bytes) / stream;
-          const double vector = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + out_slots) / slots;
+          const double read = work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads;
+          const double memory = read / stream + results.cycles;
+          const double vector = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + results.slots) / slots;
           const double matrix =
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
           const double core_cycles = std::max(matrix, vector) + exposed * std::min(matrix, vector);
           const double busiest = std::max(core_cycles, memory);
           const double cycles = (a + b) / stream + busiest * (windows - 1) / windows +
-                                core_cycles / windows + o / stream + windows * core.matrix().window_cycles();
+                                core_cycles / windows + results.cycles / (nb * nm * nn) + windows * core.matrix().window_cycles();
           if (excess == best_excess && cycles >= best.cycles) continue;
           best_excess = excess;
-          best = {cycles, matrix, vector, memory};
+          best = {cycles, matrix, vector, memory, read + results.bytes};
         }
       }
     }

@@ -66,23 +66,32 @@ double SumAccesses(const Instruction& outer);
 // where the numbers are the sublanes of the vector unit and the tile of the matrix unit.
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core);
 
+// The result of a product and everything that is done to it in its group: what passes memory, the cycles in which it does, and vector
+// instructions, in registers.
+struct ProductResults {
+  double bytes = 0, cycles = 0, slots = 0;
+};
+
 // What a group around a product takes, in cycles.
 struct WindowedTime {
   double cycles = 0;
-  // Of all windows: in matrix units, vector unit, memory.
-  double matrix = 0, vector = 0, memory = 0;
+  // Of all windows: in matrix units, vector unit, memory; and what passes memory.
+  double matrix = 0, vector = 0, memory = 0, bytes = 0;
 };
+
+// Bytes per cycle of a long stream that is read, and of one that is written.
+double StreamRate(const CoreSpec& core);
+double WriteRate(const CoreSpec& core);
 
 // The operands and the result do not fit into on-chip memory at once: batch, n, m, k (outermost first) are cut into
 // N = nb nn nm nk windows, of which one is worked on while the next is loaded and the one before stored. Of the cuts that
 // fit into the budget, twice over, the fastest:
-//   T = (a + b) / s + (N - 1) max(U, D per window) + U per window + o / s + N window_cycles
+//   T = (a + b) / s + (N - 1) max(U, D per window) + U per window + O + N window_cycles
 //   U = max(C, V) + exposed_vector_share x min(C, V)
-// a, b, o: bytes of a window of left operand, right operand, result; s bytes per cycle of memory. The left operand is
+// a, b: bytes of a window of left and right operand; s bytes per cycle of memory; O cycles in which those of its result pass. The left operand is
 // read nn times unless m and k are uncut, the right one nm times if k is cut. Cuts of m that are cuts of positions of a kernel
 // cut the right operand as well.
-// `out_bytes`, `out_slots`: of the result and everything that is done to it in the group.
-WindowedTime TimeInWindows(const MatrixWork& work, double out_bytes, double out_slots, const CoreSpec& core);
+WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results, const CoreSpec& core);
 
 }  // namespace toroid
 

@@ -101,6 +101,13 @@ double NarrowTileCycles(const Instruction& op, const CoreSpec& core) {
   return narrow ? core.movement().narrow_tile_cycles() * TilesOf(shape, tiling) : 0;
 }
 
+double WindowElements(const Instruction& op) {
+  double elements = 1;
+  const WindowView window(op);
+  for (int i = 0; i < window.rank(); ++i) elements *= static_cast<double>(std::max<int64_t>(window[i].size, 1));
+  return elements;
+}
+
 bool IsRunningFold(const Instruction& reduce_window) {
   const WindowView window(reduce_window);
   int folded = 0;

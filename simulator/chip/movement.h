@@ -23,6 +23,9 @@ double NarrowTileCycles(const Instruction& op, const CoreSpec& core);
 // A reduce-window whose result at i folds the elements up to i, or from i on: a cumulative sum.
 bool IsRunningFold(const Instruction& reduce_window);
 
+// Elements of a window, holes left out.
+double WindowElements(const Instruction& op);
+
 }  // namespace toroid
 
 #endif  // TOROID_SIMULATOR_CHIP_MOVEMENT_H_

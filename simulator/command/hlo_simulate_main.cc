@@ -1,5 +1,6 @@
 // hlo-simulate: predicts time and memory of an HLO program on a slice of a pod.
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -63,6 +64,12 @@ int main(int argc, char** argv) {
   app.add_option("IN", command.input, "The module, - for standard input")->required();
   app.add_option("--machine", command.machine,
                  "Slice, or FILE or FILE:SLICE; default: the smallest TPU v3 slice with a core for each device");
+  app.add_option("--rates", command.rates,
+                 "Whose times of groups: those that Google's compiler estimates, or, where the machine was measured and they "
+                 "do not hold, as measured")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, toroid::Rates>{{"compiler", toroid::Rates::kCompiler},
+                                                                               {"measured", toroid::Rates::kMeasured}}))
+      ->option_text("compiler|measured [compiler]");
   toroid::AddPartitionFlags(app, &options);
   app.add_option("--shard", command.request.shardings, "NAME=SHARDING, as for hlo-partition")
       ->type_name("NAME=SHARDING")->expected(1)->multi_option_policy(take_all);

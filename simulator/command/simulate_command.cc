@@ -66,6 +66,7 @@ class Run {
     SimulationOptions options;
     ASSIGN_OR_RETURN(options.machine,
                      command_.machine.empty() ? DefaultMachine(DevicesOf(*module)) : LoadMachine(command_.machine));
+    UseRates(command_.rates, &options.machine);
     RETURN_IF_ERROR(SetParameters(command_.parameters, &options.machine.family));
     ASSIGN_OR_RETURN(options.core_of_device, PlaceDevices(command_.device_assignment, *module, options.machine));
     options.schedule = command_.schedule;

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
+#include "simulator/machines/machine.h"
 #include "simulator/schedule/schedule.h"
 
 namespace toroid {
@@ -29,6 +30,7 @@ using PartitionForSimulation =
 struct SimulateCommand {
   std::string input;
   std::string machine;  // Empty: the smallest TPU v3 slice with a core for each device.
+  Rates rates = Rates::kCompiler;
   PartitionRequest request;
   std::string device_assignment = "row-major";  // "topology", "best", or a file of core numbers.
   ScheduleOptions schedule;

@@ -50,7 +50,9 @@ bool IsNumber(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE || field.cpp_type() == FieldDescriptor::CPPTYPE_INT64;
 }
 
-// Calls `visit` for every number under `message`, those that are not set as 0.
+constexpr char kMeasured[] = "measured";
+
+// Calls `visit` for every number under `message`, those that are not set as 0; of what was measured only those that are set.
 void ForEachNumber(Message* message, const std::string& prefix, const std::function<void(const Number&)>& visit) {
   const google::protobuf::Reflection& reflection = *message->GetReflection();
   for (int f = 0; f < message->GetDescriptor()->field_count(); ++f) {
@@ -60,10 +62,12 @@ void ForEachNumber(Message* message, const std::string& prefix, const std::funct
     for (int e = 0; e < elements; ++e) {
       const std::string element_path = field->is_repeated() ? absl::StrCat(path, "[", e, "]") : path;
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        if (absl::StartsWith(path, kMeasured) && !reflection.HasField(*message, field)) continue;
         Message* inner = field->is_repeated() ? reflection.MutableRepeatedMessage(message, field, e)
                                               : reflection.MutableMessage(message, field);
         ForEachNumber(inner, element_path, visit);
       } else if (IsNumber(*field)) {
+        if (absl::StartsWith(path, kMeasured) && !reflection.HasField(*message, field)) continue;
         visit({element_path, message, field, field->is_repeated() ? e : -1});
       }
     }
@@ -105,7 +109,7 @@ bool MayBeZero(const Number& number) {
   const std::string& name = number.field->name();
   const bool is_cost = std::any_of(std::begin(kCosts), std::end(kCosts),
                                    [&](absl::string_view suffix) { return absl::EndsWith(name, suffix); });
-  return is_cost || name == "chip" || name == "axis" || absl::StartsWith(number.path, "network.router.") ||
+  return is_cost || name == "write_efficiency" || name == "chip" || name == "axis" || absl::StartsWith(number.path, "network.router.") ||
          absl::StrContains(number.path, ".slots_of.");
 }
 
@@ -181,6 +185,27 @@ absl::StatusOr<Number> FindNumber(absl::string_view path, MachineFamily* family)
   return absl::NotFoundError(absl::StrCat("a machine has no parameter ", path, DidYouMean(path, paths)));
 }
 
+absl::StatusOr<Machine> FindMachine(const std::string& name) {
+  for (const BuiltInFile& file : kBuiltIn) {
+    ASSIGN_OR_RETURN(const MachineFamily family, ParseFamily(file.text, file.name));
+    for (const SliceSpec& slice : family.slices()) {
+      if (slice.name() == name) return Machine{family, slice};
+    }
+  }
+  absl::StatusOr<std::string> text = ReadFile(name);
+  if (text.ok()) return ParseMachine(*text, "", name);
+  if (const size_t colon = name.rfind(':'); colon != std::string::npos) {
+    const std::string path = name.substr(0, colon);
+    text = ReadFile(path);
+    if (text.ok()) return ParseMachine(*text, absl::string_view(name).substr(colon + 1), path);
+  }
+  // Something with a folder or a suffix was meant as a file.
+  if (absl::StrContains(name, '/') || absl::StrContains(name, '.')) return text.status();
+  const std::vector<std::string> names = BuiltInSlices();
+  return absl::NotFoundError(absl::StrCat("no machine is named ", name, DidYouMean(name, names), "; there are ",
+                                          absl::StrJoin(names, ", "), ", or give a file"));
+}
+
 }  // namespace
 
 int64_t Machine::chips() const {
@@ -204,25 +229,14 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view s
   return SliceOf(std::move(family), slice, place);
 }
 
-absl::StatusOr<Machine> LoadMachine(const std::string& name) {
-  for (const BuiltInFile& file : kBuiltIn) {
-    ASSIGN_OR_RETURN(const MachineFamily family, ParseFamily(file.text, file.name));
-    for (const SliceSpec& slice : family.slices()) {
-      if (slice.name() == name) return Machine{family, slice};
-    }
-  }
-  absl::StatusOr<std::string> text = ReadFile(name);
-  if (text.ok()) return ParseMachine(*text, "", name);
-  if (const size_t colon = name.rfind(':'); colon != std::string::npos) {
-    const std::string path = name.substr(0, colon);
-    text = ReadFile(path);
-    if (text.ok()) return ParseMachine(*text, absl::string_view(name).substr(colon + 1), path);
-  }
-  // Something with a folder or a suffix was meant as a file.
-  if (absl::StrContains(name, '/') || absl::StrContains(name, '.')) return text.status();
-  const std::vector<std::string> names = BuiltInSlices();
-  return absl::NotFoundError(absl::StrCat("no machine is named ", name, DidYouMean(name, names), "; there are ",
-                                          absl::StrJoin(names, ", "), ", or give a file"));
+void UseRates(Rates rates, Machine* machine) {
+  if (rates == Rates::kMeasured) machine->family.mutable_core()->MergeFrom(machine->family.measured());
+}
+
+absl::StatusOr<Machine> LoadMachine(const std::string& name, Rates rates) {
+  ASSIGN_OR_RETURN(Machine machine, FindMachine(name));
+  UseRates(rates, &machine);
+  return machine;
 }
 
 absl::Status SetParameter(absl::string_view path, double value, MachineFamily* family) {

@@ -16,6 +16,10 @@
 
 namespace toroid {
 
+// Which values of the core times are predicted from: those that the compiler of the machine counts on, or, where the machine was
+// measured and they do not hold, what was measured.
+enum class Rates : uint8_t { kCompiler, kMeasured };
+
 struct Machine {
   MachineFamily family;
   SliceSpec slice;
@@ -28,7 +32,10 @@ struct Machine {
 std::vector<std::string> BuiltInSlices();
 
 // Errors: kNotFound: no such slice or file, with the nearest name; those of ParseMachine.
-absl::StatusOr<Machine> LoadMachine(const std::string& name);
+absl::StatusOr<Machine> LoadMachine(const std::string& name, Rates rates = Rates::kCompiler);
+
+// Replaces values of its core by what was measured, if `rates` are those.
+void UseRates(Rates rates, Machine* machine);
 
 // `text` in the text form of MachineFamily; `slice` empty: its first; `place` is what errors begin with.
 // Errors: kInvalidArgument "PLACE:LINE:COL: what" for text that does not parse; "PLACE: FIELD ..." for a number that is

@@ -5,13 +5,15 @@
 
 namespace toroid {
 
-const CoreSpec& TpuV3Core() {
-  static const auto* core = [] {
-    const absl::StatusOr<Machine> machine = LoadMachine("tpu-v3-8");
+const CoreSpec& TpuV3Core(Rates rates) {
+  const auto load = [](Rates of) {
+    const absl::StatusOr<Machine> machine = LoadMachine("tpu-v3-8", of);
     TOROID_CHECK(machine.ok(), machine.status().ToString());
     return new CoreSpec(machine->family.core());
-  }();
-  return *core;
+  };
+  static const auto* compiler = load(Rates::kCompiler);
+  static const auto* measured = load(Rates::kMeasured);
+  return rates == Rates::kMeasured ? *measured : *compiler;
 }
 
 }  // namespace toroid

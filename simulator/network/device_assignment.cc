@@ -115,6 +115,31 @@ absl::StatusOr<std::vector<int64_t>> RowMajorAssignment(const Topology& topology
   return cores;
 }
 
+absl::StatusOr<std::vector<int64_t>> SnakeAssignment(const Topology& topology, int64_t devices) {
+  RETURN_IF_ERROR(CheckFits(topology, devices));
+  const auto& axes = topology.axes();
+  std::vector<int64_t> cores;
+  cores.reserve(devices);
+  // Digits of the chip; every digit turns round whenever the one above it moves on.
+  std::vector<int64_t> place(axes.size(), 0), step(axes.size(), 1);
+  while (static_cast<int64_t>(cores.size()) < devices) {
+    int64_t chip = 0;
+    for (size_t a = 0; a < axes.size(); ++a) chip += place[a] * axes[a].stride;
+    for (int64_t c = 0; c < topology.cores_per_chip() && static_cast<int64_t>(cores.size()) < devices; ++c) {
+      cores.push_back(chip * topology.cores_per_chip() + c);
+    }
+    for (size_t a = axes.size(); a-- > 0;) {
+      const int64_t next = place[a] + step[a];
+      if (next >= 0 && next < axes[a].size) {
+        place[a] = next;
+        break;
+      }
+      step[a] = -step[a];
+    }
+  }
+  return cores;
+}
+
 absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& topology, absl::Span<const int64_t> mesh) {
   ASSIGN_OR_RETURN(const int64_t devices, DevicesOf(mesh));
   RETURN_IF_ERROR(CheckFits(topology, devices));
@@ -158,6 +183,11 @@ absl::StatusOr<std::vector<int64_t>> BestAssignment(const Topology& topology, ab
   ASSIGN_OR_RETURN(std::vector<int64_t> best, RowMajorAssignment(topology, devices));
   ASSIGN_OR_RETURN(double least, cost(best));
   std::set<std::vector<int64_t>> tried = {best};
+  ASSIGN_OR_RETURN(std::vector<int64_t> snake, SnakeAssignment(topology, devices));
+  if (tried.insert(snake).second) {
+    ASSIGN_OR_RETURN(const double seconds, cost(snake));
+    if (seconds < least) least = seconds, best = std::move(snake);
+  }
   std::vector<int> mesh_order = LastAxisFirst(mesh.size());
   const std::vector<int> first_order = mesh_order;
   do {

@@ -1,10 +1,11 @@
 // Which core runs which device (partition) of a program.
 //
 // row-major        device d on core d
+// snake            every device on the chip of the one before it, or beside it: rows of chips there and back
 // topology-aware   devices of a mesh so that the cores along each of its axes lie on a line: each mesh axis, the last one
 //                  first, takes the cores of a chip or a part of one axis of the slice, whole if their sizes match
-// best             the one of a few dozen candidates for which a given cost is least: each order in which mesh axes may
-//                  choose, each order of the axes of the slice; among equals the first
+// best             the one of a few dozen candidates for which a given cost is least: the snake, each order in which mesh axes
+//                  may choose, each order of the axes of the slice; among equals the first
 // Example (GShard, figure 10): a tensor cut 2 x 4 whose rows exchange data, on 2 x 4 chips of one core: mesh {2, 4} puts
 // each row of 4 devices on 4 neighbouring chips of the axis of 4, not on a square.
 // Source: GShard, arXiv:2006.16668, figure 10.
@@ -26,6 +27,8 @@ namespace toroid {
 
 // Errors of all: kInvalidArgument if the slice has fewer cores than there are devices.
 absl::StatusOr<std::vector<int64_t>> RowMajorAssignment(const Topology& topology, int64_t devices);
+
+absl::StatusOr<std::vector<int64_t>> SnakeAssignment(const Topology& topology, int64_t devices);
 
 // `mesh`: sizes of the mesh axes, the last one fastest in device numbers. Errors: also for sizes below 1.
 absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& topology, absl::Span<const int64_t> mesh);

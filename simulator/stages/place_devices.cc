@@ -79,12 +79,15 @@ absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, con
   const std::vector<Exchange> exchanges = ExchangesOf(module, counts);
   const std::vector<int64_t> mesh = MeshOfGroups(devices, GroupsOf(exchanges, counts));
   if (method == "topology") {
-    // A line for one axis may cost another one more than it saves: no slower than without.
-    ASSIGN_OR_RETURN(const std::vector<int64_t> in_rows, RowMajorAssignment(topology, devices));
-    ASSIGN_OR_RETURN(std::vector<int64_t> on_lines, TopologyAwareAssignment(topology, mesh));
-    ASSIGN_OR_RETURN(const double without, SecondsOfAll(exchanges, counts, machine, in_rows));
-    ASSIGN_OR_RETURN(const double with, SecondsOfAll(exchanges, counts, machine, on_lines));
-    return with <= without ? std::move(on_lines) : in_rows;
+    // A line for one axis may cost another one more than it saves, and neighbours may be all that exchange.
+    ASSIGN_OR_RETURN(std::vector<int64_t> best, TopologyAwareAssignment(topology, mesh));
+    ASSIGN_OR_RETURN(double least, SecondsOfAll(exchanges, counts, machine, best));
+    for (const auto assign : {RowMajorAssignment, SnakeAssignment}) {
+      ASSIGN_OR_RETURN(std::vector<int64_t> other, assign(topology, devices));
+      ASSIGN_OR_RETURN(const double seconds, SecondsOfAll(exchanges, counts, machine, other));
+      if (seconds < least) least = seconds, best = std::move(other);
+    }
+    return best;
   }
   return BestAssignment(topology, mesh, [&](const std::vector<int64_t>& core_of_device) {
     return SecondsOfAll(exchanges, counts, machine, core_of_device);

@@ -63,6 +63,32 @@ TEST(ChipModelTest, ALargeDotReachesNineTenthsOfThePeakAndIsBoundByMatrixUnits) 
   EXPECT_LT(static_cast<double>(time.picoseconds), 1.1 * static_cast<double>(time.roofline_picoseconds));
 }
 
+// 64 MiB in, 64 MiB out: what is read passes at 448 bytes a cycle, what is written as fast or, as measured, slower.
+TEST(ChipModelTest, WhatIsWrittenPassesMemoryAtARateOfItsOwn) {
+  ASSERT_OK_AND_ASSIGN(const auto module, ParseModule("ENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] negate(x) }"));
+  ASSERT_OK_AND_ASSIGN(const auto lowered, Lower(*module, TpuV3Core()));
+  const auto microseconds = [&](const CoreSpec& core) {
+    return static_cast<double>(ChipModel(core).TimeOf(*lowered->entry()->root()).picoseconds) * 1e-6;
+  };
+  const double bytes = 64 << 20, read = bytes / 421.1e3, written = bytes / (0.62 * 450e3);
+  EXPECT_NEAR(microseconds(TpuV3Core()), 2 * read, 0.2 * read);  // And windows.
+  EXPECT_NEAR(microseconds(TpuV3Core(Rates::kMeasured)) - microseconds(TpuV3Core()), written - read, 0.01 * read);
+}
+
+// 2,048 x 512 elements in windows of 128: an addition for each, two a cycle of a register.
+TEST(ChipModelTest, AsMeasuredWindowsOfACumulativeSumAddElementByElement) {
+  constexpr char kText[] = R"(
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY main { x = f32[16,128,512] parameter(0) z = f32[] constant(0)
+  ROOT r = f32[16,128,512] reduce-window(x, z), window={size=1x128x1 pad=0_0x127_0x0_0}, to_apply=add })";
+  ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(kText));
+  const auto cycles = [&](const CoreSpec& core) {
+    return static_cast<double>(ChipModel(core).TimeOf(*module->entry()->root()).picoseconds) * 1e-12 * core.clock_hertz();
+  };
+  const double registers = 2048 * 512 / 1024;
+  EXPECT_NEAR(cycles(TpuV3Core(Rates::kMeasured)) - cycles(TpuV3Core()), (0.5 - 0.195) * 128 * registers, 0.02 * 64 * registers);
+}
+
 // Steps of a chain: `step`, $ being what was made last; x and y are arrays, c and d scalars everywhere.
 double ChainTime(absl::string_view shape, absl::string_view step, int steps) {
   std::string text = absl::StrCat("ENTRY main { x = ", shape, " parameter(0) y = ", shape, " parameter(1) s = ", shape.substr(0, 3),

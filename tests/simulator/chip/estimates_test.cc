@@ -135,13 +135,13 @@ double MeanError(const std::vector<MeasuredRate>& rates) {
 }
 
 TEST(EstimatesTest, DotsRunAsFastAsMeasured) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core()));
-  EXPECT_LE(MeanError(dots), 0.065);
+  ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core(Rates::kMeasured)));
+  EXPECT_LE(MeanError(dots), 0.071);
 }
 
-TEST(EstimatesTest, VectorProgramsAreWithinAQuarterOfWhatWasMeasured) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> programs, MeasuredElementwise(TpuV3Core()));
-  EXPECT_LE(MeanError(programs), 0.245);
+TEST(EstimatesTest, VectorProgramsAreWithinFifteenPercentOfWhatWasMeasuredInTheMean) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> programs, MeasuredElementwise(TpuV3Core(Rates::kMeasured)));
+  EXPECT_LE(MeanError(programs), 0.14);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kSmall[] = R"(
 name: "small" cores_per_chip: 2
@@ -87,6 +88,25 @@ TEST(MachineTest, BadFilesAreRefusedInOneLine) {
   ExpectRefused(Small(R"(slices { name: "x" chips: [0] })"), "chips[0] is 0");
   ExpectRefused(Small(R"(slices { name: "x" chips: [2] wrap: [true, true] })"), "x has 1 axes");
   ExpectRefused(Small(R"(slices { name: "x" chips: [4000000000, 4000000000, 4000000000] })"), "at most 1048576");
+}
+
+TEST(MachineTest, MeasuredValuesReplaceTheCompilersWhereTheyAreAskedFor) {
+  const std::string text = Small("measured { memory { write_efficiency: 0.5 } }");
+  ASSERT_OK_AND_ASSIGN(Machine machine, ParseMachine(text, "", "m"));
+  UseRates(Rates::kCompiler, &machine);
+  EXPECT_EQ(machine.family.core().memory().write_efficiency(), 0);
+  UseRates(Rates::kMeasured, &machine);
+  EXPECT_EQ(machine.family.core().memory().write_efficiency(), 0.5);
+  EXPECT_EQ(machine.family.core().memory().stream_efficiency(), 0.9);
+  EXPECT_THAT(ParameterPaths(machine.family), Contains("measured.memory.write_efficiency"));
+  EXPECT_THAT(ParameterPaths(machine.family), Not(Contains("measured.memory.stream_efficiency")));
+  ExpectRefused(Small("measured { memory { write_efficiency: -0.5 } }"), "measured.memory.write_efficiency is negative: -0.5");
+  // Of the slices built in only those of TPU v3 were measured.
+  for (const std::string& name : BuiltInSlices()) {
+    ASSERT_OK_AND_ASSIGN(const Machine counted, LoadMachine(name));
+    ASSERT_OK_AND_ASSIGN(const Machine measured, LoadMachine(name, Rates::kMeasured));
+    EXPECT_EQ(counted.family.core().SerializeAsString() == measured.family.core().SerializeAsString(), name.rfind("tpu-v3", 0) != 0);
+  }
 }
 
 TEST(MachineTest, ParametersAreSetByPath) {

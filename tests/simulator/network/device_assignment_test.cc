@@ -41,6 +41,26 @@ TEST(DeviceAssignmentTest, TopologyAwarePutsRowsOnNeighbours) {
   EXPECT_EQ(RowHops(slice, 2, 4, aware), 2 * 3);
 }
 
+TEST(DeviceAssignmentTest, ASnakePutsEachDeviceBesideTheOneBeforeIt) {
+  for (const std::vector<int64_t>& chips : std::vector<std::vector<int64_t>>{{8}, {4, 6}, {3, 5}, {2, 3, 4}, {1, 4, 1}}) {
+    for (const int64_t cores_per_chip : {1, 2}) {
+      ASSERT_OK_AND_ASSIGN(const Topology slice, Topology::Create(PlainNetwork(), Slice(chips), cores_per_chip));
+      ASSERT_OK_AND_ASSIGN(std::vector<int64_t> cores, SnakeAssignment(slice, slice.cores()));
+      for (size_t d = 0; d + 1 < cores.size(); ++d) {
+        std::vector<LinkShare> links;
+        Router router(slice);
+        EXPECT_OK(router.Route(slice.ChipOfCore(cores[d]), slice.ChipOfCore(cores[d + 1]), &links));
+        EXPECT_LE(links.size(), 1u) << d;
+      }
+      std::sort(cores.begin(), cores.end());
+      EXPECT_EQ(std::unique(cores.begin(), cores.end()), cores.end());
+      EXPECT_EQ(cores.back(), slice.cores() - 1);
+      ASSERT_OK_AND_ASSIGN(const auto some, SnakeAssignment(slice, slice.cores() - 1));
+      EXPECT_EQ(static_cast<int64_t>(some.size()), slice.cores() - 1);
+    }
+  }
+}
+
 TEST(DeviceAssignmentTest, EveryDeviceHasACoreOfItsOwn) {
   ASSERT_OK_AND_ASSIGN(const Topology slice, Topology::Create(PlainNetwork(), Slice({4, 6}), 2));
   for (const std::vector<int64_t>& mesh : std::vector<std::vector<int64_t>>{
