@@ -8,19 +8,19 @@
 namespace toroid {
 namespace {
 
-// Only dots read the value, rounded or turned, and of none is `d` a batch.
-bool IsReadByDots(const Instruction& value, int64_t d, const LayoutState& state) {
-  if (value.index() >= state.n || state.users.users(value).empty()) return false;
-  return absl::c_all_of(state.users.users(value), [&](const Instruction* user) {
-    if (user->opcode() == Opcode::kConvert) return IsReadByDots(*user, d, state);
+// Dots that read the value, rounded or turned, have `d` as a batch.
+bool IsBatchOfDots(const Instruction& value, int64_t d, const LayoutState& state) {
+  if (value.index() >= state.n) return false;
+  return absl::c_any_of(state.users.users(value), [&](const Instruction* user) {
+    if (user->opcode() == Opcode::kConvert) return IsBatchOfDots(*user, d, state);
     if (user->opcode() == Opcode::kTranspose) {
       const auto dims = user->dimensions();
-      return IsReadByDots(*user, absl::c_find(dims, d) - dims.begin(), state);
+      return IsBatchOfDots(*user, absl::c_find(dims, d) - dims.begin(), state);
     }
     if (user->opcode() != Opcode::kDot) return false;
     const DotView view(*user);
-    return (user->operand(0) != &value || !absl::c_linear_search(view.lhs_batch(), d)) &&
-           (user->operand(1) != &value || !absl::c_linear_search(view.rhs_batch(), d));
+    return (user->operand(0) == &value && absl::c_linear_search(view.lhs_batch(), d)) ||
+           (user->operand(1) == &value && absl::c_linear_search(view.rhs_batch(), d));
   });
 }
 
@@ -72,7 +72,7 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
     const int64_t lanes = SizedOrder(to, *turned)[0];
     SetOrder(*turned, &lies);
     const double padded = PaddedElements(lies, state.tiling);
-    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || !IsReadByDots(reshape, lanes, state)) continue;
+    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || IsBatchOfDots(reshape, lanes, state)) continue;
     least = padded;
     best = *turned;
   }

@@ -12,6 +12,7 @@
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/packed_predicates_pass.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
@@ -23,6 +24,8 @@ constexpr int kLongestEpilogue = 48;
 constexpr double kNestedElements = 2.9e6;
 // What is reduced of a product while its windows pass is held, as words: 12 MB.
 constexpr int64_t kHeldElements = 3'000'000;
+// Rows of a tile.
+constexpr int64_t kWholeRows = 8;
 
 }  // namespace
 
@@ -126,15 +129,31 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   if (dot->opcode() == Opcode::kDot) taken_[best->index()] = std::move(members);
 }
 
+// Its lanes are the only free dimension of the right operand, and its rows those of the left operand.
+bool ProductGroups::KeepsRows(const Instruction& dot) {
+  const DotView view(dot);
+  const Shape& lhs = dot.operand(0)->shape();
+  Dims free;  // Of the left operand, in the order of the result.
+  for (int64_t d = 0; d < lhs.rank(); ++d) {
+    if (!absl::c_linear_search(view.lhs_batch(), d) && !absl::c_linear_search(view.lhs_contracting(), d)) free.push_back(d);
+  }
+  const Dims order = PhysicalOrder(dot.shape()), from = PhysicalOrder(lhs);
+  const int64_t batch = static_cast<int64_t>(view.lhs_batch().size()), rows = order.size() < 2 ? -1 : order[1] - batch;
+  if (rows < 0 || rows >= static_cast<int64_t>(free.size()) || batch + static_cast<int64_t>(free.size()) + 1 != dot.shape().rank()) return false;
+  return order[0] + 1 == dot.shape().rank() && from.size() > 1 && from[1] == free[rows];
+}
+
 // Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the inner
 // one windows are cut at no cost.
 bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const {
   const DotView in(*inner[0]), out(outer);
   const Shape &own = outer.operand(side)->shape(), &other = outer.operand(1 - side)->shape();
-  // Rows, columns and one more dimension; under a batch no more.
+  // Rows, columns and one more dimension, two where rows fill tiles; under a batch no more.
   int64_t sized = 0;
   for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
-  if (sized > (in.lhs_batch().empty() ? 3 : 2)) return false;
+  const Dims order = PhysicalOrder(inner[0]->shape());
+  const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % kWholeRows == 0;
+  if (sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2)) return false;
   // Dimensions of the operand as those of what the inner one makes.
   Dims dims(own.rank());
   for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
@@ -155,6 +174,8 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   }
   const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
   const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
+  // Of images only features pass, in the rows in which they come.
+  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0]))) return false;
   double rows = 1, contracted = 1, bound = 1;
   for (int64_t d = 0; d < own.rank(); ++d) {
     const auto size = static_cast<double>(own.dim(d));
@@ -165,7 +186,11 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     if (is_batch || is_contracted) bound *= size;
     if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
   }
-  if (bound == 0) return false;
+  // Of a batch alone, as where heads are mixed, nothing is left to pass.
+  const bool is_batch_alone = !contracting.empty() && absl::c_all_of(contracting, [&](int64_t d) {
+    return dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
+  });
+  if (bound == 0 || is_batch_alone) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));

@@ -27,6 +27,7 @@ class ProductGroups {
   void MarkAllBehind(const Instruction* first, std::vector<bool>* marked) const;
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
+  static bool KeepsRows(const Instruction& dot);
   // The dot and what it takes behind it make that operand of `outer`.
   bool FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const;
   // What is done behind the inner dot needs what another product made for nobody else.
