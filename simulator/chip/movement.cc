@@ -95,9 +95,9 @@ double NarrowTileCycles(const Instruction& op, const CoreSpec& core) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   if (order.size() < 2 || RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling) == tiling.sublanes) return 0;
   const auto among = [&](int64_t d) { return std::find(op.dimensions().begin(), op.dimensions().end(), d) != op.dimensions().end(); };
-  // Rows of a tile that differ, spread along lanes; lanes that are summed.
+  // Rows of a tile that differ, spread along lanes; lanes that are summed, or rows alone.
   const bool narrow = op.opcode() == Opcode::kBroadcast ? among(order[1]) && !among(order[0]) && op.operand(0)->opcode() != Opcode::kConstant
-                                                        : among(order[0]);
+                                                        : among(order[0]) || (among(order[1]) && op.dimensions().size() == 1);
   return narrow ? core.movement().narrow_tile_cycles() * TilesOf(shape, tiling) : 0;
 }
 

@@ -7,7 +7,9 @@
 //   its r readers would read more for it than writing it would: r arrays each, against one write and r reads,
 //   it is made from arrays and then broadcast to a larger one,
 //   a reshape that merges or splits dimensions stands between it and a dot,
-//   or what several groups, or a product, would compute anew has grown to more than 64 ops.
+//   one reader cuts a piece of it and there are others,
+//   it is a sine that several groups read,
+//   or what several groups, or a product, would compute anew has grown to more than 80 ops.
 // A dot takes the elementwise ops behind it, as far as one value alone leaves them, up to the narrowest if several groups read it,
 // and then one reduction of that value, and others of what is written along other dimensions:
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
@@ -20,7 +22,7 @@
 // Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute the same type,
 // whatever they convert it to; those first of which neither has to wait for more:
 //   sum(x), max(x)  => one fusion with two results.
-// So do slices of one value that have the same sizes.
+// Then those that share no more than a vector. So do slices of one value that have the same sizes.
 // Of the readers of what a group makes elementwise one joins it, the last, unless reductions of it do.
 // Not a reduction of several arrays (but with the largest that it finds itself), nor what reads neighbours of what the other writes.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.

@@ -47,10 +47,9 @@ bool MadeWhereRead::IsReadElementwise(const Instruction& op) const {
   const auto users = users_.users(op);
   return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
          absl::c_all_of(users, [&](const Instruction* user) {
-           const bool cuts = user->opcode() == Opcode::kSlice &&
-                             !absl::c_any_of(users_.users(*user), [](const Instruction* reader) { return Places(*reader); });
+           const bool cuts = user->opcode() == Opcode::kSlice;
            if (cuts || (Places(*user) && !IsMadeInPlace(*user))) return op.opcode() == Opcode::kConcatenate;
-           return IsElementwise(*user) && user->shape().NumElements() == op.shape().NumElements();
+           return IsElementwise(*user) && user->opcode() != Opcode::kCopy && user->shape().NumElements() == op.shape().NumElements();
          });
 }
 
@@ -69,6 +68,13 @@ bool MadeWhereRead::IsReadByProducts(const Instruction& op, bool (*is_product)(O
   });
 }
 
+bool MadeWhereRead::GoesToConvolutions(const Instruction& op) const {
+  const auto users = users_.users(op);
+  return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
+    return user->opcode() == Opcode::kConvolution || ((IsInPlace(*user) || user->opcode() == Opcode::kReshape) && GoesToConvolutions(*user));
+  });
+}
+
 bool MadeWhereRead::HasSibling(const Instruction& slice) const {
   const bool is_placed = absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
   return is_placed && absl::c_any_of(users_.users(*slice.operand(0)), [&](const Instruction* user) {
@@ -81,6 +87,33 @@ bool MadeWhereRead::MovesRows(const Instruction& op) const {
   const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
   if (before.size() < 2 || after.size() < 2 || before[0] != after[0] || before == after) return false;
   return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
+}
+
+bool MadeWhereRead::IsCutForSome(const Instruction& op) const {
+  if (!IsElementwise(op) || op.shape().rank() == 0) return false;
+  int64_t readers = 0, cuts = 0;
+  std::vector<const Instruction*> names = {&op};
+  for (size_t next = 0; next < names.size() && next < 16; ++next) {
+    for (const Instruction* user : users_.users(*names[next])) {
+      const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
+      if (is_name) {
+        names.push_back(user);
+      } else {
+        // A kernel is rounded in the convolutions that read pieces of it.
+        if (op.opcode() == Opcode::kConvert && user->opcode() == Opcode::kSlice && GoesToConvolutions(*user)) return false;
+        ++readers;
+        cuts += user->opcode() == Opcode::kSlice;
+      }
+    }
+  }
+  return cuts > 0 && readers > 1;
+}
+
+bool MadeWhereRead::IsCopied(const Instruction& op) const {
+  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+    const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
+    return user->opcode() == Opcode::kCopy || (is_name && IsCopied(*user));
+  });
 }
 
 bool MadeWhereRead::IsOfArguments(const Instruction& op) const {
@@ -156,11 +189,13 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     });
     if (pieces > 1) return true;
   }
+  if (IsCutForSome(*op)) return true;
   // Quantized for products: a quarter of the bytes passes them again and again.
   if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) && op->shape().rank() > 0 &&
       IsReadByProducts(*op, IsMatrixOp)) {
     return true;
   }
+  if (op->opcode() == Opcode::kCopy && IsCopied(*op)) return true;
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
@@ -209,7 +244,7 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
     case Opcode::kReverse:
       return true;
     case Opcode::kReshape:
-      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
+      return KeepsRows(op.operand(0)->shape(), op.shape(), tiling);
     case Opcode::kConvert:
       // A copy that rounds.
       return LanesStay(op);

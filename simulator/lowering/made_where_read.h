@@ -25,12 +25,18 @@ class MadeWhereRead {
 
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
+  // Of what is made elementwise: one reader cuts a piece of it, and there are others.
+  bool IsCutForSome(const Instruction& op) const;
+  // Under whatever name, to another layout.
+  bool IsCopied(const Instruction& op) const;
   // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.
   bool IsReadElementwise(const Instruction& op) const;
   // What convolutions slide over is reversed before; kernels are read from their end.
   bool IsSlidOverReversed(const Instruction& op) const;
   // Only products read it, rounded or not.
   bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const;
+  // Only convolutions read it, under whatever name.
+  bool GoesToConvolutions(const Instruction& op) const;
   // A copy in which the minor dimension stays: rows are read from where they are.
   bool MovesRows(const Instruction& op) const;
   // Made elementwise, or by moving, from arguments and constants alone.
