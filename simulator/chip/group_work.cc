@@ -18,6 +18,14 @@ constexpr uint64_t kForResults = 1;
 constexpr int kMaxProducts = 31;
 uint64_t ForOperand(int product, int side) { return uint64_t{2} << (2 * product + side); }
 
+// Of what a convolution slides over, the share that is read: of a kernel of one row only the rows on which it stands. Along a row all
+// is read.
+double ShareRead(const Instruction& op) {
+  if (op.opcode() != Opcode::kConvolution || op.attrs().window().dimensions().empty()) return 1;
+  const auto& rows = op.attrs().window().dimensions(0);
+  return rows.size() == 1 && rows.stride() > 1 && rows.base_dilation() <= 1 ? 1 / static_cast<double>(rows.stride()) : 1;
+}
+
 class Accountant {
  public:
   Accountant(const CoreSpec& core, GroupWork* work)
@@ -70,6 +78,7 @@ class Accountant {
   const Tiling tiling_;
   GroupWork* work_;
   bool is_alone_ = false;    // No fusion: operands are other instructions.
+  bool turns_ = false;       // A copy that rounds, in which lanes move: it passes registers tile by tile.
   double space_ = 0;         // Elements.
   double registers_ = 0;     // The same in registers.
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
@@ -268,7 +277,7 @@ void Accountant::Finish() {
   }
   work_->registers = registers_;
   const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
-  if (widest_result_ < space_ && !reduced_away) work_->spill_bytes = 4 * (space_ - widest_result_);
+  if (widest_result_ < space_ && !reduced_away && !turns_) work_->spill_bytes = 4 * (space_ - widest_result_);
 }
 
 void Accountant::Fusion(const Computation& inside) {
@@ -376,6 +385,7 @@ void Accountant::Fusion(const Computation& inside) {
       }
     }
   }
+  for (size_t p = 0; p < matrix_ops.size(); ++p) work_->products[p].lhs_bytes *= ShareRead(*matrix_ops[p]);
   int arithmetic = 0;
   for (const auto& op : inside.instructions()) {
     arithmetic += op->opcode() == Opcode::kReduce || op->opcode() == Opcode::kBroadcast ||
@@ -415,6 +425,10 @@ bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling) {
 
 void Accountant::Single(const Instruction& op) {
   is_alone_ = true;
+  if (op.opcode() == Opcode::kConvert || op.opcode() == Opcode::kCopy) {
+    const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
+    turns_ = !before.empty() && !after.empty() && before[0] != after[0];
+  }
   work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose && op.opcode() != Opcode::kConcatenate;
   if (IsMadeInPlace(op)) {
     // What nobody makes is copied.
@@ -445,7 +459,7 @@ void Accountant::Single(const Instruction& op) {
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == op.operand(k);
     const double bytes = k == 0 && picks ? Bytes(op.shape()) : again && work_->products.empty() ? 0 : Bytes(shape);
-    AddRead(bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
+    AddRead(k == 0 ? bytes * ShareRead(op) : bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
   }
   if (op.opcode() == Opcode::kScatter) {
     // Rows are read, combined and written back.

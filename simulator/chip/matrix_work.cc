@@ -47,6 +47,17 @@ bool IsTurned(const Instruction& convolution) {
   return std::any_of(window.begin(), window.end(), [](const auto& d) { return d.window_reversal(); });
 }
 
+// Images lie along lanes, and what slides over them fills no register's rows with features.
+bool IsOfFewInputs(const Instruction& convolution, double inputs, double positions, const CoreSpec& core) {
+  const ConvolutionView view(convolution);
+  const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
+  if (lies.empty() || lies[0] != view.input_batch() || view.input_spatial().size() > 2 || IsTurned(convolution)) return false;
+  double results = 1;
+  for (const int64_t d : view.output_spatial()) results *= Dim(convolution.shape(), d);
+  return positions > 1 && positions <= results && inputs < static_cast<double>(core.vector().sublanes()) && view.feature_groups() == 1 &&
+         view.batch_groups() == 1;
+}
+
 MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
   MatrixWork work;
   const ConvolutionView view(convolution);
@@ -84,6 +95,21 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.positions = positions;
     return work;
   }
+  if (IsOfFewInputs(convolution, inputs, positions, core)) {
+    const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
+    work.k = positions * inputs;
+    const Dims made = PhysicalOrder(result);
+    if (!made.empty() && made[0] == view.output_batch() && 2 * images >= tile) {
+      // Images fill lanes and stay there: features pass, place by place.
+      work.m = places * features;
+      work.n = images;
+    } else {
+      // Images of each place become rows of a tile of its own.
+      work.m = places * std::max(images, tile / 2);
+      work.holds_rhs = true;
+    }
+    return work;
+  }
   // Images are rows of tiles. Units that have whole tiles of features of their own add nothing to each other's sums; others do, and
   // those of one image, which is cut into several.
   const double sublanes = static_cast<double>(core.vector().sublanes());
@@ -116,6 +142,19 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
   // Of features that fill whole tiles and a part, by rows of the kernel: one position less passes the whole tiles, as its neighbours' rest
   // comes along; rests of half a tile at most pass by two.
+  // Nothing passes together whose results fill fewer lanes than it does. Halves of a tile pass by two, whatever row they are of. Units
+  // that have results of their own share an odd half: whole tiles for half of the results take as long.
+  if (along_lanes && positions > 1 && !is_gradient && dilation == 1 && positions * std::max(1.0, images) <= work.m) {
+    if (work.n < std::min(inputs, tile)) {
+      work.k = positions * RoundUp(inputs, tile);
+      return work;
+    }
+    if (2 * inputs == tile) {
+      work.k = (work.n > tile ? positions : std::ceil(positions / 2)) * tile;
+      if (work.n > tile) work.n /= 2;
+      return work;
+    }
+  }
   if (along_lanes && positions > 1 && !is_gradient && dilation == 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), whole = std::floor(inputs / tile), rest = inputs - whole * tile;
     if (whole > 0 && rest > 0 && row > 1) {

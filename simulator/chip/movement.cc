@@ -1,6 +1,7 @@
 #include "simulator/chip/movement.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/module.h"
@@ -8,6 +9,10 @@
 
 namespace toroid {
 namespace {
+
+// Seen in Google's compiler for TPU v3: [b, m, n] takes 20.1 cycles a tile in the median, 21.5 if both are as long.
+constexpr int64_t kLargeSide = 768;
+constexpr double kMoreForLarge = 1.07;
 
 double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   if (op.num_operands() == 0) return 0;
@@ -24,7 +29,7 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
       d = permutation[d];
     }
   }
-  if (before.size() != after.size() || before.size() < 2 || before == after) return 0;
+  if (before.size() != after.size() || before.size() < 2 || (before == after && op.opcode() != Opcode::kCopy)) return 0;
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   // The operand's extents in the order of the dimensions of each side.
   const auto rows_of_tile = [&](const Dims& order) {
@@ -33,10 +38,20 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   const auto tiles = [&](const Shape& shape, const Dims& order) {
     return PaddedElements(shape, tiling) / static_cast<double>(rows_of_tile(order) * tiling.lanes);
   };
+  // A tile for each row, if its rows are said to be along a dimension of one element.
+  const auto written = [&](const Dims& order) {
+    const Dims named = to.MinorToMajor();
+    const bool alone = op.opcode() != Opcode::kTranspose && to.dim(named[1]) == 1 && named[0] != to.rank() - 1 && to.dim(named[0]) > 1;
+    if (!alone) return tiles(to, order);
+    const auto lanes = static_cast<double>(to.dim(named[0]));
+    return static_cast<double>(to.NumElements()) / lanes * std::ceil(lanes / static_cast<double>(tiling.lanes));
+  };
   if (before[0] != after[0]) {
     const double leaves = before[0] == after[1] ? 0 : core.movement().regroup_cycles();
-    return (core.movement().transpose_cycles() + leaves) * tiles(from, before) +
-           core.movement().transpose_cycles() * tiles(to, after);
+    // Of large matrices windows hold less, as they are cut along both sides.
+    const bool is_large = std::min(from.dim(before[0]), from.dim(after[0])) >= kLargeSide;
+    const double each = core.movement().transpose_cycles() * (is_large ? kMoreForLarge : 1);
+    return (each + leaves) * tiles(from, before) + each * written(after);
   }
   // Rows of small tiles move one by one.
   const bool to_small = rows_of_tile(after) < tiling.sublanes;

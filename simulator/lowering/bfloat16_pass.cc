@@ -6,6 +6,7 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/elementwise.h"
 
 namespace toroid {
 namespace {
@@ -51,15 +52,40 @@ Instruction* Rounded(Instruction* value) {
   return convert;
 }
 
+// A product, or what is made elementwise of one that is read so alone.
+bool IsOfProduct(const Instruction& value, const UserMap& users) {
+  constexpr int kMostSteps = 64;
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    if (RoundsOperands(*todo[next])) return true;
+    if (!IsElementwise(*todo[next])) continue;
+    for (const Instruction* operand : todo[next]->operands()) {
+      const auto readers = users.users(*operand);
+      const bool is_inside = std::all_of(readers.begin(), readers.end(), [](const Instruction* reader) { return IsElementwise(*reader); });
+      if (operand->shape().dims() == value.shape().dims() && is_inside) todo.push_back(operand);
+    }
+  }
+  return false;
+}
+
+// Is made with its operand, before that is rounded.
+bool IsSumBeside(const Instruction& op, const UserMap& users) {
+  return op.opcode() == Opcode::kReduce && op.num_operands() == 2 && op.shape().rank() > 0 && IsOfProduct(*op.operand(0), users);
+}
+
 bool Narrow(Computation* computation) {
   const int n = computation->size();
+  const UserMap users(*computation);
   // All that reads a value rounds it.
   std::vector<bool> narrow(n, true), used(n, false);
   narrow[computation->root()->index()] = false;
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = computation->instruction(i);
     const bool rounds = RoundsOperands(*op) || (PassesOn(*op) && used[i] && narrow[i]);
+    const bool is_beside = IsSumBeside(*op, users);
     for (const Instruction* operand : op->operands()) {
+      // Sums alone make no value narrow.
+      if (is_beside && operand == op->operand(0)) continue;
       used[operand->index()] = true;
       if (!rounds) narrow[operand->index()] = false;
     }
@@ -70,6 +96,12 @@ bool Narrow(Computation* computation) {
   for (int i = 0; i < n; ++i) {
     Instruction* op = computation->instruction(i);
     const bool passes = PassesOn(*op) && narrow[i];
+    if (IsSumBeside(*op, users) && op->operand(0)->index() < n && rounded[op->operand(0)->index()] != nullptr) {
+      Instruction* value = op->operand(0);
+      Instruction* whole = computation->Add(Opcode::kConvert, value->shape(), {rounded[value->index()]});
+      whole->set_metadata(value->metadata());
+      op->set_operand(0, whole);
+    }
     if (passes || RoundsOperands(*op)) {
       for (int k = 0; k < op->num_operands(); ++k) {
         Instruction* operand = op->operand(k);
@@ -85,7 +117,7 @@ bool Narrow(Computation* computation) {
       changed = true;
     } else if (narrow[i] && op->opcode() != Opcode::kParameter && op->opcode() != Opcode::kGetTupleElement &&
                op->opcode() != Opcode::kConstant) {
-      rounded[i] = Rounded(op);
+      if (rounded[i] == nullptr) rounded[i] = Rounded(op);
       changed = true;
     } else {
       narrow[i] = false;

@@ -5,6 +5,7 @@
 // rounded where it is made: half the bytes in memory and on links, the same result.
 //   x = f32[8,4] add(..), t = f32[8,4] all-to-all(x), dot(t, w)
 //   => r = bf16[8,4] convert(x), t = bf16[8,4] all-to-all(r), dot(t, w)
+// Sums of what a product makes, as of a bias's gradient, are made with it and do not keep it f32.
 // Arguments and results of the program, loops and branches keep their type. A dot with precision HIGH or HIGHEST, or an
 // algorithm of its own, reads f32.
 // Source: XLA's bfloat16 propagation; JAX documentation of lax.Precision.DEFAULT.

@@ -1,28 +1,48 @@
 #include "simulator/lowering/pieces_order.h"
 
+#include <vector>
+
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/lowering/dim_orders.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
 
-// Only dots read the value, rounded or turned, and of none is `d` a batch.
-bool IsReadByDots(const Instruction& value, int64_t d, const LayoutState& state) {
-  if (value.index() >= state.n || state.users.users(value).empty()) return false;
-  return absl::c_all_of(state.users.users(value), [&](const Instruction* user) {
-    if (user->opcode() == Opcode::kConvert) return IsReadByDots(*user, d, state);
+// Dots that read the value, rounded or turned, have `d` as a batch.
+bool IsBatchOfDots(const Instruction& value, int64_t d, const LayoutState& state) {
+  if (value.index() >= state.n) return false;
+  return absl::c_any_of(state.users.users(value), [&](const Instruction* user) {
+    if (user->opcode() == Opcode::kConvert) return IsBatchOfDots(*user, d, state);
     if (user->opcode() == Opcode::kTranspose) {
       const auto dims = user->dimensions();
-      return IsReadByDots(*user, absl::c_find(dims, d) - dims.begin(), state);
+      return IsBatchOfDots(*user, absl::c_find(dims, d) - dims.begin(), state);
     }
     if (user->opcode() != Opcode::kDot) return false;
     const DotView view(*user);
-    return (user->operand(0) != &value || !absl::c_linear_search(view.lhs_batch(), d)) &&
-           (user->operand(1) != &value || !absl::c_linear_search(view.rhs_batch(), d));
+    return (user->operand(0) == &value && absl::c_linear_search(view.lhs_batch(), d)) ||
+           (user->operand(1) == &value && absl::c_linear_search(view.rhs_batch(), d));
   });
+}
+
+// Dots read the value, or what is made from it without sums, windows and sorting.
+bool LeadsToDots(const Instruction& value, const LayoutState& state) {
+  constexpr size_t kMostSteps = 64;
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    if (todo[next]->index() >= state.n) continue;
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      const Opcode opcode = user->opcode();
+      if (opcode == Opcode::kDot) return true;
+      const bool moves = opcode == Opcode::kReshape || opcode == Opcode::kTranspose || opcode == Opcode::kSlice || opcode == Opcode::kConcatenate ||
+                         opcode == Opcode::kPad || opcode == Opcode::kReverse;
+      if ((moves || IsElementwise(*user)) && !absl::c_linear_search(todo, user)) todo.push_back(user);
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -67,13 +87,14 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
   SetOrder(*now, &lies);
   double least = PaddedElements(lies, state.tiling);
   Dims best;
+  if (!LeadsToDots(reshape, state)) return best;
   for (size_t k = 1; k < before.size(); ++k) {
     const auto turned = OrderThroughReshape(from, to, OrderFrom(from, {before[k], before[0]}));
     if (!turned) continue;
     const int64_t lanes = SizedOrder(to, *turned)[0];
     SetOrder(*turned, &lies);
     const double padded = PaddedElements(lies, state.tiling);
-    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || !IsReadByDots(reshape, lanes, state)) continue;
+    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || IsBatchOfDots(reshape, lanes, state)) continue;
     least = padded;
     best = *turned;
   }

@@ -15,6 +15,12 @@ namespace {
 
 bool HasDimension(const Shape& shape, int64_t d) { return d >= 0 && d < shape.rank(); }
 
+// The caller's, or cut from that: copied for whoever meets it.
+bool IsOfArgument(const Instruction* value) {
+  while (value->opcode() == Opcode::kSlice || value->opcode() == Opcode::kConvert) value = value->operand(0);
+  return value->opcode() == Opcode::kParameter;
+}
+
 }  // namespace
 
 bool WantsDenseOperands(const Instruction& op) {
@@ -54,7 +60,7 @@ Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling&
   return otherwise;
 }
 
-Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state) {
+Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_window) {
   // What follows, with the dimension of each that a dimension of `value` became; nearest first.
   struct Place {
     const Instruction* op;
@@ -80,7 +86,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
     const Place place = todo[next];
     if (place.op->index() >= state.n) continue;
     bool over_first = false, over_second = false;
-    if (place.op == state.computation.root() && nearest.empty()) {
+    if (place.op == state.computation.root() && nearest.empty() && !for_window) {
       nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
     }
     for (const Instruction* user : state.users.users(*place.op)) {
@@ -95,7 +101,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
         if (!found.empty()) return found;
       } else if (user->opcode() == Opcode::kTuple && user == state.computation.root()) {
-        if (nearest.empty()) nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+        if (nearest.empty() && !for_window) nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
       } else if (user->opcode() == Opcode::kTranspose) {
         Place further{user, {}};
         for (const int64_t d : place.dims) {
@@ -131,13 +137,13 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;
           if (state.IsFlexible(operand)) continue;
-          if (nearest.empty()) nearest = as_in(place, state.OrderOf(operand));
+          if (nearest.empty() && !(for_window && IsOfArgument(operand))) nearest = as_in(place, state.OrderOf(operand));
         }
         todo.push_back({user, place.dims});
       }
     }
     // Rows are added faster than lanes, but not if they fill few of them.
-    if (nearest.empty() && over_first && !over_second && fills(pair[1])) nearest = {pair[1], pair[0]};
+    if (nearest.empty() && over_first && !over_second && fills(pair[1]) && !for_window) nearest = {pair[1], pair[0]};
   }
   return nearest.empty() ? pair : nearest;
 }
@@ -161,7 +167,14 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
     return PaddedElements(1, dot->shape().dim(second), dot->shape().dim(minor), ByteWidth(dot->shape().element_type()), state.tiling);
   };
   if (padded(rows, columns) < padded(columns, rows)) std::swap(pair[0], pair[1]);
-  return OrderFrom(dot->shape(), WantedOrder(dot, pair, state));
+  // Rows of several dimensions are positions of a window, whose results lie as the units make them.
+  const auto sized = [&](int64_t from, int64_t to) {
+    int64_t count = 0;
+    for (int64_t d = from; d < to; ++d) count += dot->shape().dim(d) > 1;
+    return count;
+  };
+  const bool is_window = batch == 0 && (sized(0, left) > 1 || sized(left, dot->shape().rank()) > 1);
+  return OrderFrom(dot->shape(), WantedOrder(dot, pair, state, is_window));
 }
 
 Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
@@ -185,7 +198,9 @@ Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tili
   if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
-  if (shape.dim(features) == 1 || shape.dim(batch) == 1) return order;
+  if (shape.dim(batch) == 1) return order;
+  // One feature: images go along lanes, a tile for each place.
+  if (shape.dim(features) == 1) return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
   const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
   return few ? OrderFrom(shape, {batch, features}) : OrderFrom(shape, {features, batch});
 }

@@ -37,8 +37,9 @@ struct LayoutState {
 bool WantsDenseOperands(const Instruction& op);
 
 // Either dimension of the pair may be minor: as an op wants it that takes operands in one order only; if there is none, as
-// the nearest of these does: values that it meets, results of the program, reductions, which are not over the minor one.
-Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state);
+// the nearest of these does: reshapes that keep one of them, values that it meets, results of the program, reductions, which are not
+// over the minor one. `for_window`: of these neither arguments that it meets nor results nor reductions.
+Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_window = false);
 
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state);
 // The order in which a dot takes an operand that lies in `order`: lanes are along a dimension that is multiplied.

@@ -11,6 +11,8 @@
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/packed_predicates_pass.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
@@ -20,8 +22,16 @@ constexpr int kLongestEpilogue = 48;
 // A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
 // MB that windows have.
 constexpr double kNestedElements = 2.9e6;
+// What is reduced of a product while its windows pass is held, as words: 12 MB.
+constexpr int64_t kHeldElements = 3'000'000;
+// Rows of a tile.
+constexpr int64_t kWholeRows = 8;
 
 }  // namespace
+
+bool IsHeldBesideProducts(const Shape& shape) {
+  return !shape.IsArray() || shape.NumElements() <= kHeldElements;
+}
 
 ProductGroups::ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made)
     : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), is_nested_(n_, false) {}
@@ -40,11 +50,30 @@ std::vector<const Instruction*> ProductGroups::Owners() && {
   return std::move(owner_);
 }
 
+void ProductGroups::MarkAllBehind(const Instruction* first, std::vector<bool>* marked) const {
+  marked->resize(n_, false);
+  std::vector<const Instruction*> todo = {first};
+  while (!todo.empty()) {
+    const Instruction* op = todo.back();
+    todo.pop_back();
+    if ((*marked)[op->index()]) continue;
+    (*marked)[op->index()] = true;
+    for (const Instruction* user : users_.users(*op)) todo.push_back(user);
+  }
+}
+
 void ProductGroups::TakeEpilogue(const Instruction* dot) {
   std::vector<const Instruction*> members = {dot};
   std::vector<int> open_users;  // Of members, how many users are no members yet.
+  // Words of predicates are made beside the result, which then takes nothing that is made from them.
+  std::vector<bool> waits_for_words;
+  const auto is_beside = [](const Instruction* user) { return PacksPredicates(*user) && IsHeldBesideProducts(user->shape()); };
   const auto distinct_users = [&](const Instruction* op) {
     std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
+    for (const Instruction* user : distinct) {
+      if (is_beside(user)) MarkAllBehind(user, &waits_for_words);
+    }
+    std::erase_if(distinct, is_beside);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     return distinct;
@@ -67,6 +96,7 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
     const bool in_place = IsInPlace(*user);
+    if (!waits_for_words.empty() && waits_for_words[i]) continue;
     if (!IsRecomputed(*user) || owner_[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
         !(IsElementwise(*user) || in_place) || user->opcode() == Opcode::kCopy) {
       break;
@@ -99,15 +129,31 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   if (dot->opcode() == Opcode::kDot) taken_[best->index()] = std::move(members);
 }
 
+// Its lanes are the only free dimension of the right operand, and its rows those of the left operand.
+bool ProductGroups::KeepsRows(const Instruction& dot) {
+  const DotView view(dot);
+  const Shape& lhs = dot.operand(0)->shape();
+  Dims free;  // Of the left operand, in the order of the result.
+  for (int64_t d = 0; d < lhs.rank(); ++d) {
+    if (!absl::c_linear_search(view.lhs_batch(), d) && !absl::c_linear_search(view.lhs_contracting(), d)) free.push_back(d);
+  }
+  const Dims order = PhysicalOrder(dot.shape()), from = PhysicalOrder(lhs);
+  const int64_t batch = static_cast<int64_t>(view.lhs_batch().size()), rows = order.size() < 2 ? -1 : order[1] - batch;
+  if (rows < 0 || rows >= static_cast<int64_t>(free.size()) || batch + static_cast<int64_t>(free.size()) + 1 != dot.shape().rank()) return false;
+  return order[0] + 1 == dot.shape().rank() && from.size() > 1 && from[1] == free[rows];
+}
+
 // Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the inner
 // one windows are cut at no cost.
 bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const {
   const DotView in(*inner[0]), out(outer);
   const Shape &own = outer.operand(side)->shape(), &other = outer.operand(1 - side)->shape();
-  // Rows, columns and one more dimension; under a batch no more.
+  // Rows, columns and one more dimension, two where rows fill tiles; under a batch no more.
   int64_t sized = 0;
   for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
-  if (sized > (in.lhs_batch().empty() ? 3 : 2)) return false;
+  const Dims order = PhysicalOrder(inner[0]->shape());
+  const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % kWholeRows == 0;
+  if (sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2)) return false;
   // Dimensions of the operand as those of what the inner one makes.
   Dims dims(own.rank());
   for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
@@ -128,6 +174,8 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   }
   const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
   const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
+  // Of images only features pass, in the rows in which they come.
+  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0]))) return false;
   double rows = 1, contracted = 1, bound = 1;
   for (int64_t d = 0; d < own.rank(); ++d) {
     const auto size = static_cast<double>(own.dim(d));
@@ -138,7 +186,11 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     if (is_batch || is_contracted) bound *= size;
     if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
   }
-  if (bound == 0) return false;
+  // Of a batch alone, as where heads are mixed, nothing is left to pass.
+  const bool is_batch_alone = !contracting.empty() && absl::c_all_of(contracting, [&](int64_t d) {
+    return dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
+  });
+  if (bound == 0 || is_batch_alone) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));

@@ -7,6 +7,7 @@
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/made_where_read.h"
+#include "simulator/lowering/packed_predicates_pass.h"
 #include "simulator/lowering/product_groups.h"
 #include "simulator/lowering/tiling.h"
 
@@ -207,11 +208,16 @@ void Finder::Write() {
     if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, kMostAtOnce + 1);
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
-    const bool is_anew = users_.users(*op).size() > 1 && (readers_[i].size() > 1 || absl::c_any_of(readers_[i], [&](int group) {
-                           return IsMatrixOp(At(group)->opcode()) || ends_product_[group];
-                         }));
+    const auto is_of_product = [&](int group) { return IsMatrixOp(At(group)->opcode()) || ends_product_[group]; };
+    const bool is_anew = users_.users(*op).size() > 1 && (readers_[i].size() > 1 || absl::c_any_of(readers_[i], is_of_product));
+    // A predicate of an f32 product that one choice with a product needs is taken out of its words before.
+    const Instruction* words = WordsOf(*op);
+    const Instruction* packed = words == nullptr ? nullptr : ProductOfPacked(*words);
+    const bool is_taken_out = packed != nullptr && packed->shape().element_type() == xla::F32 && users_.users(*op).size() == 1 &&
+                              readers_[i].size() == 1 && is_of_product(readers_[i][0]);
     const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew;
-    values_.written[i] = made_.MustBeWritten(op) || is_long || IsSineForSeveral(op) || cost[i] > kMostAtOnce || IsWorthWriting(op);
+    values_.written[i] =
+        made_.MustBeWritten(op) || is_long || is_taken_out || IsSineForSeveral(op) || cost[i] > kMostAtOnce || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }
@@ -285,6 +291,15 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
   for (int i = 0; i < n_; ++i) {
+    const Instruction* op = At(i);
+    if (!IsHeldBesideProducts(op->shape())) continue;
+    const Instruction* product = ProductOfPacked(*op);
+    if (product == nullptr) continue;
+    const Instruction* value = values_.owner[product->index()];
+    values_.owner[i] = value;
+    joined_[value->index()].push_back(op);
+  }
+  for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
     if (!values_.written[i] || !value->shape().IsArray()) continue;
     const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
@@ -294,6 +309,7 @@ void Finder::TakeReductions() {
     int direct = 0;
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
+      if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
       if (first != nullptr && (reduction->operand(0) != value || first->operand(0) != value ||
                                (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
         continue;

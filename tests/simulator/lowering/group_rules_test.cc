@@ -129,6 +129,62 @@ TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRows) {
   EXPECT_THAT(orders_of_heads(program(256, 128)), ElementsAre(Dims{3, 2, 1, 0}, Dims{3, 2, 1, 0}));
 }
 
+TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRowsWhoeverReadsThem) {
+  // Halves of each head are turned against each other.
+  const auto program = [](int rows, int half) {
+    const std::string head = absl::StrCat("f32[2,", rows, ",4,", 2 * half, "]"), piece = absl::StrCat("f32[2,", rows, ",4,", half, "]");
+    const std::string others = absl::StrCat("[0:2], [0:", rows, "], [0:4], ");
+    return absl::StrCat(" q = f32[2,", rows, ",", 8 * half, "] parameter(0) h = ", head, " reshape(q) a = ", piece, " slice(h), slice={", others,
+                        "[0:", half, "]} b = ", piece, " slice(h), slice={", others, "[", half, ":", 2 * half, "]} n = ", piece,
+                        " negate(b) ROOT c = ", head, " concatenate(n, a), dimensions={3}");
+  };
+  ExpectSameValues(program(7, 3));
+  ExpectSameValues(program(130, 8));
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(256, 16)));
+  int copies = 0;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() != Opcode::kCopy) continue;
+    ++copies;
+    EXPECT_THAT(op->shape().MinorToMajor(), ElementsAre(1, 2, 0));
+  }
+  EXPECT_EQ(copies, 1);
+}
+
+TEST(GroupRulesTest, AProductOfSeveralRowDimensionsIsWrittenAsUnitsMakeIt) {
+  const auto program = [](absl::string_view batch, int columns) {
+    return absl::StrCat(" x = f32[", batch, "512,256] parameter(0) w = f32[256,", columns, "] parameter(1) y = f32[", batch, "512,", columns,
+                        "] dot(x, w), lhs_contracting_dims={", batch.empty() ? 1 : 2, "}, rhs_contracting_dims={0} ROOT t = f32[", batch, columns,
+                        ",512] transpose(y), dimensions={", batch.empty() ? "1,0" : "0,2,1", "}");
+  };
+  EXPECT_THAT(Groups(program("", 384)), ElementsAre("dot"));
+  EXPECT_THAT(Groups(program("16,", 384)), ElementsAre("dot", "copy"));
+  // Columns fill half of the lanes that rows do.
+  EXPECT_THAT(Groups(program("16,", 64)), ElementsAre("dot"));
+  ExpectSameValues(R"( x = f32[3,5,4] parameter(0) w = f32[4,6] parameter(1) r = f32[3,6,5] parameter(2)
+    y = f32[3,5,6] dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+    t = f32[3,6,5] transpose(y), dimensions={0,2,1}
+    ROOT s = f32[3,6,5] add(t, r) )");
+}
+
+TEST(GroupRulesTest, ASumBesideWhatProductsReadDoesNotKeepItF32) {
+  const auto program = [](int rows, int columns) {
+    const std::string made = absl::StrCat("f32[", rows, ",", columns, "]");
+    return absl::StrCat(" g = f32[", rows, ",24] parameter(0) w = f32[24,", columns, "] parameter(1) m = ", made, " parameter(2) x = f32[", rows,
+                        ",16] parameter(3) zero = f32[] constant(0) d = ", made, " dot(g, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} e = ",
+                        made, " maximum(d, m) s = f32[", columns, "] reduce(e, zero), dimensions={0}, to_apply=sum k = f32[", columns,
+                        ",16] dot(e, x), lhs_contracting_dims={0}, rhs_contracting_dims={0} ROOT t = (f32[", columns, "], f32[", columns,
+                        ",16]) tuple(s, k)");
+  };
+  ExpectSameValues(program(5, 7));
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(512, 256)));
+  bool is_narrow = false;
+  for (const auto& op : lowered->entry()->instructions()) {
+    is_narrow |= op->shape().IsArray() && op->shape().element_type() == xla::BF16 && op->shape().NumElements() == 512 * 256;
+  }
+  EXPECT_TRUE(is_narrow);
+  EXPECT_THAT(Groups(program(512, 256)), ElementsAre("dot", "dot"));
+}
+
 TEST(GroupRulesTest, AChainForOneGroupIsNotWritten) {
   // Each step reads the last one twice.
   const auto chain = [](absl::string_view end) {
@@ -381,7 +437,18 @@ TEST(GroupRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits) 
   EXPECT_THAT(Groups(program(1024, 256, 512, 256,
                              "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
               ElementsAre("dot", "dot", "dot"));
-  // Of an image nothing is nested.
+  // Rows of heads are mixed: a batch alone passes.
+  EXPECT_THAT(Groups(R"( q = f32[4,8,256,64] parameter(0) k = f32[4,8,256,64] parameter(1) m = f32[8,8] parameter(2)
+    s = f32[4,8,256,256] dot(q, k), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={3}
+    ROOT t = f32[4,256,256,8] dot(s, m), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"),
+              Contains("dot").Times(2));
+  // Of an image features pass, where rows fill tiles.
+  EXPECT_THAT(Groups(R"( x = f32[4,64,64,128] parameter(0) w = f32[128,512] parameter(1) v = f32[512,128] parameter(2)
+    a = f32[4,64,64,512] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
+    b = f32[4,64,64,512] tanh(a)
+    ROOT d = f32[4,64,64,128] dot(b, v), lhs_contracting_dims={3}, rhs_contracting_dims={0} )"),
+              ElementsAre("dot"));
+  // Not where they do not.
   EXPECT_THAT(Groups(R"( x = f32[6,28,28,64] parameter(0) w = f32[64,256] parameter(1) v = f32[256,64] parameter(2)
     a = f32[6,28,28,256] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
     b = f32[6,28,28,256] tanh(a)
