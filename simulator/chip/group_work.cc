@@ -423,6 +423,14 @@ bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling) {
   return false;
 }
 
+// What was spread to whole tiles has been written where they go.
+bool JoinsSpreadTiles(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kReshape || op.operand(0)->opcode() != Opcode::kBroadcast) return false;
+  const Shape &from = op.operand(0)->shape(), &to = op.shape();
+  const Dims before = PhysicalOrder(from), after = PhysicalOrder(to);
+  return !before.empty() && !after.empty() && from.dim(before[0]) % tiling.lanes == 0 && to.dim(after[0]) % tiling.lanes == 0;
+}
+
 void Accountant::Single(const Instruction& op) {
   is_alone_ = true;
   if (op.opcode() == Opcode::kConvert || op.opcode() == Opcode::kCopy) {
@@ -496,7 +504,7 @@ GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core) {
     return work;
   }
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  if (IsFirstOfTiles(group, tiling) || IsMadeFromHalves(group, tiling)) return work;
+  if (IsFirstOfTiles(group, tiling) || IsMadeFromHalves(group, tiling) || JoinsSpreadTiles(group, tiling)) return work;
   Accountant accountant(core, &work);
   const bool is_fusion = opcode == Opcode::kFusion && !group.called().empty() && group.called(0)->root() != nullptr;
   if (is_fusion) {
