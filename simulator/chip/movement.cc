@@ -100,7 +100,8 @@ double NarrowTileCycles(const Instruction& op, const CoreSpec& core) {
   const bool spreads = op.operand(0)->opcode() != Opcode::kConstant && (op.computation()->is_fusion() || op.operand(0)->shape().NumElements() > 1);
   // Inside of groups only along lanes: what is but between has whole tiles mostly.
   const bool inside = op.computation()->is_fusion();
-  const bool narrow = op.opcode() == Opcode::kBroadcast ? spreads && (!inside || (among(order[1]) && !among(order[0]))) : among(order[0]) || (among(order[1]) && op.dimensions().size() == 1);
+  const bool narrow = op.opcode() == Opcode::kBroadcast ? spreads && (!inside || (among(order[1]) && !among(order[0])))
+                                                        : among(order[0]) || (among(order[1]) && op.dimensions().size() == 1);
   return narrow ? core.movement().narrow_tile_cycles() * TilesOf(shape, tiling) : 0;
 }
 

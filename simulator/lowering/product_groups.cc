@@ -18,7 +18,7 @@ namespace toroid {
 namespace {
 
 // Ops that a dot takes behind it.
-constexpr int kLongestEpilogue = 48;
+constexpr int kLongestEpilogue = 96;
 // A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
 // MB that windows have.
 constexpr double kNestedElements = 2.9e6;

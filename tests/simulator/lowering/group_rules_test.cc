@@ -653,6 +653,17 @@ TEST(GroupRulesTest, APieceOfAPieceIsOfTheWhole) {
   EXPECT_EQ(Groups(program).size(), 1u);
 }
 
+TEST(GroupRulesTest, SumsOfWhatAProductMakesOverTheSameDimensionAreMadeWithIt) {
+  // As behind a norm: sums of the gradient, and of it times what was normed.
+  const char* program = R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) h = f32[256,512] parameter(2) zero = f32[] constant(0)
+    d = f32[256,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    s = f32[256] reduce(d, zero), dimensions={1}, to_apply=sum
+    p = f32[256,512] multiply(d, h)
+    t = f32[256] reduce(p, zero), dimensions={1}, to_apply=sum
+    ROOT r = (f32[256,512], f32[256], f32[256]) tuple(d, s, t) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("dot"));
+
 TEST(GroupRulesTest, BothHalvesMadeFromHalvesAreWrittenToTheirPlaces) {
   const char* program = R"( x = f32[64,512] parameter(0)
       a = f32[64,256] slice(x), slice={[0:64], [0:256]}
