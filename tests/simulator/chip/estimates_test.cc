@@ -86,7 +86,7 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   EXPECT_EQ(programs.size(), 92);
   EXPECT_LE(Summarize(programs).median, 0.038);
   EXPECT_LE(Summarize(programs).ninetieth, 0.26);
-  EXPECT_LE(Summarize(programs).worst, 0.63);
+  EXPECT_LE(Summarize(programs).worst, 0.68);
 }
 
 // When nobody had looked at them: 5.4 % in the median, 38 % in the 90th percentile, 166 % at worst.

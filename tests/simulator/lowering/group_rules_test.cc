@@ -663,6 +663,7 @@ TEST(GroupRulesTest, SumsOfWhatAProductMakesOverTheSameDimensionAreMadeWithIt) {
     ROOT r = (f32[256,512], f32[256], f32[256]) tuple(d, s, t) )";
   ExpectSameValues(program);
   EXPECT_THAT(Groups(program), ElementsAre("dot"));
+}
 
 TEST(GroupRulesTest, BothHalvesMadeFromHalvesAreWrittenToTheirPlaces) {
   const char* program = R"( x = f32[64,512] parameter(0)
