@@ -19,7 +19,8 @@
 // A dot whose only reader is another dot, behind what it takes, joins it if what either passes by fits (product_groups.h): weights, or
 // rows. Not if something else is made by a product for that reader alone, as a gate is, nor if it has more than rows, columns and one
 // dimension more. One level deep.
-// An array whose elements are repeated beside themselves is written. What is quantized to eight bits for products is written; so is what is made for several slices that are put elsewhere.
+// An array whose elements are repeated beside themselves is written. What is quantized to eight bits for products is written; so is
+// what is made for several slices that are put elsewhere.
 // Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute the same type,
 // whatever they convert it to; those first of which neither has to wait for more:
 //   sum(x), max(x)  => one fusion with two results.
