@@ -5,10 +5,18 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/chip/movement.h"
 #include "simulator/lowering/elementwise.h"
 
 namespace toroid {
 namespace {
+
+// What was before is added to running folds of blocks.
+bool AddsToRunningFold(const Instruction& value) {
+  return IsElementwise(value) && absl::c_any_of(value.operands(), [](const Instruction* operand) {
+           return operand->opcode() == Opcode::kReduceWindow && IsRunningFold(*operand);
+         });
+}
 
 // Takes what its operands are made from into its own group.
 bool TakesProducers(const Instruction& op) {
@@ -192,6 +200,10 @@ void MadeWhereRead::FindArithmetic() {
 
 bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
+  // Blocks of a cumulative sum: what was before is added, then rows are brought together again, for whoever reads them.
+  const auto is_copy = [](const Instruction* user) { return user->opcode() == Opcode::kCopy; };
+  if (AddsToRunningFold(*op) && absl::c_any_of(users_.users(*op), is_copy)) return true;
+  if (is_copy(op) && AddsToRunningFold(*op->operand(0))) return true;
   // What is made for several slices that are written, as for a roll.
   if (made_[i] && op->shape().rank() > 0) {
     const int64_t pieces = absl::c_count_if(users_.users(*op), [&](const Instruction* user) {
