@@ -71,6 +71,8 @@ class Finder {
   std::vector<int> Levels() const;
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
+  // A convolution, or what it takes behind it ends in the value.
+  bool IsOfConvolution(const Instruction* value) const;
   void TakeReductions();
   // What `later` is made from, group by group, contains `value`, or is too much to look at.
   bool DependsOn(const Instruction* later, const Instruction* value) const;
@@ -226,6 +228,18 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
   return found;
 }
 
+bool Finder::IsOfConvolution(const Instruction* value) const {
+  // Back through what it takes behind it.
+  const Instruction* op = value;
+  for (int steps = 0; steps < 64 && op->opcode() != Opcode::kConvolution; ++steps) {
+    const auto operands = op->operands();
+    const auto inside = absl::c_find_if(operands, [&](const Instruction* operand) { return values_.owner[operand->index()] == value && operand != value; });
+    if (inside == operands.end()) return false;
+    op = *inside;
+  }
+  return op->opcode() == Opcode::kConvolution;
+}
+
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
   joined_.assign(n_, {});
@@ -238,7 +252,9 @@ void Finder::TakeReductions() {
     int direct = 0;
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
-      if (first != nullptr && (reduction->operand(0) != value || first->operand(0) != value ||
+      const bool is_sibling = of_product && first != nullptr && IsOfConvolution(value) && reduction->num_operands() == 2 &&
+                              reduction->dimensions() == first->dimensions() && reduction->shape() == first->shape();
+      if (first != nullptr && !is_sibling && (reduction->operand(0) != value || first->operand(0) != value ||
                                (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
         continue;
       }
