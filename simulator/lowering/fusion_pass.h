@@ -9,7 +9,8 @@
 //   a reshape that merges or splits dimensions stands between it and a dot,
 //   or what several groups, or a product, would compute anew has grown to more than 64 ops.
 // A dot takes the elementwise ops behind it, as far as one value alone leaves them, up to the narrowest if several groups read it,
-// and then one reduction of that value, and others of what is written along other dimensions:
+// and then one reduction of that value, others over the same dimensions (as of a norm's gradient), and others of what is written along
+// other dimensions:
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
 // It then waits for what the reduction waits for.
 // A concatenation of more than four arrays is no group: each is written to its place by who makes it.

@@ -71,8 +71,6 @@ class Finder {
   std::vector<int> Levels() const;
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
-  // A convolution, or what it takes behind it ends in the value.
-  bool IsOfConvolution(const Instruction* value) const;
   void TakeReductions();
   // What `later` is made from, group by group, contains `value`, or is too much to look at.
   bool DependsOn(const Instruction* later, const Instruction* value) const;
@@ -228,18 +226,6 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
   return found;
 }
 
-bool Finder::IsOfConvolution(const Instruction* value) const {
-  // Back through what it takes behind it.
-  const Instruction* op = value;
-  for (int steps = 0; steps < 64 && op->opcode() != Opcode::kConvolution; ++steps) {
-    const auto operands = op->operands();
-    const auto inside = absl::c_find_if(operands, [&](const Instruction* operand) { return values_.owner[operand->index()] == value && operand != value; });
-    if (inside == operands.end()) return false;
-    op = *inside;
-  }
-  return op->opcode() == Opcode::kConvolution;
-}
-
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
   joined_.assign(n_, {});
@@ -252,7 +238,7 @@ void Finder::TakeReductions() {
     int direct = 0;
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
-      const bool is_sibling = of_product && first != nullptr && IsOfConvolution(value) && reduction->num_operands() == 2 &&
+      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
                               reduction->dimensions() == first->dimensions() && reduction->shape() == first->shape();
       if (first != nullptr && !is_sibling && (reduction->operand(0) != value || first->operand(0) != value ||
                                (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
@@ -261,7 +247,8 @@ void Finder::TakeReductions() {
       values_.owner[reduction->index()] = value;
       joined_[i].push_back(reduction);
       direct += reduction->operand(0) == value;
-      // With the first one others of what is written: along other dimensions, or the largest with its place.
+      // With the first one others of what is written: along other dimensions, or the largest with its place; and all over the same
+      // dimensions.
       if (of_product && first == nullptr) first = reduction;
     }
     if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
