@@ -21,13 +21,15 @@ constexpr int kLongestEpilogue = 48;
 // A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
 // MB that windows have.
 constexpr double kNestedElements = 2.9e6;
+// A convolution inside of one of a single position keeps the weights of both.
+constexpr double kNestedWeights = 3e5;
 // Rows of a tile.
 constexpr int64_t kWholeRows = 8;
 
 }  // namespace
 
 ProductGroups::ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made)
-    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), is_nested_(n_, false) {}
+    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), slid_(n_), is_nested_(n_, false) {}
 
 std::vector<const Instruction*> ProductGroups::Owners() && {
   for (int i = n_ - 1; i >= 0; --i) {
@@ -39,6 +41,9 @@ std::vector<const Instruction*> ProductGroups::Owners() && {
   }
   for (int i = n_ - 1; i >= 0; --i) {
     if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0 && !is_nested_[i]) TakeNestedDot(At(i));
+  }
+  for (int i = n_ - 1; i >= 0; --i) {
+    if (At(i)->opcode() == Opcode::kConvolution && !is_nested_[i]) TakeConvolutionBefore(At(i));
   }
   return std::move(owner_);
 }
@@ -100,6 +105,7 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   members.resize(best_size);
   for (const Instruction* member : members) owner_[member->index()] = best;
   if (dot->opcode() == Opcode::kDot) taken_[best->index()] = std::move(members);
+  if (dot->opcode() == Opcode::kConvolution) slid_[best->index()] = std::move(members);
 }
 
 // Its lanes are the only free dimension of the right operand, and its rows those of the left operand.
@@ -221,6 +227,30 @@ void ProductGroups::TakeNestedConvolution(const Instruction* convolution) {
   const Instruction*& owner = owner_[value->index()];
   if (owner != nullptr && owner != value) return;
   owner = owner_[convolution->index()] != nullptr ? owner_[convolution->index()] : convolution;
+}
+
+void ProductGroups::TakeConvolutionBefore(const Instruction* pointwise) {
+  const ConvolutionView view(*pointwise);
+  const Shape& kernel = pointwise->operand(1)->shape();
+  for (const int64_t d : view.kernel_spatial()) {
+    if (kernel.dim(d) != 1) return;
+  }
+  const auto slides = [](const Instruction& op) {
+    const ConvolutionView of(op);
+    if (of.feature_groups() != 1 || of.batch_groups() != 1) return false;
+    return absl::c_all_of(op.attrs().window().dimensions(), [](const auto& d) { return d.base_dilation() <= 1 && d.window_dilation() <= 1; });
+  };
+  const auto stays = [](const auto& d) { return d.stride() == 1 && d.padding_low() == 0 && d.padding_high() == 0; };
+  if (!slides(*pointwise) || !absl::c_all_of(pointwise->attrs().window().dimensions(), stays)) return;
+  const Instruction* value = pointwise->operand(0);
+  while (owner_[value->index()] == nullptr && value->opcode() == Opcode::kConvert && users_.users(*value).size() == 1) value = value->operand(0);
+  const std::vector<const Instruction*>& members = slid_[value->index()];
+  if (members.empty() || owner_[value->index()] != value || users_.users(*value).size() != 1 || owner_[pointwise->index()] == value) return;
+  if (!slides(*members[0])) return;
+  const double weights = static_cast<double>(members[0]->operand(1)->shape().NumElements() + kernel.NumElements());
+  if (weights > kNestedWeights) return;
+  for (const Instruction* member : members) owner_[member->index()] = owner_[pointwise->index()];
+  is_nested_[members[0]->index()] = true;
 }
 
 }  // namespace toroid

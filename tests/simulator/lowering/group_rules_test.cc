@@ -269,6 +269,18 @@ TEST(GroupRulesTest, ReductionsOfWhatAProductWritesJoinItAlongAnyDimension) {
   EXPECT_THAT(Groups(program), ElementsAre("dot"));
 }
 
+TEST(GroupRulesTest, AProductTakesAllSumsOverTheSameDimensions) {
+  // As a batch norm's gradient needs them: of what is made, and of its product with something else.
+  const char* program = R"( x = f32[64,24] parameter(0) w = f32[24,128] parameter(1) n = f32[64,128] parameter(2) zero = f32[] constant(0)
+    d = f32[64,128] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    a = f32[128] reduce(d, zero), dimensions={0}, to_apply=sum
+    m = f32[64,128] multiply(d, n)
+    b = f32[128] reduce(m, zero), dimensions={0}, to_apply=sum
+    ROOT t = (f32[64,128], f32[128], f32[128]) tuple(d, a, b) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("dot"));
+}
+
 TEST(GroupRulesTest, RowsAreReadFromWhereTheyAre) {
   const char* program = R"( x = f32[16,8,256] parameter(0) y = f32[8,16,256] parameter(1) z = f32[8,16,256] parameter(2)
     t = f32[8,16,256] transpose(x), dimensions={1,0,2}
