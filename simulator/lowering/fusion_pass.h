@@ -15,8 +15,9 @@
 // It then waits for what the reduction waits for.
 // A concatenation of more than four arrays is no group: each is written to its place by who makes it.
 // A dot whose only reader is another dot, behind what it takes, joins it if what either passes by fits (product_groups.h): weights, or
-// rows. Not if something else is made by a product for that reader alone, as a gate is, nor if it has more than rows, columns and one
-// dimension more. One level deep.
+// rows. Not if something else is made by a product for that reader alone, as a gate is; nor if weights would pass few rows of a norm; nor
+// if it has more than rows, columns and one dimension more, or two where rows fill tiles and stay. One level deep. So does a convolution
+// that only one of a single position reads, if the weights of both stay.
 // What is quantized to eight bits for products is written; so is what is made for several slices that are put elsewhere.
 // Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute the same type,
 // whatever they convert it to; those first of which neither has to wait for more:

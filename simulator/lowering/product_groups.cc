@@ -170,6 +170,8 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     return dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
   });
   if (bound == 0 || is_batch_alone) return false;
+  // Few rows stay while weights pass: not what would be normalized again for each.
+  if (rows < contracted && IsNormalized(*inner[0]->operand(0))) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
@@ -185,6 +187,21 @@ bool ProductGroups::MeetsAnother(absl::Span<const Instruction* const> inner) con
       return end == operand && end != owner_[inner[0]->index()] && !taken_[end->index()].empty() && users_.users(*end).size() == 1;
     });
   });
+}
+
+bool ProductGroups::IsNormalized(const Instruction& value) const {
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < 32; ++next) {
+    const Instruction* op = todo[next];
+    if (!IsRecomputed(*op)) continue;
+    if (op->opcode() == Opcode::kBroadcast) {
+      const Shape& from = op->operand(0)->shape();
+      if (from.rank() > 0 && op->operand(0)->opcode() != Opcode::kConstant && !absl::c_linear_search(op->dimensions(), op->shape().rank() - 1)) return true;
+      continue;
+    }
+    for (const Instruction* operand : op->operands()) todo.push_back(operand);
+  }
+  return false;
 }
 
 void ProductGroups::TakeNestedDot(const Instruction* dot) {
