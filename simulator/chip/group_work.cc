@@ -330,7 +330,8 @@ void Accountant::Fusion(const Computation& inside) {
         if (inner.batch > work_->products[p].batch) {
           inner.out_slots = (core_.vector().cycles_per_register() + core_.vector().access_cycles()) *
                             static_cast<double>(core_.vector().slots()) * Registers(op->shape());
-        } else {
+        } else if (matrix_ops[p]->opcode() != Opcode::kConvolution || work_->products[p].k > static_cast<double>(core_.matrix().tile())) {
+          // Of a convolution whose features fill one tile nothing is added.
           work_->products[p].sum_accesses = SumAccesses(*matrix_ops[p]);
         }
       }

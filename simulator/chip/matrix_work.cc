@@ -47,15 +47,14 @@ bool IsTurned(const Instruction& convolution) {
   return std::any_of(window.begin(), window.end(), [](const auto& d) { return d.window_reversal(); });
 }
 
-// Images lie along lanes, and what slides over them fills no register's rows with features.
-bool IsOfFewInputs(const Instruction& convolution, double inputs, double positions, const CoreSpec& core) {
+// A kernel of several positions slides over images that lie along lanes.
+bool SlidesOverImagesAlongLanes(const Instruction& convolution, double positions) {
   const ConvolutionView view(convolution);
   const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
-  if (lies.empty() || lies[0] != view.input_batch() || view.input_spatial().size() > 2 || IsTurned(convolution)) return false;
+  if (lies.empty() || lies[0] != view.input_batch() || view.input_spatial().size() > 2) return false;
   double results = 1;
   for (const int64_t d : view.output_spatial()) results *= Dim(convolution.shape(), d);
-  return positions > 1 && positions <= results && inputs < static_cast<double>(core.vector().sublanes()) && view.feature_groups() == 1 &&
-         view.batch_groups() == 1;
+  return positions > 1 && positions <= results && view.feature_groups() == 1 && view.batch_groups() == 1;
 }
 
 MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
@@ -95,20 +94,24 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.positions = positions;
     return work;
   }
-  if (IsOfFewInputs(convolution, inputs, positions, core)) {
+  if (SlidesOverImagesAlongLanes(convolution, positions)) {
     const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
-    work.k = positions * inputs;
     const Dims made = PhysicalOrder(result);
     if (!made.empty() && made[0] == view.output_batch() && 2 * images >= tile) {
-      // Images fill lanes and stay there: features pass, place by place.
+      // Images fill lanes and stay there: features pass, place by place, while the next tile of images is loaded.
+      work.k = positions * inputs;
       work.m = places * features;
-      work.n = images;
-    } else {
+      work.n = RoundUp(images, tile);
+      work.rows_together = features;
+      return work;
+    }
+    if (inputs < static_cast<double>(core.vector().sublanes()) && !IsTurned(convolution)) {
       // Images of each place become rows of a tile of its own.
+      work.k = positions * inputs;
       work.m = places * std::max(images, tile / 2);
       work.holds_rhs = true;
+      return work;
     }
-    return work;
   }
   // Images are rows of tiles. Units that have whole tiles of features of their own add nothing to each other's sums; others do, and
   // those of one image, which is cut into several.

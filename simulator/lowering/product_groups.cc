@@ -24,6 +24,8 @@ constexpr int kLongestEpilogue = 96;
 constexpr double kNestedElements = 2.9e6;
 // What is reduced of a product while its windows pass is held, as words: 12 MB.
 constexpr int64_t kHeldElements = 3'000'000;
+// A convolution inside of one of a single position keeps the weights of both.
+constexpr double kNestedWeights = 3e5;
 // Rows of a tile.
 constexpr int64_t kWholeRows = 8;
 
@@ -34,7 +36,7 @@ bool IsHeldBesideProducts(const Shape& shape) {
 }
 
 ProductGroups::ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made)
-    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), is_nested_(n_, false) {}
+    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), slid_(n_), is_nested_(n_, false) {}
 
 std::vector<const Instruction*> ProductGroups::Owners() && {
   for (int i = n_ - 1; i >= 0; --i) {
@@ -46,6 +48,9 @@ std::vector<const Instruction*> ProductGroups::Owners() && {
   }
   for (int i = n_ - 1; i >= 0; --i) {
     if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0 && !is_nested_[i]) TakeNestedDot(At(i));
+  }
+  for (int i = n_ - 1; i >= 0; --i) {
+    if (At(i)->opcode() == Opcode::kConvolution && !is_nested_[i]) TakeConvolutionBefore(At(i));
   }
   return std::move(owner_);
 }
@@ -127,6 +132,7 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   members.resize(best_size);
   for (const Instruction* member : members) owner_[member->index()] = best;
   if (dot->opcode() == Opcode::kDot) taken_[best->index()] = std::move(members);
+  if (dot->opcode() == Opcode::kConvolution) slid_[best->index()] = std::move(members);
 }
 
 // Its lanes are the only free dimension of the right operand, and its rows those of the left operand.
@@ -191,6 +197,8 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     return dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
   });
   if (bound == 0 || is_batch_alone) return false;
+  // Few rows stay while weights pass: not what would be normalized again for each.
+  if (rows < contracted && IsNormalized(*inner[0]->operand(0))) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
@@ -206,6 +214,21 @@ bool ProductGroups::MeetsAnother(absl::Span<const Instruction* const> inner) con
       return end == operand && end != owner_[inner[0]->index()] && !taken_[end->index()].empty() && users_.users(*end).size() == 1;
     });
   });
+}
+
+bool ProductGroups::IsNormalized(const Instruction& value) const {
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < 32; ++next) {
+    const Instruction* op = todo[next];
+    if (!IsRecomputed(*op)) continue;
+    if (op->opcode() == Opcode::kBroadcast) {
+      const Shape& from = op->operand(0)->shape();
+      if (from.rank() > 0 && op->operand(0)->opcode() != Opcode::kConstant && !absl::c_linear_search(op->dimensions(), op->shape().rank() - 1)) return true;
+      continue;
+    }
+    for (const Instruction* operand : op->operands()) todo.push_back(operand);
+  }
+  return false;
 }
 
 void ProductGroups::TakeNestedDot(const Instruction* dot) {
@@ -248,6 +271,30 @@ void ProductGroups::TakeNestedConvolution(const Instruction* convolution) {
   const Instruction*& owner = owner_[value->index()];
   if (owner != nullptr && owner != value) return;
   owner = owner_[convolution->index()] != nullptr ? owner_[convolution->index()] : convolution;
+}
+
+void ProductGroups::TakeConvolutionBefore(const Instruction* pointwise) {
+  const ConvolutionView view(*pointwise);
+  const Shape& kernel = pointwise->operand(1)->shape();
+  for (const int64_t d : view.kernel_spatial()) {
+    if (kernel.dim(d) != 1) return;
+  }
+  const auto slides = [](const Instruction& op) {
+    const ConvolutionView of(op);
+    if (of.feature_groups() != 1 || of.batch_groups() != 1) return false;
+    return absl::c_all_of(op.attrs().window().dimensions(), [](const auto& d) { return d.base_dilation() <= 1 && d.window_dilation() <= 1; });
+  };
+  const auto stays = [](const auto& d) { return d.stride() == 1 && d.padding_low() == 0 && d.padding_high() == 0; };
+  if (!slides(*pointwise) || !absl::c_all_of(pointwise->attrs().window().dimensions(), stays)) return;
+  const Instruction* value = pointwise->operand(0);
+  while (owner_[value->index()] == nullptr && value->opcode() == Opcode::kConvert && users_.users(*value).size() == 1) value = value->operand(0);
+  const std::vector<const Instruction*>& members = slid_[value->index()];
+  if (members.empty() || owner_[value->index()] != value || users_.users(*value).size() != 1 || owner_[pointwise->index()] == value) return;
+  if (!slides(*members[0])) return;
+  const double weights = static_cast<double>(members[0]->operand(1)->shape().NumElements() + kernel.NumElements());
+  if (weights > kNestedWeights) return;
+  for (const Instruction* member : members) owner_[member->index()] = owner_[pointwise->index()];
+  is_nested_[members[0]->index()] = true;
 }
 
 }  // namespace toroid

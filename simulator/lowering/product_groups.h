@@ -27,6 +27,8 @@ class ProductGroups {
   void MarkAllBehind(const Instruction* first, std::vector<bool>* marked) const;
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
+  // Something is spread along its rows, as of a norm.
+  bool IsNormalized(const Instruction& value) const;
   static bool KeepsRows(const Instruction& dot);
   // The dot and what it takes behind it make that operand of `outer`.
   bool FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const;
@@ -34,14 +36,16 @@ class ProductGroups {
   bool MeetsAnother(absl::Span<const Instruction* const> inner) const;
   // What only a convolution channel by channel reads is made in its windows.
   void TakeNestedConvolution(const Instruction* convolution);
+  // A convolution that only one of a single position reads, behind what it takes.
+  void TakeConvolutionBefore(const Instruction* pointwise);
 
   const Computation& computation_;
   const UserMap& users_;
   const MadeWhereRead& made_;
   const int n_;
   std::vector<const Instruction*> owner_;
-  // By index of the last value that a dot takes behind it: the dot and what it takes.
-  std::vector<std::vector<const Instruction*>> taken_;
+  // By index of the last value that a dot takes behind it: the dot and what it takes. The same of convolutions.
+  std::vector<std::vector<const Instruction*>> taken_, slid_;
   std::vector<bool> is_nested_;  // By index of a dot: it runs inside of another one.
 };
 

@@ -462,6 +462,27 @@ TEST(ChipModelTest, NarrowTilesAreCopiedOneByOne) {
   EXPECT_NEAR(time("f32", 8), 161.8, 4);
 }
 
+TEST(ChipModelTest, AConvolutionRunsInsideOfOneOfASinglePosition) {
+  const auto time = [](int images, int side, int in, int out, absl::string_view type) {
+    const std::string places = absl::StrCat("[", side, ",", side, ",", images, ",");
+    return TotalTime(absl::StrCat("ENTRY main { x = ", type, places, in, "] parameter(0) w = ", type, "[3,3,", in, ",", in, "] parameter(1) v = ", type,
+                                  "[1,1,", in, ",", out, "] parameter(2) y = ", type, places, in,
+                                  "] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=01bf_01io->01bf t = ", type, places, in,
+                                  "] negate(y) ROOT z = ", type, places, out,
+                                  "] convolution(t, v), window={size=1x1}, dim_labels=01bf_01io->01bf }"));
+  };
+  EXPECT_NEAR(time(32, 28, 64, 64, "f32"), 94.3, 9);
+  EXPECT_NEAR(time(8, 28, 128, 512, "bf16"), 67.7, 6);
+  // Weights of both are more than stay.
+  EXPECT_NEAR(time(8, 28, 256, 1024, "f32"), 214.6, 12);
+}
+
+TEST(ChipModelTest, OfImagesAlongLanesATileIsLoadedForEachPlace) {
+  EXPECT_NEAR(ConvolutionTime(R"(ENTRY main { x = bf16[32,32,64,32]{2,3,1,0} parameter(0) w = bf16[3,3,32,32] parameter(1)
+    ROOT y = bf16[32,32,64,32]{2,3,1,0} convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=01bf_01io->01bf })"),
+              202.9, 24);
+}
+
 TEST(ChipModelTest, SumsOfAProductOfAProductPassThroughMemory) {
   const auto time = [](int rows, int in, int between, int out) {
     return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { x = bf16[", rows, ",", in, "] parameter(0) w = bf16[", in, ",", between,

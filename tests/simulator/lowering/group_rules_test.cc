@@ -269,6 +269,18 @@ TEST(GroupRulesTest, ReductionsOfWhatAProductWritesJoinItAlongAnyDimension) {
   EXPECT_THAT(Groups(program), ElementsAre("dot"));
 }
 
+TEST(GroupRulesTest, AProductTakesAllSumsOverTheSameDimensions) {
+  // As a batch norm's gradient needs them: of what is made, and of its product with something else.
+  const char* program = R"( x = f32[64,24] parameter(0) w = f32[24,128] parameter(1) n = f32[64,128] parameter(2) zero = f32[] constant(0)
+    d = f32[64,128] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    a = f32[128] reduce(d, zero), dimensions={0}, to_apply=sum
+    m = f32[64,128] multiply(d, n)
+    b = f32[128] reduce(m, zero), dimensions={0}, to_apply=sum
+    ROOT t = (f32[64,128], f32[128], f32[128]) tuple(d, a, b) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("dot"));
+}
+
 TEST(GroupRulesTest, RowsAreReadFromWhereTheyAre) {
   const char* program = R"( x = f32[16,8,256] parameter(0) y = f32[8,16,256] parameter(1) z = f32[8,16,256] parameter(2)
     t = f32[8,16,256] transpose(x), dimensions={1,0,2}
@@ -437,6 +449,13 @@ TEST(GroupRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits) 
   EXPECT_THAT(Groups(program(1024, 256, 512, 256,
                              "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
               ElementsAre("dot", "dot", "dot"));
+  // Few rows of a norm stay for it, and weights would pass.
+  EXPECT_THAT(Groups(program(64, 2048, 8192, 2048, "b = S tanh(a)")), ElementsAre("dot"));
+  const std::string normalized = absl::StrReplaceAll(
+      program(64, 2048, 8192, 2048, "b = S tanh(a)"),
+      {{" x = f32[64,2048] parameter(0)", " y = f32[64,2048] parameter(0) r = f32[64] parameter(4) s = f32[64,2048] broadcast(r), dimensions={0} "
+                                          "x = f32[64,2048] multiply(y, s)"}});
+  EXPECT_THAT(Groups(normalized), Contains("dot").Times(2));
   // Rows of heads are mixed: a batch alone passes.
   EXPECT_THAT(Groups(R"( q = f32[4,8,256,64] parameter(0) k = f32[4,8,256,64] parameter(1) m = f32[8,8] parameter(2)
     s = f32[4,8,256,256] dot(q, k), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={3}
