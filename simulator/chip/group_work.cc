@@ -145,20 +145,23 @@ void Accountant::AddResult(const Instruction& result) {
 }
 
 // Each operand is padded to the result, of which windows pass, and the largest is taken. A window lies in one place along the
-// minor dimension, where an operand is read from its first element to its end, or the start of the window; along rows each window
-// takes one of every operand, along others most do.
+// dimension that is put together, where an operand is read from its first element to its end, or the first tile of the window;
+// along the outermost dimension, that windows cut, most take one of every operand, along rows all.
 double Accountant::BytesBesideOperands(const Instruction& concatenate) const {
   const Dims order = PhysicalOrder(concatenate.shape());
   const int64_t d = concatenate.dimension();
   const double all = Bytes(concatenate.shape()), extent = static_cast<double>(concatenate.shape().dim(d));
   const double windows = std::max(1.0, 2 * all / static_cast<double>(core_.memory().window_bytes()));
+  const bool is_minor = order.empty() || order[0] == d, is_row = order.size() > 1 && order[1] == d;
+  const double tile = static_cast<double>(is_minor ? tiling_.lanes : is_row ? tiling_.sublanes : 1);
   double more = 0, before = 0;
   for (const Instruction* operand : concatenate.operands()) {
     const double own = static_cast<double>(operand->shape().dim(d)), bytes = Bytes(operand->shape());
-    if (order.empty() || order[0] == d) {
-      more += std::min(before, extent - own) / extent * all;
+    if (is_minor || order.back() != d) {
+      const double passed = std::min(std::floor(before / tile) * tile, extent - own) / extent * all;
+      more += is_minor ? passed : std::max(0.0, std::min(passed, windows * bytes - bytes));
     } else {
-      const double share = order.size() > 1 && order[1] == d ? 1 : own > 1 ? core_.movement().concatenate_passes() : 0;
+      const double share = is_row ? 1 : own > 1 ? core_.movement().concatenate_passes() : 0;
       more += std::max(0.0, std::min(share * all, windows * bytes) - bytes);
     }
     before += own;
@@ -259,7 +262,9 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     // In operands of products rows come in any order, but values must be spread all the same.
     AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
   }
-  if (IsElementwise(op)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
+  // Of a sine alone compilers count what it reads and writes.
+  const bool is_lone_sine = is_alone_ && (opcode == Opcode::kSin || opcode == Opcode::kCos || opcode == Opcode::kTan);
+  if (IsElementwise(op) && !is_lone_sine) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
 void Accountant::Finish() {
@@ -296,10 +301,15 @@ void Accountant::Fusion(const Computation& inside) {
   // Bytes of a parameter that are picked, by each op for itself; and whether all of it is read.
   std::vector<double> picked(n, 0);
   std::vector<bool> is_read(n, false);
+  // How often the whole of a value is read: as much of it as each piece has, for each time that is read itself, and once for all
+  // others.
+  std::vector<double> times(n, 0);
+  std::vector<bool> is_once(n, false);
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
     if (op->opcode() == Opcode::kTuple) continue;
     uint64_t now = made_for[i];
+    if (is_result[i]) times[i] = std::max(times[i], 1.0);
     const bool is_product = IsMatrixOp(op->opcode()) && op->num_operands() >= 2;
     if (is_product) {
       product_of[i] = std::min(static_cast<int>(work_->products.size()), kMaxProducts - 1);
@@ -331,10 +341,21 @@ void Accountant::Fusion(const Computation& inside) {
       made_for[o] |= is_product ? ForOperand(product_of[i], std::min(k, 1)) : now;
       const bool picks = k == 0 && (op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kDynamicSlice ||
                                     op->opcode() == Opcode::kGather || op->opcode() == Opcode::kPad);
+      const bool cuts = op->opcode() == Opcode::kSlice;
+      if (cuts || op->opcode() == Opcode::kConcatenate) {
+        times[o] += times[i] * (cuts ? std::min(1.0, Bytes(op->shape()) / std::max(1.0, Bytes(op->operand(k)->shape()))) : 1);
+      } else if (!is_once[o]) {
+        is_once[o] = true;
+        ++times[o];
+      }
+      if (op->opcode() == Opcode::kConcatenate && times[i] > 1) {
+        picked[o] += times[i] * Bytes(op->operand(k)->shape());
+        continue;
+      }
       const bool updated = k == 0 && op->opcode() == Opcode::kDynamicUpdateSlice;
       if (updated) continue;
       if (picks) {
-        picked[o] += std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
+        picked[o] += (cuts ? std::max(1.0, times[i]) : 1) * std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
       } else {
         is_read[o] = true;
       }
@@ -375,13 +396,49 @@ void Accountant::Fusion(const Computation& inside) {
   Finish();
 }
 
+// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes: it writes them to their places.
+bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kConcatenate || op.num_operands() != 2) return false;
+  const Instruction* group = op.operand(0)->num_operands() == 1 ? op.operand(0)->operand(0) : nullptr;
+  if (group == nullptr || group->opcode() != Opcode::kFusion || op.operand(1)->num_operands() != 1 || op.operand(1)->operand(0) != group) return false;
+  const int64_t d = op.dimension(), half = op.operand(0)->shape().dim(d);
+  const Dims order = PhysicalOrder(op.shape());
+  const int64_t tile = order.empty() || order[0] == d ? tiling.lanes : order.size() > 1 && order[1] == d ? tiling.sublanes : 1;
+  if (op.operand(1)->shape().dim(d) != half || half % tile != 0) return false;
+  const Computation& inside = *group->called(0);
+  for (const Instruction* parameter : inside.parameters()) {
+    if (parameter->shape().dims() != op.shape().dims() || parameter->shape().element_type() != op.shape().element_type()) continue;
+    bool first = false, second = false, other = false;
+    for (const auto& user : inside.instructions()) {
+      for (const Instruction* operand : user->operands()) {
+        if (operand != parameter) continue;
+        const bool cuts = user->opcode() == Opcode::kSlice && user->shape().dims() == op.operand(0)->shape().dims();
+        const int64_t start = cuts ? SliceView(*user)[static_cast<int>(d)].start : -1;
+        first |= start == 0;
+        second |= start == half;
+        other |= start != 0 && start != half;
+      }
+    }
+    if (first && second && !other) return true;
+  }
+  return false;
+}
+
+// What was spread to whole tiles has been written where they go.
+bool JoinsSpreadTiles(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kReshape || op.operand(0)->opcode() != Opcode::kBroadcast) return false;
+  const Shape &from = op.operand(0)->shape(), &to = op.shape();
+  const Dims before = PhysicalOrder(from), after = PhysicalOrder(to);
+  return !before.empty() && !after.empty() && from.dim(before[0]) % tiling.lanes == 0 && to.dim(after[0]) % tiling.lanes == 0;
+}
+
 void Accountant::Single(const Instruction& op) {
   is_alone_ = true;
   if (op.opcode() == Opcode::kConvert || op.opcode() == Opcode::kCopy) {
     const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
     turns_ = !before.empty() && !after.empty() && before[0] != after[0];
   }
-  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose;
+  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose && op.opcode() != Opcode::kConcatenate;
   if (IsMadeInPlace(op)) {
     // What nobody makes is copied.
     for (const Instruction* operand : op.operands()) {
@@ -447,7 +504,8 @@ GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core) {
       opcode == Opcode::kSend || opcode == Opcode::kRecv || opcode == Opcode::kCopyStart) {
     return work;
   }
-  if (IsFirstOfTiles(group, Tiling{core.vector().sublanes(), core.vector().lanes()})) return work;
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  if (IsFirstOfTiles(group, tiling) || IsMadeFromHalves(group, tiling) || JoinsSpreadTiles(group, tiling)) return work;
   Accountant accountant(core, &work);
   const bool is_fusion = opcode == Opcode::kFusion && !group.called().empty() && group.called(0)->root() != nullptr;
   if (is_fusion) {

@@ -35,7 +35,7 @@ struct GroupWork {
   double packing_cycles = 0;
   // Rows that are read or written one by one, at indices.
   double rows = 0;
-  bool single = false;  // An instruction alone, but for copies, which have windows as large as groups have.
+  bool single = false;  // An instruction alone, but for copies and concatenations, which have windows as large as groups have.
   // What an ideal core would have to do: no padding, no recomputation.
   double matrix_flops = 0, vector_flops = 0;
   double ideal_bytes = 0;

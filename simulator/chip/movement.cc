@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/module.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -95,9 +96,12 @@ double NarrowTileCycles(const Instruction& op, const CoreSpec& core) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   if (order.size() < 2 || RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling) == tiling.sublanes) return 0;
   const auto among = [&](int64_t d) { return std::find(op.dimensions().begin(), op.dimensions().end(), d) != op.dimensions().end(); };
-  // Rows of a tile that differ, spread along lanes; lanes that are summed.
-  const bool narrow = op.opcode() == Opcode::kBroadcast ? among(order[1]) && !among(order[0]) && op.operand(0)->opcode() != Opcode::kConstant
-                                                        : among(order[0]);
+  // Values that are spread over rows or lanes; lanes that are summed, or rows alone.
+  const bool spreads = op.operand(0)->opcode() != Opcode::kConstant && (op.computation()->is_fusion() || op.operand(0)->shape().NumElements() > 1);
+  // Inside of groups only along lanes: what is but between has whole tiles mostly.
+  const bool inside = op.computation()->is_fusion();
+  const bool narrow = op.opcode() == Opcode::kBroadcast ? spreads && (!inside || (among(order[1]) && !among(order[0])))
+                                                        : among(order[0]) || (among(order[1]) && op.dimensions().size() == 1);
   return narrow ? core.movement().narrow_tile_cycles() * TilesOf(shape, tiling) : 0;
 }
 

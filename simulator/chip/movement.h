@@ -16,7 +16,7 @@ namespace toroid {
 // takes lane_broadcast_cycles for each `sublanes` rows.
 double MovementCycles(const Instruction& op, const CoreSpec& core);
 
-// Cycles in which rows of tiles that have few are summed or spread along lanes, one by one; 0 for whole tiles and other ops. What a
+// Cycles in which rows of tiles that have few are summed, or values are spread over them, one by one; 0 for whole tiles and other ops. What a
 // group sums and spreads so takes this once.
 double NarrowTileCycles(const Instruction& op, const CoreSpec& core);
 

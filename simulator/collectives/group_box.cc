@@ -77,7 +77,8 @@ BoxShape ShapeAround(const Topology& topology, absl::Span<const int64_t> cores) 
     for (const BoxAxis& b : apart ? std::vector<BoxAxis>() : box->axes) {
       if (b.axis == axis) count = b.count;
     }
-    if (count == 1) continue;
+    // A switch lets all through that links carry.
+    if (count == 1 || a.switched) continue;
     shape.chips.push_back(count);
     shape.far_wrap.push_back(a.far_wrap && count == a.size);
   }

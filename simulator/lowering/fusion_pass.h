@@ -7,22 +7,25 @@
 //   its r readers would read more for it than writing it would: r arrays each, against one write and r reads,
 //   it is made from arrays and then broadcast to a larger one,
 //   a reshape that merges or splits dimensions stands between it and a dot,
-//   or what several groups, or a product, would compute anew has grown to more than 64 ops.
+//   one reader cuts a piece of it and there are others,
+//   it is a sine that several groups read,
+//   or what several groups, or a product, would compute anew has grown to more than 80 ops.
 // A dot takes the elementwise ops behind it, as far as one value alone leaves them, up to the narrowest if several groups read it,
-// and then one reduction of that value, others over the same dimensions (as of a norm's gradient), and others of what is written along
-// other dimensions:
+// and then reductions of that value over the same dimensions, and others of what is written along other dimensions, as far as what they
+// make can be held:
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
-// It then waits for what the reduction waits for.
+// It then waits for what the reductions wait for. Words of predicates that are found on the way (packed_predicates_pass.h) are made with it.
 // A concatenation of more than four arrays is no group: each is written to its place by who makes it.
 // A dot whose only reader is another dot, behind what it takes, joins it if what either passes by fits (product_groups.h): weights, or
 // rows. Not if something else is made by a product for that reader alone, as a gate is; nor if weights would pass few rows of a norm; nor
 // if it has more than rows, columns and one dimension more, or two where rows fill tiles and stay. One level deep. So does a convolution
 // that only one of a single position reads, if the weights of both stay.
-// What is quantized to eight bits for products is written; so is what is made for several slices that are put elsewhere.
+// An array whose elements are repeated beside themselves is written. What is quantized to eight bits for products is written; so is
+// what is made for several slices that are put elsewhere.
 // Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute the same type,
 // whatever they convert it to; those first of which neither has to wait for more:
 //   sum(x), max(x)  => one fusion with two results.
-// So do slices of one value that have the same sizes.
+// Then those that share no more than a vector. So do slices of one value that have the same sizes.
 // Of the readers of what a group makes elementwise one joins it, the last, unless reductions of it do.
 // Not a reduction of several arrays (but with the largest that it finds itself), nor what reads neighbours of what the other writes.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.

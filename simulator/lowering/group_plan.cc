@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
@@ -46,7 +47,7 @@ class Grouper {
   void MergeSlices();
   // What a group cuts out of something to write it, converted or under another name; null for others.
   const Instruction* SliceOf(const Instruction* op) const;
-  // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all.
+  // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all. 0: that share any array.
   void MergeThatShare(int shared, bool reductions);
   int Shared(int g, int other) const;
   // An array of those sizes, or one that has as many elements, whose rows are cut or joined.
@@ -72,7 +73,7 @@ class Grouper {
     return ComputedType(a) == ComputedType(b);
   }
   static PrimitiveType ComputedType(const Instruction* op) {
-    while (op->opcode() == Opcode::kConvert) op = op->operand(0);
+    while (op->opcode() == Opcode::kConvert || op->opcode() == Opcode::kReshape) op = op->operand(0);
     return op->shape().element_type();
   }
   // `op`, or what it rounds, if that is a reduction; null if not.
@@ -146,7 +147,8 @@ void Grouper::Group() {
   for (int i = 0; i < n_; ++i) {
     if (!made_.written[i]) continue;
     const Instruction* op = At(i);
-    const bool joins = op->opcode() == Opcode::kReduce && made_.owner[i] != nullptr && made_.owner[i] != op;
+    const bool reduces = op->opcode() == Opcode::kReduce || (op->opcode() == Opcode::kConvert && op->operand(0)->opcode() == Opcode::kReduce);
+    const bool joins = reduces && made_.owner[i] != nullptr && made_.owner[i] != op;
     const int g = joins ? made_.owner[i]->index() : i;
     group_of_[i] = g;
     values_[g].push_back(i);
@@ -186,8 +188,12 @@ void Grouper::Group() {
 const Shape* Grouper::SpaceOf(int g) const {
   const Instruction* op = At(g);
   if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
-  if (made_.recomputed[g] && IsElementwise(*op)) return &op->shape();
-  return nullptr;
+  const Shape* shape = &op->shape();
+  // Under another name.
+  while (op->opcode() == Opcode::kReshape && SameButUnitDims(op->shape(), op->operand(0)->shape()) && !made_.IsInMemory(*op->operand(0))) {
+    op = op->operand(0);
+  }
+  return made_.recomputed[g] && IsElementwise(*op) ? shape : nullptr;
 }
 
 const Instruction* Grouper::SliceOf(const Instruction* op) const {
@@ -222,7 +228,7 @@ void Grouper::Merge() {
   MergeSlices();
   // First those that have most to read in common; of these reductions, which leave nothing large behind.
   for (const bool reductions : {true, false}) {
-    for (int shared = reductions ? kMostShared : 1; shared > 0; --shared) MergeThatShare(shared, reductions);
+    for (int shared = reductions ? kMostShared : 1; shared >= 0; --shared) MergeThatShare(shared, reductions);
   }
 }
 
@@ -239,6 +245,10 @@ int Grouper::Shared(int g, int other) const {
 }
 
 void Grouper::MergeThatShare(int shared, bool reductions) {
+  const auto counts = [&](int input, absl::Span<const int64_t> dims) {
+    const Shape& shape = At(input)->shape();
+    return shared > 0 ? IsOfSize(input, dims) : shape.IsArray() && shape.NumElements() > 1;
+  };
   // Groups by the arrays of their sizes that they read.
   std::vector<std::vector<int>> readers(n_);
   for (int g = 0; g < n_; ++g) {
@@ -252,11 +262,12 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
-      if (!IsOfSize(input, own->dims())) continue;
-      if (!is_reduction && CanJoin(g, group_of_[input]) && IsLastToJoin(g, input)) {
-        into = group_of_[input];
-        break;
-      }
+      const bool joins = !is_reduction && counts(input, own->dims()) && CanJoin(g, group_of_[input]) && IsLastToJoin(g, input);
+      if (joins && into < 0) into = group_of_[input];
+    }
+    for (const int input : inputs_[g]) {
+      if (into >= 0) break;
+      if (!counts(input, own->dims())) continue;
       // The last ones, nearest in level; first those that need not rise.
       const std::vector<int>& candidates = readers[input];
       for (size_t k = 0; k < 2 * std::min<size_t>(8, candidates.size()) && into < 0; ++k) {
@@ -272,7 +283,6 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
         into = other;
       }
-      if (into >= 0) break;
     }
     if (into >= 0) {
       level_[into] = level_[g] = LevelWith(g, into);
@@ -284,7 +294,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
       inputs_[into].insert(inputs_[into].end(), inputs_[g].begin(), inputs_[g].end());
     }
     for (const int input : inputs_[g]) {
-      if (IsOfSize(input, own->dims())) readers[input].push_back(into >= 0 ? into : g);
+      if (counts(input, own->dims())) readers[input].push_back(into >= 0 ? into : g);
     }
   }
 }

@@ -32,6 +32,7 @@ int64_t ProductOf(absl::Span<const int64_t> dims) {
 struct Split {
   Dims dims;
   int64_t first = 0;
+  bool whole = false;  // Of whole tiles.
 
   int64_t rank() const { return static_cast<int64_t>(dims.size()); }
   int64_t size() const { return ProductOf(absl::MakeConstSpan(dims).subspan(first)); }
@@ -51,7 +52,8 @@ std::optional<Split> SplitOf(const Instruction& op, int64_t lanes) {
   Split split{DimsOf(op.shape()), op.shape().rank() - 1};
   int64_t size = split.dims.back();
   while (size < last && split.first > 0) size *= split.dims[--split.first];
-  if (size != last || split.first == split.rank() - 1 || split.dims.back() == 1 || split.dims.back() % lanes == 0) return std::nullopt;
+  if (size != last || split.first == split.rank() - 1 || split.dims.back() == 1) return std::nullopt;
+  split.whole = split.dims.back() % lanes == 0;
   int pieces = 0;
   for (int64_t d = split.first; d < split.rank(); ++d) pieces += split.dims[d] > 1;
   return pieces > 1 ? std::optional<Split>(std::move(split)) : std::nullopt;
@@ -116,7 +118,7 @@ bool Joiner::CanSpread(const Instruction& broadcast) const {
     pieces += IsPiece(d);
     if (!IsPiece(d)) spread *= split_.dims[d];
   }
-  return pieces == 0 || pieces == split_.rank() - split_.first ||
+  return split_.whole || pieces == 0 || pieces == split_.rank() - split_.first ||
          kLeastSpread * spread * split_.size() <= ProductOf(split_.dims);
 }
 
@@ -127,7 +129,7 @@ bool Joiner::CanReduce(const Instruction& reduce) const {
     pieces += IsPiece(d);
     if (!IsPiece(d)) others *= split_.dims[d];
   }
-  return pieces == 0 || pieces == split_.rank() - split_.first || others >= kLeastSpread;
+  return pieces == 0 || pieces == split_.rank() - split_.first || (others >= kLeastSpread && !split_.whole);
 }
 
 bool Joiner::CanJoin(const Instruction& op) const {
@@ -145,6 +147,7 @@ bool Joiner::CanJoin(const Instruction& op) const {
 
 bool Joiner::IsWorthwhile() {
   int entries = 0, exits = 0;
+  bool returns = false;
   for (int i = 0; i < computation_->size(); ++i) {
     const Instruction* op = computation_->instruction(i);
     joins_[i] = CanJoin(*op);
@@ -159,15 +162,21 @@ bool Joiner::IsWorthwhile() {
       const bool joins = joins_[user->index()] || CanReduce(*user) || IsEnd(*user);
       leaves |= !joins;
       gains += joins;
+      returns |= IsEnd(*user);
     }
     exits += leaves;
   }
-  return entries > 0 && exits <= entries && gains > 0;
+  // Whole tiles are moved as they are; only what is put together again gains.
+  return entries > 0 && exits <= entries && gains > 0 && (returns || !split_.whole);
 }
 
-// What is spread to the pieces is put together before it is spread to the rest.
+// What is spread to the pieces is put together before it is spread to the rest; to whole tiles, behind.
 Instruction* Joiner::Spread(const Instruction& broadcast) {
   Instruction* from = broadcast.operand(0);
+  if (split_.whole && !broadcast.dimensions().empty()) {
+    const Dims places(broadcast.dimensions().begin(), broadcast.dimensions().end());
+    return builder_.Reshape(builder_.Broadcast(from, split_.dims, places), split_.Joined());
+  }
   Dims outer, first_sizes, first_places, joined_sizes;
   const auto dims = broadcast.dimensions();
   int64_t pieces = 0;

@@ -5,6 +5,8 @@
 //   reshape(f(y)) back to [.., C]                                    =>  nothing
 // Cutting lanes moves every element. Of group norm only sums of C elements are cut, and means put together.
 // All arrays of one shape [.., G, S] are worked on so, or none: none if more values would have to be cut than are now.
+// Pieces of whole tiles are joined only where they are put together again; what is spread to them is spread, then joined, which
+// moves nothing: it is written tile by tile where it is wanted.
 // Seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_JOINED_DIMS_PASS_H_
 #define TOROID_SIMULATOR_LOWERING_JOINED_DIMS_PASS_H_
@@ -17,7 +19,7 @@ namespace toroid {
 
 class JoinedDimsPass : public Pass {
  public:
-  // Elements of a tile along its minor dimension: pieces of so many are not joined.
+  // Elements of a tile along its minor dimension.
   explicit JoinedDimsPass(int64_t lanes) : lanes_(lanes) {}
   absl::string_view name() const override { return "joined_dims"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;

@@ -15,6 +15,7 @@
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/made_where_read.h"
 #include "simulator/lowering/pieces_order.h"
 #include "simulator/lowering/preferred_order.h"
 #include "simulator/lowering/tiling.h"
@@ -58,6 +59,7 @@ class LayoutAssigner {
       if (orders_[i] != RowMajorOrder(op->shape()) || !op->shape().HasRowMajorLayout()) {
         SetOrder(orders_[i], &op->mutable_shape());
       }
+      if (CutsOneLane(*op)) SetTiled(OrderOf(op->operand(0)), tiling_, &op->mutable_shape());
     }
     return SortInstructions(computation_);
   }
@@ -66,7 +68,7 @@ class LayoutAssigner {
   bool KeepsTilesIn(Shape from, const Dims& before, Shape to, const Dims& after) const {
     SetOrder(before, &from);
     SetOrder(after, &to);
-    return KeepsTiles(from, to, tiling_.sublanes);
+    return KeepsTiles(from, to, tiling_);
   }
   // No more than four times what it must.
   bool PadsLittle(Shape shape, const Dims& order) const {
@@ -74,6 +76,15 @@ class LayoutAssigner {
     const double least = PaddedElements(shape, tiling_);
     SetOrder(order, &shape);
     return PaddedElements(shape, tiling_) <= 4 * least;
+  }
+  // One lane of an array, to be put beside others: it stays where it is. Edges of what is put together itself are mostly made where
+  // they are read.
+  bool CutsOneLane(const Instruction& op) const {
+    if (op.opcode() != Opcode::kSlice || op.shape().rank() < 2 || op.operand(0)->opcode() == Opcode::kConcatenate) return false;
+    const Dims sized = SizedOrder(op.operand(0)->shape(), OrderOf(op.operand(0)));
+    return !sized.empty() && op.shape().dim(sized[0]) == 1 && absl::c_any_of(state_.users.users(op), [](const Instruction* user) {
+      return user->opcode() == Opcode::kConcatenate || user->opcode() == Opcode::kPad;
+    });
   }
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }
@@ -116,6 +127,10 @@ class LayoutAssigner {
     Instruction* now = As(operand, order, is_written);
     if (now != operand) op->set_operand(k, now);
   }
+  // Made elementwise, step by step for one reader each, from one argument.
+  bool IsChainOfArgument(const Instruction& value) const;
+  // Such a value in that layout: the argument is copied, not what is made from it.
+  void MakeAs(Instruction* value, const Dims& order);
   void NeedDense(Instruction* op, int k) {
     if (op->operand(k)->shape().IsArray()) Need(op, k, LeastPaddingOrder(op->operand(k)->shape(), tiling_));
   }
@@ -188,6 +203,36 @@ Instruction* LayoutAssigner::CopyBeforeReshape(Instruction* value, const Dims& o
     made = computation_->AddClone(*names[i], shape, {made});
   }
   return made;
+}
+
+bool LayoutAssigner::IsChainOfArgument(const Instruction& value) const {
+  const Instruction* op = &value;
+  while (op->opcode() != Opcode::kParameter) {
+    if (op->index() >= n_ || !IsElementwise(*op) || state_.users.users(*op).size() != 1) return false;
+    const Instruction* from = nullptr;
+    for (const Instruction* operand : op->operands()) {
+      if (operand->shape().rank() == 0 || operand == from) continue;
+      if (operand->opcode() == Opcode::kBroadcast && operand->operand(0)->shape().rank() == 0) continue;
+      if (from != nullptr || state_.IsFlexible(operand)) return false;
+      from = operand;
+    }
+    if (from == nullptr) return false;
+    op = from;
+  }
+  return op != &value;
+}
+
+void LayoutAssigner::MakeAs(Instruction* value, const Dims& order) {
+  orders_[value->index()] = order;
+  for (int k = 0; k < value->num_operands(); ++k) {
+    Instruction* operand = value->operand(k);
+    if (operand->shape().rank() == 0 || operand->opcode() == Opcode::kBroadcast) continue;
+    if (operand->opcode() == Opcode::kParameter) {
+      Need(value, k, order);
+    } else {
+      MakeAs(operand, order);
+    }
+  }
 }
 
 void LayoutAssigner::RoundCopies() {
@@ -326,6 +371,14 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
 
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
+  if (!Known(from) && RepeatsElements(*from)) {
+    // Repeated beside themselves, where that moves nothing.
+    if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
+      Settle(from, *OrderThroughReshape(op->shape(), from->shape(), order));
+      orders_[op->index()] = order;
+      return;
+    }
+  }
   if (!from->shape().IsArray() || !Known(from)) return;
   if (state_.IsFlexible(from)) return;
   if (from->shape().rank() == 0) {
@@ -338,6 +391,14 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
       orders_[op->index()] = order;
       return;
     }
+  }
+  if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
+    const Dims of_operand = *OrderThroughReshape(op->shape(), from->shape(), order);
+    const bool is_read = absl::c_any_of(state_.users.users(*op), [](const Instruction* user) { return user->opcode() != Opcode::kTuple; });
+    if (is_read && IsChainOfArgument(*from)) MakeAs(from, of_operand);
+    Need(op, 0, of_operand);
+    orders_[op->index()] = order;
+    return;
   }
   if (const auto order = OrderThroughReshape(from->shape(), op->shape(), OrderOf(from))) {
     orders_[op->index()] = *order;

@@ -11,7 +11,9 @@
 //   elementwise                                        as the operand of the same sizes; other such operands are copied
 //   transpose                                          moves nothing: its result lies as its operand does
 //   broadcast, iota                                    as whoever reads them needs it
-//   reshape that merges or splits dimensions           row-major on both sides, or turned where that pads less
+//   reshape that merges or splits dimensions           the order with the least padding in which it moves nothing, if row-major pads
+//                                                      more (pieces_order.h); else row-major on both sides, or turned
+//   one lane that is cut to be put beside others       stays along lanes, and fills them
 //   reshape that cuts lanes into pieces, for dots      copied with rows along lanes, where that pads less
 //   concatenation                                      as most of its operands; as convolutions want it that read it
 // The layouts are written into the shapes; a copy is a `copy` from one layout to another, or a `convert` to bf16 if only products

@@ -13,6 +13,7 @@
 #include "simulator/lowering/joined_dims_pass.h"
 #include "simulator/lowering/kernel_gradient_pass.h"
 #include "simulator/lowering/layout_pass.h"
+#include "simulator/lowering/packed_predicates_pass.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/lowering/row_scatter_pass.h"
 #include "simulator/lowering/simplify_pass.h"
@@ -42,6 +43,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<SimplifyPass>(/*keeps_barriers=*/true)
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>()
+      .Add<PackedPredicatesPass>()
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)

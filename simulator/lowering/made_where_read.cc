@@ -5,10 +5,18 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/chip/movement.h"
 #include "simulator/lowering/elementwise.h"
 
 namespace toroid {
 namespace {
+
+// What was before is added to running folds of blocks.
+bool AddsToRunningFold(const Instruction& value) {
+  return IsElementwise(value) && absl::c_any_of(value.operands(), [](const Instruction* operand) {
+           return operand->opcode() == Opcode::kReduceWindow && IsRunningFold(*operand);
+         });
+}
 
 // Takes what its operands are made from into its own group.
 bool TakesProducers(const Instruction& op) {
@@ -27,6 +35,11 @@ bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
 }  // namespace
 
 bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
+
+bool RepeatsElements(const Instruction& op) {
+  return op.opcode() == Opcode::kBroadcast && SizedDims(op.operand(0)->shape()).size() > 1 &&
+         SizedDims(op.shape()).size() > SizedDims(op.operand(0)->shape()).size();
+}
 
 bool IsInPlace(const Instruction& op) {
   return op.opcode() == Opcode::kTranspose ||
@@ -47,10 +60,9 @@ bool MadeWhereRead::IsReadElementwise(const Instruction& op) const {
   const auto users = users_.users(op);
   return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
          absl::c_all_of(users, [&](const Instruction* user) {
-           const bool cuts = user->opcode() == Opcode::kSlice &&
-                             !absl::c_any_of(users_.users(*user), [](const Instruction* reader) { return Places(*reader); });
+           const bool cuts = user->opcode() == Opcode::kSlice;
            if (cuts || (Places(*user) && !IsMadeInPlace(*user))) return op.opcode() == Opcode::kConcatenate;
-           return IsElementwise(*user) && user->shape().NumElements() == op.shape().NumElements();
+           return IsElementwise(*user) && user->opcode() != Opcode::kCopy && user->shape().NumElements() == op.shape().NumElements();
          });
 }
 
@@ -69,6 +81,13 @@ bool MadeWhereRead::IsReadByProducts(const Instruction& op, bool (*is_product)(O
   });
 }
 
+bool MadeWhereRead::GoesToConvolutions(const Instruction& op) const {
+  const auto users = users_.users(op);
+  return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
+    return user->opcode() == Opcode::kConvolution || ((IsInPlace(*user) || user->opcode() == Opcode::kReshape) && GoesToConvolutions(*user));
+  });
+}
+
 bool MadeWhereRead::HasSibling(const Instruction& slice) const {
   const bool is_placed = absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
   return is_placed && absl::c_any_of(users_.users(*slice.operand(0)), [&](const Instruction* user) {
@@ -81,6 +100,40 @@ bool MadeWhereRead::MovesRows(const Instruction& op) const {
   const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
   if (before.size() < 2 || after.size() < 2 || before[0] != after[0] || before == after) return false;
   return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
+}
+
+bool MadeWhereRead::IsCutForSome(const Instruction& op) const {
+  if (!IsElementwise(op) || op.shape().rank() == 0) return false;
+  int64_t readers = 0, cuts = 0;
+  std::vector<const Instruction*> names = {&op};
+  for (size_t next = 0; next < names.size() && next < 16; ++next) {
+    for (const Instruction* user : users_.users(*names[next])) {
+      const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
+      if (is_name) {
+        names.push_back(user);
+      } else {
+        // A kernel is rounded in the convolutions that read pieces of it.
+        if (op.opcode() == Opcode::kConvert && user->opcode() == Opcode::kSlice && GoesToConvolutions(*user)) return false;
+        ++readers;
+        cuts += user->opcode() == Opcode::kSlice;
+      }
+    }
+  }
+  return cuts > 0 && readers > 1;
+}
+
+bool MadeWhereRead::RepeatsInPlace(const Instruction& op) const {
+  if (!RepeatsElements(op)) return false;
+  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+    return user->opcode() == Opcode::kReshape && !SameButUnitDims(op.shape(), user->shape()) && !IsReadByProducts(*user, IsMatrixOp);
+  });
+}
+
+bool MadeWhereRead::IsCopied(const Instruction& op) const {
+  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+    const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
+    return user->opcode() == Opcode::kCopy || (is_name && IsCopied(*user));
+  });
 }
 
 bool MadeWhereRead::IsOfArguments(const Instruction& op) const {
@@ -147,6 +200,10 @@ void MadeWhereRead::FindArithmetic() {
 
 bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
+  // Blocks of a cumulative sum: what was before is added, then rows are brought together again, for whoever reads them.
+  const auto is_copy = [](const Instruction* user) { return user->opcode() == Opcode::kCopy; };
+  if (AddsToRunningFold(*op) && absl::c_any_of(users_.users(*op), is_copy)) return true;
+  if (is_copy(op) && AddsToRunningFold(*op->operand(0))) return true;
   // What is made for several slices that are written, as for a roll.
   if (made_[i] && op->shape().rank() > 0) {
     const int64_t pieces = absl::c_count_if(users_.users(*op), [&](const Instruction* user) {
@@ -156,11 +213,14 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     });
     if (pieces > 1) return true;
   }
+  if (IsCutForSome(*op)) return true;
   // Quantized for products: a quarter of the bytes passes them again and again.
   if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) && op->shape().rank() > 0 &&
       IsReadByProducts(*op, IsMatrixOp)) {
     return true;
   }
+  if (op->opcode() == Opcode::kCopy && IsCopied(*op)) return true;
+  if (RepeatsInPlace(*op)) return true;
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
@@ -209,7 +269,7 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
     case Opcode::kReverse:
       return true;
     case Opcode::kReshape:
-      return KeepsTiles(op.operand(0)->shape(), op.shape(), tiling.sublanes);
+      return KeepsRows(op.operand(0)->shape(), op.shape(), tiling);
     case Opcode::kConvert:
       // A copy that rounds.
       return LanesStay(op);

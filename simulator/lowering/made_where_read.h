@@ -25,12 +25,20 @@ class MadeWhereRead {
 
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
+  // Of what is made elementwise: one reader cuts a piece of it, and there are others.
+  bool IsCutForSome(const Instruction& op) const;
+  // An array, of which each element is repeated and put beside itself.
+  bool RepeatsInPlace(const Instruction& op) const;
+  // Under whatever name, to another layout.
+  bool IsCopied(const Instruction& op) const;
   // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.
   bool IsReadElementwise(const Instruction& op) const;
   // What convolutions slide over is reversed before; kernels are read from their end.
   bool IsSlidOverReversed(const Instruction& op) const;
   // Only products read it, rounded or not.
   bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const;
+  // Only convolutions read it, under whatever name.
+  bool GoesToConvolutions(const Instruction& op) const;
   // A copy in which the minor dimension stays: rows are read from where they are.
   bool MovesRows(const Instruction& op) const;
   // Made elementwise, or by moving, from arguments and constants alone.
@@ -55,6 +63,9 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling);
 
 // Puts arrays beside each other or values around one: operands come from memory.
 bool Places(const Instruction& op);
+
+// Spreads an array of rows and columns along further dimensions.
+bool RepeatsElements(const Instruction& op);
 
 // Gives dimensions another order, or leaves some of one element out.
 bool IsInPlace(const Instruction& op);

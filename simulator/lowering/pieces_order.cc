@@ -1,8 +1,12 @@
 #include "simulator/lowering/pieces_order.h"
 
+#include <vector>
+
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/lowering/dim_orders.h"
+#include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
@@ -22,6 +26,23 @@ bool IsBatchOfDots(const Instruction& value, int64_t d, const LayoutState& state
     return (user->operand(0) == &value && absl::c_linear_search(view.lhs_batch(), d)) ||
            (user->operand(1) == &value && absl::c_linear_search(view.rhs_batch(), d));
   });
+}
+
+// Dots read the value, or what is made from it without sums, windows and sorting.
+bool LeadsToDots(const Instruction& value, const LayoutState& state) {
+  constexpr size_t kMostSteps = 64;
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    if (todo[next]->index() >= state.n) continue;
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      const Opcode opcode = user->opcode();
+      if (opcode == Opcode::kDot) return true;
+      const bool moves = opcode == Opcode::kReshape || opcode == Opcode::kTranspose || opcode == Opcode::kSlice || opcode == Opcode::kConcatenate ||
+                         opcode == Opcode::kPad || opcode == Opcode::kReverse;
+      if ((moves || IsElementwise(*user)) && !absl::c_linear_search(todo, user)) todo.push_back(user);
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -66,6 +87,7 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
   SetOrder(*now, &lies);
   double least = PaddedElements(lies, state.tiling);
   Dims best;
+  if (!LeadsToDots(reshape, state)) return best;
   for (size_t k = 1; k < before.size(); ++k) {
     const auto turned = OrderThroughReshape(from, to, OrderFrom(from, {before[k], before[0]}));
     if (!turned) continue;
@@ -77,6 +99,59 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
     best = *turned;
   }
   return best;
+}
+
+Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
+  Shape from = reshape.operand(0)->shape(), to = reshape.shape();
+  if (SameButUnitDims(from, to)) return {};
+  // As `to` lies in an order, and `from` then; nothing if elements would move.
+  const auto keeps = [&](const Dims& order) {
+    const auto before = OrderThroughReshape(to, from, order);
+    if (!before) return false;
+    SetOrder(order, &to);
+    SetOrder(*before, &from);
+    return KeepsTiles(from, to, state.tiling);
+  };
+  if (state.Known(reshape.operand(0))) {
+    if (const auto now = OrderThroughReshape(from, to, state.OrderOf(reshape.operand(0))); now && keeps(*now)) return {};
+  }
+  // Padded, of the side that has more dimensions.
+  const bool cuts = SizedDims(to).size() >= SizedDims(from).size();
+  const auto padded = [&] { return PaddedElements(cuts ? to : from, state.tiling); };
+  const bool row_major_keeps = keeps(RowMajorOrder(to));
+  SetOrder(RowMajorOrder(to), &to);
+  SetOrder(RowMajorOrder(from), &from);
+  const double row_major = padded();
+  if (row_major == static_cast<double>(to.NumElements())) return {};
+  double least = 0;
+  bool best_is_whole = false;
+  Dims best;
+  const auto consider = [&](const Dims& order) {
+    if (!keeps(order)) return;
+    const Shape& cut = cuts ? to : from;
+    const bool is_whole = cut.dim(PhysicalOrder(cut)[1]) >= state.tiling.sublanes;
+    if (!best.empty() && (padded() > least || (padded() == least && (best_is_whole || !is_whole)))) return;
+    least = padded();
+    best_is_whole = is_whole;
+    best = order;
+  };
+  // Any two dimensions in front, of either side, the others row-major.
+  for (const Shape* side : {&to, &from}) {
+    const Shape shape = *side;
+    const Dims dims = SizedDims(shape);
+    for (size_t minor = dims.size(); minor-- > 0;) {
+      for (size_t second = dims.size(); second-- > 0;) {
+        if (second == minor) continue;
+        const Dims order = OrderFrom(shape, {dims[minor], dims[second]});
+        if (side == &to) {
+          consider(order);
+        } else if (const auto after = OrderThroughReshape(shape, to, order)) {
+          consider(*after);
+        }
+      }
+    }
+  }
+  return !best.empty() && (least < row_major || (least == row_major && row_major_keeps)) ? best : Dims();
 }
 
 }  // namespace toroid

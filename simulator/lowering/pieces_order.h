@@ -12,6 +12,12 @@ Dims OrderOfConcatenation(const Instruction& op, const LayoutState& state);
 // For dots that read it, of a reshape that cuts lanes into pieces: rows along lanes, if that pads less. Empty otherwise.
 Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state);
 
+// Of a reshape that cuts or joins dimensions, that would move elements as its operand lies: the order with the least padding in which
+// it moves none, of those that pad alike one whose tiles have all their rows, row-major first. Empty if row-major fills whole tiles, or
+// pads less, or if there is none.
+// Example: f32[4,1024,16,128] to [4,1024,16,64,2] lies {1,2,4,3,0}, 1024 along lanes.
+Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state);
+
 }  // namespace toroid
 
 #endif  // TOROID_SIMULATOR_LOWERING_PIECES_ORDER_H_

@@ -129,7 +129,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
           Shape from = place.op->shape(), to = user->shape();
           SetOrder(order, &from);
           SetOrder(*through, &to);
-          return KeepsTiles(from, to, state.tiling.sublanes);
+          return KeepsTiles(from, to, state.tiling);
         };
         const Dims other = {pair[1], pair[0]};
         if (nearest.empty() && !keeps(pair) && keeps(other)) nearest = other;

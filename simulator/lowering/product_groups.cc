@@ -11,22 +11,29 @@
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/packed_predicates_pass.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
 
 // Ops that a dot takes behind it.
-constexpr int kLongestEpilogue = 48;
+constexpr int kLongestEpilogue = 96;
 // A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
 // MB that windows have.
 constexpr double kNestedElements = 2.9e6;
 // A convolution inside of one of a single position keeps the weights of both.
 constexpr double kNestedWeights = 3e5;
+// What is reduced of a product while its windows pass is held, as words: 12 MB.
+constexpr int64_t kHeldElements = 3'000'000;
 // Rows of a tile.
 constexpr int64_t kWholeRows = 8;
 
 }  // namespace
+
+bool IsHeldBesideProducts(const Shape& shape) {
+  return !shape.IsArray() || shape.NumElements() <= kHeldElements;
+}
 
 ProductGroups::ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made)
     : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), slid_(n_), is_nested_(n_, false), holds_(n_, false) {}
@@ -48,11 +55,30 @@ std::vector<const Instruction*> ProductGroups::Owners() && {
   return std::move(owner_);
 }
 
+void ProductGroups::MarkAllBehind(const Instruction* first, std::vector<bool>* marked) const {
+  marked->resize(n_, false);
+  std::vector<const Instruction*> todo = {first};
+  while (!todo.empty()) {
+    const Instruction* op = todo.back();
+    todo.pop_back();
+    if ((*marked)[op->index()]) continue;
+    (*marked)[op->index()] = true;
+    for (const Instruction* user : users_.users(*op)) todo.push_back(user);
+  }
+}
+
 void ProductGroups::TakeEpilogue(const Instruction* dot) {
   std::vector<const Instruction*> members = {dot};
   std::vector<int> open_users;  // Of members, how many users are no members yet.
+  // Words of predicates are made beside the result, which then takes nothing that is made from them.
+  std::vector<bool> waits_for_words;
+  const auto is_beside = [](const Instruction* user) { return PacksPredicates(*user) && IsHeldBesideProducts(user->shape()); };
   const auto distinct_users = [&](const Instruction* op) {
     std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
+    for (const Instruction* user : distinct) {
+      if (is_beside(user)) MarkAllBehind(user, &waits_for_words);
+    }
+    std::erase_if(distinct, is_beside);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     return distinct;
@@ -75,6 +101,7 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
     const bool in_place = IsInPlace(*user);
+    if (!waits_for_words.empty() && waits_for_words[i]) continue;
     if (!IsRecomputed(*user) || owner_[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
         !(IsElementwise(*user) || in_place) || user->opcode() == Opcode::kCopy) {
       break;

@@ -10,6 +10,9 @@
 
 namespace toroid {
 
+// A reduction of what a product makes has as many results as can be held on the chip until all windows have passed.
+bool IsHeldBesideProducts(const Shape& shape);
+
 class ProductGroups {
  public:
   ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made);
@@ -20,6 +23,8 @@ class ProductGroups {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
   bool IsRecomputed(const Instruction& op) const { return made_.values()[op.index()]; }
+  // `first` and all that waits for it, by index.
+  void MarkAllBehind(const Instruction* first, std::vector<bool>* marked) const;
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
   // Something is spread along its rows, as of a norm.

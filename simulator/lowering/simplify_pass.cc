@@ -48,9 +48,11 @@ class Simplifier {
     now_.assign(n, nullptr);
     is_cut_.assign(n, true);
     is_cut_[computation_->root()->index()] = false;
+    readers_.assign(n, 0);
     for (const auto& op : computation_->instructions()) {
       for (const Instruction* operand : op->operands()) {
         if (op->opcode() != Opcode::kSlice) is_cut_[operand->index()] = false;
+        ++readers_[operand->index()];
       }
     }
     for (int i = 0; i < n; ++i) {
@@ -82,6 +84,8 @@ class Simplifier {
   Instruction* SimplifiedBroadcast(Instruction* broadcast);
   Instruction* SimplifiedReduce(Instruction* reduce);
   Instruction* SimplifiedSlice(Instruction* slice);
+  Instruction* SliceOfSlice(Instruction* slice);
+  Instruction* SimplifiedConvert(Instruction* convert);
   Instruction* SimplifiedWindows(Instruction* reduce_window);
   Instruction* WithoutTransposedOperand(Instruction* dot);
   Instruction* ProductOfBroadcasts(Instruction* dot);
@@ -100,6 +104,7 @@ class Simplifier {
   const Walk walk_;
   std::vector<Instruction*> now_;
   std::vector<bool> is_cut_;  // By index: only slices read it.
+  std::vector<int> readers_;  // By index.
   absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
   std::string scratch_;
   bool changed_ = false;
@@ -120,6 +125,8 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kDot:
       return DotView(*op).lhs_contracting().empty() ? ProductOfBroadcasts(op) : WithoutTransposedOperand(op);
     case Opcode::kConvert:
+      if (Instruction* simple = SimplifiedConvert(op)) return simple;
+      [[fallthrough]];
     case Opcode::kCopy:
       return op->operand(0)->shape().Compatible(op->shape()) ? op->operand(0) : nullptr;
     case Opcode::kMaximum:
@@ -233,9 +240,39 @@ Instruction* Simplifier::SimplifiedBroadcast(Instruction* broadcast) {
   return nullptr;
 }
 
-// A piece of what a padding makes: padded by less, or cut.
+Instruction* Simplifier::SliceOfSlice(Instruction* slice) {
+  const Instruction* outer = slice->operand(0);
+  const SliceView cut(*slice), before(*outer);
+  xla::HloInstructionProto* attrs;
+  Instruction* direct = computation_->Add(Opcode::kSlice, slice->shape(), {outer->operand(0)}, &attrs);
+  for (int d = 0; d < slice->shape().rank(); ++d) {
+    attrs->add_slice_dimensions();
+    const int64_t start = before[d].start + cut[d].start * before[d].stride, stride = before[d].stride * cut[d].stride;
+    SliceView::Set(attrs, d, {start, start + (slice->shape().dim(d) - 1) * stride + 1, stride});
+  }
+  direct->set_metadata(slice->metadata());
+  return direct;
+}
+
+// What is put together to be rounded is rounded before: fewer bytes are put together.
+Instruction* Simplifier::SimplifiedConvert(Instruction* convert) {
+  const Instruction* whole = convert->operand(0);
+  const bool narrows = ByteWidth(convert->shape().element_type()) < ByteWidth(whole->shape().element_type());
+  if (whole->opcode() != Opcode::kConcatenate || !narrows || !convert->control_predecessors().empty()) return nullptr;
+  if (whole->index() >= static_cast<int>(readers_.size()) || readers_[whole->index()] != 1) return nullptr;
+  std::vector<Instruction*> pieces;
+  for (Instruction* piece : whole->operands()) {
+    Shape shape = piece->shape();
+    shape.set_element_type(convert->shape().element_type());
+    pieces.push_back(computation_->AddClone(*convert, shape, {piece}));
+  }
+  return computation_->AddClone(*whole, convert->shape(), pieces);
+}
+
+// A piece of a piece: of the whole. A piece of what a padding makes: padded by less, or cut.
 Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
   const Instruction* pad = slice->operand(0);
+  if (pad->opcode() == Opcode::kSlice && slice->shape().NumElements() > 0) return SliceOfSlice(slice);
   if (pad->opcode() != Opcode::kPad || pad->index() >= static_cast<int>(is_cut_.size()) || !is_cut_[pad->index()]) return nullptr;
   const SliceView cut(*slice);
   const PadView around(*pad);

@@ -7,6 +7,8 @@
 //   dot(transpose(x), y), while free dimensions keep their order             => dot(x, y) with other dimension numbers
 //   dot(x, y) that contracts nothing                                         => broadcast(x) * broadcast(y)
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
+//   slice(slice(x))                                                         => slice(x)
+//   convert(concatenate(x, y)) to a narrower type, if nothing else reads it => concatenate(convert(x), convert(y))
 //   slice(pad(x)), if only slices read the pad                               => pad(x) by less
 //   reduce-window(pad(x, v), v)                                              => reduce-window(x, v), padded and dilated
 //   get-tuple-element(tuple(.., x, ..))                                      => x

@@ -12,6 +12,15 @@ namespace {
 
 double RoundUp(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
 
+// Minor to major: dimensions that take a place in tiles.
+Dims TiledOrder(const Shape& shape) {
+  Dims order = PhysicalOrder(shape);
+  const Dims all = shape.MinorToMajor();
+  const bool keeps_lane = shape.custom_layout() != nullptr && shape.custom_layout()->tiles_size() > 0 && !all.empty() && shape.dim(all[0]) == 1;
+  if (keeps_lane) order.insert(order.begin(), all[0]);
+  return order;
+}
+
 double PaddedVector(int64_t n, const Tiling& tiling) {
   const double whole = static_cast<double>(tiling.sublanes) * tiling.lanes;
   double tile = tiling.lanes;
@@ -28,7 +37,7 @@ bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
     if (view[d].start != 0 || view[d].stride != 1) return false;
   }
   const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
-  return before == after && before.size() > 1 &&
+  return before == after && !before.empty() &&
          PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
 }
 
@@ -57,7 +66,7 @@ double PaddedElements(const Shape& shape, const Tiling& tiling) {
   if (shape.NumElements() == 0) return 0;
   const int64_t width = ByteWidth(shape.element_type());
   // Dimensions of one element have no place among the tiles' where others can take it.
-  const Dims order = PhysicalOrder(shape);
+  const Dims order = TiledOrder(shape);
   if (order.empty()) return 1;
   if (order.size() == 1) return PaddedVector(shape.dim(order[0]), tiling);
   double outer = 1;
@@ -79,7 +88,7 @@ double TilesOf(const Shape& shape, const Tiling& tiling) {
   const double elements = PaddedElements(shape, tiling);
   int64_t rows = tiling.sublanes;
   if (shape.IsArray()) {
-    const Dims order = PhysicalOrder(shape);
+    const Dims order = TiledOrder(shape);
     if (order.size() >= 2) rows = RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling);
   }
   return elements / static_cast<double>(rows * tiling.lanes);
@@ -135,20 +144,46 @@ void SetOrder(const Dims& minor_to_major, Shape* shape) {
   shape->set_layout(layout);
 }
 
-bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes) {
+void SetTiled(const Dims& minor_to_major, const Tiling& tiling, Shape* shape) {
+  xla::LayoutProto layout;
+  for (const int64_t d : minor_to_major) layout.add_minor_to_major(d);
+  xla::TileProto* tile = layout.add_tiles();
+  tile->add_dimensions(tiling.sublanes);
+  tile->add_dimensions(tiling.lanes);
+  shape->set_layout(layout);
+}
+
+bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling) {
   if (SameButUnitDims(from, to)) return true;
   // Of dimensions minor to major.
   const auto keeps = [&](const Dims& before, const Dims& after) {
     if (before.empty() || after.empty()) return true;
+    // A vector is one column of tiles.
+    if (before.size() == 1 || after.size() == 1) {
+      const auto is_column = [&](const Shape& shape, const Dims& order) {
+        return order.size() == 1 ? shape.dim(order[0]) % (tiling.lanes * tiling.sublanes) == 0
+                                 : shape.dim(order[0]) == tiling.lanes && shape.dim(order[1]) % tiling.sublanes == 0;
+      };
+      if (is_column(from, before) && is_column(to, after)) return true;
+    }
     if (from.dim(before[0]) != to.dim(after[0])) return false;
     const int64_t a = before.size() < 2 ? 1 : from.dim(before[1]), b = after.size() < 2 ? 1 : to.dim(after[1]);
-    return a == b || (a % sublanes == 0 && b % sublanes == 0);
+    if (a == b || (a % tiling.sublanes == 0 && b % tiling.sublanes == 0)) return true;
+    // Tiles below each other: rows follow rows, whatever the tiles have of them.
+    const auto fills = [&](int64_t rows) { return rows % RowsOfTile(rows, ByteWidth(from.element_type()), tiling) == 0; };
+    return from.dim(before[0]) <= tiling.lanes && fills(a) && fills(b);
   };
-  if (keeps(PhysicalOrder(from), PhysicalOrder(to))) return true;
-  Dims before = SizedDims(from), after = SizedDims(to);
-  std::reverse(before.begin(), before.end());
-  std::reverse(after.begin(), after.end());
-  return keeps(before, after);
+  return keeps(PhysicalOrder(from), PhysicalOrder(to));
+}
+
+bool KeepsRows(const Shape& from, const Shape& to, const Tiling& tiling) {
+  if (KeepsTiles(from, to, tiling)) return true;
+  const Dims before = SizedDims(from), after = SizedDims(to);
+  if (before.empty() || after.empty()) return true;
+  if (from.dim(before.back()) != to.dim(after.back())) return false;
+  const auto rows = [](const Shape& shape, const Dims& dims) { return dims.size() < 2 ? 1 : shape.dim(dims[dims.size() - 2]); };
+  const int64_t a = rows(from, before), b = rows(to, after);
+  return a == b || (a % tiling.sublanes == 0 && b % tiling.sublanes == 0);
 }
 
 }  // namespace toroid

@@ -47,13 +47,17 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling, bool prefers_wh
 
 // Gives the shape that order of dimensions.
 void SetOrder(const Dims& minor_to_major, Shape* shape);
+// With the minor dimension along lanes even if it has one element: f32[128,128,1]{2,1,0:T(8,128)} takes 128 x 128 x 128.
+void SetTiled(const Dims& minor_to_major, const Tiling& tiling, Shape* shape);
 
 // The dimensions of more than one element, minor to major: what the others do moves nothing.
 Dims PhysicalOrder(const Shape& shape);
 
 // A reshape that leaves data in place: its layouts have the same minor dimension, and rows are merged or split in whole
-// tiles of `sublanes` rows. The layouts are such that elements follow each other in the same order.
-bool KeepsTiles(const Shape& from, const Shape& to, int64_t sublanes);
+// tiles; of any rows where one tile holds all lanes. The layouts are such that elements follow each other in the same order.
+bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling);
+// So would row-major layouts, if these do not: blocks of a cumulative sum are joined as they are copied.
+bool KeepsRows(const Shape& from, const Shape& to, const Tiling& tiling);
 
 }  // namespace toroid
 

@@ -7,14 +7,15 @@
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/made_where_read.h"
+#include "simulator/lowering/packed_predicates_pass.h"
 #include "simulator/lowering/product_groups.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
 
-// Ops that are computed anew for one reader.
-constexpr int64_t kMostRecomputed = 64;
+// Ops that are computed anew for one reader, and for one that makes it alone.
+constexpr int64_t kMostRecomputed = 80, kMostAtOnce = 1024;
 // Instructions that are looked at to see whether one value is made from another.
 constexpr int kMostSteps = 20000;
 // What has fewer elements than this share of a value costs nothing to read for it.
@@ -29,6 +30,28 @@ bool HasNoTime(const Instruction& op) {
          opcode == Opcode::kPartitionId;
 }
 
+// What takes a hundred instructions is not taken twice.
+bool IsSine(const Instruction& op) {
+  return op.opcode() == Opcode::kSin || op.opcode() == Opcode::kCos || op.opcode() == Opcode::kTan;
+}
+
+// As compilers count it that take functions apart before they group.
+int64_t OpsOf(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kErf:
+      return 40;
+    case Opcode::kLogistic:
+      return 20;
+    case Opcode::kDivide: {
+      const Instruction* numerator = op.operand(0);
+      while (numerator->opcode() == Opcode::kBroadcast) numerator = numerator->operand(0);
+      return numerator->opcode() == Opcode::kConstant ? 15 : 5;
+    }
+    default:
+      return 1;
+  }
+}
+
 class Finder {
  public:
   Finder(const Computation& computation, const UserMap& users, const Tiling& tiling)
@@ -37,7 +60,12 @@ class Finder {
     values_.renamed.assign(n_, false);
     values_.only_joined.assign(n_, false);
     values_.recomputed = made_.values();
+    joined_.assign(n_, {});
     values_.owner = ProductGroups(computation, users, made_).Owners();
+    ends_product_.assign(n_, false);
+    for (int i = 0; i < n_; ++i) {
+      if (values_.owner[i] != nullptr && IsMatrixOp(At(i)->opcode())) ends_product_[values_.owner[i]->index()] = true;
+    }
   }
 
   WrittenValues Run() {
@@ -67,6 +95,10 @@ class Finder {
   void CountReaders();
   // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + r are moved.
   bool IsWorthWriting(const Instruction* op);
+  // All who read the value are elementwise or reduce, and none waits for another.
+  bool CanRunAsOne(const Instruction* value) const;
+  // A sine whose readers do not run as one.
+  bool IsSineForSeveral(const Instruction* op) const;
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
@@ -83,6 +115,7 @@ class Finder {
   WrittenValues values_;
   InsideOfGroups inside_;
   std::vector<std::vector<int>> readers_;
+  std::vector<bool> ends_product_;  // By index: the last that a product takes behind it.
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
 };
 
@@ -117,16 +150,38 @@ bool Finder::IsWorthWriting(const Instruction* op) {
     const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
     if (part > kSmallPart) arrays += std::min(1.0, part);
   });
-  return arrays * readers > arrays + 1 + readers;
+  if (arrays * readers <= arrays + 1 + readers) return false;
+  // Results that nothing else waits for become one group.
+  const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
+    const auto others = users_.users(*At(reader));
+    return others.size() == 1 && others[0] == computation_.root() && others[0]->opcode() == Opcode::kTuple;
+  });
+  return !all_results || !CanRunAsOne(op);
+}
+
+bool Finder::CanRunAsOne(const Instruction* value) const {
+  const std::vector<int>& readers = readers_[value->index()];
+  for (size_t a = 0; a < readers.size(); ++a) {
+    const Instruction* one = At(readers[a]);
+    const bool passes = IsElementwise(*one) || (one->opcode() == Opcode::kReduce && one->shape().IsArray());
+    if (!passes || ends_product_[readers[a]]) return false;
+    // Groups compute one type.
+    while (one->opcode() == Opcode::kConvert) one = one->operand(0);
+    if (one->shape().element_type() != value->shape().element_type()) return false;
+    for (size_t b = 0; b < readers.size(); ++b) {
+      if (a != b && DependsOn(At(readers[b]), At(readers[a]))) return false;
+    }
+  }
+  return true;
+}
+
+bool Finder::IsSineForSeveral(const Instruction* op) const {
+  return IsSine(*op) && op->shape().rank() > 0 && users_.users(*op).size() > 1 && readers_[op->index()].size() > 1 && !CanRunAsOne(op);
 }
 
 void Finder::Write() {
   std::vector<int64_t> cost(n_, 0);
   CountReaders();
-  std::vector<bool> ends_product(n_, false);
-  for (int i = 0; i < n_; ++i) {
-    if (values_.owner[i] != nullptr && IsMatrixOp(At(i)->opcode())) ends_product[values_.owner[i]->index()] = true;
-  }
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     if (HasNoTime(*op)) continue;
@@ -145,19 +200,24 @@ void Finder::Write() {
       values_.renamed[i] = true;
       continue;
     }
-    cost[i] = 1;
+    cost[i] = OpsOf(*op);
     for (const Instruction* operand : op->operands()) {
       if (!values_.written[operand->index()]) cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
     }
     // Counted once for each way to them so far.
-    if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, 16 * kMostRecomputed + 1);
+    if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, kMostAtOnce + 1);
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
-    const bool is_anew = readers_[i].size() > 1 || (users_.users(*op).size() > 1 && absl::c_any_of(readers_[i], [&](int group) {
-                           return IsMatrixOp(At(group)->opcode()) || ends_product[group];
-                         }));
+    const auto is_of_product = [&](int group) { return IsMatrixOp(At(group)->opcode()) || ends_product_[group]; };
+    const bool is_anew = users_.users(*op).size() > 1 && (readers_[i].size() > 1 || absl::c_any_of(readers_[i], is_of_product));
+    // A predicate of an f32 product that one choice with a product needs is taken out of its words before.
+    const Instruction* words = WordsOf(*op);
+    const Instruction* packed = words == nullptr ? nullptr : ProductOfPacked(*words);
+    const bool is_taken_out = packed != nullptr && packed->shape().element_type() == xla::F32 && users_.users(*op).size() == 1 &&
+                              readers_[i].size() == 1 && is_of_product(readers_[i][0]);
     const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew;
-    values_.written[i] = made_.MustBeWritten(op) || is_long || cost[i] > 16 * kMostRecomputed || IsWorthWriting(op);
+    values_.written[i] =
+        made_.MustBeWritten(op) || is_long || is_taken_out || IsSineForSeveral(op) || cost[i] > kMostAtOnce || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }
@@ -202,12 +262,14 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
     for (const Instruction* user : users_.users(*todo[next])) {
       const int u = user->index();
       if (user->opcode() == Opcode::kReduce) {
-        // From constants; of one array, or of it and numbers of its elements.
+        // From constants; of one array, or of it and numbers of its elements. Rounded as it is written, or not.
+        const Instruction* result = values_.owner[u] != nullptr && values_.owner[u]->operand(0) == user ? values_.owner[u] : user;
         const int arrays = user->num_operands() / 2;
         const bool from_constants = absl::c_all_of(user->operands().subspan(arrays), [](const Instruction* init) {
           return init->opcode() == Opcode::kConstant;
         });
-        if (arrays > 2 || !from_constants || values_.owner[u] != nullptr || absl::c_linear_search(found, user)) continue;
+        const bool is_taken = values_.owner[u] != nullptr && (values_.owner[u] != result || result == user || values_.owner[result->index()] != result);
+        if (arrays > 2 || !from_constants || is_taken || absl::c_linear_search(found, user)) continue;
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
           const Instruction* source = values_.SourceOf(leaf);
@@ -228,27 +290,36 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
 
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
-  joined_.assign(n_, {});
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* op = At(i);
+    if (!IsHeldBesideProducts(op->shape())) continue;
+    const Instruction* product = ProductOfPacked(*op);
+    if (product == nullptr) continue;
+    const Instruction* value = values_.owner[product->index()];
+    values_.owner[i] = value;
+    joined_[value->index()].push_back(op);
+  }
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
     if (!values_.written[i] || !value->shape().IsArray()) continue;
     const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
                                                     value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(values_.recomputed[i] && made_.IsMade(*value) && value->shape().rank() > 0)) continue;
+    if (IsSine(*value)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
-      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
-                              reduction->dimensions() == first->dimensions() && reduction->shape() == first->shape();
-      if (first != nullptr && !is_sibling && (reduction->operand(0) != value || first->operand(0) != value ||
-                               (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
+      if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
+      if (first != nullptr && (reduction->operand(0) != value || first->operand(0) != value) &&
+          (reduction->num_operands() != first->num_operands() || reduction->dimensions() != first->dimensions())) {
         continue;
       }
+      const Instruction* rounded = values_.owner[reduction->index()];
       values_.owner[reduction->index()] = value;
-      joined_[i].push_back(reduction);
+      if (rounded != nullptr) values_.owner[rounded->index()] = value;
+      joined_[i].push_back(rounded != nullptr ? rounded : reduction);
       direct += reduction->operand(0) == value;
-      // With the first one others of what is written: along other dimensions, or the largest with its place; and all over the same
-      // dimensions.
+      // With the first one others over the same dimensions, and of what is written: along other dimensions, or the largest with its place.
       if (of_product && first == nullptr) first = reduction;
     }
     if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
@@ -266,12 +337,14 @@ bool WrittenValues::IsInMemory(const Instruction& value) const {
 int64_t InsideOfGroups::CountOps(const Instruction* op, int64_t limit) {
   ++visit_;
   std::vector<const Instruction*> found = {op};
-  for (size_t next = 0; next < found.size() && static_cast<int64_t>(found.size()) < limit; ++next) {
+  int64_t count = 0;
+  for (size_t next = 0; next < found.size() && count < limit; ++next) {
+    count += OpsOf(*found[next]);
     for (const Instruction* operand : found[next]->operands()) {
       if (IsFirst(*operand) && !values_.IsInMemory(*operand)) found.push_back(operand);
     }
   }
-  return static_cast<int64_t>(found.size());
+  return count;
 }
 
 WrittenValues FindWrittenValues(const Computation& computation, const UserMap& users, const Tiling& tiling) {

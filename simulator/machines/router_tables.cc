@@ -1,7 +1,9 @@
-// BUILD: embed "tpu_v3_router.textproto"
+// BUILD: embed "tpu_v3_router.textproto", "tpu_v4_router.textproto"
 #include "simulator/machines/router_tables.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "google/protobuf/text_format.h"
@@ -18,14 +20,23 @@ constexpr BuiltInFile kBuiltIn[] = {
 #include "simulator/machines/router_tables_embedded.inc"
 };
 
+// One for each router. Slices of several machines that have the same one stand in one table.
 const std::vector<RouterEfficiencyTable>& Tables() {
   static const auto* tables = [] {
-    auto* parsed = new std::vector<RouterEfficiencyTable>();
+    auto* all = new std::vector<RouterEfficiencyTable>();
     for (const BuiltInFile& file : kBuiltIn) {
-      parsed->emplace_back();
-      TOROID_CHECK(google::protobuf::TextFormat::ParseFromString(file.text, &parsed->back()), file.name);
+      RouterEfficiencyTable table;
+      TOROID_CHECK(google::protobuf::TextFormat::ParseFromString(file.text, &table), file.name);
+      const auto same = std::find_if(all->begin(), all->end(), [&](const RouterEfficiencyTable& other) {
+        return other.router().SerializeAsString() == table.router().SerializeAsString();
+      });
+      if (same == all->end()) {
+        all->push_back(std::move(table));
+      } else {
+        same->mutable_rows()->MergeFrom(table.rows());
+      }
     }
-    return parsed;
+    return all;
   }();
   return *tables;
 }

@@ -73,7 +73,7 @@ double RouterEfficiency::Find(absl::string_view pattern, const BoxShape& shape, 
     if (curve.pattern != pattern) continue;
     if (nearest == nullptr || Distance(curve.shape, shape) < Distance(nearest->shape, shape)) nearest = &curve;
   }
-  if (nearest == nullptr || bytes_per_core < 1) return 1;
+  if (nearest == nullptr || bytes_per_core < 1 || shape.chips.empty()) return 1;
   const std::vector<Point>& points = nearest->points;
   if (bytes_per_core <= points.front().bytes) {
     return points.front().efficiency * static_cast<double>(bytes_per_core) / static_cast<double>(points.front().bytes);

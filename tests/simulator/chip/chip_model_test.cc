@@ -126,6 +126,50 @@ TEST(ChipModelTest, EachSliceOfAnArrayIsReadForItself) {
   EXPECT_NEAR(static_cast<double>(time.picoseconds), 83.7e6, 2e6);
 }
 
+TEST(ChipModelTest, WhatIsPutTogetherIsReadForEachPieceOfIt) {
+  const auto bytes = [](int pieces) {
+    std::string text = R"(f { x = f32[2048,1024] parameter(0) y = f32[8,1024] parameter(1) c = f32[2056,1024] concatenate(x, y), dimensions={0}
+      s0 = f32[2048,1024] slice(c), slice={[0:2048], [0:1024]})";
+    for (int i = 1; i < pieces; ++i) {
+      absl::StrAppend(&text, " t", i, " = f32[2048,1024] slice(c), slice={[", i, ":", 2048 + i, "], [0:1024]} s", i, " = f32[2048,1024] add(s",
+                      i - 1, ", t", i, ")");
+    }
+    return TimeOfRoot(absl::StrCat(text, " ROOT r = f32[2048,1024] negate(s", pieces - 1, R"() }
+      ENTRY main { x = f32[2048,1024] parameter(0) y = f32[8,1024] parameter(1)
+        ROOT r = f32[2048,1024] fusion(x, y), kind=kLoop, calls=f })")).bytes;
+  };
+  EXPECT_NEAR(bytes(5) - bytes(3), 2.0 * 4 * 2056 * 1024, 0.01 * 4 * 2048 * 1024);
+}
+
+TEST(ChipModelTest, PiecesArePutTogetherAlongLanesAndRowsAlike) {
+  const auto microseconds = [](absl::string_view piece, absl::string_view whole, int d) {
+    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { a = ", piece, " parameter(0) b = ", piece, " parameter(1) ROOT c = ", whole,
+                                                       " concatenate(a, b), dimensions={", d, "} }")).picoseconds) / 1e6;
+  };
+  // As the compiler has them.
+  EXPECT_NEAR(microseconds("f32[4096,1024]", "f32[4096,2048]", 1), 202.1, 4);
+  EXPECT_NEAR(microseconds("f32[64,64,1024]", "f32[64,128,1024]", 1), 202.1, 4);
+  EXPECT_NEAR(microseconds("f32[16,4,64,1024]", "f32[16,8,64,1024]", 1), 202.1, 4);
+  EXPECT_NEAR(microseconds("f32[64,64,1024]", "f32[128,64,1024]", 0), 221.7, 6);
+  EXPECT_NEAR(microseconds("bf16[64,64,1024]", "bf16[64,128,1024]", 1), 183.1, 4);
+}
+
+TEST(ChipModelTest, ARemainderByAPowerOfTwoTakesBits) {
+  const auto bound = [](int by) {
+    return TimeOfRoot(absl::StrCat("f { p = s32[1024,1024] parameter(0) c = s32[] constant(", by, R"() b = s32[1024,1024] broadcast(c), dimensions={}
+      m = s32[1024,1024] remainder(p, b) n = s32[1024,1024] add(m, p) o = s32[1024,1024] remainder(n, b) ROOT r = s32[1024,1024] add(o, p) }
+      ENTRY main { x = s32[1024,1024] parameter(0) ROOT y = s32[1024,1024] fusion(x), kind=kLoop, calls=f })")).bound;
+  };
+  EXPECT_EQ(bound(8), Bound::kMemory);
+  EXPECT_EQ(bound(7), Bound::kVector);
+}
+
+TEST(ChipModelTest, RowsOfNarrowTilesAreSummedOneByOne) {
+  EXPECT_NEAR(static_cast<double>(TimeOfRoot(R"(s { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+    ENTRY main { x = f32[16,64,2,128] parameter(0) z = f32[] constant(0)
+      ROOT r = f32[16,64,128] reduce(x, z), dimensions={2}, to_apply=s })").picoseconds) / 1e6, 13.6, 3);
+}
+
 TEST(ChipModelTest, ACopyIsAsFastAsMemory) {
   const GroupTime time = TimeOfRoot(R"(ENTRY main {
     x = f32[16,1024,512] parameter(0)
@@ -154,8 +198,12 @@ TEST(ChipModelTest, APaddedRowCostsAsMuchAsAFullOne) {
   EXPECT_LT(add(8000, 1024), add(8000, 1152));
 }
 
-TEST(ChipModelTest, SinesAreBoundByTheVectorUnitAndTinyGroupsByLatency) {
-  EXPECT_EQ(TimeOfRoot("ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] sine(a) }").bound, Bound::kVector);
+TEST(ChipModelTest, SinesInGroupsAreBoundByTheVectorUnitAndTinyGroupsByLatency) {
+  EXPECT_EQ(TimeOfRoot(R"(f { p = f32[4096,1024] parameter(0) s = f32[4096,1024] sine(p) ROOT r = f32[4096,1024] add(s, p) }
+    ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] fusion(a), kind=kLoop, calls=f })").bound,
+            Bound::kVector);
+  // Of one alone compilers count what it reads and writes.
+  EXPECT_EQ(TimeOfRoot("ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] sine(a) }").bound, Bound::kMemory);
   EXPECT_EQ(TimeOfRoot("ENTRY main { a = f32[8,128] parameter(0) ROOT c = f32[8,128] negate(a) }").bound, Bound::kLatency);
 }
 

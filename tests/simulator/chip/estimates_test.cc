@@ -32,24 +32,24 @@ TEST(EstimatesTest, HeldOutProgramsAreAsGood) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/held_out", false, TpuV3Core()));
   EXPECT_GE(programs.size(), 30);
-  EXPECT_LE(Summarize(programs).median, 0.019);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.06);
+  EXPECT_LE(Summarize(programs).median, 0.018);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.063);
 }
 
 TEST(EstimatesTest, ProgramsMadeLaterStillAreAsGood) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/unseen", false, TpuV3Core()));
   EXPECT_GE(programs.size(), 30);
-  EXPECT_LE(Summarize(programs).median, 0.021);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.08);
+  EXPECT_LE(Summarize(programs).median, 0.02);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.074);
 }
 
 TEST(EstimatesTest, ProgramsFromOtherModelsAreWithinFourPercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/later", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 48);
-  EXPECT_LE(Summarize(programs).median, 0.032);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.16);
+  EXPECT_LE(Summarize(programs).median, 0.025);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.131);
 }
 
 TEST(EstimatesTest, TheLastProgramsAreWithinFivePercentInTheMedianAndTwelveInTheNinetiethPercentile) {
@@ -66,7 +66,7 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
                        OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 115);
   EXPECT_LE(Summarize(programs).median, 0.034);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.185);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.155);
 }
 
 // The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
@@ -74,9 +74,9 @@ TEST(EstimatesTest, StrangersProgramsAreWithinEightPercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/strangers", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 132);
-  EXPECT_LE(Summarize(programs).median, 0.075);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.23);
-  EXPECT_LE(Summarize(programs).worst, 0.84);
+  EXPECT_LE(Summarize(programs).median, 0.067);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.215);
+  EXPECT_LE(Summarize(programs).worst, 0.75);
 }
 
 // When nobody had looked at them: 7.4 % in the median, 34 % in the 90th percentile, 326 % at worst.
@@ -84,19 +84,19 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
-  EXPECT_LE(Summarize(programs).median, 0.048);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.27);
-  EXPECT_LE(Summarize(programs).worst, 0.91);
+  EXPECT_LE(Summarize(programs).median, 0.038);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.26);
+  EXPECT_LE(Summarize(programs).worst, 0.68);
 }
 
-// Nothing was mended on these: what to expect of a program that nobody has looked at.
-TEST(EstimatesTest, RecentProgramsAreWithinSixPercentInTheMedian) {
+// When nobody had looked at them: 5.4 % in the median, 38 % in the 90th percentile, 166 % at worst.
+TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndTwentyInTheNinetiethPercentile) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/recent", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 46);
-  EXPECT_LE(Summarize(programs).median, 0.055);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.38);
-  EXPECT_LE(Summarize(programs).worst, 1.67);
+  EXPECT_LE(Summarize(programs).median, 0.05);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.185);
+  EXPECT_LE(Summarize(programs).worst, 0.39);
 }
 
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
@@ -104,7 +104,7 @@ TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian)
     ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, OneCoreEstimates(absl::StrCat(kFolder, folder), false, TpuV3Core()));
     EXPECT_GE(programs.size(), 36);
     EXPECT_LE(Summarize(programs).median, 0.034);
-    EXPECT_LE(Summarize(programs).ninetieth, 0.29);
+    EXPECT_LE(Summarize(programs).ninetieth, 0.22);
   }
 }
 

@@ -317,6 +317,11 @@ TEST(CollectiveSimulatorTest, BlockedPacketsSlowTheirPatternAlone) {
   };
   EXPECT_NEAR(time(*blocked, CollectiveKind::kAllToAll), 2 * time(*ideal, CollectiveKind::kAllToAll), 1e-3);
   EXPECT_EQ(time(*blocked, CollectiveKind::kAllReduce), time(*ideal, CollectiveKind::kAllReduce));
+  // Nothing waits in a switch.
+  SliceSpec switched = Slice({4, 4});
+  for (int axis = 0; axis < 2; ++axis) switched.add_switched(true);
+  const auto free = Simulator(switched, DirectNetwork()), same = Simulator(switched, DirectNetwork(), 2, table);
+  EXPECT_EQ(time(*same, CollectiveKind::kAllToAll), time(*free, CollectiveKind::kAllToAll));
 }
 
 TEST(CollectiveSimulatorTest, WhatIsNoCollectiveIsRefused) {

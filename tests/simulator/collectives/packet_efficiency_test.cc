@@ -24,7 +24,7 @@ TEST(PacketEfficiencyTest, RowsOfTheBuiltInTableAreComputedAgain) {
     for (const int64_t n : row.chips()) chips *= n;
     // The others take longer: packets grow with both.
     if (chips * row.bytes_per_core() > 16 * (8 << 20)) continue;
-    if (chips > 64) continue;
+    if (chips > 64 || row.chips_size() != 2) continue;
     SCOPED_TRACE(row.ShortDebugString());
     ASSERT_OK_AND_ASSIGN(const RouterEfficiencyTable::Row again, ComputeRouterEfficiency(network, row));
     EXPECT_NEAR(again.efficiency(), row.efficiency(), 1e-9);
@@ -33,9 +33,23 @@ TEST(PacketEfficiencyTest, RowsOfTheBuiltInTableAreComputedAgain) {
   EXPECT_GE(computed, 12);
 }
 
-TEST(PacketEfficiencyTest, EverySliceOfTpuV3HasRowsOfItsOwn) {
+TEST(PacketEfficiencyTest, RowsOfATorusOfThreeAxesAreComputedAgain) {
+  ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine("tpu-v4-4x4x4"));
+  const NetworkSpec& network = machine.family.network();
+  int computed = 0;
+  for (const RouterEfficiencyTable::Row& row : RouterTableOf(network).rows()) {
+    if (row.chips_size() != 3 || row.chips(2) > 4 || row.bytes_per_core() > 1 << 20) continue;
+    SCOPED_TRACE(row.ShortDebugString());
+    ASSERT_OK_AND_ASSIGN(const RouterEfficiencyTable::Row again, ComputeRouterEfficiency(network, row));
+    EXPECT_NEAR(again.efficiency(), row.efficiency(), 1e-9);
+    ++computed;
+  }
+  EXPECT_EQ(computed, 4);
+}
+
+TEST(PacketEfficiencyTest, EverySliceOfTpuV3And4HasRowsOfItsOwn) {
   for (const char* name : {"tpu-v3-16", "tpu-v3-32", "tpu-v3-64", "tpu-v3-128", "tpu-v3-256", "tpu-v3-512",
-                           "tpu-v3-1024", "tpu-v3-2048"}) {
+                           "tpu-v3-1024", "tpu-v3-2048", "tpu-v4-4x4x4", "tpu-v4-4x4x8", "tpu-v4-8x8x8", "tpu-v4-16x16x16"}) {
     SCOPED_TRACE(name);
     ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine(name));
     int rows = 0;

@@ -189,14 +189,14 @@ TEST(GroupRulesTest, AChainForOneGroupIsNotWritten) {
   // Each step reads the last one twice.
   const auto chain = [](absl::string_view end) {
     std::string text = " x = f32[256,256] parameter(0) y = f32[256,256] parameter(1) z = f32[256,256] parameter(2) v0 = f32[256,256] add(x, y)";
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 60; ++i) {
       absl::StrAppend(&text, " s", i, " = f32[256,256] sine(v", i, ") v", i + 1, " = f32[256,256] add(s", i, ", v", i, ")");
     }
     return absl::StrCat(text, end);
   };
-  EXPECT_THAT(Groups(chain(" ROOT r = f32[256,256] add(v40, z)")), ElementsAre("loop"));
+  EXPECT_THAT(Groups(chain(" ROOT r = f32[256,256] add(v60, z)")), ElementsAre("loop"));
   // For a product, or for two groups, it is.
-  EXPECT_EQ(Groups(chain(" ROOT r = f32[256,256] dot(v40, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}")).size(), 2u);
+  EXPECT_EQ(Groups(chain(" ROOT r = f32[256,256] dot(v60, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}")).size(), 2u);
 }
 
 TEST(GroupRulesTest, AKernelsGradientMultipliesNoZeros) {
@@ -554,6 +554,186 @@ TEST(GroupRulesTest, AResultIsMadeInItsOrderOfRows) {
     ROOT t = f32[16,4,8,128] transpose(y), dimensions={1,0,2,3} )";
   ExpectSameValues(program);
   EXPECT_EQ(Groups(program).size(), 1u);
+}
+
+TEST(GroupRulesTest, AReshapeIsReadWhereItMovesNothing) {
+  // Blocks of 32: rows along lanes, pieces of 32 as rows of tiles.
+  const auto program = [](int rows, int blocks, int size) {
+    const std::string whole = absl::StrCat("f32[", rows, ",", blocks * size, "]"), cut = absl::StrCat("f32[", rows, ",", blocks, ",", size, "]");
+    const std::string largest = absl::StrCat("f32[", rows, ",", blocks, "]");
+    return absl::StrCat(" x = ", whole, " parameter(0) low = f32[] constant(-100) y = ", whole, " negate(x) b = ", cut, " reshape(y) m = ",
+                        largest, " reduce(b, low), dimensions={2}, to_apply=max s = ", cut, " broadcast(m), dimensions={0,1} ROOT d = ",
+                        cut, " subtract(b, s)");
+  };
+  ExpectSameValues(program(5, 3, 4));
+  ExpectSameValues(program(256, 32, 32));
+  // The argument is copied, not what is made from it; then the largest; then the difference.
+  EXPECT_THAT(Groups(program(256, 32, 32)), ElementsAre("copy", "reduce", "loop"));
+}
+
+TEST(GroupRulesTest, SquaresOfPixelsLieWithWholeTilesOfImagesOrFeatures) {
+  const auto program = [](int images, int half, int features) {
+    const int side = 2 * half;
+    return absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", features, "] parameter(0) r = f32[", images, ",", half, ",2,", half, ",2,",
+                        features, "] reshape(x) zero = f32[] constant(0) ROOT s = f32[", images, ",", half, ",", half, ",", features,
+                        "] reduce(r, zero), dimensions={2,4}, to_apply=sum");
+  };
+  ExpectSameValues(program(9, 16, 5));
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(16, 64, 64)));
+  for (const auto& computation : lowered->computations()) {
+    for (const auto& op : computation->instructions()) {
+      if (op->shape().IsArray() && op->shape().rank() == 6) EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
+    }
+  }
+}
+
+TEST(GroupRulesTest, WhatIsCutForOneReaderAndReadByOthersIsWritten) {
+  const char* halves = R"( x = f32[64,256] parameter(0)
+    y = f32[64,256] exponential(x)
+    a = f32[64,128] slice(y), slice={[0:64], [0:128]}
+    b = f32[64,128] slice(y), slice={[0:64], [128:256]}
+    ROOT d = f32[64,128] multiply(a, b) )";
+  EXPECT_EQ(Groups(halves).size(), 2u);
+  const char* one = R"( x = f32[64,256] parameter(0)
+    y = f32[64,256] negate(x)
+    a = f32[64,128] slice(y), slice={[0:64], [0:128]}
+    ROOT d = f32[64,128] multiply(a, a) )";
+  ExpectSameValues(one);
+  EXPECT_EQ(Groups(one).size(), 1u);
+  // Pieces of an argument are read from it.
+  const char* argument = R"( x = f32[64,256] parameter(0)
+    a = f32[64,128] slice(x), slice={[0:64], [0:128]}
+    b = f32[64,128] slice(x), slice={[0:64], [128:256]}
+    ROOT d = f32[64,128] multiply(a, b) )";
+  ExpectSameValues(argument);
+  EXPECT_EQ(Groups(argument).size(), 1u);
+}
+
+TEST(GroupRulesTest, GroupsOfTheSameSizesThatShareAVectorAreOne) {
+  const auto program = [](absl::string_view other) {
+    return absl::StrCat(R"( x = f32[96] parameter(0) y = f32[64] parameter(1) z = f32[96] parameter(2)
+      zero = f32[] constant(0)
+      bx = f32[64,96] broadcast(x), dimensions={1}
+      by = f32[64,96] broadcast(y), dimensions={0}
+      bz = f32[64,96] broadcast(z), dimensions={1}
+      p = f32[64,96] multiply(bx, by)
+      q = f32[64,96] maximum(bz, )", other, R"()
+      s = f32[64] reduce(p, zero), dimensions={1}, to_apply=sum
+      t = f32[64] reduce(q, zero), dimensions={1}, to_apply=sum
+      ROOT r = (f32[64], f32[64]) tuple(s, t) )");
+  };
+  ExpectSameValues(program("by"));
+  EXPECT_EQ(Groups(program("by")).size(), 1u);
+  EXPECT_EQ(Groups(program("bz")).size(), 2u);
+}
+
+TEST(GroupRulesTest, ASineIsNotTakenTwice) {
+  const auto program = [](absl::string_view function) {
+    return absl::StrCat(R"( x = f32[64,256] parameter(0)
+      zero = f32[] constant(0)
+      y = f32[64,256] )", function, R"((x)
+      m = f32[64] reduce(y, zero), dimensions={1}, to_apply=sum
+      b = f32[64,256] broadcast(m), dimensions={0}
+      ROOT d = f32[64,256] subtract(y, b) )");
+  };
+  ExpectSameValues(program("negate"));
+  EXPECT_EQ(Groups(program("exponential")).size(), 2u);
+  EXPECT_EQ(Groups(program("cosine")).size(), 3u);
+}
+
+TEST(GroupRulesTest, AMaskIsReducedWithTheGroupThatWritesItEvenIfTheSumIsRounded) {
+  const char* program = R"( s = s32[64] parameter(0)
+    zero = f32[] constant(0)
+    a = s32[64,64] broadcast(s), dimensions={0}
+    b = s32[64,64] broadcast(s), dimensions={1}
+    m = pred[64,64] compare(a, b), direction=EQ
+    f = f32[64,64] convert(m)
+    n = f32[64] reduce(f, zero), dimensions={1}, to_apply=sum
+    c = bf16[64] convert(n)
+    ROOT t = (pred[64,64], bf16[64]) tuple(m, c) )";
+  EXPECT_EQ(Groups(program).size(), 1u);
+}
+
+TEST(GroupRulesTest, ResultsOfAllTheSameArgumentsAreOneGroup) {
+  // What both are made from is long to read, but neither waits for the other.
+  const char* program = R"( a = f32[64,256] parameter(0) b = f32[64,256] parameter(1) c = f32[64,256] parameter(2) d = f32[64,256] parameter(3)
+    x = f32[64,256] add(a, b)
+    y = f32[64,256] multiply(x, c)
+    z = f32[64,256] subtract(y, d)
+    p = f32[64,256] maximum(z, a)
+    q = f32[64,256] minimum(z, b)
+    ROOT t = (f32[64,256], f32[64,256]) tuple(p, q) )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 1u);
+}
+
+TEST(GroupRulesTest, WhatIsPutTogetherIsRoundedBefore) {
+  const char* program = R"( x = f32[64,256] parameter(0)
+    a = f32[64,128] slice(x), slice={[0:64], [0:128]}
+    b = f32[64,128] slice(x), slice={[0:64], [128:256]}
+    n = f32[64,128] negate(b)
+    c = f32[64,256] concatenate(n, a), dimensions={1}
+    r = bf16[64,256] convert(c)
+    ROOT f = f32[64,256] convert(r) )";
+  ExpectSameValues(program);
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program));
+  for (const auto& computation : lowered->computations()) {
+    for (const auto& op : computation->instructions()) {
+      if (op->opcode() == Opcode::kConcatenate) EXPECT_EQ(op->shape().element_type(), xla::BF16);
+    }
+  }
+}
+
+TEST(GroupRulesTest, APieceOfAPieceIsOfTheWhole) {
+  const char* program = R"( x = f32[20,30] parameter(0)
+    a = f32[8,14] slice(x), slice={[1:17:2], [1:29:2]}
+    ROOT b = f32[3,5] slice(a), slice={[2:8:2], [3:8]} )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 1u);
+}
+
+TEST(GroupRulesTest, SumsOfWhatAProductMakesOverTheSameDimensionAreMadeWithIt) {
+  // As behind a norm: sums of the gradient, and of it times what was normed.
+  const char* program = R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) h = f32[256,512] parameter(2) zero = f32[] constant(0)
+    d = f32[256,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    s = f32[256] reduce(d, zero), dimensions={1}, to_apply=sum
+    p = f32[256,512] multiply(d, h)
+    t = f32[256] reduce(p, zero), dimensions={1}, to_apply=sum
+    ROOT r = (f32[256,512], f32[256], f32[256]) tuple(d, s, t) )";
+  ExpectSameValues(program);
+  EXPECT_THAT(Groups(program), ElementsAre("dot"));
+}
+
+TEST(GroupRulesTest, BothHalvesMadeFromHalvesAreWrittenToTheirPlaces) {
+  const char* program = R"( x = f32[64,512] parameter(0)
+      a = f32[64,256] slice(x), slice={[0:64], [0:256]}
+      b = f32[64,256] slice(x), slice={[0:64], [256:512]}
+      s = f32[64,256] add(a, b)
+      d = f32[64,256] subtract(a, b)
+      ROOT c = f32[64,512] concatenate(s, d), dimensions={1} )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 1u);
+  // Of pieces of several arrays that are put together none has its place.
+  EXPECT_EQ(Groups(R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+    s = f32[64,256] add(x, y)
+    d = f32[64,256] subtract(x, y)
+    ROOT c = f32[64,512] concatenate(s, d), dimensions={1} )").size(),
+            2u);
+}
+
+TEST(GroupRulesTest, ElementsAreRepeatedWhereTheirReshapeMovesNothing) {
+  const auto program = [](int images, int side, int features) {
+    return absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", features, "] parameter(0) b = f32[", images, ",", side, ",3,", side, ",3,",
+                        features, "] broadcast(x), dimensions={0,1,3,5} ROOT r = f32[", images, ",", 3 * side, ",", 3 * side, ",", features,
+                        "] reshape(b)");
+  };
+  ExpectSameValues(program(9, 4, 5));
+  // Copied as they are repeated; then turned into the order of a result.
+  EXPECT_THAT(Groups(program(8, 24, 100)), ElementsAre("loop", "copy"));
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(8, 24, 100)));
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() == Opcode::kBroadcast) EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
+  }
 }
 
 }  // namespace

@@ -84,5 +84,26 @@ TEST(JoinedDimsTest, WhatIsComputedOnHeadsIsComputedBeforeTheyAreCut) {
   EXPECT_EQ(Groups(program).front(), "loop");
 }
 
+TEST(JoinedDimsTest, PiecesOfWholeTilesThatArePutTogetherAgainAreWorkedOnTogether) {
+  // A scale for each 128: spread and written tile by tile; one multiplication.
+  const char* program = R"( x = f32[64,512] parameter(0)
+    s = f32[64,4] parameter(1)
+    y = f32[64,4,128] reshape(x)
+    b = f32[64,4,128] broadcast(s), dimensions={0,1}
+    m = f32[64,4,128] multiply(y, b)
+    ROOT r = f32[64,512] reshape(m) )";
+  ExpectSameValues(program);
+  EXPECT_EQ(Groups(program).size(), 3u);  // s as rows; what it is spread to; the product.
+  // What stays in pieces is cut.
+  const char* cut = R"( x = f32[64,512] parameter(0)
+    s = f32[64,4] parameter(1)
+    y = f32[64,4,128] reshape(x)
+    b = f32[64,4,128] broadcast(s), dimensions={0,1}
+    ROOT m = f32[64,4,128] multiply(y, b) )";
+  ExpectSameValues(cut);
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(cut));
+  EXPECT_EQ(lowered->entry()->root()->shape().rank(), 3);
+}
+
 }  // namespace
 }  // namespace toroid

@@ -56,6 +56,30 @@ TEST(LowerTest, DotsKeepValuesWithEveryTransposedOperand) {
     ROOT s = f32[2,4,8,6] subtract(d, b) )");
 }
 
+// Sums of all before each element, or behind it: with one result more of which one is left out, as TensorFlow has them, and without.
+TEST(LowerTest, ExclusiveCumulativeSumsKeepValuesAndAreTrees) {
+  const auto sliced = [](int n, bool forward) {
+    return absl::StrCat(" x = f32[", n, ",3] parameter(0) zero = f32[] constant(0) w = f32[", n + 1, ",3] reduce-window(x, zero), window={size=", n,
+                        "x1 pad=", forward ? absl::StrCat(n, "_0") : absl::StrCat("0_", n), "x0_0}, to_apply=sum ROOT s = f32[", n,
+                        ",3] slice(w), slice={[", forward ? absl::StrCat("0:", n) : absl::StrCat("1:", n + 1), "], [0:3]}");
+  };
+  const auto direct = [](int n, bool forward) {
+    return absl::StrCat(" x = f32[3,", n, "] parameter(0) zero = f32[] constant(0) ROOT w = f32[3,", n,
+                        "] reduce-window(x, zero), window={size=1x", n, " pad=0_0x", forward ? absl::StrCat(n, "_-1") : absl::StrCat("-1_", n),
+                        "}, to_apply=sum");
+  };
+  for (const int n : {5, 128, 129, 256, 300}) {
+    for (const bool forward : {true, false}) {
+      SCOPED_TRACE(n);
+      for (const std::string& program : {sliced(n, forward), direct(n, forward)}) {
+        ExpectSameValues(program);
+        const std::string text = PrintModule(*Lowered(*Parsed(program)));
+        if (n > 128) EXPECT_THAT(text, Not(HasSubstr(absl::StrCat("size=", n)))) << text;
+      }
+    }
+  }
+}
+
 TEST(LowerTest, ADotThatContractsNothingIsAProductOfBroadcasts) {
   // The sum takes the sign of products that are zero.
   constexpr char kBatched[] = R"( x = f32[3,8] parameter(0) y = f32[3,5] parameter(1) z = f32[3,8,5] parameter(2)

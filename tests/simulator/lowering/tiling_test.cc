@@ -34,6 +34,25 @@ TEST(TilingTest, DimensionsOfOneElementTakeNoPlaceInTiles) {
   EXPECT_EQ(PaddedElements(Shape(xla::F32, {64, 1, 128, 1}), kTiling), 64 * 128);
 }
 
+TEST(TilingTest, OneLaneThatStaysAlongLanesFillsThem) {
+  Shape shape(xla::F32, {64, 128, 1});
+  EXPECT_EQ(PaddedElements(shape, kTiling), 64 * 128);
+  SetTiled({2, 1, 0}, kTiling, &shape);
+  EXPECT_EQ(PaddedElements(shape, kTiling), 64 * 128 * 128);
+  EXPECT_EQ(TilesOf(shape, kTiling), 64 * 16);
+}
+
+TEST(TilingTest, RowsAreCutInWholeTilesOrUnderOneColumnOfThem) {
+  const auto keeps = [](Dims from, Dims to) { return KeepsTiles(Shape(xla::F32, from), Shape(xla::F32, to), kTiling); };
+  EXPECT_TRUE(keeps({32, 256}, {4, 8, 256}));
+  EXPECT_FALSE(keeps({32, 256}, {16, 2, 256}));
+  EXPECT_TRUE(keeps({32, 128}, {16, 2, 128}));
+  EXPECT_TRUE(keeps({32, 40}, {16, 2, 40}));
+  EXPECT_FALSE(keeps({36, 40}, {12, 3, 40}));
+  EXPECT_TRUE(keeps({16, 128}, {2048}));
+  EXPECT_FALSE(keeps({16, 64}, {1024}));
+}
+
 TEST(TilingTest, TheOrderOfLeastPaddingPutsTheWorstDimensionOutermost) {
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {65536, 64}), kTiling), ElementsAre(0, 1));
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling), ElementsAre(1, 2, 0));

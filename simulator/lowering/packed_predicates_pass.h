@@ -1,0 +1,36 @@
+// Predicates of what a product makes that are needed later are kept as bits of words.
+//
+// What decides about elements of a product's result (whether a hidden value is above zero, for the gradient of a relu) is found
+// where the product is made, and needed behind other products. One dimension of 2 to 32 elements, neither of a tile's two, becomes
+// bits of a word of 8, 16 or 32; readers take their bit again:
+//   h = f32[4,512,8192] dot(x, w), p = compare(h, 0), ..., select(p, dot(g, w2), 0)
+//   => words = u8[512,8192] reduce-or(shift-left(convert(p), iota)), select(convert(and(broadcast(words), shift-left(1, iota))), ..)
+// The product's result itself then need not be kept for it. The largest such dimension is packed. Left as they are: predicates
+// that are found through other products or sums of this one, or needed nowhere but with the product itself.
+// Source: seen in what Google's compiler for TPU v3 makes of training steps.
+#ifndef TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_
+#define TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_
+
+#include <memory>
+
+#include "hlo/ir/module.h"
+#include "hlo/passes/pass.h"
+
+namespace toroid {
+
+class PackedPredicatesPass : public Pass {
+ public:
+  absl::string_view name() const override { return "packed-predicates"; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+};
+
+// A reduction that packs predicates into words.
+bool PacksPredicates(const Instruction& op);
+// The product of which such a reduction packs predicates; null for other instructions.
+const Instruction* ProductOfPacked(const Instruction& op);
+// The words out of which a predicate is taken; null for other values.
+const Instruction* WordsOf(const Instruction& op);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_
