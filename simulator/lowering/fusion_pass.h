@@ -11,8 +11,8 @@
 //   it is a sine that several groups read,
 //   or what several groups, or a product, would compute anew has grown to more than 80 ops.
 // A dot takes the elementwise ops behind it, as far as one value alone leaves them, up to the narrowest if several groups read it,
-// and then reductions of that value over the same dimensions, and others of what is written along other dimensions, as far as what they
-// make can be held:
+// and then one reduction of that value, others over the same dimensions (as of a norm's gradient), and others of what is written along
+// other dimensions, as far as what they make can be held:
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
 // It then waits for what the reductions wait for. Words of predicates that are found on the way (packed_predicates_pass.h) are made with it.
 // A concatenation of more than four arrays is no group: each is written to its place by who makes it.

@@ -22,10 +22,10 @@ constexpr int kLongestEpilogue = 96;
 // A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
 // MB that windows have.
 constexpr double kNestedElements = 2.9e6;
-// A convolution inside of one of a single position keeps the weights of both.
-constexpr double kNestedWeights = 3e5;
 // What is reduced of a product while its windows pass is held, as words: 12 MB.
 constexpr int64_t kHeldElements = 3'000'000;
+// A convolution inside of one of a single position keeps the weights of both.
+constexpr double kNestedWeights = 3e5;
 // Rows of a tile.
 constexpr int64_t kWholeRows = 8;
 

@@ -310,8 +310,10 @@ void Finder::TakeReductions() {
     const Instruction* first = nullptr;
     for (const Instruction* reduction : ReductionsOf(value, level)) {
       if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
-      if (first != nullptr && (reduction->operand(0) != value || first->operand(0) != value) &&
-          (reduction->num_operands() != first->num_operands() || reduction->dimensions() != first->dimensions())) {
+      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
+                              reduction->dimensions() == first->dimensions() && reduction->shape() == first->shape();
+      if (first != nullptr && !is_sibling && (reduction->operand(0) != value || first->operand(0) != value ||
+                               (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
         continue;
       }
       const Instruction* rounded = values_.owner[reduction->index()];
@@ -319,7 +321,8 @@ void Finder::TakeReductions() {
       if (rounded != nullptr) values_.owner[rounded->index()] = value;
       joined_[i].push_back(rounded != nullptr ? rounded : reduction);
       direct += reduction->operand(0) == value;
-      // With the first one others over the same dimensions, and of what is written: along other dimensions, or the largest with its place.
+      // With the first one others of what is written: along other dimensions, or the largest with its place; and all over the same
+      // dimensions.
       if (of_product && first == nullptr) first = reduction;
     }
     if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
