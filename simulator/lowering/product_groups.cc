@@ -36,7 +36,7 @@ bool IsHeldBesideProducts(const Shape& shape) {
 }
 
 ProductGroups::ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made)
-    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), slid_(n_), is_nested_(n_, false) {}
+    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), slid_(n_), is_nested_(n_, false), holds_(n_, false) {}
 
 std::vector<const Instruction*> ProductGroups::Owners() && {
   for (int i = n_ - 1; i >= 0; --i) {
@@ -46,8 +46,8 @@ std::vector<const Instruction*> ProductGroups::Owners() && {
     TakeEpilogue(At(i));
     if (!is_pooling) TakeNestedConvolution(At(i));
   }
-  for (int i = n_ - 1; i >= 0; --i) {
-    if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0 && !is_nested_[i]) TakeNestedDot(At(i));
+  for (int i = 0; i < n_; ++i) {
+    if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0) TakeNestedDot(At(i));
   }
   for (int i = n_ - 1; i >= 0; --i) {
     if (At(i)->opcode() == Opcode::kConvolution && !is_nested_[i]) TakeConvolutionBefore(At(i));
@@ -200,6 +200,11 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   // Few rows stay while weights pass: not what would be normalized again for each.
   if (rows < contracted && IsNormalized(*inner[0]->operand(0))) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
+  // Rows are widened for another product: that one takes what is wide.
+  const Instruction* end = owner_[outer.index()] != nullptr ? owner_[outer.index()] : &outer;
+  while (users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kConvert) end = users_.users(*end)[0];
+  const bool is_read_by_dot = users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kDot;
+  if (columns > 2 * contracted && is_read_by_dot) return false;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
   return (inside + columns) * std::min(rows, contracted) <= kNestedElements;
@@ -241,10 +246,11 @@ void ProductGroups::TakeNestedDot(const Instruction* dot) {
     }
     const std::vector<const Instruction*>& members = taken_[value->index()];
     if (members.empty() || users_.users(*value).size() != 1 || owner_[dot->index()] == value) continue;
-    if (MeetsAnother(members) || !FitsInside(members, *dot, side)) continue;
+    if (holds_[members[0]->index()] || MeetsAnother(members) || !FitsInside(members, *dot, side)) continue;
     for (const Instruction* member : members) owner_[member->index()] = owner_[dot->index()];
     // Only one level.
     is_nested_[members[0]->index()] = true;
+    holds_[dot->index()] = true;
     return;
   }
 }

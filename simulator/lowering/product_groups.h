@@ -46,7 +46,8 @@ class ProductGroups {
   std::vector<const Instruction*> owner_;
   // By index of the last value that a dot takes behind it: the dot and what it takes. The same of convolutions.
   std::vector<std::vector<const Instruction*>> taken_, slid_;
-  std::vector<bool> is_nested_;  // By index of a dot: it runs inside of another one.
+  // By index of a product: it runs inside of another one; another one runs inside of it.
+  std::vector<bool> is_nested_, holds_;
 };
 
 }  // namespace toroid

@@ -449,6 +449,26 @@ TEST(GroupRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits) 
   EXPECT_THAT(Groups(program(1024, 256, 512, 256,
                              "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
               ElementsAre("dot", "dot", "dot"));
+  // Of three the first two; but not if the second one widens what the third one takes.
+  const auto three = [](int middle, int wide) {
+    return absl::StrCat(" x = f32[1024,256] parameter(0) w = f32[256,", middle, "] parameter(1) v = f32[", middle, ",", wide,
+                        "] parameter(2) u = f32[", wide, ",128] parameter(3) a = f32[1024,", middle,
+                        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = f32[1024,", wide,
+                        "] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT c = f32[1024,128] dot(b, u), ",
+                        "lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  };
+  const auto last_reads = [&](const std::string& text) {
+    const std::unique_ptr<Module> lowered = Lowered(*Parsed(text));
+    const Instruction* root = lowered->entry()->root();
+    int64_t widest = 0;
+    for (const Instruction* operand : root->operands()) {
+      if (operand->opcode() != Opcode::kParameter) widest = operand->shape().dim(1);
+    }
+    return widest;
+  };
+  EXPECT_EQ(last_reads(three(512, 512)), 512);
+  EXPECT_EQ(Groups(three(512, 512)).size(), 2u);
+  EXPECT_EQ(last_reads(three(256, 1024)), 256);
   // Few rows of a norm stay for it, and weights would pass.
   EXPECT_THAT(Groups(program(64, 2048, 8192, 2048, "b = S tanh(a)")), ElementsAre("dot"));
   const std::string normalized = absl::StrReplaceAll(
