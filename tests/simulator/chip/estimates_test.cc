@@ -22,7 +22,7 @@ TEST(EstimatesTest, OneCoreProgramsAreWithinThreePercentInTheMedianAndTenInTheNi
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
   EXPECT_EQ(programs.size(), 90);
   EXPECT_EQ(third.size(), 30);
-  EXPECT_LE(Summarize(third).median, 0.016);
+  EXPECT_LE(Summarize(third).median, 0.0155);
   EXPECT_LE(Summarize(third).ninetieth, 0.063);
   EXPECT_LE(Summarize(rest).median, 0.021);
   EXPECT_LE(Summarize(rest).ninetieth, 0.082);
@@ -33,7 +33,7 @@ TEST(EstimatesTest, HeldOutProgramsAreAsGood) {
                        OneCoreEstimates(std::string(kFolder) + "/held_out", false, TpuV3Core()));
   EXPECT_GE(programs.size(), 30);
   EXPECT_LE(Summarize(programs).median, 0.018);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.063);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.06);
 }
 
 TEST(EstimatesTest, ProgramsMadeLaterStillAreAsGood) {
@@ -65,8 +65,8 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 115);
-  EXPECT_LE(Summarize(programs).median, 0.034);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.155);
+  EXPECT_LE(Summarize(programs).median, 0.033);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.15);
 }
 
 // The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
@@ -74,7 +74,7 @@ TEST(EstimatesTest, StrangersProgramsAreWithinEightPercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/strangers", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 132);
-  EXPECT_LE(Summarize(programs).median, 0.067);
+  EXPECT_LE(Summarize(programs).median, 0.063);
   EXPECT_LE(Summarize(programs).ninetieth, 0.215);
   EXPECT_LE(Summarize(programs).worst, 0.75);
 }
@@ -85,7 +85,7 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
   EXPECT_LE(Summarize(programs).median, 0.038);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.26);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.235);
   EXPECT_LE(Summarize(programs).worst, 0.68);
 }
 
@@ -97,6 +97,16 @@ TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndTwentyInTheN
   EXPECT_LE(Summarize(programs).median, 0.05);
   EXPECT_LE(Summarize(programs).ninetieth, 0.185);
   EXPECT_LE(Summarize(programs).worst, 0.39);
+}
+
+// Nothing was mended on these: what to expect of a program that nobody has looked at.
+TEST(EstimatesTest, TheLatestProgramsAreWithinSevenPercentInTheMedianAndTwentyOneInTheNinetiethPercentile) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/latest", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 58);
+  EXPECT_LE(Summarize(programs).median, 0.068);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.207);
+  EXPECT_LE(Summarize(programs).worst, 0.97);
 }
 
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
