@@ -20,7 +20,7 @@ namespace toroid {
 
 class PackedPredicatesPass : public Pass {
  public:
-  absl::string_view name() const override { return "packed-predicates"; }
+  absl::string_view name() const override { return "packed_predicates"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 };
 

@@ -208,6 +208,8 @@ absl::StatusOr<Machine> FindMachine(const std::string& name) {
 
 }  // namespace
 
+absl::string_view RatesName(Rates rates) { return rates == Rates::kMeasured ? "measured" : "compiler"; }
+
 int64_t Machine::chips() const {
   int64_t product = 1;
   for (const int64_t n : slice.chips()) product = SaturatingMultiply(product, n);
@@ -231,6 +233,7 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view s
 
 void UseRates(Rates rates, Machine* machine) {
   if (rates == Rates::kMeasured) machine->family.mutable_core()->MergeFrom(machine->family.measured());
+  machine->rates = rates;
 }
 
 absl::StatusOr<Machine> LoadMachine(const std::string& name, Rates rates) {

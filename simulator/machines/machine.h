@@ -20,9 +20,13 @@ namespace toroid {
 // measured and they do not hold, what was measured.
 enum class Rates : uint8_t { kCompiler, kMeasured };
 
+// "compiler", "measured".
+absl::string_view RatesName(Rates rates);
+
 struct Machine {
   MachineFamily family;
   SliceSpec slice;
+  Rates rates = Rates::kCompiler;
 
   int64_t chips() const;
   int64_t cores() const { return chips() * family.cores_per_chip(); }

@@ -5,7 +5,7 @@ function drawHeadline() {
   document.title = `${text(data.module) || 'module'} on ${text(data.machine)}: predicted step`;
   d3.select('#program').text(
     `${text(data.module)} on ${text(data.machine)}, ${countText(devices)} device${devices === 1 ? '' : 's'}` +
-    (data.overlap ? ', communication overlaps computation' : ''));
+    (data.rates === 'measured' ? ', at measured rates' : '') + (data.overlap ? ', communication overlaps computation' : ''));
   const memory = data.memory || {};
   const peak = number(memory.peak), capacity = number(memory.capacity);
   const headline = d3.select('#headline');

@@ -103,6 +103,7 @@ struct Prediction {
 
   std::string module;
   std::string machine;
+  std::string rates;  // "compiler" or "measured" (simulator/machines/machine.h).
   int64_t devices = 1;
   bool overlap = false;
   int64_t step_ps = 0;

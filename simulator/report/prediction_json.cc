@@ -78,6 +78,7 @@ json Common(const Prediction& prediction, size_t most_rows) {
   return {{"schema_version", kPredictionSchemaVersion},
           {"module", prediction.module},
           {"machine", prediction.machine},
+          {"rates", prediction.rates},
           {"devices", prediction.devices},
           {"overlap", prediction.overlap},
           {"step_seconds", Seconds(static_cast<double>(prediction.step_ps))},

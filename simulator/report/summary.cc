@@ -10,6 +10,7 @@
 #include "hlo/base/text_table.h"
 #include "hlo/base/time_text.h"
 #include "hlo/base/units.h"
+#include "simulator/machines/machine.h"
 
 namespace toroid {
 namespace {
@@ -99,8 +100,9 @@ std::string MemoryText(const PredictedMemory& memory, int width) {
 
 std::string SummaryText(const Prediction& prediction, int width) {
   std::string text = absl::StrFormat(
-      "%s on %d core%s of %s: %s a step, %s of it communication; roofline %s (%s)\n", prediction.module,
+      "%s on %d core%s of %s%s: %s a step, %s of it communication; roofline %s (%s)\n", prediction.module,
       prediction.devices, prediction.devices == 1 ? "" : "s", prediction.machine,
+      prediction.rates == RatesName(Rates::kMeasured) ? ", at measured rates" : "",
       TimeText(SecondsOf(prediction.step_ps)),
       Percent(prediction.communication_share), TimeText(SecondsOf(prediction.roofline_ps)),
       Percent(ShareOf(static_cast<double>(prediction.roofline_ps), prediction)));

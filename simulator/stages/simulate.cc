@@ -400,6 +400,7 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
                    Simulator(*simulation.lowered, options, std::move(network), counts, FindSlots(module)).Run());
   simulation.prediction.module = module.name();
   simulation.prediction.machine = machine.slice.name();
+  simulation.prediction.rates = std::string(RatesName(machine.rates));
   simulation.prediction.devices = devices;
   return simulation;
 }

@@ -57,6 +57,16 @@ ENTRY main { ROOT x = f32[4096] parameter(0), sharding={devices=[4096]<=[4096]} 
   ExpectFailure(module + " --machine=tpu-v3-16", 1, "the slice has 16 cores");
 }
 
+TEST(HloSimulateTest, MeasuredRatesAreSlowerAndSaid) {
+  const std::string module = TempFile("add.hlo", "HloModule add\nENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] add(x, x) }");
+  const nlohmann::json compiler = Json(module), measured = Json(module + " --rates=measured");
+  EXPECT_EQ(compiler["rates"], "compiler");
+  EXPECT_EQ(measured["rates"], "measured");
+  EXPECT_GT(measured["step_seconds"].get<double>(), 1.2 * compiler["step_seconds"].get<double>());
+  EXPECT_THAT(RunShell(absl::StrCat(kSimulate, module, " --rates=measured")).out, HasSubstr("at measured rates"));
+  ExpectFailure(module + " --rates=guessed", 2, "rates");
+}
+
 TEST(HloSimulateTest, AModuleOfShardingsIsPartitionedFirst) {
   const nlohmann::json whole = Json(absl::StrCat(kModel, " --machine=tpu-v3-8"));
   EXPECT_EQ(whole["devices"], 8);

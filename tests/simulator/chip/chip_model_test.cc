@@ -24,8 +24,8 @@ GroupTime TimeOfRoot(absl::string_view text) {
   return model.TimeOf(*(*lowered)->entry()->root());
 }
 
-// Of all convolutions of the lowered program, in microseconds.
-double ConvolutionTime(absl::string_view text) {
+// Of all instructions of the lowered program for which `counts`, in microseconds.
+double TimeOf(absl::string_view text, bool (*counts)(const Instruction&)) {
   auto module = ParseModule(text);
   EXPECT_OK(module.status());
   auto lowered = Lower(**module, TpuV3Core());
@@ -33,21 +33,15 @@ double ConvolutionTime(absl::string_view text) {
   ChipModel model(TpuV3Core());
   double sum = 0;
   for (const auto& op : (*lowered)->entry()->instructions()) {
-    if (op->opcode() == Opcode::kConvolution) sum += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
+    if (counts(*op)) sum += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
   }
   return sum;
 }
-
-// Of all that a program makes, in microseconds.
+double ConvolutionTime(absl::string_view text) {
+  return TimeOf(text, [](const Instruction& op) { return op.opcode() == Opcode::kConvolution; });
+}
 double TotalTime(absl::string_view text) {
-  auto module = ParseModule(text);
-  EXPECT_OK(module.status());
-  auto lowered = Lower(**module, TpuV3Core());
-  EXPECT_OK(lowered.status());
-  ChipModel model(TpuV3Core());
-  double sum = 0;
-  for (const auto& op : (*lowered)->entry()->instructions()) sum += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
-  return sum;
+  return TimeOf(text, [](const Instruction&) { return true; });
 }
 
 TEST(ChipModelTest, ALargeDotReachesNineTenthsOfThePeakAndIsBoundByMatrixUnits) {
