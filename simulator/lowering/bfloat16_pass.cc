@@ -54,15 +54,15 @@ Instruction* Rounded(Instruction* value) {
 
 // A product, or what is made elementwise of one that is read so alone.
 bool IsOfProduct(const Instruction& value, const UserMap& users) {
-  constexpr int kMostSteps = 64;
+  constexpr size_t kMostSteps = 64, kMostReaders = 16;
   std::vector<const Instruction*> todo = {&value};
   for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
     if (RoundsOperands(*todo[next])) return true;
     if (!IsElementwise(*todo[next])) continue;
     for (const Instruction* operand : todo[next]->operands()) {
       const auto readers = users.users(*operand);
-      const bool is_inside = std::all_of(readers.begin(), readers.end(), [](const Instruction* reader) { return IsElementwise(*reader); });
-      if (operand->shape().dims() == value.shape().dims() && is_inside) todo.push_back(operand);
+      if (operand->shape().dims() != value.shape().dims() || readers.size() > kMostReaders) continue;
+      if (std::all_of(readers.begin(), readers.end(), [](const Instruction* reader) { return IsElementwise(*reader); })) todo.push_back(operand);
     }
   }
   return false;

@@ -29,6 +29,13 @@ constexpr double kNestedWeights = 3e5;
 // Rows of a tile.
 constexpr int64_t kWholeRows = 8;
 
+// It is that instruction or stands behind it, and is not made from an argument or constant alone.
+bool MayWaitFor(const Instruction& value, int index) {
+  const Instruction* from = &value;
+  while (from->index() >= index && from->num_operands() == 1) from = from->operand(0);
+  return from->index() >= index && from->num_operands() > 0;
+}
+
 }  // namespace
 
 bool IsHeldBesideProducts(const Shape& shape) {
@@ -55,28 +62,16 @@ std::vector<const Instruction*> ProductGroups::Owners() && {
   return std::move(owner_);
 }
 
-void ProductGroups::MarkAllBehind(const Instruction* first, std::vector<bool>* marked) const {
-  marked->resize(n_, false);
-  std::vector<const Instruction*> todo = {first};
-  while (!todo.empty()) {
-    const Instruction* op = todo.back();
-    todo.pop_back();
-    if ((*marked)[op->index()]) continue;
-    (*marked)[op->index()] = true;
-    for (const Instruction* user : users_.users(*op)) todo.push_back(user);
-  }
-}
-
 void ProductGroups::TakeEpilogue(const Instruction* dot) {
   std::vector<const Instruction*> members = {dot};
   std::vector<int> open_users;  // Of members, how many users are no members yet.
   // Words of predicates are made beside the result, which then takes nothing that is made from them.
-  std::vector<bool> waits_for_words;
+  int first_words = n_;
   const auto is_beside = [](const Instruction* user) { return PacksPredicates(*user) && IsHeldBesideProducts(user->shape()); };
   const auto distinct_users = [&](const Instruction* op) {
     std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
     for (const Instruction* user : distinct) {
-      if (is_beside(user)) MarkAllBehind(user, &waits_for_words);
+      if (is_beside(user)) first_words = std::min(first_words, user->index());
     }
     std::erase_if(distinct, is_beside);
     std::sort(distinct.begin(), distinct.end());
@@ -101,7 +96,9 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
     const bool in_place = IsInPlace(*user);
-    if (!waits_for_words.empty() && waits_for_words[i]) continue;
+    if (absl::c_any_of(user->operands(), [&](const Instruction* operand) { return !absl::c_linear_search(members, operand) && MayWaitFor(*operand, first_words); })) {
+      continue;
+    }
     if (!IsRecomputed(*user) || owner_[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
         !(IsElementwise(*user) || in_place) || user->opcode() == Opcode::kCopy) {
       break;

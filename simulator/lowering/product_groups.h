@@ -23,8 +23,6 @@ class ProductGroups {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
   bool IsRecomputed(const Instruction& op) const { return made_.values()[op.index()]; }
-  // `first` and all that waits for it, by index.
-  void MarkAllBehind(const Instruction* first, std::vector<bool>* marked) const;
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
   // Something is spread along its rows, as of a norm.
