@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
@@ -153,6 +154,15 @@ void CompareInto(const Literal& actual, const Literal& expected, absl::Span<cons
 }
 
 template <typename T>
+bool SameBitsOrNan(T a, T b) {
+  if constexpr (IsComplexNumber<T>::value) {
+    return SameBitsOrNan(a.real(), b.real()) && SameBitsOrNan(a.imag(), b.imag());
+  } else {
+    return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
+  }
+}
+
+template <typename T>
 int64_t CountNonfinite(absl::Span<const T> values) {
   int64_t count = 0;
   for (const T& value : values) {
@@ -229,6 +239,29 @@ Comparison Compare(const Literal& actual, const Literal& expected, absl::Span<co
   Comparison comparison;
   CompareInto(actual, expected, tolerances, &comparison);
   return comparison;
+}
+
+std::optional<int64_t> FirstOtherElement(const Literal& a, const Literal& b) {
+  return VisitArrayType(
+      a.shape().element_type(),
+      [&](auto tag) -> std::optional<int64_t> {
+        using T = typename decltype(tag)::type;
+        const absl::Span<const T> x = a.data<T>(), y = b.data<T>();
+        const auto [first, other] = std::mismatch(x.begin(), x.end(), y.begin(), SameBitsOrNan<T>);
+        if (first == x.end()) return std::nullopt;
+        return first - x.begin();
+      },
+      std::optional<int64_t>());
+}
+
+bool SameBits(const Literal& a, const Literal& b) {
+  if (!a.shape().Compatible(b.shape())) return false;
+  if (a.shape().IsTuple()) return std::equal(a.elements().begin(), a.elements().end(), b.elements().begin(), SameBits);
+  const int64_t bytes = a.shape().IsArray() ? a.shape().ByteSize() : 0;
+  if (bytes == 0 || std::memcmp(a.bytes(), b.bytes(), bytes) == 0) return true;
+  const int64_t values = a.shape().NumElements() * ByteWidth(a.shape().element_type());
+  return std::memcmp(a.bytes() + values, b.bytes() + values, bytes - values) == 0 &&  // Run-time sizes.
+         !FirstOtherElement(a, b).has_value();
 }
 
 std::vector<double> NonfiniteShares(const Literal& literal) {

@@ -43,6 +43,12 @@ Comparison Compare(const Literal& actual, const Literal& expected,
 // same.
 Comparison Compare(const Literal& actual, const Literal& expected, absl::Span<const double> tolerances);
 
+// Whether two values have the same bits, run-time sizes included, but for those of NaN: the sign of inf - inf is open (IEEE
+// 754, 6.3), and vector units make another one than the scalar loop behind them.
+bool SameBits(const Literal& a, const Literal& b);
+// The first element, in row-major order, in which two arrays of one shape differ in that sense, run-time sizes aside.
+std::optional<int64_t> FirstOtherElement(const Literal& a, const Literal& b);
+
 // Of each array leaf, in pre-order, the share of its elements that are NaN or infinite: 0 to 1.
 std::vector<double> NonfiniteShares(const Literal& literal);
 

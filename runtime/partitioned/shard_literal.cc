@@ -239,16 +239,13 @@ std::optional<Rivals> FindDifference(const Tile& tile, const Shape& global, cons
   StridedCopy(loop, whole.bytes() + offset, held);
   if (std::memcmp(held, shard, size) == 0) return std::nullopt;
   std::memcpy(rivals.second.mutable_bytes(), shard, size);
-  const int64_t width = ByteWidth(global.element_type());
-  for (int64_t i = 0; i < local.NumElements(); ++i) {
-    if (std::memcmp(held + i * width, shard + i * width, width) == 0) continue;
-    where->assign(global.rank(), 0);
-    int64_t rest = i;
-    for (int d = global.rank() - 1; d >= 0; --d) {
-      (*where)[d] = tile.offset[d] + rest % local.dim(d);
-      rest /= local.dim(d);
-    }
-    break;
+  const std::optional<int64_t> first = FirstOtherElement(rivals.first, rivals.second);
+  if (!first.has_value()) return std::nullopt;
+  where->assign(global.rank(), 0);
+  int64_t rest = *first;
+  for (int d = global.rank() - 1; d >= 0; --d) {
+    (*where)[d] = tile.offset[d] + rest % local.dim(d);
+    rest /= local.dim(d);
   }
   return rivals;
 }
@@ -279,7 +276,7 @@ absl::StatusOr<Literal> AssembleDynamic(const MeshBuffer& buffer, const Shape& s
                                         int64_t num_devices, int leaf, const AssembleOptions& options) {
   Literal value = LiteralFromBuffer(buffer, shape, source, num_devices);
   for (int64_t device = 0; options.check_replicas && device < num_devices; ++device) {
-    if (LiteralFromBuffer(buffer, shape, device, num_devices) == value) continue;
+    if (SameBits(LiteralFromBuffer(buffer, shape, device, num_devices), value)) continue;
     return absl::DataLossError(
         absl::StrCat("devices ", source, " and ", device, " disagree on output ", leaf));
   }

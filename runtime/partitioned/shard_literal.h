@@ -40,7 +40,7 @@ absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const Hlo
                                      int64_t num_devices, int64_t begin, int64_t end);
 
 struct AssembleOptions {
-  // Devices that hold the same tile must hold the same bits; else the first device's are taken.
+  // Devices that hold the same tile must hold the same bits (SameBits); else the first device's are taken.
   bool check_replicas = false;
   // How far values may be apart, relative to the largest of the tile, for the difference to be one of
   // rounding: for each array leaf, one for all, or by their types (compare.h).

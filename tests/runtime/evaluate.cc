@@ -10,6 +10,7 @@
 #include "hlo/io/literal_text.h"
 #include "hlo/ops/verify_module.h"
 #include "runtime/engine/executor.h"
+#include "runtime/numerics/compare.h"
 #include "tests/runtime/ranks/thread_ranks.h"
 
 namespace toroid {

@@ -31,6 +31,24 @@ TEST(CompareTest, ErrorsAreAbsoluteWhereAllIsZero) {
   EXPECT_EQ(Of("f32[2] {0.5, 0}", "f32[2] {0, 0}").max_rel_error, 0.5);
 }
 
+TEST(SameBitsTest, ZerosHaveSignsAndNansDoNot) {
+  const auto same = [](const std::string& a, const std::string& b) { return SameBits(ParseLiteral(a), ParseLiteral(b)); };
+  EXPECT_FALSE(same("f32[2] {1, 0}", "f32[2] {1, -0}"));
+  EXPECT_TRUE(same("s32[2] {1, 2}", "s32[2] {1, 2}"));
+  EXPECT_FALSE(same("s32[2] {1, 2}", "s32[2] {1, 3}"));
+  EXPECT_FALSE(same("f32[2] {1, 2}", "f32[1,2] {{1, 2}}"));
+  Literal nan = ParseLiteral("f32[2] {1, nan}"), other = nan;
+  other.mutable_data<float>()[1] = -other.data<float>()[1];
+  ASSERT_FALSE(nan == other);
+  EXPECT_TRUE(SameBits(nan, other));
+  EXPECT_TRUE(SameBits(Literal::Tuple({nan, nan}), Literal::Tuple({nan, other})));
+  EXPECT_FALSE(SameBits(nan, ParseLiteral("f32[2] {1, 3}")));
+  EXPECT_TRUE(same("c64[1] {(1, nan)}", "c64[1] {(1, nan)}"));
+  EXPECT_FALSE(same("c64[1] {(1, nan)}", "c64[1] {(2, nan)}"));
+  EXPECT_EQ(FirstOtherElement(nan, ParseLiteral("f32[2] {1, 3}")), 1);
+  EXPECT_EQ(FirstOtherElement(nan, other), std::nullopt);
+}
+
 TEST(CompareTest, NanEqualsNanAndInfinitiesMustMatch) {
   EXPECT_TRUE(Of("f32[3] {nan, inf, -inf}", "f32[3] {nan, inf, -inf}").equal);
   EXPECT_FALSE(Of("f32[1] {nan}", "f32[1] {1}").equal);

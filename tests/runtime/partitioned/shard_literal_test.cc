@@ -82,6 +82,15 @@ TEST(AssembleLiteralTest, ReplicasMustAgreeWhenAsked) {
                        HasSubstr("devices 0 and 1 disagree on element [1] of output 0")));
 }
 
+TEST(AssembleLiteralTest, AnyNanIsAsGoodAsAnother) {
+  std::vector<Literal> values = {ParseLiteral("f32[2] {1, nan}"), ParseLiteral("f32[2] {1, nan}")};
+  values[1].mutable_data<float>()[1] = -values[1].data<float>()[1];
+  ASSERT_OK_AND_ASSIGN(const MeshValue value, MeshValue::PerDevice(values));
+  AssembleOptions options;
+  options.check_replicas = true;
+  EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options), IsOkAndHolds(values[0]));
+}
+
 TEST(AssembleLiteralTest, DifferencesByRoundingAreToldFromOthers) {
   const std::vector<Literal> values = {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("f32[2] {1, 2.000001}"),
                                        ParseLiteral("f32[2] {1, 2.000001}")};

@@ -10,6 +10,7 @@
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "partitioner/stages/spmd_partitioner.h"
+#include "runtime/numerics/compare.h"
 #include "runtime/partitioned/run_partitioned.h"
 #include "tests/corpus_files.h"
 #include "tests/random/random_program.h"

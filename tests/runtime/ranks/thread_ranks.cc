@@ -1,6 +1,5 @@
 #include "tests/runtime/ranks/thread_ranks.h"
 
-#include <cstring>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -103,19 +102,6 @@ absl::StatusOr<std::vector<Literal>> RunOnThreadRanks(const Module& module,
     return absl::OkStatus();
   }));
   return results;
-}
-
-bool SameBits(const Literal& a, const Literal& b) {
-  if (a.shape().IsTuple()) {
-    if (!b.shape().IsTuple() || a.elements().size() != b.elements().size()) return false;
-    for (int i = 0; i < static_cast<int>(a.elements().size()); ++i) {
-      if (!SameBits(a.element(i), b.element(i))) return false;
-    }
-    return true;
-  }
-  if (!a.shape().Compatible(b.shape())) return false;
-  return !a.shape().IsArray() || a.shape().ByteSize() == 0 ||
-         std::memcmp(a.bytes(), b.bytes(), a.shape().ByteSize()) == 0;
 }
 
 }  // namespace toroid

@@ -67,9 +67,6 @@ absl::StatusOr<std::vector<Literal>> RunOnThreadRanks(const Module& module,
                                                       const std::vector<std::vector<Literal>>& arguments,
                                                       const RunOptions& options, int size);
 
-// Whether two values have the same bits, run-time sizes included.
-bool SameBits(const Literal& a, const Literal& b);
-
 }  // namespace toroid
 
 #endif  // TOROID_TESTS_RUNTIME_RANKS_THREAD_RANKS_H_
