@@ -87,8 +87,8 @@ absl::Status Figure7() {
     if (length == kFigure8SequenceLength) drawn = rows;
   }
   absl::StrAppend(&text,
-                  "\nWhere not all fits, as much is computed again as memory asks for; at 60 layers each layer is, from its inputs, and the peak\n"
-                  "is later: where gradients of weights lie beside what is left of the activations.\n");
+                  "\nWhere not all fits, as much is computed again as memory asks for. A weight is updated as soon as its gradient is summed over\n"
+                  "the cores: gradients lie beside activations until then.\n");
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure7_memory.txt"), text));
   return PlotSvg(PlotScript(drawn), ResultPath("figure7_memory.svg"));

@@ -1,9 +1,13 @@
 #include "examples/moe/fit_on_machine.h"
 
+#include <memory>
+
 #include "absl/status/statusor.h"
 #include "hlo/base/status.h"
 #include "partitioner/stages/spmd_partitioner.h"
-#include "simulator/stages/simulate.h"
+#include "simulator/lowering/lower.h"
+#include "simulator/lowering/tiling.h"
+#include "simulator/memory/temporaries.h"
 
 namespace toroid {
 namespace {
@@ -20,14 +24,13 @@ MemoryFit FitOnMachine(const Machine& machine, const CostModel& model) {
   fit.limit_bytes = static_cast<int64_t>(share * static_cast<double>(core.memory_bytes()));
   fit.enough = kEnough;
   fit.seconds = OpSeconds(model);
-  SimulationOptions options;
-  options.machine = machine;
-  // Nothing is made a second time on account of memory.
-  options.machine.family.mutable_core()->set_program_memory_share(0);
-  fit.peak_bytes = [options](const Module& step) -> absl::StatusOr<int64_t> {
+  CoreSpec roomy = core;
+  roomy.set_program_memory_share(0);  // Nothing is made a second time on account of memory.
+  fit.peak_bytes = [roomy](const Module& step) -> absl::StatusOr<int64_t> {
     ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(step, PartitionOptions()));
-    ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
-    return simulation.prediction.memory.allocated;
+    ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, Lower(*partitioned.module, roomy));
+    const ArraySize size = PaddedSize({roomy.vector().sublanes(), roomy.vector().lanes()});
+    return ComputeMemoryNeeds(*lowered, &size).All();
   };
   return fit;
 }

@@ -9,6 +9,7 @@
 #include "hlo/passes/split_collectives_pass.h"
 #include "simulator/lowering/bfloat16_pass.h"
 #include "simulator/lowering/cumulative_sum_pass.h"
+#include "simulator/lowering/early_uses_pass.h"
 #include "simulator/lowering/fusion_pass.h"
 #include "simulator/lowering/joined_dims_pass.h"
 #include "simulator/lowering/kernel_gradient_pass.h"
@@ -48,7 +49,8 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)
       .Add<UpdateCopiesPass>()
-      .Add<FusionPass>(tiling);
+      .Add<FusionPass>(tiling)
+      .Add<EarlyUsesPass>(tiling);
   if (core.program_memory_share() > 0) {
     pipeline.Add<RematerializationPass>(
         static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()), tiling);

@@ -173,10 +173,7 @@ class Rematerializer {
 }  // namespace
 
 absl::StatusOr<bool> RematerializationPass::Run(std::unique_ptr<Module>* module) {
-  const Tiling tiling = tiling_;
-  const ArraySize size = [tiling](const Shape& array) {
-    return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18));
-  };
+  const ArraySize size = PaddedSize(tiling_);
   const MemoryNeeds needs = ComputeMemoryNeeds(**module, &size);
   if (needs.All() <= most_bytes_) return false;
   return Rematerializer((*module)->entry(), size).Run(most_bytes_ - SaturatingAdd(needs.arguments, needs.results));

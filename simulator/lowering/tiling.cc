@@ -84,6 +84,10 @@ double PaddedBytes(const Shape& shape, const Tiling& tiling) {
   return PaddedElements(shape, tiling) * static_cast<double>(ByteWidth(shape.element_type()));
 }
 
+ArraySize PaddedSize(const Tiling& tiling) {
+  return [tiling](const Shape& array) { return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18)); };
+}
+
 double TilesOf(const Shape& shape, const Tiling& tiling) {
   const double elements = PaddedElements(shape, tiling);
   int64_t rows = tiling.sublanes;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "hlo/ir/instruction.h"
+#include "hlo/analysis/buffers.h"
 #include "hlo/ir/shape.h"
 
 namespace toroid {
@@ -24,6 +25,8 @@ struct Tiling {
 // sum over its arrays. As double: padding may exceed what int64 holds.
 double PaddedElements(const Shape& shape, const Tiling& tiling);
 double PaddedBytes(const Shape& shape, const Tiling& tiling);
+// Those, for analyses of memory.
+ArraySize PaddedSize(const Tiling& tiling);
 
 // PaddedElements of an array whose two minor dimensions have these extents, all others together `outer`.
 double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling);

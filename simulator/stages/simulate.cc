@@ -268,9 +268,7 @@ class Simulator {
 
   void AddMemory() {
     const Tiling tiling{options_.machine.family.core().vector().sublanes(), options_.machine.family.core().vector().lanes()};
-    const ArraySize size = [tiling](const Shape& array) {
-      return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18));
-    };
+    const ArraySize size = PaddedSize(tiling);
     const MemoryProfile profile = ProfileMemory(module_, schedule_, slots_, &size);
     PredictedMemory& memory = prediction_.memory;
     memory.capacity = options_.machine.family.core().memory_bytes();
