@@ -62,7 +62,8 @@ absl::Status Figure1() {
     for (const PublishedCost& paper : kTable3) {
       if (paper.experts != experts || paper.layers != 36) continue;
       const int64_t tokens = experts == 128 ? 4096 : 2048;  // table3_throughput says why.
-      ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining({experts, paper.layers, tokens}));
+      ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining({.experts = experts, .layers = paper.layers,
+                                                                       .tokens_per_core = tokens, .remat = PublishedRemat(paper.layers)}));
       rows.push_back({&paper, tokens, CostOfTraining(ours, tokens * experts)});
       absl::StrAppend(&text, Line(rows.back()));
     }

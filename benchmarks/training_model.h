@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "benchmarks/figure8_model.h"
+#include "examples/moe/published.h"
 #include "examples/moe/training_step.h"
 
 namespace toroid {
@@ -51,6 +52,12 @@ struct SimulatedTraining {
 // The share of a pipeline's trips that fill and empty it; 0 for none.
 inline double BubbleShare(const MoeTransformerConfig& config) {
   return static_cast<double>(config.stages - 1) / static_cast<double>(config.microbatches + config.stages - 1);
+}
+
+// What GShard's programs of so many layers compute again: from kLayersComputedAgain on each layer, from its inputs (which
+// values theirs were the paper does not say, but that it took more than a quarter of the time); else what memory asks for.
+inline std::optional<Remat> PublishedRemat(int64_t layers) {
+  return layers >= kLayersComputedAgain ? std::optional<Remat>(Remat::kLayers) : std::nullopt;
 }
 
 // Errors: those of building, partitioning and simulating.
