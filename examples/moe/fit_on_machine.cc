@@ -14,23 +14,32 @@ namespace {
 
 // The share of the limit with which a search is content.
 constexpr double kEnough = 0.97;
+// Of the limit, up to where the compiler makes a program fit that does not: it makes few of its groups' results twice, which
+// takes less time than computing again all that an op's result is made from.
+constexpr double kLeftToCompiler = 1.05;
+
+absl::StatusOr<int64_t> Needed(const Module& partitioned, const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, Lower(partitioned, core));
+  const ArraySize size = PaddedSize({core.vector().sublanes(), core.vector().lanes()});
+  return ComputeMemoryNeeds(*lowered, &size).All();
+}
 
 }  // namespace
 
 MemoryFit FitOnMachine(const Machine& machine, const CostModel& model) {
   MemoryFit fit;
-  const CoreSpec& core = machine.family.core();
+  const CoreSpec core = machine.family.core();
   const double share = core.program_memory_share() > 0 ? core.program_memory_share() : 1;
   fit.limit_bytes = static_cast<int64_t>(share * static_cast<double>(core.memory_bytes()));
   fit.enough = kEnough;
   fit.seconds = OpSeconds(model);
   CoreSpec roomy = core;
   roomy.set_program_memory_share(0);  // Nothing is made a second time on account of memory.
-  fit.peak_bytes = [roomy](const Module& step) -> absl::StatusOr<int64_t> {
+  fit.peak_bytes = [core, roomy, limit = fit.limit_bytes](const Module& step) -> absl::StatusOr<int64_t> {
     ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(step, PartitionOptions()));
-    ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, Lower(*partitioned.module, roomy));
-    const ArraySize size = PaddedSize({roomy.vector().sublanes(), roomy.vector().lanes()});
-    return ComputeMemoryNeeds(*lowered, &size).All();
+    ASSIGN_OR_RETURN(const int64_t peak, Needed(*partitioned.module, roomy));
+    const double over = static_cast<double>(peak) / static_cast<double>(limit);
+    return over > 1 && over <= kLeftToCompiler ? Needed(*partitioned.module, core) : peak;
   };
   return fit;
 }

@@ -10,8 +10,9 @@
 
 namespace toroid {
 
-// The limit is what programs may use of a core's memory. Peaks are those of partitioned and lowered steps, times those of
-// `model`, which outlives the result. A search costs some ten predictions of the step.
+// The limit is what programs may use of a core's memory; a step a little above it the compiler makes fit
+// (rematerialization_pass). Peaks are those of partitioned and lowered steps, times those of `model`, which outlives the
+// result. A search costs some ten predictions of the step.
 MemoryFit FitOnMachine(const Machine& machine, const CostModel& model);
 
 }  // namespace toroid
