@@ -161,7 +161,8 @@ absl::Status Run() {
                            {"strangers", "By someone else, when all that was done", "by someone else, later"},
                            {"newest", "By someone else, after rules were found on those", "by someone else, after those"},
                            {"recent", "By someone else, after rules were found on those too", "by someone else, after these"},
-                           {"latest", "By someone else, on which nothing was mended", "by someone else, last"}};
+                           {"latest", "By someone else, after rules were found on all those", "by someone else, after all those"},
+                           {"outside", "By someone else, on which nothing was mended", "by someone else, last"}};
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }
