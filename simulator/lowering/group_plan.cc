@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/lowering/written_values.h"
@@ -28,6 +29,7 @@ class Grouper {
       : computation_(computation),
         users_(computation),
         n_(computation.size()),
+        tiling_(tiling),
         made_(FindWrittenValues(computation, users_, tiling)),
         inside_(computation, &made_) {}
 
@@ -127,6 +129,7 @@ class Grouper {
   const Computation& computation_;
   const UserMap users_;
   const int n_;
+  const Tiling tiling_;
   const WrittenValues made_;
   InsideOfGroups inside_;
   GroupPlan plan_;
@@ -188,12 +191,13 @@ void Grouper::Group() {
 const Shape* Grouper::SpaceOf(int g) const {
   const Instruction* op = At(g);
   if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
+  if (made_.written[g] && LeavesColumn(*op, tiling_)) return &op->operand(0)->shape();
   const Shape* shape = &op->shape();
   // Under another name.
   while (op->opcode() == Opcode::kReshape && SameButUnitDims(op->shape(), op->operand(0)->shape()) && !made_.IsInMemory(*op->operand(0))) {
     op = op->operand(0);
   }
-  return made_.recomputed[g] && IsElementwise(*op) ? shape : nullptr;
+  return made_.recomputed[g] && IsElementwise(*op) && op->opcode() != Opcode::kCopy ? shape : nullptr;
 }
 
 const Instruction* Grouper::SliceOf(const Instruction* op) const {
@@ -256,7 +260,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) continue;
     if (made_.owner[g] != nullptr && IsOfProduct(g)) continue;  // Products stay apart.
     const bool is_reduction = ReductionOf(At(g)) != nullptr;
-    if (IsPlaced(At(g)) && !is_reduction) continue;
+    if (IsPlaced(At(g)) && !is_reduction && !IsCutColumn(*At(g), tiling_)) continue;
     const Shape* own = SpaceOf(g);
     if (own == nullptr || own->rank() == 0) continue;
     if (reductions && !is_reduction) continue;

@@ -146,7 +146,7 @@ bool Finder::IsWorthWriting(const Instruction* op) {
   if (!made_.IsMade(*op) || op->shape().rank() == 0 || readers < 2) return false;
   double arrays = 0;
   const auto size = static_cast<double>(op->shape().NumElements());
-  inside_.ForLeaves(op, [&](const Instruction* leaf) {
+  inside_.ForPieces(op, [&](const Instruction* leaf) {
     const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
     if (part > kSmallPart) arrays += std::min(1.0, part);
   });
@@ -308,7 +308,14 @@ void Finder::TakeReductions() {
     if (IsSine(*value)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
-    for (const Instruction* reduction : ReductionsOf(value, level)) {
+    const std::vector<const Instruction*> reductions = ReductionsOf(value, level);
+    // One type; that of what is not reduced as it is, if there are several.
+    const auto type_of = [](const Instruction* reduction) {
+      return reduction->shape().IsArray() ? reduction->shape().element_type() : xla::TUPLE;
+    };
+    const auto made = absl::c_find_if(reductions, [&](const Instruction* reduction) { return reduction->operand(0) != value; });
+    for (const Instruction* reduction : reductions) {
+      if (!of_product && made != reductions.end() && type_of(reduction) != type_of(*made)) continue;
       if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
       const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
                               reduction->dimensions() == first->dimensions() && reduction->shape() == first->shape();
