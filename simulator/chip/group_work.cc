@@ -60,7 +60,11 @@ class Accountant {
   }
   double RegisterElements() const { return static_cast<double>(tiling_.sublanes * tiling_.lanes); }
   // A tile with fewer rows takes a whole register.
-  double Registers(const Shape& shape) const { return TilesOf(shape, tiling_); }
+  double Registers(const Shape& shape) const {
+    const double tiles = TilesOf(shape, tiling_);
+    if (!IsColumn(shape, tiling_)) return tiles;
+    return std::max(tiles, std::ceil(static_cast<double>(shape.NumElements()) / static_cast<double>(tiling_.lanes)));
+  }
 
   void AddOp(const Instruction& op, uint64_t made_for);
   // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum. Rows of
@@ -522,11 +526,13 @@ void Accountant::Fusion(const Computation& inside) {
   Finish();
 }
 
-// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes: it writes them to their places.
+// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes, and nothing else: it writes them to their
+// places.
 bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling) {
   if (op.opcode() != Opcode::kConcatenate || op.num_operands() != 2) return false;
   const Instruction* group = op.operand(0)->num_operands() == 1 ? op.operand(0)->operand(0) : nullptr;
   if (group == nullptr || group->opcode() != Opcode::kFusion || op.operand(1)->num_operands() != 1 || op.operand(1)->operand(0) != group) return false;
+  if (group->shape().IsTuple() && group->shape().tuple_shapes().size() > 2) return false;
   const int64_t d = op.dimension(), half = op.operand(0)->shape().dim(d);
   const Dims order = PhysicalOrder(op.shape());
   const int64_t tile = order.empty() || order[0] == d ? tiling.lanes : order.size() > 1 && order[1] == d ? tiling.sublanes : 1;

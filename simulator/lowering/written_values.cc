@@ -146,10 +146,16 @@ bool Finder::IsWorthWriting(const Instruction* op) {
   if (!made_.IsMade(*op) || op->shape().rank() == 0 || readers < 2) return false;
   double arrays = 0;
   const auto size = static_cast<double>(op->shape().NumElements());
-  inside_.ForPieces(op, [&](const Instruction* leaf) {
+  const auto count = [&](const Instruction* leaf) {
     const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
     if (part > kSmallPart) arrays += std::min(1.0, part);
-  });
+  };
+  // Steps of a recurrence are read by many.
+  if (readers > 2) {
+    inside_.ForPieces(op, count);
+  } else {
+    inside_.ForLeaves(op, count);
+  }
   if (arrays * readers <= arrays + 1 + readers) return false;
   // Results that nothing else waits for become one group.
   const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
