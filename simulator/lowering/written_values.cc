@@ -19,7 +19,7 @@ constexpr int64_t kMostRecomputed = 80, kMostAtOnce = 1024;
 // Instructions that are looked at to see whether one value is made from another.
 constexpr int kMostSteps = 20000;
 // What has fewer elements than this share of a value costs nothing to read for it.
-constexpr double kSmallPart = 0.02;
+constexpr double kSmallPart = 0.2;
 // Groups that read a value are told apart up to this number.
 constexpr size_t kMostReaders = 16;
 
