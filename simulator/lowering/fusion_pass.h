@@ -29,7 +29,8 @@
 // whatever they convert it to; those first of which neither has to wait for more:
 //   sum(x), max(x)  => one fusion with two results.
 // Then those that share no more than a vector. So do slices of one value that have the same sizes.
-// Of the readers of what a group makes elementwise one joins it, the last, unless reductions of it do.
+// Of the readers of what a group makes elementwise one joins it, the last, unless reductions of it do that stand behind it in the order
+// of the results. Groups that it reads and that could be one are made with it.
 // Not a reduction of several arrays (but with the largest that it finds itself), nor what reads neighbours of what the other writes.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_

@@ -1,5 +1,6 @@
 // What is cut from arrays: layers, columns, single rows, and what is made of them. Each rule on a small program.
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -99,6 +100,33 @@ TEST(PiecesRulesTest, StepsThatReadLayersAreWrittenBeforeTheyAreMadeAgainTooOfte
   for (const auto& op : lowered->entry()->instructions()) bytes += model.TimeOf(*op).bytes;
   // Each step reads a layer, `a` and the last step or two, and writes; all from the first one would be twice as much.
   EXPECT_LT(bytes, 8 * 8 * 4.0 * 64 * 1024);
+}
+
+// p = x y, s = the sums of its rows, q = p + 1.
+TEST(PiecesRulesTest, OfReductionsAndOtherReadersTheLastOfTheResultsGoesAlong) {
+  const auto program = [](absl::string_view results) {
+    return absl::StrCat(R"( x = f32[256,256] parameter(0) y = f32[256,256] parameter(1) zero = f32[] constant(0) one = f32[] constant(1)
+      b = f32[256,256] broadcast(one), dimensions={} p = f32[256,256] multiply(x, y) s = f32[256] reduce(p, zero), dimensions={1}, to_apply=sum
+      q = f32[256,256] add(p, b) ROOT r = )", results);
+  };
+  const auto groups = [&](absl::string_view results) {
+    std::vector<size_t> made;
+    const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(results)));
+    for (const auto& op : lowered->entry()->instructions()) {
+      if (op->opcode() == Opcode::kFusion && op->shape().IsTuple()) made.push_back(op->shape().tuple_shapes()[1].dims().size());
+    }
+    return made;
+  };
+  EXPECT_THAT(groups("(f32[256,256], f32[256,256], f32[256]) tuple(p, q, s)"), ElementsAre(1));
+  EXPECT_THAT(groups("(f32[256,256], f32[256], f32[256,256]) tuple(p, s, q)"), ElementsAre(2));
+}
+
+// Two averages of different arrays and a step that reads both.
+TEST(PiecesRulesTest, WhatReadsSeveralGroupsIsMadeWithAllOfThem) {
+  EXPECT_THAT(Groups(R"( g = f32[256,256] parameter(0) m0 = f32[256,256] parameter(1) u = f32[256,256] parameter(2) h0 = f32[256,256] parameter(3)
+    p0 = f32[256,256] parameter(4) m = f32[256,256] add(m0, g) h = f32[256,256] add(h0, u) d = f32[256,256] divide(m, h)
+    p = f32[256,256] subtract(p0, d) ROOT r = (f32[256,256], f32[256,256], f32[256,256]) tuple(p, m, h) )"),
+              ElementsAre("loop"));
 }
 
 }  // namespace
