@@ -7,6 +7,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/movement.h"
 #include "simulator/chip/op_slots.h"
+#include "simulator/chip/pieces.h"
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
@@ -29,17 +30,6 @@ double ShareRead(const Instruction& op) {
   return rows.size() == 1 && rows.stride() > 1 && rows.base_dilation() <= 1 ? 1 / static_cast<double>(rows.stride()) : 1;
 }
 
-// Takes elements from where they stand, one beside the other.
-bool IsMove(const Instruction& op) {
-  const int rank = op.shape().IsArray() ? static_cast<int>(op.shape().rank()) : 0;
-  if (op.opcode() == Opcode::kConcatenate) return true;
-  if (rank == 0 || (op.opcode() != Opcode::kSlice && op.opcode() != Opcode::kPad)) return false;
-  for (int d = 0; d < rank; ++d) {
-    if (op.opcode() == Opcode::kSlice ? SliceView(op)[d].stride != 1 : PadView(op)[d].interior != 0) return false;
-  }
-  return true;
-}
-
 class Accountant {
  public:
   Accountant(const CoreSpec& core, GroupWork* work)
@@ -51,13 +41,7 @@ class Accountant {
   void Single(const Instruction& instruction);
 
  private:
-  // A column takes tiles of a few rows.
-  double Bytes(const Shape& shape) const {
-    const int64_t width = shape.IsArray() ? ByteWidth(shape.element_type()) : 0;
-    const double bytes = PaddedBytes(shape, tiling_);
-    if (!IsColumn(shape, tiling_)) return bytes;
-    return std::max(bytes, PaddedElements(1, 1, shape.NumElements(), width, tiling_) * static_cast<double>(width));
-  }
+  double Bytes(const Shape& shape) const { return BytesOfArray(shape, tiling_); }
   double RegisterElements() const { return static_cast<double>(tiling_.sublanes * tiling_.lanes); }
   // A tile with fewer rows takes a whole register.
   double Registers(const Shape& shape) const {
@@ -83,16 +67,8 @@ class Accountant {
     work_->bytes += bytes;
     work_->written_bytes += bytes;
   }
-  double BytesBesideOperands(const Instruction& op) const;
-  double BytesOfSlice(const Instruction& slice) const;
   // By index of a parameter: what is read of it for the slice, pad or concatenation inside of a group.
   void AddPieces(const Instruction& taken, std::vector<double>* picked);
-  // From `begin` to `limit` of an array, which stand in something larger or smaller, that goes from `at` of the array on.
-  struct Piece {
-    const Instruction* array;
-    Dims at, extent, begin, limit;
-  };
-  double BytesOfPiece(const Piece& piece, const Shape& whole) const;
   void AddResult(const Instruction& result);
   // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
   void WorkOn(const Shape& shape) {
@@ -189,67 +165,6 @@ void Accountant::AddResult(const Instruction& result) {
   WorkOn(shape);
 }
 
-// Windows pass of what is put together or cut, and each piece of it is read in whole tiles, from where the window begins, even if that
-// is before the piece, to where it or the window ends; a piece of one tile at once. Along the outermost dimension, that windows cut, most
-// take one of every piece, along rows all; and one tile more where they do not begin with one.
-double Accountant::BytesOfPiece(const Piece& piece, const Shape& whole) const {
-  const Shape& shape = piece.array->shape();
-  const Dims own_order = PhysicalOrder(shape), whole_order = PhysicalOrder(whole);
-  const Dims& order = own_order.size() >= whole_order.size() ? own_order : whole_order;
-  const double all = Bytes(whole), windows = std::max(1.0, 2 * all / static_cast<double>(core_.memory().window_bytes()));
-  double bytes = Bytes(shape);
-  for (size_t i = 0; i < order.size(); ++i) {
-    const int64_t d = order[i];
-    const auto own = static_cast<double>(shape.dim(d)), extent = static_cast<double>(piece.extent[d]), from = static_cast<double>(piece.at[d]);
-    const auto begin = static_cast<double>(piece.begin[d]), limit = static_cast<double>(piece.limit[d]);
-    if (from == 0 && own == extent && begin == 0 && limit == own) continue;
-    const bool is_minor = i == 0, is_row = i == 1;
-    const int64_t rows = RowsOfTile(shape.dim(d), ByteWidth(shape.element_type()), tiling_);
-    const auto tile = static_cast<double>(is_minor ? tiling_.lanes : is_row ? rows : 1);
-    const double all_tiles = std::ceil(own / tile), end = std::min(from + extent, limit);
-    const double from_begin = std::ceil(end / tile) - std::floor(std::max(from, begin) / tile);
-    const double tiles = std::max(1.0, limit - begin <= tile ? from_begin : std::ceil(end / tile) - std::floor(from / tile));
-    if (is_minor || i + 1 < order.size()) {
-      const double passed = tiles / all_tiles;
-      bytes *= is_minor ? passed : std::min(passed, windows);
-      continue;
-    }
-    const bool is_shifted = is_row && own > tile && from != std::floor(from / tile) * tile;
-    const double part = bytes * std::max(1.0, std::min(from_begin, all_tiles)) / all_tiles;
-    const double share = is_row ? 1 : limit - begin > 1 ? core_.movement().concatenate_passes() : 0;
-    const double tile_bytes = bytes / all_tiles;
-    bytes = std::max(part, end < from + extent || from < begin ? std::min(share * all, windows * part) : 0);
-    if (is_shifted && from < begin) bytes += windows * tile_bytes;
-  }
-  return bytes;
-}
-
-double Accountant::BytesOfSlice(const Instruction& slice) const {
-  const int rank = static_cast<int>(slice.shape().rank());
-  Piece piece = {slice.operand(0), Dims(rank), Dims(slice.shape().dims().begin(), slice.shape().dims().end()), Dims(rank), Dims(rank)};
-  for (int d = 0; d < rank; ++d) {
-    piece.at[d] = piece.begin[d] = SliceView(slice)[d].start;
-    piece.limit[d] = SliceView(slice)[d].limit;
-  }
-  return BytesOfPiece(piece, slice.shape());
-}
-
-double Accountant::BytesBesideOperands(const Instruction& op) const {
-  double more = 0;
-  Dims at(op.shape().rank(), 0);
-  for (const Instruction* operand : op.operands()) {
-    if (operand->shape().rank() == 0) continue;
-    if (op.opcode() == Opcode::kPad) {
-      const PadView around(op);
-      for (int d = 0; d < op.shape().rank(); ++d) at[d] = -around[d].low;
-    }
-    const Piece piece = {operand, at, Dims(op.shape().dims().begin(), op.shape().dims().end()), Dims(op.shape().rank(), 0), Dims(operand->shape().dims().begin(), operand->shape().dims().end())};
-    more += std::max(0.0, BytesOfPiece(piece, op.shape()) - Bytes(operand->shape()));
-    if (op.opcode() == Opcode::kConcatenate) at[op.dimension()] -= operand->shape().dim(op.dimension());
-  }
-  return more;
-}
-
 void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   const Opcode opcode = op.opcode();
   AddLoads(op, made_for);
@@ -297,7 +212,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
         if (!whole) AddSlots(8 * core_.vector().slots_of().simple() * static_cast<double>(op.num_operands()) * Registers(op.shape()), made_for);
         return;
       }
-      if (is_alone_) AddRead(BytesBesideOperands(op), made_for);
+      if (is_alone_) AddRead(BytesBesideOperands(op, core_), made_for);
       return;
     }
     case Opcode::kSlice:
@@ -310,7 +225,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       }
       break;
     case Opcode::kPad:
-      if (is_alone_) AddRead(BytesBesideOperands(op), made_for);
+      if (is_alone_) AddRead(BytesBesideOperands(op, core_), made_for);
       break;
     case Opcode::kSort:
     case Opcode::kTopK: {
@@ -369,7 +284,7 @@ void Accountant::AddPieces(const Instruction& taken, std::vector<double>* picked
     const Piece place = todo[next];
     const Instruction* value = place.array;
     if (value->opcode() == Opcode::kParameter) {
-      (*picked)[value->index()] += BytesOfPiece(place, whole);
+      (*picked)[value->index()] += BytesOfPiece(place, whole, core_);
     }
     if (!IsMove(*value)) continue;
     int64_t before = 0;
@@ -599,7 +514,7 @@ void Accountant::Single(const Instruction& op) {
     if (k == 0 && updates) continue;
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == op.operand(k);
-    const double bytes = k == 0 && op.opcode() == Opcode::kSlice && IsMove(op) ? BytesOfSlice(op)
+    const double bytes = k == 0 && op.opcode() == Opcode::kSlice && IsMove(op) ? BytesOfSlice(op, core_)
                          : k == 0 && picks                                     ? Bytes(op.shape())
                          : again && work_->products.empty() && !IsElementwise(op) ? 0 : Bytes(shape);
     AddRead(k == 0 ? bytes * ShareRead(op) : bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
