@@ -7,6 +7,8 @@
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/movement.h"
 #include "simulator/chip/op_slots.h"
+#include "simulator/chip/pieces.h"
+#include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 
@@ -16,6 +18,8 @@ namespace {
 // Who a value inside of a group is made for: the results, or one operand of one product.
 constexpr uint64_t kForResults = 1;
 constexpr int kMaxProducts = 31;
+// Pieces of slices, pads and concatenations of a group that are looked at.
+constexpr int kMostPieces = 4096;
 uint64_t ForOperand(int product, int side) { return uint64_t{2} << (2 * product + side); }
 
 // Of what a convolution slides over, the share that is read: of a kernel of one row only the rows on which it stands. Along a row all
@@ -37,9 +41,14 @@ class Accountant {
   void Single(const Instruction& instruction);
 
  private:
-  double Bytes(const Shape& shape) const { return PaddedBytes(shape, tiling_); }
+  double Bytes(const Shape& shape) const { return BytesOfArray(shape, tiling_); }
+  double RegisterElements() const { return static_cast<double>(tiling_.sublanes * tiling_.lanes); }
   // A tile with fewer rows takes a whole register.
-  double Registers(const Shape& shape) const { return TilesOf(shape, tiling_); }
+  double Registers(const Shape& shape) const {
+    const double tiles = TilesOf(shape, tiling_);
+    if (!IsColumn(shape, tiling_)) return tiles;
+    return std::max(tiles, std::ceil(static_cast<double>(shape.NumElements()) / static_cast<double>(tiling_.lanes)));
+  }
 
   void AddOp(const Instruction& op, uint64_t made_for);
   // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum. Rows of
@@ -58,19 +67,24 @@ class Accountant {
     work_->bytes += bytes;
     work_->written_bytes += bytes;
   }
-  double BytesBesideOperands(const Instruction& concatenate) const;
+  // By index of a parameter: what is read of it for the slice, pad or concatenation inside of a group.
+  void AddPieces(const Instruction& taken, std::vector<double>* picked);
   void AddResult(const Instruction& result);
-  // Of arrays as they lie in memory, or are of such sizes: what is but between has whole tiles.
-  void AddNarrowTiles(const Instruction& op, const Shape& shape) {
-    const auto& around = op.computation()->is_fusion() ? op.computation()->parameters() : std::vector<Instruction*>();
-    bool held = around.empty();
-    for (const Instruction* parameter : around) held |= parameter->shape().IsArray() && parameter->shape().dims() == shape.dims();
-    if (held) narrow_ = std::max(narrow_, NarrowTileCycles(op, core_));
-  }
   // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
   void WorkOn(const Shape& shape) {
+    // Registers have all rows, however few a tile has.
     space_ = std::max(space_, PaddedElements(shape, tiling_));
+    register_space_ = std::max(register_space_, Registers(shape) * RegisterElements());
     registers_ = std::max(registers_, Registers(shape));
+  }
+  // One row, or few, that are cut out of tiles stay rows of registers.
+  void WorkOnRows(const Instruction& slice) {
+    const Dims order = PhysicalOrder(slice.operand(0)->shape());
+    if (order.size() < 2 || slice.shape().dim(order[1]) > tiling_.sublanes / 2) return;
+    double tiles = std::ceil(static_cast<double>(slice.shape().dim(order[0])) / static_cast<double>(tiling_.lanes));
+    for (size_t i = 2; i < order.size(); ++i) tiles *= static_cast<double>(slice.shape().dim(order[i]));
+    register_space_ = std::max(register_space_, tiles * RegisterElements());
+    registers_ = std::max(registers_, tiles);
   }
   void Finish();
 
@@ -78,13 +92,16 @@ class Accountant {
   const Tiling tiling_;
   GroupWork* work_;
   bool is_alone_ = false;    // No fusion: operands are other instructions.
+  double turned_ = 0;        // Cycles of copies and transposes in which lanes or rows of tiles move.
   bool turns_ = false;       // A copy that rounds, in which lanes move: it passes registers tile by tile.
   double space_ = 0;         // Elements.
   double registers_ = 0;     // The same in registers.
+  double register_space_ = 0;  // The same in elements of whole registers.
   double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
+  double widest_whole_ = 0;   // The same of those in whole tiles.
   double largest_result_ = 0;
   double product_space_ = 0, product_registers_ = 0;
-  double narrow_ = 0;  // The most that an op takes for tiles of few rows.
+  int pieces_left_ = kMostPieces;
 };
 
 void Accountant::AddSlots(double slots, uint64_t made_for) {
@@ -140,33 +157,12 @@ void Accountant::AddResult(const Instruction& result) {
   if (shape.element_type() == xla::PRED) {
     work_->packing_cycles += core_.vector().predicate_cycles() * Registers(shape);
   }
-  if (ByteWidth(shape.element_type()) >= 4 || shape.element_type() == xla::PRED) widest_result_ = std::max(widest_result_, elements);
-  WorkOn(shape);
-}
-
-// Each operand is padded to the result, of which windows pass, and the largest is taken. A window lies in one place along the
-// dimension that is put together, where an operand is read from its first element to its end, or the first tile of the window;
-// along the outermost dimension, that windows cut, most take one of every operand, along rows all.
-double Accountant::BytesBesideOperands(const Instruction& concatenate) const {
-  const Dims order = PhysicalOrder(concatenate.shape());
-  const int64_t d = concatenate.dimension();
-  const double all = Bytes(concatenate.shape()), extent = static_cast<double>(concatenate.shape().dim(d));
-  const double windows = std::max(1.0, 2 * all / static_cast<double>(core_.memory().window_bytes()));
-  const bool is_minor = order.empty() || order[0] == d, is_row = order.size() > 1 && order[1] == d;
-  const double tile = static_cast<double>(is_minor ? tiling_.lanes : is_row ? tiling_.sublanes : 1);
-  double more = 0, before = 0;
-  for (const Instruction* operand : concatenate.operands()) {
-    const double own = static_cast<double>(operand->shape().dim(d)), bytes = Bytes(operand->shape());
-    if (is_minor || order.back() != d) {
-      const double passed = std::min(std::floor(before / tile) * tile, extent - own) / extent * all;
-      more += is_minor ? passed : std::max(0.0, std::min(passed, windows * bytes - bytes));
-    } else {
-      const double share = is_row ? 1 : own > 1 ? core_.movement().concatenate_passes() : 0;
-      more += std::max(0.0, std::min(share * all, windows * bytes) - bytes);
-    }
-    before += own;
+  // Tiles of few rows are packed from registers that are kept.
+  if (ByteWidth(shape.element_type()) >= 4 || shape.element_type() == xla::PRED) {
+    widest_result_ = std::max(widest_result_, elements);
+    if (elements >= Registers(shape) * RegisterElements()) widest_whole_ = std::max(widest_whole_, elements);
   }
-  return more;
+  WorkOn(shape);
 }
 
 void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
@@ -176,7 +172,6 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kReduce: {
       if (op.num_operands() == 0) return;
       WorkOn(op.operand(0)->shape());
-      if (made_for & kForResults) AddNarrowTiles(op, op.operand(0)->shape());
       AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.operand(0)->shape()), made_for);
       return;
     }
@@ -217,9 +212,21 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
         if (!whole) AddSlots(8 * core_.vector().slots_of().simple() * static_cast<double>(op.num_operands()) * Registers(op.shape()), made_for);
         return;
       }
-      AddRead(BytesBesideOperands(op), made_for);
+      if (is_alone_) AddRead(BytesBesideOperands(op, core_), made_for);
       return;
     }
+    case Opcode::kSlice:
+      if (made_for & kForResults) WorkOnRows(op);
+      break;
+    case Opcode::kReshape:
+      // A vector becomes a column: a row of a register for each of its rows.
+      if (is_alone_ && BecomesColumn(op, tiling_)) {
+        register_space_ = std::max(register_space_, RegisterElements() * std::ceil(static_cast<double>(op.shape().NumElements()) / static_cast<double>(tiling_.lanes)));
+      }
+      break;
+    case Opcode::kPad:
+      if (is_alone_) AddRead(BytesBesideOperands(op, core_), made_for);
+      break;
     case Opcode::kSort:
     case Opcode::kTopK: {
       if (op.num_operands() == 0) return;
@@ -257,7 +264,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   const double moved = MovementCycles(op, core_);
   if (made_for & kForResults) {
     work_->movement_cycles += moved;
-    AddNarrowTiles(op, op.shape());
+    if (opcode != Opcode::kBroadcast) turned_ += moved;
   } else if (opcode == Opcode::kBroadcast) {
     // In operands of products rows come in any order, but values must be spread all the same.
     AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
@@ -267,8 +274,51 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   if (IsElementwise(op) && !is_lone_sine) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
+// Slices of concatenations and the like are taken apart: each time that it is taken the pieces are read where they are, for themselves.
+void Accountant::AddPieces(const Instruction& taken, std::vector<double>* picked) {
+  const Shape& whole = taken.shape();
+  const int rank = static_cast<int>(whole.rank());
+  const Dims dims(whole.dims().begin(), whole.dims().end()), order = PhysicalOrder(whole);
+  std::vector<Piece> todo = {{&taken, Dims(rank, 0), dims, Dims(rank, 0), dims}};
+  for (size_t next = 0; next < todo.size() && pieces_left_ > 0; ++next, --pieces_left_) {
+    const Piece place = todo[next];
+    const Instruction* value = place.array;
+    if (value->opcode() == Opcode::kParameter) {
+      (*picked)[value->index()] += BytesOfPiece(place, whole, core_);
+    }
+    if (!IsMove(*value)) continue;
+    int64_t before = 0;
+    for (const Instruction* operand : value->operands()) {
+      if (operand->shape().rank() != rank) continue;
+      Piece piece = place;
+      piece.array = operand;
+      bool meets = true;
+      for (int d = 0; d < rank; ++d) {
+        int64_t shift = 0;
+        if (value->opcode() == Opcode::kSlice) shift = SliceView(*value)[d].start;
+        if (value->opcode() == Opcode::kPad) shift = -PadView(*value)[d].low;
+        if (value->opcode() == Opcode::kConcatenate && d == value->dimension()) shift = -before;
+        piece.at[d] += shift;
+        piece.begin[d] = std::max<int64_t>(0, piece.begin[d] + shift);
+        piece.limit[d] = std::min(operand->shape().dim(d), piece.limit[d] + shift);
+        meets &= piece.begin[d] < piece.limit[d];
+      }
+      // Of what is padded for several slices whole tiles are made.
+      for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
+        if (value->opcode() != Opcode::kSlice || operand->opcode() != Opcode::kPad) break;
+        const int64_t d = order[i], tile = i == 0 ? tiling_.lanes : tiling_.sublanes, end = piece.at[d] + piece.extent[d];
+        piece.at[d] = std::max<int64_t>(0, piece.at[d]) / tile * tile;
+        piece.extent[d] = std::min((end + tile - 1) / tile * tile, operand->shape().dim(d)) - piece.at[d];
+        piece.begin[d] = piece.at[d];
+        piece.limit[d] = piece.at[d] + piece.extent[d];
+      }
+      if (meets) todo.push_back(std::move(piece));
+      if (value->opcode() == Opcode::kConcatenate) before += operand->shape().dim(value->dimension());
+    }
+  }
+}
+
 void Accountant::Finish() {
-  work_->movement_cycles += narrow_;
   if (!work_->products.empty()) {
     space_ = std::max(space_, product_space_);
     registers_ = std::max(registers_, product_registers_);
@@ -277,6 +327,10 @@ void Accountant::Finish() {
   }
   work_->registers = registers_;
   const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
+  if (work_->products.empty() && turned_ == 0 && register_space_ > space_) {
+    space_ = register_space_;
+    widest_result_ = widest_whole_;
+  }
   if (widest_result_ < space_ && !reduced_away && !turns_) work_->spill_bytes = 4 * (space_ - widest_result_);
 }
 
@@ -301,15 +355,16 @@ void Accountant::Fusion(const Computation& inside) {
   // Bytes of a parameter that are picked, by each op for itself; and whether all of it is read.
   std::vector<double> picked(n, 0);
   std::vector<bool> is_read(n, false);
-  // How often the whole of a value is read: as much of it as each piece has, for each time that is read itself, and once for all
-  // others.
-  std::vector<double> times(n, 0);
-  std::vector<bool> is_once(n, false);
+  // Of slices, pads and concatenations: another op takes them, or the results are made of them.
+  std::vector<bool> is_taken(n, false);
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
     if (op->opcode() == Opcode::kTuple) continue;
     uint64_t now = made_for[i];
-    if (is_result[i]) times[i] = std::max(times[i], 1.0);
+    // A product takes whole tiles of what is put together or cut for it.
+    const bool is_padded = op->opcode() == Opcode::kPad || (op->opcode() == Opcode::kSlice && op->operand(0)->opcode() == Opcode::kPad);
+    const bool is_moved = IsMove(*op) && ((now & kForResults) != 0 || is_padded);
+    if (is_moved && (is_taken[i] || is_result[i])) AddPieces(*op, &picked);
     const bool is_product = IsMatrixOp(op->opcode()) && op->num_operands() >= 2;
     if (is_product) {
       product_of[i] = std::min(static_cast<int>(work_->products.size()), kMaxProducts - 1);
@@ -341,21 +396,11 @@ void Accountant::Fusion(const Computation& inside) {
       made_for[o] |= is_product ? ForOperand(product_of[i], std::min(k, 1)) : now;
       const bool picks = k == 0 && (op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kDynamicSlice ||
                                     op->opcode() == Opcode::kGather || op->opcode() == Opcode::kPad);
-      const bool cuts = op->opcode() == Opcode::kSlice;
-      if (cuts || op->opcode() == Opcode::kConcatenate) {
-        times[o] += times[i] * (cuts ? std::min(1.0, Bytes(op->shape()) / std::max(1.0, Bytes(op->operand(k)->shape()))) : 1);
-      } else if (!is_once[o]) {
-        is_once[o] = true;
-        ++times[o];
-      }
-      if (op->opcode() == Opcode::kConcatenate && times[i] > 1) {
-        picked[o] += times[i] * Bytes(op->operand(k)->shape());
-        continue;
-      }
       const bool updated = k == 0 && op->opcode() == Opcode::kDynamicUpdateSlice;
-      if (updated) continue;
+      if (updated || is_moved) continue;
+      if (IsMove(*op->operand(k))) is_taken[o] = true;
       if (picks) {
-        picked[o] += (cuts ? std::max(1.0, times[i]) : 1) * std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
+        picked[o] += std::min(Bytes(op->shape()), Bytes(op->operand(k)->shape()));
       } else {
         is_read[o] = true;
       }
@@ -396,11 +441,13 @@ void Accountant::Fusion(const Computation& inside) {
   Finish();
 }
 
-// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes: it writes them to their places.
+// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes, and nothing else: it writes them to their
+// places.
 bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling) {
   if (op.opcode() != Opcode::kConcatenate || op.num_operands() != 2) return false;
   const Instruction* group = op.operand(0)->num_operands() == 1 ? op.operand(0)->operand(0) : nullptr;
   if (group == nullptr || group->opcode() != Opcode::kFusion || op.operand(1)->num_operands() != 1 || op.operand(1)->operand(0) != group) return false;
+  if (group->shape().IsTuple() && group->shape().tuple_shapes().size() > 2) return false;
   const int64_t d = op.dimension(), half = op.operand(0)->shape().dim(d);
   const Dims order = PhysicalOrder(op.shape());
   const int64_t tile = order.empty() || order[0] == d ? tiling.lanes : order.size() > 1 && order[1] == d ? tiling.sublanes : 1;
@@ -467,7 +514,9 @@ void Accountant::Single(const Instruction& op) {
     if (k == 0 && updates) continue;
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == op.operand(k);
-    const double bytes = k == 0 && picks ? Bytes(op.shape()) : again && work_->products.empty() ? 0 : Bytes(shape);
+    const double bytes = k == 0 && op.opcode() == Opcode::kSlice && IsMove(op) ? BytesOfSlice(op, core_)
+                         : k == 0 && picks                                     ? Bytes(op.shape())
+                         : again && work_->products.empty() && !IsElementwise(op) ? 0 : Bytes(shape);
     AddRead(k == 0 ? bytes * ShareRead(op) : bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
   }
   if (op.opcode() == Opcode::kScatter) {

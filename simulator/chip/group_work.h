@@ -22,7 +22,7 @@ struct GroupWork {
   // Of them those that are written.
   double written_bytes = 0;
   // Elements passed through registers beyond that, as 4-byte words: a group that writes no 32-bit array as large as
-  // what it works on keeps one anyway.
+  // what it works on keeps one anyway, in whole registers.
   double spill_bytes = 0;
   // Vector instructions, in registers, and registers of what the group works on. Of groups with products: after them.
   double slots = 0;

@@ -88,23 +88,6 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
   }
 }
 
-double NarrowTileCycles(const Instruction& op, const CoreSpec& core) {
-  if (op.num_operands() == 0 || (op.opcode() != Opcode::kBroadcast && op.opcode() != Opcode::kReduce)) return 0;
-  const Shape& shape = op.opcode() == Opcode::kBroadcast ? op.shape() : op.operand(0)->shape();
-  if (!shape.IsArray()) return 0;
-  const Dims order = PhysicalOrder(shape);
-  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  if (order.size() < 2 || RowsOfTile(shape.dim(order[1]), ByteWidth(shape.element_type()), tiling) == tiling.sublanes) return 0;
-  const auto among = [&](int64_t d) { return std::find(op.dimensions().begin(), op.dimensions().end(), d) != op.dimensions().end(); };
-  // Values that are spread over rows or lanes; lanes that are summed, or rows alone.
-  const bool spreads = op.operand(0)->opcode() != Opcode::kConstant && (op.computation()->is_fusion() || op.operand(0)->shape().NumElements() > 1);
-  // Inside of groups only along lanes: what is but between has whole tiles mostly.
-  const bool inside = op.computation()->is_fusion();
-  const bool narrow = op.opcode() == Opcode::kBroadcast ? spreads && (!inside || (among(order[1]) && !among(order[0])))
-                                                        : among(order[0]) || (among(order[1]) && op.dimensions().size() == 1);
-  return narrow ? core.movement().narrow_tile_cycles() * TilesOf(shape, tiling) : 0;
-}
-
 double WindowElements(const Instruction& op) {
   double elements = 1;
   const WindowView window(op);

@@ -16,10 +16,6 @@ namespace toroid {
 // takes lane_broadcast_cycles for each `sublanes` rows.
 double MovementCycles(const Instruction& op, const CoreSpec& core);
 
-// Cycles in which rows of tiles that have few are summed, or values are spread over them, one by one; 0 for whole tiles and other ops. What a
-// group sums and spreads so takes this once.
-double NarrowTileCycles(const Instruction& op, const CoreSpec& core);
-
 // A reduce-window whose result at i folds the elements up to i, or from i on: a cumulative sum.
 bool IsRunningFold(const Instruction& reduce_window);
 

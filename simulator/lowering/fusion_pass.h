@@ -20,13 +20,17 @@
 // rows. Not if something else is made by a product for that reader alone, as a gate is; nor if weights would pass few rows of a norm; nor
 // if it has more than rows, columns and one dimension more, or two where rows fill tiles and stay. One level deep. So does a convolution
 // that only one of a single position reads, if the weights of both stay.
+// Columns that are cut from a table become vectors at the end of their group (columns.h); a vector becomes a column in a group of its
+// own. One row that is cut from tiles of an argument is written. What is padded and then cut by several slices is padded where it is read.
+// Steps that read parts of an array are written before their readers would read more parts anew than writing them takes.
 // An array whose elements are repeated beside themselves is written. What is quantized to eight bits for products is written; so is
 // what is made for several slices that are put elsewhere.
 // Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute the same type,
 // whatever they convert it to; those first of which neither has to wait for more:
 //   sum(x), max(x)  => one fusion with two results.
 // Then those that share no more than a vector. So do slices of one value that have the same sizes.
-// Of the readers of what a group makes elementwise one joins it, the last, unless reductions of it do.
+// Of the readers of what a group makes elementwise one joins it, the last, unless reductions of it do that stand behind it in the order
+// of the results. Groups that it reads and that could be one are made with it.
 // Not a reduction of several arrays (but with the largest that it finds itself), nor what reads neighbours of what the other writes.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_

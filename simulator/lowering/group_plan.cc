@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/lowering/written_values.h"
@@ -28,6 +29,7 @@ class Grouper {
       : computation_(computation),
         users_(computation),
         n_(computation.size()),
+        tiling_(tiling),
         made_(FindWrittenValues(computation, users_, tiling)),
         inside_(computation, &made_) {}
 
@@ -58,6 +60,10 @@ class Grouper {
     for (const int64_t d : dims) elements *= d;
     return shape.dims() == dims || (shape.NumElements() == elements && shape.dims().back() == dims.back());
   }
+  // All that the group makes is made by the other.
+  void Move(int g, int into);
+  // Two groups that make values of the same sizes and type, none of the other's.
+  bool CanMeet(int g, int other) const;
   // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
   const Shape* SpaceOf(int g) const;
   // Whether two reductions, two elementwise values or one of each can be made in one pass: what they compute is of one type, whatever
@@ -127,6 +133,7 @@ class Grouper {
   const Computation& computation_;
   const UserMap users_;
   const int n_;
+  const Tiling tiling_;
   const WrittenValues made_;
   InsideOfGroups inside_;
   GroupPlan plan_;
@@ -188,12 +195,13 @@ void Grouper::Group() {
 const Shape* Grouper::SpaceOf(int g) const {
   const Instruction* op = At(g);
   if (const Instruction* reduction = ReductionOf(op)) return &reduction->operand(0)->shape();
+  if (made_.written[g] && LeavesColumn(*op, tiling_)) return &op->operand(0)->shape();
   const Shape* shape = &op->shape();
   // Under another name.
   while (op->opcode() == Opcode::kReshape && SameButUnitDims(op->shape(), op->operand(0)->shape()) && !made_.IsInMemory(*op->operand(0))) {
     op = op->operand(0);
   }
-  return made_.recomputed[g] && IsElementwise(*op) ? shape : nullptr;
+  return made_.recomputed[g] && IsElementwise(*op) && op->opcode() != Opcode::kCopy ? shape : nullptr;
 }
 
 const Instruction* Grouper::SliceOf(const Instruction* op) const {
@@ -256,14 +264,20 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) continue;
     if (made_.owner[g] != nullptr && IsOfProduct(g)) continue;  // Products stay apart.
     const bool is_reduction = ReductionOf(At(g)) != nullptr;
-    if (IsPlaced(At(g)) && !is_reduction) continue;
+    if (IsPlaced(At(g)) && !is_reduction && !IsCutColumn(*At(g), tiling_)) continue;
     const Shape* own = SpaceOf(g);
     if (own == nullptr || own->rank() == 0) continue;
     if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
-      const bool joins = !is_reduction && counts(input, own->dims()) && CanJoin(g, group_of_[input]) && IsLastToJoin(g, input);
-      if (joins && into < 0) into = group_of_[input];
+      const int maker = group_of_[input];
+      if (is_reduction || maker == into || !counts(input, own->dims()) || !CanJoin(g, maker) || !IsLastToJoin(g, input)) continue;
+      if (into < 0) {
+        into = maker;
+      } else if (CanMeet(into, maker) && ShareLevel(into, maker)) {
+        // What it reads of several groups is made together.
+        Move(maker, into);
+      }
     }
     for (const int input : inputs_[g]) {
       if (into >= 0) break;
@@ -286,17 +300,27 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     }
     if (into >= 0) {
       level_[into] = level_[g] = LevelWith(g, into);
-      for (const int value : values_[g]) {
-        group_of_[value] = into;
-        values_[into].push_back(value);
-      }
-      values_[g].clear();
-      inputs_[into].insert(inputs_[into].end(), inputs_[g].begin(), inputs_[g].end());
+      Move(g, into);
     }
     for (const int input : inputs_[g]) {
       if (counts(input, own->dims())) readers[input].push_back(into >= 0 ? into : g);
     }
   }
+}
+
+void Grouper::Move(int g, int into) {
+  for (const int value : values_[g]) {
+    group_of_[value] = into;
+    values_[into].push_back(value);
+  }
+  values_[g].clear();
+  inputs_[into].insert(inputs_[into].end(), inputs_[g].begin(), inputs_[g].end());
+}
+
+bool Grouper::CanMeet(int g, int other) const {
+  if (values_[g].size() + values_[other].size() >= kMostValues || Reads(g, other) || Reads(other, g)) return false;
+  const Shape *own = SpaceOf(g), *theirs = SpaceOf(other);
+  return own != nullptr && theirs != nullptr && own->dims() == theirs->dims() && GoTogether(At(g), At(other));
 }
 
 bool Grouper::IsOfProduct(int g) const {

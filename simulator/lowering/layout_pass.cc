@@ -77,15 +77,20 @@ class LayoutAssigner {
     SetOrder(order, &shape);
     return PaddedElements(shape, tiling_) <= 4 * least;
   }
-  // One lane of an array, to be put beside others: it stays where it is. Edges of what is put together itself are mostly made where
-  // they are read.
+  // One lane of an array, to be put beside others: it stays where it is. Edges of a matrix that is put together itself are mostly made
+  // where they are read.
   bool CutsOneLane(const Instruction& op) const {
-    if (op.opcode() != Opcode::kSlice || op.shape().rank() < 2 || op.operand(0)->opcode() == Opcode::kConcatenate) return false;
+    if (op.opcode() != Opcode::kSlice || op.shape().rank() < 2) return false;
     const Dims sized = SizedOrder(op.operand(0)->shape(), OrderOf(op.operand(0)));
+    if (op.operand(0)->opcode() == Opcode::kConcatenate && sized.size() < 3) return false;
     return !sized.empty() && op.shape().dim(sized[0]) == 1 && absl::c_any_of(state_.users.users(op), [](const Instruction* user) {
       return user->opcode() == Opcode::kConcatenate || user->opcode() == Opcode::kPad;
     });
   }
+  // Of a slice of one element along a dimension, of several such of an array that are worked on together: an order of the array with
+  // that dimension outermost, so that they are layers of it. Empty for others.
+  Dims OrderOfLayers(const Instruction& slice);
+  bool IsWorkedOnInLayers(const Instruction& array, int64_t d) const;
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }
 
@@ -143,6 +148,8 @@ class LayoutAssigner {
   const int n_;
   std::vector<Dims>& orders_;
   absl::flat_hash_map<std::pair<const Instruction*, Dims>, Instruction*> copies_;
+  // By array and dimension: orders of layers, empty where there are none.
+  absl::flat_hash_map<std::pair<const Instruction*, int64_t>, Dims> layers_;
   // Arguments of which an elementwise op needed a copy: how that lies.
   absl::flat_hash_map<const Instruction*, Dims> turned_;
 };
@@ -322,6 +329,45 @@ void LayoutAssigner::Settle(Instruction* value, const Dims& order) {
   }
 }
 
+Dims LayoutAssigner::OrderOfLayers(const Instruction& slice) {
+  if (slice.opcode() != Opcode::kSlice) return {};
+  const Instruction* from = slice.operand(0);
+  const Dims sized = SizedOrder(from->shape(), Known(from) ? OrderOf(from) : LeastPaddingOrder(from->shape(), tiling_, true));
+  if (sized.size() < 3) return {};
+  for (const int64_t d : sized) {
+    if (d == sized.back() || slice.shape().dim(d) > 1) continue;
+    const auto [place, is_new] = layers_.try_emplace(std::pair<const Instruction*, int64_t>(from, d));
+    if (is_new && IsWorkedOnInLayers(*from, d)) {
+      Shape layer = from->shape();
+      layer.set_dim(d, 1);
+      Dims order = LeastPaddingOrder(layer, tiling_, /*prefers_whole=*/true);
+      order.erase(std::find(order.begin(), order.end(), d));
+      order.push_back(d);
+      place->second = std::move(order);
+    }
+    if (!place->second.empty()) return place->second;
+  }
+  return {};
+}
+
+bool LayoutAssigner::IsWorkedOnInLayers(const Instruction& array, int64_t d) const {
+  // Not only put beside others again.
+  const auto is_worked_on = [&](const Instruction* op) {
+    if (op->opcode() != Opcode::kReshape) return !Places(*op) || (op->opcode() == Opcode::kConcatenate && op->dimension() != d);
+    return absl::c_any_of(state_.users.users(*op), [](const Instruction* user) {
+      return user->opcode() != Opcode::kReshape && user->opcode() != Opcode::kTuple;
+    });
+  };
+  int layers = 0;
+  bool worked_on = false;
+  for (const Instruction* slice : state_.users.users(array)) {
+    if (slice->opcode() != Opcode::kSlice || slice->shape().dim(d) > 1) continue;
+    ++layers;
+    worked_on |= absl::c_any_of(state_.users.users(*slice), is_worked_on);
+  }
+  return layers > 1 && worked_on;
+}
+
 bool LayoutAssigner::IsTurnedArgument(const Instruction& value) const {
   if (value.opcode() != Opcode::kTranspose || value.operand(0)->opcode() != Opcode::kParameter) return false;
   return !LiesAlike(value.shape(), OrderOf(&value), LeastPaddingOrder(value.shape(), tiling_));
@@ -482,7 +528,13 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kDynamicUpdateSlice:
     case Opcode::kAllReduce: {
       Instruction* from = op->operand(0);
-      if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_, true));
+      const Dims apart = OrderOfLayers(*op);
+      if (!Known(from)) Settle(from, !apart.empty() ? apart : LeastPaddingOrder(from->shape(), tiling_, true));
+      if (!apart.empty() && (from->opcode() == Opcode::kParameter || from->opcode() == Opcode::kDot || from->opcode() == Opcode::kConvolution)) {
+        Need(op, 0, apart);
+        order = apart;
+        break;
+      }
       order = OrderOf(from);
       if (opcode == Opcode::kDynamicUpdateSlice) Need(op, 1, order);
       break;

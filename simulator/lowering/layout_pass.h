@@ -15,6 +15,7 @@
 //                                                      more (pieces_order.h); else row-major on both sides, or turned
 //   one lane that is cut to be put beside others       stays along lanes, and fills them
 //   reshape that cuts lanes into pieces, for dots      copied with rows along lanes, where that pads less
+//   argument or product that is cut into layers        copied with that dimension outermost, if several are worked on together
 //   concatenation                                      as most of its operands; as convolutions want it that read it
 // The layouts are written into the shapes; a copy is a `copy` from one layout to another, or a `convert` to bf16 if only products
 // read it.

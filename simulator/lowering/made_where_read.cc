@@ -6,6 +6,7 @@
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
+#include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 
 namespace toroid {
@@ -19,8 +20,8 @@ bool AddsToRunningFold(const Instruction& value) {
 }
 
 // Takes what its operands are made from into its own group.
-bool TakesProducers(const Instruction& op) {
-  return IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kReduceWindow ||
+bool TakesProducers(const Instruction& op, const Tiling& tiling) {
+  return LeavesColumn(op, tiling) || IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kReduceWindow ||
          op.opcode() == Opcode::kDynamicUpdateSlice;
 }
 
@@ -52,6 +53,7 @@ MadeWhereRead::MadeWhereRead(const Computation& computation, const UserMap& user
     values_[i] = (IsRecomputed(*At(i), tiling) && !IsSlidOverReversed(*At(i))) || MovesTilesForDots(*At(i), tiling.lanes) ||
                  (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
                  (MovesRows(*At(i)) && !IsResult(*At(i)));
+    if (BecomesColumn(*At(i), tiling) && GoesIntoTable(*At(i))) values_[i] = false;
   }
   FindArithmetic();
 }
@@ -61,9 +63,14 @@ bool MadeWhereRead::IsReadElementwise(const Instruction& op) const {
   return op.shape().IsArray() && op.control_predecessors().empty() && !users.empty() &&
          absl::c_all_of(users, [&](const Instruction* user) {
            const bool cuts = user->opcode() == Opcode::kSlice;
-           if (cuts || (Places(*user) && !IsMadeInPlace(*user))) return op.opcode() == Opcode::kConcatenate;
+           if (cuts) return true;
+           if (Places(*user) && !IsMadeInPlace(*user)) return op.opcode() == Opcode::kConcatenate;
            return IsElementwise(*user) && user->opcode() != Opcode::kCopy && user->shape().NumElements() == op.shape().NumElements();
          });
+}
+
+bool MadeWhereRead::GoesIntoTable(const Instruction& op) const {
+  return IsResult(op) || absl::c_any_of(users_.users(op), [](const Instruction* user) { return Places(*user); });
 }
 
 bool MadeWhereRead::IsSlidOverReversed(const Instruction& op) const {
@@ -120,6 +127,13 @@ bool MadeWhereRead::IsCutForSome(const Instruction& op) const {
     }
   }
   return cuts > 0 && readers > 1;
+}
+
+bool MadeWhereRead::IsRowOfTiles(const Instruction& op) const {
+  if (op.opcode() != Opcode::kSlice || op.operand(0)->opcode() != Opcode::kParameter) return false;
+  const Dims order = PhysicalOrder(op.operand(0)->shape());
+  const auto is_cut = [&](int64_t d) { return op.shape().dim(d) == 1; };
+  return order.size() > 2 && (is_cut(order[0]) || is_cut(order[1]));
 }
 
 bool MadeWhereRead::RepeatsInPlace(const Instruction& op) const {
@@ -213,7 +227,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     });
     if (pieces > 1) return true;
   }
-  if (IsCutForSome(*op)) return true;
+  if (IsCutForSome(*op) || IsRowOfTiles(*op)) return true;
   // Quantized for products: a quarter of the bytes passes them again and again.
   if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) && op->shape().rank() > 0 &&
       IsReadByProducts(*op, IsMatrixOp)) {
@@ -240,7 +254,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     }
     // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
     const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
-    if (!values_[u] && !TakesProducers(*user) && !in_order && !(is_placed && Places(*user))) return true;
+    if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !(is_placed && Places(*user))) return true;
   }
   return op == computation_.root();
 }
@@ -269,7 +283,7 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
     case Opcode::kReverse:
       return true;
     case Opcode::kReshape:
-      return KeepsRows(op.operand(0)->shape(), op.shape(), tiling);
+      return KeepsRows(op.operand(0)->shape(), op.shape(), tiling) && !LeavesColumn(op, tiling);
     case Opcode::kConvert:
       // A copy that rounds.
       return LanesStay(op);

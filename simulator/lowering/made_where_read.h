@@ -27,6 +27,8 @@ class MadeWhereRead {
   const Instruction* At(int i) const { return computation_.instruction(i); }
   // Of what is made elementwise: one reader cuts a piece of it, and there are others.
   bool IsCutForSome(const Instruction& op) const;
+  // One row or lane that is cut from tiles of an argument of several: it is brought into tiles of its own for whoever reads it.
+  bool IsRowOfTiles(const Instruction& op) const;
   // An array, of which each element is repeated and put beside itself.
   bool RepeatsInPlace(const Instruction& op) const;
   // Under whatever name, to another layout.
@@ -44,6 +46,8 @@ class MadeWhereRead {
   // Made elementwise, or by moving, from arguments and constants alone.
   bool IsOfArguments(const Instruction& op) const;
   bool IsResult(const Instruction& op) const;
+  // A result, or put beside others.
+  bool GoesIntoTable(const Instruction& op) const;
   // A concatenation that only products read, of whole tiles.
   bool JoinsTilesForProducts(const Instruction& op) const;
   bool JoinsTilesForDots(const Instruction& op) const;

@@ -17,6 +17,8 @@
 #include "hlo/ir/neutral_element.h"
 #include "hlo/ir/unit_dims.h"
 #include "hlo/passes/dce_pass.h"
+#include "simulator/lowering/columns.h"
+#include "simulator/lowering/elementwise.h"
 
 namespace toroid {
 namespace {
@@ -40,8 +42,8 @@ enum class Walk { kMerges, kRemovesBarriers };
 class Simplifier {
  public:
   // `texts`: what computations compute, for those that may be told to be equal.
-  Simplifier(Computation* computation, const std::vector<std::string>& texts, Walk walk)
-      : computation_(computation), texts_(texts), walk_(walk) {}
+  Simplifier(Computation* computation, const std::vector<std::string>& texts, Walk walk, bool is_second, const Tiling& tiling)
+      : computation_(computation), texts_(texts), walk_(walk), is_second_(is_second), tiling_(tiling) {}
 
   absl::StatusOr<bool> Run() {
     const int n = computation_->size();
@@ -61,6 +63,7 @@ class Simplifier {
         if (Instruction* other = Now(op->operand(k))) op->set_operand(k, other);
       }
       Instruction* simple = Simplified(op);
+      if (simple == nullptr && is_second_ && IsElementwise(*op)) simple = MadeOfColumns(op);
       if (simple == nullptr && walk_ == Walk::kMerges) simple = SameAsBefore(op);
       if (simple == nullptr || simple == op) continue;
       now_[i] = simple;
@@ -83,8 +86,14 @@ class Simplifier {
   Instruction* SimplifiedTranspose(Instruction* transpose);
   Instruction* SimplifiedBroadcast(Instruction* broadcast);
   Instruction* SimplifiedReduce(Instruction* reduce);
+  Instruction* ReduceOfReduce(Instruction* reduce);
   Instruction* SimplifiedSlice(Instruction* slice);
   Instruction* SliceOfSlice(Instruction* slice);
+  Instruction* MadeOfSlices(Instruction* slice);
+  // Of a value that is made elementwise for this one reader from arguments, or from what others read too.
+  bool CanMakeOfSlices(const Instruction& made, int steps) const;
+  Instruction* SlicedAs(const Instruction& slice, Instruction* x);
+  Instruction* MadeOfColumns(Instruction* op);
   Instruction* SimplifiedConvert(Instruction* convert);
   Instruction* SimplifiedWindows(Instruction* reduce_window);
   Instruction* WithoutTransposedOperand(Instruction* dot);
@@ -102,6 +111,8 @@ class Simplifier {
   Computation* computation_;
   const std::vector<std::string>& texts_;
   const Walk walk_;
+  const bool is_second_;  // What is the same was merged before, so that readers are counted.
+  const Tiling tiling_;
   std::vector<Instruction*> now_;
   std::vector<bool> is_cut_;  // By index: only slices read it.
   std::vector<int> readers_;  // By index.
@@ -273,19 +284,33 @@ Instruction* Simplifier::SimplifiedConvert(Instruction* convert) {
 Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
   const Instruction* pad = slice->operand(0);
   if (pad->opcode() == Opcode::kSlice && slice->shape().NumElements() > 0) return SliceOfSlice(slice);
+  if (IsElementwise(*pad)) return is_second_ ? MadeOfSlices(slice) : nullptr;
   if (pad->opcode() != Opcode::kPad || pad->index() >= static_cast<int>(is_cut_.size()) || !is_cut_[pad->index()]) return nullptr;
   const SliceView cut(*slice);
   const PadView around(*pad);
   Instruction* x = pad->operand(0);
   std::vector<EdgePadding> left(x->shape().rank());
+  bool is_inside = true;
   for (int d = 0; d < x->shape().rank(); ++d) {
     if (cut[d].stride != 1 || around[d].interior != 0) return nullptr;
     left[d].low = around[d].low - cut[d].start;
     left[d].high = slice->shape().dim(d) - x->shape().dim(d) - left[d].low;
+    // Of several pieces all but those without edges are cut from what is padded once.
+    is_inside &= left[d].low <= 0 && left[d].high <= 0;
     // All of it is padding.
     if (left[d].low >= slice->shape().dim(d) || left[d].high >= slice->shape().dim(d)) return nullptr;
   }
+  if (!is_inside && readers_[pad->index()] > 1) return nullptr;
   xla::HloInstructionProto* attrs;
+  if (is_inside) {
+    Instruction* piece = computation_->Add(Opcode::kSlice, slice->shape(), {x}, &attrs);
+    for (int d = 0; d < x->shape().rank(); ++d) {
+      attrs->add_slice_dimensions();
+      SliceView::Set(attrs, d, {-left[d].low, x->shape().dim(d) + left[d].high, 1});
+    }
+    piece->set_metadata(slice->metadata());
+    return piece->shape().Compatible(x->shape()) ? x : piece;
+  }
   Instruction* less = computation_->Add(Opcode::kPad, slice->shape(), {x, pad->operand(1)}, &attrs);
   for (int d = 0; d < x->shape().rank(); ++d) {
     attrs->mutable_padding_config()->add_dimensions();
@@ -293,6 +318,79 @@ Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
   }
   less->set_metadata(slice->metadata());
   return less;
+}
+
+bool Simplifier::CanMakeOfSlices(const Instruction& made, int steps) const {
+  if (steps == 0 || !IsElementwise(made) || made.opcode() == Opcode::kCopy || !made.control_predecessors().empty()) return false;
+  if (made.index() >= static_cast<int>(readers_.size())) return false;
+  return absl::c_all_of(made.operands(), [&](const Instruction* operand) {
+    if (operand->shape().rank() == 0 || operand->opcode() == Opcode::kBroadcast || operand->opcode() == Opcode::kParameter) return true;
+    if (operand->shape().dims() != made.shape().dims() || operand->index() >= static_cast<int>(readers_.size())) return false;
+    return IsElementwise(*operand) && (readers_[operand->index()] > 1 || CanMakeOfSlices(*operand, steps - 1));
+  });
+}
+
+Instruction* Simplifier::SlicedAs(const Instruction& slice, Instruction* x) {
+  if (x->shape().rank() == 0) return x;
+  Shape shape = slice.shape();
+  shape.set_element_type(x->shape().element_type());
+  if (x->opcode() != Opcode::kBroadcast) {
+    Instruction* piece = computation_->AddClone(slice, shape, {x});
+    Instruction* simple = SimplifiedSlice(piece);
+    return simple != nullptr ? simple : piece;
+  }
+  Instruction* from = x->operand(0);
+  bool cuts = false;
+  for (int64_t k = 0; k < from->shape().rank(); ++k) cuts |= from->shape().dim(k) != slice.shape().dim(x->dimensions()[k]);
+  if (cuts) {
+    Shape piece = from->shape();
+    for (int64_t k = 0; k < piece.rank(); ++k) piece.set_dim(k, slice.shape().dim(x->dimensions()[k]));
+    xla::HloInstructionProto* attrs;
+    Instruction* cut = computation_->Add(Opcode::kSlice, piece, {from}, &attrs);
+    const SliceView bounds(slice);
+    for (int k = 0; k < piece.rank(); ++k) {
+      attrs->add_slice_dimensions();
+      SliceView::Set(attrs, k, bounds[static_cast<int>(x->dimensions()[k])]);
+    }
+    cut->set_metadata(slice.metadata());
+    from = cut;
+  }
+  return computation_->AddClone(*x, shape, {from});
+}
+
+// A piece of what is made elementwise for nothing else: made of pieces.
+Instruction* Simplifier::MadeOfSlices(Instruction* slice) {
+  constexpr int kMostSteps = 32;
+  Instruction* made = slice->operand(0);
+  if (made->index() >= static_cast<int>(readers_.size()) || readers_[made->index()] != 1 || !CanMakeOfSlices(*made, kMostSteps)) return nullptr;
+  std::vector<Instruction*> pieces;
+  for (Instruction* operand : made->operands()) pieces.push_back(SlicedAs(*slice, operand));
+  return computation_->AddClone(*made, slice->shape(), pieces);
+}
+
+// Of vectors that were columns: made of these.
+Instruction* Simplifier::MadeOfColumns(Instruction* op) {
+  if (op->shape().rank() != 1 || !op->shape().IsArray() || !op->control_predecessors().empty()) return nullptr;
+  const Shape* column = nullptr;
+  for (const Instruction* operand : op->operands()) {
+    if (operand->shape().rank() == 0 || (operand->opcode() == Opcode::kBroadcast && operand->operand(0)->shape().rank() == 0)) continue;
+    if (!LeavesColumn(*operand, tiling_)) return nullptr;
+    const Shape& shape = operand->operand(0)->shape();
+    if (column != nullptr && column->dims() != shape.dims()) return nullptr;
+    column = &shape;
+  }
+  if (column == nullptr) return nullptr;
+  std::vector<Instruction*> operands;
+  for (Instruction* operand : op->operands()) {
+    Shape shape = *column;
+    shape.set_element_type(operand->shape().element_type());
+    operands.push_back(operand->shape().rank() == 0                      ? operand
+                       : operand->opcode() == Opcode::kBroadcast ? computation_->AddClone(*operand, shape, {operand->operand(0)})
+                                                                         : operand->operand(0));
+  }
+  Shape shape = *column;
+  shape.set_element_type(op->shape().element_type());
+  return Reshape(*op, computation_->AddClone(*op, shape, operands));
 }
 
 // Windows over an array that was padded with what they begin with: their own padding.
@@ -323,6 +421,35 @@ Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
 }
 
 // Over dimensions of one element, from the neutral element: nothing is added to anything.
+// Over more dimensions at once.
+Instruction* Simplifier::ReduceOfReduce(Instruction* reduce) {
+  Instruction* inner = reduce->operand(0);
+  if (LeavesColumn(*inner, tiling_)) {
+    Instruction* one = computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
+    one->MutableAttrs()->add_dimensions(1);
+    return one;
+  }
+  if (inner->opcode() != Opcode::kReduce || inner->num_operands() != 2 || !inner->shape().IsArray()) return nullptr;
+  if (inner->index() >= static_cast<int>(readers_.size()) || readers_[inner->index()] != 1 || inner->called().size() != 1) return nullptr;
+  const std::string& text = texts_[reduce->called(0)->index()];
+  if (text.empty() || text != texts_[inner->called(0)->index()]) return nullptr;
+  const std::optional<Literal> neutral = NeutralElement(reduce->called(0)->root()->opcode(), reduce->shape().element_type());
+  if (!neutral || inner->operand(1)->opcode() != Opcode::kConstant) return nullptr;
+  const absl::StatusOr<Literal> from = LiteralOf(*inner->operand(1));
+  if (!from.ok() || !(*from == *neutral)) return nullptr;
+  Dims kept, dims;
+  const auto before = inner->dimensions();
+  for (int64_t d = 0; d < inner->operand(0)->shape().rank(); ++d) {
+    (absl::c_linear_search(before, d) ? dims : kept).push_back(d);
+  }
+  for (const int64_t d : reduce->dimensions()) dims.push_back(kept[d]);
+  absl::c_sort(dims);
+  Instruction* one = computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
+  one->MutableAttrs()->clear_dimensions();
+  for (const int64_t d : dims) one->MutableAttrs()->add_dimensions(d);
+  return one;
+}
+
 Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
   if (reduce->num_operands() != 2 || !reduce->shape().IsArray() || reduce->called().size() != 1) return nullptr;
   const Instruction* x = reduce->operand(0);
@@ -331,6 +458,9 @@ Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
   if (reduce->called(0)->size() != 3 || root->num_operands() != 2 || root->operand(0) == root->operand(1) ||
       root->operand(0)->opcode() != Opcode::kParameter || root->operand(1)->opcode() != Opcode::kParameter) {
     return nullptr;
+  }
+  if (is_second_) {
+    if (Instruction* one = ReduceOfReduce(reduce)) return one;
   }
   for (const int64_t d : reduce->dimensions()) {
     if (x->shape().dim(d) != 1) return nullptr;
@@ -476,10 +606,10 @@ absl::StatusOr<bool> SimplifyPass::Run(std::unique_ptr<Module>* module) {
     const bool has_barrier = !keeps_barriers_ && absl::c_any_of(computation->instructions(), [](const auto& op) {
       return op->opcode() == Opcode::kOptimizationBarrier;
     });
-    ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts, Walk::kMerges).Run());
+    ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts, Walk::kMerges, !keeps_barriers_, tiling_).Run());
     changed |= now;
     if (!has_barrier) continue;
-    RETURN_IF_ERROR(Simplifier(computation.get(), texts, Walk::kRemovesBarriers).Run().status());
+    RETURN_IF_ERROR(Simplifier(computation.get(), texts, Walk::kRemovesBarriers, !keeps_barriers_, tiling_).Run().status());
     changed = true;
   }
   changed |= EliminateDeadCode(module->get());

@@ -8,8 +8,12 @@
 //   dot(x, y) that contracts nothing                                         => broadcast(x) * broadcast(y)
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
 //   slice(slice(x))                                                         => slice(x)
+//   slice(f(x, y)), elementwise for nothing else, from arguments             => f(slice(x), slice(y))
+//   f(reshape(x), reshape(y)) of columns that are cut (columns.h)            => reshape(f(x, y))
+//   reduce(reduce(x)) by the same op, read by nothing else                   => reduce(x)
 //   convert(concatenate(x, y)) to a narrower type, if nothing else reads it => concatenate(convert(x), convert(y))
-//   slice(pad(x)), if only slices read the pad                               => pad(x) by less
+//   slice(pad(x)), if nothing else reads the pad                             => pad(x) by less
+//   slice(pad(x)) without edges, if only slices read the pad                 => slice(x)
 //   reduce-window(pad(x, v), v)                                              => reduce-window(x, v), padded and dilated
 //   get-tuple-element(tuple(.., x, ..))                                      => x
 //   Sharding annotations                                                     => x
@@ -24,18 +28,20 @@
 #include <memory>
 
 #include "hlo/passes/pass.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 
 class SimplifyPass : public Pass {
  public:
   // `keeps_barriers`: for a pass after which comes another one.
-  explicit SimplifyPass(bool keeps_barriers = false) : keeps_barriers_(keeps_barriers) {}
+  explicit SimplifyPass(bool keeps_barriers = false, const Tiling& tiling = {}) : keeps_barriers_(keeps_barriers), tiling_(tiling) {}
   absl::string_view name() const override { return "simplify"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 
  private:
   const bool keeps_barriers_;
+  const Tiling tiling_;
 };
 
 }  // namespace toroid

@@ -19,7 +19,7 @@ constexpr int64_t kMostRecomputed = 80, kMostAtOnce = 1024;
 // Instructions that are looked at to see whether one value is made from another.
 constexpr int kMostSteps = 20000;
 // What has fewer elements than this share of a value costs nothing to read for it.
-constexpr double kSmallPart = 0.02;
+constexpr double kSmallPart = 0.2;
 // Groups that read a value are told apart up to this number.
 constexpr size_t kMostReaders = 16;
 
@@ -101,6 +101,9 @@ class Finder {
   bool IsSineForSeveral(const Instruction* op) const;
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
+  // Of the groups that read the value one goes along, the last in the order of the results: an elementwise one that waits for nothing
+  // more, behind all of these reductions.
+  bool IsTakenByLater(const Instruction* value, absl::Span<const Instruction* const> reductions, const std::vector<int>& level) const;
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
@@ -115,6 +118,7 @@ class Finder {
   WrittenValues values_;
   InsideOfGroups inside_;
   std::vector<std::vector<int>> readers_;
+  std::vector<int> place_;  // By index.
   std::vector<bool> ends_product_;  // By index: the last that a product takes behind it.
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
 };
@@ -146,10 +150,16 @@ bool Finder::IsWorthWriting(const Instruction* op) {
   if (!made_.IsMade(*op) || op->shape().rank() == 0 || readers < 2) return false;
   double arrays = 0;
   const auto size = static_cast<double>(op->shape().NumElements());
-  inside_.ForLeaves(op, [&](const Instruction* leaf) {
+  const auto count = [&](const Instruction* leaf) {
     const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
     if (part > kSmallPart) arrays += std::min(1.0, part);
-  });
+  };
+  // Steps of a recurrence are read by many.
+  if (readers > 2) {
+    inside_.ForPieces(op, count);
+  } else {
+    inside_.ForLeaves(op, count);
+  }
   if (arrays * readers <= arrays + 1 + readers) return false;
   // Results that nothing else waits for become one group.
   const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
@@ -288,8 +298,44 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
   return found;
 }
 
+// By index: operands before what reads them, results of the program in their order.
+std::vector<int> OrderOfResults(const Computation& computation) {
+  std::vector<int> place(computation.size(), -1);
+  std::vector<std::pair<const Instruction*, int>> path = {{computation.root(), 0}};
+  std::vector<bool> seen(computation.size(), false);
+  int next = 0;
+  while (!path.empty()) {
+    auto& [op, k] = path.back();
+    if (k < op->num_operands()) {
+      const Instruction* operand = op->operand(k++);
+      if (!seen[operand->index()]) {
+        seen[operand->index()] = true;
+        path.emplace_back(operand, 0);
+      }
+      continue;
+    }
+    place[op->index()] = next++;
+    path.pop_back();
+  }
+  return place;
+}
+
+bool Finder::IsTakenByLater(const Instruction* value, absl::Span<const Instruction* const> reductions, const std::vector<int>& level) const {
+  int last = -1;
+  for (const Instruction* reduction : reductions) last = std::max(last, place_[reduction->index()]);
+  return absl::c_any_of(readers_[value->index()], [&](int reader) {
+    const Instruction* op = At(reader);
+    const bool can_join = op != value && values_.written[reader] && values_.recomputed[reader] && values_.owner[reader] == nullptr &&
+                          IsElementwise(*op) && op->opcode() != Opcode::kCopy && op->shape().dims() == value->shape().dims();
+    // What is but rounded is made with the reductions.
+    const bool is_rounded = op->opcode() == Opcode::kConvert && op->operand(0) == value;
+    return can_join && !is_rounded && level[reader] == level[value->index()] + 1 && place_[reader] > last;
+  });
+}
+
 void Finder::TakeReductions() {
   const std::vector<int> level = Levels();
+  place_ = OrderOfResults(computation_);
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     if (!IsHeldBesideProducts(op->shape())) continue;
@@ -308,7 +354,15 @@ void Finder::TakeReductions() {
     if (IsSine(*value)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
-    for (const Instruction* reduction : ReductionsOf(value, level)) {
+    const std::vector<const Instruction*> reductions = ReductionsOf(value, level);
+    if (!of_product && !reductions.empty() && IsTakenByLater(value, reductions, level)) continue;
+    // One type; that of what is not reduced as it is, if there are several.
+    const auto type_of = [](const Instruction* reduction) {
+      return reduction->shape().IsArray() ? reduction->shape().element_type() : xla::TUPLE;
+    };
+    const auto made = absl::c_find_if(reductions, [&](const Instruction* reduction) { return reduction->operand(0) != value; });
+    for (const Instruction* reduction : reductions) {
+      if (!of_product && made != reductions.end() && type_of(reduction) != type_of(*made)) continue;
       if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
       const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
                               reduction->dimensions() == first->dimensions() && reduction->shape() == first->shape();

@@ -62,6 +62,28 @@ class InsideOfGroups {
     }
   }
 
+  // The same, with parts that are cut inside of the group, of no more than half, in place of what they are cut from: each is read for
+  // itself.
+  template <typename Visit>
+  void ForPieces(const Instruction* op, Visit visit) {
+    ++visit_;
+    std::vector<const Instruction*> todo = {op};
+    while (!todo.empty()) {
+      const Instruction* value = todo.back();
+      todo.pop_back();
+      for (const Instruction* operand : value->operands()) {
+        if (!IsFirst(*operand)) continue;
+        const bool is_part = operand->opcode() == Opcode::kSlice &&
+                             2 * operand->shape().NumElements() <= operand->operand(0)->shape().NumElements();
+        if (values_.IsInMemory(*operand) || is_part) {
+          visit(operand);
+        } else {
+          todo.push_back(operand);
+        }
+      }
+    }
+  }
+
   // Ops that a group makes the value with, itself included; `limit` if there are as many.
   int64_t CountOps(const Instruction* op, int64_t limit);
 

@@ -58,7 +58,7 @@ ENTRY main { ROOT x = f32[4096] parameter(0), sharding={devices=[4096]<=[4096]} 
 }
 
 TEST(HloSimulateTest, MeasuredRatesAreSlowerAndSaid) {
-  const std::string module = TempFile("add.hlo", "HloModule add\nENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] add(x, x) }");
+  const std::string module = TempFile("negate.hlo", "HloModule negate\nENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] negate(x) }");
   const nlohmann::json compiler = Json(module), measured = Json(module + " --rates=measured");
   EXPECT_EQ(compiler["rates"], "compiler");
   EXPECT_EQ(measured["rates"], "measured");

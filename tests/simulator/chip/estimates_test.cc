@@ -66,7 +66,7 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
                        OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 115);
   EXPECT_LE(Summarize(programs).median, 0.033);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.15);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.155);
 }
 
 // The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.

@@ -1,0 +1,37 @@
+// Pieces of arrays: what is read of them for slices, pads and concatenations.
+//
+// Windows pass of what is put together or cut, and each piece of it is read in whole tiles, from where the window begins, even if that
+// is before the piece, to where it or the window ends; a piece of one tile at once. Along the outermost dimension, that windows cut, most
+// take one of every piece, along rows all; and one tile more where they do not begin with one.
+// Example: f32[128,64,824] stands from lane 200 on in f32[128,64,1024]: of the lanes -200 to 823 that windows of 1,024 take tiles -2 to 6
+// are read, nine, not the seven that it has.
+// Seen in Google's compiler for TPU v3.
+#ifndef TOROID_SIMULATOR_CHIP_PIECES_H_
+#define TOROID_SIMULATOR_CHIP_PIECES_H_
+
+#include "hlo/ir/instruction.h"
+#include "simulator/lowering/tiling.h"
+#include "simulator/machines/core.pb.h"
+
+namespace toroid {
+
+// A slice, pad or concatenation that takes elements from where they stand, one beside the other.
+bool IsMove(const Instruction& op);
+
+// From `begin` to `limit` of an array, which stand in something larger or smaller, that goes from `at` of the array on.
+struct Piece {
+  const Instruction* array;
+  Dims at, extent, begin, limit;
+};
+
+// Of an array; a column takes tiles of a few rows.
+double BytesOfArray(const Shape& shape, const Tiling& tiling);
+// What is read of a piece for something of the shape `whole`.
+double BytesOfPiece(const Piece& piece, const Shape& whole, const CoreSpec& core);
+double BytesOfSlice(const Instruction& slice, const CoreSpec& core);
+// Of a pad or concatenation, what is read of its operands beside their own bytes.
+double BytesBesideOperands(const Instruction& op, const CoreSpec& core);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_CHIP_PIECES_H_

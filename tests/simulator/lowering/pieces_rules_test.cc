@@ -1,0 +1,133 @@
+// What is cut from arrays: layers, columns, single rows, and what is made of them. Each rule on a small program.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/simulator/lowering/lowered_programs.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+// x[:, 3] * x[:, 4], or x[:, 3] alone.
+std::string Tokens(int batch, int tokens, int features, bool both) {
+  const auto slice = [&](int t) {
+    return absl::StrCat("f32[", batch, ",1,", features, "] slice(x), slice={[0:", batch, "], [", t, ":", t + 1, "], [0:", features, "]}");
+  };
+  const std::string layer = absl::StrCat("f32[", batch, ",", features, "]");
+  return absl::StrCat(" x = f32[", batch, ",", tokens, ",", features, "] parameter(0) a = ", slice(3), " b = ", slice(both ? 4 : 3), " c = ", layer,
+                      " reshape(a) d = ", layer, " reshape(b) ROOT r = ", layer, " multiply(c, d)");
+}
+
+TEST(PiecesRulesTest, SeveralLayersOfAnArgumentAreCutFromACopyInWhichTheyAreOutermost) {
+  EXPECT_THAT(Groups(Tokens(64, 128, 256, true)), ElementsAre("copy", "loop"));
+  ExpectSameValues(Tokens(4, 8, 16, true));
+  // 42.0 us, as the compiler has it.
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(Tokens(64, 128, 256, true)));
+  ChipModel model(TpuV3Core());
+  double microseconds = 0;
+  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) / 1e6;
+  EXPECT_NEAR(microseconds, 42.0, 1.5);
+}
+
+TEST(PiecesRulesTest, OneRowOfTheTilesOfAnArgumentIsBroughtIntoTilesOfItsOwn) {
+  EXPECT_THAT(Groups(Tokens(64, 128, 256, false)), ElementsAre("loop", "loop"));
+  ExpectSameValues(Tokens(4, 8, 16, false));
+}
+
+TEST(PiecesRulesTest, ColumnsAreWorkedOnAsColumnsAndWrittenAsVectorsForOthers) {
+  const auto program = [](int rows) {
+    const auto slice = [&](int k) { return absl::StrCat("f32[", rows, ",1] slice(x), slice={[0:", rows, "], [", k, ":", k + 1, "]}"); };
+    const std::string vector = absl::StrCat("f32[", rows, "]");
+    return absl::StrCat(" x = f32[", rows, ",4] parameter(0) w = ", vector, " parameter(1) a = ", slice(0), " b = ", slice(2), " c = ", vector,
+                        " reshape(a) d = ", vector, " reshape(b) e = ", vector, " multiply(c, d) f = ", vector, " add(e, c) ROOT r = ", vector,
+                        " multiply(f, w)");
+  };
+  EXPECT_THAT(Groups(program(131072)), ElementsAre("loop", "loop"));
+  ExpectSameValues(program(200));
+  ExpectSameValues(program(5));
+}
+
+TEST(PiecesRulesTest, VectorsBecomeColumnsBeforeTheyArePutBesideEachOther) {
+  const auto program = [](int rows) {
+    const std::string vector = absl::StrCat("f32[", rows, "]"), column = absl::StrCat("f32[", rows, ",1]");
+    return absl::StrCat(" a = ", vector, " parameter(0) b = ", vector, " parameter(1) m = ", vector, " multiply(a, b) c = ", column, " reshape(m) d = ",
+                        column, " reshape(b) ROOT r = f32[", rows, ",2] concatenate(c, d), dimensions={1}");
+  };
+  EXPECT_EQ(Groups(program(131072)).size(), 4u);
+  ExpectSameValues(program(200));
+}
+
+TEST(PiecesRulesTest, APieceOfWhatIsMadeForNothingElseIsMadeOfPieces) {
+  const auto program = [](int n, bool others) {
+    const std::string whole = absl::StrCat("f32[", n, ",", n, "]"), piece = absl::StrCat("f32[8,", n, "]");
+    return absl::StrCat(" x = ", whole, " parameter(0) v = f32[", n, "] parameter(1) b = ", whole, " broadcast(v), dimensions={0} m = ", whole,
+                        " multiply(x, b) a = ", whole, " add(m, m) ROOT s = ", piece, " slice(a), slice={[", others ? 0 : 8, ":", others ? 8 : 16, "], [0:", n, "]}");
+  };
+  for (const bool others : {false, true}) ExpectSameValues(program(24, others));
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(1024, false)));
+  ChipModel model(TpuV3Core());
+  EXPECT_LT(model.TimeOf(*lowered->entry()->root()).bytes, 4 * 40.0 * 1024);
+}
+
+TEST(PiecesRulesTest, ASumOfSumsIsOneSum) {
+  const auto program = [](int n) {
+    return absl::StrCat(" x = f32[", n, ",", n, ",8] parameter(0) zero = f32[] constant(0) a = f32[", n, ",", n,
+                        "] reduce(x, zero), dimensions={2}, to_apply=sum ROOT b = f32[", n, "] reduce(a, zero), dimensions={0}, to_apply=sum");
+  };
+  EXPECT_THAT(Groups(program(256)), ElementsAre("reduce"));
+  ExpectSameValues(program(6));
+}
+
+// h_i = h_(i-1) * a + x[i], all of which are results.
+TEST(PiecesRulesTest, StepsThatReadLayersAreWrittenBeforeTheyAreMadeAgainTooOften) {
+  std::string text = " x = f32[8,64,1024] parameter(0) a = f32[64,1024] parameter(1)", results;
+  for (int i = 0; i < 8; ++i) {
+    absl::StrAppend(&text, " s", i, " = f32[1,64,1024] slice(x), slice={[", i, ":", i + 1, "], [0:64], [0:1024]} t", i, " = f32[64,1024] reshape(s", i, ")");
+    if (i == 0) absl::StrAppend(&text, " h0 = f32[64,1024] negate(t0)");
+    if (i > 0) absl::StrAppend(&text, " m", i, " = f32[64,1024] multiply(h", i - 1, ", a) h", i, " = f32[64,1024] add(m", i, ", t", i, ")");
+    absl::StrAppend(&text, " n", i, " = bf16[64,1024] convert(h", i, ")");
+    absl::StrAppend(&results, i == 0 ? "" : ", ", "n", i);
+  }
+  absl::StrAppend(&text, " ROOT r = (bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024]) tuple(",
+                  results, ")");
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(text));
+  ChipModel model(TpuV3Core());
+  double bytes = 0;
+  for (const auto& op : lowered->entry()->instructions()) bytes += model.TimeOf(*op).bytes;
+  // Each step reads a layer, `a` and the last step or two, and writes; all from the first one would be twice as much.
+  EXPECT_LT(bytes, 8 * 8 * 4.0 * 64 * 1024);
+}
+
+// p = x y, s = the sums of its rows, q = p + 1.
+TEST(PiecesRulesTest, OfReductionsAndOtherReadersTheLastOfTheResultsGoesAlong) {
+  const auto program = [](absl::string_view results) {
+    return absl::StrCat(R"( x = f32[256,256] parameter(0) y = f32[256,256] parameter(1) zero = f32[] constant(0) one = f32[] constant(1)
+      b = f32[256,256] broadcast(one), dimensions={} p = f32[256,256] multiply(x, y) s = f32[256] reduce(p, zero), dimensions={1}, to_apply=sum
+      q = f32[256,256] add(p, b) ROOT r = )", results);
+  };
+  const auto groups = [&](absl::string_view results) {
+    std::vector<size_t> made;
+    const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(results)));
+    for (const auto& op : lowered->entry()->instructions()) {
+      if (op->opcode() == Opcode::kFusion && op->shape().IsTuple()) made.push_back(op->shape().tuple_shapes()[1].dims().size());
+    }
+    return made;
+  };
+  EXPECT_THAT(groups("(f32[256,256], f32[256,256], f32[256]) tuple(p, q, s)"), ElementsAre(1));
+  EXPECT_THAT(groups("(f32[256,256], f32[256], f32[256,256]) tuple(p, s, q)"), ElementsAre(2));
+}
+
+// Two averages of different arrays and a step that reads both.
+TEST(PiecesRulesTest, WhatReadsSeveralGroupsIsMadeWithAllOfThem) {
+  EXPECT_THAT(Groups(R"( g = f32[256,256] parameter(0) m0 = f32[256,256] parameter(1) u = f32[256,256] parameter(2) h0 = f32[256,256] parameter(3)
+    p0 = f32[256,256] parameter(4) m = f32[256,256] add(m0, g) h = f32[256,256] add(h0, u) d = f32[256,256] divide(m, h)
+    p = f32[256,256] subtract(p0, d) ROOT r = (f32[256,256], f32[256,256], f32[256,256]) tuple(p, m, h) )"),
+              ElementsAre("loop"));
+}
+
+}  // namespace
+}  // namespace toroid
