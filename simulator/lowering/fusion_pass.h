@@ -7,6 +7,7 @@
 //   its r readers would read more for it than writing it would: r arrays each, against one write and r reads,
 //   it is made from arrays and then broadcast to a larger one,
 //   a reshape that merges or splits dimensions stands between it and a dot,
+//   a product whose rows of tiles are along another dimension reads it,
 //   one reader cuts a piece of it and there are others,
 //   it is a sine that several groups read,
 //   or what several groups, or a product, would compute anew has grown to more than 80 ops.
@@ -14,12 +15,15 @@
 // and then one reduction of that value, others over the same dimensions (as of a norm's gradient), and others of what is written along
 // other dimensions, as far as what they make can be held:
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
-// It then waits for what the reductions wait for. Words of predicates that are found on the way (packed_predicates_pass.h) are made with it.
+// It then waits for what the reductions wait for. What is made elementwise of what it writes, and written in the same order, is made with
+// it too, as updates of weights with their gradient; what they all read need not be written then. Words of predicates that are found on
+// the way (packed_predicates_pass.h) are made with it.
 // A concatenation of more than four arrays is no group: each is written to its place by who makes it.
 // A dot whose only reader is another dot, behind what it takes, joins it if what either passes by fits (product_groups.h): weights, or
 // rows. Not if something else is made by a product for that reader alone, as a gate is; nor if weights would pass few rows of a norm; nor
-// if it has more than rows, columns and one dimension more, or two where rows fill tiles and stay. One level deep. So does a convolution
-// that only one of a single position reads, if the weights of both stay.
+// if lanes of a result of several dimensions of rows are its rows; nor if it has more than rows, columns and one dimension more, or two
+// where rows fill tiles and stay. One level deep. So does a convolution that only one of a single position reads, if the weights of both
+// stay.
 // Columns that are cut from a table become vectors at the end of their group (columns.h); a vector becomes a column in a group of its
 // own. One row that is cut from tiles of an argument is written. What is padded and then cut by several slices is padded where it is read.
 // Steps that read parts of an array are written before their readers would read more parts anew than writing them takes.

@@ -21,6 +21,8 @@ constexpr size_t kMostValues = 16;
 // Levels are so far apart that as many groups find a place between two.
 constexpr size_t kMostRaised = 64;
 constexpr int kBetweenLevels = 1024;
+// Values between a product and those that read it.
+constexpr size_t kMostRead = 256;
 
 // Written values into groups: at first one each, then merged.
 class Grouper {
@@ -108,6 +110,7 @@ class Grouper {
   // Of those that could be made with `value`, which they read, and wait for no more than `g` does, `g` stands last.
   bool IsLastToJoin(int g, int value) {
     const int other = group_of_[value];
+    if (other >= 0 && IsOfProduct(other)) return true;
     bool is_last = true;
     ForReaders(other, [&](int reader) {
       is_last &= reader <= g || level_[reader] > level_[g] || !absl::c_linear_search(inputs_[reader], value) ||
@@ -128,6 +131,8 @@ class Grouper {
   // Groups of one level wait for each other never. The lower one rises to the other, and what reads it above both; false, and
   // nothing is changed, if the other waits for it.
   bool ShareLevel(int a, int b);
+  // The group's first value and what is made of it to make the others, if nobody else reads it; nothing if somebody does.
+  std::vector<int> ReadInside(int g) const;
   void Collect();
 
   const Computation& computation_;
@@ -302,6 +307,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
       level_[into] = level_[g] = LevelWith(g, into);
       Move(g, into);
     }
+    if (into >= 0 && IsOfProduct(into)) continue;
     for (const int input : inputs_[g]) {
       if (counts(input, own->dims())) readers[input].push_back(into >= 0 ? into : g);
     }
@@ -382,12 +388,12 @@ bool Grouper::ReadsInPlace(int g, int other) const {
 bool Grouper::CanJoin(int g, int other) {
   if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
   const Instruction* maker = At(other);
-  if (!made_.recomputed[other] || !IsElementwise(*maker) || IsOfProduct(other) ||
-      maker->shape().dims() != At(g)->shape().dims()) {
-    return false;
-  }
-  // One reader of a value goes along, or its reductions.
-  const bool is_first = absl::c_any_of(inputs_[g], [&](int input) { return group_of_[input] == other && !HasReaderInside(input, other); });
+  const bool is_product = IsOfProduct(other);
+  if ((!is_product && (!made_.recomputed[other] || !IsElementwise(*maker))) || maker->shape().dims() != At(g)->shape().dims()) return false;
+  // Copies of it are made of what is in memory.
+  if (is_product && (At(g)->opcode() == Opcode::kCopy || PhysicalOrder(At(g)->shape()) != PhysicalOrder(maker->shape()))) return false;
+  // One reader of a value goes along, or its reductions; of what a product makes all of them.
+  const bool is_first = is_product || absl::c_any_of(inputs_[g], [&](int input) { return group_of_[input] == other && !HasReaderInside(input, other); });
   if (!is_first) return false;
   // What else `g` reads waits for nothing that `other` makes, and stays below what reads either.
   for (const int input : inputs_[g]) {
@@ -449,19 +455,34 @@ bool Grouper::ShareLevel(int a, int b) {
   return true;
 }
 
-void Grouper::Collect() {
-  for (int g = 0; g < n_; ++g) {
-    if (values_[g].empty()) continue;
-    std::vector<Instruction*> group;
-    for (const int value : values_[g]) {
-      if (!made_.only_joined[value]) group.push_back(computation_.instruction(value));
+std::vector<int> Grouper::ReadInside(int g) const {
+  std::vector<int> found = {g};
+  for (size_t next = 0; next < found.size(); ++next) {
+    if (At(found[next]) == computation_.root()) return {};
+    for (const Instruction* user : users_.users(*At(found[next]))) {
+      const int u = user->index();
+      if (user == computation_.root() || (made_.written[u] && group_of_[u] != g) || found.size() > kMostRead) return {};
+      if (!made_.written[u]) found.push_back(u);
     }
-    plan_.groups.push_back(std::move(group));
   }
+  return found;
+}
+
+void Grouper::Collect() {
   plan_.written = made_.written;
   plan_.renamed = made_.renamed;
-  for (int i = 0; i < n_; ++i) {
-    if (made_.only_joined[i]) plan_.written[i] = false;
+  for (int g = 0; g < n_; ++g) {
+    if (values_[g].empty()) continue;
+    // Of what a product makes, all that read it may have joined it.
+    if (values_[g].size() > 1 && IsOfProduct(g)) {
+      for (const int inside : ReadInside(g)) plan_.written[inside] = plan_.renamed[inside] = false;
+    }
+    std::vector<Instruction*> group;
+    for (const int value : values_[g]) {
+      if (made_.only_joined[value]) plan_.written[value] = false;
+      if (plan_.written[value]) group.push_back(computation_.instruction(value));
+    }
+    plan_.groups.push_back(std::move(group));
   }
 }
 

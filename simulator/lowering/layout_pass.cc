@@ -98,6 +98,13 @@ class LayoutAssigner {
   void AssignElementwise(Instruction* op);
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
+  // Its rows are single steps of several sequences, and what it makes of them is cut along columns: those become a dimension of the
+  // product, along which its weights are copied.
+  bool CutsColumnsOfSteps(const Instruction& dot) const;
+  // A product of matrices, or made elementwise from one of those sizes.
+  bool IsOfDot(const Instruction& value) const;
+  // Of what is made elementwise from the value: what it meets that a product made before. Null if nothing.
+  const Instruction* ProductMetBy(const Instruction& value) const;
   void AssignReshape(Instruction* op);
   // Copies that only products read, which round them, are rounded as they are written.
   void RoundCopies();
@@ -373,12 +380,64 @@ bool LayoutAssigner::IsTurnedArgument(const Instruction& value) const {
   return !LiesAlike(value.shape(), OrderOf(&value), LeastPaddingOrder(value.shape(), tiling_));
 }
 
+bool LayoutAssigner::IsOfDot(const Instruction& value) const {
+  constexpr size_t kMostSteps = 32;
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    if (todo[next]->opcode() == Opcode::kDot) return true;
+    if (!IsElementwise(*todo[next]) && !IsInPlace(*todo[next])) continue;
+    for (const Instruction* operand : todo[next]->operands()) {
+      if (operand->shape().NumElements() == value.shape().NumElements() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
+    }
+  }
+  return false;
+}
+
+bool LayoutAssigner::CutsColumnsOfSteps(const Instruction& dot) const {
+  const DotView view(dot);
+  const Shape &rows = dot.operand(0)->shape(), &weights = dot.operand(1)->shape();
+  if (!view.lhs_batch().empty() || view.rhs_contracting().size() != 1 || weights.rank() != 2) return false;
+  const int64_t columns = dot.shape().rank() - 1;
+  bool has_step = false;
+  for (int64_t d = 0; d < columns; ++d) has_step |= dot.shape().dim(d) == 1;
+  if (!has_step || rows.NumElements() == rows.dim(view.lhs_contracting()[0])) return false;
+  constexpr int kMostSteps = 16;
+  const Instruction* value = &dot;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const auto users = state_.users.users(*value);
+    if (users.size() != 1 || users[0]->index() >= n_) return false;
+    value = users[0];
+    if (value->opcode() == Opcode::kReshape && !SameButUnitDims(value->operand(0)->shape(), value->shape())) {
+      return value->shape().rank() > 0 && value->shape().dims().back() < dot.shape().dim(columns);
+    }
+    if (!IsElementwise(*value) && !IsInPlace(*value)) return false;
+  }
+  return false;
+}
+
+const Instruction* LayoutAssigner::ProductMetBy(const Instruction& op) const {
+  constexpr size_t kMostSteps = 24;
+  std::vector<const Instruction*> todo = {&op};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state_.users.users(*todo[next])) {
+      if (user->index() >= n_ || !IsElementwise(*user) || user->shape().dims() != op.shape().dims() || absl::c_linear_search(todo, user)) continue;
+      for (const Instruction* operand : user->operands()) {
+        const bool is_known = operand != todo[next] && operand->shape().dims() == op.shape().dims() && Known(operand) && !state_.IsFlexible(operand);
+        if (is_known && IsOfDot(*operand)) return operand;
+      }
+      todo.push_back(user);
+    }
+  }
+  return nullptr;
+}
+
 void LayoutAssigner::AssignElementwise(Instruction* op) {
   // The layout of the first operand that has one; of one that would have to be written for a copy first, or of an argument
   // whose dimensions were exchanged, only if there is no other.
   // Before that: the layout for which the fewest copies are missing. An argument that was copied once is read as the copy.
+  // What a product makes lies as it is read best: arguments are copied for it.
   const Instruction* leader = nullptr;
-  bool leader_is_made = false, leader_is_turned = false;
+  bool leader_is_made = false, leader_is_turned = false, leader_is_argument = false;
   int leader_misses = 0;
   const auto leads = [&](const Instruction* operand) {
     return operand->shape().dims() == op->shape().dims() && Known(operand) && operand->shape().rank() > 0 &&
@@ -391,21 +450,26 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   for (const Instruction* operand : op->operands()) {
     if (!leads(operand)) continue;
     const bool is_made = IsElementwise(*operand), is_turned = IsTurnedArgument(*operand);
+    const bool yields = leader_is_argument && IsOfDot(*operand);
     int misses = 0;
     for (const Instruction* other : op->operands()) {
       if (leads(other)) misses += !HasCopyAs(*other, lies(operand));
     }
     if (leader != nullptr && misses >= leader_misses &&
-        (misses > leader_misses || ((is_turned || leader_is_made || !is_made) && !leader_is_turned))) {
+        (misses > leader_misses || (!yields && (is_turned || leader_is_made || !is_made) && !leader_is_turned))) {
       continue;
     }
     leader = operand;
+    leader_is_argument = IsOfArgument(operand);
     leader_is_made = is_made;
     leader_is_turned = is_turned;
     leader_misses = misses;
   }
   if (leader == nullptr) return;
-  const Dims order = lies(leader);
+  Dims order = lies(leader);
+  if (leader_is_argument) {
+    if (const Instruction* met = ProductMetBy(*op); met != nullptr) order = OrderOf(met);
+  }
   for (int k = 0; k < op->num_operands(); ++k) {
     const Instruction* before = op->operand(k);
     if (before->shape().dims() != op->shape().dims()) continue;
@@ -494,6 +558,7 @@ void LayoutAssigner::Assign(Instruction* op) {
         Need(op, 0, OrderOfImages(*op, OrderOf(op->operand(0)), tiling_));
       } else {
         for (const int side : {0, 1}) Need(op, side, OrderOfOperand(*op, side, OrderOf(op->operand(side))));
+        if (CutsColumnsOfSteps(*op)) Need(op, 1, OrderFrom(op->operand(1)->shape(), {DotView(*op).rhs_contracting()[0]}));
       }
       order = opcode == Opcode::kDot ? OrderOfDot(op, state_) : OrderOfConvolution(op, state_);
       break;

@@ -2,13 +2,17 @@
 //
 //   arguments, results, loops' and branches' values,   the order of dimensions that needs the least padding
 //   operands and results of exchanges, gather, sort
-//   result of a dot                                    its tiles span one free dimension of each side, the largest; the
-//                                                      later is minor, but for one that is reduced next: rows are
-//                                                      added faster than lanes
+//   result of a dot                                    its tiles span one free dimension of each side: the largest, or the last
+//                                                      of several if it fills tiles; the later is minor. If one is
+//                                                      reduced next, the other, if it is no shorter and pads no more:
+//                                                      rows are added faster than lanes
 //                                                      as a gather, loop or exchange of several arrays takes it, if
 //                                                      one follows
 //   result of a convolution                            tiles span features and batch
-//   elementwise                                        as the operand of the same sizes; other such operands are copied
+//   elementwise                                        as the operand of the same sizes, rather a product than an argument that
+//                                                      it meets then or later; other such operands are copied
+//   weights of a dot of single steps of sequences,     copied with what is contracted along lanes
+//   whose columns are cut afterwards
 //   transpose                                          moves nothing: its result lies as its operand does
 //   broadcast, iota                                    as whoever reads them needs it
 //   reshape that merges or splits dimensions           the order with the least padding in which it moves nothing, if row-major pads

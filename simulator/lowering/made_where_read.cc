@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
@@ -212,6 +213,43 @@ void MadeWhereRead::FindArithmetic() {
   }
 }
 
+bool MadeWhereRead::HasRows(const Instruction& op, const Instruction& reader) const {
+  const Dims order = PhysicalOrder(reader.shape());
+  const bool is_whole = order.size() > 1 && reader.shape().dim(order[1]) % tiling_.sublanes == 0;
+  constexpr size_t kMostSteps = 64;
+  std::vector<const Instruction*> todo = {&op};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* operand : todo[next]->operands()) {
+      if (operand->shape().NumElements() != op.shape().NumElements() || operand->opcode() == Opcode::kBroadcast) continue;
+      if (!values_[operand->index()]) return operand->opcode() != Opcode::kConvolution || !is_whole;
+      if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
+    }
+  }
+  return false;
+}
+
+const Instruction* MadeWhereRead::ReaderInOtherRows(const Instruction& op, const Instruction& user) const {
+  if (MovesRows(user) && values_[user.index()]) return IsReadByProducts(user, IsMatrixOp) ? &user : nullptr;
+  if (user.opcode() == Opcode::kConvert && values_[user.index()]) {
+    for (const Instruction* reader : users_.users(user)) {
+      const Instruction* product = reader->opcode() == Opcode::kDot ? ReaderInOtherRows(user, *reader) : nullptr;
+      if (product != nullptr) return product;
+    }
+    return nullptr;
+  }
+  if (user.opcode() != Opcode::kDot || user.operand(0) != &op) return nullptr;
+  const DotView view(user);
+  const Dims order = PhysicalOrder(user.shape()), from = PhysicalOrder(op.shape());
+  if (!view.lhs_batch().empty() || order.size() < 3 || from.size() < 3) return nullptr;
+  Dims free;  // Of the left operand, in the order of the result.
+  for (int64_t d = 0; d < op.shape().rank(); ++d) {
+    if (!absl::c_linear_search(view.lhs_contracting(), d)) free.push_back(d);
+  }
+  // Rows of tiles of one and of the other.
+  const bool is_other = order[1] < static_cast<int64_t>(free.size()) && absl::c_linear_search(view.lhs_contracting(), from[0]) && from[1] != free[order[1]];
+  return is_other ? &user : nullptr;
+}
+
 bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
   // Blocks of a cumulative sum: what was before is added, then rows are brought together again, for whoever reads them.
@@ -252,6 +290,9 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
         }
       }
     }
+    // Products take rows from another place as they are in memory.
+    const Instruction* reader = made_[i] ? ReaderInOtherRows(*op, *user) : nullptr;
+    if (reader != nullptr && HasRows(*op, *reader)) return true;
     // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
     const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
     if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !(is_placed && Places(*user))) return true;

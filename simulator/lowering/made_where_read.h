@@ -43,6 +43,11 @@ class MadeWhereRead {
   bool GoesToConvolutions(const Instruction& op) const;
   // A copy in which the minor dimension stays: rows are read from where they are.
   bool MovesRows(const Instruction& op) const;
+  // The user, or one behind its rounding: a product, or what moves rows for products, whose rows of tiles are along another dimension.
+  const Instruction* ReaderInOtherRows(const Instruction& op, const Instruction& user) const;
+  // It is made of what lies in memory with as many elements, not of what is spread from less alone: that has an order of rows. Nor of
+  // a convolution for whole tiles of rows.
+  bool HasRows(const Instruction& op, const Instruction& reader) const;
   // Made elementwise, or by moving, from arguments and constants alone.
   bool IsOfArguments(const Instruction& op) const;
   bool IsResult(const Instruction& op) const;

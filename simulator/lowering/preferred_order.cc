@@ -15,13 +15,12 @@ namespace {
 
 bool HasDimension(const Shape& shape, int64_t d) { return d >= 0 && d < shape.rank(); }
 
-// The caller's, or cut from that: copied for whoever meets it.
+}  // namespace
+
 bool IsOfArgument(const Instruction* value) {
   while (value->opcode() == Opcode::kSlice || value->opcode() == Opcode::kConvert) value = value->operand(0);
   return value->opcode() == Opcode::kParameter;
 }
-
-}  // namespace
 
 bool WantsDenseOperands(const Instruction& op) {
   switch (op.opcode()) {
@@ -80,14 +79,22 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
     }
     return found.size() == 2 ? found : Dims();
   };
-  const auto fills = [&](int64_t d) { return 2 * value->shape().dim(d) > state.tiling.lanes; };
+  const auto padded = [&](int64_t minor, int64_t second) {
+    return PaddedElements(1, value->shape().dim(second), value->shape().dim(minor), ByteWidth(value->shape().element_type()), state.tiling);
+  };
+  // Lanes along the longer dimension, if that pads no more.
+  const Dims other = {pair[1], pair[0]};
+  const bool is_longer = value->shape().dim(pair[1]) >= value->shape().dim(pair[0]) && padded(pair[1], pair[0]) <= padded(pair[0], pair[1]);
   Dims nearest;
+  // By an argument, which is copied, or a result, which is a copy then.
+  bool is_weak = false;
   for (size_t next = 0; next < todo.size() && next < 24; ++next) {
     const Place place = todo[next];
     if (place.op->index() >= state.n) continue;
     bool over_first = false, over_second = false;
     if (place.op == state.computation.root() && nearest.empty() && !for_window) {
       nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+      is_weak = true;
     }
     for (const Instruction* user : state.users.users(*place.op)) {
       if (user->opcode() == Opcode::kReduce) {
@@ -101,7 +108,10 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
         if (!found.empty()) return found;
       } else if (user->opcode() == Opcode::kTuple && user == state.computation.root()) {
-        if (nearest.empty() && !for_window) nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+        if (nearest.empty() && !for_window) {
+          nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+          is_weak = true;
+        }
       } else if (user->opcode() == Opcode::kTranspose) {
         Place further{user, {}};
         for (const int64_t d : place.dims) {
@@ -131,22 +141,40 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
           SetOrder(*through, &to);
           return KeepsTiles(from, to, state.tiling);
         };
-        const Dims other = {pair[1], pair[0]};
-        if (nearest.empty() && !keeps(pair) && keeps(other)) nearest = other;
+        const bool pads_little = padded(other[0], other[1]) <= 2 * padded(pair[0], pair[1]);
+        if (nearest.empty() && pads_little && !keeps(pair) && keeps(other)) nearest = other;
       } else if (IsElementwise(*user) && user->shape().dims() == place.op->shape().dims()) {
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;
           if (state.IsFlexible(operand)) continue;
-          if (nearest.empty() && !(for_window && IsOfArgument(operand))) nearest = as_in(place, state.OrderOf(operand));
+          if (!nearest.empty() || (for_window && IsOfArgument(operand))) continue;
+          nearest = as_in(place, state.OrderOf(operand));
+          is_weak = IsOfArgument(operand);
         }
         todo.push_back({user, place.dims});
       }
     }
-    // Rows are added faster than lanes, but not if they fill few of them.
-    if (nearest.empty() && over_first && !over_second && fills(pair[1]) && !for_window) nearest = {pair[1], pair[0]};
+    // Rows are added faster than lanes.
+    if ((nearest.empty() || is_weak) && over_first && !over_second && is_longer) {
+      nearest = other;
+      is_weak = false;
+    }
   }
   return nearest.empty() ? pair : nearest;
 }
+
+namespace {
+
+// Of the dimensions from one up to another the last of more than one element.
+int64_t LastSized(const Instruction& op, int64_t from, int64_t to) {
+  int64_t last = from;
+  for (int64_t d = from; d < to; ++d) {
+    if (op.shape().dim(d) > 1) last = d;
+  }
+  return last;
+}
+
+}  // namespace
 
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   const DotView view(*dot);
@@ -159,8 +187,16 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
     }
     return best;
   };
-  const int64_t rows = largest(batch, batch + left), columns = largest(batch + left, dot->shape().rank());
+  int64_t rows = largest(batch, batch + left);
+  const int64_t columns = largest(batch + left, dot->shape().rank());
   if (rows < 0 || columns < 0) return LeastPaddingOrder(dot->shape(), state.tiling);
+  // The last of several, if it fills tiles: rows lie as they are counted. Not where another one fills the units.
+  const int64_t last = LastSized(*dot, batch, batch + left), tile = state.tiling.lanes;
+  const bool fills_units = dot->shape().dim(rows) >= tile && dot->shape().dim(last) < tile;
+  int64_t contracted = 1;
+  for (const int64_t d : view.lhs_contracting()) contracted *= dot->operand(0)->shape().dim(d);
+  const bool is_whole = contracted % tile == 0 || dot->shape().dim(columns) % tile == 0;
+  if (batch == 0 && dot->shape().dim(last) % state.tiling.sublanes == 0 && !fills_units && is_whole) rows = last;
   Dims pair = {columns, rows};
   // Either may be minor: the one that pads less.
   const auto padded = [&](int64_t minor, int64_t second) {

@@ -33,6 +33,9 @@ struct LayoutState {
   std::vector<bool> flexible;
 };
 
+// The caller's, or cut from that: copied for whoever meets it.
+bool IsOfArgument(const Instruction* value);
+
 // Reads its operands in the order that needs the least padding, whatever they are made by.
 bool WantsDenseOperands(const Instruction& op);
 

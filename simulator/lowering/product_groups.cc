@@ -155,6 +155,10 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   int64_t sized = 0;
   for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
   const Dims order = PhysicalOrder(inner[0]->shape());
+  // Lanes of what the outer one makes of rows of several dimensions are those of its other operand.
+  const Dims result = PhysicalOrder(outer.shape());
+  const int64_t free_end = outer.operand(0)->shape().rank() - static_cast<int64_t>(out.lhs_contracting().size());
+  if (out.lhs_batch().empty() && result.size() > 2 && (result[0] < free_end) == (side == 0)) return false;
   const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % kWholeRows == 0;
   if (sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2)) return false;
   // Dimensions of the operand as those of what the inner one makes.

@@ -48,7 +48,7 @@ TEST(EstimatesTest, ProgramsFromOtherModelsAreWithinFourPercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/later", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 48);
-  EXPECT_LE(Summarize(programs).median, 0.025);
+  EXPECT_LE(Summarize(programs).median, 0.03);
   EXPECT_LE(Summarize(programs).ninetieth, 0.131);
 }
 
@@ -66,7 +66,7 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
                        OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 115);
   EXPECT_LE(Summarize(programs).median, 0.033);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.155);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.16);
 }
 
 // The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
@@ -84,7 +84,7 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
-  EXPECT_LE(Summarize(programs).median, 0.038);
+  EXPECT_LE(Summarize(programs).median, 0.041);
   EXPECT_LE(Summarize(programs).ninetieth, 0.235);
   EXPECT_LE(Summarize(programs).worst, 0.68);
 }
@@ -104,7 +104,7 @@ TEST(EstimatesTest, TheLatestProgramsAreWithinSevenPercentInTheMedianAndTwentyOn
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/latest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 58);
-  EXPECT_LE(Summarize(programs).median, 0.068);
+  EXPECT_LE(Summarize(programs).median, 0.07);
   EXPECT_LE(Summarize(programs).ninetieth, 0.207);
   EXPECT_LE(Summarize(programs).worst, 0.97);
 }

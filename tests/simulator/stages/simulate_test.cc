@@ -28,7 +28,7 @@ ENTRY main {
   w = f32[1024,1024] parameter(1)
   h = f32[512,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   s = f32[512,1024] all-reduce(h), channel_id=1, use_global_device_ids=true, replica_groups={{0,1,2,3,4,5,6,7}}, to_apply=add
-  g = f32[512,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  g = f32[512,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}
   t = f32[512,1024] tanh(g)
   ROOT y = (f32[512,1024], f32[512,1024]) tuple(s, t) })";
 
