@@ -266,8 +266,12 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     work_->movement_cycles += moved;
     if (opcode != Opcode::kBroadcast) turned_ += moved;
   } else if (opcode == Opcode::kBroadcast) {
-    // In operands of products rows come in any order, but values must be spread all the same.
-    AddSlots(moved * static_cast<double>(core_.vector().slots()), made_for);
+    // In operands of products rows come in any order, but values must be spread all the same, which takes one of the slots.
+    AddSlots(moved, made_for);
+    for (int p = 0; p < static_cast<int>(work_->products.size()); ++p) {
+      if (made_for & ForOperand(p, 0)) work_->products[p].lhs_moved += moved;
+      if (made_for & ForOperand(p, 1)) work_->products[p].rhs_moved += moved;
+    }
   }
   // Of a sine alone compilers count what it reads and writes.
   const bool is_lone_sine = is_alone_ && (opcode == Opcode::kSin || opcode == Opcode::kCos || opcode == Opcode::kTan);
@@ -326,12 +330,11 @@ void Accountant::Finish() {
     work_->accesses += product_registers_;
   }
   work_->registers = registers_;
-  const bool reduced_away = !work_->products.empty() && largest_result_ < product_space_;
   if (work_->products.empty() && turned_ == 0 && register_space_ > space_) {
     space_ = register_space_;
     widest_result_ = widest_whole_;
   }
-  if (widest_result_ < space_ && !reduced_away && !turns_) work_->spill_bytes = 4 * (space_ - widest_result_);
+  if (widest_result_ < space_ && !turns_) work_->spill_bytes = 4 * (space_ - widest_result_);
 }
 
 void Accountant::Fusion(const Computation& inside) {
@@ -373,7 +376,8 @@ void Accountant::Fusion(const Computation& inside) {
         matrix_ops.push_back(op);
         FindWholeBatch(*op, core_.vector().sublanes(), &work_->products.back());
       }
-      product_space_ = std::max(product_space_, PaddedElements(op->shape(), tiling_));
+      // The outermost product stands first: what is made inside of it stays there.
+      if (product_of[i] == 0) product_space_ = PaddedElements(op->shape(), tiling_);
       product_registers_ = std::max(product_registers_, Registers(op->shape()));
       AddTaps(work_->products[product_of[i]], *op);
       for (int p = 0; p < product_of[i]; ++p) {

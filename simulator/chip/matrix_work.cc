@@ -270,7 +270,11 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
   const double budget = static_cast<double>(core.memory().window_budget_bytes());
   const double tile = static_cast<double>(core.matrix().tile());
   const double sublanes = static_cast<double>(core.vector().sublanes());
-  const double exposed = core.matrix().exposed_vector_share();
+  // Sums of all tiles of what is contracted but the first are loaded, added to and stored.
+  const double added = work.sum_accesses > 0 || work.channel_taps > 0
+                           ? 0
+                           : core.matrix().added_sum_cycles() * work.batch * std::ceil(work.m / sublanes) *
+                                 std::ceil(work.n / tile) * std::max(0.0, std::ceil(work.k / tile) - 1);
   WindowedTime best;
   best.cycles = std::numeric_limits<double>::infinity();
   double best_excess = std::numeric_limits<double>::infinity();
@@ -290,10 +294,12 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           const double lhs_reads = nm * nk == 1 ? 1 : nn, rhs_reads = nk == 1 ? 1 : nm / np;
           const double read = work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads;
           const double memory = read / stream + results.cycles;
-          const double vector = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + results.slots) / slots;
+          const double made = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + results.slots) / slots;
+          const double vector = made > 0 ? made + added : 0;
           const double matrix =
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
-          const double core_cycles = std::max(matrix, vector) + exposed * std::min(matrix, vector);
+          const double moved = work.lhs_moved * lhs_reads + work.rhs_moved * rhs_reads;
+          const double core_cycles = std::max({matrix, vector, moved});
           const double busiest = std::max(core_cycles, memory);
           const double cycles = (a + b) / stream + busiest * (windows - 1) / windows +
                                 core_cycles / windows + results.cycles / (nb * nm * nn) + windows * core.matrix().window_cycles();

@@ -15,6 +15,8 @@ struct MatrixWork {
   double lhs_bytes = 0, rhs_bytes = 0;
   // Vector instructions, in registers, that make each operand every time it is read.
   double lhs_slots = 0, rhs_slots = 0;
+  // Cycles in which values are spread over lanes for each operand, beside other instructions.
+  double lhs_moved = 0, rhs_moved = 0;
   // The same that store what it makes for another product of the group.
   double out_slots = 0;
   // Of the batch, what cannot be cut: it shares tiles with the rows or columns of an operand.
@@ -36,7 +38,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.holds_rhs, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.holds_rhs, w.float32,
                       w.full_precision, w.sum_accesses);
   }
   bool operator==(const MatrixWork&) const = default;
@@ -87,7 +89,8 @@ double WriteRate(const CoreSpec& core);
 // N = nb nn nm nk windows, of which one is worked on while the next is loaded and the one before stored. Of the cuts that
 // fit into the budget, twice over, the fastest:
 //   T = (a + b) / s + (N - 1) max(U, D per window) + U per window + O + N window_cycles
-//   U = max(C, V) + exposed_vector_share x min(C, V)
+//   U = max(C, V, X), where V has, if there is any work for the vector unit, added_sum_cycles for each register of the result and each
+//       tile of what is contracted but the first, whose sums are loaded, added to and stored; X spreads values over lanes
 // a, b: bytes of a window of left and right operand; s bytes per cycle of memory; O cycles in which those of its result pass. The left operand is
 // read nn times unless m and k are uncut, the right one nm times if k is cut. Cuts of m that are cuts of positions of a kernel
 // cut the right operand as well.

@@ -24,7 +24,7 @@ TEST(EstimatesTest, OneCoreProgramsAreWithinThreePercentInTheMedianAndTenInTheNi
   EXPECT_EQ(third.size(), 30);
   EXPECT_LE(Summarize(third).median, 0.0155);
   EXPECT_LE(Summarize(third).ninetieth, 0.063);
-  EXPECT_LE(Summarize(rest).median, 0.021);
+  EXPECT_LE(Summarize(rest).median, 0.0235);
   EXPECT_LE(Summarize(rest).ninetieth, 0.082);
 }
 
@@ -48,16 +48,16 @@ TEST(EstimatesTest, ProgramsFromOtherModelsAreWithinFourPercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/later", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 48);
-  EXPECT_LE(Summarize(programs).median, 0.03);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.131);
+  EXPECT_LE(Summarize(programs).median, 0.02);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.12);
 }
 
 TEST(EstimatesTest, TheLastProgramsAreWithinFivePercentInTheMedianAndTwelveInTheNinetiethPercentile) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/last", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 37);
-  EXPECT_LE(Summarize(programs).median, 0.041);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.12);
+  EXPECT_LE(Summarize(programs).median, 0.036);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.123);
 }
 
 // Their author did not know the model.
@@ -65,8 +65,8 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 115);
-  EXPECT_LE(Summarize(programs).median, 0.033);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.16);
+  EXPECT_LE(Summarize(programs).median, 0.03);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.12);
 }
 
 // The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
@@ -74,8 +74,8 @@ TEST(EstimatesTest, StrangersProgramsAreWithinEightPercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/strangers", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 132);
-  EXPECT_LE(Summarize(programs).median, 0.063);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.215);
+  EXPECT_LE(Summarize(programs).median, 0.05);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.21);
   EXPECT_LE(Summarize(programs).worst, 0.75);
 }
 
@@ -84,8 +84,8 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
-  EXPECT_LE(Summarize(programs).median, 0.041);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.235);
+  EXPECT_LE(Summarize(programs).median, 0.039);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.2);
   EXPECT_LE(Summarize(programs).worst, 0.68);
 }
 
@@ -94,8 +94,8 @@ TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndTwentyInTheN
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/recent", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 46);
-  EXPECT_LE(Summarize(programs).median, 0.05);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.185);
+  EXPECT_LE(Summarize(programs).median, 0.044);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.15);
   EXPECT_LE(Summarize(programs).worst, 0.39);
 }
 
@@ -104,7 +104,7 @@ TEST(EstimatesTest, TheLatestProgramsAreWithinSevenPercentInTheMedianAndTwentyOn
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/latest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 58);
-  EXPECT_LE(Summarize(programs).median, 0.07);
+  EXPECT_LE(Summarize(programs).median, 0.064);
   EXPECT_LE(Summarize(programs).ninetieth, 0.207);
   EXPECT_LE(Summarize(programs).worst, 0.97);
 }
@@ -118,7 +118,7 @@ TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian)
   }
 }
 
-TEST(EstimatesTest, MoeLayersAreWithinTwoPercentTrainingStepsWithinSixAndTheirMemoryWithinNine) {
+TEST(EstimatesTest, MoeLayersAreWithinFourPercentTrainingStepsWithinSixAndTheirMemoryWithinNine) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> estimates, MoeEstimates(std::string(kFolder) + "/moe", TpuV3Core()));
   int modules = 0;
   for (const ChipEstimate& e : estimates) {
@@ -126,7 +126,7 @@ TEST(EstimatesTest, MoeLayersAreWithinTwoPercentTrainingStepsWithinSixAndTheirMe
     const bool is_pair = e.name.rfind("pair", 0) == 0;
     if (e.group_class.empty()) {
       ++modules;
-      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.02 : 0.06);
+      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.04 : 0.06);
       EXPECT_GT(e.compiler_temporary, 0);
       EXPECT_LE(std::abs(e.TemporaryError()), 0.09);
     } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {

@@ -123,5 +123,40 @@ TEST(ProductRulesTest, WhatAProductReadsInOtherRowsIsWritten) {
   EXPECT_NEAR(Microseconds(program(128, 16, 128)), 21.1, 1.1);
 }
 
+TEST(ProductRulesTest, AProductThatIsReducedTakesAsLongAsOneThatIsWritten) {
+  const std::string product = Product("4096,", 64, 1024);
+  EXPECT_NEAR(Microseconds(product), 48.9, 2);
+  EXPECT_NEAR(Microseconds(absl::StrCat(product, " zero = f32[] constant(0) ROOT s = f32[4096] reduce(d, zero), dimensions={1}, to_apply=sum")), 49, 3);
+}
+
+TEST(ProductRulesTest, VectorWorkIsHiddenBehindAProductUntilItAndItsSumsTakeLonger) {
+  const auto program = [](int ops) {
+    std::string text = Product("4096,", 512, 1024);
+    absl::StrAppend(&text, " g = f32[1024] parameter(2) c = f32[4096,1024] broadcast(g), dimensions={1} v0 = f32[4096,1024] add(d, c)");
+    for (int i = 1; i < ops; ++i) {
+      if (i % 2 == 0) {
+        absl::StrAppend(&text, " v", i, " = f32[4096,1024] add(v", i - 1, ", c)");
+      } else {
+        absl::StrAppend(&text, " m", i, " = f32[4096,1024] multiply(v", i - 1, ", c) v", i, " = f32[4096,1024] maximum(m", i, ", c)");
+      }
+    }
+    return text;
+  };
+  EXPECT_NEAR(Microseconds(program(1)), 83.3, 4.5);
+  EXPECT_NEAR(Microseconds(program(4)), 83.3, 4.5);
+  EXPECT_NEAR(Microseconds(program(16)), 111, 9);
+  EXPECT_NEAR(Microseconds(program(32)), 161.1, 11);
+}
+
+TEST(ProductRulesTest, SpreadingOverLanesGoesOnBesideOtherInstructions) {
+  // Scores less their largest, as exponentials, times values.
+  EXPECT_NEAR(Microseconds(R"( p = bf16[64,256,512] parameter(0) m = bf16[64,256] parameter(1) v = bf16[64,512,64] parameter(2)
+    b = bf16[64,256,512] broadcast(m), dimensions={0,1}
+    s = bf16[64,256,512] subtract(p, b)
+    e = bf16[64,256,512] exponential(s)
+    ROOT d = bf16[64,256,64] dot(e, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1} )"),
+              76.6, 7);
+}
+
 }  // namespace
 }  // namespace toroid
