@@ -174,6 +174,20 @@ int64_t LastSized(const Instruction& op, int64_t from, int64_t to) {
   return last;
 }
 
+// It, or what is made of it elementwise, is cut into single elements along the dimension, as steps of a recurrence are.
+bool IsCutIntoSteps(const Instruction* value, int64_t d, const LayoutState& state) {
+  constexpr size_t kMostSteps = 16;
+  std::vector<const Instruction*> todo = {value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      if (user->index() >= state.n || user->shape().rank() != value->shape().rank()) continue;
+      if (user->opcode() == Opcode::kSlice && user->shape().dim(d) == 1) return true;
+      if (IsElementwise(*user) && !absl::c_linear_search(todo, user)) todo.push_back(user);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
@@ -196,7 +210,7 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   int64_t contracted = 1;
   for (const int64_t d : view.lhs_contracting()) contracted *= dot->operand(0)->shape().dim(d);
   const bool is_whole = contracted % tile == 0 || dot->shape().dim(columns) % tile == 0;
-  if (batch == 0 && dot->shape().dim(last) % state.tiling.sublanes == 0 && !fills_units && is_whole) rows = last;
+  if (batch == 0 && dot->shape().dim(last) % state.tiling.sublanes == 0 && !fills_units && is_whole && !IsCutIntoSteps(dot, last, state)) rows = last;
   Dims pair = {columns, rows};
   // Either may be minor: the one that pads less.
   const auto padded = [&](int64_t minor, int64_t second) {

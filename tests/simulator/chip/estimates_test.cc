@@ -95,7 +95,7 @@ TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndTwentyInTheN
                        OneCoreEstimates(std::string(kFolder) + "/recent", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 46);
   EXPECT_LE(Summarize(programs).median, 0.044);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.15);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.17);
   EXPECT_LE(Summarize(programs).worst, 0.39);
 }
 
