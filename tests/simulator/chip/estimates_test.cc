@@ -76,7 +76,7 @@ TEST(EstimatesTest, StrangersProgramsAreWithinEightPercentInTheMedian) {
   EXPECT_EQ(programs.size(), 132);
   EXPECT_LE(Summarize(programs).median, 0.05);
   EXPECT_LE(Summarize(programs).ninetieth, 0.21);
-  EXPECT_LE(Summarize(programs).worst, 0.75);
+  EXPECT_LE(Summarize(programs).worst, 0.62);
 }
 
 // When nobody had looked at them: 7.4 % in the median, 34 % in the 90th percentile, 326 % at worst.
@@ -84,8 +84,8 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
-  EXPECT_LE(Summarize(programs).median, 0.039);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.2);
+  EXPECT_LE(Summarize(programs).median, 0.035);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.195);
   EXPECT_LE(Summarize(programs).worst, 0.68);
 }
 
@@ -94,19 +94,28 @@ TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndTwentyInTheN
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/recent", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 46);
-  EXPECT_LE(Summarize(programs).median, 0.044);
+  EXPECT_LE(Summarize(programs).median, 0.036);
   EXPECT_LE(Summarize(programs).ninetieth, 0.17);
-  EXPECT_LE(Summarize(programs).worst, 0.39);
+  EXPECT_LE(Summarize(programs).worst, 0.37);
 }
 
-// Nothing was mended on these: what to expect of a program that nobody has looked at.
-TEST(EstimatesTest, TheLatestProgramsAreWithinSevenPercentInTheMedianAndTwentyOneInTheNinetiethPercentile) {
+TEST(EstimatesTest, TheLatestProgramsAreWithinSixPercentInTheMedianAndEighteenInTheNinetiethPercentile) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/latest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 58);
-  EXPECT_LE(Summarize(programs).median, 0.064);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.207);
+  EXPECT_LE(Summarize(programs).median, 0.058);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.174);
   EXPECT_LE(Summarize(programs).worst, 0.97);
+}
+
+// Nothing was mended on these: what to expect of a program that nobody has looked at.
+TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirtyOneInTheNinetiethPercentile) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/outside", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 52);
+  EXPECT_LE(Summarize(programs).median, 0.065);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.31);
+  EXPECT_LE(Summarize(programs).worst, 0.8);
 }
 
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
@@ -126,7 +135,7 @@ TEST(EstimatesTest, MoeLayersAreWithinFourPercentTrainingStepsWithinSixAndTheirM
     const bool is_pair = e.name.rfind("pair", 0) == 0;
     if (e.group_class.empty()) {
       ++modules;
-      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.04 : 0.06);
+      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.037 : 0.06);
       EXPECT_GT(e.compiler_temporary, 0);
       EXPECT_LE(std::abs(e.TemporaryError()), 0.09);
     } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {
