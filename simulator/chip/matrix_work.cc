@@ -300,9 +300,22 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
           const double moved = work.lhs_moved * lhs_reads + work.rhs_moved * rhs_reads;
           const double core_cycles = std::max({matrix, vector, moved});
-          const double busiest = std::max(core_cycles, memory);
-          const double cycles = (a + b) / stream + busiest * (windows - 1) / windows +
-                                core_cycles / windows + results.cycles / (nb * nm * nn) + windows * core.matrix().window_cycles();
+          // Steps in which both operands are loaded and a result is stored, and the others.
+          const double step = core_cycles / windows, stored = results.cycles / (nb * nm * nn), load_a = a / stream, load_b = b / stream;
+          double changes, other_load;
+          if (nk > 1) {
+            changes = windows / nk;
+            other_load = load_a + load_b;
+          } else if (nm > 1) {
+            changes = nb * nn;
+            other_load = load_a + stored;
+          } else {
+            changes = nb;
+            other_load = load_b + stored;
+          }
+          const double steps = (changes - 1) * std::max(step, load_a + load_b + stored) +
+                               (windows - changes) * std::max(step, other_load);
+          const double cycles = load_a + load_b + steps + step + stored + windows * core.matrix().window_cycles();
           if (excess == best_excess && cycles >= best.cycles) continue;
           best_excess = excess;
           best = {cycles, matrix, vector, memory, read + results.bytes};

@@ -22,9 +22,9 @@ TEST(EstimatesTest, OneCoreProgramsAreWithinThreePercentInTheMedianAndTenInTheNi
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
   EXPECT_EQ(programs.size(), 90);
   EXPECT_EQ(third.size(), 30);
-  EXPECT_LE(Summarize(third).median, 0.0155);
+  EXPECT_LE(Summarize(third).median, 0.018);
   EXPECT_LE(Summarize(third).ninetieth, 0.063);
-  EXPECT_LE(Summarize(rest).median, 0.0235);
+  EXPECT_LE(Summarize(rest).median, 0.0165);
   EXPECT_LE(Summarize(rest).ninetieth, 0.082);
 }
 
@@ -57,7 +57,7 @@ TEST(EstimatesTest, TheLastProgramsAreWithinFivePercentInTheMedianAndTwelveInThe
                        OneCoreEstimates(std::string(kFolder) + "/last", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 37);
   EXPECT_LE(Summarize(programs).median, 0.036);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.123);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.127);
 }
 
 // Their author did not know the model.
@@ -65,8 +65,8 @@ TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwent
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 115);
-  EXPECT_LE(Summarize(programs).median, 0.03);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.12);
+  EXPECT_LE(Summarize(programs).median, 0.032);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.127);
 }
 
 // The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
@@ -85,7 +85,7 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
   EXPECT_LE(Summarize(programs).median, 0.035);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.195);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.198);
   EXPECT_LE(Summarize(programs).worst, 0.68);
 }
 
@@ -113,8 +113,8 @@ TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirty
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/outside", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 52);
-  EXPECT_LE(Summarize(programs).median, 0.065);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.31);
+  EXPECT_LE(Summarize(programs).median, 0.062);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.312);
   EXPECT_LE(Summarize(programs).worst, 0.8);
 }
 
@@ -127,7 +127,7 @@ TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian)
   }
 }
 
-TEST(EstimatesTest, MoeLayersAreWithinFourPercentTrainingStepsWithinSixAndTheirMemoryWithinNine) {
+TEST(EstimatesTest, MoeLayersAreWithinThreePercentTrainingStepsWithinFiveAndTheirMemoryWithinNine) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> estimates, MoeEstimates(std::string(kFolder) + "/moe", TpuV3Core()));
   int modules = 0;
   for (const ChipEstimate& e : estimates) {
@@ -135,7 +135,7 @@ TEST(EstimatesTest, MoeLayersAreWithinFourPercentTrainingStepsWithinSixAndTheirM
     const bool is_pair = e.name.rfind("pair", 0) == 0;
     if (e.group_class.empty()) {
       ++modules;
-      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.037 : 0.06);
+      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.026 : 0.045);
       EXPECT_GT(e.compiler_temporary, 0);
       EXPECT_LE(std::abs(e.TemporaryError()), 0.09);
     } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {
