@@ -28,14 +28,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "examples/moe/published.h"
 #include "hlo/ir/module.h"
 #include "simulator/machines/core.pb.h"
 #include "simulator/machines/tpu_v3_core.h"
 
 namespace toroid {
-
-// Columns of the figure: experts per layer, and cores.
-inline constexpr std::array<int64_t, 3> kFigure8Experts = {128, 512, 2048};
 
 // The paper does not give the length of sequences. It says that attention runs at "above 30 % of peak", which is 256
 // (27 %, and 30 % at the edge of what can be read) rather than 512 (53 %); and at 512 the scores, which pass memory once

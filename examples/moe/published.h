@@ -1,8 +1,9 @@
 // What GShard publishes of its models' cost, as data: the figures that predictions stand beside.
-// Source: GShard, arXiv:2006.16668, tables 1, 2 and 3, figures 1, 6 and 7.
+// Source: GShard, arXiv:2006.16668, tables 1, 2 and 3, figures 1, 6, 7 and 8.
 #ifndef TOROID_EXAMPLES_MOE_PUBLISHED_H_
 #define TOROID_EXAMPLES_MOE_PUBLISHED_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,6 +47,22 @@ struct PublishedMemory {
 
 inline constexpr PublishedMemory kFigure7[] = {{128, 12, 1.87, 2.29},  {512, 12, 2.04, 2.18},  {2048, 12, 2.33, 2.52},
                                                {2048, 24, 4.16, 4.59}, {2048, 36, 6.00, 5.97}, {2048, 60, 9.55, 4.30}};
+
+// Time of a Transformer layer and a MoE layer, forward, kFigure8TokensPerCore tokens on each core, with 128, 512 and 2,048 experts on as many
+// cores. Read from figure 8's vector graphics, whose pixels are 65.6 us.
+struct PublishedBar {
+  const char* name;
+  std::array<double, 3> microseconds;
+};
+inline constexpr int64_t kFigure8TokensPerCore = 2048;
+inline constexpr std::array<int64_t, 3> kFigure8Experts = {128, 512, 2048};
+inline constexpr PublishedBar kFigure8[] = {{"projections", {1312, 1312, 1312}},
+                                            {"attention", {525, 525, 525}},
+                                            {"dense feed-forward", {1508, 1508, 1508}},
+                                            {"gate einsums", {721, 721, 1508}},
+                                            {"cumulative sum", {66, 328, 1180}},
+                                            {"all-to-all", {1246, 3017, 4787}},
+                                            {"expert feed-forward", {2492, 2426, 2426}}};
 
 // The row for a model of `experts` and `layers`; null where the paper has none.
 template <typename Row, size_t n>
