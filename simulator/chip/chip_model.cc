@@ -63,10 +63,10 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     // The small windows of a lone op are packed before the next one is loaded.
     const double passed =
         work.single ? std::max(moved, vector) + work.packing_cycles : std::max(moved, vector + work.packing_cycles);
-    cycles += std::max({passed, movement, transfers});
+    const double waits = bytes > window ? memory.window_cycles() * bytes / window : 0;
+    cycles += std::max({passed + waits, movement, transfers + waits});
     // Half of the windows are worked on while the others move: the work on the last ones is not hidden.
     if (!work.single && moved > vector) cycles += vector / (2 * std::max(1.0, bytes / window));
-    if (bytes > window) cycles += memory.window_cycles() * bytes / window;
   } else {
     cycles += core_.matrix().fill_cycles();
     const double passes =

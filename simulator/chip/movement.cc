@@ -5,14 +5,11 @@
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/module.h"
+#include "simulator/chip/transpose_windows.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
 namespace {
-
-// Seen in Google's compiler for TPU v3: [b, m, n] takes 20.1 cycles a tile in the median, 21.5 if both are as long.
-constexpr int64_t kLargeSide = 768;
-constexpr double kMoreForLarge = 1.07;
 
 double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   if (op.num_operands() == 0) return 0;
@@ -35,27 +32,26 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   const auto rows_of_tile = [&](const Dims& order) {
     return RowsOfTile(from.dim(order[1]), ByteWidth(to.element_type()), tiling);
   };
-  const auto tiles = [&](const Shape& shape, const Dims& order) {
-    return PaddedElements(shape, tiling) / static_cast<double>(rows_of_tile(order) * tiling.lanes);
-  };
-  // A tile for each row, if its rows are said to be along a dimension of one element.
-  const auto written = [&](const Dims& order) {
-    const Dims named = to.MinorToMajor();
-    const bool alone = op.opcode() != Opcode::kTranspose && to.dim(named[1]) == 1 && named[0] != to.rank() - 1 && to.dim(named[0]) > 1;
-    if (!alone) return tiles(to, order);
-    const auto lanes = static_cast<double>(to.dim(named[0]));
-    return static_cast<double>(to.NumElements()) / lanes * std::ceil(lanes / static_cast<double>(tiling.lanes));
-  };
   if (before[0] != after[0]) {
-    const double leaves = before[0] == after[1] ? 0 : core.movement().regroup_cycles();
-    // Of large matrices windows hold less, as they are cut along both sides.
-    const bool is_large = std::min(from.dim(before[0]), from.dim(after[0])) >= kLargeSide;
-    const double each = core.movement().transpose_cycles() * (is_large ? kMoreForLarge : 1);
-    return (each + leaves) * tiles(from, before) + each * written(after);
+    TransposedArray array;
+    Dims place(from.rank());
+    for (int64_t d = 0; d < from.rank(); ++d) {
+      place[d] = static_cast<int64_t>(array.dims.size());
+      if (from.dim(d) != 1) array.dims.push_back(from.dim(d));
+    }
+    for (const int64_t d : before) array.before.push_back(place[d]);
+    for (const int64_t d : after) array.after.push_back(place[d]);
+    // Its rows are said to be along a dimension of one element.
+    const Dims named = to.MinorToMajor();
+    array.rows_alone =
+        op.opcode() != Opcode::kTranspose && to.dim(named[1]) == 1 && named[0] != to.rank() - 1 && to.dim(named[0]) > 1;
+    // A group has one start, however many windows.
+    return CyclesOfTransposeWindows(array, core) - core.group_cycles();
   }
   // Rows of small tiles move one by one.
   const bool to_small = rows_of_tile(after) < tiling.sublanes;
-  return core.movement().narrow_tile_cycles() * (to_small ? tiles(to, after) : 0);
+  if (!to_small) return 0;
+  return core.movement().narrow_tile_cycles() * PaddedElements(to, tiling) / static_cast<double>(rows_of_tile(after) * tiling.lanes);
 }
 
 double CyclesOfBroadcast(const Instruction& broadcast, const CoreSpec& core) {

@@ -10,8 +10,7 @@ namespace toroid {
 // Cycles that a transpose, copy, reshape or broadcast takes beside its memory traffic; 0 for other ops. By what becomes of
 // the minor dimension, dimensions of one element left out:
 //   stays          nothing; where tiles that are written have fewer rows than a register, narrow_tile_cycles for each
-//   is another     transpose_cycles for each tile that is read and each that is written, padding included; regroup_cycles more
-//                  for each that is read unless what was minor is then second
+//   is another     windows of what is read and written (transpose_windows.h)
 // A broadcast along the minor dimension of a value that has one element for each row
 // takes lane_broadcast_cycles for each `sublanes` rows.
 double MovementCycles(const Instruction& op, const CoreSpec& core);

@@ -109,12 +109,12 @@ TEST(EstimatesTest, TheLatestProgramsAreWithinSixPercentInTheMedianAndEighteenIn
 }
 
 // Nothing was mended on these: what to expect of a program that nobody has looked at.
-TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirtyOneInTheNinetiethPercentile) {
+TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirtyTwoInTheNinetiethPercentile) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/outside", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 52);
   EXPECT_LE(Summarize(programs).median, 0.062);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.312);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.317);
   EXPECT_LE(Summarize(programs).worst, 0.8);
 }
 

@@ -1,0 +1,62 @@
+#include "simulator/chip/transpose_windows.h"
+
+#include "gtest/gtest.h"
+#include "simulator/machines/tpu_v3_core.h"
+
+namespace toroid {
+namespace {
+
+struct Case {
+  Dims dims, before, after;
+  double compiler_cycles;
+};
+
+// Cycles of Google's compiler, of copies and transposes in layers of models: lanes and rows change places, rows become lanes, lanes
+// become rows, neither; windows of whole arrays, of a part of the lanes of one side and of both.
+const Case kCases[] = {
+    {{1024, 1024}, {0, 1}, {1, 0}, 22400},
+    {{512, 512}, {0, 1}, {1, 0}, 5140},
+    {{1152, 1152}, {1, 0}, {0, 1}, 32440},
+    {{64, 256, 144}, {2, 1, 0}, {1, 2, 0}, 65208},
+    {{4096, 512}, {0, 1}, {1, 0}, 42960},
+    {{32, 96, 512}, {2, 1, 0}, {1, 2, 0}, 36528},
+    {{2, 1024, 1024}, {2, 1, 0}, {1, 2, 0}, 44800},
+    {{160, 64, 256}, {1, 2, 0}, {2, 0, 1}, 77290},
+    {{64, 32, 64}, {0, 2, 1}, {2, 1, 0}, 5140},
+    {{4, 4, 128, 8, 64}, {2, 4, 3, 1, 0}, {4, 3, 2, 1, 0}, 29740},
+    {{12, 256, 256}, {1, 2, 0}, {2, 0, 1}, 26324},
+    {{128, 200, 50}, {0, 1, 2}, {1, 2, 0}, 37282},
+    {{128, 40, 64}, {2, 1, 0}, {0, 2, 1}, 13620},
+    {{8, 256, 512}, {1, 0, 2}, {2, 1, 0}, 26068},
+    {{128, 8, 18, 64}, {3, 1, 2, 0}, {0, 3, 2, 1}, 40110},
+    {{8, 16, 128, 128}, {3, 0, 2, 1}, {2, 3, 0, 1}, 41120},
+    {{8, 3, 128, 128}, {3, 2, 1, 0}, {0, 1, 3, 2}, 161184},
+    {{256, 64, 4, 48}, {0, 3, 2, 1}, {1, 3, 2, 0}, 110040},
+    {{16, 64, 64, 96}, {3, 2, 1, 0}, {1, 2, 0, 3}, 223680},
+    {{8, 64, 64, 64}, {1, 0, 3, 2}, {3, 2, 1, 0}, 99872},
+};
+
+TEST(TransposeWindowsTest, WindowsTakeAsLongAsInTheCompiler) {
+  const CoreSpec core = TpuV3Core();
+  for (const Case& c : kCases) {
+    const double cycles = CyclesOfTransposeWindows({c.dims, c.before, c.after}, core);
+    EXPECT_NEAR(cycles / c.compiler_cycles, 1, 0.02) << c.compiler_cycles << " by the compiler, " << cycles;
+  }
+}
+
+TEST(TransposeWindowsTest, RowsThatStandAloneHaveATileEach) {
+  const CoreSpec core = TpuV3Core();
+  // f32[96,128,1]: each of 96 rows of 128 is written as a tile.
+  EXPECT_NEAR(CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core) / 17109, 1, 1);
+  EXPECT_GT(CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core), CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}}, core));
+}
+
+TEST(TransposeWindowsTest, EmptyAndHugeArrays) {
+  const CoreSpec core = TpuV3Core();
+  EXPECT_EQ(CyclesOfTransposeWindows({{0, 128}, {0, 1}, {1, 0}}, core), 0);
+  const double large = CyclesOfTransposeWindows({{int64_t{1} << 20, int64_t{1} << 20}, {0, 1}, {1, 0}}, core);
+  EXPECT_NEAR(large / CyclesOfTransposeWindows({{int64_t{1} << 19, int64_t{1} << 20}, {0, 1}, {1, 0}}, core), 2, 0.01);
+}
+
+}  // namespace
+}  // namespace toroid
