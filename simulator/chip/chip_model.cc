@@ -64,9 +64,9 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     const double passed =
         work.single ? std::max(moved, vector) + work.packing_cycles : std::max(moved, vector + work.packing_cycles);
     const double waits = bytes > window ? memory.window_cycles() * bytes / window : 0;
-    cycles += std::max({passed + waits, movement, transfers + waits});
     // Half of the windows are worked on while the others move: the work on the last ones is not hidden.
-    if (!work.single && moved > vector) cycles += vector / (2 * std::max(1.0, bytes / window));
+    const double last = !work.single && moved > vector ? vector / (2 * std::max(1.0, bytes / window)) : 0;
+    cycles += std::max({passed + last + waits, movement, transfers + waits});
   } else {
     cycles += core_.matrix().fill_cycles();
     const double passes =

@@ -301,7 +301,8 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           const double moved = work.lhs_moved * lhs_reads + work.rhs_moved * rhs_reads;
           const double core_cycles = std::max({matrix, vector, moved});
           // Steps in which both operands are loaded and a result is stored, and the others.
-          const double step = core_cycles / windows, stored = results.cycles / (nb * nm * nn), load_a = a / stream, load_b = b / stream;
+          const double start = core.memory().transfer_cycles(), stored = results.cycles / (nb * nm * nn) + start;
+          const double step = core_cycles / windows + core.matrix().window_cycles(), load_a = a / stream + start, load_b = b / stream + start;
           double changes, other_load;
           if (nk > 1) {
             changes = windows / nk;
@@ -315,7 +316,7 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           }
           const double steps = (changes - 1) * std::max(step, load_a + load_b + stored) +
                                (windows - changes) * std::max(step, other_load);
-          const double cycles = load_a + load_b + steps + step + stored + windows * core.matrix().window_cycles();
+          const double cycles = load_a + load_b + steps + step + stored;
           if (excess == best_excess && cycles >= best.cycles) continue;
           best_excess = excess;
           best = {cycles, matrix, vector, memory, read + results.bytes};
