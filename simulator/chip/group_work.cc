@@ -430,8 +430,7 @@ void Accountant::Fusion(const Computation& inside) {
       double& slots = side == 0 ? product.lhs_slots : product.rhs_slots;
       if (slots > 0) {
         // And are stored for the matrix units.
-        slots += (core_.vector().cycles_per_register() + core_.vector().access_cycles()) *
-                 static_cast<double>(core_.vector().slots()) * Registers(operand->shape());
+        slots += core_.vector().access_cycles() * static_cast<double>(core_.vector().slots()) * Registers(operand->shape());
       }
     }
   }
