@@ -188,7 +188,7 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   }
   const bool is_small = (inputs < sublanes && !is_gradient) || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
   if (along_lanes && is_small && positions > 1 && 2 * inputs == tile) {
-    work.k = (work.n > tile ? positions : std::ceil(positions / 2)) * tile;
+    work.k = (work.n > tile ? positions : std::floor(positions / 2)) * tile;
     if (work.n > tile) work.n /= 2;
   } else if (!view.kernel_spatial().empty() && is_small && positions > 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;

@@ -253,6 +253,18 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
   if (!Known(from) && RepeatsElements(*from)) {
+    // Where it lies, or as images for a convolution.
+    const Instruction* once = from->operand(0);
+    if (once->shape().rank() == op->shape().rank() && Known(once) && !state_.IsFlexible(once)) {
+      for (const Dims& order : {OrderOf(once), OrderAsImages(*op, state_)}) {
+        if (order.empty()) continue;
+        const auto of_operand = OrderThroughReshape(op->shape(), from->shape(), order);
+        if (!of_operand || !KeepsTilesIn(from->shape(), *of_operand, op->shape(), order)) continue;
+        Settle(from, *of_operand);
+        orders_[op->index()] = order;
+        return;
+      }
+    }
     // Repeated beside themselves, where that moves nothing.
     if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
       Settle(from, *OrderThroughReshape(op->shape(), from->shape(), order));

@@ -232,6 +232,35 @@ int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& 
 
 }  // namespace
 
+Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
+  constexpr size_t kMostSteps = 24;
+  const Shape& shape = value.shape();
+  const int64_t rank = shape.rank();
+  if (rank < 3 || shape.dim(rank - 1) % (state.tiling.lanes / 2) != 0 || shape.dim(0) % state.tiling.sublanes != 0) return {};
+  // Images are the first dimension, features the last.
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      if (user->index() >= state.n || user->num_operands() == 0 || absl::c_linear_search(todo, user)) continue;
+      if (user->opcode() == Opcode::kConvolution) {
+        const ConvolutionView view(*user);
+        if (user->operand(0) == todo[next] && !IsKernelGradient(*user) && view.input_batch() == 0 && view.input_feature() == rank - 1) {
+          return OrderFrom(shape, {rank - 1, 0});
+        }
+        continue;
+      }
+      const bool moves = user->opcode() == Opcode::kSlice || user->opcode() == Opcode::kPad || user->opcode() == Opcode::kConcatenate ||
+                         user->opcode() == Opcode::kReverse || user->opcode() == Opcode::kBroadcast || user->opcode() == Opcode::kReshape;
+      if (!moves && !IsElementwise(*user)) continue;
+      // Between repeating elements and joining them there is one dimension more.
+      const Shape& after = user->shape();
+      if (after.rank() < rank || after.dim(0) != shape.dim(0) || after.dim(after.rank() - 1) < shape.dim(rank - 1)) continue;
+      todo.push_back(user);
+    }
+  }
+  return {};
+}
+
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   const DotView view(*dot);
   const int64_t batch = static_cast<int64_t>(view.lhs_batch().size());
