@@ -383,7 +383,11 @@ void LayoutAssigner::Assign(Instruction* op) {
         order = apart;
         break;
       }
-      order = OrderOf(from);
+      // Pieces of an argument that are put together as images.
+      if (opcode == Opcode::kSlice && IsOfArgument(from)) {
+        if (const Dims images = OrderAsImages(*op, state_); !images.empty()) Need(op, 0, images);
+      }
+      order = OrderOf(op->operand(0));
       // Little that is padded to much.
       if (opcode == Opcode::kPad && !PadsLittle(op->shape(), order)) {
         order = LeastPaddingOrder(op->shape(), tiling_);
@@ -425,6 +429,9 @@ void LayoutAssigner::Assign(Instruction* op) {
     }
     case Opcode::kConcatenate: {
       order = OrderOfConcatenation(*op, state_);
+      if (absl::c_all_of(op->operands(), [](const Instruction* operand) { return IsOfArgument(operand) || operand->opcode() == Opcode::kConcatenate; })) {
+        if (const Dims images = OrderAsImages(*op, state_); !images.empty()) order = images;
+      }
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }
