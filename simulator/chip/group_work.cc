@@ -55,9 +55,21 @@ class Accountant {
   // several small tiles go together.
   void AddTaps(const MatrixWork& work, const Instruction& op) {
     if (work.channel_taps == 0) return;
-    // Of the gradient of a kernel those of what is multiplied.
-    const double registers = std::max(PaddedElements(op.shape(), tiling_), PaddedElements(op.operand(1)->shape(), tiling_)) / static_cast<double>(tiling_.sublanes * tiling_.lanes);
-    work_->slots += 4 * core_.vector().slots_of().simple() * work.channel_taps * registers;
+    // Of the gradient of a kernel those of what is multiplied, of which nothing is shifted.
+    const double of_result = PaddedElements(op.shape(), tiling_), of_kernel = PaddedElements(op.operand(1)->shape(), tiling_);
+    const double simple = core_.vector().slots_of().simple();
+    if (of_kernel > of_result) {
+      work_->slots += (3 * work.channel_taps + 5) * simple * of_kernel / RegisterElements();
+      return;
+    }
+    const int64_t images = op.shape().dim(ConvolutionView(op).output_batch());
+    if (images > 1 && images < tiling_.sublanes) {
+      // Places with fewer images than a register has rows are put together, and their sums are taken apart.
+      const double bytes = static_cast<double>(images * ByteWidth(op.operand(0)->shape().element_type()));
+      work_->slots += (1.75 * work.channel_taps + bytes + 5) * simple * TilesOf(op.shape(), tiling_);
+      return;
+    }
+    work_->slots += 4 * simple * work.channel_taps * of_result / RegisterElements();
   }
   void AddSlots(double slots, uint64_t made_for);
   // Each operand of the group that the op reads is loaded for it.

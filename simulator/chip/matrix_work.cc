@@ -57,6 +57,30 @@ bool SlidesOverImagesAlongLanes(const Instruction& convolution, double positions
   return positions > 1 && positions <= results && view.feature_groups() == 1 && view.batch_groups() == 1;
 }
 
+SlidingWindow PlacesOf(const Instruction& convolution, bool is_gradient, const CoreSpec& core) {
+  SlidingWindow places;
+  const ConvolutionView view(convolution);
+  const auto& window = convolution.attrs().window().dimensions();
+  const int n = static_cast<int>(view.input_spatial().size());
+  if (n == 0 || window.size() != n) return places;
+  const auto along = [&](int i, double* count, double* step, double* reach) {
+    const double base = static_cast<double>(std::max<int64_t>(1, window[i].base_dilation()));
+    const double stride = static_cast<double>(std::max<int64_t>(1, window[i].stride())) / base;
+    const double dilation = static_cast<double>(std::max<int64_t>(1, window[i].window_dilation())) / base;
+    const double result = Dim(convolution.shape(), view.output_spatial()[i]);
+    const double kernel = Dim(convolution.operand(1)->shape(), view.kernel_spatial()[i]);
+    *count = is_gradient ? kernel : result;
+    *step = is_gradient ? dilation : stride;
+    *reach = is_gradient ? (result - 1) * stride + 1 : (kernel - 1) * dilation + 1;
+  };
+  places.rows = 1;
+  if (n > 1) along(0, &places.rows, &places.row_step, &places.row_reach);
+  along(n - 1, &places.columns, &places.column_step, &places.column_reach);
+  const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
+  if (lies.size() > 1 && lies[1] == view.input_spatial().back()) places.column_tile = static_cast<double>(core.vector().sublanes());
+  return places;
+}
+
 MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
   MatrixWork work;
   const ConvolutionView view(convolution);
@@ -87,6 +111,8 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   // other do not lie beside each other: all its images, one position of the kernel after the other.
   double dilation = 1;
   for (const auto& d : convolution.attrs().window().dimensions()) dilation *= static_cast<double>(std::max<int64_t>(1, d.base_dilation()));
+  // Channel by channel every other position of those that meet no zeros is for nothing.
+  if (work.channel_taps > 0 && dilation > 1) work.channel_taps *= 2 / dilation;
   if (dilation > 1 && work.channel_taps == 0) {
     work.m *= positions / dilation;
     work.k = inputs;
@@ -94,6 +120,9 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.positions = positions;
     return work;
   }
+  const bool is_gradient = IsKernelGradient(convolution);
+  if (is_gradient || positions > 1) work.places = PlacesOf(convolution, is_gradient, core);
+  work.contracts_places = is_gradient;
   if (SlidesOverImagesAlongLanes(convolution, positions)) {
     const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
     const Dims made = PhysicalOrder(result);
@@ -113,8 +142,8 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
       return work;
     }
   }
-  // Images are rows of tiles. Units that have whole tiles of features of their own add nothing to each other's sums; others do, and
-  // those of one image, which is cut into several.
+  // Images are rows of tiles. Units that have whole tiles of features of their own
+  // add nothing to each other's sums; others do, and those of one image, which is cut into several.
   const double sublanes = static_cast<double>(core.vector().sublanes());
   if (view.batch_groups() == 1 && positions > 1) {
     const bool apart = work.n >= static_cast<double>(core.matrix().units() * core.matrix().tile()) && images > 1;
@@ -124,15 +153,8 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   }
   // Positions of a kernel that is turned do not follow each other; those of what was exchanged with it for its gradient do.
   const double tile = static_cast<double>(core.matrix().tile());
-  double results = 1, elements = 1, reach = positions;
-  for (const int64_t d : view.output_spatial()) results *= Dim(result, d);
-  for (const int64_t d : view.input_spatial()) elements *= Dim(convolution.operand(0)->shape(), d);
   int64_t stride = 1;
-  for (const auto& d : convolution.attrs().window().dimensions()) {
-    stride = std::max<int64_t>(stride, d.stride());
-    reach *= static_cast<double>(std::max<int64_t>(1, d.window_dilation()));
-  }
-  const bool is_gradient = positions > results && 4 * reach > elements;
+  for (const auto& d : convolution.attrs().window().dimensions()) stride = std::max<int64_t>(stride, d.stride());
   if (!is_gradient && IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
     work.k = positions * tile;
     return work;
@@ -143,33 +165,40 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   // gradient of a kernel, in which as much slides as it slides over, it is what slides that is large, and images are all features of it.
   const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
   const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
-  // Of features that fill whole tiles and a part, by rows of the kernel: one position less passes the whole tiles, as its neighbours' rest
-  // comes along; rests of half a tile at most pass by two.
+  // Of features that fill whole tiles and a part, the part of each position comes along with its neighbour's; parts of half a tile at most
+  // by two. Rows of many positions, and of more than one and a half tiles of weights, pass by themselves.
   // Nothing passes together whose results fill fewer lanes than it does. Halves of a tile pass by two, whatever row they are of. Units
   // that have results of their own share an odd half: whole tiles for half of the results take as long.
   if (along_lanes && positions > 1 && !is_gradient && dilation == 1 && positions * std::max(1.0, images) <= work.m) {
-    if (work.n < std::min(inputs, tile)) {
+    const double whole = std::floor(inputs / tile), part = inputs - whole * tile;
+    const double last = work.n - std::floor((work.n - 1) / tile) * tile;
+    const bool fills_less = whole == 0 ? work.n < inputs : part > 0 && (work.n < tile ? work.n <= part : last < part);
+    if (fills_less) {
       work.k = positions * RoundUp(inputs, tile);
       return work;
     }
-    if (2 * inputs == tile) {
-      work.k = (work.n > tile ? positions : std::ceil(positions / 2)) * tile;
-      if (work.n > tile) work.n /= 2;
-      return work;
-    }
-  }
-  if (along_lanes && positions > 1 && !is_gradient && dilation == 1) {
-    const double row = Dim(kernel, view.kernel_spatial().back()), whole = std::floor(inputs / tile), rest = inputs - whole * tile;
-    if (whole > 0 && rest > 0 && row > 1) {
-      work.k = positions / row * ((row - 1) * whole + (2 * rest <= tile ? (row + 1) / 2 : row)) * tile;
+    if (part > 0 && (whole > 0 || 2 * part > tile)) {
+      const double row = Dim(kernel, view.kernel_spatial().back()), tiles = whole + (2 * part <= tile ? 0.5 : 1);
+      const bool by_rows = row < positions && row > 1 && (row >= 5 || inputs * work.n > 1.5 * tile * tile);
+      // What stands alone at the end of a row is put together with nothing.
+      constexpr double kAlone = 0.25;
+      work.k = (by_rows ? positions / row * (row - 1 + kAlone) : positions - 1) * tiles * tile;
       return work;
     }
   }
   const bool is_small = (inputs < sublanes && !is_gradient) || (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
-  if (!view.kernel_spatial().empty() && is_small && positions > 1) {
+  if (along_lanes && is_small && positions > 1 && 2 * inputs == tile) {
+    work.k = (work.n > tile ? positions : std::floor(positions / 2)) * tile;
+    if (work.n > tile) work.n /= 2;
+  } else if (!view.kernel_spatial().empty() && is_small && positions > 1) {
     const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
     const double together = stride <= 2 && inputs < sublanes ? std::min(2.0, rows) : 1;
     work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, tile);
+  }
+  // To put positions of halves of tiles beside each other takes as long as five tiles, and places of few images little less than others.
+  if (along_lanes && positions > 1 && !is_gradient && inputs >= sublanes && 2 * inputs <= tile) {
+    const double places = all / std::max(1.0, features * images), rows = std::max(images, (images + sublanes) / 2);
+    work.k = std::max(work.k, 5 * tile * places * rows / std::max(1.0, work.m));
   }
   return work;
 }
@@ -205,6 +234,41 @@ std::vector<double> Cuts(double size, double least) {
 
 }  // namespace
 
+bool IsKernelGradient(const Instruction& convolution) {
+  const ConvolutionView view(convolution);
+  double positions = 1, results = 1, elements = 1;
+  for (const int64_t d : view.kernel_spatial()) positions *= Dim(convolution.operand(1)->shape(), d);
+  for (const int64_t d : view.output_spatial()) results *= Dim(convolution.shape(), d);
+  for (const int64_t d : view.input_spatial()) elements *= Dim(convolution.operand(0)->shape(), d);
+  double reach = positions;
+  for (const auto& d : convolution.attrs().window().dimensions()) reach *= static_cast<double>(std::max<int64_t>(1, d.window_dilation()));
+  return positions > results && 4 * reach > elements;
+}
+
+double ReadsOfParts(const SlidingWindow& places, double parts) {
+  if (parts <= 1 || places.rows < 1 || std::max(places.row_reach, places.column_reach) <= 1) return 1;
+  // Windows at the edges are as large as others.
+  const auto windows = [](double count, double cut) { return std::ceil(count / std::ceil(count / cut)); };
+  const auto loaded = [](double count, double cut, double step, double reach) {
+    return std::floor((std::ceil(count / cut) - 1) * step + reach);
+  };
+  const auto tiles = [&](double columns, bool is_cut) {
+    return RoundUp(columns, places.column_tile) + (is_cut && places.column_reach > 1 && places.column_tile > 1 ? places.column_tile : 0);
+  };
+  const double all = places.rows * places.row_step * RoundUp(places.columns * places.column_step, places.column_tile);
+  double least = 0;
+  for (double down = 1; down <= std::min(parts, places.rows); down *= 2) {
+    const double across = std::min(parts / down, places.columns);
+    const double rows = loaded(places.rows, down, places.row_step, places.row_reach);
+    const double columns = tiles(loaded(places.columns, across, places.column_step, places.column_reach), across > 1);
+    const double reads = windows(places.rows, down) * rows * windows(places.columns, across) * columns / all;
+    if (least == 0 || reads < least) least = reads;
+  }
+  // Images are cut rather than places whose windows overlap by more than they are apart.
+  constexpr double kMostReads = 2.6;
+  return least > kMostReads && parts > 2 ? ReadsOfParts(places, parts / 2) : std::max(1.0, least);
+}
+
 bool IsMatrixOp(Opcode opcode) {
   return opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kScaledDot ||
          opcode == Opcode::kRaggedDot;
@@ -217,7 +281,8 @@ MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core) {
   bool all_float32 = true;
   for (int i = 0; i < 2; ++i) {
     const bool is_float32 = instruction.operand(i)->shape().element_type() == xla::F32;
-    work.float32 |= is_float32;
+    // Images are rounded as they are put beside each other.
+    work.float32 |= is_float32 && instruction.opcode() != Opcode::kConvolution;
     all_float32 &= is_float32;
   }
   for (const int precision : instruction.attrs().precision_config().operand_precision()) {
@@ -275,6 +340,8 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
                            ? 0
                            : core.matrix().added_sum_cycles() * work.batch * std::ceil(work.m / sublanes) *
                                  std::ceil(work.n / tile) * std::max(0.0, std::ceil(work.k / tile) - 1);
+  std::vector<double> reads_of_parts;
+  for (double parts = 1; reads_of_parts.size() < 20; parts *= 2) reads_of_parts.push_back(ReadsOfParts(work.places, parts));
   WindowedTime best;
   best.cycles = std::numeric_limits<double>::infinity();
   double best_excess = std::numeric_limits<double>::infinity();
@@ -282,23 +349,25 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
                             k_cuts = Cuts(work.k, tile);
   for (const double nb : b_cuts) {
     for (const double nn : n_cuts) {
-      for (const double nm : m_cuts) {
-        for (const double nk : k_cuts) {
+      for (size_t i_m = 0; i_m < m_cuts.size(); ++i_m) {
+        for (size_t i_k = 0; i_k < k_cuts.size(); ++i_k) {
+          const double nm = m_cuts[i_m], nk = k_cuts[i_k];
           const double np = std::min(nm, work.positions);
-          const double a = work.lhs_bytes / (nb * nm * nk), b = work.rhs_bytes / (nb * nn * nk * np),
+          const double again = reads_of_parts[work.contracts_places ? i_k : i_m];
+          const double a = again * work.lhs_bytes / (nb * nm * nk), b = work.rhs_bytes / (nb * nn * nk * np),
                        o = results.bytes / (nb * nm * nn);
           // Nothing fits: the cuts that come nearest.
-          const double excess = std::max(0.0, 2 * (a + b + o) - budget);
+          const double excess = std::max(0.0, 2 * (a + b + o) + (work.places.rows > 0 ? a / 2 + o : 0) - budget);
           if (excess > best_excess) continue;
           const double windows = nb * nn * nm * nk;
-          const double lhs_reads = nm * nk == 1 ? 1 : nn, rhs_reads = nk == 1 ? 1 : nm / np;
+          const double lhs_made = nm * nk == 1 ? 1 : nn, lhs_reads = again * lhs_made, rhs_reads = nk == 1 ? 1 : nm / np;
           const double read = work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads;
           const double memory = read / stream + results.cycles;
-          const double made = (work.lhs_slots * lhs_reads + work.rhs_slots * rhs_reads + results.slots) / slots;
+          const double made = (work.lhs_slots * (work.channel_taps > 0 ? lhs_reads : lhs_made) + work.rhs_slots * rhs_reads + results.slots) / slots;
           const double vector = made > 0 ? made + added : 0;
           const double matrix =
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
-          const double moved = work.lhs_moved * lhs_reads + work.rhs_moved * rhs_reads;
+          const double moved = work.lhs_moved * lhs_made + work.rhs_moved * rhs_reads;
           const double core_cycles = std::max({matrix, vector, moved});
           // Steps in which both operands are loaded and a result is stored, and the others.
           const double start = core.memory().transfer_cycles(), stored = results.cycles / (nb * nm * nn) + start;

@@ -20,7 +20,7 @@ bool RoundsOperands(const Instruction& op) {
                      [](int p) { return p == xla::PrecisionConfig::DEFAULT; });
 }
 
-// Its results are its operands' elements: rounding before or after is the same. All operands have one type.
+// Its results are its operand's elements: rounding before or after is the same. All operands have one type.
 bool PassesOn(const Instruction& op) {
   switch (op.opcode()) {
     case Opcode::kReshape:
@@ -29,6 +29,7 @@ bool PassesOn(const Instruction& op) {
     case Opcode::kSlice:
     case Opcode::kReverse:
     case Opcode::kConcatenate:
+    case Opcode::kBroadcast:
       return true;
     case Opcode::kAllToAll:
     case Opcode::kAllGather:
@@ -73,6 +74,12 @@ bool IsSumBeside(const Instruction& op, const UserMap& users) {
   return op.opcode() == Opcode::kReduce && op.num_operands() == 2 && op.shape().rank() > 0 && IsOfProduct(*op.operand(0), users);
 }
 
+// The largest of what windows reach, which is one of the elements.
+bool IsLargestOfWindows(const Instruction& op) {
+  return op.opcode() == Opcode::kReduceWindow && op.num_operands() == 2 && !op.called().empty() && op.called(0)->root() != nullptr &&
+         op.called(0)->root()->opcode() == Opcode::kMaximum;
+}
+
 bool Narrow(Computation* computation) {
   const int n = computation->size();
   const UserMap users(*computation);
@@ -82,11 +89,12 @@ bool Narrow(Computation* computation) {
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = computation->instruction(i);
     const bool rounds = RoundsOperands(*op) || (PassesOn(*op) && used[i] && narrow[i]);
-    const bool is_beside = IsSumBeside(*op, users);
+    const bool is_beside = IsSumBeside(*op, users), is_largest = IsLargestOfWindows(*op) && used[i] && narrow[i];
     for (const Instruction* operand : op->operands()) {
       // Sums alone make no value narrow.
       if (is_beside && operand == op->operand(0)) continue;
       used[operand->index()] = true;
+      if (is_largest && operand == op->operand(0)) continue;
       if (!rounds) narrow[operand->index()] = false;
     }
     narrow[i] = narrow[i] && used[i] && IsFloat32(*op);
@@ -96,7 +104,8 @@ bool Narrow(Computation* computation) {
   for (int i = 0; i < n; ++i) {
     Instruction* op = computation->instruction(i);
     const bool passes = PassesOn(*op) && narrow[i];
-    if (IsSumBeside(*op, users) && op->operand(0)->index() < n && rounded[op->operand(0)->index()] != nullptr) {
+    const bool is_whole = IsSumBeside(*op, users) || IsLargestOfWindows(*op);
+    if (is_whole && op->operand(0)->index() < n && rounded[op->operand(0)->index()] != nullptr) {
       Instruction* value = op->operand(0);
       Instruction* whole = computation->Add(Opcode::kConvert, value->shape(), {rounded[value->index()]});
       whole->set_metadata(value->metadata());

@@ -12,6 +12,7 @@
 #include "hlo/ir/unit_dims.h"
 #include "hlo/passes/dce_pass.h"
 #include "simulator/chip/movement.h"
+#include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/layout_copies.h"
@@ -86,7 +87,7 @@ class LayoutAssigner : public LayoutCopies {
   // product, along which its weights are copied.
   bool CutsColumnsOfSteps(const Instruction& dot) const;
   // A product of matrices, or made elementwise from one of those sizes.
-  bool IsOfDot(const Instruction& value) const;
+  bool IsOfProduct(const Instruction& value) const;
   // Of what is made elementwise from the value: what it meets that a product made before. Null if nothing.
   const Instruction* ProductMetBy(const Instruction& value) const;
   void AssignReshape(Instruction* op);
@@ -140,11 +141,16 @@ bool LayoutAssigner::IsTurnedArgument(const Instruction& value) const {
   return !LiesAlike(value.shape(), OrderOf(&value), LeastPaddingOrder(value.shape(), tiling_));
 }
 
-bool LayoutAssigner::IsOfDot(const Instruction& value) const {
+bool LayoutAssigner::IsOfProduct(const Instruction& value) const {
   constexpr size_t kMostSteps = 32;
   std::vector<const Instruction*> todo = {&value};
   for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
     if (todo[next]->opcode() == Opcode::kDot) return true;
+    // Narrow tiles of few images are not put together row by row.
+    if (todo[next]->opcode() == Opcode::kConvolution) {
+      const Dims order = SizedOrder(todo[next]->shape(), OrderOf(todo[next]));
+      return order.size() > 1 && (todo[next]->shape().dim(order[1]) > tiling_.sublanes / 2 || ByteWidth(value.shape().element_type()) >= 4);
+    }
     if (!IsElementwise(*todo[next]) && !IsInPlace(*todo[next])) continue;
     for (const Instruction* operand : todo[next]->operands()) {
       if (operand->shape().NumElements() == value.shape().NumElements() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
@@ -183,7 +189,7 @@ const Instruction* LayoutAssigner::ProductMetBy(const Instruction& op) const {
       if (user->index() >= n_ || !IsElementwise(*user) || user->shape().dims() != op.shape().dims() || absl::c_linear_search(todo, user)) continue;
       for (const Instruction* operand : user->operands()) {
         const bool is_known = operand != todo[next] && operand->shape().dims() == op.shape().dims() && Known(operand) && !state_.IsFlexible(operand);
-        if (is_known && IsOfDot(*operand)) return operand;
+        if (is_known && IsOfProduct(*operand)) return operand;
       }
       todo.push_back(user);
     }
@@ -209,8 +215,13 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   };
   for (const Instruction* operand : op->operands()) {
     if (!leads(operand)) continue;
+    // Of what is padded the largest.
+    if (leader != nullptr && leader->opcode() == Opcode::kPad && operand->opcode() == Opcode::kPad) {
+      if (operand->operand(0)->shape().NumElements() > leader->operand(0)->shape().NumElements()) leader = operand;
+      continue;
+    }
     const bool is_made = IsElementwise(*operand), is_turned = IsTurnedArgument(*operand);
-    const bool yields = leader_is_argument && IsOfDot(*operand);
+    const bool yields = leader_is_argument && IsOfProduct(*operand);
     int misses = 0;
     for (const Instruction* other : op->operands()) {
       if (leads(other)) misses += !HasCopyAs(*other, lies(operand));
@@ -242,6 +253,18 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
 void LayoutAssigner::AssignReshape(Instruction* op) {
   Instruction* from = op->operand(0);
   if (!Known(from) && RepeatsElements(*from)) {
+    // Where it lies, or as images for a convolution.
+    const Instruction* once = from->operand(0);
+    if (once->shape().rank() == op->shape().rank() && Known(once) && !state_.IsFlexible(once)) {
+      for (const Dims& order : {OrderOf(once), OrderAsImages(*op, state_)}) {
+        if (order.empty()) continue;
+        const auto of_operand = OrderThroughReshape(op->shape(), from->shape(), order);
+        if (!of_operand || !KeepsTilesIn(from->shape(), *of_operand, op->shape(), order)) continue;
+        Settle(from, *of_operand);
+        orders_[op->index()] = order;
+        return;
+      }
+    }
     // Repeated beside themselves, where that moves nothing.
     if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
       Settle(from, *OrderThroughReshape(op->shape(), from->shape(), order));
@@ -360,7 +383,16 @@ void LayoutAssigner::Assign(Instruction* op) {
         order = apart;
         break;
       }
-      order = OrderOf(from);
+      // Pieces of an argument that are put together as images.
+      if (opcode == Opcode::kSlice && IsOfArgument(from)) {
+        if (const Dims images = OrderAsImages(*op, state_); !images.empty()) Need(op, 0, images);
+      }
+      order = OrderOf(op->operand(0));
+      // Little that is padded to much.
+      if (opcode == Opcode::kPad && !PadsLittle(op->shape(), order)) {
+        order = LeastPaddingOrder(op->shape(), tiling_);
+        Need(op, 0, order);
+      }
       if (opcode == Opcode::kDynamicUpdateSlice) Need(op, 1, order);
       break;
     }
@@ -397,6 +429,9 @@ void LayoutAssigner::Assign(Instruction* op) {
     }
     case Opcode::kConcatenate: {
       order = OrderOfConcatenation(*op, state_);
+      if (absl::c_all_of(op->operands(), [](const Instruction* operand) { return IsOfArgument(operand) || operand->opcode() == Opcode::kConcatenate; })) {
+        if (const Dims images = OrderAsImages(*op, state_); !images.empty()) order = images;
+      }
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }

@@ -7,10 +7,12 @@
 //                                                      reduced next, the other, if it is no shorter and pads no more:
 //                                                      rows are added faster than lanes
 //                                                      as a gather, loop or exchange of several arrays takes it, if
-//                                                      one follows
+//                                                      one follows; as a convolution takes images, or makes what it meets, if that pads
+//                                                      no more
 //   result of a convolution                            tiles span features and batch
 //   elementwise                                        as the operand of the same sizes, rather a product than an argument that
-//                                                      it meets then or later; other such operands are copied
+//                                                      it meets then or later; other such operands are copied; of what is padded
+//                                                      as the largest
 //   weights of a dot of single steps of sequences,     copied with what is contracted along lanes
 //   whose columns are cut afterwards
 //   transpose                                          moves nothing: its result lies as its operand does

@@ -232,10 +232,19 @@ const Instruction* MadeWhereRead::ReaderInOtherRows(const Instruction& op, const
   if (MovesRows(user) && values_[user.index()]) return IsReadByProducts(user, IsMatrixOp) ? &user : nullptr;
   if (user.opcode() == Opcode::kConvert && values_[user.index()]) {
     for (const Instruction* reader : users_.users(user)) {
-      const Instruction* product = reader->opcode() == Opcode::kDot ? ReaderInOtherRows(user, *reader) : nullptr;
+      const Instruction* product = IsMatrixOp(reader->opcode()) ? ReaderInOtherRows(user, *reader) : nullptr;
       if (product != nullptr) return product;
     }
     return nullptr;
+  }
+  if (user.opcode() == Opcode::kConvolution && user.operand(0) == &op) {
+    // Rows of tiles are images.
+    const ConvolutionView convolution(user);
+    const bool is_gradient = IsKernelGradient(user);
+    const int64_t features = is_gradient ? convolution.input_batch() : convolution.input_feature();
+    const int64_t images = is_gradient ? convolution.input_feature() : convolution.input_batch();
+    const Dims lies = PhysicalOrder(op.shape());
+    return lies.size() > 2 && lies[0] == features && lies[1] != images && op.shape().dim(images) > 1 ? &user : nullptr;
   }
   if (user.opcode() != Opcode::kDot || user.operand(0) != &op) return nullptr;
   const DotView view(user);

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
+#include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
@@ -188,7 +189,77 @@ bool IsCutIntoSteps(const Instruction* value, int64_t d, const LayoutState& stat
   return false;
 }
 
+// Whole tiles, or such as have so few rows.
+bool FillsRows(int64_t n, const Tiling& tiling) { return n % tiling.sublanes == 0 || n == 2 || n == 4; }
+
+// Made elementwise from results of a convolution.
+bool IsOfConvolution(const Instruction& value) {
+  constexpr size_t kMostSteps = 16;
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    if (todo[next]->opcode() == Opcode::kConvolution) return true;
+    if (!IsElementwise(*todo[next])) continue;
+    for (const Instruction* operand : todo[next]->operands()) {
+      if (operand->shape().dims() == value.shape().dims() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
+    }
+  }
+  return false;
+}
+
+// Which dimension of the value, of which features are along `features`, are images for a convolution that takes it, or what is made of
+// it elementwise, or for one whose results that meets; -1 if there is none.
+int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& state) {
+  constexpr size_t kMostSteps = 24;
+  std::vector<const Instruction*> todo = {value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      if (user->index() >= state.n || user->num_operands() == 0) continue;
+      if (user->opcode() == Opcode::kConvolution && user->operand(0) == todo[next] && !IsKernelGradient(*user)) {
+        const ConvolutionView view(*user);
+        return view.input_feature() == features ? view.input_batch() : -1;
+      }
+      if (!IsElementwise(*user) || user->shape().dims() != value->shape().dims() || absl::c_linear_search(todo, user)) continue;
+      todo.push_back(user);
+      for (const Instruction* other : user->operands()) {
+        if (other == todo[next] || other->shape().dims() != value->shape().dims() || !state.Known(other) || state.IsFlexible(other)) continue;
+        const Dims order = SizedOrder(other->shape(), state.OrderOf(other));
+        if (order.size() > 1 && order[0] == features && IsOfConvolution(*other)) return order[1];
+      }
+    }
+  }
+  return -1;
+}
+
 }  // namespace
+
+Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
+  constexpr size_t kMostSteps = 24;
+  const Shape& shape = value.shape();
+  const int64_t rank = shape.rank();
+  if (rank < 3 || shape.dim(rank - 1) % (state.tiling.lanes / 2) != 0 || shape.dim(0) % state.tiling.sublanes != 0) return {};
+  // Images are the first dimension, features the last.
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      if (user->index() >= state.n || user->num_operands() == 0 || absl::c_linear_search(todo, user)) continue;
+      if (user->opcode() == Opcode::kConvolution) {
+        const ConvolutionView view(*user);
+        if (user->operand(0) == todo[next] && !IsKernelGradient(*user) && view.input_batch() == 0 && view.input_feature() == rank - 1) {
+          return OrderFrom(shape, {rank - 1, 0});
+        }
+        continue;
+      }
+      const bool moves = user->opcode() == Opcode::kSlice || user->opcode() == Opcode::kPad || user->opcode() == Opcode::kConcatenate ||
+                         user->opcode() == Opcode::kReverse || user->opcode() == Opcode::kBroadcast || user->opcode() == Opcode::kReshape;
+      if (!moves && !IsElementwise(*user)) continue;
+      // Between repeating elements and joining them there is one dimension more.
+      const Shape& after = user->shape();
+      if (after.rank() < rank || after.dim(0) != shape.dim(0) || after.dim(after.rank() - 1) < shape.dim(rank - 1)) continue;
+      todo.push_back(user);
+    }
+  }
+  return {};
+}
 
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   const DotView view(*dot);
@@ -217,6 +288,14 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
     return PaddedElements(1, dot->shape().dim(second), dot->shape().dim(minor), ByteWidth(dot->shape().element_type()), state.tiling);
   };
   if (padded(rows, columns) < padded(columns, rows)) std::swap(pair[0], pair[1]);
+  // As rows of tiles for a convolution, if that pads no more.
+  const int64_t images = batch == 0 && dot->shape().dim(columns) % (tile / 2) == 0 ? ImagesOf(dot, columns, state) : -1;
+  if (images >= 0 && images < left && FillsRows(dot->shape().dim(images), state.tiling)) {
+    Shape chosen = dot->shape(), as_images = dot->shape();
+    SetOrder(OrderFrom(dot->shape(), pair), &chosen);
+    SetOrder(OrderFrom(dot->shape(), {columns, images}), &as_images);
+    if (PaddedElements(as_images, state.tiling) <= PaddedElements(chosen, state.tiling)) return OrderFrom(dot->shape(), {columns, images});
+  }
   // Rows of several dimensions are positions of a window, whose results lie as the units make them.
   const auto sized = [&](int64_t from, int64_t to) {
     int64_t count = 0;
@@ -244,7 +323,9 @@ Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
 Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tiling& tiling) {
   const ConvolutionView view(convolution);
   const Shape& shape = convolution.operand(0)->shape();
-  const int64_t features = view.input_feature(), batch = view.input_batch();
+  // For the gradient of a kernel images are features, and lie as they did.
+  const bool is_gradient = IsKernelGradient(convolution);
+  const int64_t features = is_gradient ? view.input_batch() : view.input_feature(), batch = is_gradient ? view.input_feature() : view.input_batch();
   if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;

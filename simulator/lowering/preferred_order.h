@@ -44,6 +44,10 @@ bool WantsDenseOperands(const Instruction& op);
 // over the minor one. `for_window`: of these neither arguments that it meets nor results nor reductions.
 Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_window = false);
 
+// The order in which a convolution takes the value as images, or what is made of it elementwise, cut, padded or repeated, whole tiles of
+// features and images each; empty if none does.
+Dims OrderAsImages(const Instruction& value, const LayoutState& state);
+
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state);
 // The order in which a dot takes an operand that lies in `order`: lanes are along a dimension that is multiplied.
 Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order);

@@ -19,6 +19,7 @@
 #include "hlo/passes/dce_pass.h"
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/padded_convolutions.h"
 
 namespace toroid {
 namespace {
@@ -89,6 +90,7 @@ class Simplifier {
   Instruction* ReduceOfReduce(Instruction* reduce);
   Instruction* SimplifiedSlice(Instruction* slice);
   Instruction* SliceOfSlice(Instruction* slice);
+  Instruction* CutByPad(Instruction* pad);
   Instruction* MadeOfSlices(Instruction* slice);
   // Of a value that is made elementwise for this one reader from arguments, or from what others read too.
   bool CanMakeOfSlices(const Instruction& made, int steps) const;
@@ -135,6 +137,10 @@ Instruction* Simplifier::Simplified(Instruction* op) {
       return SimplifiedWindows(op);
     case Opcode::kDot:
       return DotView(*op).lhs_contracting().empty() ? ProductOfBroadcasts(op) : WithoutTransposedOperand(op);
+    case Opcode::kConvolution:
+      return WithoutPad(*op, computation_);
+    case Opcode::kPad:
+      return CutByPad(op);
     case Opcode::kConvert:
       if (Instruction* simple = SimplifiedConvert(op)) return simple;
       [[fallthrough]];
@@ -285,6 +291,10 @@ Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
   const Instruction* pad = slice->operand(0);
   if (pad->opcode() == Opcode::kSlice && slice->shape().NumElements() > 0) return SliceOfSlice(slice);
   if (IsElementwise(*pad)) return is_second_ ? MadeOfSlices(slice) : nullptr;
+  if (pad->opcode() == Opcode::kConvolution) {
+    const bool is_only = pad->index() < static_cast<int>(readers_.size()) && readers_[pad->index()] == 1;
+    return is_second_ && is_only ? ConvolutionOfSlice(*slice, computation_) : nullptr;
+  }
   if (pad->opcode() != Opcode::kPad || pad->index() >= static_cast<int>(is_cut_.size()) || !is_cut_[pad->index()]) return nullptr;
   const SliceView cut(*slice);
   const PadView around(*pad);
@@ -318,6 +328,27 @@ Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
   }
   less->set_metadata(slice->metadata());
   return less;
+}
+
+// A pad by less than nothing.
+Instruction* Simplifier::CutByPad(Instruction* pad) {
+  const PadView around(*pad);
+  Instruction* x = pad->operand(0);
+  bool cuts = false;
+  for (int d = 0; d < pad->shape().rank(); ++d) {
+    if (around[d].low > 0 || around[d].high > 0 || around[d].interior != 0) return nullptr;
+    cuts |= around[d].low < 0 || around[d].high < 0;
+  }
+  if (!cuts) return x;
+  xla::HloInstructionProto* attrs;
+  Instruction* slice = computation_->Add(Opcode::kSlice, pad->shape(), {x}, &attrs);
+  for (int d = 0; d < pad->shape().rank(); ++d) {
+    attrs->add_slice_dimensions();
+    SliceView::Set(attrs, d, {-around[d].low, x->shape().dim(d) + around[d].high, 1});
+  }
+  slice->set_metadata(pad->metadata());
+  if (Instruction* simple = SimplifiedSlice(slice)) return simple;
+  return slice;
 }
 
 bool Simplifier::CanMakeOfSlices(const Instruction& made, int steps) const {

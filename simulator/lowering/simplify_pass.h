@@ -14,6 +14,8 @@
 //   convert(concatenate(x, y)) to a narrower type, if nothing else reads it => concatenate(convert(x), convert(y))
 //   slice(pad(x)), if nothing else reads the pad                             => pad(x) by less
 //   slice(pad(x)) without edges, if only slices read the pad                 => slice(x)
+//   pad(x) by nothing or less                                                => slice(x)
+//   convolution(pad(x, 0)), slice(convolution(x)) (padded_convolutions.h)    => convolution(x), padded by more or less
 //   reduce-window(pad(x, v), v)                                              => reduce-window(x, v), padded and dilated
 //   get-tuple-element(tuple(.., x, ..))                                      => x
 //   Sharding annotations                                                     => x

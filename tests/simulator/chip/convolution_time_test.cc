@@ -1,0 +1,85 @@
+// Whole convolutions against what Google's compiler for TPU v3 estimates for them with the copies around them, in microseconds.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "simulator/chip/chip_model.h"
+#include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/lower.h"
+#include "simulator/machines/tpu_v3_core.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+double TimeOf(absl::string_view entry) {
+  auto module = ParseModule(absl::StrCat("ENTRY main {", entry, "}"));
+  EXPECT_OK(module.status());
+  auto lowered = Lower(**module, TpuV3Core());
+  EXPECT_OK(lowered.status());
+  ChipModel model(TpuV3Core());
+  double sum = 0;
+  for (const auto& op : (*lowered)->entry()->instructions()) sum += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
+  return sum;
+}
+
+// Images of one size, a square kernel, as many places as before.
+std::string Same(absl::string_view type, int images, int side, int in, int out, int kernel, int groups = 1) {
+  const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
+  return absl::StrCat(" x = ", type, "[", images, ",", side, ",", side, ",", in, "] parameter(0) w = ", type, "[", kernel, ",", kernel, ",",
+                      in / groups, ",", out, "] parameter(1) ROOT y = ", type, "[", images, ",", side, ",", side, ",", out,
+                      "] convolution(x, w), window={size=", kernel, "x", kernel, " pad=", pad, "x", pad,
+                      "}, dim_labels=b01f_01io->b01f, feature_group_count=", groups);
+}
+
+TEST(ConvolutionTimeTest, PartsOfImagesReachIntoTheirNeighbours) {
+  EXPECT_NEAR(TimeOf(Same("f32", 32, 56, 64, 64, 3)), 656.5, 20);
+  EXPECT_NEAR(TimeOf(Same("f32", 8, 56, 64, 64, 3)), 148.1, 6);
+  EXPECT_NEAR(TimeOf(Same("bf16", 32, 56, 64, 64, 3)), 580.0, 20);
+  // Of a window of 3 x 3 over 56 x 56 in 32 parts of 7 x 14 rows 9 x 16 are loaded, columns by eights.
+  SlidingWindow places;
+  places.rows = places.columns = 56;
+  places.row_reach = places.column_reach = 3;
+  EXPECT_DOUBLE_EQ(ReadsOfParts(places, 1), 1);
+  EXPECT_DOUBLE_EQ(ReadsOfParts(places, 32), 9.0 * 16 / (7 * 14));
+  places.column_tile = 8;
+  EXPECT_NEAR(ReadsOfParts(places, 32), 9.0 * 24 / (7 * 14), 0.1);
+}
+
+TEST(ConvolutionTimeTest, ImagesInF32TakeMatrixUnitsAsLongAsRounded) {
+  EXPECT_NEAR(TimeOf(Same("f32", 32, 28, 256, 256, 3)), 500.6, 15);
+  EXPECT_NEAR(TimeOf(Same("bf16", 32, 28, 256, 256, 3)), 497.0, 15);
+}
+
+TEST(ConvolutionTimeTest, PartsOfTilesComeWithTheirNeighbours) {
+  EXPECT_NEAR(TimeOf(Same("bf16", 32, 28, 96, 96, 3)), 117.0, 4);
+  EXPECT_NEAR(TimeOf(Same("bf16", 16, 28, 80, 128, 3)), 61.1, 3);
+  EXPECT_NEAR(TimeOf(Same("bf16", 16, 28, 96, 128, 5)), 154.0, 8);
+  EXPECT_NEAR(TimeOf(Same("bf16", 32, 28, 192, 192, 5)), 850.4, 85);
+  EXPECT_NEAR(TimeOf(Same("bf16", 16, 28, 64, 160, 3)), 68.6, 4);
+}
+
+TEST(ConvolutionTimeTest, PlacesOfFewImagesArePutTogetherChannelByChannel) {
+  EXPECT_NEAR(TimeOf(Same("f32", 8, 28, 256, 256, 3, 256)), 45.8, 2);
+  EXPECT_NEAR(TimeOf(Same("f32", 32, 28, 256, 256, 3, 256)), 177.4, 6);
+  EXPECT_NEAR(TimeOf(Same("f32", 4, 28, 256, 256, 3, 256)), 39.6, 3);
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 28, 256, 256, 3, 256)), 30.9, 4);
+  EXPECT_NEAR(TimeOf(Same("f32", 4, 28, 256, 256, 7, 256)), 94.7, 8);
+  EXPECT_NEAR(TimeOf(Same("f32", 32, 56, 512, 512, 3, 512)), 2711.2, 300);
+}
+
+TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
+  const auto time = [](absl::string_view type, int images, int kernel) {
+    const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
+    return TimeOf(absl::StrCat(" x = ", type, "[", images, ",28,28,256] parameter(0) g = ", type, "[", images, ",28,28,256] parameter(1) ROOT d = ",
+                               type, "[", kernel, ",", kernel, ",1,256] convolution(x, g), window={size=28x28 pad=", pad, "x", pad,
+                               "}, dim_labels=f01b_i01o->01bf, batch_group_count=256"));
+  };
+  EXPECT_NEAR(time("f32", 8, 3), 44.9, 3);
+  EXPECT_NEAR(time("f32", 32, 3), 176.5, 8);
+  EXPECT_NEAR(time("f32", 32, 7), 534.9, 35);
+}
+
+}  // namespace
+}  // namespace toroid
