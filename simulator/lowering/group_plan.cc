@@ -399,7 +399,7 @@ bool Grouper::CanJoin(int g, int other) {
   for (const int input : inputs_[g]) {
     if (group_of_[input] == other) continue;
     const int from = MakerOf(input);
-    if (from == other || (from < 0 ? levels_[input] > 0 : level_[from] > level_[other])) return false;
+    if (from == other || (from < 0 && levels_[input] > level_[other])) return false;
   }
   if (!ReadsInPlace(g, other)) return false;
   const int level = LevelWith(g, other);

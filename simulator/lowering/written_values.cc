@@ -364,8 +364,8 @@ void Finder::TakeReductions() {
     for (const Instruction* reduction : reductions) {
       if (!of_product && made != reductions.end() && type_of(reduction) != type_of(*made)) continue;
       if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
-      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
-                              reduction->dimensions() == first->dimensions() && reduction->shape() == first->shape();
+      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 && first->num_operands() == 2 &&
+                              reduction->shape().element_type() == first->shape().element_type();
       if (first != nullptr && !is_sibling && (reduction->operand(0) != value || first->operand(0) != value ||
                                (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
         continue;
