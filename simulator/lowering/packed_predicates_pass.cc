@@ -15,6 +15,8 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kMostBits = 32;
+// Rows of a tile.
+constexpr int64_t kWholeRows = 8;
 // Instructions between a predicate and what needs it that are looked at.
 constexpr size_t kMostSteps = 64;
 // Ops that make a predicate of a product's result, itself included and conversions left out: what is found in more is found anew.
@@ -103,7 +105,15 @@ int64_t DimensionOfBits(const Instruction& product) {
     const ConvolutionView view(product);
     is_of_tile[view.output_batch()] = is_of_tile[view.output_feature()] = true;
   } else {
-    for (int64_t d = std::max<int64_t>(0, shape.rank() - 2); d < shape.rank(); ++d) is_of_tile[d] = true;
+    // Lanes are along the last dimension, rows along the one before it, or along the longest where that fills no tile.
+    const int64_t last = shape.rank() - 1;
+    int64_t rows = last - 1;
+    if (shape.dim(rows) > 1 && shape.dim(rows) < kWholeRows) {
+      for (int64_t d = 0; d < last; ++d) {
+        if (shape.dim(d) > std::max(kWholeRows - 1, shape.dim(rows))) rows = d;
+      }
+    }
+    is_of_tile[last] = is_of_tile[rows] = true;
   }
   int64_t best = -1;
   for (int64_t d = 0; d < shape.rank(); ++d) {

@@ -5,7 +5,8 @@
 // bits of a word of 8, 16 or 32; readers take their bit again:
 //   h = f32[4,512,8192] dot(x, w), p = compare(h, 0), ..., select(p, dot(g, w2), 0)
 //   => words = u8[512,8192] reduce-or(shift-left(convert(p), iota)), select(convert(and(broadcast(words), shift-left(1, iota))), ..)
-// The product's result itself then need not be kept for it. The largest such dimension is packed. Left as they are: predicates
+// The product's result itself then need not be kept for it. The largest such dimension is packed. Rows of fewer than 8 are none of
+// a tile's if another dimension has more: of f32[2048,2,8192] the 2 are packed. Left as they are: predicates
 // that are found through other products or sums of this one, or needed nowhere but with the product itself.
 // Source: seen in what Google's compiler for TPU v3 makes of training steps.
 #ifndef TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_

@@ -44,6 +44,13 @@ TEST(PackedPredicatesPassTest, TheLargestDimensionThatFitsAWordBecomesBits) {
   EXPECT_THAT(LoweredText(Relu("32,16", 3, 128, 256)), HasSubstr("u32[16,256]"));
 }
 
+// Two slots of each of 2,048 experts: rows of tiles are experts, as slots fill none.
+TEST(PackedPredicatesPassTest, RowsThatFillNoTileBecomeBitsIfAnotherDimensionFillsThem) {
+  EXPECT_THAT(LoweredText(Relu("64,2", 3, 128, 256)), HasSubstr("u8[64,256]"));
+  EXPECT_THAT(LoweredText(Relu("64,9", 3, 128, 256)), Not(HasSubstr("shift-left")));
+  EXPECT_THAT(LoweredText(Relu("64,1", 3, 128, 256)), Not(HasSubstr("shift-left")));
+}
+
 TEST(PackedPredicatesPassTest, RowsAndWhatNoWordHoldsStayAsTheyAre) {
   EXPECT_THAT(LoweredText(Relu("33,16", 3, 128, 256)), Not(HasSubstr("shift-left")));
   EXPECT_THAT(LoweredText(Relu("32", 2, 128, 256)), Not(HasSubstr("shift-left")));
