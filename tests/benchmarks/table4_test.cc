@@ -16,7 +16,7 @@ TEST(Table4Test, ExponentsAreThePapers) {
     ASSERT_EQ(row.points.size(), 8u);
     // Two slots an expert are padded to a tile.
     const bool is_dispatch = row.paper_collective == "all-to-all";
-    EXPECT_NEAR(Exponent(row, &Table4Point::compute_seconds), row.paper_compute, is_dispatch ? 0.106 : 0.1);
+    EXPECT_NEAR(Exponent(row, &Table4Point::compute_seconds), row.paper_compute, is_dispatch ? 0.11 : 0.1);
     EXPECT_NEAR(Exponent(row, &Table4Point::flops), row.paper_compute, 0.01);
     EXPECT_NEAR(Exponent(row, &Table4Point::communication_seconds), row.paper_communication, 0.05);
     EXPECT_NEAR(Exponent(row, &Table4Point::carried_bytes), row.paper_communication, 0.1);

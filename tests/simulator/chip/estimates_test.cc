@@ -135,7 +135,7 @@ TEST(EstimatesTest, MoeLayersAreWithinThreePercentTrainingStepsWithinFiveAndThei
     const bool is_pair = e.name.rfind("pair", 0) == 0;
     if (e.group_class.empty()) {
       ++modules;
-      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.026 : 0.045);
+      EXPECT_LE(std::abs(e.Error()), is_pair ? 0.029 : 0.045);
       EXPECT_GT(e.compiler_temporary, 0);
       EXPECT_LE(std::abs(e.TemporaryError()), 0.09);
     } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {
