@@ -5,11 +5,15 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "examples/moe/fit_on_machine.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
+#include "hlo/io/hlo_text_names.h"
+#include "hlo/opcode.h"
 #include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/chip/op_class.h"
 #include "simulator/cost/machine_cost_model.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/machines/machine.h"
@@ -18,15 +22,46 @@
 namespace toroid {
 namespace {
 
-bool IsRecomputed(const std::string& instruction, const std::string& op_name) {
+bool IsNamedRecomputed(absl::string_view instruction, absl::string_view op_name) {
   return absl::StartsWith(op_name, "recomputed/") || absl::StrContains(instruction, kRematerializedSuffix);
 }
 
-double RecomputedShare(const Prediction& prediction) {
+// What a collective sends, before it was copied for that. The collective itself may have the name of the op in the backward
+// pass that needs the value elsewhere.
+const Instruction& Sent(const Instruction& collective) {
+  const Instruction* value = collective.operand(0);
+  const auto is_same = [](Opcode opcode) {
+    return opcode == Opcode::kBitcast || opcode == Opcode::kReshape || opcode == Opcode::kTranspose || opcode == Opcode::kCopy ||
+           opcode == Opcode::kConvert;
+  };
+  while (is_same(value->opcode())) value = value->operand(0);
+  return *value;
+}
+
+// Collectives that send what is computed again, as a prediction names them.
+absl::flat_hash_set<std::string> CollectivesOfRecomputed(const Module& lowered) {
+  const TextNames name_of(lowered);
+  absl::flat_hash_set<std::string> names;
+  for (const auto& computation : lowered.computations()) {
+    for (const auto& op : computation->instructions()) {
+      if (!IsCollective(op->opcode()) || op->num_operands() == 0) continue;
+      const Instruction& sent = Sent(*op);
+      const xla::OpMetadata* metadata = MainOpOf(sent).metadata();
+      if (!IsNamedRecomputed(sent.name(), metadata != nullptr ? metadata->op_name() : "")) continue;
+      names.insert(absl::StrCat(name_of(*computation), "/", name_of(*op)));
+    }
+  }
+  return names;
+}
+
+double RecomputedShare(const Simulation& simulation) {
+  const Prediction& prediction = simulation.prediction;
+  const absl::flat_hash_set<std::string> of_recomputed = CollectivesOfRecomputed(*simulation.lowered);
   double again = 0;
   const auto add = [&](const auto& rows) {
     for (const auto& row : rows) {
-      if (IsRecomputed(row.instruction, row.op_name)) again += static_cast<double>(row.picoseconds) * row.executions;
+      if (!IsNamedRecomputed(row.instruction, row.op_name) && !of_recomputed.contains(row.instruction)) continue;
+      again += static_cast<double>(row.picoseconds) * row.executions;
     }
   };
   add(prediction.groups);
@@ -93,7 +128,7 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   MeasureMemory(*simulation.lowered, training.state.size(), &result);
   result.step_seconds = static_cast<double>(prediction.step_ps) * 1e-12;
   result.communication_share = prediction.communication_share;
-  result.recomputed_share = RecomputedShare(prediction);
+  result.recomputed_share = RecomputedShare(simulation);
   result.peak_bytes = static_cast<double>(prediction.memory.allocated);
   result.fits = prediction.memory.allocated <= prediction.memory.capacity;
   for (const PredictedCollective& collective : prediction.collectives) {
