@@ -308,6 +308,7 @@ void Accountant::AddPieces(const Instruction& taken, std::vector<double>* picked
       if (operand->shape().rank() != rank) continue;
       Piece piece = place;
       piece.array = operand;
+      piece.is_joined |= value->opcode() == Opcode::kConcatenate;
       bool meets = true;
       for (int d = 0; d < rank; ++d) {
         int64_t shift = 0;
@@ -446,7 +447,13 @@ void Accountant::Fusion(const Computation& inside) {
       }
     }
   }
-  for (size_t p = 0; p < matrix_ops.size(); ++p) work_->products[p].lhs_bytes *= ShareRead(*matrix_ops[p]);
+  for (size_t p = 0; p < matrix_ops.size(); ++p) {
+    MatrixWork& product = work_->products[p];
+    product.lhs_bytes *= ShareRead(*matrix_ops[p]);
+    if (matrix_ops[p]->opcode() != Opcode::kDot) continue;
+    product.lhs_joined = JoinedOperandOf(*matrix_ops[p], 0, tiling_);
+    product.rhs_joined = JoinedOperandOf(*matrix_ops[p], 1, tiling_);
+  }
   int arithmetic = 0;
   for (const auto& op : inside.instructions()) {
     arithmetic += op->opcode() == Opcode::kReduce || op->opcode() == Opcode::kBroadcast ||
@@ -508,6 +515,8 @@ void Accountant::Single(const Instruction& op) {
       if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) {
         AddRead(Bytes(operand->shape()), kForResults);
         AddWritten(Bytes(operand->shape()));
+        // As every result of less than four bytes.
+        if (ByteWidth(operand->shape().element_type()) < 4) work_->spill_bytes += 4 * PaddedElements(operand->shape(), tiling_);
       }
     }
     return;

@@ -225,10 +225,18 @@ double Cycles(const MatrixWork& work, double batch, double m, double k, double n
   return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1) + sums;
 }
 
-// 1, 2, 4, ... while the pieces stay at least `least` long.
+double BytesBeside(const JoinedOperand& joined, double contracted_cuts, double free_cuts) {
+  return (joined.is_contracted ? contracted_cuts : free_cuts) > joined.outer ? joined.cut_bytes : joined.bytes;
+}
+
+// 1, 2, 4, ... while the pieces stay at least `least` long, and all up to 64 that share out whole pieces of that length evenly.
 std::vector<double> Cuts(double size, double least) {
   std::vector<double> cuts = {1};
   while (cuts.back() * 2 * least <= size && cuts.size() < 20) cuts.push_back(cuts.back() * 2);
+  const double tiles = size / least;
+  for (double cut = 3; cut <= std::min(tiles, 64.0); ++cut) {
+    if (std::fmod(tiles, cut) == 0 && std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.push_back(cut);
+  }
   return cuts;
 }
 
@@ -340,13 +348,13 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
                            ? 0
                            : core.matrix().added_sum_cycles() * work.batch * std::ceil(work.m / sublanes) *
                                  std::ceil(work.n / tile) * std::max(0.0, std::ceil(work.k / tile) - 1);
-  std::vector<double> reads_of_parts;
-  for (double parts = 1; reads_of_parts.size() < 20; parts *= 2) reads_of_parts.push_back(ReadsOfParts(work.places, parts));
   WindowedTime best;
   best.cycles = std::numeric_limits<double>::infinity();
   double best_excess = std::numeric_limits<double>::infinity();
   const std::vector<double> b_cuts = Cuts(work.batch, work.whole_batch), n_cuts = Cuts(work.n, tile), m_cuts = Cuts(work.m, sublanes),
                             k_cuts = Cuts(work.k, tile);
+  std::vector<double> reads_of_parts;
+  for (const double parts : work.contracts_places ? k_cuts : m_cuts) reads_of_parts.push_back(ReadsOfParts(work.places, parts));
   for (const double nb : b_cuts) {
     for (const double nn : n_cuts) {
       for (size_t i_m = 0; i_m < m_cuts.size(); ++i_m) {
@@ -354,14 +362,17 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           const double nm = m_cuts[i_m], nk = k_cuts[i_k];
           const double np = std::min(nm, work.positions);
           const double again = reads_of_parts[work.contracts_places ? i_k : i_m];
-          const double a = again * work.lhs_bytes / (nb * nm * nk), b = work.rhs_bytes / (nb * nn * nk * np),
-                       o = results.bytes / (nb * nm * nn);
+          const double lhs_bytes = work.lhs_bytes + BytesBeside(work.lhs_joined, nk, nm), rhs_bytes = work.rhs_bytes + BytesBeside(work.rhs_joined, nk, nn);
+          const double lhs_windows = nb * nm * nk / again, rhs_windows = nb * nn * nk * np;
+          const double a = lhs_bytes / lhs_windows, b = rhs_bytes / rhs_windows, o = results.bytes / (nb * nm * nn);
+          // Sums that stay until all is added up stand there once.
+          const double held = 2 * (a + b) + (nb * nm * nn == 1 && nk > 1 ? o : 2 * o);
           // Nothing fits: the cuts that come nearest.
-          const double excess = std::max(0.0, 2 * (a + b + o) + (work.places.rows > 0 ? a / 2 + o : 0) - budget);
+          const double excess = std::max(0.0, held + (work.places.rows > 0 ? a / 2 + o : 0) - budget);
           if (excess > best_excess) continue;
           const double windows = nb * nn * nm * nk;
           const double lhs_made = nm * nk == 1 ? 1 : nn, lhs_reads = again * lhs_made, rhs_reads = nk == 1 ? 1 : nm / np;
-          const double read = work.lhs_bytes * lhs_reads + work.rhs_bytes * rhs_reads;
+          const double read = lhs_bytes * lhs_reads + rhs_bytes * rhs_reads;
           const double memory = read / stream + results.cycles;
           const double made = (work.lhs_slots * (work.channel_taps > 0 ? lhs_reads : lhs_made) + work.rhs_slots * rhs_reads + results.slots) / slots;
           const double vector = made > 0 ? made + added : 0;

@@ -23,7 +23,21 @@ struct SlidingWindow {
   bool operator==(const SlidingWindow&) const = default;
 };
 
-// How often images are loaded if their places are cut into so many parts, a power of two: what a part's windows reach belongs to its
+// An operand that is put together from several arrays: what is read beside them. Each is read from where the whole begins to where it
+// ends; if windows cut the dimension along which they lie, each is read for every window.
+struct JoinedOperand {
+  double bytes = 0, cut_bytes = 0;
+  bool is_contracted = false;  // The dimension; of a free one otherwise.
+  double outer = 1;            // Elements of such dimensions outside of it, which are cut first.
+
+  template <typename H>
+  friend H AbslHashValue(H h, const JoinedOperand& j) {
+    return H::combine(std::move(h), j.bytes, j.cut_bytes, j.is_contracted, j.outer);
+  }
+  bool operator==(const JoinedOperand&) const = default;
+};
+
+// How often images are loaded if their places are cut into so many parts: what a part's windows reach belongs to its
 // neighbours as well, and whole tiles are loaded. Of the cuts into rows and columns the one that loads least. 1 if nothing is cut.
 double ReadsOfParts(const SlidingWindow& places, double parts);
 
@@ -32,6 +46,7 @@ struct MatrixWork {
   double batch = 1, m = 1, k = 1, n = 1;
   // Read from memory to make each operand.
   double lhs_bytes = 0, rhs_bytes = 0;
+  JoinedOperand lhs_joined, rhs_joined;
   // Vector instructions, in registers, that make each operand every time it is read.
   double lhs_slots = 0, rhs_slots = 0;
   // Cycles in which values are spread over lanes for each operand, beside other instructions.
@@ -60,7 +75,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.places, w.contracts_places, w.holds_rhs, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.places, w.contracts_places, w.holds_rhs, w.float32,
                       w.full_precision, w.sum_accesses);
   }
   bool operator==(const MatrixWork&) const = default;
@@ -112,7 +127,7 @@ double WriteRate(const CoreSpec& core);
 
 // The operands and the result do not fit into on-chip memory at once: batch, n, m, k (outermost first) are cut into
 // N = nb nn nm nk windows, of which one is worked on while the next is loaded and the one before stored. Of the cuts that
-// fit into the budget, twice over, the fastest:
+// fit into the budget, twice over (sums that stay until all is added up once), the fastest:
 //   T = (a + b) / s + sum over steps but the first of max(U, D) + U + O + N window_cycles
 //   U = max(C, V, X), where V has, if there is any work for the vector unit, added_sum_cycles for each register of the result and each
 //       tile of what is contracted but the first, whose sums are loaded, added to and stored; X spreads values over lanes

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "simulator/lowering/columns.h"
 
@@ -57,7 +58,8 @@ double BytesOfPiece(const Piece& piece, const Shape& whole, const CoreSpec& core
     }
     const bool is_shifted = is_row && own > tile && from != std::floor(from / tile) * tile;
     const double part = bytes * std::max(1.0, std::min(from_begin, all_tiles)) / all_tiles;
-    const double share = is_row ? 1 : limit - begin > 1 ? core.movement().concatenate_passes() : 0;
+    const double joined = core.movement().concatenate_passes() * std::max(0.0, end - from) / extent;
+    const double share = is_row ? 1 : limit - begin <= 1 ? 0 : piece.is_joined ? joined : 1;
     const double tile_bytes = bytes / all_tiles;
     bytes = std::max(part, end < from + extent || from < begin ? std::min(share * all, windows * part) : 0);
     if (is_shifted && from < begin) bytes += windows * tile_bytes;
@@ -84,11 +86,43 @@ double BytesBesideOperands(const Instruction& op, const CoreSpec& core) {
       const PadView around(op);
       for (int d = 0; d < op.shape().rank(); ++d) at[d] = -around[d].low;
     }
-    const Piece piece = {operand, at, DimsOf(op.shape()), Dims(op.shape().rank(), 0), DimsOf(operand->shape())};
+    const Piece piece = {operand, at, DimsOf(op.shape()), Dims(op.shape().rank(), 0), DimsOf(operand->shape()),
+                         op.opcode() == Opcode::kConcatenate};
     more += std::max(0.0, BytesOfPiece(piece, op.shape(), core) - BytesOfArray(operand->shape(), TilingOf(core)));
     if (op.opcode() == Opcode::kConcatenate) at[op.dimension()] -= operand->shape().dim(op.dimension());
   }
   return more;
+}
+
+JoinedOperand JoinedOperandOf(const Instruction& dot, int side, const Tiling& tiling) {
+  JoinedOperand result;
+  const Instruction* joined = dot.operand(side);
+  while (joined->opcode() == Opcode::kConvert) joined = joined->operand(0);
+  if (joined->opcode() != Opcode::kConcatenate) return result;
+  const DotView view(dot);
+  const auto contracting = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
+  const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+  const int64_t d = joined->dimension(), size = joined->shape().dim(d);
+  if (size == 0 || absl::c_linear_search(batch, d)) return result;
+  result.is_contracted = absl::c_linear_search(contracting, d);
+  const Dims order = PhysicalOrder(joined->shape());
+  for (auto outer = order.rbegin(); outer != order.rend() && *outer != d; ++outer) {
+    const bool is_contracted = absl::c_linear_search(contracting, *outer);
+    if (is_contracted != result.is_contracted || absl::c_linear_search(batch, *outer)) continue;
+    result.outer *= static_cast<double>(joined->shape().dim(*outer));
+  }
+  int64_t end = 0;  // Of the piece, in the whole.
+  for (const Instruction* piece : joined->operands()) {
+    while (piece->opcode() == Opcode::kConvert) piece = piece->operand(0);
+    Shape whole = joined->shape();
+    whole.set_element_type(piece->shape().element_type());
+    const double all = BytesOfArray(whole, tiling), own = BytesOfArray(piece->shape(), tiling);
+    end += piece->shape().dim(d);
+    const double to_end = all * static_cast<double>(end) / static_cast<double>(size);
+    result.bytes += std::max(0.0, to_end - own);
+    result.cut_bytes += std::max(0.0, all - own);
+  }
+  return result;
 }
 
 }  // namespace toroid

@@ -282,10 +282,16 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   }
   if (op->opcode() == Opcode::kCopy && IsCopied(*op)) return true;
   if (RepeatsInPlace(*op)) return true;
+  // Put together and worked on for a product: pieces pass for themselves only as they are.
+  if (op->opcode() == Opcode::kConcatenate && absl::c_any_of(users_.users(*op), [&](const Instruction* user) {
+        return IsArithmetic(*user) && IsReadByProducts(*user, IsDot);
+      })) {
+    return true;
+  }
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
-    if (Places(*user) && op->shape().rank() > 0 && !JoinsTilesForDots(*user) && !is_placed) return true;
+    if (Places(*user) && op->shape().rank() > 0 && !is_placed && (made_[i] || !JoinsTilesForDots(*user))) return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;

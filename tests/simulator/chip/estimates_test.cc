@@ -57,7 +57,7 @@ TEST(EstimatesTest, TheLastProgramsAreWithinFivePercentInTheMedianAndTwelveInThe
                        OneCoreEstimates(std::string(kFolder) + "/last", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 37);
   EXPECT_LE(Summarize(programs).median, 0.036);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.127);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.136);
 }
 
 // Their author did not know the model.
@@ -84,7 +84,7 @@ TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
   EXPECT_EQ(programs.size(), 92);
-  EXPECT_LE(Summarize(programs).median, 0.035);
+  EXPECT_LE(Summarize(programs).median, 0.0365);
   EXPECT_LE(Summarize(programs).ninetieth, 0.198);
   EXPECT_LE(Summarize(programs).worst, 0.68);
 }
@@ -115,7 +115,7 @@ TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirty
   EXPECT_EQ(programs.size(), 52);
   EXPECT_LE(Summarize(programs).median, 0.062);
   EXPECT_LE(Summarize(programs).ninetieth, 0.317);
-  EXPECT_LE(Summarize(programs).worst, 0.8);
+  EXPECT_LE(Summarize(programs).worst, 0.81);
 }
 
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
@@ -155,7 +155,7 @@ double MeanError(const std::vector<MeasuredRate>& rates) {
 
 TEST(EstimatesTest, DotsRunAsFastAsMeasured) {
   ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core(Rates::kMeasured)));
-  EXPECT_LE(MeanError(dots), 0.071);
+  EXPECT_LE(MeanError(dots), 0.072);
 }
 
 TEST(EstimatesTest, VectorProgramsAreWithinFifteenPercentOfWhatWasMeasuredInTheMean) {

@@ -1,0 +1,91 @@
+// What is put together from several arrays, for products and by itself: the groups of small programs and the microseconds that Google's
+// compiler for TPU v3 estimates for them.
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "simulator/chip/chip_model.h"
+#include "simulator/machines/tpu_v3_core.h"
+#include "tests/simulator/lowering/lowered_programs.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+double Microseconds(absl::string_view entry) {
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
+  ChipModel model(TpuV3Core());
+  double microseconds = 0;
+  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
+  return microseconds;
+}
+
+// `pieces` arguments of so many rows and columns, put together to y along `dimension`.
+std::string Joined(int pieces, int rows, int columns, int dimension, absl::string_view type) {
+  std::string text;
+  std::vector<std::string> names;
+  for (int i = 0; i < pieces; ++i) {
+    names.push_back(absl::StrCat("p", i));
+    absl::StrAppend(&text, " p", i, " = ", type, "[", rows, ",", columns, "] parameter(", i, ")");
+  }
+  return absl::StrCat(text, " y = ", type, "[", dimension == 0 ? pieces * rows : rows, ",", dimension == 1 ? pieces * columns : columns,
+                      "] concatenate(", absl::StrJoin(names, ", "), "), dimensions={", dimension, "}");
+}
+
+// As for the gradient of a weight: rows are contracted.
+double GradientOfJoined(int pieces, int features, absl::string_view type) {
+  return Microseconds(absl::StrCat(Joined(pieces, 2048, 3072 / pieces, 1, type), " x = ", type, "[2048,", features, "] parameter(", pieces,
+                                   ") ROOT d = ", type, "[", features, ",3072] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
+}
+
+TEST(ConcatenationRulesTest, EachArrayOfAProductsOperandIsReadFromWhereTheWholeBegins) {
+  EXPECT_NEAR(GradientOfJoined(2, 128, "f32"), 103.8, 2.1);
+  EXPECT_NEAR(GradientOfJoined(3, 128, "f32"), 135.4, 3.5);
+  EXPECT_NEAR(GradientOfJoined(4, 128, "f32"), 165.6, 3.4);
+  EXPECT_NEAR(GradientOfJoined(2, 128, "bf16"), 60.9, 3);
+  EXPECT_NEAR(GradientOfJoined(4, 128, "bf16"), 93.3, 5.5);
+  // Sums of all windows stay: with them once, not twice, whole rows pass.
+  EXPECT_NEAR(GradientOfJoined(3, 512, "f32"), 159.6, 3.5);
+  EXPECT_NEAR(GradientOfJoined(4, 512, "f32"), 193.2, 7.1);
+}
+
+TEST(ConcatenationRulesTest, WhatIsMadeForAProductsOperandBesideOtherArraysIsWritten) {
+  const auto program = [](absl::string_view type, int rows, int before, int columns, int results) {
+    return absl::StrCat(" a = ", type, "[", rows, ",", before, "] parameter(0) m = ", type, "[", rows, ",", columns, "] parameter(1) w = ", type, "[",
+                        before + columns, ",", results, "] parameter(2) zero = ", type, "[] constant(0) z = ", type, "[", rows, ",", columns,
+                        "] broadcast(zero), dimensions={} r = ", type, "[", rows, ",", columns, "] maximum(m, z) y = ", type, "[", rows, ",",
+                        before + columns, "] concatenate(a, r), dimensions={1} ROOT d = ", type, "[", rows, ",", results,
+                        "] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  };
+  ExpectSameValues(program("f32", 16, 128, 256, 24));
+  EXPECT_THAT(Groups(program("f32", 768, 1536, 6144, 1536)), ElementsAre("loop", "dot"));
+  EXPECT_NEAR(Microseconds(program("f32", 768, 1536, 6144, 1536)), 437.7, 14);
+  EXPECT_NEAR(Microseconds(program("bf16", 768, 1536, 6144, 1536)), 414.2, 5);
+}
+
+TEST(ConcatenationRulesTest, ManyArraysOfTwoBytesAreWrittenAsAllOfThem) {
+  const auto time = [](absl::string_view type) {
+    const std::string joined = Joined(6, 2048, 512, 1, type);
+    return Microseconds(absl::StrCat(joined.substr(0, joined.find(" y = ")), " ROOT", joined.substr(joined.find(" y = "))));
+  };
+  EXPECT_NEAR(time("bf16"), 128.2, 7);
+  EXPECT_NEAR(time("f32"), 126.6, 5);
+}
+
+TEST(ConcatenationRulesTest, AlongTheOutermostDimensionEachArrayIsReadFromWhereTheWholeBegins) {
+  const auto time = [](int first) {
+    return Microseconds(absl::StrCat(" a = f32[", first, ",512,256] parameter(0) b = f32[", 48 - first,
+                                     ",512,256] parameter(1) ROOT y = f32[48,512,256] concatenate(a, b), dimensions={0}"));
+  };
+  EXPECT_NEAR(time(6), 137.1, 2);
+  EXPECT_NEAR(time(24), 160.5, 3);
+  EXPECT_NEAR(time(42), 177.8, 10);
+}
+
+}  // namespace
+}  // namespace toroid
