@@ -151,11 +151,11 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     const double rows = images > sublanes ? RoundUp(images, sublanes) : std::max(images, least);
     work.m *= rows / std::max(1.0, images);
   }
-  // Positions of a kernel that is turned do not follow each other; those of what was exchanged with it for its gradient do.
+  // Positions of a kernel that is turned do not follow each other, but by strides; those of what was exchanged with it for its gradient do.
   const double tile = static_cast<double>(core.matrix().tile());
   int64_t stride = 1;
   for (const auto& d : convolution.attrs().window().dimensions()) stride = std::max<int64_t>(stride, d.stride());
-  if (!is_gradient && IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
+  if (!is_gradient && stride == 1 && IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
     work.k = positions * tile;
     return work;
   }

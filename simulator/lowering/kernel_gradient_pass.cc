@@ -28,15 +28,14 @@ bool Exchanged(const Instruction& op, xla::Window* window) {
     dilates |= apart > 1;
     positions *= turned;
     results *= result;
-    // Element k of x meets element `apart * k - place + padding_low` of g: counted from the end of both, that is a window.
+    // Element k of x meets element `apart * k - place + padding_low` of g: counted from the last place, that is a window.
     auto* now = window->add_dimensions();
     now->set_size(size);
     now->set_stride(1);
-    now->set_padding_low(reach - (turned - 1 - d.padding_low()));
+    now->set_padding_low(result - 1 - d.padding_low());
     now->set_padding_high(result - turned - now->padding_low() + reach);
     now->set_window_dilation(apart);
     now->set_base_dilation(1);
-    now->set_window_reversal(true);
     if (now->padding_low() < 0 || now->padding_high() < 0) return false;
   }
   return dilates && positions > results;
@@ -46,12 +45,8 @@ Instruction* Exchange(Instruction* op, const xla::Window& window) {
   Computation* computation = op->computation();
   const ConvolutionView view(*op);
   xla::HloInstructionProto* attrs;
-  Instruction* reverse = computation->Add(Opcode::kReverse, op->operand(1)->shape(), {op->operand(1)}, &attrs);
-  for (const int64_t d : view.kernel_spatial()) attrs->add_dimensions(d);
-  reverse->set_metadata(op->metadata());
-  reverse->set_cause(op->cause());
   const xla::ConvolutionDimensionNumbers before = op->attrs().convolution_dimension_numbers();
-  Instruction* now = computation->Add(Opcode::kConvolution, op->shape(), {reverse, op->operand(0)}, &attrs, op->name());
+  Instruction* now = computation->Add(Opcode::kConvolution, op->shape(), {op->operand(1), op->operand(0)}, &attrs, op->name());
   now->set_metadata(op->metadata());
   now->set_cause(op->cause());
   *attrs->mutable_window() = window;
@@ -70,7 +65,11 @@ Instruction* Exchange(Instruction* op, const xla::Window& window) {
   numbers->set_output_batch_dimension(before.output_feature_dimension());
   numbers->set_output_feature_dimension(before.output_batch_dimension());
   *numbers->mutable_output_spatial_dimensions() = before.output_spatial_dimensions();
-  return now;
+  Instruction* reverse = computation->Add(Opcode::kReverse, op->shape(), {now}, &attrs);
+  for (const int64_t d : view.output_spatial()) attrs->add_dimensions(d);
+  reverse->set_metadata(op->metadata());
+  reverse->set_cause(op->cause());
+  return reverse;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Gradients of transposed convolutions' kernels, so that no zeros are multiplied:
 //   convolution(x, g), x with zeros between its elements, g larger than the result
-//     => convolution(reverse(g), x), the elements of x, from its end, as far apart as they were
+//     => reverse(convolution(g, x)), the elements of x as far apart as they were
 // Example: x bf16[8,32,32,128], g bf16[8,64,64,64], lhs_dilate=2x2 to [4,4,128,64]: a window of 32x32 positions slides over g
 // instead of one of 64x64 over x with its zeros.
 #ifndef TOROID_SIMULATOR_LOWERING_KERNEL_GRADIENT_PASS_H_

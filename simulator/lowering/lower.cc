@@ -14,6 +14,7 @@
 #include "simulator/lowering/joined_dims_pass.h"
 #include "simulator/lowering/kernel_gradient_pass.h"
 #include "simulator/lowering/layout_pass.h"
+#include "simulator/lowering/moved_results_pass.h"
 #include "simulator/lowering/packed_predicates_pass.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/lowering/row_scatter_pass.h"
@@ -44,6 +45,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<SimplifyPass>(/*keeps_barriers=*/true, tiling)
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>(/*keeps_barriers=*/false, tiling)
+      .Add<MovedResultsPass>()
       .Add<PackedPredicatesPass>()
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)

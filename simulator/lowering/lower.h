@@ -6,6 +6,7 @@
 //   cumulative_sum       trees of windows
 //   row_scatter          scatters of one element for each row as choices
 //   simplify             what moves nothing goes
+//   moved_results        what is done to results of convolutions is done before they are moved
 //   packed_predicates    predicates of products that are needed later are bits of words
 //   bfloat16             what only products read is rounded where it is made
 //   merge_collectives    all-reduces that can run at once, as this compiler combines them

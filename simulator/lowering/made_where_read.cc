@@ -140,7 +140,7 @@ bool MadeWhereRead::IsRowOfTiles(const Instruction& op) const {
 bool MadeWhereRead::RepeatsInPlace(const Instruction& op) const {
   if (!RepeatsElements(op)) return false;
   return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-    return user->opcode() == Opcode::kReshape && !SameButUnitDims(op.shape(), user->shape()) && !IsReadByProducts(*user, IsMatrixOp);
+    return user->opcode() == Opcode::kReshape && !SameButUnitDims(op.shape(), user->shape()) && !IsReadByProducts(*user, IsDot);
   });
 }
 
@@ -259,6 +259,11 @@ const Instruction* MadeWhereRead::ReaderInOtherRows(const Instruction& op, const
   return is_other ? &user : nullptr;
 }
 
+bool MadeWhereRead::IsRoundedInPlace(const Instruction& op, const Instruction& user) const {
+  if (op.opcode() != Opcode::kConvert || made_[op.index()] || !JoinsTilesForProducts(user)) return false;
+  return PhysicalOrder(op.shape()) == PhysicalOrder(op.operand(0)->shape());
+}
+
 bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
   // Blocks of a cumulative sum: what was before is added, then rows are brought together again, for whoever reads them.
@@ -291,7 +296,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
-    if (Places(*user) && op->shape().rank() > 0 && !is_placed && (made_[i] || !JoinsTilesForDots(*user))) return true;
+    if (Places(*user) && op->shape().rank() > 0 && !is_placed && (made_[i] || !JoinsTilesForDots(*user)) && !IsRoundedInPlace(*op, *user)) return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;

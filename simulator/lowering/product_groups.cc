@@ -122,7 +122,9 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
     }
     if (is_root) break;
   }
-  if (narrow_size < best_size && distinct_users(best).size() > 1 && !made_.MustBeWritten(best)) {
+  // What was rounded is widened where it is read.
+  const bool widens = best->opcode() == Opcode::kConvert && members[narrow_size - 1] == best->operand(0);
+  if (narrow_size < best_size && (distinct_users(best).size() > 1 || widens) && !made_.MustBeWritten(best)) {
     best_size = narrow_size;
     best = members[narrow_size - 1];
   }

@@ -2,6 +2,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "simulator/chip/chip_model.h"
+#include "simulator/machines/tpu_v3_core.h"
 #include "tests/simulator/lowering/lowered_programs.h"
 
 namespace toroid {
@@ -70,6 +72,91 @@ TEST(ConvolutionRulesTest, AProductMakesImagesForAConvolution) {
     d = bf16[32,28,28,128] dot(x, v), lhs_contracting_dims={3}, rhs_contracting_dims={0}
     ROOT y = bf16[32,28,28,128] convolution(d, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f )"),
               ElementsAre("dot", "dot"));
+}
+
+TEST(ConvolutionRulesTest, ResultsAreWorkedOnBeforeTheyAreMoved) {
+  // Four features of a place become four places: one group with the convolution, then copies of bf16.
+  ExpectSameValues(R"( x = f32[2,4,5,3] parameter(0) w = f32[3,3,3,8] parameter(1) v = f32[3,3,2,3] parameter(2) zero = f32[] constant(0)
+    y = f32[2,4,5,8] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+    r = f32[2,4,5,2,2,2] reshape(y)
+    t = f32[2,4,2,5,2,2] transpose(r), dimensions={0,1,3,2,4,5}
+    s = f32[2,8,10,2] reshape(t)
+    z = f32[2,8,10,2] broadcast(zero), dimensions={}
+    m = f32[2,8,10,2] maximum(z, s)
+    ROOT o = f32[2,8,10,3] convolution(m, v), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f )");
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[4,48,48,64] parameter(0) w = f32[3,3,64,256] parameter(1)
+    zero = f32[] constant(0)
+    y = f32[4,48,48,256] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+    r = f32[4,48,48,2,2,64] reshape(y)
+    t = f32[4,48,2,48,2,64] transpose(r), dimensions={0,1,3,2,4,5}
+    z = f32[4,48,2,48,2,64] broadcast(zero), dimensions={}
+    ROOT m = f32[4,48,2,48,2,64] maximum(t, z) )"));
+  for (const auto& op : lowered->entry()->instructions()) EXPECT_NE(op->opcode(), Opcode::kMaximum);
+}
+
+TEST(ConvolutionRulesTest, WhatIsPooledForConvolutionsIsRoundedBefore) {
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[8,32,32,128] parameter(0) w = f32[3,3,128,128] parameter(1) low = f32[] constant(-inf)
+    y = f32[8,32,32,128] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+    p = f32[8,16,16,128] reduce-window(y, low), window={size=1x2x2x1 stride=1x2x2x1}, to_apply=max
+    ROOT z = f32[8,16,16,128] convolution(p, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f )"));
+  int between = 0;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() != Opcode::kFusion) continue;
+    EXPECT_EQ(op->shape().element_type(), xla::BF16);
+    ++between;
+  }
+  EXPECT_EQ(between, 2);
+}
+
+TEST(ConvolutionRulesTest, WhatIsRepeatedForConvolutionsIsWrittenRounded) {
+  // 13.3 and 26.3 us.
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[16,14,14,128] parameter(0) w = f32[3,3,128,128] parameter(1)
+    y = f32[16,14,14,128] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+    b = f32[16,14,2,14,128] broadcast(y), dimensions={0,1,3,4}
+    r = f32[16,28,14,128] reshape(b)
+    c = f32[16,28,14,2,128] broadcast(r), dimensions={0,1,2,4}
+    s = f32[16,28,28,128] reshape(c)
+    ROOT z = f32[16,28,28,128] convolution(s, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f )"));
+  ChipModel model(TpuV3Core());
+  std::vector<double> microseconds;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() != Opcode::kBroadcast) continue;
+    EXPECT_EQ(op->shape().element_type(), xla::BF16);
+    microseconds.push_back(static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6);
+  }
+  ASSERT_EQ(microseconds.size(), 2u);
+  EXPECT_NEAR(microseconds[0], 13.3, 1.5);
+  EXPECT_NEAR(microseconds[1], 26.3, 3);
+}
+
+TEST(ConvolutionRulesTest, AnArgumentThatLiesAsImagesIsRoundedByTheConvolutionThatTakesItBesideOthers) {
+  const auto program = [](int images) {
+    return absl::StrCat(" x = f32[", images, ",28,28,128] parameter(0) z = f32[", images, R"(,28,28,128] parameter(1) w = f32[3,3,128,128] parameter(2)
+      v = f32[3,3,256,128] parameter(3) y = f32[)", images, R"(,28,28,128] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+      c = f32[)", images, ",28,28,256] concatenate(y, z), dimensions={3} ROOT o = f32[", images,
+                        R"(,28,28,128] convolution(c, v), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f )");
+  };
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(16)));
+  for (const auto& op : lowered->entry()->instructions()) {
+    const bool rounds_argument = op->num_operands() == 1 && op->operand(0)->opcode() == Opcode::kParameter && op->operand(0)->parameter_number() == 1;
+    EXPECT_FALSE(rounds_argument);
+  }
+}
+
+TEST(ConvolutionRulesTest, TheGradientOfATransposedConvolutionsKernelIsReversedAtTheEnd) {
+  const char* program = R"( x = f32[2,5,5,3] parameter(0) g = f32[2,10,10,4] parameter(1)
+    ROOT k = f32[4,4,3,4] convolution(x, g), window={size=10x10 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=f01b_i01o->01bf )";
+  ExpectSameValues(program);
+  // The compiler reverses what is small: 66.5 and 3.0 us for 16 images of 56 x 56.
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[16,28,28,128] parameter(0) g = f32[16,56,56,64] parameter(1)
+    ROOT k = f32[4,4,128,64] convolution(x, g), window={size=56x56 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=f01b_i01o->01bf )"));
+  int reversed = 0;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() != Opcode::kReverse) continue;
+    EXPECT_EQ(op->shape().NumElements(), 4 * 4 * 128 * 64);
+    ++reversed;
+  }
+  EXPECT_EQ(reversed, 1);
 }
 
 }  // namespace
