@@ -21,6 +21,8 @@ constexpr size_t kMostValues = 16;
 // Levels are so far apart that as many groups find a place between two.
 constexpr size_t kMostRaised = 64;
 constexpr int kBetweenLevels = 1024;
+// Readers of an array that are looked at for one that has more in common.
+constexpr size_t kMostReaders = 64;
 // Values between a product and those that read it.
 constexpr size_t kMostRead = 256;
 
@@ -62,6 +64,15 @@ class Grouper {
     for (const int64_t d : dims) elements *= d;
     return shape.dims() == dims || (shape.NumElements() == elements && shape.dims().back() == dims.back());
   }
+  // Arrays of any size that both read.
+  int SharedArrays(int g, int other) const;
+  bool Reduces(int g) const {
+    return absl::c_any_of(values_[g], [&](int value) { return ReductionOf(At(value)) != nullptr; });
+  }
+  // A group that is made elementwise or reduces, by itself: not a product, nor what is written to its place.
+  bool CanMerge(int g) const;
+  // Whether `g`, elementwise, shares as many arrays with another elementwise group as with `reducing`, and can be made with it.
+  bool FitsElementwise(int g, int reducing);
   // All that the group makes is made by the other.
   void Move(int g, int into);
   // Two groups that make values of the same sizes and type, none of the other's.
@@ -71,6 +82,7 @@ class Grouper {
   // Whether two reductions, two elementwise values or one of each can be made in one pass: what they compute is of one type, whatever
   // they convert it to; of several arrays (the largest and its place) only with one of them, over the same dimensions.
   bool GoTogether(const Instruction* a, const Instruction* b) const {
+    const bool is_one_type = ComputedType(a) == ComputedType(b);
     if (ReductionOf(a) != nullptr) a = ReductionOf(a);
     if (ReductionOf(b) != nullptr) b = ReductionOf(b);
     if (!a->shape().IsArray() || !b->shape().IsArray()) {
@@ -78,10 +90,19 @@ class Grouper {
       const Opcode one = (a->shape().IsArray() ? a : b)->called(0)->root()->opcode();
       return one == Opcode::kMaximum || one == Opcode::kMinimum;
     }
-    return ComputedType(a) == ComputedType(b);
+    return is_one_type;
+  }
+  // A sum of what was rounded to the type to which it is rounded itself: as a sum of that type.
+  static bool SumsAsRounded(const Instruction& rounded, const Instruction& sum) {
+    return rounded.opcode() == Opcode::kConvert && sum.opcode() == Opcode::kReduce && sum.operand(0)->opcode() == Opcode::kConvert &&
+           sum.operand(0)->operand(0)->shape().element_type() == rounded.shape().element_type();
   }
   static PrimitiveType ComputedType(const Instruction* op) {
-    while (op->opcode() == Opcode::kConvert || op->opcode() == Opcode::kReshape) op = op->operand(0);
+    while (op->opcode() == Opcode::kConvert || op->opcode() == Opcode::kReshape) {
+      const Instruction* sum = op->operand(0);
+      if (SumsAsRounded(*op, *sum)) return op->shape().element_type();
+      op = sum;
+    }
     return op->shape().element_type();
   }
   // `op`, or what it rounds, if that is a reduction; null if not.
@@ -96,7 +117,7 @@ class Grouper {
   }
   // Of a product, or of what it takes behind it.
   bool IsOfProduct(int g) const;
-  // The lowest level of a group that reads what `g` writes.
+  // The lowest level of another group that reads what `g` writes.
   int LowestReader(int g, int except = -1) const;
   // The group that writes a value, or what it is another name of; -1 if none does.
   int MakerOf(int value) const;
@@ -147,6 +168,7 @@ class Grouper {
   std::vector<int> group_of_;
   std::vector<std::vector<int>> values_;
   std::vector<std::vector<int>> inputs_;  // Written values and arguments that a group reads.
+  std::vector<std::vector<int>> read_by_;  // By index: values that are made from it, before groups merge.
   std::vector<int> level_;
   std::vector<int> levels_;  // Of values, by index, before groups merge.
 };
@@ -239,6 +261,12 @@ void Grouper::MergeSlices() {
 
 void Grouper::Merge() {
   MergeSlices();
+  read_by_.assign(n_, {});
+  for (int g = 0; g < n_; ++g) {
+    for (const int input : inputs_[g]) {
+      if (read_by_[input].empty() || read_by_[input].back() != g) read_by_[input].push_back(g);
+    }
+  }
   // First those that have most to read in common; of these reductions, which leave nothing large behind.
   for (const bool reductions : {true, false}) {
     for (int shared = reductions ? kMostShared : 1; shared >= 0; --shared) MergeThatShare(shared, reductions);
@@ -257,6 +285,49 @@ int Grouper::Shared(int g, int other) const {
   return shared;
 }
 
+int Grouper::SharedArrays(int g, int other) const {
+  int shared = 0;
+  std::vector<int> seen;
+  for (const int input : inputs_[g]) {
+    const Shape& shape = At(input)->shape();
+    if (!shape.IsArray() || shape.NumElements() == 1 || absl::c_linear_search(seen, input)) continue;
+    seen.push_back(input);
+    shared += absl::c_linear_search(inputs_[other], input);
+  }
+  return shared;
+}
+
+bool Grouper::CanMerge(int g) const {
+  if (values_[g].empty()) return false;
+  if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) return false;
+  if (made_.owner[g] != nullptr && IsOfProduct(g)) return false;  // Products stay apart.
+  if (IsPlaced(At(g)) && ReductionOf(At(g)) == nullptr && !IsCutColumn(*At(g), tiling_)) return false;
+  const Shape* own = SpaceOf(g);
+  return own != nullptr && own->rank() > 0;
+}
+
+bool Grouper::FitsElementwise(int g, int reducing) {
+  const Shape* own = SpaceOf(g);
+  const int common = SharedArrays(g, reducing);
+  std::vector<int> seen;
+  for (const int input : inputs_[g]) {
+    if (!IsOfSize(input, own->dims()) || read_by_[input].size() > kMostReaders) continue;
+    for (const int value : read_by_[input]) {
+      const int other = group_of_[value];
+      if (other == g || other == reducing || absl::c_linear_search(seen, other)) continue;
+      seen.push_back(other);
+      if (!CanMerge(other) || Reduces(other) || !CanMeet(g, other) || SharedArrays(g, other) < common) continue;
+      const bool has_predicates = own->element_type() == xla::PRED || SpaceOf(other)->element_type() == xla::PRED;
+      if (has_predicates) continue;
+      const std::vector<int> before = level_;
+      const bool can_meet = ShareLevel(g, other);
+      level_ = before;
+      if (can_meet) return true;
+    }
+  }
+  return false;
+}
+
 void Grouper::MergeThatShare(int shared, bool reductions) {
   const auto counts = [&](int input, absl::Span<const int64_t> dims) {
     const Shape& shape = At(input)->shape();
@@ -265,13 +336,9 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
   // Groups by the arrays of their sizes that they read.
   std::vector<std::vector<int>> readers(n_);
   for (int g = 0; g < n_; ++g) {
-    if (values_[g].empty()) continue;
-    if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) continue;
-    if (made_.owner[g] != nullptr && IsOfProduct(g)) continue;  // Products stay apart.
+    if (!CanMerge(g)) continue;
     const bool is_reduction = ReductionOf(At(g)) != nullptr;
-    if (IsPlaced(At(g)) && !is_reduction && !IsCutColumn(*At(g), tiling_)) continue;
     const Shape* own = SpaceOf(g);
-    if (own == nullptr || own->rank() == 0) continue;
     if (reductions && !is_reduction) continue;
     int into = -1;
     for (const int input : inputs_[g]) {
@@ -299,7 +366,10 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
         if (both_made && (own->element_type() == xla::PRED || theirs->element_type() == xla::PRED)) continue;
         if (!GoTogether(At(g), At(other))) continue;
-        if (Shared(g, other) < shared || !ShareLevel(g, other)) continue;
+        if (Shared(g, other) < shared) continue;
+        // What is made elementwise goes with what it has most in common with.
+        if (Reduces(g) != Reduces(other) && (Reduces(g) ? FitsElementwise(other, g) : FitsElementwise(g, other))) continue;
+        if (!ShareLevel(g, other)) continue;
         into = other;
       }
     }
@@ -428,7 +498,7 @@ bool Grouper::ForReaders(int g, Visit visit) const {
 int Grouper::LowestReader(int g, int except) const {
   int lowest = std::numeric_limits<int>::max();
   const bool all = ForReaders(g, [&](int reader) {
-    if (reader != except) lowest = std::min(lowest, level_[reader]);
+    if (reader != except && reader != g) lowest = std::min(lowest, level_[reader]);
   });
   return all ? lowest : 0;
 }

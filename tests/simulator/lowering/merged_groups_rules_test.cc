@@ -1,0 +1,83 @@
+// Which groups are made as one: rules found on layers and optimizers, each on a small program.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/simulator/lowering/lowered_programs.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Sizes of the tuples that fusions of the entry make, in order; 1 for those that make one array.
+std::vector<size_t> ResultsOfFusions(absl::string_view entry) {
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
+  std::vector<size_t> results;
+  for (const auto& op : lowered->entry()->instructions()) {
+    if (op->opcode() != Opcode::kFusion) continue;
+    results.push_back(op->shape().IsTuple() ? op->shape().tuple_shapes().size() : 1);
+  }
+  return results;
+}
+
+TEST(MergedGroupsRulesTest, AnUpdateGoesWithAveragesOfWhichOneReadsTheOther) {
+  // It waits for a scalar made in the program, as its rate.
+  EXPECT_THAT(ResultsOfFusions(R"( p = f32[64,256] parameter(0) g = f32[64,256] parameter(1) m = f32[64,256] parameter(2) v = f32[64,256] parameter(3)
+    n = f32[] parameter(4)
+    r = f32[] sqrt(n) rate = f32[] add(r, n)
+    mean = f32[64,256] add(m, g)
+    d = f32[64,256] subtract(g, mean)
+    dd = f32[64,256] multiply(d, d)
+    variance = f32[64,256] add(v, dd)
+    root = f32[64,256] sqrt(variance)
+    q = f32[64,256] divide(mean, root)
+    by = f32[64,256] broadcast(rate), dimensions={}
+    step = f32[64,256] multiply(q, by)
+    new = f32[64,256] subtract(p, step)
+    ROOT t = (f32[64,256], f32[64,256], f32[64,256], f32[]) tuple(new, mean, variance, rate) )"),
+              ElementsAre(1, 3));
+}
+
+TEST(MergedGroupsRulesTest, ASumOfWhatWasRoundedThatIsRoundedAgainIsOneOfItsType) {
+  const auto fusions = [](absl::string_view product) {
+    return ResultsOfFusions(absl::StrCat(R"( x = bf16[64,256] parameter(0) y = bf16[64,256] parameter(1)
+      f0 = f32[] constant(0) b0 = bf16[] constant(0)
+      half = bf16[64,256] multiply(x, x)
+      most = bf16[64] reduce(half, b0), dimensions={1}, to_apply=bmax )",
+                                         product, R"(
+      sums = f32[64] reduce(wide, f0), dimensions={1}, to_apply=sum
+      total = bf16[64] convert(sums)
+      ROOT t = (bf16[64], bf16[64]) tuple(most, total) )"));
+  };
+  EXPECT_THAT(fusions("xy = bf16[64,256] multiply(x, y) wide = f32[64,256] convert(xy)"), ElementsAre(2));
+  EXPECT_THAT(fusions("x32 = f32[64,256] convert(x) wide = f32[64,256] multiply(x32, x32)"), ElementsAre(1, 1));
+}
+
+TEST(MergedGroupsRulesTest, WhatIsMadeElementwiseGoesWithWhatItHasMostInCommonWith) {
+  // A norm's result beside its gradient, which waits for a sum: with the gradient if that reads as much of what the result reads.
+  const auto fusions = [](absl::string_view shift) {
+    return ResultsOfFusions(absl::StrCat(R"( x = f32[64,256] parameter(0) g = f32[64,256] parameter(1) r = f32[64] parameter(2) s = f32[64] parameter(3)
+      zero = f32[] constant(0)
+      rows = f32[64,256] broadcast(r), dimensions={0}
+      shift = f32[64,256] broadcast(s), dimensions={0}
+      centred = f32[64,256] subtract(x, )", shift, R"()
+      y = f32[64,256] multiply(centred, rows)
+      again = f32[64,256] add(x, )", shift, R"()
+      gx = f32[64,256] multiply(g, again)
+      gr = f32[64,256] add(gx, rows)
+      total = f32[64] reduce(gr, zero), dimensions={1}, to_apply=sum
+      spread = f32[64,256] broadcast(total), dimensions={0}
+      scaled = f32[64,256] multiply(x, spread)
+      rest = f32[64,256] subtract(g, scaled)
+      dx = f32[64,256] multiply(rest, rows)
+      ROOT t = (f32[64,256], f32[64,256]) tuple(y, dx) )"));
+  };
+  EXPECT_THAT(fusions("rows"), ElementsAre(1, 2));
+  EXPECT_THAT(fusions("shift"), ElementsAre(2, 1));
+}
+
+}  // namespace
+}  // namespace toroid
