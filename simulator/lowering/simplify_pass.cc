@@ -20,6 +20,7 @@
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/padded_convolutions.h"
+#include "simulator/lowering/reduced_reshapes.h"
 
 namespace toroid {
 namespace {
@@ -490,6 +491,7 @@ Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
       root->operand(0)->opcode() != Opcode::kParameter || root->operand(1)->opcode() != Opcode::kParameter) {
     return nullptr;
   }
+  if (Instruction* sum = ReductionBeforeReshape(*reduce, computation_)) return sum;
   if (is_second_) {
     if (Instruction* one = ReduceOfReduce(reduce)) return one;
   }

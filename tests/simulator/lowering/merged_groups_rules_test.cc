@@ -56,6 +56,30 @@ TEST(MergedGroupsRulesTest, ASumOfWhatWasRoundedThatIsRoundedAgainIsOneOfItsType
   EXPECT_THAT(fusions("x32 = f32[64,256] convert(x) wide = f32[64,256] multiply(x32, x32)"), ElementsAre(1, 1));
 }
 
+TEST(MergedGroupsRulesTest, SumsOverWhatWasFlattenedAreSumsOverAllItsDimensions) {
+  // A dot product of matrices as vectors, and means over images.
+  constexpr char kVectors[] = R"( x = f32[32,96] parameter(0) y = f32[32,96] parameter(1)
+    a = f32[3072] reshape(x)
+    e = f32[32,96] add(x, y)
+    b = f32[3072] reshape(e)
+    ROOT d = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0} )";
+  constexpr char kImages[] = R"( x = f32[4,8,8,6] parameter(0)
+    zero = f32[] constant(0)
+    a = f32[4,384] reshape(x)
+    m = f32[4,384] multiply(a, a)
+    ROOT s = f32[4] reduce(m, zero), dimensions={1}, to_apply=sum )";
+  EXPECT_THAT(ResultsOfFusions(kVectors), ElementsAre(1));
+  EXPECT_THAT(Groups(kVectors), ElementsAre("reduce"));
+  EXPECT_THAT(ResultsOfFusions(kImages), ElementsAre(1));
+  ExpectSameValues(kVectors);
+  ExpectSameValues(kImages);
+  // Of groups of features some are left that no dimension of the image is.
+  ExpectSameValues(R"( x = f32[4,8,6] parameter(0)
+    zero = f32[] constant(0)
+    a = f32[4,8,2,3] reshape(x)
+    ROOT s = f32[4,2] reduce(a, zero), dimensions={1,3}, to_apply=sum )");
+}
+
 TEST(MergedGroupsRulesTest, WhatIsMadeElementwiseGoesWithWhatItHasMostInCommonWith) {
   // A norm's result beside its gradient, which waits for a sum: with the gradient if that reads as much of what the result reads.
   const auto fusions = [](absl::string_view shift) {
