@@ -97,6 +97,10 @@ class Finder {
   bool IsWorthWriting(const Instruction* op);
   // All who read the value are elementwise or reduce, and none waits for another.
   bool CanRunAsOne(const Instruction* value) const;
+  // One op of two different arrays in memory, of its sizes and type.
+  bool IsOfTwoArrays(const Instruction& op) const;
+  // Reductions and elementwise groups read the value itself, and one waits for another.
+  bool IsReducedAndReadAgain(const Instruction& op) const;
   // A sine whose readers do not run as one.
   bool IsSineForSeveral(const Instruction* op) const;
   // By index: written values on the longest way to each, itself included.
@@ -160,6 +164,7 @@ bool Finder::IsWorthWriting(const Instruction* op) {
   } else {
     inside_.ForLeaves(op, count);
   }
+  if (IsOfTwoArrays(*op) && IsReducedAndReadAgain(*op)) return true;
   if (arrays * readers <= arrays + 1 + readers) return false;
   // Results that nothing else waits for become one group.
   const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
@@ -183,6 +188,19 @@ bool Finder::CanRunAsOne(const Instruction* value) const {
     }
   }
   return true;
+}
+
+bool Finder::IsOfTwoArrays(const Instruction& op) const {
+  return op.num_operands() == 2 && op.operand(0) != op.operand(1) && absl::c_all_of(op.operands(), [&](const Instruction* operand) {
+           return values_.IsInMemory(*operand) && operand->shape().Compatible(op.shape());
+         });
+}
+
+bool Finder::IsReducedAndReadAgain(const Instruction& op) const {
+  const std::vector<int>& readers = readers_[op.index()];
+  const auto is_product = [&](int reader) { return IsMatrixOp(At(reader)->opcode()) || ends_product_[reader]; };
+  const bool is_reduced = absl::c_any_of(readers, [&](int reader) { return At(reader)->opcode() == Opcode::kReduce; });
+  return users_.users(op).size() > 1 && is_reduced && absl::c_none_of(readers, is_product) && !CanRunAsOne(&op);
 }
 
 bool Finder::IsSineForSeveral(const Instruction* op) const {

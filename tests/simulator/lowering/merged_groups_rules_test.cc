@@ -80,6 +80,21 @@ TEST(MergedGroupsRulesTest, SumsOverWhatWasFlattenedAreSumsOverAllItsDimensions)
     ROOT s = f32[4,2] reduce(a, zero), dimensions={1,3}, to_apply=sum )");
 }
 
+TEST(MergedGroupsRulesTest, OneOpOfTwoArraysIsWrittenWithItsFirstSum) {
+  // Normed by their sums; what takes two ops is made again.
+  const auto fusions = [](absl::string_view made) {
+    return ResultsOfFusions(absl::StrCat(R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
+      zero = f32[] constant(0)
+      xy = f32[64,256] add(x, y)
+      z = )", made, R"(
+      s = f32[64] reduce(z, zero), dimensions={1}, to_apply=sum
+      spread = f32[64,256] broadcast(s), dimensions={0}
+      ROOT d = f32[64,256] divide(z, spread) )"));
+  };
+  EXPECT_THAT(fusions("f32[64,256] add(x, y)"), ElementsAre(2, 1));
+  EXPECT_THAT(fusions("f32[64,256] tanh(xy)"), ElementsAre(1, 1));
+}
+
 TEST(MergedGroupsRulesTest, WhatIsMadeElementwiseGoesWithWhatItHasMostInCommonWith) {
   // A norm's result beside its gradient, which waits for a sum: with the gradient if that reads as much of what the result reads.
   const auto fusions = [](absl::string_view shift) {
