@@ -139,6 +139,10 @@ bool MadeWhereRead::IsRowOfTiles(const Instruction& op) const {
 
 bool MadeWhereRead::RepeatsInPlace(const Instruction& op) const {
   if (!RepeatsElements(op)) return false;
+  // Whole tiles are made where they are read, one of each element.
+  const Dims order = PhysicalOrder(op.shape());
+  const bool fills_tiles = !absl::c_linear_search(op.dimensions(), order[1]) && op.shape().dim(order[1]) % tiling_.sublanes == 0;
+  if (fills_tiles) return false;
   return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
     return user->opcode() == Opcode::kReshape && !SameButUnitDims(op.shape(), user->shape()) && !IsReadByProducts(*user, IsDot);
   });

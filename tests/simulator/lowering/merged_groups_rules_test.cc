@@ -95,6 +95,16 @@ TEST(MergedGroupsRulesTest, OneOpOfTwoArraysIsWrittenWithItsFirstSum) {
   EXPECT_THAT(fusions("f32[64,256] tanh(xy)"), ElementsAre(1, 1));
 }
 
+TEST(MergedGroupsRulesTest, WhatIsRepeatedInWholeTilesIsMadeWhereItIsRead) {
+  // A value for each group of 8 features, with the batch along lanes. The copy is one of the result.
+  EXPECT_EQ(Groups(R"( s = f32[256,32] parameter(0) w = f32[256] parameter(1)
+    b = f32[256,32,8] broadcast(s), dimensions={0,1}
+    r = f32[256,256] reshape(b)
+    ws = f32[256,256] broadcast(w), dimensions={1}
+    ROOT m = f32[256,256] multiply(r, ws) )").size(),
+            2u);
+}
+
 TEST(MergedGroupsRulesTest, WhatIsMadeElementwiseGoesWithWhatItHasMostInCommonWith) {
   // A norm's result beside its gradient, which waits for a sum: with the gradient if that reads as much of what the result reads.
   const auto fusions = [](absl::string_view shift) {
