@@ -8,6 +8,7 @@
 #include "simulator/chip/movement.h"
 #include "simulator/chip/op_slots.h"
 #include "simulator/chip/pieces.h"
+#include "simulator/chip/running_fold.h"
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
@@ -103,6 +104,7 @@ class Accountant {
   const CoreSpec& core_;
   const Tiling tiling_;
   GroupWork* work_;
+  bool folds_ = false;       // The root is a running fold.
   bool is_alone_ = false;    // No fusion: operands are other instructions.
   double turned_ = 0;        // Cycles of copies and transposes in which lanes or rows of tiles move.
   bool turns_ = false;       // A copy that rounds, in which lanes move: it passes registers tile by tile.
@@ -192,16 +194,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       const Shape& shape = op.operand(0)->shape();
       if (IsRunningFold(op)) {
         WorkOn(shape);
-        // Arguments come through reshapes at most.
-        const Instruction* from = op.operand(0);
-        while (from->opcode() == Opcode::kReshape || from->opcode() == Opcode::kTranspose || from->opcode() == Opcode::kBitcast) {
-          from = from->operand(0);
-        }
-        const bool is_made = IsElementwise(*from);
-        const DataMovementSpec& movement = core_.movement();
-        work_->movement_cycles += (movement.window_element_cycles() * WindowElements(op) +
-                                   (is_made ? 0 : movement.window_load_cycles())) *
-                                  Registers(shape);
+        work_->movement_cycles += RunningFoldCycles(op, core_);
         return;
       }
       if (op.shape().IsArray()) WorkOn(op.shape());
@@ -273,7 +266,8 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     default:
       break;
   }
-  const double moved = MovementCycles(op, core_);
+  // Vectors that a running fold takes are spread window by window.
+  const double moved = folds_ && opcode == Opcode::kBroadcast ? 0 : MovementCycles(op, core_);
   if (made_for & kForResults) {
     work_->movement_cycles += moved;
     if (opcode != Opcode::kBroadcast) turned_ += moved;
@@ -353,6 +347,7 @@ void Accountant::Finish() {
 void Accountant::Fusion(const Computation& inside) {
   const int n = inside.size();
   const Instruction* root = inside.root();
+  folds_ = root->opcode() == Opcode::kReduceWindow && root->num_operands() > 0 && IsRunningFold(*root);
   std::vector<uint64_t> made_for(n, 0);
   std::vector<int> product_of(n, -1);
   std::vector<const Instruction*> matrix_ops;  // By number of the product.
