@@ -89,7 +89,8 @@ double RunningFoldCycles(const Instruction& reduce_window, const CoreSpec& core)
   }
   const auto windows = static_cast<double>(CeilOfRatio(lanes, beside)) * passes;
   const double stored = registers / windows * tiling.sublanes * tiling.lanes * kBytesOfElement / WriteRate(core);
-  return windows * (movement.transpose_window_cycles() + folded * movement.window_row_cycles() * (1 + spread)) + additions + stored;
+  const double passed = 2 * core.vector().access_cycles() * registers;
+  return windows * movement.transpose_window_cycles() + std::max(additions, windows * folded * movement.window_row_cycles() * (1 + spread)) + passed + stored;
 }
 
 }  // namespace toroid
