@@ -26,7 +26,7 @@ core {
     bytes_per_second: 4e11 stream_efficiency: 0.9 on_chip_bytes: 16777216 window_budget_bytes: 8388608
     window_bytes: 4194304 single_window_bytes: 1048576
   }
-  movement { transpose_window_tiles: 768 }
+  movement { transpose_window_tiles: 768 running_window_tiles: 3700 }
 }
 network { link_bytes_per_second: 1e9 injection_bytes_per_second: 2e9 }
 slices { name: "one" chips: [1] }
