@@ -5,6 +5,7 @@
 
 #include "hlo/analysis/work.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/movement.h"
 #include "simulator/chip/op_slots.h"
 #include "simulator/chip/pieces.h"
@@ -99,12 +100,17 @@ class Accountant {
     register_space_ = std::max(register_space_, tiles * RegisterElements());
     registers_ = std::max(registers_, tiles);
   }
+  // Elements of the largest result that stay on the chip until all is worked on: sums do if there is room for all of them.
+  double KeptOnChip() const {
+    return !sums_ || 4 * widest_result_ <= static_cast<double>(core_.memory().window_budget_bytes()) ? widest_result_ : 0;
+  }
   void Finish();
 
   const CoreSpec& core_;
   const Tiling tiling_;
   GroupWork* work_;
   bool folds_ = false;       // The root is a running fold.
+  bool sums_ = false;        // A reduction for the results.
   bool is_alone_ = false;    // No fusion: operands are other instructions.
   double turned_ = 0;        // Cycles of copies and transposes in which lanes or rows of tiles move.
   bool turns_ = false;       // A copy that rounds, in which lanes move: it passes registers tile by tile.
@@ -186,6 +192,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kReduce: {
       if (op.num_operands() == 0) return;
       WorkOn(op.operand(0)->shape());
+      sums_ |= (made_for & kForResults) != 0;
       AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.operand(0)->shape()), made_for);
       return;
     }
@@ -341,7 +348,7 @@ void Accountant::Finish() {
     space_ = register_space_;
     widest_result_ = widest_whole_;
   }
-  if (widest_result_ < space_ && !turns_) work_->spill_bytes = 4 * (space_ - widest_result_);
+  if (widest_result_ < space_ && !turns_) work_->spill_bytes = 4 * (space_ - KeptOnChip());
 }
 
 void Accountant::Fusion(const Computation& inside) {
@@ -368,6 +375,7 @@ void Accountant::Fusion(const Computation& inside) {
   std::vector<bool> is_read(n, false);
   // Of slices, pads and concatenations: another op takes them, or the results are made of them.
   std::vector<bool> is_taken(n, false);
+  const std::vector<bool> is_spread = OnlySpread(inside);
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
     if (op->opcode() == Opcode::kTuple) continue;
@@ -423,7 +431,9 @@ void Accountant::Fusion(const Computation& inside) {
     if (op->opcode() == Opcode::kParameter) {
       const double all = Bytes(op->shape());
       if (op->shape().IsArray() && op->shape().rank() > 0 && made_for[i] != 0) {
-        AddRead(picked[i] + (is_read[i] ? all : 0), made_for[i]);
+        // What is but spread over other dimensions stays where it is; compilers count no bytes for it.
+        const bool is_free = is_spread[i] && work_->products.empty() && SizedDims(op->shape()).size() > 1;
+        AddRead(picked[i] + (is_read[i] && !is_free ? all : 0), made_for[i]);
       }
     } else if (op->opcode() != Opcode::kTuple && product_of[i] < 0) {
       AddOp(*op, made_for[i]);

@@ -94,6 +94,20 @@ double BytesBesideOperands(const Instruction& op, const CoreSpec& core) {
   return more;
 }
 
+std::vector<bool> OnlySpread(const Computation& inside) {
+  std::vector<bool> spread(inside.size(), true), read(inside.size(), false);
+  for (int i = inside.size() - 1; i >= 0; --i) {
+    const Instruction* op = inside.instruction(i);
+    const bool renames = op->opcode() == Opcode::kReshape || op->opcode() == Opcode::kConvert || op->opcode() == Opcode::kTranspose;
+    const bool passes = op->opcode() == Opcode::kBroadcast || (renames && read[i] && spread[i]);
+    for (const Instruction* operand : op->operands()) {
+      read[operand->index()] = true;
+      if (!passes || (!renames && operand->shape().NumElements() == op->shape().NumElements())) spread[operand->index()] = false;
+    }
+  }
+  return spread;
+}
+
 JoinedOperand JoinedOperandOf(const Instruction& dot, int side, const Tiling& tiling) {
   JoinedOperand result;
   const Instruction* joined = dot.operand(side);

@@ -9,7 +9,9 @@
 #ifndef TOROID_SIMULATOR_CHIP_PIECES_H_
 #define TOROID_SIMULATOR_CHIP_PIECES_H_
 
-#include "hlo/ir/instruction.h"
+#include <vector>
+
+#include "hlo/ir/module.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/machines/core.pb.h"
@@ -33,6 +35,9 @@ double BytesOfPiece(const Piece& piece, const Shape& whole, const CoreSpec& core
 double BytesOfSlice(const Instruction& slice, const CoreSpec& core);
 // Of a pad or concatenation, what is read of its operands beside their own bytes.
 double BytesBesideOperands(const Instruction& op, const CoreSpec& core);
+
+// By index: values that are read to be spread over more dimensions, and for nothing else.
+std::vector<bool> OnlySpread(const Computation& inside);
 
 // Of a product's operand `side` that is put together from arrays in the product's group; bytes 0 for others.
 JoinedOperand JoinedOperandOf(const Instruction& dot, int side, const Tiling& tiling);

@@ -22,15 +22,36 @@ std::string Tokens(int batch, int tokens, int features, bool both) {
                       " reshape(a) d = ", layer, " reshape(b) ROOT r = ", layer, " multiply(c, d)");
 }
 
+double Microseconds(absl::string_view entry) {
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
+  ChipModel model(TpuV3Core());
+  double microseconds = 0;
+  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) / 1e6;
+  return microseconds;
+}
+
 TEST(PiecesRulesTest, SeveralLayersOfAnArgumentAreCutFromACopyInWhichTheyAreOutermost) {
   EXPECT_THAT(Groups(Tokens(64, 128, 256, true)), ElementsAre("copy", "loop"));
   ExpectSameValues(Tokens(4, 8, 16, true));
   // 42.0 us, as the compiler has it.
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(Tokens(64, 128, 256, true)));
-  ChipModel model(TpuV3Core());
-  double microseconds = 0;
-  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) / 1e6;
-  EXPECT_NEAR(microseconds, 42.0, 1.5);
+  EXPECT_NEAR(Microseconds(Tokens(64, 128, 256, true)), 42.0, 1.5);
+}
+
+TEST(PiecesRulesTest, WhatIsButSpreadOverABatchIsReadAtNoCost) {
+  // Positions added to tokens.
+  EXPECT_NEAR(Microseconds(R"( x = f32[2,512,1024] parameter(0) p = f32[512,1024] parameter(1)
+    b = f32[2,512,1024] broadcast(p), dimensions={1,2}
+    ROOT s = f32[2,512,1024] add(x, b) )"),
+              21.65, 0.5);
+}
+
+TEST(PiecesRulesTest, SumsStayOnTheChipIfThereIsRoomForAllOfThem) {
+  const auto sum = [](int rows) {
+    return Microseconds(absl::StrCat(" x = f32[2,", rows, ",1024] parameter(0) zero = f32[] constant(0) ROOT s = f32[", rows,
+                                     ",1024] reduce(x, zero), dimensions={0}, to_apply=sum"));
+  };
+  EXPECT_NEAR(sum(3072), 129.63, 1);
+  EXPECT_NEAR(sum(4096), 217.06, 3);
 }
 
 TEST(PiecesRulesTest, OneRowOfTheTilesOfAnArgumentIsBroughtIntoTilesOfItsOwn) {
