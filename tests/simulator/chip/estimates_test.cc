@@ -108,7 +108,7 @@ TEST(EstimatesTest, TheLatestProgramsAreWithinSixPercentInTheMedianAndEighteenIn
   EXPECT_LE(Summarize(programs).worst, 0.97);
 }
 
-// Nothing was mended on these: what to expect of a program that nobody has looked at.
+// When nobody had looked at them: 6.1 % in the median, 31 % in the 90th percentile.
 TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirtyTwoInTheNinetiethPercentile) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
                        OneCoreEstimates(std::string(kFolder) + "/outside", false, TpuV3Core()));
@@ -116,6 +116,16 @@ TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirty
   EXPECT_LE(Summarize(programs).median, 0.062);
   EXPECT_LE(Summarize(programs).ninetieth, 0.317);
   EXPECT_LE(Summarize(programs).worst, 0.81);
+}
+
+// Nothing was mended on these: what to expect of a program that nobody has looked at.
+TEST(EstimatesTest, ProgramsAfterLibrariesAreWithinFivePercentInTheMedianAndTwentyInTheNinetiethPercentile) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(std::string(kFolder) + "/libraries", false, TpuV3Core()));
+  EXPECT_EQ(programs.size(), 109);
+  EXPECT_LE(Summarize(programs).median, 0.049);
+  EXPECT_LE(Summarize(programs).ninetieth, 0.166);
+  EXPECT_LE(Summarize(programs).worst, 1.23);
 }
 
 TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
@@ -138,8 +148,8 @@ TEST(EstimatesTest, MoeLayersAreWithinThreePercentTrainingStepsWithinFiveAndThei
       EXPECT_LE(std::abs(e.Error()), is_pair ? 0.029 : 0.045);
       EXPECT_GT(e.compiler_temporary, 0);
       EXPECT_LE(std::abs(e.TemporaryError()), 0.09);
-    } else if (is_pair && e.group_class != "copy" && e.group_class != "cumsum") {
-      EXPECT_LE(std::abs(e.Error()), 0.10);
+    } else if (is_pair && e.group_class != "copy") {
+      EXPECT_LE(std::abs(e.Error()), 0.04);
     } else if (e.group_class == "dot") {
       EXPECT_LE(std::abs(e.Error()), 0.10);
     }
