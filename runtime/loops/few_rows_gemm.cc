@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3"]
+// BUILD: copts = ["-O3", "--param=avoid-fma-max-bits=0"]
 #include "runtime/loops/few_rows_gemm.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3"]
+// BUILD: copts = ["-O3", "--param=avoid-fma-max-bits=0"]
 #include "runtime/loops/gemm.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
 // What the matrix products share: vectors of the machine, the order of summation, where sums go.
+//
+// Equal rows give equal bits only if each kernel rounds alike. On some processors (Zen) g++ leaves multiplications and additions of
+// long sums apart, in one kernel and not in another; --param=avoid-fma-max-bits=0, in the files of the kernels, has them fused in all.
 #ifndef TOROID_RUNTIME_LOOPS_GEMM_TILES_H_
 #define TOROID_RUNTIME_LOOPS_GEMM_TILES_H_
 
