@@ -59,6 +59,19 @@ absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_vie
   return time.microseconds + core.launch_seconds() * 1e6;
 }
 
+// Google's compiler says what groups and single ops take, but not these.
+bool HasEstimate(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kGather:
+    case Opcode::kScatter:
+    case Opcode::kSort:
+    case Opcode::kReshape:
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core) {
@@ -75,6 +88,10 @@ absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec&
     const double microseconds = static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
     if (microseconds == 0) continue;
     time.microseconds += microseconds;
+    if (!HasEstimate(*op)) {
+      time.without_estimate += microseconds;
+      continue;
+    }
     by_class[std::string(GroupClassOf(*op))] += microseconds;
   }
   time.by_class.assign(by_class.begin(), by_class.end());
@@ -101,18 +118,23 @@ absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& fo
   return estimates;
 }
 
-absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder, const CoreSpec& core) {
+absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder, PartitionedBy partitioner,
+                                                       const CoreSpec& core) {
+  const bool is_xla = partitioner == PartitionedBy::kXla;
   ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 3));
   ASSIGN_OR_RETURN(const auto memory, ReadTable(folder + "/memory.tsv", 2));
   std::vector<ChipEstimate> estimates;
   for (size_t first = 0; first < rows.size();) {
     const std::string& name = rows[first][0];
-    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(FileOf(folder, name)));
-    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
-    ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*partitioned.module, core));
+    ASSIGN_OR_RETURN(HloFile file, ReadHloFile(FileOf(is_xla ? folder + "/partitioned_by_xla" : folder, name)));
+    if (!is_xla) {
+      ASSIGN_OR_RETURN(Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
+      file.module = std::move(partitioned.module);
+    }
+    ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
     ChipEstimate all;
     all.name = name;
-    all.model_us = time.microseconds;
+    all.model_us = time.microseconds - time.without_estimate;
     all.model_temporary = time.temporary_bytes;
     for (const std::vector<std::string>& row : memory) {
       if (row[0] != name) continue;

@@ -35,6 +35,7 @@ struct ChipEstimate {
 // The sum over the groups of the entry, and by class (op_class.h).
 struct ProgramTime {
   double microseconds = 0;
+  double without_estimate = 0;  // Of these, of groups to which the compiler gives none.
   double temporary_bytes = 0;
   std::vector<std::pair<std::string, double>> by_class;  // Sorted.
 };
@@ -45,8 +46,16 @@ absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec&
 absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
                                                            const CoreSpec& core);
 
-// MoE layers and training steps, partitioned first: a row for the sum of each, and one for each class.
-absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder, const CoreSpec& core);
+// Whose program of one device is looked at.
+enum class PartitionedBy {
+  kXla,     // What Google's compiler's partitioner left, dumped by it: the very program whose estimates these are.
+  kToroid,  // Another one, for the same module.
+};
+
+// MoE layers and training steps: a row for the sum of each, and one for each class. Gathers, scatters, sorts and reshapes by
+// themselves, to which the compiler gives no estimate, are left out.
+absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder, PartitionedBy partitioner,
+                                                       const CoreSpec& core);
 
 struct ErrorSummary {
   int count = 0;

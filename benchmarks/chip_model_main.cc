@@ -167,10 +167,12 @@ absl::Status Run() {
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", PartitionedBy::kXla, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> own_moe, MoeEstimates(folder + "/moe", PartitionedBy::kToroid, core));
   PrintRows("One-core programs (* calibrates)", programs);
   for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.title), set.programs);
-  PrintRows("\nMoE layers and training steps", moe);
+  PrintRows("\nMoE layers and training steps as XLA partitions them", moe);
+  PrintRows("\nThe same as Toroid partitions them, beside those estimates", own_moe);
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
   std::printf("\n");
@@ -182,7 +184,8 @@ absl::Status Run() {
     if (i < 4) others.insert(others.end(), sets[i].programs.begin(), sets[i].programs.end());
   }
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");
-  PrintMemory("MoE layers and training steps", moe, true);
+  PrintMemory("MoE layers and training steps, XLA's", moe, true);
+  PrintMemory("MoE layers and training steps, Toroid's", own_moe, true);
   PrintMemory("one core", programs, true);
   PrintMemory("held out and made later", others, true);
   ASSIGN_OR_RETURN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core(Rates::kMeasured)));

@@ -98,6 +98,17 @@ absl::Status CheckPartitioningIsRecorded(const Module& module) {
       "before_optimizations in its name");
 }
 
+bool IsProgramOfOneDevice(const Module& module) {
+  const DeviceOps ops = FindDeviceOps(module);
+  if (!ops.collectives || ops.boundaries) return false;
+  for (const auto& computation : module.computations()) {
+    for (const auto& op : computation->instructions()) {
+      if (op->sharding() != nullptr) return false;
+    }
+  }
+  return true;
+}
+
 bool HasManualRegions(const Module& module) {
   const DeviceOps ops = FindDeviceOps(module);
   return ops.collectives || ops.boundaries;

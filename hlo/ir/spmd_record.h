@@ -40,6 +40,10 @@ bool LooksPartitioned(const Module& module);
 // Errors: kInvalidArgument, with what to do, for such a module.
 absl::Status CheckPartitioningIsRecorded(const Module& module);
 
+// The program of one device as XLA prints it after partitioning by Shardy, and as one with collectives written by hand may be:
+// collectives, no sharding on any op, no manual regions. Nothing is left to partition.
+bool IsProgramOfOneDevice(const Module& module);
+
 // Manual regions of either dialect, or collectives written by hand: the program itself names devices, and
 // runs on no others.
 bool HasManualRegions(const Module& module);

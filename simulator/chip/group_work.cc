@@ -201,7 +201,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       const Shape& shape = op.operand(0)->shape();
       if (IsRunningFold(op)) {
         WorkOn(shape);
-        work_->movement_cycles += RunningFoldCycles(op, core_);
+        work_->movement_cycles += RunningFoldCycles(op, is_alone_, core_);
         return;
       }
       if (op.shape().IsArray()) WorkOn(op.shape());

@@ -76,7 +76,7 @@ class Run {
 
  private:
   absl::StatusOr<const Module*> Program() {
-    if (IsPartitioned(module_) || LooksPartitioned(module_)) {
+    if (IsPartitioned(module_) || LooksPartitioned(module_) || IsProgramOfOneDevice(module_)) {
       if (!command_.request.shardings.empty()) {
         return absl::InvalidArgumentError(
             "is partitioned already; --shard needs the module before partitioning, in a dump of XLA the file with "

@@ -298,8 +298,10 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
     return;
   }
   Dims order = RowMajorOrder(op->shape());
-  // A cumulative sum goes back into the order in which its input is made best.
-  if (const Instruction* input = InputOfRunningFold(from); input != nullptr && input->shape().dims() == op->shape().dims()) {
+  // A cumulative sum goes back into the order in which its input is made best, or into the caller's.
+  const bool is_returned = absl::c_all_of(state_.users.users(*op), [&](const Instruction* user) { return user == computation_->root(); });
+  if (const Instruction* input = is_returned ? nullptr : InputOfRunningFold(from);
+      input != nullptr && input->shape().dims() == op->shape().dims()) {
     order = state_.IsFlexible(input) ? NaturalOrder(input, order, tiling_) : OrderOf(input);
   }
   const auto through = [&](const Dims& of_result) {
@@ -423,6 +425,12 @@ void LayoutAssigner::Assign(Instruction* op) {
         order = LeastPaddingOrder(others, tiling_);
       }
       order.erase(std::find(order.begin(), order.end(), d));
+      // Rows that fill registers, if there are such.
+      const auto fills = [&](int64_t row) { return op->shape().dim(row) >= tiling_.sublanes; };
+      if (order.size() > 1 && !fills(order[1])) {
+        const auto whole = std::find_if(order.begin() + 1, order.end(), fills);
+        if (whole != order.end()) std::rotate(order.begin() + 1, whole, whole + 1);
+      }
       order.push_back(d);
       if (is_minor) Need(op, 0, order);
       break;

@@ -9,6 +9,7 @@
 #include "simulator/chip/movement.h"
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/spread_vectors.h"
 
 namespace toroid {
 namespace {
@@ -268,6 +269,14 @@ bool MadeWhereRead::IsRoundedInPlace(const Instruction& op, const Instruction& u
   return PhysicalOrder(op.shape()) == PhysicalOrder(op.operand(0)->shape());
 }
 
+bool MadeWhereRead::IsFolded(const Instruction& op) const {
+  if (!made_[op.index()] || op.shape().rank() == 0) return false;
+  const auto folds = [](const Instruction* user) { return user->opcode() == Opcode::kReduceWindow && IsRunningFold(*user); };
+  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
+    return folds(user) || (KeepsElements(*user) && absl::c_any_of(users_.users(*user), folds));
+  });
+}
+
 bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
   // Blocks of a cumulative sum: what was before is added, then rows are brought together again, for whoever reads them.
@@ -283,6 +292,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     });
     if (pieces > 1) return true;
   }
+  if (IsFolded(*op) && !VectorsSpreadAlong(*op, 0).has_value()) return true;
   if (IsCutForSome(*op) || IsRowOfTiles(*op)) return true;
   // Quantized for products: a quarter of the bytes passes them again and again.
   if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) && op->shape().rank() > 0 &&

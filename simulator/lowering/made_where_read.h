@@ -59,6 +59,8 @@ class MadeWhereRead {
   bool JoinsTiles(const Instruction& op) const;
   // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
   bool MovesTilesForDots(const Instruction& op, int64_t lanes) const;
+  // Arithmetic that a cumulative sum reads.
+  bool IsFolded(const Instruction& op) const;
   // What lies as images is rounded by the convolution that takes it beside others.
   bool IsRoundedInPlace(const Instruction& op, const Instruction& user) const;
   void FindArithmetic();

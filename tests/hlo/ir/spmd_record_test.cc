@@ -57,6 +57,18 @@ TEST(SpmdRecordTest, TextOfAProgramOfOnePartitionIsKnown) {
       two, cut, "f32[2] custom-call(p), custom_call_target=\"SPMDFullToShardShape\", sharding={manual}"));
 }
 
+TEST(SpmdRecordTest, AProgramWithCollectivesAndNoShardingsIsOneDevices) {
+  const auto is_one = [](const std::string& sharding, const std::string& root) {
+    return IsProgramOfOneDevice(
+        *Parse("HloModule m, num_partitions=2\nENTRY e { p = f32[4] parameter(0)" + sharding + " ROOT r = " + root + " }"));
+  };
+  const std::string gather = "f32[8] all-gather(p), dimensions={0}, replica_groups={{0,1}}";
+  EXPECT_TRUE(is_one("", gather));
+  EXPECT_FALSE(is_one(", sharding={devices=[2]<=[2]}", gather));
+  EXPECT_FALSE(is_one("", "f32[4] negate(p)"));
+  EXPECT_FALSE(is_one("", "f32[2] custom-call(p), custom_call_target=\"xla.sdy.GlobalToLocalShape\""));
+}
+
 TEST(SpmdRecordTest, ManualRegionsAndCollectivesNameDevices) {
   EXPECT_FALSE(HasManualRegions(*Parse("HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }")));
   EXPECT_TRUE(
