@@ -10,6 +10,7 @@
 #include "simulator/chip/op_slots.h"
 #include "simulator/chip/pieces.h"
 #include "simulator/chip/running_fold.h"
+#include "simulator/chip/written_in_place.h"
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/tiling.h"
@@ -154,16 +155,15 @@ void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
   }
 }
 
-// Once, however many need it; but windows of both operands of a product follow each other at their own pace.
+// Once for the results, however many need it, and once for each operand of a product, whose windows follow each other at a pace of
+// their own.
 void Accountant::AddRead(double bytes, uint64_t made_for) {
   for (int p = 0; p < static_cast<int>(work_->products.size()); ++p) {
     MatrixWork& product = work_->products[p];
-    const bool lhs = made_for & ForOperand(p, 0), rhs = made_for & ForOperand(p, 1);
-    if (lhs) product.lhs_bytes += bytes;
-    if (rhs) product.rhs_bytes += bytes;
-    if (lhs || rhs) return;
+    if (made_for & ForOperand(p, 0)) product.lhs_bytes += bytes;
+    if (made_for & ForOperand(p, 1)) product.rhs_bytes += bytes;
   }
-  work_->bytes += bytes;
+  if (made_for & kForResults) work_->bytes += bytes;
 }
 
 void Accountant::AddResult(const Instruction& result) {
@@ -466,44 +466,6 @@ void Accountant::Fusion(const Computation& inside) {
   }
   work_->single = arithmetic <= 1 && root->opcode() != Opcode::kTuple;
   Finish();
-}
-
-// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes, and nothing else: it writes them to their
-// places.
-bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling) {
-  if (op.opcode() != Opcode::kConcatenate || op.num_operands() != 2) return false;
-  const Instruction* group = op.operand(0)->num_operands() == 1 ? op.operand(0)->operand(0) : nullptr;
-  if (group == nullptr || group->opcode() != Opcode::kFusion || op.operand(1)->num_operands() != 1 || op.operand(1)->operand(0) != group) return false;
-  if (group->shape().IsTuple() && group->shape().tuple_shapes().size() > 2) return false;
-  const int64_t d = op.dimension(), half = op.operand(0)->shape().dim(d);
-  const Dims order = PhysicalOrder(op.shape());
-  const int64_t tile = order.empty() || order[0] == d ? tiling.lanes : order.size() > 1 && order[1] == d ? tiling.sublanes : 1;
-  if (op.operand(1)->shape().dim(d) != half || half % tile != 0) return false;
-  const Computation& inside = *group->called(0);
-  for (const Instruction* parameter : inside.parameters()) {
-    if (parameter->shape().dims() != op.shape().dims() || parameter->shape().element_type() != op.shape().element_type()) continue;
-    bool first = false, second = false, other = false;
-    for (const auto& user : inside.instructions()) {
-      for (const Instruction* operand : user->operands()) {
-        if (operand != parameter) continue;
-        const bool cuts = user->opcode() == Opcode::kSlice && user->shape().dims() == op.operand(0)->shape().dims();
-        const int64_t start = cuts ? SliceView(*user)[static_cast<int>(d)].start : -1;
-        first |= start == 0;
-        second |= start == half;
-        other |= start != 0 && start != half;
-      }
-    }
-    if (first && second && !other) return true;
-  }
-  return false;
-}
-
-// What was spread to whole tiles has been written where they go.
-bool JoinsSpreadTiles(const Instruction& op, const Tiling& tiling) {
-  if (op.opcode() != Opcode::kReshape || op.operand(0)->opcode() != Opcode::kBroadcast) return false;
-  const Shape &from = op.operand(0)->shape(), &to = op.shape();
-  const Dims before = PhysicalOrder(from), after = PhysicalOrder(to);
-  return !before.empty() && !after.empty() && from.dim(before[0]) % tiling.lanes == 0 && to.dim(after[0]) % tiling.lanes == 0;
 }
 
 void Accountant::Single(const Instruction& op) {

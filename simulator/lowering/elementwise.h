@@ -1,4 +1,4 @@
-// Which instructions make each element of their result from the same elements of their operands.
+// Which instructions make each element of their result from the same elements of their operands, and which have one value for all.
 #ifndef TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_
 #define TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_
 
@@ -10,6 +10,11 @@ namespace toroid {
 inline bool IsElementwise(const Instruction& op) {
   return IsElementwise(op.opcode()) ||
          (op.opcode() == Opcode::kBitcastConvert && op.shape().dims() == op.operand(0)->shape().dims());
+}
+
+// A scalar, or one that is spread over an array.
+inline bool IsEverywhereTheSame(const Instruction& value) {
+  return value.shape().rank() == 0 || (value.opcode() == Opcode::kBroadcast && value.operand(0)->shape().rank() == 0);
 }
 
 }  // namespace toroid

@@ -73,8 +73,7 @@ bool LayoutCopies::IsChainOfArgument(const Instruction& value) const {
     if (op->index() >= n_ || !IsElementwise(*op) || state_.users.users(*op).size() != 1) return false;
     const Instruction* from = nullptr;
     for (const Instruction* operand : op->operands()) {
-      if (operand->shape().rank() == 0 || operand == from) continue;
-      if (operand->opcode() == Opcode::kBroadcast && operand->operand(0)->shape().rank() == 0) continue;
+      if (IsEverywhereTheSame(*operand) || operand == from) continue;
       if (from != nullptr || state_.IsFlexible(operand)) return false;
       from = operand;
     }

@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>(/*keeps_barriers=*/false, tiling)
       .Add<MovedResultsPass>()
-      .Add<PackedPredicatesPass>()
+      .Add<PackedPredicatesPass>(core.matrix().tile())
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)

@@ -18,10 +18,6 @@ constexpr int kMostSteps = 16;
 
 bool IsMove(const Instruction& op) { return op.opcode() == Opcode::kReshape || op.opcode() == Opcode::kTranspose; }
 
-bool IsSplat(const Instruction& op) {
-  return op.shape().rank() == 0 || (op.opcode() == Opcode::kBroadcast && op.operand(0)->shape().rank() == 0);
-}
-
 // It is the results of a convolution, moved and worked on; each step is read by the next one alone.
 bool IsOfConvolution(const Instruction& value, const UserMap& users) {
   const Instruction* from = &value;
@@ -29,7 +25,7 @@ bool IsOfConvolution(const Instruction& value, const UserMap& users) {
     if (from->opcode() == Opcode::kConvolution) return true;
     if (from->num_operands() == 0 || (!IsElementwise(*from) && !IsMove(*from))) return false;
     const Instruction* first = from->operand(0);
-    from = IsSplat(*first) && from->num_operands() > 1 ? from->operand(1) : first;
+    from = IsEverywhereTheSame(*first) && from->num_operands() > 1 ? from->operand(1) : first;
   }
   return false;
 }
@@ -39,7 +35,7 @@ Instruction* BeforeMove(Instruction* op, const UserMap& users) {
   if (!IsElementwise(*op) || op->shape().rank() == 0 || !op->control_predecessors().empty()) return nullptr;
   Instruction* move = nullptr;
   for (Instruction* operand : op->operands()) {
-    if (IsSplat(*operand)) continue;
+    if (IsEverywhereTheSame(*operand)) continue;
     if (!IsMove(*operand) || move != nullptr) return nullptr;
     move = operand;
   }

@@ -96,8 +96,8 @@ bool IsNeededLater(const Instruction& predicate, const Instruction& product, con
   return false;
 }
 
-// The dimension that becomes bits; -1 if none can.
-int64_t DimensionOfBits(const Instruction& product) {
+// The dimension that becomes bits; -1 if none can. `unit`: rows that fill the matrix units.
+int64_t DimensionOfBits(const Instruction& product, int64_t unit) {
   const Shape& shape = product.shape();
   std::vector<bool> is_of_tile(shape.rank(), false);
   if (product.opcode() == Opcode::kConvolution) {
@@ -105,12 +105,14 @@ int64_t DimensionOfBits(const Instruction& product) {
     const ConvolutionView view(product);
     is_of_tile[view.output_batch()] = is_of_tile[view.output_feature()] = true;
   } else {
-    // Lanes are along the last dimension, rows along the one before it, or along the longest where that fills no tile.
+    // Lanes are along the last dimension, rows along the one before it, or along the longest where that fills no tile, or
+    // does not fill the units as another does.
     const int64_t last = shape.rank() - 1;
     int64_t rows = last - 1;
-    if (shape.dim(rows) > 1 && shape.dim(rows) < kWholeRows) {
+    const int64_t least = shape.dim(rows) < kWholeRows ? kWholeRows : unit;
+    if (shape.dim(rows) > 1 && shape.dim(rows) < least) {
       for (int64_t d = 0; d < last; ++d) {
-        if (shape.dim(d) > std::max(kWholeRows - 1, shape.dim(rows))) rows = d;
+        if (shape.dim(d) >= least && shape.dim(d) > shape.dim(rows)) rows = d;
       }
     }
     is_of_tile[last] = is_of_tile[rows] = true;
@@ -168,7 +170,7 @@ absl::StatusOr<bool> PackedPredicatesPass::Run(std::unique_ptr<Module>* module) 
     }
     const Instruction* product = ProductOf(*op);
     if (product == nullptr || op == of->root()) return nullptr;
-    const int64_t d = DimensionOfBits(*product);
+    const int64_t d = DimensionOfBits(*product, unit_);
     if (d < 0 || !IsNeededLater(*op, *product, *users)) return nullptr;
     return PackAndUnpack(*op, d);
   }));

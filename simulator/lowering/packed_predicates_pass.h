@@ -6,7 +6,8 @@
 //   h = f32[4,512,8192] dot(x, w), p = compare(h, 0), ..., select(p, dot(g, w2), 0)
 //   => words = u8[512,8192] reduce-or(shift-left(convert(p), iota)), select(convert(and(broadcast(words), shift-left(1, iota))), ..)
 // The product's result itself then need not be kept for it. The largest such dimension is packed. Rows of fewer than 8 are none of
-// a tile's if another dimension has more: of f32[2048,2,8192] the 2 are packed. Left as they are: predicates
+// a tile's if another dimension has more, nor those that do not fill the matrix units if another one's do: of f32[2048,2,8192] the 2
+// are packed, of f32[128,32,8192] the 32. Left as they are: predicates
 // that are found through other products or sums of this one, or needed nowhere but with the product itself.
 // Source: seen in what Google's compiler for TPU v3 makes of training steps.
 #ifndef TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_
@@ -21,8 +22,13 @@ namespace toroid {
 
 class PackedPredicatesPass : public Pass {
  public:
+  // Rows and columns of a matrix unit.
+  explicit PackedPredicatesPass(int64_t unit) : unit_(unit) {}
   absl::string_view name() const override { return "packed_predicates"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  const int64_t unit_;
 };
 
 // A reduction that packs predicates into words.

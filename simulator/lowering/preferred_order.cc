@@ -60,6 +60,29 @@ Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling&
   return otherwise;
 }
 
+namespace {
+
+// Reductions alone read `reshape` and what is made of it elementwise with vectors: they are done before it.
+bool IsOnlyReduced(const Instruction& reshape, const UserMap& users) {
+  constexpr size_t kMostSteps = 64;
+  std::vector<const Instruction*> made = {&reshape};
+  for (size_t next = 0; next < made.size(); ++next) {
+    if (next == kMostSteps || made[next] == reshape.computation()->root()) return false;
+    for (const Instruction* user : users.users(*made[next])) {
+      if (user->opcode() == Opcode::kReduce || absl::c_linear_search(made, user)) continue;
+      if (!IsElementwise(*user)) return false;
+      for (const Instruction* operand : user->operands()) {
+        const bool is_spread = operand->opcode() == Opcode::kBroadcast || operand->opcode() == Opcode::kConstant;
+        if (!is_spread && !absl::c_linear_search(made, operand)) return false;
+      }
+      made.push_back(user);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_window) {
   // What follows, with the dimension of each that a dimension of `value` became; nearest first.
   struct Place {
@@ -142,8 +165,11 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
           SetOrder(*through, &to);
           return KeepsTiles(from, to, state.tiling);
         };
+        if (!nearest.empty()) continue;
         const bool pads_little = padded(other[0], other[1]) <= 2 * padded(pair[0], pair[1]);
-        if (nearest.empty() && pads_little && !keeps(pair) && keeps(other)) nearest = other;
+        const bool keeps_pair = keeps(pair), keeps_other = keeps(other);
+        if (keeps_pair && !keeps_other && !IsOnlyReduced(*user, state.users)) nearest = pair;
+        if (pads_little && !keeps_pair && keeps_other) nearest = other;
       } else if (IsElementwise(*user) && user->shape().dims() == place.op->shape().dims()) {
         for (const Instruction* operand : user->operands()) {
           if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;

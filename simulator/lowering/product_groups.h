@@ -25,8 +25,6 @@ class ProductGroups {
   bool IsRecomputed(const Instruction& op) const { return made_.values()[op.index()]; }
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
-  // Something is spread along its rows, as of a norm.
-  bool IsNormalized(const Instruction& value) const;
   static bool KeepsRows(const Instruction& dot);
   // The dot and what it takes behind it make that operand of `outer`.
   bool FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const;

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/reshaped_dims.h"
 
 namespace toroid {
 namespace {
@@ -13,13 +14,9 @@ namespace {
 // Steps between a reduction and the reshapes of what it reads.
 constexpr int kMostSteps = 16;
 
-bool IsEverywhereTheSame(const Instruction& value) {
-  return value.shape().rank() == 0 || (value.opcode() == Opcode::kBroadcast && value.operand(0)->shape().rank() == 0);
-}
-
 // What all arrays that `value` is made of elementwise were before they were reshaped to its sizes: one shape, the first of which is
-// put into `before`. At most `steps` ops.
-bool IsMadeOfReshapes(const Instruction& value, int* steps, const Shape** before) {
+// put into `before`. Vectors that are spread over it are put into `spread`. At most `steps` ops.
+bool IsMadeOfReshapes(const Instruction& value, int* steps, const Shape** before, std::vector<const Instruction*>* spread) {
   if (IsEverywhereTheSame(value)) return true;
   if (--*steps < 0 || !value.control_predecessors().empty()) return false;
   if (value.opcode() == Opcode::kReshape) {
@@ -27,56 +24,103 @@ bool IsMadeOfReshapes(const Instruction& value, int* steps, const Shape** before
     if (*before == nullptr) *before = &shape;
     return shape.dims() == (*before)->dims();
   }
-  return IsElementwise(value) && value.opcode() != Opcode::kCopy && value.num_operands() > 0 &&
-         absl::c_all_of(value.operands(), [&](const Instruction* operand) { return IsMadeOfReshapes(*operand, steps, before); });
-}
-
-Instruction* WithoutReshapes(Instruction* value, absl::Span<const int64_t> dims, Computation* computation) {
-  if (value->shape().rank() == 0) return value;
-  if (value->opcode() == Opcode::kReshape && !IsEverywhereTheSame(*value)) return value->operand(0);
-  const Shape shape(value->shape().element_type(), dims);
-  if (value->opcode() == Opcode::kBroadcast) return computation->AddClone(*value, shape, {value->operand(0)});
-  std::vector<Instruction*> operands;
-  for (Instruction* operand : value->operands()) operands.push_back(WithoutReshapes(operand, dims, computation));
-  return computation->AddClone(*value, shape, operands);
-}
-
-// The dimension of `before` that dimension `d` of `after` is, with as many elements before and behind it.
-std::optional<int64_t> SameDim(const Shape& before, const Shape& after, int64_t d) {
-  int64_t outer = 1;
-  for (int64_t i = 0; i < d; ++i) outer *= after.dim(i);
-  int64_t own = 1;
-  for (int64_t i = 0; i < before.rank() && own <= outer; ++i) {
-    if (own == outer && before.dim(i) == after.dim(d)) return i;
-    own *= before.dim(i);
+  if (value.opcode() == Opcode::kBroadcast) {
+    spread->push_back(&value);
+    return true;
   }
-  return std::nullopt;
+  return IsElementwise(value) && value.opcode() != Opcode::kCopy && value.num_operands() > 0 &&
+         absl::c_all_of(value.operands(), [&](const Instruction* operand) { return IsMadeOfReshapes(*operand, steps, before, spread); });
 }
+
+// The dimensions of what was reshaped over which the vector of `broadcast` lies; nullopt if it lies over parts of some.
+std::optional<Dims> SpreadOver(const Instruction& broadcast, absl::Span<const ReshapedDims> groups) {
+  Dims own;
+  for (const int64_t d : broadcast.dimensions()) {
+    if (broadcast.shape().dim(d) > 1) own.push_back(d);
+  }
+  if (!absl::c_is_sorted(own)) return std::nullopt;
+  Dims dims;
+  for (const ReshapedDims& group : groups) {
+    const int64_t meets = absl::c_count_if(group.after, [&](int64_t d) { return absl::c_linear_search(own, d); });
+    if (meets == 0) continue;
+    if (meets != static_cast<int64_t>(group.after.size())) return std::nullopt;
+    dims.insert(dims.end(), group.before.begin(), group.before.end());
+  }
+  return dims;
+}
+
+class Unreshaped {
+ public:
+  Unreshaped(absl::Span<const int64_t> dims, absl::Span<const ReshapedDims> groups, Computation* computation)
+      : dims_(dims), groups_(groups), computation_(computation) {}
+
+  Instruction* Of(Instruction* value) {
+    if (value->shape().rank() == 0) return value;
+    if (value->opcode() == Opcode::kReshape) return value->operand(0);
+    const Shape shape(value->shape().element_type(), dims_);
+    if (value->opcode() == Opcode::kBroadcast) return Spread(value, shape);
+    std::vector<Instruction*> operands;
+    for (Instruction* operand : value->operands()) operands.push_back(Of(operand));
+    return computation_->AddClone(*value, shape, operands);
+  }
+
+ private:
+  Instruction* Spread(Instruction* broadcast, const Shape& shape) {
+    Instruction* vector = broadcast->operand(0);
+    const Dims over = *SpreadOver(*broadcast, groups_);
+    Dims sizes;
+    for (const int64_t d : over) sizes.push_back(dims_[d]);
+    if (vector->shape().dims() != absl::MakeConstSpan(sizes)) {
+      vector = computation_->Add(Opcode::kReshape, Shape(vector->shape().element_type(), sizes), {vector});
+      vector->set_metadata(broadcast->metadata());
+    }
+    Instruction* spread = computation_->AddClone(*broadcast, shape, {vector});
+    xla::HloInstructionProto* attrs = spread->MutableAttrs();
+    attrs->clear_dimensions();
+    for (const int64_t d : over) attrs->add_dimensions(d);
+    return spread;
+  }
+
+  const absl::Span<const int64_t> dims_;
+  const absl::Span<const ReshapedDims> groups_;
+  Computation* const computation_;
+};
 
 }  // namespace
 
 Instruction* ReductionBeforeReshape(const Instruction& reduce, Computation* computation) {
   Instruction* made = reduce.operand(0);
   const Shape* before = nullptr;
+  std::vector<const Instruction*> spread;
   int steps = kMostSteps;
-  if (made->shape().NumElements() == 0 || !IsMadeOfReshapes(*made, &steps, &before) || before == nullptr) return nullptr;
+  if (made->shape().NumElements() == 0 || !IsMadeOfReshapes(*made, &steps, &before, &spread) || before == nullptr) return nullptr;
   if (SameButUnitDims(*before, made->shape())) return nullptr;
-  Dims kept;
-  for (int64_t d = 0; d < made->shape().rank(); ++d) {
-    if (absl::c_linear_search(reduce.dimensions(), d)) continue;
-    const std::optional<int64_t> same = SameDim(*before, made->shape(), d);
-    if (!same || absl::c_linear_search(kept, *same)) return nullptr;
-    kept.push_back(*same);
+  const std::vector<ReshapedDims> groups = DimsThroughReshape(*before, made->shape());
+  if (!absl::c_all_of(spread, [&](const Instruction* broadcast) { return SpreadOver(*broadcast, groups).has_value(); })) return nullptr;
+  // What is summed up, and what is left.
+  Dims summed, left;
+  for (const ReshapedDims& group : groups) {
+    const int64_t sums = absl::c_count_if(group.after, [&](int64_t d) { return absl::c_linear_search(reduce.dimensions(), d); });
+    if (sums != 0 && sums != static_cast<int64_t>(group.after.size())) return nullptr;
+    Dims& dims = sums != 0 ? summed : left;
+    dims.insert(dims.end(), group.before.begin(), group.before.end());
   }
   const Dims dims(before->dims().begin(), before->dims().end());
-  Instruction* sum = computation->AddClone(
-      reduce, reduce.shape(), {WithoutReshapes(made, dims, computation), reduce.operand(1)});
+  Dims sizes;
+  for (int64_t d = 0; d < before->rank(); ++d) {
+    if (absl::c_linear_search(left, d)) sizes.push_back(dims[d]);
+  }
+  Instruction* sum = computation->AddClone(reduce, Shape(reduce.shape().element_type(), sizes),
+                                           {Unreshaped(dims, groups, computation).Of(made), reduce.operand(1)});
   xla::HloInstructionProto* attrs = sum->MutableAttrs();
   attrs->clear_dimensions();
-  for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {
-    if (!absl::c_linear_search(kept, d)) attrs->add_dimensions(d);
+  for (int64_t d = 0; d < before->rank(); ++d) {
+    if (!absl::c_linear_search(left, d)) attrs->add_dimensions(d);
   }
-  return sum;
+  if (reduce.shape().dims() == absl::MakeConstSpan(sizes)) return sum;
+  Instruction* result = computation->Add(Opcode::kReshape, reduce.shape(), {sum});
+  result->set_metadata(reduce.metadata());
+  return result;
 }
 
 }  // namespace toroid

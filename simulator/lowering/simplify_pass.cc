@@ -405,7 +405,7 @@ Instruction* Simplifier::MadeOfColumns(Instruction* op) {
   if (op->shape().rank() != 1 || !op->shape().IsArray() || !op->control_predecessors().empty()) return nullptr;
   const Shape* column = nullptr;
   for (const Instruction* operand : op->operands()) {
-    if (operand->shape().rank() == 0 || (operand->opcode() == Opcode::kBroadcast && operand->operand(0)->shape().rank() == 0)) continue;
+    if (IsEverywhereTheSame(*operand)) continue;
     if (!LeavesColumn(*operand, tiling_)) return nullptr;
     const Shape& shape = operand->operand(0)->shape();
     if (column != nullptr && column->dims() != shape.dims()) return nullptr;

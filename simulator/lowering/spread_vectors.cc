@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "hlo/ir/module.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/reshaped_dims.h"
 
 namespace toroid {
 namespace {
@@ -13,22 +14,11 @@ namespace {
 constexpr size_t kMostSteps = 400;
 constexpr int64_t kUnknown = -1;
 
-// The dimension of `before` that dimension `d` of `after` is, with as many elements behind one of its own; kUnknown if there is none.
-int64_t SameDim(const Shape& before, const Shape& after, int64_t d) {
-  int64_t behind = 1, own = 1;
-  for (int64_t i = after.rank() - 1; i > d; --i) behind *= after.dim(i);
-  for (int64_t i = before.rank() - 1; i >= 0 && own <= behind; --i) {
-    if (own == behind && before.dim(i) == after.dim(d)) return i;
-    own *= before.dim(i);
-  }
-  return kUnknown;
-}
-
 // What dimension `lanes` of `op`, which keeps elements, was before.
 int64_t DimBefore(const Instruction& op, int64_t lanes) {
   if (lanes == kUnknown) return kUnknown;
   if (op.opcode() == Opcode::kTranspose) return op.dimensions()[static_cast<size_t>(lanes)];
-  return SameDim(op.operand(0)->shape(), op.shape(), lanes);
+  return SameDim(op.operand(0)->shape(), op.shape(), lanes).value_or(kUnknown);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/made_where_read.h"
@@ -284,6 +285,11 @@ bool Finder::DependsOn(const Instruction* later, const Instruction* value) const
   return false;
 }
 
+// In other dimensions than it was: reductions for which that did not matter are over the dimensions before (reduced_reshapes.h).
+bool IsReshaped(const Instruction& op) {
+  return op.opcode() == Opcode::kReshape && !SameButUnitDims(op.operand(0)->shape(), op.shape());
+}
+
 std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, const std::vector<int>& level) {
   std::vector<const Instruction*> found, todo = {value};
   for (size_t next = 0; next < todo.size() && next < 16; ++next) {
@@ -307,7 +313,7 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
+                 (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) && !IsReshaped(*user) &&
                  user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }

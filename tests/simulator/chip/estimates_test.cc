@@ -29,114 +29,41 @@ TEST(EstimatesTest, OneCoreProgramsAreWithinThreePercentInTheMedianAndTenInTheNi
   EXPECT_LE(Summarize(rest).ninetieth, 0.082);
 }
 
-TEST(EstimatesTest, HeldOutProgramsAreAsGood) {
+// Programs that calibrated nothing, by folder; chip_estimates.h says which were seen while rules were found.
+struct SetBounds {
+  const char* folder;
+  size_t programs;
+  double median, ninetieth, worst;  // Of the absolute error.
+};
+
+class SetTest : public ::testing::TestWithParam<SetBounds> {};
+
+TEST_P(SetTest, ErrorsAreWithinBounds) {
+  const SetBounds& bounds = GetParam();
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/held_out", false, TpuV3Core()));
-  EXPECT_GE(programs.size(), 30);
-  EXPECT_LE(Summarize(programs).median, 0.018);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.06);
+                       OneCoreEstimates(absl::StrCat(kFolder, "/", bounds.folder), false, TpuV3Core()));
+  const ErrorSummary summary = Summarize(programs);
+  EXPECT_EQ(programs.size(), bounds.programs);
+  EXPECT_LE(summary.median, bounds.median);
+  EXPECT_LE(summary.ninetieth, bounds.ninetieth);
+  EXPECT_LE(summary.worst, bounds.worst);
 }
 
-TEST(EstimatesTest, ProgramsMadeLaterStillAreAsGood) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/unseen", false, TpuV3Core()));
-  EXPECT_GE(programs.size(), 30);
-  EXPECT_LE(Summarize(programs).median, 0.02);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.074);
-}
-
-TEST(EstimatesTest, ProgramsFromOtherModelsAreWithinFourPercentInTheMedian) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/later", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 48);
-  EXPECT_LE(Summarize(programs).median, 0.02);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.12);
-}
-
-TEST(EstimatesTest, TheLastProgramsAreWithinFivePercentInTheMedianAndTwelveInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/last", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 37);
-  EXPECT_LE(Summarize(programs).median, 0.036);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.136);
-}
-
-// Their author did not know the model.
-TEST(EstimatesTest, ProgramsOfSomeoneElseAreWithinFourPercentInTheMedianAndTwentyInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/blind", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 115);
-  EXPECT_LE(Summarize(programs).median, 0.032);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.127);
-}
-
-// The broadest set. When it was new: 8.8 % in the median, 47 % in the 90th percentile.
-TEST(EstimatesTest, StrangersProgramsAreWithinEightPercentInTheMedian) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/strangers", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 132);
-  EXPECT_LE(Summarize(programs).median, 0.05);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.21);
-  EXPECT_LE(Summarize(programs).worst, 0.62);
-}
-
-// When nobody had looked at them: 7.4 % in the median, 34 % in the 90th percentile, 326 % at worst.
-TEST(EstimatesTest, TheNewestProgramsAreWithinFivePercentInTheMedian) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/newest", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 92);
-  EXPECT_LE(Summarize(programs).median, 0.0365);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.198);
-  EXPECT_LE(Summarize(programs).worst, 0.68);
-}
-
-// When nobody had looked at them: 5.4 % in the median, 38 % in the 90th percentile, 166 % at worst.
-TEST(EstimatesTest, RecentProgramsAreWithinFivePercentInTheMedianAndTwentyInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/recent", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 46);
-  EXPECT_LE(Summarize(programs).median, 0.036);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.17);
-  EXPECT_LE(Summarize(programs).worst, 0.37);
-}
-
-TEST(EstimatesTest, TheLatestProgramsAreWithinSixPercentInTheMedianAndEighteenInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/latest", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 58);
-  EXPECT_LE(Summarize(programs).median, 0.058);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.174);
-  EXPECT_LE(Summarize(programs).worst, 0.97);
-}
-
-// When nobody had looked at them: 6.1 % in the median, 31 % in the 90th percentile.
-TEST(EstimatesTest, ProgramsFromOutsideAreWithinSevenPercentInTheMedianAndThirtyTwoInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/outside", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 52);
-  EXPECT_LE(Summarize(programs).median, 0.062);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.317);
-  EXPECT_LE(Summarize(programs).worst, 0.81);
-}
-
-// Nothing was mended on these: what to expect of a program that nobody has looked at.
-TEST(EstimatesTest, ProgramsAfterLibrariesAreWithinFivePercentInTheMedianAndTwentyInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(std::string(kFolder) + "/libraries", false, TpuV3Core()));
-  EXPECT_EQ(programs.size(), 109);
-  EXPECT_LE(Summarize(programs).median, 0.049);
-  EXPECT_LE(Summarize(programs).ninetieth, 0.166);
-  EXPECT_LE(Summarize(programs).worst, 1.23);
-}
-
-TEST(EstimatesTest, ProgramsOfNeighbouringKindsAreWithinThreePercentInTheMedian) {
-  for (const absl::string_view folder : {"/neighbours", "/fresh"}) {
-    ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, OneCoreEstimates(absl::StrCat(kFolder, folder), false, TpuV3Core()));
-    EXPECT_GE(programs.size(), 36);
-    EXPECT_LE(Summarize(programs).median, 0.034);
-    EXPECT_LE(Summarize(programs).ninetieth, 0.22);
-  }
-}
+INSTANTIATE_TEST_SUITE_P(OneCore, SetTest,
+                         ::testing::Values(SetBounds{"held_out", 33, 0.013, 0.045, 0.075},     //
+                                           SetBounds{"unseen", 36, 0.018, 0.064, 0.09},        //
+                                           SetBounds{"later", 48, 0.018, 0.113, 0.36},         //
+                                           SetBounds{"last", 37, 0.025, 0.136, 0.27},          //
+                                           SetBounds{"blind", 115, 0.024, 0.114, 1.23},        //
+                                           SetBounds{"neighbours", 36, 0.018, 0.112, 0.43},    //
+                                           SetBounds{"fresh", 39, 0.025, 0.17, 0.52},          //
+                                           SetBounds{"strangers", 132, 0.046, 0.19, 0.48},     //
+                                           SetBounds{"newest", 92, 0.0365, 0.17, 0.52},        //
+                                           SetBounds{"recent", 46, 0.03, 0.155, 0.36},         //
+                                           SetBounds{"latest", 58, 0.052, 0.163, 0.30},        //
+                                           SetBounds{"outside", 52, 0.056, 0.317, 0.81},       //
+                                           SetBounds{"libraries", 109, 0.048, 0.166, 1.23}),
+                         [](const auto& info) { return std::string(info.param.folder); });
 
 // Bounds of the errors of what one partitioner makes of the three MoE layers ("pairs") and two training steps.
 struct MoeBounds {
@@ -164,15 +91,15 @@ void CheckMoeEstimates(PartitionedBy partitioner, const MoeBounds& bounds) {
   EXPECT_EQ(modules, 5);
 }
 
-TEST(EstimatesTest, MoeLayersAndStepsAsXlaPartitionsThemAreWithinTwoPercentAndLayersWithinFiveInEachClass) {
-  CheckMoeEstimates(PartitionedBy::kXla, {.pair = 0.02, .pair_class = 0.045, .pair_copies = 0.045, .step = 0.02,
-                                          .step_products = 0.10, .memory = 0.15});
+TEST(EstimatesTest, MoeLayersAsXlaPartitionsThemAreWithinTwoPercentAndStepsWithinFour) {
+  CheckMoeEstimates(PartitionedBy::kXla, {.pair = 0.015, .pair_class = 0.04, .pair_copies = 0.035, .step = 0.035,
+                                          .step_products = 0.021, .memory = 0.09});
 }
 
 // Toroid's program has fewer copies: it turns what is sent in another way.
 TEST(EstimatesTest, MoeLayersAndStepsAsToroidPartitionsThemTakeAsLong) {
-  CheckMoeEstimates(PartitionedBy::kToroid, {.pair = 0.029, .pair_class = 0.04, .pair_copies = 0.23, .step = 0.045,
-                                             .step_products = 0.10, .memory = 0.09});
+  CheckMoeEstimates(PartitionedBy::kToroid, {.pair = 0.029, .pair_class = 0.04, .pair_copies = 0.23, .step = 0.035,
+                                             .step_products = 0.021, .memory = 0.09});
 }
 
 double MeanError(const std::vector<MeasuredRate>& rates) {

@@ -51,6 +51,13 @@ TEST(PackedPredicatesPassTest, RowsThatFillNoTileBecomeBitsIfAnotherDimensionFil
   EXPECT_THAT(LoweredText(Relu("64,1", 3, 128, 256)), Not(HasSubstr("shift-left")));
 }
 
+// 32 slots of each of 128 experts: experts fill the matrix units, slots do not.
+TEST(PackedPredicatesPassTest, RowsThatDoNotFillTheUnitsBecomeBitsIfAnotherDimensionDoes) {
+  EXPECT_THAT(LoweredText(Relu("128,32", 3, 128, 256)), HasSubstr("u32[128,256]"));
+  EXPECT_THAT(LoweredText(Relu("120,32", 3, 128, 256)), Not(HasSubstr("shift-left")));
+  EXPECT_THAT(LoweredText(Relu("256,128", 3, 128, 256)), Not(HasSubstr("shift-left")));
+}
+
 TEST(PackedPredicatesPassTest, RowsAndWhatNoWordHoldsStayAsTheyAre) {
   EXPECT_THAT(LoweredText(Relu("33,16", 3, 128, 256)), Not(HasSubstr("shift-left")));
   EXPECT_THAT(LoweredText(Relu("32", 2, 128, 256)), Not(HasSubstr("shift-left")));
