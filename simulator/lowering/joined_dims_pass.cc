@@ -135,7 +135,7 @@ bool Joiner::CanReduce(const Instruction& reduce) const {
 bool Joiner::CanJoin(const Instruction& op) const {
   if (!HasDims(op) || !op.control_predecessors().empty()) return false;
   if (IsEntry(op) || CanSpread(op)) return true;
-  if (!IsElementwise(op)) return false;
+  if (!IsElementwise(op) || op.opcode() == Opcode::kOptimizationBarrier) return false;
   bool any = false;
   for (const Instruction* operand : op.operands()) {
     if (operand->shape().rank() == 0) continue;
@@ -255,6 +255,9 @@ void Joiner::Build(std::vector<Instruction*>* now) {
       images_[i] = Image(op);
       // Who cannot work on it so reads it cut.
       if (op->opcode() != Opcode::kBroadcast && !IsEntry(*op)) (*now)[i] = builder_.Reshape(images_[i], split_.dims);
+    } else if (reads && op->opcode() == Opcode::kOptimizationBarrier && IsEntry(*op->operand(0))) {
+      // A sum of it and nothing else is one of what was not cut, behind the barrier too.
+      images_[i] = images_[op->operand(0)->index()];
     } else if (reads && op->opcode() == Opcode::kReduce && CanReduce(*op)) {
       builder_.set_metadata(op->metadata());
       (*now)[i] = Reduced(*op);

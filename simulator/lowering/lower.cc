@@ -18,6 +18,7 @@
 #include "simulator/lowering/packed_predicates_pass.h"
 #include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/lowering/row_scatter_pass.h"
+#include "simulator/lowering/shared_functions.h"
 #include "simulator/lowering/simplify_pass.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/lowering/update_copies_pass.h"
@@ -35,7 +36,8 @@ constexpr MergeCollectivesPass::Options kCombined = {
 
 absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core, const PipelineOptions& options) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCalls(module));
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, WithSharedFunctionsApart(module));
+  ASSIGN_OR_RETURN(lowered, InlineCalls(*lowered));
   PassPipeline pipeline;
   pipeline.Add<SplitCollectivesPass>()
       .Add<CumulativeSumPass>(tiling.lanes)

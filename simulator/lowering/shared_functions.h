@@ -1,0 +1,25 @@
+// Functions that are called from several places.
+//
+//   f called twice or more  =>  f(opt-barrier(parameters)), of which the result is opt-barrier(root)
+//
+// Google's compiler writes a function into its caller at once if that is the only one, and otherwise after the first round of
+// simplification, which therefore sees neither what it is given nor what becomes of its result: the variance of one group norm is taken
+// over what was there before it was cut into groups, those of two, which JAX makes a function of, are not. Barriers stand for that
+// until the second round (simplify_pass.h).
+// Source: the passes that Google's compiler for TPU v3 dumps.
+#ifndef TOROID_SIMULATOR_LOWERING_SHARED_FUNCTIONS_H_
+#define TOROID_SIMULATOR_LOWERING_SHARED_FUNCTIONS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// A copy of `module` with these barriers. Errors: those of sorting instructions.
+absl::StatusOr<std::unique_ptr<Module>> WithSharedFunctionsApart(const Module& module);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_LOWERING_SHARED_FUNCTIONS_H_
