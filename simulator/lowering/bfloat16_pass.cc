@@ -103,7 +103,9 @@ bool Narrow(Computation* computation) {
   std::vector<Instruction*> rounded(n, nullptr);
   for (int i = 0; i < n; ++i) {
     Instruction* op = computation->instruction(i);
-    const bool passes = PassesOn(*op) && narrow[i];
+    // What is cut from an argument is rounded as it is read.
+    const bool is_cut = op->opcode() == Opcode::kSlice && op->operand(0)->opcode() == Opcode::kParameter;
+    const bool passes = PassesOn(*op) && narrow[i] && !is_cut;
     const bool is_whole = IsSumBeside(*op, users) || IsLargestOfWindows(*op);
     if (is_whole && op->operand(0)->index() < n && rounded[op->operand(0)->index()] != nullptr) {
       Instruction* value = op->operand(0);
