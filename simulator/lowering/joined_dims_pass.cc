@@ -97,6 +97,7 @@ class Joiner {
   bool CanSpread(const Instruction& broadcast) const;
   bool CanReduce(const Instruction& reduce) const;
   bool CanJoin(const Instruction& op) const;
+  bool IsSummedBehindBarrier(const Instruction& op) const;
   Instruction* Spread(const Instruction& broadcast);
   Instruction* Reduced(const Instruction& reduce);
   Instruction* Image(Instruction* op);
@@ -145,6 +146,11 @@ bool Joiner::CanJoin(const Instruction& op) const {
   return any;
 }
 
+bool Joiner::IsSummedBehindBarrier(const Instruction& op) const {
+  if (op.opcode() != Opcode::kOptimizationBarrier) return false;
+  return absl::c_any_of(users_.users(op), [&](const Instruction* user) { return CanReduce(*user); });
+}
+
 bool Joiner::IsWorthwhile() {
   int entries = 0, exits = 0;
   bool returns = false;
@@ -161,7 +167,7 @@ bool Joiner::IsWorthwhile() {
     for (const Instruction* user : users_.users(*op)) {
       const bool joins = joins_[user->index()] || CanReduce(*user) || IsEnd(*user);
       leaves |= !joins;
-      gains += joins;
+      gains += joins || (IsEntry(*op) && IsSummedBehindBarrier(*user));
       returns |= IsEnd(*user);
     }
     exits += leaves;

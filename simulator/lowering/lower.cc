@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/merge_collectives_pass.h"
 #include "hlo/passes/split_collectives_pass.h"
 #include "simulator/lowering/bfloat16_pass.h"
@@ -36,8 +35,7 @@ constexpr MergeCollectivesPass::Options kCombined = {
 
 absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core, const PipelineOptions& options) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, WithSharedFunctionsApart(module));
-  ASSIGN_OR_RETURN(lowered, InlineCalls(*lowered));
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCallsApart(module));
   PassPipeline pipeline;
   pipeline.Add<SplitCollectivesPass>()
       .Add<CumulativeSumPass>(tiling.lanes)
