@@ -123,6 +123,12 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   const bool is_gradient = IsKernelGradient(convolution);
   if (is_gradient || positions > 1) work.places = PlacesOf(convolution, is_gradient, core);
   work.contracts_places = is_gradient;
+  const Dims slides_over = PhysicalOrder(convolution.operand(0)->shape()), becomes = PhysicalOrder(result);
+  if (is_gradient && work.channel_taps == 0 && !slides_over.empty() && slides_over[0] != view.input_feature()) {
+    work.gradient_positions = 1;
+    for (const int64_t d : view.output_spatial()) work.gradient_positions *= Dim(result, d);
+    work.holds_lhs = becomes[0] == view.output_batch();
+  }
   if (SlidesOverImagesAlongLanes(convolution, positions)) {
     const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
     const Dims made = PhysicalOrder(result);
@@ -213,11 +219,23 @@ double CyclesOfRows(double batch, double rows, double together, double k, double
          std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
 }
 
+// Of a kernel's gradient each position passes alone: the features of its images while half a tile of what slides over them is loaded,
+// or the other way round while a whole one is.
+double CyclesOfGradient(const MatrixWork& work, double batch, double m, double k, double n, const CoreSpec& core) {
+  const double tile = static_cast<double>(core.matrix().tile()), sublanes = static_cast<double>(core.vector().sublanes());
+  const double positions = std::max(1.0, std::min(work.gradient_positions, m)), features = m / positions;
+  const double held_lhs = std::max(std::min(tile, k), RoundUp(n, sublanes)) * std::ceil(features / tile);
+  const double held_rhs = std::max(std::min(tile / 2, k), RoundUp(features, sublanes)) * std::ceil(n / tile);
+  return batch * positions * std::ceil(k / tile) * (work.holds_lhs ? held_lhs : std::min(held_lhs, held_rhs)) /
+         static_cast<double>(core.matrix().units());
+}
+
 double Cycles(const MatrixWork& work, double batch, double m, double k, double n, const CoreSpec& core) {
   if (work.channel_taps > 0) return 0;
   const MatrixUnitSpec& unit = core.matrix();
   double rows = CyclesOfRows(batch, m, work.rows_together, k, n, core);
   if (work.rows_together == 0 && !work.holds_rhs) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
+  if (work.gradient_positions > 0) rows = CyclesOfGradient(work, batch, m, k, n, core);
   const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
   const double tile = static_cast<double>(unit.tile()), sublanes = static_cast<double>(core.vector().sublanes());
   const double sums =

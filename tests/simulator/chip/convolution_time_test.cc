@@ -81,5 +81,21 @@ TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
   EXPECT_NEAR(time("f32", 32, 7), 534.9, 35);
 }
 
+// The gradient of the kernel of Same, of images whose features lie along lanes.
+std::string KernelGradient(int images, int side, int in, int out, int kernel) {
+  const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
+  return absl::StrCat(" x = bf16[", images, ",", side, ",", side, ",", in, "] parameter(0) g = bf16[", images, ",", side, ",", side, ",", out,
+                      "] parameter(1) ROOT d = bf16[", kernel, ",", kernel, ",", in, ",", out, "] convolution(x, g), window={size=", side, "x", side,
+                      " pad=", pad, "x", pad, "}, dim_labels=f01b_i01o->01bf");
+}
+
+TEST(ConvolutionTimeTest, PositionsOfAKernelsGradientShareNoTiles) {
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 32, 128, 5)), 68.8, 2);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 64, 256, 5)), 135.8, 3);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 96, 256, 5)), 198.3, 4);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 192, 64, 5)), 258.8, 6);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 160, 128, 5)), 167.5, 3);
+}
+
 }  // namespace
 }  // namespace toroid
