@@ -161,8 +161,9 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   const double tile = static_cast<double>(core.matrix().tile());
   int64_t stride = 1;
   for (const auto& d : convolution.attrs().window().dimensions()) stride = std::max<int64_t>(stride, d.stride());
-  if (!is_gradient && stride == 1 && IsTurned(convolution) && inputs >= sublanes && inputs < tile) {
-    work.k = positions * tile;
+  if (!is_gradient && stride == 1 && IsTurned(convolution) && inputs >= sublanes && std::fmod(inputs, tile) != 0) {
+    work.k = positions * RoundUp(inputs, tile);
+    work.holds_rhs = true;
     return work;
   }
   work.holds_rhs = positions > 1 && !is_gradient;

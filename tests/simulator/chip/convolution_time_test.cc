@@ -97,5 +97,13 @@ TEST(ConvolutionTimeTest, PositionsOfAKernelsGradientShareNoTiles) {
   EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 160, 128, 5)), 167.5, 3);
 }
 
+TEST(ConvolutionTimeTest, PartsOfTilesOfATurnedKernelPassAlone) {
+  // The gradient of images: 25 positions of two tiles, of which the second has 32 features.
+  EXPECT_NEAR(TimeOf(R"( g = f32[8,32,32,160] parameter(0) w = f32[5,5,160,160] parameter(1)
+      r = f32[5,5,160,160] reverse(w), dimensions={0,1}
+      ROOT d = f32[8,32,32,160] convolution(g, r), window={size=5x5 pad=2_2x2_2}, dim_labels=b01f_01oi->b01f )"),
+              497.7, 15);
+}
+
 }  // namespace
 }  // namespace toroid
