@@ -70,6 +70,8 @@ struct MatrixWork {
   // units hold tiles of those images if their features lie along lanes in the result.
   double gradient_positions = 0;
   bool holds_lhs = false;
+  // Of a convolution of few images: cycles in which their places are put into tiles and those of its results come out of them.
+  double places_in_cycles = 0, places_out_cycles = 0;
   bool float32 = false;         // An operand comes as f32.
   bool full_precision = false;  // All bits of f32 operands count.
   // If another product of this group makes an operand: instructions for each register of the sum and each tile of what is contracted,
@@ -79,7 +81,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.places, w.contracts_places, w.gradient_positions, w.holds_lhs, w.holds_rhs, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.places, w.contracts_places, w.gradient_positions, w.holds_lhs, w.places_in_cycles, w.places_out_cycles, w.holds_rhs, w.float32,
                       w.full_precision, w.sum_accesses);
   }
   bool operator==(const MatrixWork&) const = default;

@@ -105,5 +105,26 @@ TEST(ConvolutionTimeTest, PartsOfTilesOfATurnedKernelPassAlone) {
               497.7, 15);
 }
 
+TEST(ConvolutionTimeTest, PlacesOfFewImagesPassRegistersOneByOne) {
+  // However many channels there are, and positions of the kernel until these take longer.
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 64, 3, 64, 3)), 133.1, 8);
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 64, 192, 256, 3)), 188.7, 8);
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 40, 128, 128, 5)), 61.4, 3);
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 40, 128, 128, 7)), 106.1, 5);
+  EXPECT_NEAR(TimeOf(Same("f32", 4, 40, 128, 128, 3)), 61.8, 3);
+  EXPECT_NEAR(TimeOf(Same("bf16", 4, 40, 256, 256, 3)), 167.1, 8);
+  // A single position: features of each place alone.
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 48, 256, 256, 1)), 96.6, 4);
+  EXPECT_NEAR(TimeOf(Same("f32", 4, 48, 96, 160, 1)), 129.4, 5);
+  const auto along_one_dimension = [](int images, int in, int out, int kernel) {
+    return TimeOf(absl::StrCat(" x = f32[", images, ",2000,", in, "] parameter(0) w = f32[", kernel, ",", in, ",", out, "] parameter(1) ROOT y = f32[",
+                               images, ",2000,", out, "] convolution(x, w), window={size=", kernel, " pad=", kernel / 2, "_", kernel / 2,
+                               "}, dim_labels=b0f_0io->b0f"));
+  };
+  EXPECT_NEAR(along_one_dimension(2, 128, 128, 3), 44.2, 2);
+  EXPECT_NEAR(along_one_dimension(4, 160, 160, 3), 194.8, 8);
+  EXPECT_NEAR(along_one_dimension(4, 384, 128, 3), 89.8, 4);
+}
+
 }  // namespace
 }  // namespace toroid
