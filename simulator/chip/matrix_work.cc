@@ -120,6 +120,12 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.positions = positions;
     return work;
   }
+  const auto& rows_of_window = convolution.attrs().window().dimensions();
+  if (view.input_spatial().size() > 1 && rows_of_window.size() > 1 && rows_of_window[0].size() == 1 && rows_of_window[0].stride() > 1 &&
+      rows_of_window[0].base_dilation() <= 1) {
+    work.row_windows = Dim(result, view.output_spatial()[0]);
+    work.row_step = static_cast<double>(rows_of_window[0].stride());
+  }
   const bool is_gradient = IsKernelGradient(convolution);
   if (is_gradient || positions > 1) work.places = PlacesOf(convolution, is_gradient, core);
   work.contracts_places = is_gradient;
@@ -396,7 +402,7 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           const double nm = m_cuts[i_m], nk = k_cuts[i_k];
           const double np = std::min(nm, work.positions);
           const double again = reads_of_parts[work.contracts_places ? i_k : i_m];
-          const double lhs_bytes = work.lhs_bytes + BytesBeside(work.lhs_joined, nk, nm), rhs_bytes = work.rhs_bytes + BytesBeside(work.rhs_joined, nk, nn);
+          const double lhs_bytes = work.lhs_bytes / (work.row_windows > 0 && nm >= work.row_windows ? work.row_step : 1) + BytesBeside(work.lhs_joined, nk, nm), rhs_bytes = work.rhs_bytes + BytesBeside(work.rhs_joined, nk, nn);
           const double lhs_windows = nb * nm * nk / again, rhs_windows = nb * nn * nk * np;
           const double a = lhs_bytes / lhs_windows, b = rhs_bytes / rhs_windows, o = results.bytes / (nb * nm * nn);
           // Sums that stay until all is added up stand there once.

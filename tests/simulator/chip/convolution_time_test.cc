@@ -126,5 +126,18 @@ TEST(ConvolutionTimeTest, PlacesOfFewImagesPassRegistersOneByOne) {
   EXPECT_NEAR(along_one_dimension(4, 384, 128, 3), 89.8, 4);
 }
 
+TEST(ConvolutionTimeTest, RowsArePassedOverByAWindowForEachRow) {
+  const auto time = [](int images, int side, int in, int out) {
+    return TimeOf(absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", in, "] parameter(0) w = f32[1,1,", in, ",", out,
+                               "] parameter(1) ROOT y = f32[", images, ",", side / 2, ",", side / 2, ",", out,
+                               "] convolution(x, w), window={size=1x1 pad=0_-1x0_-1 stride=2x2}, dim_labels=b01f_01io->b01f"));
+  };
+  EXPECT_NEAR(time(16, 56, 256, 128), 89.5, 6);
+  EXPECT_NEAR(time(8, 56, 128, 256), 44.4, 6);
+  // Of few and small images all rows are read.
+  EXPECT_NEAR(time(2, 56, 64, 128), 20.6, 1);
+  EXPECT_NEAR(time(8, 14, 256, 512), 9.2, 1);
+}
+
 }  // namespace
 }  // namespace toroid
