@@ -139,5 +139,17 @@ TEST(ConvolutionTimeTest, RowsArePassedOverByAWindowForEachRow) {
   EXPECT_NEAR(time(8, 14, 256, 512), 9.2, 1);
 }
 
+TEST(ConvolutionTimeTest, BothOperandsOfAKernelsGradientAreCopiedWithFeaturesAlongLanes) {
+  const auto time = [](int images, int places, int features) {
+    const std::string shape = absl::StrCat("f32[", images, ",", places, ",", features, "]");
+    return TimeOf(absl::StrCat(" x = ", shape, " parameter(0) g = ", shape, " parameter(1) ROOT d = f32[3,", features, ",", features,
+                               "] convolution(x, g), window={size=", places, " pad=1_1}, dim_labels=f0b_i0o->0bf"));
+  };
+  EXPECT_NEAR(time(4, 2000, 160), 158.1, 5);
+  EXPECT_NEAR(time(16, 1000, 96), 121.5, 5);
+  // These lie so.
+  EXPECT_NEAR(time(4, 2000, 256), 61.3, 3);
+}
+
 }  // namespace
 }  // namespace toroid
