@@ -25,14 +25,6 @@ constexpr int kMaxProducts = 31;
 constexpr int kMostPieces = 4096;
 uint64_t ForOperand(int product, int side) { return uint64_t{2} << (2 * product + side); }
 
-// Of what a convolution slides over, the share that is read: of a kernel of one row only the rows on which it stands. Along a row all
-// is read.
-double ShareRead(const Instruction& op) {
-  if (op.opcode() != Opcode::kConvolution || op.attrs().window().dimensions().empty()) return 1;
-  const auto& rows = op.attrs().window().dimensions(0);
-  return rows.size() == 1 && rows.stride() > 1 && rows.base_dilation() <= 1 ? 1 / static_cast<double>(rows.stride()) : 1;
-}
-
 class Accountant {
  public:
   Accountant(const CoreSpec& core, GroupWork* work)
@@ -454,7 +446,6 @@ void Accountant::Fusion(const Computation& inside) {
   }
   for (size_t p = 0; p < matrix_ops.size(); ++p) {
     MatrixWork& product = work_->products[p];
-    product.lhs_bytes *= ShareRead(*matrix_ops[p]);
     if (matrix_ops[p]->opcode() != Opcode::kDot) continue;
     product.lhs_joined = JoinedOperandOf(*matrix_ops[p], 0, tiling_);
     product.rhs_joined = JoinedOperandOf(*matrix_ops[p], 1, tiling_);
@@ -508,7 +499,7 @@ void Accountant::Single(const Instruction& op) {
     const double bytes = k == 0 && op.opcode() == Opcode::kSlice && IsMove(op) ? BytesOfSlice(op, core_)
                          : k == 0 && picks                                     ? Bytes(op.shape())
                          : again && work_->products.empty() && !IsElementwise(op) ? 0 : Bytes(shape);
-    AddRead(k == 0 ? bytes * ShareRead(op) : bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
+    AddRead(bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
   }
   if (op.opcode() == Opcode::kScatter) {
     // Rows are read, combined and written back.

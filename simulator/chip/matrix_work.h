@@ -66,6 +66,15 @@ struct MatrixWork {
   // Of a convolution. Its places are rows of the left operand, those of a kernel's gradient are contracted.
   SlidingWindow places;
   bool contracts_places = false;
+  // A kernel of one row that passes over rows: of every row_step rows one is read if there is a window for each row of the result, else
+  // all are.
+  double row_windows = 0, row_step = 1;
+  // Of m, how many are positions of a kernel whose gradient this is, of images whose features lie along lanes; 0: other products. The
+  // units hold tiles of those images if their features lie along lanes in the result.
+  double gradient_positions = 0;
+  bool holds_lhs = false;
+  // Of a convolution of few images: cycles in which their places are put into tiles and those of its results come out of them.
+  double places_in_cycles = 0, places_out_cycles = 0;
   bool float32 = false;         // An operand comes as f32.
   bool full_precision = false;  // All bits of f32 operands count.
   // If another product of this group makes an operand: instructions for each register of the sum and each tile of what is contracted,
@@ -75,7 +84,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.places, w.contracts_places, w.holds_rhs, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.positions, w.channel_taps, w.places, w.contracts_places, w.row_windows, w.row_step, w.gradient_positions, w.holds_lhs, w.places_in_cycles, w.places_out_cycles, w.holds_rhs, w.float32,
                       w.full_precision, w.sum_accesses);
   }
   bool operator==(const MatrixWork&) const = default;

@@ -340,7 +340,11 @@ void LayoutAssigner::Assign(Instruction* op) {
         if (!Known(operand)) Settle(operand, LeastPaddingOrder(operand->shape(), tiling_, true));
       }
       if (opcode == Opcode::kConvolution) {
-        Need(op, 0, OrderOfImages(*op, OrderOf(op->operand(0)), tiling_));
+        Need(op, 0, OrderOfImages(*op, 0, OrderOf(op->operand(0)), tiling_));
+        // Of what slides for a kernel's gradient, the images of results.
+        if (ConvolutionView(*op).batch_groups() == 1 && ConvolutionView(*op).feature_groups() == 1 && IsKernelGradient(*op)) {
+          Need(op, 1, OrderOfImages(*op, 1, OrderOf(op->operand(1)), tiling_));
+        }
       } else {
         for (const int side : {0, 1}) Need(op, side, OrderOfOperand(*op, side, OrderOf(op->operand(side))));
         if (CutsColumnsOfSteps(*op)) Need(op, 1, OrderFrom(op->operand(1)->shape(), {DotView(*op).rhs_contracting()[0]}));

@@ -346,12 +346,13 @@ Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
   return first.size() < 2 ? order : OrderFrom(shape, first);
 }
 
-Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tiling& tiling) {
+Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, const Tiling& tiling) {
   const ConvolutionView view(convolution);
-  const Shape& shape = convolution.operand(0)->shape();
+  const Shape& shape = convolution.operand(side)->shape();
   // For the gradient of a kernel images are features, and lie as they did.
   const bool is_gradient = IsKernelGradient(convolution);
-  const int64_t features = is_gradient ? view.input_batch() : view.input_feature(), batch = is_gradient ? view.input_feature() : view.input_batch();
+  const int64_t features = side == 1 ? view.kernel_output_feature() : is_gradient ? view.input_batch() : view.input_feature();
+  const int64_t batch = side == 1 ? view.kernel_input_feature() : is_gradient ? view.input_feature() : view.input_batch();
   if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;

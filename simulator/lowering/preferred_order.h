@@ -51,10 +51,10 @@ Dims OrderAsImages(const Instruction& value, const LayoutState& state);
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state);
 // The order in which a dot takes an operand that lies in `order`: lanes are along a dimension that is multiplied.
 Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order);
-// The order in which a convolution takes what it slides over, that lies in `order`: as it is, if features or images lie along
-// lanes. Otherwise features along lanes, images as rows; the other way round if features fill no more than a register's rows
+// The order in which a convolution takes what it slides over (side 0), or what slides for the gradient of a kernel (1), that lies in
+// `order`: as it is, if features or images lie along lanes. Otherwise features along lanes, images as rows; the other way round if features fill no more than a register's rows
 // of two bf16 each.
-Dims OrderOfImages(const Instruction& convolution, const Dims& order, const Tiling& tiling);
+Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, const Tiling& tiling);
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state);
 // Of what is made window by window: its tiles span features and batch, whichever way pads less.
 Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling);

@@ -81,5 +81,75 @@ TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
   EXPECT_NEAR(time("f32", 32, 7), 534.9, 35);
 }
 
+// The gradient of the kernel of Same, of images whose features lie along lanes.
+std::string KernelGradient(int images, int side, int in, int out, int kernel) {
+  const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
+  return absl::StrCat(" x = bf16[", images, ",", side, ",", side, ",", in, "] parameter(0) g = bf16[", images, ",", side, ",", side, ",", out,
+                      "] parameter(1) ROOT d = bf16[", kernel, ",", kernel, ",", in, ",", out, "] convolution(x, g), window={size=", side, "x", side,
+                      " pad=", pad, "x", pad, "}, dim_labels=f01b_i01o->01bf");
+}
+
+TEST(ConvolutionTimeTest, PositionsOfAKernelsGradientShareNoTiles) {
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 32, 128, 5)), 68.8, 2);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 64, 256, 5)), 135.8, 3);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 96, 256, 5)), 198.3, 4);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 192, 64, 5)), 258.8, 6);
+  EXPECT_NEAR(TimeOf(KernelGradient(16, 24, 160, 128, 5)), 167.5, 3);
+}
+
+TEST(ConvolutionTimeTest, PartsOfTilesOfATurnedKernelPassAlone) {
+  // The gradient of images: 25 positions of two tiles, of which the second has 32 features.
+  EXPECT_NEAR(TimeOf(R"( g = f32[8,32,32,160] parameter(0) w = f32[5,5,160,160] parameter(1)
+      r = f32[5,5,160,160] reverse(w), dimensions={0,1}
+      ROOT d = f32[8,32,32,160] convolution(g, r), window={size=5x5 pad=2_2x2_2}, dim_labels=b01f_01oi->b01f )"),
+              497.7, 15);
+}
+
+TEST(ConvolutionTimeTest, PlacesOfFewImagesPassRegistersOneByOne) {
+  // However many channels there are, and positions of the kernel until these take longer.
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 64, 3, 64, 3)), 133.1, 8);
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 64, 192, 256, 3)), 188.7, 8);
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 40, 128, 128, 5)), 61.4, 3);
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 40, 128, 128, 7)), 106.1, 5);
+  EXPECT_NEAR(TimeOf(Same("f32", 4, 40, 128, 128, 3)), 61.8, 3);
+  EXPECT_NEAR(TimeOf(Same("bf16", 4, 40, 256, 256, 3)), 167.1, 8);
+  // A single position: features of each place alone.
+  EXPECT_NEAR(TimeOf(Same("f32", 2, 48, 256, 256, 1)), 96.6, 4);
+  EXPECT_NEAR(TimeOf(Same("f32", 4, 48, 96, 160, 1)), 129.4, 5);
+  const auto along_one_dimension = [](int images, int in, int out, int kernel) {
+    return TimeOf(absl::StrCat(" x = f32[", images, ",2000,", in, "] parameter(0) w = f32[", kernel, ",", in, ",", out, "] parameter(1) ROOT y = f32[",
+                               images, ",2000,", out, "] convolution(x, w), window={size=", kernel, " pad=", kernel / 2, "_", kernel / 2,
+                               "}, dim_labels=b0f_0io->b0f"));
+  };
+  EXPECT_NEAR(along_one_dimension(2, 128, 128, 3), 44.2, 2);
+  EXPECT_NEAR(along_one_dimension(4, 160, 160, 3), 194.8, 8);
+  EXPECT_NEAR(along_one_dimension(4, 384, 128, 3), 89.8, 4);
+}
+
+TEST(ConvolutionTimeTest, RowsArePassedOverByAWindowForEachRow) {
+  const auto time = [](int images, int side, int in, int out) {
+    return TimeOf(absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", in, "] parameter(0) w = f32[1,1,", in, ",", out,
+                               "] parameter(1) ROOT y = f32[", images, ",", side / 2, ",", side / 2, ",", out,
+                               "] convolution(x, w), window={size=1x1 pad=0_-1x0_-1 stride=2x2}, dim_labels=b01f_01io->b01f"));
+  };
+  EXPECT_NEAR(time(16, 56, 256, 128), 89.5, 6);
+  EXPECT_NEAR(time(8, 56, 128, 256), 44.4, 6);
+  // Of few and small images all rows are read.
+  EXPECT_NEAR(time(2, 56, 64, 128), 20.6, 1);
+  EXPECT_NEAR(time(8, 14, 256, 512), 9.2, 1);
+}
+
+TEST(ConvolutionTimeTest, BothOperandsOfAKernelsGradientAreCopiedWithFeaturesAlongLanes) {
+  const auto time = [](int images, int places, int features) {
+    const std::string shape = absl::StrCat("f32[", images, ",", places, ",", features, "]");
+    return TimeOf(absl::StrCat(" x = ", shape, " parameter(0) g = ", shape, " parameter(1) ROOT d = f32[3,", features, ",", features,
+                               "] convolution(x, g), window={size=", places, " pad=1_1}, dim_labels=f0b_i0o->0bf"));
+  };
+  EXPECT_NEAR(time(4, 2000, 160), 158.1, 5);
+  EXPECT_NEAR(time(16, 1000, 96), 121.5, 5);
+  // These lie so.
+  EXPECT_NEAR(time(4, 2000, 256), 61.3, 3);
+}
+
 }  // namespace
 }  // namespace toroid
