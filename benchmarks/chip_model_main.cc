@@ -163,7 +163,8 @@ absl::Status Run() {
                            {"recent", "By someone else, after rules were found on those too", "by someone else, after these"},
                            {"latest", "By someone else, after rules were found on all those", "by someone else, after all those"},
                            {"outside", "By someone else, after rules were found on those as well", "by someone else, last"},
-                           {"libraries", "After published libraries, on which nothing was mended", "after libraries"}};
+                           {"libraries", "After published libraries, on which nothing was mended", "after libraries"},
+                           {"engineers", "By someone else, after those; rules were found since", "by someone else, after libraries"}};
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }
