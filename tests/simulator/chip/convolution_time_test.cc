@@ -69,6 +69,12 @@ TEST(ConvolutionTimeTest, PlacesOfFewImagesArePutTogetherChannelByChannel) {
   EXPECT_NEAR(TimeOf(Same("f32", 32, 56, 512, 512, 3, 512)), 2711.2, 300);
 }
 
+TEST(ConvolutionTimeTest, FewChannelsOfImagesAlongLanesTakeARegisterForEightImages) {
+  EXPECT_NEAR(TimeOf(Same("f32", 8, 64, 3, 3, 11, 3)), 1178.3, 30);
+  EXPECT_NEAR(TimeOf(Same("f32", 16, 64, 3, 3, 7, 3)), 973.8, 20);
+  EXPECT_NEAR(TimeOf(Same("f32", 32, 32, 3, 3, 5, 3)), 256.6, 6);
+}
+
 TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
   const auto time = [](absl::string_view type, int images, int kernel) {
     const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
