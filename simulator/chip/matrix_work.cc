@@ -146,9 +146,11 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
       work.rows_together = features;
       return work;
     }
-    if (inputs < static_cast<double>(core.vector().sublanes()) && !IsTurned(convolution)) {
-      // Images of each place become rows of a tile of its own.
-      work.k = positions * inputs;
+    const double sublanes = static_cast<double>(core.vector().sublanes());
+    const bool alone = work.n == 1 && IsTurned(convolution);
+    if (inputs < sublanes && (!alone || images <= sublanes)) {
+      // Images of each place become rows of a tile of its own; for one feature each position of a turned kernel passes alone.
+      work.k = positions * (alone ? tile : inputs);
       work.m = places * std::max(images, tile / 2);
       work.holds_rhs = true;
       return work;

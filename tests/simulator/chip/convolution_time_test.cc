@@ -69,6 +69,20 @@ TEST(ConvolutionTimeTest, PlacesOfFewImagesArePutTogetherChannelByChannel) {
   EXPECT_NEAR(TimeOf(Same("f32", 32, 56, 512, 512, 3, 512)), 2711.2, 300);
 }
 
+TEST(ConvolutionTimeTest, GradientsOfImagesWithFewResultsMakeATileOfEachPlace) {
+  const auto time = [](int in, int out, int kernel) {
+    const std::string window = absl::StrCat("size=", kernel, "x", kernel, " pad=", kernel / 2, "_", kernel / 2, "x", kernel / 2, "_", kernel / 2);
+    const std::string weights = absl::StrCat("f32[", kernel, ",", kernel, ",", in, ",", out, "]");
+    return TimeOf(absl::StrCat(" g = f32[8,32,32,", out, "] parameter(0) w = ", weights, " parameter(1) r = ", weights,
+                               " reverse(w), dimensions={0,1} ROOT d = f32[8,32,32,", in, "] convolution(g, r), window={", window,
+                               "}, dim_labels=b01f_01oi->b01f"));
+  };
+  EXPECT_NEAR(time(128, 3, 3), 73.1, 3);
+  EXPECT_NEAR(time(16, 4, 5), 69.4, 3);
+  // One feature: position by position.
+  EXPECT_NEAR(time(1, 1, 3), 342.0, 10);
+}
+
 TEST(ConvolutionTimeTest, FewChannelsOfImagesAlongLanesTakeARegisterForEightImages) {
   EXPECT_NEAR(TimeOf(Same("f32", 8, 64, 3, 3, 11, 3)), 1178.3, 30);
   EXPECT_NEAR(TimeOf(Same("f32", 16, 64, 3, 3, 7, 3)), 973.8, 20);
