@@ -422,9 +422,9 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
           const double moved = work.lhs_moved * lhs_made + work.rhs_moved * rhs_reads;
           const double placed = work.places_in_cycles * again * lhs_made + work.places_out_cycles;
-          // A tenth of the shorter of both is not hidden.
+          // A tenth of the shorter of both is not hidden, nor what makes the images.
           constexpr double kShown = 0.1;
-          const double core_cycles = std::max({std::max(matrix, placed) + kShown * std::min(matrix, placed), vector, moved});
+          const double core_cycles = std::max({std::max(matrix, placed) + kShown * std::min(matrix, placed), vector, placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0, moved});
           // Steps in which both operands are loaded and a result is stored, and the others.
           const double start = core.memory().transfer_cycles(), stored = results.cycles / (nb * nm * nn) + start;
           const double step = core_cycles / windows + core.matrix().window_cycles(), load_a = a / stream + start, load_b = b / stream + start;

@@ -89,6 +89,16 @@ TEST(ConvolutionTimeTest, FewChannelsOfImagesAlongLanesTakeARegisterForEightImag
   EXPECT_NEAR(TimeOf(Same("f32", 32, 32, 3, 3, 5, 3)), 256.6, 6);
 }
 
+TEST(ConvolutionTimeTest, WhatMakesFewImagesIsNotHiddenBehindTheirPlaces) {
+  EXPECT_NEAR(TimeOf(R"( a = f32[4,48,48,128] parameter(0) b = f32[4,48,48,128] parameter(1) w = f32[1,1,128,128] parameter(2)
+      u = f32[4,48,48,128] convolution(a, w), window={size=1x1}, dim_labels=b01f_01io->b01f
+      v = f32[4,48,48,128] convolution(b, w), window={size=1x1}, dim_labels=b01f_01io->b01f
+      t = f32[4,48,48,128] tanh(v)
+      g = f32[4,48,48,128] multiply(u, t)
+      ROOT y = f32[4,48,48,128] convolution(g, w), window={size=1x1}, dim_labels=b01f_01io->b01f )"),
+              170.1, 4);
+}
+
 TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
   const auto time = [](absl::string_view type, int images, int kernel) {
     const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
