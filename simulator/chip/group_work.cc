@@ -51,7 +51,8 @@ class Accountant {
   void AddTaps(const MatrixWork& work, const Instruction& op) {
     if (work.channel_taps == 0) return;
     // Of the gradient of a kernel those of what is multiplied, of which nothing is shifted.
-    const double of_result = PaddedElements(op.shape(), tiling_), of_kernel = PaddedElements(op.operand(1)->shape(), tiling_);
+    double of_result = PaddedElements(op.shape(), tiling_);
+    const double of_kernel = PaddedElements(op.operand(1)->shape(), tiling_);
     const double simple = core_.vector().slots_of().simple();
     if (of_kernel > of_result) {
       work_->slots += (3 * work.channel_taps + 5) * simple * of_kernel / RegisterElements();
@@ -63,6 +64,13 @@ class Accountant {
       const double bytes = static_cast<double>(images * ByteWidth(op.operand(0)->shape().element_type()));
       work_->slots += (1.75 * work.channel_taps + bytes + 5) * simple * TilesOf(op.shape(), tiling_);
       return;
+    }
+    const Dims lies = PhysicalOrder(op.shape());
+    const int64_t features = op.shape().dim(ConvolutionView(op).output_feature());
+    if (!lies.empty() && lies[0] == ConvolutionView(op).output_batch() && features < tiling_.sublanes) {
+      // Images along lanes take as many registers as if they lay along rows.
+      const double places = static_cast<double>(op.shape().NumElements() / std::max<int64_t>(1, images * features));
+      of_result = places * std::ceil(static_cast<double>(images) / static_cast<double>(tiling_.sublanes)) * RegisterElements();
     }
     work_->slots += 4 * simple * work.channel_taps * of_result / RegisterElements();
   }

@@ -146,9 +146,11 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
       work.rows_together = features;
       return work;
     }
-    if (inputs < static_cast<double>(core.vector().sublanes()) && !IsTurned(convolution)) {
-      // Images of each place become rows of a tile of its own.
-      work.k = positions * inputs;
+    const double sublanes = static_cast<double>(core.vector().sublanes());
+    const bool alone = work.n == 1 && IsTurned(convolution);
+    if (inputs < sublanes && (!alone || images <= sublanes)) {
+      // Images of each place become rows of a tile of its own; for one feature each position of a turned kernel passes alone.
+      work.k = positions * (alone ? tile : inputs);
       work.m = places * std::max(images, tile / 2);
       work.holds_rhs = true;
       return work;
@@ -420,9 +422,9 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
           const double moved = work.lhs_moved * lhs_made + work.rhs_moved * rhs_reads;
           const double placed = work.places_in_cycles * again * lhs_made + work.places_out_cycles;
-          // A tenth of the shorter of both is not hidden.
+          // A tenth of the shorter of both is not hidden, nor what makes the images.
           constexpr double kShown = 0.1;
-          const double core_cycles = std::max({std::max(matrix, placed) + kShown * std::min(matrix, placed), vector, moved});
+          const double core_cycles = std::max({std::max(matrix, placed) + kShown * std::min(matrix, placed), vector, placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0, moved});
           // Steps in which both operands are loaded and a result is stored, and the others.
           const double start = core.memory().transfer_cycles(), stored = results.cycles / (nb * nm * nn) + start;
           const double step = core_cycles / windows + core.matrix().window_cycles(), load_a = a / stream + start, load_b = b / stream + start;

@@ -69,6 +69,36 @@ TEST(ConvolutionTimeTest, PlacesOfFewImagesArePutTogetherChannelByChannel) {
   EXPECT_NEAR(TimeOf(Same("f32", 32, 56, 512, 512, 3, 512)), 2711.2, 300);
 }
 
+TEST(ConvolutionTimeTest, GradientsOfImagesWithFewResultsMakeATileOfEachPlace) {
+  const auto time = [](int in, int out, int kernel) {
+    const std::string window = absl::StrCat("size=", kernel, "x", kernel, " pad=", kernel / 2, "_", kernel / 2, "x", kernel / 2, "_", kernel / 2);
+    const std::string weights = absl::StrCat("f32[", kernel, ",", kernel, ",", in, ",", out, "]");
+    return TimeOf(absl::StrCat(" g = f32[8,32,32,", out, "] parameter(0) w = ", weights, " parameter(1) r = ", weights,
+                               " reverse(w), dimensions={0,1} ROOT d = f32[8,32,32,", in, "] convolution(g, r), window={", window,
+                               "}, dim_labels=b01f_01oi->b01f"));
+  };
+  EXPECT_NEAR(time(128, 3, 3), 73.1, 3);
+  EXPECT_NEAR(time(16, 4, 5), 69.4, 3);
+  // One feature: position by position.
+  EXPECT_NEAR(time(1, 1, 3), 342.0, 10);
+}
+
+TEST(ConvolutionTimeTest, FewChannelsOfImagesAlongLanesTakeARegisterForEightImages) {
+  EXPECT_NEAR(TimeOf(Same("f32", 8, 64, 3, 3, 11, 3)), 1178.3, 30);
+  EXPECT_NEAR(TimeOf(Same("f32", 16, 64, 3, 3, 7, 3)), 973.8, 20);
+  EXPECT_NEAR(TimeOf(Same("f32", 32, 32, 3, 3, 5, 3)), 256.6, 6);
+}
+
+TEST(ConvolutionTimeTest, WhatMakesFewImagesIsNotHiddenBehindTheirPlaces) {
+  EXPECT_NEAR(TimeOf(R"( a = f32[4,48,48,128] parameter(0) b = f32[4,48,48,128] parameter(1) w = f32[1,1,128,128] parameter(2)
+      u = f32[4,48,48,128] convolution(a, w), window={size=1x1}, dim_labels=b01f_01io->b01f
+      v = f32[4,48,48,128] convolution(b, w), window={size=1x1}, dim_labels=b01f_01io->b01f
+      t = f32[4,48,48,128] tanh(v)
+      g = f32[4,48,48,128] multiply(u, t)
+      ROOT y = f32[4,48,48,128] convolution(g, w), window={size=1x1}, dim_labels=b01f_01io->b01f )"),
+              170.1, 4);
+}
+
 TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
   const auto time = [](absl::string_view type, int images, int kernel) {
     const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
