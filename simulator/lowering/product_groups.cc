@@ -31,6 +31,8 @@ constexpr int64_t kHeldElements = 3'000'000;
 constexpr double kNestedWeights = 3e5;
 // Rows of a tile.
 constexpr int64_t kWholeRows = 8;
+// Elements of a tile along its minor dimension.
+constexpr double kLanes = 128;
 
 // It is that instruction or stands behind it, and is not made from an argument or constant alone.
 bool MayWaitFor(const Instruction& value, int index) {
@@ -162,10 +164,6 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   int64_t sized = 0;
   for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
   const Dims order = PhysicalOrder(inner[0]->shape());
-  // Lanes of what the outer one makes of rows of several dimensions are those of its other operand.
-  const Dims result = PhysicalOrder(outer.shape());
-  const int64_t free_end = outer.operand(0)->shape().rank() - static_cast<int64_t>(out.lhs_contracting().size());
-  if (out.lhs_batch().empty() && result.size() > 2 && (result[0] < free_end) == (side == 0)) return false;
   const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % kWholeRows == 0;
   if (sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2)) return false;
   // Dimensions of the operand as those of what the inner one makes.
@@ -195,8 +193,10 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     const auto size = static_cast<double>(own.dim(d));
     const bool is_batch = absl::c_linear_search(batch, d), is_contracted = absl::c_linear_search(contracting, d);
     const bool is_cut = dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
-    // Both have the same batch.
-    if (is_batch && !is_cut) return false;
+    // Both have the same batch, or tiles of the inner one come batch by batch.
+    const bool is_in_tile = order.size() < 2 || dims[d] == order[0] || dims[d] == order[1];
+    const bool is_rows = dims[d] >= 0 && !is_in_tile && in.lhs_batch().empty() && !is_contracted;
+    if (is_batch && !is_cut && !is_rows) return false;
     if (is_batch || is_contracted) bound *= size;
     if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
   }
@@ -206,6 +206,11 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   });
   if (bound == 0 || is_batch_alone) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
+  // Lanes of what the outer one makes of rows of several dimensions are those of its other operand, unless these fill no tile.
+  const Dims result = PhysicalOrder(outer.shape());
+  const int64_t free_end = outer.operand(0)->shape().rank() - static_cast<int64_t>(out.lhs_contracting().size());
+  const bool is_turned = out.lhs_batch().empty() && result.size() > 2 && (result[0] < free_end) == (side == 0);
+  if (is_turned && columns >= kLanes) return false;
   // Rows are widened for another product: that one takes what is wide.
   const Instruction* end = owner_[outer.index()] != nullptr ? owner_[outer.index()] : &outer;
   while (users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kConvert) end = users_.users(*end)[0];

@@ -61,6 +61,30 @@ TEST(ProductRulesTest, WhatIsAnOperandAndMetByTheResultIsReadTwice) {
   EXPECT_NEAR(Microseconds(nested), 253.1, 8);
 }
 
+// Scores of features and what they weigh, with one product inside of the other, whose rows come batch by batch; and a narrow result that
+// lies with rows along lanes.
+TEST(ProductRulesTest, RowsOfAnInnerProductMayComeBatchByBatch) {
+  const auto scores = [](int batch, int rows, int features) {
+    const std::string x = absl::StrCat("f32[", batch, ",", rows, ",64]"), s = absl::StrCat("f32[", batch, ",", rows, ",", features, "]");
+    return absl::StrCat(" x = ", x, " parameter(0) w = f32[64,", features, "] parameter(1) d = ", s,
+                        " dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0} e = ", s, " negate(d) ");
+  };
+  const auto weighed = [&](int batch, int rows, int features) {
+    return absl::StrCat(scores(batch, rows, features), " v = f32[", batch, ",", rows, ",64] parameter(2) ROOT r = f32[", batch, ",", features,
+                        ",64] dot(e, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}");
+  };
+  const auto next = [&](int batch, int rows, int features) {
+    return absl::StrCat(scores(batch, rows, features), " v = f32[", features, ",64] parameter(2) ROOT r = f32[", batch, ",", rows,
+                        ",64] dot(e, v), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
+  };
+  ExpectSameValues(weighed(2, 24, 16));
+  ExpectSameValues(next(2, 24, 16));
+  EXPECT_THAT(Groups(weighed(8, 512, 512)), ElementsAre("dot"));
+  EXPECT_NEAR(Microseconds(weighed(8, 512, 512)), 27.1, 2.7);
+  EXPECT_THAT(Groups(next(8, 512, 512)), ElementsAre("dot"));
+  EXPECT_NEAR(Microseconds(next(8, 512, 512)), 26.3, 4.5);
+}
+
 // What is made of a product behind a reshape, with an array that was not reshaped, is made by itself; reductions of what is made with
 // vectors alone are over the dimensions before.
 TEST(ProductRulesTest, ReshapesEndTheGroupOfAProductUnlessAllIsReduced) {
