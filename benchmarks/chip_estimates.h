@@ -5,7 +5,7 @@
 // layout: the figures of the layers are fits. The other two thirds were seen while rules were found, never fitted; programs
 // in held_out were made after the first rules, those in unseen and later after those found on them, and what missed by most led
 // to further rules: all were seen, as were those in last and blind, and those in neighbours, which were made on the way. Those in
-// fresh were made after that. Nothing was mended on those in libraries, practitioners and colleagues. docs/machine_model.md says how each set did
+// fresh were made after that. Nothing was mended on those in libraries and practitioners. docs/machine_model.md says how each set did
 // when it was new.
 #ifndef TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
 #define TOROID_BENCHMARKS_CHIP_ESTIMATES_H_

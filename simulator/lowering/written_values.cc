@@ -244,7 +244,7 @@ void Finder::Write() {
     const Instruction* packed = words == nullptr ? nullptr : ProductOfPacked(*words);
     const bool is_taken_out = packed != nullptr && packed->shape().element_type() == xla::F32 && users_.users(*op).size() == 1 &&
                               readers_[i].size() == 1 && is_of_product(readers_[i][0]);
-    const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew;
+    const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew && !CanRunAsOne(op);
     values_.written[i] =
         made_.MustBeWritten(op) || is_long || is_taken_out || IsSineForSeveral(op) || cost[i] > kMostAtOnce || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;

@@ -10,6 +10,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 
 // Sizes of the tuples that fusions of the entry make, in order; 1 for those that make one array.
@@ -126,6 +127,20 @@ TEST(MergedGroupsRulesTest, WhatIsMadeElementwiseGoesWithWhatItHasMostInCommonWi
   };
   EXPECT_THAT(fusions("rows"), ElementsAre(1, 2));
   EXPECT_THAT(fusions("shift"), ElementsAre(2, 1));
+}
+
+TEST(MergedGroupsRulesTest, WhatSeveralResultsNeedIsMadeOnceIfTheyRunTogetherHoweverLong) {
+  // A hundred ops, which three groups apart would each do anew.
+  std::string long_formula = " x = f32[256,512] parameter(0) y = f32[256,512] parameter(1) h0 = f32[256,512] add(x, y)";
+  for (int i = 0; i < 100; ++i) absl::StrAppend(&long_formula, " h", i + 1, " = f32[256,512] ", i % 2 == 0 ? "multiply" : "add", "(h", i, ", y)");
+  const std::string together = long_formula + R"( a = f32[256,512] negate(h100) b = f32[256,512] add(h100, x) c = f32[256,512] multiply(h100, x)
+    ROOT r = (f32[256,512], f32[256,512], f32[256,512]) tuple(a, b, c) )";
+  EXPECT_THAT(Groups(together), ElementsAre("loop"));
+  // A product reads it again and again.
+  const std::string with_product = long_formula + R"( w = f32[512,64] parameter(2) a = f32[256,512] negate(h100)
+    d = f32[256,64] dot(h100, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    ROOT r = (f32[256,512], f32[256,64]) tuple(a, d) )";
+  EXPECT_THAT(Groups(with_product), Contains("loop"));
 }
 
 }  // namespace
