@@ -166,7 +166,7 @@ absl::Status Run() {
                            {"libraries", "After published libraries, on which nothing was mended", "after libraries"},
                            {"engineers", "By someone else, after those; rules were found since", "by someone else, after libraries"},
                            {"practitioners", "By someone else, when all that was done; nothing was mended on them", "by someone else, newer"},
-                           {"colleagues", "By someone else, after one more rule; one was found on them since", "by someone else, the newest"}};
+                           {"colleagues", "By someone else, after one more rule; two were found on them since", "by someone else, the newest"}};
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }

@@ -444,6 +444,9 @@ void LayoutAssigner::Assign(Instruction* op) {
       if (absl::c_all_of(op->operands(), [](const Instruction* operand) { return IsOfArgument(operand) || operand->opcode() == Opcode::kConcatenate; })) {
         if (const Dims images = OrderAsImages(*op, state_); !images.empty()) order = images;
       }
+      // A result of the program lies as the caller wants it.
+      const auto returns = [&](const Instruction* user) { return user == computation_->root() && user->opcode() == Opcode::kTuple; };
+      if (absl::c_all_of(state_.users.users(*op), returns)) order = LeastPaddingOrder(op->shape(), tiling_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }

@@ -87,5 +87,15 @@ TEST(ConcatenationRulesTest, AlongTheOutermostDimensionEachArrayIsReadFromWhereT
   EXPECT_NEAR(time(42), 177.8, 10);
 }
 
+TEST(ConcatenationRulesTest, AResultLiesAsTheCallerWantsIt) {
+  // Two halves of each of 32 groups, put beside each other: no copy behind it.
+  const char* program = R"( x = f32[32,64,4096] parameter(0) y = f32[32,64,4096] parameter(1)
+    a = f32[32,64,4096] add(x, y) b = f32[32,64,4096] subtract(x, y)
+    p = f32[32,1,64,4096] reshape(a) q = f32[32,1,64,4096] reshape(b)
+    ROOT r = f32[32,2,64,4096] concatenate(p, q), dimensions={1} )";
+  const std::vector<std::string> groups = Groups(program);
+  EXPECT_EQ(std::count(groups.begin(), groups.end(), "copy"), 0);
+}
+
 }  // namespace
 }  // namespace toroid
