@@ -173,15 +173,14 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   const bool is_by_places = positions > 1 || (becomes.size() > 1 && becomes[1] == view.output_batch());
   if (!is_gradient && along_lanes && is_by_places && view.input_spatial().size() <= 2 && images > 1 && 2 * images <= sublanes && work.channel_taps == 0 && work.batch == 1) {
     // Each place of few images is a tile of its own, which passes registers on its way in, longest if it is rounded there, and on its way
-    // out, however many features it has. Fitted to some 70 convolutions of 2 and 4 images.
-    constexpr double kOut = 9.5, kOutOfRow = 1, kInOfRow = 1, kRounded = 0.5;
+    // out, however many features it has.
     double read = 1, made = 1, rows = 2;
     while (rows < images) rows *= 2;
     for (const int64_t d : view.input_spatial()) read *= Dim(convolution.operand(0)->shape(), d);
     for (const int64_t d : view.output_spatial()) made *= Dim(result, d);
     const bool is_float32 = convolution.operand(0)->shape().element_type() == xla::F32;
-    work.places_in_cycles = read * std::ceil(inputs / tile) * (is_float32 ? kInOfRow * rows : kRounded);
-    work.places_out_cycles = made * std::ceil(work.n / tile) * (kOut + kOutOfRow * rows);
+    work.places_in_cycles = read * std::ceil(inputs / tile) * (is_float32 ? core.matrix().place_row_cycles() * rows : core.matrix().place_bfloat16_cycles());
+    work.places_out_cycles = made * std::ceil(work.n / tile) * (core.matrix().place_result_cycles() + core.matrix().place_row_cycles() * rows);
   }
   // Positions of a kernel that is turned do not follow each other, but by strides; those of what was exchanged with it for its gradient do.
   int64_t stride = 1;
@@ -422,9 +421,10 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
           const double moved = work.lhs_moved * lhs_made + work.rhs_moved * rhs_reads;
           const double placed = work.places_in_cycles * again * lhs_made + work.places_out_cycles;
-          // A tenth of the shorter of both is not hidden, nor what makes the images.
-          constexpr double kShown = 0.1;
-          const double core_cycles = std::max({std::max(matrix, placed) + kShown * std::min(matrix, placed), vector, placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0, moved});
+          // A share of the shorter of both is not hidden, nor what makes the images.
+          const double shown = core.matrix().place_shown_share() * std::min(matrix, placed);
+          const double with_images = placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0;
+          const double core_cycles = std::max({std::max(matrix, placed) + shown, vector, with_images, moved});
           // Steps in which both operands are loaded and a result is stored, and the others.
           const double start = core.memory().transfer_cycles(), stored = results.cycles / (nb * nm * nn) + start;
           const double step = core_cycles / windows + core.matrix().window_cycles(), load_a = a / stream + start, load_b = b / stream + start;

@@ -81,6 +81,8 @@ class LayoutAssigner : public LayoutCopies {
   bool IsWorkedOnInLayers(const Instruction& array, int64_t d) const;
   void Assign(Instruction* op);
   void AssignElementwise(Instruction* op);
+  // A result of the program, which nothing else reads.
+  bool IsOnlyReturned(const Instruction& value) const;
   // An argument under a name with which it does not lie as values of those sizes do.
   bool IsTurnedArgument(const Instruction& value) const;
   // Its rows are single steps of several sequences, and what it makes of them is cut along columns: those become a dimension of the
@@ -134,6 +136,12 @@ bool LayoutAssigner::IsWorkedOnInLayers(const Instruction& array, int64_t d) con
     worked_on |= absl::c_any_of(state_.users.users(*slice), is_worked_on);
   }
   return layers > 1 && worked_on;
+}
+
+bool LayoutAssigner::IsOnlyReturned(const Instruction& value) const {
+  return absl::c_all_of(state_.users.users(value), [&](const Instruction* user) {
+    return user == computation_->root() && user->opcode() == Opcode::kTuple;
+  });
 }
 
 bool LayoutAssigner::IsTurnedArgument(const Instruction& value) const {
@@ -299,8 +307,7 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
   }
   Dims order = RowMajorOrder(op->shape());
   // A cumulative sum goes back into the order in which its input is made best, or into the caller's.
-  const bool is_returned = absl::c_all_of(state_.users.users(*op), [&](const Instruction* user) { return user == computation_->root(); });
-  if (const Instruction* input = is_returned ? nullptr : InputOfRunningFold(from);
+  if (const Instruction* input = IsOnlyReturned(*op) ? nullptr : InputOfRunningFold(from);
       input != nullptr && input->shape().dims() == op->shape().dims()) {
     order = state_.IsFlexible(input) ? NaturalOrder(input, order, tiling_) : OrderOf(input);
   }
@@ -445,8 +452,7 @@ void LayoutAssigner::Assign(Instruction* op) {
         if (const Dims images = OrderAsImages(*op, state_); !images.empty()) order = images;
       }
       // A result of the program lies as the caller wants it.
-      const auto returns = [&](const Instruction* user) { return user == computation_->root() && user->opcode() == Opcode::kTuple; };
-      if (absl::c_all_of(state_.users.users(*op), returns)) order = LeastPaddingOrder(op->shape(), tiling_);
+      if (IsOnlyReturned(*op)) order = LeastPaddingOrder(op->shape(), tiling_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }

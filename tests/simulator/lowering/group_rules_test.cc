@@ -3,7 +3,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/simulator/lowering/lowered_programs.h"
@@ -14,29 +13,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
-
-TEST(GroupRulesTest, AVectorForEachOfABatchIsMultipliedAndAddedIfMatricesAreSmall) {
-  const auto program = [](absl::string_view matrix, absl::string_view vector, absl::string_view result, absl::string_view numbers) {
-    return absl::StrCat(" a = f32", matrix, " parameter(0) v = f32", vector, " parameter(1) ROOT d = f32", result, " dot(a, v), ", numbers);
-  };
-  const std::string small = program("[5,7,6]", "[5,6]", "[5,7]",
-                                    "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}");
-  ExpectSameValues(small);
-  EXPECT_THAT(Groups(small), Not(Contains("dot")));
-  ExpectSameValues(program("[7,5,6,3]", "[6,3,5]", "[5,3,7]",
-                           "lhs_batch_dims={1,3}, lhs_contracting_dims={2}, rhs_batch_dims={2,1}, rhs_contracting_dims={0}"));
-  // Under a dimension of one element; behind it in the result.
-  const std::string one = program("[4,128,96]", "[4,1,96]", "[4,128,1]",
-                                  "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={2}");
-  ExpectSameValues(one);
-  EXPECT_THAT(Groups(one), Not(Contains("dot")));
-  EXPECT_THAT(Groups(program("[4,128,96]", "[4,96]", "[4,128]",
-                             "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}")),
-              Contains("dot"));
-  // The vector on the left.
-  ExpectSameValues(R"( v = f32[5,6] parameter(0) a = f32[5,7,6] parameter(1)
-    ROOT d = f32[5,7] dot(v, a), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={2} )");
-}
 
 TEST(GroupRulesTest, PiecesOfAPaddingArePaddedByLess) {
   for (const absl::string_view cut : {"[0:6], [0:9]", "[1:7], [2:11]", "[2:8], [3:12]", "[2:4], [4:6]", "[0:2], [0:9]", "[7:8], [0:2]"}) {
@@ -150,22 +126,6 @@ TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRowsWhoeverReadsThem) {
   EXPECT_EQ(copies, 1);
 }
 
-TEST(GroupRulesTest, AProductOfSeveralRowDimensionsIsWrittenAsUnitsMakeIt) {
-  const auto program = [](absl::string_view batch, int columns) {
-    return absl::StrCat(" x = f32[", batch, "512,256] parameter(0) w = f32[256,", columns, "] parameter(1) y = f32[", batch, "512,", columns,
-                        "] dot(x, w), lhs_contracting_dims={", batch.empty() ? 1 : 2, "}, rhs_contracting_dims={0} ROOT t = f32[", batch, columns,
-                        ",512] transpose(y), dimensions={", batch.empty() ? "1,0" : "0,2,1", "}");
-  };
-  EXPECT_THAT(Groups(program("", 384)), ElementsAre("dot"));
-  EXPECT_THAT(Groups(program("16,", 384)), ElementsAre("dot", "copy"));
-  // Columns fill half of the lanes that rows do.
-  EXPECT_THAT(Groups(program("16,", 64)), ElementsAre("dot"));
-  ExpectSameValues(R"( x = f32[3,5,4] parameter(0) w = f32[4,6] parameter(1) r = f32[3,6,5] parameter(2)
-    y = f32[3,5,6] dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}
-    t = f32[3,6,5] transpose(y), dimensions={0,2,1}
-    ROOT s = f32[3,6,5] add(t, r) )");
-}
-
 TEST(GroupRulesTest, ASumBesideWhatProductsReadDoesNotKeepItF32) {
   const auto program = [](int rows, int columns) {
     const std::string made = absl::StrCat("f32[", rows, ",", columns, "]");
@@ -255,30 +215,6 @@ constexpr char kLargestAndPlace[] = R"( x = f32[256,512] parameter(0)
 TEST(GroupRulesTest, TheLargestAndItsPlaceAreFoundTogetherAloneOfOthers) {
   EXPECT_THAT(Groups(absl::StrCat(kLargestAndPlace, "ROOT t = (s32[256], f32[256]) tuple(p, m)")), ElementsAre("reduce"));
   EXPECT_THAT(Groups(absl::StrCat(kLargestAndPlace, "ROOT t = (s32[256], f32[256]) tuple(p, s)")), ElementsAre("reduce", "reduce"));
-}
-
-TEST(GroupRulesTest, ReductionsOfWhatAProductWritesJoinItAlongAnyDimension) {
-  const char* program = R"( x = f32[256,128] parameter(0) y = f32[128,512] parameter(1)
-    zero = f32[] constant(0)
-    low = f32[] constant(-inf)
-    d = f32[256,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-    s = f32[512] reduce(d, zero), dimensions={0}, to_apply=sum
-    m = f32[256] reduce(d, low), dimensions={1}, to_apply=max
-    ROOT t = (f32[256,512], f32[512], f32[256]) tuple(d, s, m) )";
-  ExpectSameValues(program);
-  EXPECT_THAT(Groups(program), ElementsAre("dot"));
-}
-
-TEST(GroupRulesTest, AProductTakesAllSumsOverTheSameDimensions) {
-  // As a batch norm's gradient needs them: of what is made, and of its product with something else.
-  const char* program = R"( x = f32[64,24] parameter(0) w = f32[24,128] parameter(1) n = f32[64,128] parameter(2) zero = f32[] constant(0)
-    d = f32[64,128] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-    a = f32[128] reduce(d, zero), dimensions={0}, to_apply=sum
-    m = f32[64,128] multiply(d, n)
-    b = f32[128] reduce(m, zero), dimensions={0}, to_apply=sum
-    ROOT t = (f32[64,128], f32[128], f32[128]) tuple(d, a, b) )";
-  ExpectSameValues(program);
-  EXPECT_THAT(Groups(program), ElementsAre("dot"));
 }
 
 TEST(GroupRulesTest, RowsAreReadFromWhereTheyAre) {
@@ -428,71 +364,6 @@ TEST(GroupRulesTest, ReductionsThatWaitForNothingAreMadeTogetherFirst) {
     v = f32[64,256] reduce(g, zero), dimensions={1}, to_apply=sum
     ROOT t = (f32[64,32], f32[64,256]) tuple(s, v) )"),
               ElementsAre("reduce", "reduce", "copy"));
-}
-
-TEST(GroupRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits) {
-  const auto program = [](int rows, int in, int between, int out, absl::string_view middle) {
-    return absl::StrCat(" x = f32[", rows, ",", in, "] parameter(0) w = f32[", in, ",", between, "] parameter(1) v = f32[", between, ",", out,
-                        "] parameter(2) u = f32[", in, ",", between, "] parameter(3) a = f32[", rows, ",", between,
-                        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ",
-                        absl::StrReplaceAll(middle, {{"S", absl::StrCat("f32[", rows, ",", between, "]")}}), " ROOT d = f32[", rows, ",", out,
-                        "] dot(b, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
-  };
-  ExpectSameValues(program(64, 24, 40, 16, "b = S negate(a)"));
-  EXPECT_THAT(Groups(program(1024, 256, 512, 256, "b = S tanh(a)")), ElementsAre("dot"));
-  // In parts that meet again.
-  EXPECT_THAT(Groups(program(1024, 256, 512, 256, "t = S tanh(a) b = S multiply(t, a)")), ElementsAre("dot"));
-  EXPECT_THAT(Groups(program(4096, 2048, 2048, 2048, "b = S tanh(a)")), ElementsAre("dot", "dot"));
-  // Few rows: weights pass once.
-  EXPECT_THAT(Groups(program(128, 2048, 8192, 2048, "b = S tanh(a)")), ElementsAre("dot"));
-  // A gate.
-  EXPECT_THAT(Groups(program(1024, 256, 512, 256,
-                             "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
-              ElementsAre("dot", "dot", "dot"));
-  // Of three the first two; but not if the second one widens what the third one takes.
-  const auto three = [](int middle, int wide) {
-    return absl::StrCat(" x = f32[1024,256] parameter(0) w = f32[256,", middle, "] parameter(1) v = f32[", middle, ",", wide,
-                        "] parameter(2) u = f32[", wide, ",128] parameter(3) a = f32[1024,", middle,
-                        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = f32[1024,", wide,
-                        "] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT c = f32[1024,128] dot(b, u), ",
-                        "lhs_contracting_dims={1}, rhs_contracting_dims={0}");
-  };
-  const auto last_reads = [&](const std::string& text) {
-    const std::unique_ptr<Module> lowered = Lowered(*Parsed(text));
-    const Instruction* root = lowered->entry()->root();
-    int64_t widest = 0;
-    for (const Instruction* operand : root->operands()) {
-      if (operand->opcode() != Opcode::kParameter) widest = operand->shape().dim(1);
-    }
-    return widest;
-  };
-  EXPECT_EQ(last_reads(three(512, 512)), 512);
-  EXPECT_EQ(Groups(three(512, 512)).size(), 2u);
-  EXPECT_EQ(last_reads(three(256, 1024)), 256);
-  // Few rows stay for it while weights pass, also those of a norm.
-  EXPECT_THAT(Groups(program(64, 1024, 4096, 1024, "b = S tanh(a)")), ElementsAre("dot"));
-  const std::string normalized = absl::StrReplaceAll(
-      program(64, 1024, 4096, 1024, "b = S tanh(a)"),
-      {{" x = f32[64,1024] parameter(0)", " y = f32[64,1024] parameter(0) r = f32[64] parameter(4) s = f32[64,1024] broadcast(r), dimensions={0} "
-                                          "x = f32[64,1024] multiply(y, s)"}});
-  EXPECT_THAT(Groups(normalized), ElementsAre("dot"));
-  // Rows of heads are mixed: a batch alone passes.
-  EXPECT_THAT(Groups(R"( q = f32[4,8,256,64] parameter(0) k = f32[4,8,256,64] parameter(1) m = f32[8,8] parameter(2)
-    s = f32[4,8,256,256] dot(q, k), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={3}
-    ROOT t = f32[4,256,256,8] dot(s, m), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"),
-              Contains("dot").Times(2));
-  // Of an image features pass, where rows fill tiles.
-  EXPECT_THAT(Groups(R"( x = f32[4,64,64,128] parameter(0) w = f32[128,512] parameter(1) v = f32[512,128] parameter(2)
-    a = f32[4,64,64,512] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
-    b = f32[4,64,64,512] tanh(a)
-    ROOT d = f32[4,64,64,128] dot(b, v), lhs_contracting_dims={3}, rhs_contracting_dims={0} )"),
-              ElementsAre("dot"));
-  // Not where they do not.
-  EXPECT_THAT(Groups(R"( x = f32[6,28,28,64] parameter(0) w = f32[64,256] parameter(1) v = f32[256,64] parameter(2)
-    a = f32[6,28,28,256] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
-    b = f32[6,28,28,256] tanh(a)
-    ROOT d = f32[6,28,28,64] dot(b, v), lhs_contracting_dims={3}, rhs_contracting_dims={0} )"),
-              ::testing::Contains("dot").Times(2));
 }
 
 TEST(GroupRulesTest, WhatIsRolledIsWrittenOnce) {
@@ -690,18 +561,6 @@ TEST(GroupRulesTest, APieceOfAPieceIsOfTheWhole) {
     ROOT b = f32[3,5] slice(a), slice={[2:8:2], [3:8]} )";
   ExpectSameValues(program);
   EXPECT_EQ(Groups(program).size(), 1u);
-}
-
-TEST(GroupRulesTest, SumsOfWhatAProductMakesOverTheSameDimensionAreMadeWithIt) {
-  // As behind a norm: sums of the gradient, and of it times what was normed.
-  const char* program = R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) h = f32[256,512] parameter(2) zero = f32[] constant(0)
-    d = f32[256,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-    s = f32[256] reduce(d, zero), dimensions={1}, to_apply=sum
-    p = f32[256,512] multiply(d, h)
-    t = f32[256] reduce(p, zero), dimensions={1}, to_apply=sum
-    ROOT r = (f32[256,512], f32[256], f32[256]) tuple(d, s, t) )";
-  ExpectSameValues(program);
-  EXPECT_THAT(Groups(program), ElementsAre("dot"));
 }
 
 TEST(GroupRulesTest, BothHalvesMadeFromHalvesAreWrittenToTheirPlaces) {
