@@ -21,12 +21,13 @@ build_packages=(
   protobuf-compiler libprotobuf-dev
   libabsl-dev libeigen3-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzip-dev
 )
-# Not part of the key below: Bazel sees their files.
+# Not part of the key below: Bazel sees their files, or no object depends on their version.
+allocator_packages=(libmimalloc-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 report_packages=(libjs-d3)
 data_packages=(iso-codes)  # What examples train on.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium)
-packages=("${build_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}" "${data_packages[@]}")
+packages=("${build_packages[@]}" "${allocator_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}" "${data_packages[@]}")
 
 for argument in "$@"; do
   case "$argument" in

@@ -42,6 +42,7 @@ EXTERNAL = [
     ('nlohmann/', '@nlohmann_json//:json'),
     ('zlib.h', '@zlib//:zlib'),
     ('zip.h', '@libzip//:zip'),
+    ('mimalloc.h', '@mimalloc//:mimalloc'),
     ('mpi.h', '@openmpi//:mpi'),
 ]
 PROTOS = {'hlo/proto/hlo.pb.h': '//hlo/proto:hlo_cc_proto', 'hlo/proto/xla_data.pb.h': '//hlo/proto:xla_data_cc_proto'}

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "google/protobuf/stubs/logging.h"
+#include "hlo/base/allocator.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/base/version.h"
 
