@@ -57,6 +57,14 @@ bool SlidesOverImagesAlongLanes(const Instruction& convolution, double positions
   return positions > 1 && positions <= results && view.feature_groups() == 1 && view.batch_groups() == 1;
 }
 
+// Images fill lanes and stay there: features pass, place by place, while the next tile of images is loaded.
+bool HoldsImages(const Instruction& convolution, double images, const CoreSpec& core) {
+  const ConvolutionView view(convolution);
+  const Dims lies = PhysicalOrder(convolution.operand(0)->shape()), made = PhysicalOrder(convolution.shape());
+  return !lies.empty() && !made.empty() && lies[0] == view.input_batch() && made[0] == view.output_batch() &&
+         2 * images >= static_cast<double>(core.matrix().tile());
+}
+
 SlidingWindow PlacesOf(const Instruction& convolution, bool is_gradient, const CoreSpec& core) {
   SlidingWindow places;
   const ConvolutionView view(convolution);
@@ -107,6 +115,15 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   }
   work.k = positions * inputs;
   const double images = Dim(convolution.operand(0)->shape(), view.input_batch());
+  double elements = 1;
+  for (const int64_t d : view.input_spatial()) elements *= Dim(convolution.operand(0)->shape(), d);
+  if (elements == 1 && positions > 1 && work.batch == 1 && work.channel_taps == 0) {
+    // Of one place each position of the kernel makes one of the results, as if it were features.
+    work.n *= images > 0 ? std::min(positions, work.m / images) : 0;
+    work.m = images;
+    work.k = inputs;
+    return work;
+  }
   // Zeros between the elements of a dilated input are not multiplied. Each position passes alone, as positions that follow each
   // other do not lie beside each other: all its images, one position of the kernel after the other.
   double dilation = 1;
@@ -118,6 +135,11 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     work.k = inputs;
     work.rows_together = std::max(1.0, images);
     work.positions = positions;
+    if (HoldsImages(convolution, images, core)) {
+      work.m *= work.n / std::max(1.0, images);
+      work.rows_together = work.n;
+      work.n = RoundUp(images, static_cast<double>(core.matrix().tile()));
+    }
     return work;
   }
   const auto& rows_of_window = convolution.attrs().window().dimensions();
@@ -137,9 +159,7 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   }
   if (SlidesOverImagesAlongLanes(convolution, positions)) {
     const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
-    const Dims made = PhysicalOrder(result);
-    if (!made.empty() && made[0] == view.output_batch() && 2 * images >= tile) {
-      // Images fill lanes and stay there: features pass, place by place, while the next tile of images is loaded.
+    if (HoldsImages(convolution, images, core)) {
       work.k = positions * inputs;
       work.m = places * features;
       work.n = RoundUp(images, tile);

@@ -9,9 +9,9 @@
 #include "simulator/lowering/bfloat16_pass.h"
 #include "simulator/lowering/cumulative_sum_pass.h"
 #include "simulator/lowering/early_uses_pass.h"
+#include "simulator/lowering/exchanged_convolution_pass.h"
 #include "simulator/lowering/fusion_pass.h"
 #include "simulator/lowering/joined_dims_pass.h"
-#include "simulator/lowering/kernel_gradient_pass.h"
 #include "simulator/lowering/layout_pass.h"
 #include "simulator/lowering/moved_results_pass.h"
 #include "simulator/lowering/packed_predicates_pass.h"
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
       .Add<VectorProductPass>(core.matrix().tile())
-      .Add<KernelGradientPass>()
+      .Add<ExchangedConvolutionPass>()
       .Add<SimplifyPass>(/*keeps_barriers=*/true, tiling)
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>(/*keeps_barriers=*/false, tiling)

@@ -243,13 +243,16 @@ const Instruction* MadeWhereRead::ReaderInOtherRows(const Instruction& op, const
     return nullptr;
   }
   if (user.opcode() == Opcode::kConvolution && user.operand(0) == &op) {
-    // Rows of tiles are images.
+    // Rows of tiles are images; where these are along lanes, features.
     const ConvolutionView convolution(user);
     const bool is_gradient = IsKernelGradient(user);
     const int64_t features = is_gradient ? convolution.input_batch() : convolution.input_feature();
     const int64_t images = is_gradient ? convolution.input_feature() : convolution.input_batch();
     const Dims lies = PhysicalOrder(op.shape());
-    return lies.size() > 2 && lies[0] == features && lies[1] != images && op.shape().dim(images) > 1 ? &user : nullptr;
+    if (lies.size() < 3) return nullptr;
+    const bool other_images = lies[0] == features && lies[1] != images && op.shape().dim(images) > 1;
+    const bool other_features = lies[0] == images && lies[1] != features;
+    return other_images || other_features ? &user : nullptr;
   }
   if (user.opcode() != Opcode::kDot || user.operand(0) != &op) return nullptr;
   const DotView view(user);

@@ -46,7 +46,7 @@ bool IsMadeInPlace(const Instruction& op) { return op.opcode() == Opcode::kConca
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
   const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
   if (second_minor <= quarter && element_bytes >= 4) return quarter;
-  if (second_minor <= half) return half;
+  if (second_minor <= half && element_bytes >= 2) return half;
   return tiling.sublanes;
 }
 
