@@ -395,6 +395,10 @@ void Accountant::Fusion(const Computation& inside) {
       // The outermost product stands first: what is made inside of it stays there.
       if (product_of[i] == 0) product_space_ = PaddedElements(op->shape(), tiling_);
       product_registers_ = std::max(product_registers_, Registers(op->shape()));
+      // Nothing is cut inside of another product.
+      if (work_->products.size() > 1) {
+        for (MatrixWork& product : work_->products) product.passes_part = false;
+      }
       AddTaps(work_->products[product_of[i]], *op);
       for (int p = 0; p < product_of[i]; ++p) {
         if ((now & (ForOperand(p, 0) | ForOperand(p, 1))) == 0) continue;

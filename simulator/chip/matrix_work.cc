@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "simulator/lowering/tiling.h"
 
@@ -52,9 +53,7 @@ bool SlidesOverImagesAlongLanes(const Instruction& convolution, double positions
   const ConvolutionView view(convolution);
   const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
   if (lies.empty() || lies[0] != view.input_batch() || view.input_spatial().size() > 2) return false;
-  double results = 1;
-  for (const int64_t d : view.output_spatial()) results *= Dim(convolution.shape(), d);
-  return positions > 1 && positions <= results && view.feature_groups() == 1 && view.batch_groups() == 1;
+  return positions > 1 && !IsKernelGradient(convolution) && view.feature_groups() == 1 && view.batch_groups() == 1;
 }
 
 // Images fill lanes and stay there: features pass, place by place, while the next tile of images is loaded.
@@ -164,6 +163,7 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
       work.m = places * features;
       work.n = RoundUp(images, tile);
       work.rows_together = features;
+      work.passes_part = work.k > tile && absl::c_all_of(convolution.attrs().window().dimensions(), [](const auto& d) { return d.stride() <= 1; });
       return work;
     }
     const double sublanes = static_cast<double>(core.vector().sublanes());
@@ -253,13 +253,17 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
 }
 
 // Tiles of one operand are held, rows of the other pass. While they do the next tile is loaded, which takes as many rows as it has,
-// whichever way round it is held; of `rows` as many pass at once as `together`, all if 0.
-double CyclesOfRows(double batch, double rows, double together, double k, double columns, const CoreSpec& core) {
+// whichever way round it is held; of `rows` as many pass at once as `together`, all if 0. `in_parts`: only the rows of the last tile are loaded.
+double CyclesOfRows(double batch, double rows, double together, bool in_parts, double k, double columns, const CoreSpec& core) {
   const double tile = static_cast<double>(core.matrix().tile()), sublanes = static_cast<double>(core.vector().sublanes());
   const double load = RoundUp(std::min({tile, k, columns}), sublanes);
-  const double times = together > 0 ? rows / together : 1;
-  return batch * times * std::max(load, RoundUp(together > 0 ? together : rows, sublanes)) * std::ceil(k / tile) *
-         std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
+  const double times = together > 0 ? rows / together : 1, passing = RoundUp(together > 0 ? together : rows, sublanes);
+  double tiles = std::max(load, passing) * std::ceil(k / tile);
+  const double last = std::fmod(k, tile);
+  if (in_parts && last > 0) {
+    tiles = std::max(load, passing) * std::floor(k / tile) + std::max(RoundUp(std::min(last, columns), sublanes), passing);
+  }
+  return batch * times * tiles * std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
 }
 
 // Of a kernel's gradient each position passes alone: the features of its images while half a tile of what slides over them is loaded,
@@ -276,8 +280,8 @@ double CyclesOfGradient(const MatrixWork& work, double batch, double m, double k
 double Cycles(const MatrixWork& work, double batch, double m, double k, double n, const CoreSpec& core) {
   if (work.channel_taps > 0) return 0;
   const MatrixUnitSpec& unit = core.matrix();
-  double rows = CyclesOfRows(batch, m, work.rows_together, k, n, core);
-  if (work.rows_together == 0 && !work.holds_rhs) rows = std::min(rows, CyclesOfRows(batch, n, 0, k, m, core));
+  double rows = CyclesOfRows(batch, m, work.rows_together, work.passes_part && k > unit.tile(), k, n, core);
+  if (work.rows_together == 0 && !work.holds_rhs) rows = std::min(rows, CyclesOfRows(batch, n, 0, false, k, m, core));
   if (work.gradient_positions > 0) rows = CyclesOfGradient(work, batch, m, k, n, core);
   const double each = work.float32 ? unit.cycles_per_float32_row() : unit.cycles_per_row();
   const double tile = static_cast<double>(unit.tile()), sublanes = static_cast<double>(core.vector().sublanes());
@@ -444,7 +448,8 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           // A share of the shorter of both is not hidden, nor what makes the images.
           const double shown = core.matrix().place_shown_share() * std::min(matrix, placed);
           const double with_images = placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0;
-          const double core_cycles = std::max({std::max(matrix, placed) + shown, vector, with_images, moved});
+          const double after = work.passes_part ? results.slots / slots : 0;
+          const double core_cycles = std::max({std::max(matrix, placed) + shown + after, vector, with_images, moved});
           // Steps in which both operands are loaded and a result is stored, and the others.
           const double start = core.memory().transfer_cycles(), stored = results.cycles / (nb * nm * nn) + start;
           const double step = core_cycles / windows + core.matrix().window_cycles(), load_a = a / stream + start, load_b = b / stream + start;
