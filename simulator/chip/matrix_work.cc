@@ -156,6 +156,10 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     for (const int64_t d : view.output_spatial()) work.gradient_positions *= Dim(result, d);
     work.holds_lhs = becomes[0] == view.output_batch();
   }
+  // Images along lanes of both are contracted place by place, in tiles of their own.
+  const Dims slides = PhysicalOrder(kernel);
+  const bool contracts_images = is_gradient && work.channel_taps == 0 && work.batch == 1 && !slides_over.empty() && !slides.empty() &&
+                                slides_over[0] == view.input_feature() && slides[0] == view.kernel_input_feature();
   if (SlidesOverImagesAlongLanes(convolution, positions)) {
     const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
     if (HoldsImages(convolution, images, core)) {
@@ -211,6 +215,7 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     return work;
   }
   work.holds_rhs = positions > 1 && !is_gradient;
+  if (contracts_images) work.k = positions * RoundUp(inputs, tile);
   // A row of the kernel's window at a time; two, where the next window reads one of them again.
   // Features along lanes are put beside each other position by position; along rows they follow each other anyway. For the
   // gradient of a kernel, in which as much slides as it slides over, it is what slides that is large, and images are all features of it.
