@@ -160,6 +160,21 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   const Dims slides = PhysicalOrder(kernel);
   const bool contracts_images = is_gradient && work.channel_taps == 0 && work.batch == 1 && !slides_over.empty() && !slides.empty() &&
                                 slides_over[0] == view.input_feature() && slides[0] == view.kernel_input_feature();
+  if (HoldsImagesOfGroups(convolution) && !slides_over.empty() && is_gradient && slides_over[0] == view.input_feature()) {
+    // Positions of the kernel pass with the features of a group, place by place.
+    work.k = positions * RoundUp(inputs, static_cast<double>(core.matrix().tile()));
+    work.holds_rhs = true;
+    return work;
+  }
+  if (HoldsImagesOfGroups(convolution) && !slides_over.empty() && slides_over[0] == view.input_batch()) {
+    const double places = images > 0 ? work.m / images : 0;
+    work.k = positions * RoundUp(inputs, static_cast<double>(core.vector().sublanes()));
+    work.m = places * work.n;
+    work.rows_together = work.n;
+    work.n = RoundUp(images, static_cast<double>(core.matrix().tile()));
+    work.passes_part = work.k > static_cast<double>(core.matrix().tile());
+    return work;
+  }
   if (SlidesOverImagesAlongLanes(convolution, positions)) {
     const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
     if (HoldsImages(convolution, images, core)) {
@@ -321,6 +336,18 @@ bool IsKernelGradient(const Instruction& convolution) {
   double reach = positions;
   for (const auto& d : convolution.attrs().window().dimensions()) reach *= static_cast<double>(std::max<int64_t>(1, d.window_dilation()));
   return positions > results && 4 * reach > elements;
+}
+
+bool HoldsImagesOfGroups(const Instruction& convolution) {
+  if (convolution.opcode() != Opcode::kConvolution) return false;
+  const ConvolutionView view(convolution);
+  if (view.input_spatial().size() > 2) return false;
+  const Shape& slides_over = convolution.operand(0)->shape();
+  const bool is_gradient = IsKernelGradient(convolution);
+  const double groups = static_cast<double>(is_gradient ? view.batch_groups() : view.feature_groups());
+  const double features = Dim(slides_over, is_gradient ? view.input_batch() : view.input_feature()) / std::max(1.0, groups);
+  const bool is_one_way = (is_gradient ? view.feature_groups() : view.batch_groups()) == 1;
+  return groups > 1 && is_one_way && features > 1 && Dim(slides_over, is_gradient ? view.input_feature() : view.input_batch()) > features;
 }
 
 double ReadsOfParts(const SlidingWindow& places, double parts) {

@@ -349,7 +349,8 @@ void LayoutAssigner::Assign(Instruction* op) {
       if (opcode == Opcode::kConvolution) {
         Need(op, 0, OrderOfImages(*op, 0, OrderOf(op->operand(0)), tiling_));
         // Of what slides for a kernel's gradient, the images of results.
-        if (ConvolutionView(*op).batch_groups() == 1 && ConvolutionView(*op).feature_groups() == 1 && IsKernelGradient(*op)) {
+        const bool of_groups = ConvolutionView(*op).batch_groups() > 1 || ConvolutionView(*op).feature_groups() > 1;
+        if (IsKernelGradient(*op) && (!of_groups || HoldsImagesOfGroups(*op))) {
           Need(op, 1, OrderOfImages(*op, 1, OrderOf(op->operand(1)), tiling_));
         }
       } else {

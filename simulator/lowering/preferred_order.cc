@@ -354,6 +354,7 @@ Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, 
   const int64_t features = side == 1 ? view.kernel_output_feature() : is_gradient ? view.input_batch() : view.input_feature();
   const int64_t batch = side == 1 ? view.kernel_input_feature() : is_gradient ? view.input_feature() : view.input_batch();
   if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
+  if ((side == 0 || is_gradient) && HoldsImagesOfGroups(convolution)) return OrderFrom(shape, {batch, features});
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
   if (shape.dim(batch) == 1) return order;
@@ -376,6 +377,7 @@ Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const T
 
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state) {
   const ConvolutionView view(*convolution);
+  if (!IsKernelGradient(*convolution) && HoldsImagesOfGroups(*convolution)) return OrderFrom(convolution->shape(), {view.output_batch(), view.output_feature()});
   return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
 }
 
