@@ -73,11 +73,11 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
         core_.vector().cycles_per_register() * work.registers + core_.vector().access_cycles() * work.accesses;
     const double out_slots = work.slots > 0 ? work.slots + slots * passes : 0;
     const bool leave_inside = work.products.size() == 2 && work.products[1].holds_rhs && work.products[0].channel_taps == 0;
-    ProductResults leaving{0, 0, 0};
+    ProductResults leaving;
     for (size_t p = 0; p < work.products.size(); ++p) {
       // The outermost product stands first: it has the results of the group. They leave while the kernel inside of it slides.
-      ProductResults results = p == 0 ? ProductResults{work.bytes + work.spill_bytes, out_cycles, out_slots}
-                                      : ProductResults{0, 0, work.products[p].out_slots};
+      ProductResults results = p == 0 ? ProductResults{work.bytes + work.spill_bytes, out_cycles, out_slots, work.bytes - work.written_bytes}
+                                      : ProductResults{0, 0, work.products[p].out_slots, 0};
       if (leave_inside) std::swap(results.bytes, leaving.bytes), std::swap(results.cycles, leaving.cycles);
       const WindowedTime windows = TimeInWindows(work.products[p], results, core_);
       cycles += windows.cycles;

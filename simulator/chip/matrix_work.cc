@@ -440,6 +440,7 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
   const double budget = static_cast<double>(core.memory().window_budget_bytes());
   const double tile = static_cast<double>(core.matrix().tile());
   const double sublanes = static_cast<double>(core.vector().sublanes());
+  const double row_bytes = static_cast<double>(core.vector().lanes()) * sizeof(float);
   // Sums of all tiles of what is contracted but the first are loaded, added to and stored.
   const double added = work.sum_accesses > 0 || work.channel_taps > 0
                            ? 0
@@ -476,7 +477,9 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           const double matrix =
               windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
           const double moved = work.lhs_moved * lhs_made + work.rhs_moved * rhs_reads;
-          const double placed = work.places_in_cycles * again * lhs_made + work.places_out_cycles;
+          double placed = work.places_in_cycles * again * lhs_made + work.places_out_cycles;
+          // What results meet comes row by row too.
+          if (work.places_out_cycles > 0) placed += core.matrix().place_row_cycles() * results.read_bytes / row_bytes;
           // A share of the shorter of both is not hidden, nor what makes the images.
           const double shown = core.matrix().place_shown_share() * std::min(matrix, placed);
           const double with_images = placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0;

@@ -125,9 +125,9 @@ double SumAccesses(const Instruction& outer);
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core);
 
 // The result of a product and everything that is done to it in its group: what passes memory, the cycles in which it does, and vector
-// instructions, in registers.
+// instructions, in registers. Of the bytes, what is read.
 struct ProductResults {
-  double bytes = 0, cycles = 0, slots = 0;
+  double bytes = 0, cycles = 0, slots = 0, read_bytes = 0;
 };
 
 // What a group around a product takes, in cycles.
