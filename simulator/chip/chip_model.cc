@@ -45,6 +45,13 @@ const GroupTime& ChipModel::TimeOf(const Instruction& group) {
   return place->second;
 }
 
+double ChipModel::TimesMade(const GroupWork& work) const {
+  const MatrixWork &outer = work.products[0], &inner = work.products[1];
+  if (outer.lhs_bytes > 0 || outer.channel_taps > 0) return 1;
+  const double parts = 2 * (inner.lhs_bytes + work.bytes) / static_cast<double>(core_.memory().window_budget_bytes());
+  return ReadsOfParts(outer.places, std::exp2(std::ceil(std::log2(std::max(1.0, parts)))));
+}
+
 GroupTime ChipModel::Compute(const GroupWork& work) const {
   GroupTime time;
   if (work == GroupWork()) return time;
@@ -79,7 +86,8 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
       ProductResults results = p == 0 ? ProductResults{work.bytes + work.spill_bytes, out_cycles, out_slots, work.bytes - work.written_bytes}
                                       : ProductResults{0, 0, work.products[p].out_slots, 0};
       if (leave_inside) std::swap(results.bytes, leaving.bytes), std::swap(results.cycles, leaving.cycles);
-      const WindowedTime windows = TimeInWindows(work.products[p], results, core_);
+      WindowedTime windows = TimeInWindows(work.products[p], results, core_);
+      if (p == 1) windows.cycles *= TimesMade(work);
       cycles += windows.cycles;
       time.product_cycles.push_back(windows.cycles);
       matrix += windows.matrix;

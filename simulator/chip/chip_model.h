@@ -56,6 +56,9 @@ class ChipModel {
 
  private:
   GroupTime Compute(const GroupWork& work) const;
+  // How often the inner of two products is made: what windows of the outer one share, for each of as many as its operands and the results
+  // fill, each of them twice.
+  double TimesMade(const GroupWork& work) const;
 
   const CoreSpec core_;
   absl::flat_hash_map<GroupWork, GroupTime> known_;

@@ -397,7 +397,7 @@ void Accountant::Fusion(const Computation& inside) {
       product_registers_ = std::max(product_registers_, Registers(op->shape()));
       // Nothing is cut inside of another product.
       if (work_->products.size() > 1) {
-        for (MatrixWork& product : work_->products) product.passes_part = false;
+        for (MatrixWork& product : work_->products) product.passes_part = false, product.part_sum_cycles = 0;
       }
       AddTaps(work_->products[product_of[i]], *op);
       for (int p = 0; p < product_of[i]; ++p) {

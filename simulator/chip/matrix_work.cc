@@ -88,6 +88,19 @@ SlidingWindow PlacesOf(const Instruction& convolution, bool is_gradient, const C
   return places;
 }
 
+double CyclesOfRows(double batch, double rows, double together, bool in_parts, double k, double columns, const CoreSpec& core);
+
+// Images that stay along lanes are contracted with features in groups of a register's rows where that loads fewer rows than whole tiles
+// by more than it takes to add the groups up. A kernel that is read from its end is loaded in parts anyway.
+void TakeParts(bool is_turned, double inputs, const CoreSpec& core, MatrixWork* work) {
+  const double tile = static_cast<double>(core.matrix().tile()), sublanes = static_cast<double>(core.vector().sublanes());
+  const double registers = std::ceil(work->m / sublanes) * std::ceil(work->n / tile), parts = std::ceil(inputs / sublanes);
+  const double sums = is_turned ? 0 : (parts - 1) * registers * (core.matrix().added_sum_cycles() + core.matrix().accumulate_cycles());
+  const auto rows = [&](bool in_parts) { return CyclesOfRows(1, work->m, work->rows_together, in_parts, work->k, work->n, core); };
+  work->passes_part = rows(true) + sums < rows(false);
+  if (work->passes_part) work->part_sum_cycles = sums;
+}
+
 MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
   MatrixWork work;
   const ConvolutionView view(convolution);
@@ -182,7 +195,9 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
       work.m = places * features;
       work.n = RoundUp(images, tile);
       work.rows_together = features;
-      work.passes_part = work.k > tile && absl::c_all_of(convolution.attrs().window().dimensions(), [](const auto& d) { return d.stride() <= 1; });
+      if (work.k > tile && absl::c_all_of(convolution.attrs().window().dimensions(), [](const auto& d) { return d.stride() <= 1; })) {
+        TakeParts(IsTurned(convolution), inputs, core, &work);
+      }
       return work;
     }
     const double sublanes = static_cast<double>(core.vector().sublanes());
@@ -307,7 +322,8 @@ double Cycles(const MatrixWork& work, double batch, double m, double k, double n
   const double tile = static_cast<double>(unit.tile()), sublanes = static_cast<double>(core.vector().sublanes());
   const double sums =
       work.sum_accesses * core.vector().access_cycles() * batch * std::ceil(m / sublanes) * std::ceil(n / tile) * std::ceil(k / tile);
-  return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1) + sums;
+  const double part_sums = work.part_sum_cycles > 0 ? work.part_sum_cycles * (batch / work.batch) * (m / work.m) * (n / work.n) : 0;
+  return rows * each * (work.full_precision ? static_cast<double>(unit.full_precision_passes()) : 1) + sums + part_sums;
 }
 
 double BytesBeside(const JoinedOperand& joined, double contracted_cuts, double free_cuts) {
@@ -483,8 +499,7 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           // A share of the shorter of both is not hidden, nor what makes the images.
           const double shown = core.matrix().place_shown_share() * std::min(matrix, placed);
           const double with_images = placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0;
-          const double after = work.passes_part ? results.slots / slots : 0;
-          const double core_cycles = std::max({std::max(matrix, placed) + shown + after, vector, with_images, moved});
+          const double core_cycles = std::max({std::max(matrix, placed) + shown, vector, with_images, moved});
           // Steps in which both operands are loaded and a result is stored, and the others.
           const double start = core.memory().transfer_cycles(), stored = results.cycles / (nb * nm * nn) + start;
           const double step = core_cycles / windows + core.matrix().window_cycles(), load_a = a / stream + start, load_b = b / stream + start;

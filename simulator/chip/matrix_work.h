@@ -57,9 +57,10 @@ struct MatrixWork {
   double whole_batch = 1;
   // Of m, how many rows pass one tile after the other; 0: all.
   double rows_together = 0;
-  // Of the last tile of what is contracted only its rows are loaded, and results are worked on when all tiles are added up, not
-  // beside the units.
+  // Of the last tile of what is contracted only its rows are loaded; where it is contracted in parts for that, cycles in which their sums
+  // are added up.
   bool passes_part = false;
+  double part_sum_cycles = 0;
   // Of m, how many are positions of the kernel, each with a part of the right operand of its own; 1: none.
   double positions = 1;
   // The units hold tiles of the right operand: of a convolution's kernel, whose positions are applied to images as they pass.
@@ -87,7 +88,7 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.passes_part, w.positions, w.channel_taps, w.places, w.contracts_places, w.row_windows, w.row_step, w.gradient_positions, w.holds_lhs, w.places_in_cycles, w.places_out_cycles, w.holds_rhs, w.float32,
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.passes_part, w.part_sum_cycles, w.positions, w.channel_taps, w.places, w.contracts_places, w.row_windows, w.row_step, w.gradient_positions, w.holds_lhs, w.places_in_cycles, w.places_out_cycles, w.holds_rhs, w.float32,
                       w.full_precision, w.sum_accesses);
   }
   bool operator==(const MatrixWork&) const = default;

@@ -32,8 +32,10 @@ class ProductGroups {
   bool MeetsAnother(absl::Span<const Instruction* const> inner) const;
   // What only a convolution channel by channel reads is made in its windows.
   void TakeNestedConvolution(const Instruction* convolution);
-  // A convolution that only one of a single position reads, behind what it takes.
-  void TakeConvolutionBefore(const Instruction* pointwise);
+  // A convolution that only one of a single position reads, or one in whose windows it is made, behind what it takes.
+  void TakeConvolutionBefore(const Instruction* outer);
+  // Images stay along lanes of both, and the weights of both on the core.
+  static bool IsMadeInWindows(const Instruction& inner, const Instruction& outer);
 
   const Computation& computation_;
   const UserMap& users_;

@@ -181,5 +181,75 @@ TEST(ConvolutionTimeTest, BothOperandsOfAKernelsGradientAreCopiedWithFeaturesAlo
   EXPECT_NEAR(time(4, 2000, 256), 61.3, 3);
 }
 
+// A square kernel over images of one size, with whatever window; `labels` as of the convolution.
+std::string Windowed(absl::string_view x, absl::string_view w, absl::string_view y, absl::string_view window,
+                     absl::string_view labels = "b01f_01io->b01f") {
+  return absl::StrCat(" x = ", x, " parameter(0) w = ", w, " parameter(1) ROOT y = ", y, " convolution(x, w), window={", window,
+                      "}, dim_labels=", labels);
+}
+
+TEST(ConvolutionTimeTest, TheSmallerOperandSlides) {
+  // Gradients of what kernels as large as the images slid over: most of their positions meet padding.
+  const auto gradient = [](int images, int side, int kernel, int in, int out) {
+    const int places = side - kernel + 1, pad = kernel - 1;
+    return TimeOf(Windowed(absl::StrCat("f32[", images, ",", places, ",", places, ",", out, "]"),
+                           absl::StrCat("f32[", kernel, ",", kernel, ",", in, ",", out, "]"),
+                           absl::StrCat("f32[", images, ",", side, ",", side, ",", in, "]"),
+                           absl::StrCat("size=", kernel, "x", kernel, " pad=", pad, "_", pad, "x", pad, "_", pad, " rhs_reversal=1x1"),
+                           "b01f_01oi->b01f"));
+  };
+  EXPECT_NEAR(gradient(512, 5, 5, 16, 120), 4.8, 1);
+  EXPECT_NEAR(gradient(128, 7, 7, 256, 512), 83.1, 6);
+  EXPECT_NEAR(gradient(64, 4, 4, 512, 1024), 113.4, 8);
+  // The other way round 1,873 % too long.
+  EXPECT_NEAR(gradient(256, 6, 5, 16, 120), 6.3, 2.5);
+  EXPECT_NEAR(TimeOf(Same("f32", 128, 4, 96, 96, 7)), 20.8, 3);
+  EXPECT_NEAR(TimeOf(Same("f32", 64, 4, 128, 128, 5)), 32.2, 3);
+}
+
+TEST(ConvolutionTimeTest, OfImagesThatStayAlongLanesPartsOfTilesAreLoaded) {
+  const char turned[] = "size=3x3 pad=1_1x1_1 rhs_reversal=1x1";
+  EXPECT_NEAR(TimeOf(Windowed("f32[128,16,16,32]", "f32[3,3,32,32]", "f32[128,16,16,32]", turned, "b01f_01oi->b01f")), 46.1, 2);
+  EXPECT_NEAR(TimeOf(Windowed("f32[128,32,32,16]", "f32[3,3,16,16]", "f32[128,32,32,16]", turned, "b01f_01oi->b01f")), 87.1, 4);
+  // Where that saves more than it takes to add parts up: not of a kernel read from its front, into 64 features.
+  EXPECT_NEAR(TimeOf(absl::StrCat(" x = f32[128,28,28,32] parameter(0) w = f32[3,3,32,64] parameter(1) zero = f32[] constant(0) z = f32[128,28,28,64]",
+                                  " broadcast(zero), dimensions={} c = f32[128,28,28,64] convolution(x, w), window={size=3x3 pad=1_1x1_1}, ",
+                                  "dim_labels=b01f_01io->b01f ROOT y = f32[128,28,28,64] maximum(c, z)")),
+              172.5, 8);
+  // Over what is dilated too.
+  EXPECT_NEAR(TimeOf(Windowed("f32[256,9,9,64]", "f32[4,4,32,64]", "f32[256,20,20,32]", "size=4x4 pad=3_3x3_3 lhs_dilate=2x2 rhs_reversal=1x1", "b01f_01oi->b01f")),
+              120.4, 12);
+  // A gradient contracts them place by place.
+  EXPECT_NEAR(TimeOf(Windowed("f32[64,32,32,32]", "f32[64,32,32,32]", "f32[3,3,32,32]", "size=32x32 pad=1_1x1_1", "f01b_i01o->01bf")), 168.8, 8);
+}
+
+TEST(ConvolutionTimeTest, PatchesOfManyPositionsPassLikeOthers) {
+  EXPECT_NEAR(TimeOf(Windowed("bf16[8,224,224,3]", "bf16[16,16,3,768]", "bf16[8,14,14,768]", "size=16x16 stride=16x16")), 873.5, 45);
+  EXPECT_NEAR(TimeOf(Windowed("f32[16,224,224,3]", "f32[16,16,3,768]", "f32[16,14,14,768]", "size=16x16 stride=16x16")), 941.4, 75);
+}
+
+TEST(ConvolutionTimeTest, GroupsOfFewChannelsPassWithImagesAlongLanes) {
+  EXPECT_NEAR(TimeOf(Same("bf16", 32, 28, 256, 256, 3, 32)), 1655.1, 40);
+  EXPECT_NEAR(TimeOf(Same("f32", 128, 14, 256, 256, 3, 32)), 528.2, 20);
+  EXPECT_NEAR(TimeOf(Same("f32", 32, 14, 512, 512, 3, 32)), 835.8, 60);
+  // Their kernel's gradient.
+  EXPECT_NEAR(TimeOf(absl::StrCat(Windowed("f32[32,14,14,512]", "f32[32,14,14,512]", "f32[3,3,16,512]", "size=14x14 pad=1_1x1_1", "f01b_i01o->01bf"),
+                                  ", batch_group_count=32")),
+              839.0, 30);
+}
+
+TEST(ConvolutionTimeTest, WhatResultsOfFewImagesMeetComesRowByRow) {
+  const auto time = [](int others) {
+    std::string text = " x = bf16[4,4000,64] parameter(0) w = f32[1,64,64] parameter(1) y0 = f32[4,4000,64] convolution(x, w), window={size=1}, dim_labels=b0f_0io->b0f";
+    for (int i = 0; i < others; ++i) {
+      absl::StrAppend(&text, " z", i, " = f32[4,4000,64] parameter(", i + 2, ") y", i + 1, " = f32[4,4000,64] add(y", i, ", z", i, ")");
+    }
+    return TimeOf(text);
+  };
+  // 4.8 cycles a place for each of 4,000.
+  EXPECT_NEAR(time(2) - time(1), time(3) - time(2), 1);
+  EXPECT_GT(time(3) - time(2), 14);
+}
+
 }  // namespace
 }  // namespace toroid

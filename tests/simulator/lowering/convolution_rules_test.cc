@@ -159,5 +159,51 @@ TEST(ConvolutionRulesTest, TheGradientOfATransposedConvolutionsKernelIsReversedA
   EXPECT_EQ(reversed, 1);
 }
 
+TEST(ConvolutionRulesTest, AKernelLargerThanImagesIsSlidOver) {
+  const auto program = [](absl::string_view x, absl::string_view w, absl::string_view y, absl::string_view window) {
+    return absl::StrCat(" x = f32", x, " parameter(0) w = f32", w, " parameter(1) ROOT y = f32", y, " convolution(x, w), window={", window,
+                        "}, dim_labels=b01f_01io->b01f");
+  };
+  const auto positions = [](const std::string& text) {
+    const std::unique_ptr<Module> lowered = Lowered(*Parsed(text));
+    int64_t least = 0;
+    for (const auto& computation : lowered->computations()) {
+      for (const auto& op : computation->instructions()) {
+        if (op->opcode() == Opcode::kConvolution) least = op->attrs().window().dimensions(0).size();
+      }
+    }
+    return least;
+  };
+  // A kernel smaller and one larger than the result, read from its front and from its end; uneven sizes and padding.
+  for (const char* end : {"", " rhs_reversal=1x1"}) {
+    for (const int images : {1, 40}) {
+      const std::string small = program(absl::StrCat("[", images, ",4,3,5]"), "[5,6,5,4]", absl::StrCat("[", images, ",8,4,4]"), absl::StrCat("size=5x6 pad=4_4x3_3", end));
+      ExpectSameValues(small);
+      EXPECT_EQ(positions(small), 4);
+      ExpectSameValues(program(absl::StrCat("[", images, ",2,3,5]"), "[3,3,5,4]", absl::StrCat("[", images, ",2,3,4]"), absl::StrCat("size=3x3 pad=1_1x1_1", end)));
+    }
+  }
+  // Each way half of the window: it stays.
+  EXPECT_EQ(positions(program("[8,6,3,5]", "[4,4,5,4]", "[8,9,6,4]", "size=4x4 pad=3_3x3_3 rhs_reversal=0x1")), 4);
+  ExpectSameValues(program("[8,6,3,5]", "[4,4,5,4]", "[8,9,6,4]", "size=4x4 pad=3_3x3_3 rhs_reversal=0x1"));
+  // One place stays, and strides do.
+  EXPECT_EQ(positions(program("[8,1,1,5]", "[5,5,5,4]", "[8,5,5,4]", "size=5x5 pad=4_4x4_4")), 5);
+  EXPECT_EQ(positions(program("[8,3,3,5]", "[5,5,5,4]", "[8,2,2,4]", "size=5x5 stride=2x2 pad=2_2x2_2")), 5);
+}
+
+TEST(ConvolutionRulesTest, OfImagesAlongLanesProducersComeInRowsOfFeatures) {
+  const auto program = [](absl::string_view type, int features) {
+    return absl::StrCat(" x = ", type, "[128,32,32,", features, "] parameter(0) w = f32[3,3,", features, R"(,32] parameter(1) scale = f32[] constant(0.004)
+      s = f32[128,32,32,)", features, "] broadcast(scale), dimensions={} f = f32[128,32,32,", features, "] convert(x) m = f32[128,32,32,", features,
+                        "] multiply(f, s) ROOT y = f32[128,32,32,32] convolution(m, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+  };
+  EXPECT_THAT(Groups(program("u8", 3)), ElementsAre("loop", "dot"));
+  EXPECT_THAT(Groups(program("f32", 3)), ElementsAre("loop", "dot"));
+  // Four of f32 are a tile's rows, four bytes are not.
+  EXPECT_THAT(Groups(program("f32", 4)), ElementsAre("dot"));
+  EXPECT_THAT(Groups(program("u8", 4)), ElementsAre("loop", "dot"));
+  EXPECT_THAT(Groups(program("u8", 16)), ElementsAre("dot"));
+}
+
 }  // namespace
 }  // namespace toroid

@@ -20,6 +20,8 @@ TEST(TilingTest, FewRowsLieInSmallerTiles) {
   EXPECT_EQ(PaddedElements(Shape(xla::F32, {100, 3, 128}), kTiling), 100 * 4 * 128);
   EXPECT_EQ(PaddedElements(Shape(xla::F32, {100, 2, 128}), kTiling), 100 * 2 * 128);
   EXPECT_EQ(PaddedElements(Shape(xla::BF16, {100, 2, 128}), kTiling), 100 * 4 * 128);
+  // Bytes come in whole tiles.
+  EXPECT_EQ(PaddedElements(Shape(xla::U8, {100, 3, 128}), kTiling), 100 * 8 * 128);
 }
 
 TEST(TilingTest, VectorsPadToAPowerOfTwoOrToTilesOf1024) {
