@@ -66,8 +66,8 @@ Value ReduceToA(Builder& b, int64_t d) { return b.Sum(Input(b, {kShard * d, kFix
 Value ReduceToB(Builder& b, int64_t d) { return b.Replicate(b.Sum(Input(b, {kGrown * d, kShard}, 0, "x"), {0})); }
 
 // The dispatch mask is made from each token's expert and its place there, as a model does.
-Value Dispatch(Builder& b, int64_t d) {
-  const int64_t tokens = kFixed, capacity = 2 * tokens / d, features = kShard / (2 * tokens);
+Value Dispatch(Builder& b, int64_t d, int64_t tokens) {
+  const int64_t capacity = 2 * tokens / d, features = kShard / (2 * kFixed);
   const std::vector<int64_t> mask_dims = {d, tokens, d, capacity};
   const auto chosen = [&](const char* name, int64_t dimension) {
     Value index = b.Split(b.Parameter(Shape(xla::S32, {d, tokens}), name), 0, d);
@@ -169,7 +169,8 @@ absl::StatusOr<std::vector<Table4Row>> SimulateTable4() {
       {{"Matmul AB,BC->AC", "A, C", 1, 1, "all-gather or permute"}, MatmulOverAAndC},
       {{"Reduce AB->A", "A", 0, 0, ""}, ReduceToA},
       {{"Reduce AB->B", "A", 0, 0, "all-reduce"}, ReduceToB},
-      {{"Einsum GSEC,GSM->EGCM", "G, E", 0, 0.5, "all-to-all"}, Dispatch},
+      {{"Einsum GSEC,GSM->EGCM", "G, E", 0, 0.5, "all-to-all"}, [](Builder& b, int64_t d) { return Dispatch(b, d, kFixed); }},
+      {{"the same, larger groups", "G, E", 0, 0.5, "all-to-all"}, [](Builder& b, int64_t d) { return Dispatch(b, d, 4 * kFixed); }},
       {{"Convolution BIXY,xyIO->BOXY", "X", 0, 0, "permute"}, SpatialConvolution},
   };
   std::vector<Table4Row> rows;

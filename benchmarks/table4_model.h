@@ -10,7 +10,8 @@
 // collective the result, has 2^20 elements on each device (4 MiB in f32); any other dimension has 512 elements on each device
 // if it grows and 2,048 if it does not. Twice as many would not fit a core's memory in the rows that are O(D). Two programs
 // cannot follow the rule in everything: the dispatch einsum has one group of 2,048 tokens a device and 4,096 / E slots an
-// expert as in the paper's model, hence M = 256; the convolution has 8 images of 128 features in and out, 1,024 columns and a
+// expert as in the paper's model, hence M = 256, and once more a group of 8,192 tokens, whose slots fill a tile's rows at any E; the
+// convolution has 8 images of 128 features in and out, 1,024 columns and a
 // window of 3 x 3.
 // Source of the paper's exponents: GShard, arXiv:2006.16668, table 4.
 #ifndef TOROID_BENCHMARKS_TABLE4_MODEL_H_

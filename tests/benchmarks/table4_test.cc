@@ -10,13 +10,13 @@ namespace {
 
 TEST(Table4Test, ExponentsAreThePapers) {
   ASSERT_OK_AND_ASSIGN(const std::vector<Table4Row> rows, SimulateTable4());
-  ASSERT_EQ(rows.size(), 9u);
+  ASSERT_EQ(rows.size(), 10u);
   for (const Table4Row& row : rows) {
     SCOPED_TRACE(row.op + ", " + row.grows + " grows");
     ASSERT_EQ(row.points.size(), 8u);
-    // Two slots an expert are padded to a tile.
-    const bool is_dispatch = row.paper_collective == "all-to-all";
-    EXPECT_NEAR(Exponent(row, &Table4Point::compute_seconds), row.paper_compute, is_dispatch ? 0.11 : 0.1);
+    // Two slots an expert are padded to a tile, eight are not.
+    const bool is_padded = row.op == "Einsum GSEC,GSM->EGCM", fills_tiles = row.op == "the same, larger groups";
+    EXPECT_NEAR(Exponent(row, &Table4Point::compute_seconds), row.paper_compute, is_padded ? 0.11 : fills_tiles ? 0.03 : 0.1);
     EXPECT_NEAR(Exponent(row, &Table4Point::flops), row.paper_compute, 0.01);
     EXPECT_NEAR(Exponent(row, &Table4Point::communication_seconds), row.paper_communication, 0.05);
     EXPECT_NEAR(Exponent(row, &Table4Point::carried_bytes), row.paper_communication, 0.1);
