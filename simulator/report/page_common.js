@@ -72,8 +72,10 @@ function eventAt(track, time) {
 const COOL = ['#0072b2', '#56b4e9', '#009e73', '#8c7ac6', '#7a8f3c', '#3f97a6', '#a0785a', '#5c7fd6'];
 const WARM = ['#d55e00', '#e69f00', '#cc79a7', '#b23a48', '#e8b078'];
 const GREY = '#8d99a5';
-// The collectives met most keep their colors from page to page.
-const kindColors = new Map(['all-to-all', 'all-reduce', 'all-gather', 'reduce-scatter', 'collective-permute'].map((kind, i) => [kind, WARM[i]]));
+// The kinds met most keep their colors from page to page.
+const kindColors = new Map([
+  ...['all-to-all', 'all-reduce', 'all-gather', 'reduce-scatter', 'collective-permute'].map((kind, i) => [kind, WARM[i]]),
+  ...['dot', 'elementwise', 'reduce', 'copy', 'convolution', 'cumulative sum'].map((kind, i) => [kind, COOL[i]])]);
 function colorOf(kind) {
   if (!kindColors.has(kind)) {
     const palette = COMMUNICATION.has(kind) ? WARM : COOL;

@@ -124,7 +124,8 @@ const memoryPart = (() => {
   function resize() {
     const where = text(memory.peak_at);
     d3.select('#memory .summary').text(peak > 0 ? `The most is held${where ? ` when ${where} runs` : ''}: ${bytesText(peak)}` +
-      (capacity > 0 ? (peak > capacity ? `, ${bytesText(peak - capacity)} too much.` : `, ${shareText(peak / capacity)} of the capacity of ${bytesText(capacity)}.`) : '.') : '');
+      (capacity > 0 ? (peak > capacity ? `, ${bytesText(peak - capacity)} too much.` : `, ${shareText(peak / capacity)} of the capacity of ${bytesText(capacity)}.`) : '.') +
+      ' Workspace is what the op that runs reads and writes, activations what waits for later ones.' : '');
     drawChart();
     drawParts();
     drawTensors();

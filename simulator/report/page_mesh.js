@@ -14,6 +14,15 @@ const mesh = (() => {
 
   const loadsOf = (row) => list(loads[row.raw.link_load]);
   const busiest = (row) => d3.max(loadsOf(row)) || 0;
+  // "busiest link 63 % of its rate, +Y of chip (12, 15) and 63 more"; the rest of the time goes to starting and waiting.
+  function busiestText(row) {
+    const load = busiest(row), links = loadsOf(row), text = `busiest link at ${shareText(load)} of its rate`;
+    if (load <= 0) return text;
+    const first = links.findIndex((l) => l >= load * 0.999), chip = Math.floor(first / (2 * axes.length));
+    const more = links.filter((l) => l >= load * 0.999).length - 1;
+    return `${text}, ${first % 2 ? '−' : '+'}${NAMES[Math.floor(first / 2) % axes.length]} of chip (${coordinatesOf(chip).join(', ')})` +
+      (more > 0 ? ` and ${countText(more)} more` : '');
+  }
 
   // Utilization of every link over the whole step: what each collective loads, for as long as it takes.
   const meanLoads = (() => {
@@ -175,8 +184,8 @@ const mesh = (() => {
       label.append('span').text(`At ${timeText(moment || 0)}: no collective runs, the links are idle.`);
     } else {
       label.append('strong').text(row.name);
-      label.append('span').text(` at ${timeText(moment)}: ${row.kind} of ${bytesText(row.raw.bytes)}` +
-        (row.raw.algorithm ? `, ${row.raw.algorithm}` : '') + `; busiest link ${shareText(busiest(row))}.` +
+      label.append('span').text(` at ${timeText(moment)}: ${row.kind} of ${bytesText(row.raw.bytes)} a device` +
+        (row.raw.algorithm ? `, ${row.raw.algorithm}` : '') + `; ${busiestText(row)}.` +
         ` ${timeText(row.seconds)} in all, ${shareText(row.share)} of the step.`);
       label.append('br');
       label.append('span').attr('class', 'cause').text([row.source, row.opName && tail(row.opName, 3), row.cause && `cause: ${row.cause}`]
@@ -255,7 +264,9 @@ const mesh = (() => {
     d3.select('#mesh-about').text(`${axes.join(' × ')} chips` +
       (number(network.cores_per_chip) > 1 ? `, ${network.cores_per_chip} cores each` : '') +
       (wrapped.every((w) => w) ? ', torus' : wrapped.some((w) => w) ?
-        `, wraps along ${NAMES.filter((_, i) => wrapped[i]).join(', ')}` : ', mesh'));
+        `, wraps along ${NAMES.filter((_, i) => wrapped[i]).join(', ')}` : ', mesh') +
+      (axes.some((_, i) => wrapped[i] && list(network.far_wrap)[i] === false) ? '; links that wrap serve neighbours alone' : '') +
+      (axes.length > 1 ? `; ${NAMES[axes.length - 1]} runs across` : ''));
     if (runs) drawStrip();
     describe();
     draw();

@@ -14,7 +14,7 @@ function drawHeadline() {
     say(`A step takes ${timeText(stepSeconds)}: `);
     say(communicationSeconds > 0 ? `${shareText(communicationSeconds / stepSeconds)} is communication` : 'no communication');
     const roofline = number(data.roofline_seconds);
-    if (roofline > 0) say(`, ${shareText(roofline / stepSeconds)} of the roofline is reached`);
+    if (roofline > 0) say(`, ${timeText(roofline)} would do if units, memory and links ran at their full rates`);
     say('. ');
   } else {
     say('Nothing in this module takes time. ');
@@ -25,6 +25,7 @@ function drawHeadline() {
     say(`Memory peaks at ${bytesText(peak)} of ${bytesText(capacity)}.`);
   }
   drawCostliest();
+  drawFixedCosts();
   const notes = list(data.notes);
   d3.select('#notes').attr('hidden', notes.length ? null : '').selectAll('li').data(notes).enter().append('li').text(text);
 }
@@ -50,6 +51,15 @@ function drawCostliest() {
     (kinds.length === 1 ? `all of it ${kind}` : `${shareText(seconds / entry.seconds)} of that ${kind}`) +
     (entry.top.opName ? ` (${tail(entry.top.opName, 2)})` : '') + '.' +
     (entry.top.cause ? ` Cause: ${entry.top.cause}.` : ''));
+}
+
+// Where most of the computation is what starting groups costs, that is what to know first.
+function drawFixedCosts() {
+  const seconds = d3.sum(groupRows, (row) => row.seconds);
+  const starting = d3.sum(groupRows.filter((row) => row.bound === 'latency'), (row) => row.seconds);
+  if (seconds <= 0 || starting < seconds / 2) return;
+  d3.select('#costliest').append('span').text(` ${shareText(starting / seconds)} of the computation is in groups too small to ` +
+    'fill the core: starting them takes longer than their work.');
 }
 
 // One bar a row: {label, title, parts: [{kind, seconds}], seconds, share, run, note}. The label stands before the bar, or

@@ -60,6 +60,7 @@ struct PredictedEvent {
 struct PredictedNetwork {
   std::vector<int64_t> axes;  // Chips along each.
   std::vector<bool> wrap;
+  std::vector<bool> far_wrap;  // Links that wrap carry more than exchanges between neighbours.
   int64_t cores_per_chip = 1;
   // Of the time of the step, over all links: the busiest, and the mean.
   double max_utilization = 0;

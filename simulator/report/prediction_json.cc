@@ -106,6 +106,7 @@ json NetworkJson(const PredictedNetwork& network) {
   }
   return {{"axes", network.axes},
           {"wrap", network.wrap},
+          {"far_wrap", network.far_wrap},
           {"cores_per_chip", network.cores_per_chip},
           {"max_utilization", network.max_utilization},
           {"mean_utilization", network.mean_utilization},

@@ -243,6 +243,7 @@ class Simulator {
     for (const TopologyAxis& axis : topology.axes()) {
       network.axes.push_back(axis.size);
       network.wrap.push_back(axis.wrap);
+      network.far_wrap.push_back(axis.far_wrap);
     }
     network.cores_per_chip = topology.cores_per_chip();
     // Patterns of equal traffic per byte are added up first: there are few of them.

@@ -53,7 +53,7 @@ Prediction Example() {
   prediction.events = {{0, 3 * kMillisecond, Stream::kCompute, 0},
                        {3 * kMillisecond, 4 * kMillisecond, Stream::kCommunication, 0},
                        {7 * kMillisecond, 3 * kMillisecond, Stream::kCompute, 0}};
-  prediction.network = {{2, 2}, {false, false}, 2, 0.3, 0.1, {{0.25, -1, 0.75, -1}}};
+  prediction.network = {{2, 2}, {false, false}, {false, false}, 2, 0.3, 0.1, {{0.25, -1, 0.75, -1}}};
   prediction.memory.capacity = 16000000000;
   prediction.memory.peak = 5000000000;
   prediction.memory.parameters = 5000000000;
