@@ -145,7 +145,8 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   if (dilation > 1 && work.channel_taps == 0) {
     work.m *= positions / dilation;
     work.k = inputs;
-    work.rows_together = std::max(1.0, images);
+    // One image is cut into as many as a register has rows.
+    work.rows_together = images > 1 ? images : static_cast<double>(core.vector().sublanes());
     work.positions = positions;
     if (HoldsImages(convolution, images, core)) {
       work.m *= work.n / std::max(1.0, images);

@@ -23,6 +23,8 @@ constexpr int kMostSteps = 20000;
 constexpr double kSmallPart = 0.2;
 // Groups that read a value are told apart up to this number.
 constexpr size_t kMostReaders = 16;
+// Groups that read a value, and of which each is read by others, that run as one where they can, instead of reading what was written.
+constexpr double kMostAsOne = 3;
 
 bool HasNoTime(const Instruction& op) {
   const Opcode opcode = op.opcode();
@@ -102,8 +104,10 @@ class Finder {
   bool IsOfTwoArrays(const Instruction& op) const;
   // Reductions and elementwise groups read the value itself, and one waits for another.
   bool IsReducedAndReadAgain(const Instruction& op) const;
-  // A sine whose readers do not run as one.
+  // A sine, rounded or not, whose readers do not run as one. What is rounded of vectors that are spread is made again.
   bool IsSineForSeveral(const Instruction* op) const;
+  // Made elementwise of what is spread from fewer elements.
+  bool IsSpread(const Instruction& value) const;
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
   // Of the groups that read the value one goes along, the last in the order of the results: an elementwise one that waits for nothing
@@ -167,12 +171,12 @@ bool Finder::IsWorthWriting(const Instruction* op) {
   }
   if (IsOfTwoArrays(*op) && IsReducedAndReadAgain(*op)) return true;
   if (arrays * readers <= arrays + 1 + readers) return false;
-  // Results that nothing else waits for become one group.
+  // Results that nothing else waits for become one group, and few others do.
   const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
     const auto others = users_.users(*At(reader));
     return others.size() == 1 && others[0] == computation_.root() && others[0]->opcode() == Opcode::kTuple;
   });
-  return !all_results || !CanRunAsOne(op);
+  return (!all_results && readers > kMostAsOne) || !CanRunAsOne(op);
 }
 
 bool Finder::CanRunAsOne(const Instruction* value) const {
@@ -205,7 +209,22 @@ bool Finder::IsReducedAndReadAgain(const Instruction& op) const {
 }
 
 bool Finder::IsSineForSeveral(const Instruction* op) const {
-  return IsSine(*op) && op->shape().rank() > 0 && users_.users(*op).size() > 1 && readers_[op->index()].size() > 1 && !CanRunAsOne(op);
+  const Instruction* value = op;
+  while (value->opcode() == Opcode::kConvert && users_.users(*value->operand(0)).size() == 1) value = value->operand(0);
+  if (!IsSine(*value) || op->shape().rank() == 0 || users_.users(*op).size() < 2 || readers_[op->index()].size() < 2 || CanRunAsOne(op)) return false;
+  return value == op || !IsSpread(*value);
+}
+
+bool Finder::IsSpread(const Instruction& value) const {
+  std::vector<const Instruction*> made_of = {&value};
+  for (size_t next = 0; next < made_of.size() && next < 16; ++next) {
+    for (const Instruction* operand : made_of[next]->operands()) {
+      if (operand->opcode() == Opcode::kBroadcast || operand->shape().rank() == 0) continue;
+      if (!IsElementwise(*operand) || values_.written[operand->index()]) return false;
+      made_of.push_back(operand);
+    }
+  }
+  return true;
 }
 
 void Finder::Write() {
