@@ -23,8 +23,10 @@ constexpr int kMostSteps = 20000;
 constexpr double kSmallPart = 0.2;
 // Groups that read a value are told apart up to this number.
 constexpr size_t kMostReaders = 16;
-// Groups that read a value, and of which each is read by others, that run as one where they can, instead of reading what was written.
+// Groups that read a value, and of which each is read by others, that run as one where they can, instead of reading what was written;
+// and the ops that it takes.
 constexpr double kMostAsOne = 3;
+constexpr int64_t kMostOpsAsOne = 24;
 
 bool HasNoTime(const Instruction& op) {
   const Opcode opcode = op.opcode();
@@ -176,7 +178,7 @@ bool Finder::IsWorthWriting(const Instruction* op) {
     const auto others = users_.users(*At(reader));
     return others.size() == 1 && others[0] == computation_.root() && others[0]->opcode() == Opcode::kTuple;
   });
-  return (!all_results && readers > kMostAsOne) || !CanRunAsOne(op);
+  return (!all_results && (readers > kMostAsOne || inside_.CountOps(op, kMostOpsAsOne + 1) > kMostOpsAsOne)) || !CanRunAsOne(op);
 }
 
 bool Finder::CanRunAsOne(const Instruction* value) const {

@@ -143,5 +143,16 @@ TEST(MergedGroupsRulesTest, WhatSeveralResultsNeedIsMadeOnceIfTheyRunTogetherHow
   EXPECT_THAT(Groups(with_product), Contains("loop"));
 }
 
+TEST(MergedGroupsRulesTest, FewGroupsThatCanRunAsOneReadNothingThatIsWrittenForThem) {
+  // A field is scaled by its length; another group reads each of both components.
+  EXPECT_THAT(Groups(R"( x = f32[512,512] parameter(0) y = f32[512,512] parameter(1) u = f32[512,512] parameter(2)
+    xu = f32[512,512] add(x, u) yu = f32[512,512] subtract(y, u)
+    xx = f32[512,512] multiply(xu, xu) yy = f32[512,512] multiply(yu, yu) xy = f32[512,512] add(xx, yy) length = f32[512,512] sqrt(xy)
+    px = f32[512,512] divide(xu, length) py = f32[512,512] divide(yu, length)
+    a = f32[511,512] slice(px), slice={[1:512], [0:512]} b = f32[512,511] slice(py), slice={[0:512], [1:512]}
+    ROOT r = (f32[512,512], f32[512,512], f32[511,512], f32[512,511]) tuple(px, py, a, b) )"),
+              ElementsAre("loop", "loop", "loop"));
+}
+
 }  // namespace
 }  // namespace toroid

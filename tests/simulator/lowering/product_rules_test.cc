@@ -360,5 +360,16 @@ TEST(ProductRulesTest, SumsOfWhatAProductMakesOverTheSameDimensionAreMadeWithIt)
   EXPECT_THAT(Groups(program), ElementsAre("dot"));
 }
 
+TEST(ProductRulesTest, ARoundedSineIsMadeOnceForSeveralProducts) {
+  const auto program = [](absl::string_view function) {
+    return absl::StrCat(" x = f32[1024,256] parameter(0) w = f32[256,128] parameter(1) g = f32[1024,128] parameter(2) s = f32[1024,256] ", function, R"((x)
+      y = f32[1024,128] dot(s, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      dw = f32[256,128] dot(s, g), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+      ROOT r = (f32[1024,128], f32[256,128]) tuple(y, dw) )");
+  };
+  EXPECT_THAT(Groups(program("sine")), ElementsAre("loop", "dot", "dot"));
+  EXPECT_THAT(Groups(program("tanh")), ElementsAre("dot", "dot"));
+}
+
 }  // namespace
 }  // namespace toroid
