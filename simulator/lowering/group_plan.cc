@@ -86,7 +86,8 @@ class Grouper {
     if (ReductionOf(a) != nullptr) a = ReductionOf(a);
     if (ReductionOf(b) != nullptr) b = ReductionOf(b);
     if (!a->shape().IsArray() || !b->shape().IsArray()) {
-      if (a->opcode() != b->opcode() || a->operand(0) != b->operand(0) || a->dimensions() != b->dimensions()) return false;
+      const auto widened = [](const Instruction* op) { return op->opcode() == Opcode::kConvert ? op->operand(0) : op; };
+      if (a->opcode() != b->opcode() || widened(a->operand(0)) != widened(b->operand(0)) || a->dimensions() != b->dimensions()) return false;
       const Opcode one = (a->shape().IsArray() ? a : b)->called(0)->root()->opcode();
       return one == Opcode::kMaximum || one == Opcode::kMinimum;
     }
