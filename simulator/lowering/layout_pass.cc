@@ -452,8 +452,10 @@ void LayoutAssigner::Assign(Instruction* op) {
       if (absl::c_all_of(op->operands(), [](const Instruction* operand) { return IsOfArgument(operand) || operand->opcode() == Opcode::kConcatenate; })) {
         if (const Dims images = OrderAsImages(*op, state_); !images.empty()) order = images;
       }
-      // A result of the program lies as the caller wants it.
-      if (IsOnlyReturned(*op)) order = LeastPaddingOrder(op->shape(), tiling_);
+      // What a result of the program is made of alone lies as the caller wants that.
+      const Instruction* end = op;
+      while (state_.users.users(*end).size() == 1 && IsElementwise(*state_.users.users(*end)[0])) end = state_.users.users(*end)[0];
+      if (IsOnlyReturned(*end)) order = LeastPaddingOrder(end->shape(), tiling_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;
     }
