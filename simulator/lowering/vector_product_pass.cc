@@ -125,14 +125,46 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
   return b->Reshape(b->Transpose(b->Convert(sum, dot->shape().element_type()), order), dot->shape().dims());
 }
 
+// Contracts one element, of two sides of several.
+bool IsOuterProduct(const Instruction& op) {
+  if (op.opcode() != Opcode::kDot || !IsFloat(op.shape()) || op.num_operands() != 2) return false;
+  const DotView view(op);
+  const Shape &lhs = op.operand(0)->shape(), &rhs = op.operand(1)->shape();
+  if (!view.lhs_batch().empty() || !IsFloat(lhs) || !IsFloat(rhs) || lhs.NumElements() < 2 || rhs.NumElements() < 2) return false;
+  return lhs.NumElements() * rhs.NumElements() == op.shape().NumElements() &&
+         std::all_of(view.lhs_contracting().begin(), view.lhs_contracting().end(), [&](int64_t d) { return lhs.dim(d) == 1; });
+}
+
+Instruction* AsOuterProduct(Instruction* dot, InstructionBuilder* b) {
+  const DotView view(*dot);
+  b->set_metadata(dot->metadata());
+  Dims sizes[2], places[2];
+  int64_t place = 0;
+  for (const int side : {0, 1}) {
+    const auto contracted = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
+    for (int64_t d = 0; d < dot->operand(side)->shape().rank(); ++d) {
+      if (std::find(contracted.begin(), contracted.end(), d) != contracted.end()) continue;
+      sizes[side].push_back(dot->operand(side)->shape().dim(d));
+      places[side].push_back(place++);
+    }
+  }
+  const auto spread = [&](int side) {
+    Instruction* vector = b->Convert(b->Reshape(dot->operand(side), sizes[side]), xla::F32);
+    return b->Broadcast(vector, dot->shape().dims(), places[side]);
+  };
+  Instruction* lhs = spread(0);
+  return b->Convert(b->Multiply(lhs, spread(1)), dot->shape().element_type());
+}
+
 }  // namespace
 
 absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
   ASSIGN_OR_RETURN(const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
     const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2);
-    if (side < 0 && side_of_batch < 0) return nullptr;
+    const bool is_outer = IsOuterProduct(*op);
+    if (side < 0 && side_of_batch < 0 && !is_outer) return nullptr;
     InstructionBuilder builder(op->computation());
-    Instruction* sum = side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);
+    Instruction* sum = is_outer ? AsOuterProduct(op, &builder) : side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);
     RETURN_IF_ERROR(builder.status());
     return sum;
   }));

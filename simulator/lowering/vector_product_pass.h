@@ -1,7 +1,8 @@
-// Turns products with a vector into multiplications and a sum, which the vector unit does.
+// Turns products with a vector, or of two, into multiplications and a sum, which the vector unit does.
 //
 //   dot(A, v), v without dimensions but those that are contracted  =>  reduce(A * broadcast(v), add)
 //   dot(B, V), V of batch and contracted dimensions alone                 =>  reduce(B * broadcast(V), add)
+//   dot(u, w), one element contracted                                     =>  broadcast(u) * broadcast(w)
 // Matrix units would hold a tile for one row that passes it. Where each matrix of a batch fills half a tile, rows and columns, they
 // do it nevertheless.
 // Example: f32[4096] = f32[4096,4096] x f32[4096]. Products of bf16 are added in f32.
