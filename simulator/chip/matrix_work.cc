@@ -236,6 +236,14 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     const bool is_float32 = convolution.operand(0)->shape().element_type() == xla::F32;
     work.places_in_cycles = read * std::ceil(inputs / tile) * (is_float32 ? core.matrix().place_row_cycles() * rows : core.matrix().place_bfloat16_cycles());
     work.places_out_cycles = made * std::ceil(work.n / tile) * (core.matrix().place_result_cycles() + core.matrix().place_row_cycles() * rows);
+    // A kernel whose positions are apart reads them row by row, with what it reaches beyond them, in whichever windows.
+    const auto& last = convolution.attrs().window().dimensions(convolution.attrs().window().dimensions_size() - 1);
+    const double columns = Dim(convolution.operand(0)->shape(), view.input_spatial().back());
+    if (positions > 1 && 4 * positions * images <= work.m && last.window_dilation() > 1 && columns > 0) {
+      const double row = Dim(kernel, view.kernel_spatial().back()), reach = static_cast<double>(last.window_dilation()) * (row - 1);
+      const double place = is_float32 ? core.matrix().place_row_cycles() : core.matrix().place_bfloat16_cycles();
+      work.places_out_cycles += (positions / row * (columns + reach) / columns - 1) * read * std::ceil(inputs / tile) * place * rows;
+    }
   }
   // Positions of a kernel that is turned do not follow each other, but by strides; those of what was exchanged with it for its gradient do.
   int64_t stride = 1;
