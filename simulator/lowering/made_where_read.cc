@@ -295,6 +295,11 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     });
     if (pieces > 1) return true;
   }
+  // What is spread is put together with others for products as it lies in memory.
+  if (op->opcode() == Opcode::kBroadcast && op->operand(0)->shape().rank() > 0 &&
+      absl::c_any_of(users_.users(*op), [&](const Instruction* user) { return user->opcode() == Opcode::kConcatenate && JoinsTilesForProducts(*user); })) {
+    return true;
+  }
   if (IsFolded(*op) && !VectorsSpreadAlong(*op, 0).has_value()) return true;
   if (IsCutForSome(*op) || IsRowOfTiles(*op)) return true;
   // Quantized for products: a quarter of the bytes passes them again and again.
