@@ -149,6 +149,29 @@ bool MadeWhereRead::RepeatsInPlace(const Instruction& op) const {
   });
 }
 
+bool MadeWhereRead::IsCutApart(const Instruction& op) const {
+  if (op.opcode() != Opcode::kConcatenate) return false;
+  int64_t elements = 0;
+  for (const Instruction* user : users_.users(op)) {
+    if (user->opcode() != Opcode::kSlice) return false;
+    elements += user->shape().NumElements();
+  }
+  return elements == op.shape().NumElements();
+}
+
+bool MadeWhereRead::IsPieceOfPieces(const Instruction& op) const {
+  if (op.opcode() != Opcode::kSlice || !IsCutApart(*op.operand(0)) || !values_[op.operand(0)->index()]) return false;
+  const SliceView view(op);
+  bool is_first = true, is_narrow = true;
+  for (int d = 0; d < op.shape().rank(); ++d) {
+    if (view[d].stride != 1) return false;
+    if (op.shape().dim(d) == op.operand(0)->shape().dim(d)) continue;
+    is_first &= view[d].start == 0;
+    is_narrow &= op.shape().dim(d) == 1;
+  }
+  return is_first || is_narrow;
+}
+
 bool MadeWhereRead::IsCopied(const Instruction& op) const {
   return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
     const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
@@ -287,7 +310,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   if (AddsToRunningFold(*op) && absl::c_any_of(users_.users(*op), is_copy)) return true;
   if (is_copy(op) && AddsToRunningFold(*op->operand(0))) return true;
   // What is made for several slices that are written, as for a roll.
-  if (made_[i] && op->shape().rank() > 0) {
+  if (made_[i] && op->shape().rank() > 0 && !IsCutApart(*op)) {
     const int64_t pieces = absl::c_count_if(users_.users(*op), [&](const Instruction* user) {
       return user->opcode() == Opcode::kSlice && absl::c_any_of(users_.users(*user), [&](const Instruction* reader) {
                return Places(*reader) && !JoinsTilesForDots(*reader);
@@ -318,7 +341,7 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
-    if (Places(*user) && op->shape().rank() > 0 && !is_placed && (made_[i] || !JoinsTilesForDots(*user)) && !IsRoundedInPlace(*op, *user)) return true;
+    if (Places(*user) && op->shape().rank() > 0 && !is_placed && !IsPieceOfPieces(*op) && (made_[i] || !JoinsTilesForDots(*user)) && !IsRoundedInPlace(*op, *user)) return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;
@@ -337,7 +360,8 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     if (reader != nullptr && HasRows(*op, *reader)) return true;
     // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
     const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
-    if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !(is_placed && Places(*user))) return true;
+    const bool is_piece = Places(*user) && (is_placed || IsPieceOfPieces(*op));
+    if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !is_piece) return true;
   }
   return op == computation_.root();
 }

@@ -31,6 +31,11 @@ class MadeWhereRead {
   bool IsRowOfTiles(const Instruction& op) const;
   // An array, of which each element is repeated and put beside itself.
   bool RepeatsInPlace(const Instruction& op) const;
+  // Put together, and cut into pieces again of which each of its elements is in one.
+  bool IsCutApart(const Instruction& op) const;
+  // Cut, where it begins or a row or lane wide, from what is put together for it: together with what it is put beside then, as in a roll
+  // along two dimensions. Others are moved before.
+  bool IsPieceOfPieces(const Instruction& op) const;
   // Under whatever name, to another layout.
   bool IsCopied(const Instruction& op) const;
   // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.

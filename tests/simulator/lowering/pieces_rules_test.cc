@@ -150,5 +150,22 @@ TEST(PiecesRulesTest, WhatReadsSeveralGroupsIsMadeWithAllOfThem) {
               ElementsAre("loop"));
 }
 
+TEST(PiecesRulesTest, ARollAlongTwoDimensionsPutsPiecesOfPiecesTogether) {
+  const auto program = [](bool forward) {
+    return absl::StrCat(" a = f32[64,256] parameter(0) b = f32[64,256] parameter(1) x = f32[64,256] multiply(a, b) ",
+                        forward ? "r = f32[1,256] slice(x), slice={[63:64], [0:256]} q = f32[63,256] slice(x), slice={[0:63], [0:256]}"
+                                : "r = f32[63,256] slice(x), slice={[1:64], [0:256]} q = f32[1,256] slice(x), slice={[0:1], [0:256]}",
+                        " c = f32[64,256] concatenate(r, q), dimensions={0} ",
+                        forward ? "t = f32[64,1] slice(c), slice={[0:64], [255:256]} u = f32[64,255] slice(c), slice={[0:64], [0:255]}"
+                                : "t = f32[64,255] slice(c), slice={[0:64], [1:256]} u = f32[64,1] slice(c), slice={[0:64], [0:1]}",
+                        " d = f32[64,256] concatenate(t, u), dimensions={1} ROOT s = f32[64,256] add(d, a)");
+  };
+  ExpectSameValues(program(true));
+  ExpectSameValues(program(false));
+  // The product, one row of it, the sum; back, also the other rows, and what is moved by a lane.
+  EXPECT_EQ(Groups(program(true)).size(), 3u);
+  EXPECT_EQ(Groups(program(false)).size(), 5u);
+}
+
 }  // namespace
 }  // namespace toroid
