@@ -146,34 +146,38 @@ absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
   const std::string folder = "tests/corpus/tpu_v3";
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(folder, true, core));
-  // Sets of further programs, in the order in which they were made.
+  // Sets of further programs, in the order in which they were made. Rules were found on all but the last since.
   struct Set {
-    const char *folder, *title, *name;
+    const char *folder, *title;
     std::vector<ChipEstimate> programs;
   };
-  std::vector<Set> sets = {{"held_out", "Held-out programs", "held out"},
-                           {"unseen", "Programs made later still", "made later still"},
-                           {"later", "From other models", "from other models"},
-                           {"last", "The last ones, made when the model was done", "the last ones"},
-                           {"blind", "Made by someone who did not know the model", "by someone else"},
-                           {"neighbours", "Of neighbouring kinds", "of neighbouring kinds"},
-                           {"fresh", "Made after those", "made after those"},
-                           {"strangers", "By someone else, when all that was done", "by someone else, later"},
-                           {"newest", "By someone else, after rules were found on those", "by someone else, after those"},
-                           {"recent", "By someone else, after rules were found on those too", "by someone else, after these"},
-                           {"latest", "By someone else, after rules were found on all those", "by someone else, after all those"},
-                           {"outside", "By someone else, after rules were found on those as well", "by someone else, last"},
-                           {"libraries", "After published libraries, on which nothing was mended", "after libraries"},
-                           {"engineers", "By someone else, after those; rules were found since", "by someone else, after libraries"},
-                           {"practitioners", "By someone else, when all that was done; nothing was mended on them", "by someone else, newer"},
-                           {"colleagues", "By someone else, after one more rule; two were found on them since", "by someone else, the newest"}};
+  std::vector<Set> sets = {{"held_out", "Layers and small ops, made when values were set"},
+                           {"unseen", "Made later still"},
+                           {"later", "From layers, losses, optimizers and convolutions of other models"},
+                           {"last", "Made when the first rules were done"},
+                           {"blind", "By someone who knew neither the model nor its figures, as are those below where not said"},
+                           {"neighbours", "Of neighbouring kinds, made while rules were found on those"},
+                           {"fresh", "By someone who had seen those"},
+                           {"strangers", "Also stencils, random bits, decoders of images"},
+                           {"newest", "After rules were found on those"},
+                           {"recent", "After rules were found on those too"},
+                           {"latest", "After rules were found on all those"},
+                           {"outside", "After rules were found on those as well"},
+                           {"libraries", "Most of them after published libraries"},
+                           {"engineers", "Whole layers and steps, after those"},
+                           {"practitioners", "After rules were found on those"},
+                           {"colleagues", "After one more rule"},
+                           {"newcomers", "After rules for convolutions of few images"},
+                           {"visitors", "After rules for groups of channels and kernels' gradients"},
+                           {"guests", "After rules for convolutions nested in each other"},
+                           {"outsiders", "After rules for what is put together and rolled"}};
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", PartitionedBy::kXla, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> own_moe, MoeEstimates(folder + "/moe", PartitionedBy::kToroid, core));
   PrintRows("One-core programs (* calibrates)", programs);
-  for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.title), set.programs);
+  for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.folder, ": ", set.title), set.programs);
   PrintRows("\nMoE layers and training steps as XLA partitions them", moe);
   PrintRows("\nThe same as Toroid partitions them, beside those estimates", own_moe);
   std::vector<ChipEstimate> third, rest;
@@ -183,7 +187,7 @@ absl::Status Run() {
   PrintSummary("the other two thirds", rest);
   std::vector<ChipEstimate> others;
   for (size_t i = 0; i < sets.size(); ++i) {
-    PrintSummary(sets[i].name, sets[i].programs);
+    PrintSummary(sets[i].folder, sets[i].programs);
     if (i < 4) others.insert(others.end(), sets[i].programs.begin(), sets[i].programs.end());
   }
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");

@@ -65,7 +65,11 @@ INSTANTIATE_TEST_SUITE_P(OneCore, SetTest,
                                            SetBounds{"libraries", 109, 0.042, 0.166, 1.23},    //
                                            SetBounds{"engineers", 61, 0.038, 0.172, 0.46},     //
                                            SetBounds{"practitioners", 72, 0.056, 0.24, 0.48},  //
-                                           SetBounds{"colleagues", 71, 0.033, 0.222, 0.72}),
+                                           SetBounds{"colleagues", 71, 0.033, 0.222, 0.72},    //
+                                           SetBounds{"newcomers", 58, 0.045, 0.17, 0.47},     //
+                                           SetBounds{"visitors", 67, 0.045, 0.215, 1.02},      //
+                                           SetBounds{"guests", 70, 0.041, 0.206, 0.82},          //
+                                           SetBounds{"outsiders", 71, 0.043, 0.15, 0.28}),
                          [](const auto& info) { return std::string(info.param.folder); });
 
 // Bounds of the errors of what one partitioner makes of the three MoE layers ("pairs") and two training steps.
