@@ -507,23 +507,24 @@ int Grouper::LowestReader(int g, int except) const {
 bool Grouper::ShareLevel(int a, int b) {
   if (level_[a] == level_[b]) return true;
   const int lower = level_[a] < level_[b] ? a : b, upper = lower == a ? b : a;
-  // Everything that waits for the lower one and is not above the upper one yet.
-  std::vector<int> above = {lower};
-  for (size_t next = 0; next < above.size(); ++next) {
-    bool waits = false;
-    const bool all = ForReaders(above[next], [&](int reader) {
-      waits |= reader == upper;
-      if (level_[reader] <= level_[upper] + static_cast<int>(kMostRaised) && !absl::c_linear_search(above, reader)) {
-        above.push_back(reader);
-      }
-    });
-    if (waits || !all || above.size() > kMostRaised) return false;
+  // The lower one rises, and what waits for it stays above it: no group may fall, since others that it reads may be as high.
+  std::vector<std::pair<int, int>> risen = {{lower, level_[lower]}};  // With the levels before.
+  level_[lower] = level_[upper];
+  bool can_rise = true;
+  for (size_t next = 0; next < risen.size() && can_rise; ++next) {
+    const int group = risen[next].first;
+    can_rise = ForReaders(group, [&](int reader) {
+      if (reader == group || level_[reader] > level_[group]) return;
+      can_rise &= reader != upper && risen.size() < kMostRaised;
+      if (!can_rise) return;
+      risen.push_back({reader, level_[reader]});
+      level_[reader] = level_[group] + 1;
+    }) && can_rise;
   }
-  // In the order of their levels each goes above those that it reads.
-  absl::c_stable_sort(above, [&](int x, int y) { return level_[x] < level_[y]; });
-  int level = level_[upper];
-  for (const int group : above) level_[group] = group == lower ? level : ++level;
-  return true;
+  if (!can_rise) {
+    for (; !risen.empty(); risen.pop_back()) level_[risen.back().first] = risen.back().second;
+  }
+  return can_rise;
 }
 
 std::vector<int> Grouper::ReadInside(int g) const {

@@ -118,8 +118,17 @@ class Finder {
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
+  // `op`, a reduction, is made in the group of `value`.
+  void Join(const Instruction* op, const Instruction* value, const std::vector<int>& level);
+  // The highest level for which a value of this level may wait, as groups are made as one.
+  int WaitsFor(int level) const;
   // What `later` is made from, group by group, contains `value`, or is too much to look at.
   bool DependsOn(const Instruction* later, const Instruction* value) const;
+
+  // A value of this level whose group waits for values of a higher one, by the reductions that joined it.
+  struct LateGroup {
+    int level, waits_for;
+  };
 
   const Computation& computation_;
   const UserMap& users_;
@@ -132,6 +141,7 @@ class Finder {
   std::vector<int> place_;  // By index.
   std::vector<bool> ends_product_;  // By index: the last that a product takes behind it.
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
+  std::vector<LateGroup> late_groups_;
 };
 
 void Finder::CountReaders() {
@@ -311,6 +321,22 @@ bool IsReshaped(const Instruction& op) {
   return op.opcode() == Opcode::kReshape && !SameButUnitDims(op.operand(0)->shape(), op.shape());
 }
 
+int Finder::WaitsFor(int level) const {
+  int waits_for = level;
+  for (const LateGroup& late : late_groups_) {
+    if (late.level <= level) waits_for = std::max(waits_for, late.waits_for);
+  }
+  return waits_for;
+}
+
+void Finder::Join(const Instruction* op, const Instruction* value, const std::vector<int>& level) {
+  joined_[value->index()].push_back(op);
+  const int own = level[value->index()];
+  int waits_for = 0;
+  inside_.ForLeaves(op, [&](const Instruction* leaf) { waits_for = std::max(waits_for, WaitsFor(level[leaf->index()])); });
+  if (waits_for > WaitsFor(own)) late_groups_.push_back({own, waits_for});
+}
+
 std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, const std::vector<int>& level) {
   std::vector<const Instruction*> found, todo = {value};
   for (size_t next = 0; next < todo.size() && next < 16; ++next) {
@@ -328,7 +354,7 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
           const Instruction* source = values_.SourceOf(leaf);
-          if (source == value || level[leaf->index()] < level[value->index()]) return;
+          if (source == value || WaitsFor(level[leaf->index()]) < level[value->index()]) return;
           // The value can be made later, if this one is not made from it.
           waits |= DependsOn(source, value);
         });
@@ -388,7 +414,7 @@ void Finder::TakeReductions() {
     if (product == nullptr) continue;
     const Instruction* value = values_.owner[product->index()];
     values_.owner[i] = value;
-    joined_[value->index()].push_back(op);
+    Join(op, value, level);
   }
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
@@ -418,7 +444,7 @@ void Finder::TakeReductions() {
       const Instruction* rounded = values_.owner[reduction->index()];
       values_.owner[reduction->index()] = value;
       if (rounded != nullptr) values_.owner[rounded->index()] = value;
-      joined_[i].push_back(rounded != nullptr ? rounded : reduction);
+      Join(rounded != nullptr ? rounded : reduction, value, level);
       direct += reduction->operand(0) == value;
       // With the first one others of what is written: along other dimensions, or the largest with its place; and all over the same
       // dimensions.

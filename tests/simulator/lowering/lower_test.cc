@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
@@ -54,6 +55,44 @@ TEST(LowerTest, DotsKeepValuesWithEveryTransposedOperand) {
     m = f32[2,4,8] reduce(d, f), dimensions={3}, to_apply=max
     b = f32[2,4,8,6] broadcast(m), dimensions={0,1,2}
     ROOT s = f32[2,4,8,6] subtract(d, b) )");
+}
+
+// A cost volume of optical flow: more sums of products with rolled features than join the product that makes them.
+std::string CostVolume(int rows, int columns, int features, int reach) {
+  const auto array = [&](int height, int width) { return absl::StrCat("f32[2,", height, ",", width, ",", features, "] "); };
+  const auto slice = [&](absl::string_view of, int top, int bottom, int left, int right) {
+    return absl::StrCat(array(bottom - top, right - left), "slice(", of, "), slice={[0:2], [", top, ":", bottom, "], [", left, ":", right, "], [0:",
+                        features, "]} ");
+  };
+  const std::string whole = array(rows, columns), image = absl::StrCat("f32[2,", rows, ",", columns, "]");
+  const std::string dot = absl::StrCat(whole, "dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0} ");
+  std::string text = absl::StrCat(" x = ", array(rows, columns), "parameter(0) y = ", whole, "parameter(1) w = f32[", features, ",", features,
+                                  "] parameter(2) zero = f32[] constant(0) zeros = ", whole, "broadcast(zero), dimensions={} p = ", dot, "q = ",
+                                  whole, "dot(y, w), lhs_contracting_dims={3}, rhs_contracting_dims={0} f = ", whole, "maximum(p, zeros) g = ",
+                                  whole, "maximum(q, zeros) ");
+  std::string sums;
+  for (int i = 1; i <= reach; ++i) {
+    absl::StrAppend(&text, "a", i, " = ", slice("g", i, rows, 0, columns), "b", i, " = ", slice("g", 0, i, 0, columns), "down", i, " = ", whole,
+                    "concatenate(a", i, ", b", i, "), dimensions={1} ");
+    for (int j = reach; j >= 0; --j) {
+      const std::string n = absl::StrCat(i, "_", j), down = absl::StrCat("down", i);
+      if (j > 0) {
+        absl::StrAppend(&text, "c", n, " = ", slice(down, 0, rows, j, columns), "d", n, " = ", slice(down, 0, rows, 0, j), "r", n, " = ", whole,
+                        "concatenate(c", n, ", d", n, "), dimensions={2} ");
+      }
+      absl::StrAppend(&text, "m", n, " = ", whole, "multiply(f, ", j > 0 ? absl::StrCat("r", n) : down, ") s", n, " = ", image,
+                      " reduce(m", n, ", zero), dimensions={3}, to_apply=sum ");
+      absl::StrAppend(&sums, sums.empty() ? "" : ", ", "s", n);
+    }
+  }
+  std::vector<std::string> types(reach * (reach + 1), image);
+  return absl::StrCat(text, "ROOT t = (", absl::StrJoin(types, ", "), ") tuple(", sums, ") ");
+}
+
+TEST(LowerTest, SumsThatFindNoRoomBesideAProductDoNotWaitForThemselves) {
+  // They would be made with what is rolled, which those that did find room wait for.
+  ExpectSameValues(CostVolume(8, 7, 8, 4));
+  ExpectSameValues(CostVolume(12, 10, 8, 5));
 }
 
 // Sums of all before each element, or behind it: with one result more of which one is left out, as TensorFlow has them, and without.
