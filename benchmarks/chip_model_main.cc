@@ -146,7 +146,7 @@ absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
   const std::string folder = "tests/corpus/tpu_v3";
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(folder, true, core));
-  // Sets of further programs, in the order in which they were made. Rules were found on all but the last since.
+  // Sets of further programs, in the order in which they were made. Rules were found on all but the last two since.
   struct Set {
     const char *folder, *title;
     std::vector<ChipEstimate> programs;
@@ -170,7 +170,8 @@ absl::Status Run() {
                            {"newcomers", "After rules for convolutions of few images"},
                            {"visitors", "After rules for groups of channels and kernels' gradients"},
                            {"guests", "After rules for convolutions nested in each other"},
-                           {"outsiders", "After rules for what is put together and rolled"}};
+                           {"outsiders", "After rules for what is put together and rolled"},
+                           {"observers", "At the same time"}};
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }
