@@ -111,6 +111,17 @@ bool MadeWhereRead::MovesRows(const Instruction& op) const {
   return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
 }
 
+bool MadeWhereRead::IsMadeOfReshapedSpread(const Instruction& op) const {
+  std::vector<const Instruction*> todo = {&op};
+  for (size_t next = 0; next < todo.size() && next < 16; ++next) {
+    for (const Instruction* operand : todo[next]->operands()) {
+      if (operand->opcode() == Opcode::kReshape && operand->operand(0)->opcode() == Opcode::kBroadcast && !SameButUnitDims(operand->shape(), operand->operand(0)->shape())) return true;
+      if (made_[operand->index()] && IsElementwise(*operand)) todo.push_back(operand);
+    }
+  }
+  return false;
+}
+
 bool MadeWhereRead::IsCutForSome(const Instruction& op) const {
   if (!IsElementwise(op) || op.shape().rank() == 0) return false;
   int64_t readers = 0, cuts = 0;
@@ -330,6 +341,9 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
       IsReadByProducts(*op, IsMatrixOp)) {
     return true;
   }
+  // A left operand is made where it is read only of what lies as it does.
+  const auto is_left = [&](const Instruction* user) { return user->opcode() == Opcode::kDot && user->operand(0) == op; };
+  if (made_[i] && IsArithmetic(*op) && absl::c_any_of(users_.users(*op), is_left) && IsMadeOfReshapedSpread(*op)) return true;
   if (op->opcode() == Opcode::kCopy && IsCopied(*op)) return true;
   if (RepeatsInPlace(*op)) return true;
   // Put together and worked on for a product: pieces pass for themselves only as they are.

@@ -25,6 +25,8 @@ class MadeWhereRead {
 
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
+  // Elementwise, of what was spread and then reshaped.
+  bool IsMadeOfReshapedSpread(const Instruction& op) const;
   // Of what is made elementwise: one reader cuts a piece of it, and there are others.
   bool IsCutForSome(const Instruction& op) const;
   // One row or lane that is cut from tiles of an argument of several: it is brought into tiles of its own for whoever reads it.

@@ -20,7 +20,7 @@
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/padded_convolutions.h"
-#include "simulator/lowering/reduced_reshapes.h"
+#include "simulator/lowering/undone_reshapes.h"
 
 namespace toroid {
 namespace {
@@ -199,6 +199,10 @@ Instruction* Simplifier::SimplifiedReshape(Instruction* reshape) {
   Instruction* x = reshape->operand(0);
   if (x->shape().Compatible(reshape->shape())) return x;
   if (x->opcode() == Opcode::kReshape) return Reshape(*reshape, x->operand(0));
+  const auto is_read_once = [&](const Instruction& value) {
+    return value.index() < static_cast<int>(readers_.size()) && readers_[value.index()] == 1;
+  };
+  if (Instruction* made = MadeBeforeReshape(*reshape, is_read_once, computation_)) return made;
   if (x->opcode() != Opcode::kBroadcast || !SameButUnitDims(x->shape(), reshape->shape())) return nullptr;
   // Dimensions of the broadcast's operand keep their places among the sized ones.
   const Dims before = SizedDims(x->shape()), after = SizedDims(reshape->shape());

@@ -316,7 +316,7 @@ bool Finder::DependsOn(const Instruction* later, const Instruction* value) const
   return false;
 }
 
-// In other dimensions than it was: reductions for which that did not matter are over the dimensions before (reduced_reshapes.h).
+// In other dimensions than it was: reductions for which that did not matter are over the dimensions before (undone_reshapes.h).
 bool IsReshaped(const Instruction& op) {
   return op.opcode() == Opcode::kReshape && !SameButUnitDims(op.operand(0)->shape(), op.shape());
 }
