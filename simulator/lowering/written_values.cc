@@ -193,13 +193,14 @@ bool Finder::IsWorthWriting(const Instruction* op) {
 
 bool Finder::CanRunAsOne(const Instruction* value) const {
   const std::vector<int>& readers = readers_[value->index()];
+  const bool is_predicate = value->shape().element_type() == xla::PRED;
   for (size_t a = 0; a < readers.size(); ++a) {
     const Instruction* one = At(readers[a]);
     const bool passes = IsElementwise(*one) || (one->opcode() == Opcode::kReduce && one->shape().IsArray());
     if (!passes || ends_product_[readers[a]]) return false;
     // Groups compute one type.
     while (one->opcode() == Opcode::kConvert) one = one->operand(0);
-    if (one->shape().element_type() != value->shape().element_type()) return false;
+    if (!is_predicate && one->shape().element_type() != value->shape().element_type()) return false;
     for (size_t b = 0; b < readers.size(); ++b) {
       if (a != b && DependsOn(At(readers[b]), At(readers[a]))) return false;
     }

@@ -154,5 +154,20 @@ TEST(MergedGroupsRulesTest, FewGroupsThatCanRunAsOneReadNothingThatIsWrittenForT
               ElementsAre("loop", "loop", "loop"));
 }
 
+TEST(MergedGroupsRulesTest, APredicateOfWhichSeveralResultsAreMadeIsNotWritten) {
+  constexpr char kProgram[] = R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1) z = f32[64,256] parameter(2)
+    xy = f32[64,256] multiply(x, y)
+    p = pred[64,256] compare(xy, z), direction=LT
+    a = f32[64,256] select(p, x, y)
+    b = f32[64,256] select(p, y, z)
+    c = f32[64,256] select(p, z, x)
+    aa = f32[64,256] multiply(a, x)
+    bb = f32[64,256] multiply(b, y)
+    cc = f32[64,256] multiply(c, z)
+    ROOT t = (f32[64,256], f32[64,256], f32[64,256]) tuple(aa, bb, cc) )";
+  EXPECT_THAT(ResultsOfFusions(kProgram), ElementsAre(3));
+  ExpectSameValues(kProgram);
+}
+
 }  // namespace
 }  // namespace toroid
