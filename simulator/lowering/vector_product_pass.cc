@@ -4,10 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/replace_instructions.h"
+#include "simulator/lowering/elementwise.h"
 
 namespace toroid {
 namespace {
@@ -57,8 +60,8 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
 }
 
 // The side that has batch and contracted dimensions alone, but for those of one element: a vector for each of the batch; -1 if
-// none has. Nor where it has no others and the matrices of the other side have `least` rows and columns.
-int VectorSideOfBatch(const Instruction& op, int64_t least) {
+// none has. Nor where it has no others, or is among `made_of_sums`, and the matrices of the other side have `least` rows and columns.
+int VectorSideOfBatch(const Instruction& op, int64_t least, const absl::flat_hash_set<const Instruction*>& made_of_sums) {
   if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return -1;
   const DotView view(op);
   if (view.lhs_batch().empty() || op.shape().NumElements() == 0) return -1;
@@ -71,9 +74,10 @@ int VectorSideOfBatch(const Instruction& op, int64_t least) {
     if (!IsFloat(shape) || !IsFloat(op.operand(1 - side)->shape())) return -1;
     const size_t bound = view.lhs_batch().size() + view.lhs_contracting().size();
     if (shape.NumElements() != own * contracted) continue;
-    // What fills a tile is multiplied there, but not under a dimension of one element.
+    // What fills a tile is multiplied there, but not under a dimension of one element that stays.
     const int64_t free = op.operand(1 - side)->shape().NumElements() / (own * std::max<int64_t>(1, contracted));
-    if (std::min(contracted, free) < least || static_cast<size_t>(shape.rank()) > bound) return side;
+    const bool is_thin = static_cast<size_t>(shape.rank()) > bound && !made_of_sums.contains(op.operand(side));
+    if (std::min(contracted, free) < least || is_thin) return side;
   }
   return -1;
 }
@@ -156,11 +160,26 @@ Instruction* AsOuterProduct(Instruction* dot, InstructionBuilder* b) {
   return b->Convert(b->Multiply(lhs, spread(1)), dot->shape().element_type());
 }
 
+// Elementwise of products that become sums: these lose dimensions of one element, and so does what is made of them, if in f32.
+absl::flat_hash_set<const Instruction*> MadeOfSums(const Module& module, int64_t least) {
+  absl::flat_hash_set<const Instruction*> made;
+  for (const auto& computation : module.computations()) {
+    for (const auto& op : computation->instructions()) {
+      const auto is_made = [&](const Instruction* operand) { return made.contains(operand); };
+      const bool is_sum = VectorSideOfBatch(*op, least, made) >= 0;
+      const bool passes = op->opcode() == Opcode::kConvert || (IsElementwise(*op) && op->shape().element_type() == xla::F32);
+      if (is_sum || (passes && absl::c_any_of(op->operands(), is_made))) made.insert(op.get());
+    }
+  }
+  return made;
+}
+
 }  // namespace
 
 absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
+  const absl::flat_hash_set<const Instruction*> made_of_sums = MadeOfSums(**module, tile_ / 2);
   ASSIGN_OR_RETURN(const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
-    const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2);
+    const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2, made_of_sums);
     const bool is_outer = IsOuterProduct(*op);
     if (side < 0 && side_of_batch < 0 && !is_outer) return nullptr;
     InstructionBuilder builder(op->computation());

@@ -4,7 +4,8 @@
 //   dot(B, V), V of batch and contracted dimensions alone                 =>  reduce(B * broadcast(V), add)
 //   dot(u, w), one element contracted                                     =>  broadcast(u) * broadcast(w)
 // Matrix units would hold a tile for one row that passes it. Where each matrix of a batch fills half a tile, rows and columns, they
-// do it nevertheless.
+// do it nevertheless, unless the vector has a dimension of one element; it has none where it is made in f32 of products that became
+// sums, as the weights of one query are of its scores.
 // Example: f32[4096] = f32[4096,4096] x f32[4096]. Products of bf16 are added in f32.
 // Source: XLA's algebraic simplifier (dot strength reduction); seen in Google's compiler for TPU v3.
 #ifndef TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_

@@ -371,5 +371,23 @@ TEST(ProductRulesTest, ARoundedSineIsMadeOnceForSeveralProducts) {
   EXPECT_THAT(Groups(program("tanh")), ElementsAre("dot", "dot"));
 }
 
+TEST(ProductRulesTest, WeightsOfOneQueryThatAreMadeInF32OfSumsPassAMatrixUnit) {
+  // Attention of a decoder that has one query for each head: scores are sums, what they weigh is a product.
+  const auto program = [](int batch, int keys, int heads, int features, bool is_made) {
+    const std::string cache = absl::StrCat("f32[", batch, ",", keys, ",", heads, ",", features, "]"),
+                      scores = absl::StrCat("f32[", batch, ",", heads, ",1,", keys, "]");
+    return absl::StrCat(" q = f32[", batch, ",1,", heads, ",", features, "] parameter(0) k = ", cache, " parameter(1) v = ", cache,
+                        " parameter(2) w = ", scores, " parameter(3) s = ", scores,
+                        " dot(q, k), lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3} p = ", scores,
+                        " exponential(", is_made ? "s" : "w", ") o = f32[", batch, ",", heads, ",", features,
+                        ",1] dot(v, p), lhs_batch_dims={0,2}, lhs_contracting_dims={1}, rhs_batch_dims={0,1}, rhs_contracting_dims={3} ROOT t = (f32[",
+                        batch, ",", heads, ",", features, ",1], ", scores, ") tuple(o, s)");
+  };
+  for (const bool is_made : {true, false}) {
+    ExpectSameValues(program(2, 64, 2, 64, is_made));
+    EXPECT_THAT(Groups(program(16, 1024, 16, 128, is_made)), is_made ? Contains("dot").Times(1) : Contains("dot").Times(0));
+  }
+}
+
 }  // namespace
 }  // namespace toroid
