@@ -1,6 +1,5 @@
 // What is put together from several arrays, for products and by itself: the groups of small programs and the microseconds that Google's
 // compiler for TPU v3 estimates for them.
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,22 +7,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
-#include "simulator/chip/chip_model.h"
-#include "simulator/machines/tpu_v3_core.h"
 #include "tests/simulator/lowering/lowered_programs.h"
 
 namespace toroid {
 namespace {
 
 using ::testing::ElementsAre;
-
-double Microseconds(absl::string_view entry) {
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
-  ChipModel model(TpuV3Core());
-  double microseconds = 0;
-  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
-  return microseconds;
-}
 
 // `pieces` arguments of so many rows and columns, put together to y along `dimension`.
 std::string Joined(int pieces, int rows, int columns, int dimension, absl::string_view type) {

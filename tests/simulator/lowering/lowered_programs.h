@@ -57,6 +57,15 @@ inline std::vector<std::string> Groups(absl::string_view entry) {
   return groups;
 }
 
+// Of all steps, as Google's compiler counts.
+inline double MicrosecondsOf(const Module& lowered) {
+  ChipModel model(TpuV3Core());
+  double microseconds = 0;
+  for (const auto& op : lowered.entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
+  return microseconds;
+}
+inline double Microseconds(absl::string_view entry) { return MicrosecondsOf(*Lowered(*Parsed(entry))); }
+
 // Small integers, so that sums and bf16 are exact.
 inline Literal Argument(const Shape& shape, int seed) {
   Literal literal(shape);

@@ -22,14 +22,6 @@ std::string Tokens(int batch, int tokens, int features, bool both) {
                       " reshape(a) d = ", layer, " reshape(b) ROOT r = ", layer, " multiply(c, d)");
 }
 
-double Microseconds(absl::string_view entry) {
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
-  ChipModel model(TpuV3Core());
-  double microseconds = 0;
-  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) / 1e6;
-  return microseconds;
-}
-
 TEST(PiecesRulesTest, SeveralLayersOfAnArgumentAreCutFromACopyInWhichTheyAreOutermost) {
   EXPECT_THAT(Groups(Tokens(64, 128, 256, true)), ElementsAre("copy", "loop"));
   ExpectSameValues(Tokens(4, 8, 16, true));

@@ -9,8 +9,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
-#include "simulator/chip/chip_model.h"
-#include "simulator/machines/tpu_v3_core.h"
 #include "tests/simulator/lowering/lowered_programs.h"
 
 namespace toroid {
@@ -19,14 +17,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
-
-double Microseconds(absl::string_view entry) {
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
-  ChipModel model(TpuV3Core());
-  double microseconds = 0;
-  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
-  return microseconds;
-}
 
 std::string Product(absl::string_view rows, int contracted, int columns, absl::string_view type = "f32") {
   const int dim = static_cast<int>(std::count(rows.begin(), rows.end(), ','));

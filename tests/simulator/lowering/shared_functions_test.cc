@@ -41,13 +41,6 @@ spread {
   return absl::StrCat(text, "  ROOT t = (", types, ") tuple(", results, ")\n}");
 }
 
-double Microseconds(const Module& lowered) {
-  ChipModel model(TpuV3Core());
-  double microseconds = 0;
-  for (const auto& op : lowered.entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
-  return microseconds;
-}
-
 TEST(SharedFunctionsTest, LargeFunctionsThatAreCalledTwiceAreNotSimplifiedWithTheirCallers) {
   // As Google's compiler for TPU v3 estimates them.
   const struct {
@@ -56,7 +49,7 @@ TEST(SharedFunctionsTest, LargeFunctionsThatAreCalledTwiceAreNotSimplifiedWithTh
   } cases[] = {{1, 19, 48.5}, {1, 38, 48.6}, {2, 19, 97.2}, {5, 18, 242.9}, {2, 20, 566.2}};
   for (const auto& c : cases) {
     ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(Program(c.calls, c.instructions)));
-    EXPECT_NEAR(Microseconds(*Lowered(*module)) / c.microseconds, 1, 0.1) << c.calls << " calls of " << c.instructions;
+    EXPECT_NEAR(MicrosecondsOf(*Lowered(*module)) / c.microseconds, 1, 0.1) << c.calls << " calls of " << c.instructions;
   }
 }
 

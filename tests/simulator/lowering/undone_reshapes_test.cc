@@ -2,14 +2,11 @@
 // that Google's compiler for TPU v3 estimates.
 #include "simulator/lowering/undone_reshapes.h"
 
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "simulator/chip/chip_model.h"
-#include "simulator/machines/tpu_v3_core.h"
 #include "tests/simulator/lowering/lowered_programs.h"
 
 namespace toroid {
@@ -17,14 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
-
-double Microseconds(absl::string_view entry) {
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(entry));
-  ChipModel model(TpuV3Core());
-  double microseconds = 0;
-  for (const auto& op : lowered->entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
-  return microseconds;
-}
 
 // w[rows, columns] in blocks of `block` rows, each with a scale for each column, put together again as s. Weights of a byte and bf16
 // otherwise, or f32.
