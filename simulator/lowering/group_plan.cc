@@ -53,6 +53,8 @@ class Grouper {
   void MergeSlices();
   // What a group cuts out of something to write it, converted or under another name; null for others.
   const Instruction* SliceOf(const Instruction* op) const;
+  // The largest element of each row beside its place; what makes both goes with nothing else.
+  void MergeLargest();
   // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all. 0: that share any array.
   void MergeThatShare(int shared, bool reductions);
   int Shared(int g, int other) const;
@@ -268,9 +270,23 @@ void Grouper::Merge() {
       if (read_by_[input].empty() || read_by_[input].back() != g) read_by_[input].push_back(g);
     }
   }
+  MergeLargest();
   // First those that have most to read in common; of these reductions, which leave nothing large behind.
   for (const bool reductions : {true, false}) {
     for (int shared = reductions ? kMostShared : 1; shared >= 0; --shared) MergeThatShare(shared, reductions);
+  }
+}
+
+void Grouper::MergeLargest() {
+  for (int g = 0; g < n_; ++g) {
+    if (!CanMerge(g) || ReductionOf(At(g)) == nullptr || At(g)->shape().IsArray()) continue;
+    const std::vector<int> inputs = inputs_[g];  // A group that moves adds its own.
+    for (const int input : inputs) {
+      for (size_t k = 0; k < std::min(kMostReaders, read_by_[input].size()); ++k) {
+        const int other = group_of_[read_by_[input][k]];
+        if (other != g && CanMerge(other) && CanMeet(g, other) && ShareLevel(g, other)) Move(other, g);
+      }
+    }
   }
 }
 

@@ -426,7 +426,10 @@ void Finder::TakeReductions() {
     if (IsSine(*value)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
-    const std::vector<const Instruction*> reductions = ReductionsOf(value, level);
+    std::vector<const Instruction*> reductions = ReductionsOf(value, level);
+    // A largest element with its place runs by itself, but for what a product makes.
+    const auto has_place = [](const Instruction* reduction) { return reduction->num_operands() > 2; };
+    if (!of_product) reductions.erase(std::remove_if(reductions.begin(), reductions.end(), has_place), reductions.end());
     if (!of_product && !reductions.empty() && IsTakenByLater(value, reductions, level)) continue;
     // One type; that of what is not reduced as it is, if there are several.
     const auto type_of = [](const Instruction* reduction) {

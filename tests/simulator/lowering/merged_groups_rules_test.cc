@@ -169,5 +169,32 @@ TEST(MergedGroupsRulesTest, APredicateOfWhichSeveralResultsAreMadeIsNotWritten) 
   ExpectSameValues(kProgram);
 }
 
+// Microseconds as the compiler has them for f32[4096,2048].
+TEST(MergedGroupsRulesTest, ALargestElementWithItsPlaceIsFoundWithTheLargestAloneAndNothingElse) {
+  const auto program = [](int rows, int columns, absl::string_view results) {
+    const std::string sizes = absl::StrCat("[", rows, ",", columns, "]"), result = absl::StrCat("[", rows, "]");
+    return absl::StrCat(" x = f32", sizes, " parameter(0) y = f32", sizes, " parameter(1) low = f32[] constant(-inf) none = s32[] constant(0) n = s32",
+                        sizes, " iota(), iota_dimension=1 xy = f32", sizes, " multiply(x, y) t = f32", sizes, " tanh(xy) a = (f32", result, ", s32",
+                        result, ") reduce(t, n, low, none), dimensions={1}, to_apply=largest p = s32", result,
+                        " get-tuple-element(a), index=1 rows = f32", result, " reduce(t, low), dimensions={1}, to_apply=max columns = f32[", columns,
+                        "] reduce(t, low), dimensions={0}, to_apply=max ", results);
+  };
+  const auto both = [&](int rows, int columns) {
+    return program(rows, columns, absl::StrCat("ROOT r = (s32[", rows, "], f32[", rows, "]) tuple(p, rows)"));
+  };
+  const auto all = [&](int rows, int columns) {
+    return program(rows, columns, absl::StrCat("ROOT r = (s32[", rows, "], f32[", rows, "], f32[", columns, "]) tuple(p, rows, columns)"));
+  };
+  const auto written = [&](int rows, int columns) {
+    return program(rows, columns, absl::StrCat("ROOT r = (s32[", rows, "], f32[", rows, ",", columns, "]) tuple(p, t)"));
+  };
+  EXPECT_NEAR(Microseconds(both(4096, 2048)), 241.1, 7);
+  EXPECT_NEAR(Microseconds(all(4096, 2048)), 482.0, 14);
+  EXPECT_NEAR(Microseconds(written(4096, 2048)), 401.5, 17);
+  ExpectSameValues(both(6, 10));
+  ExpectSameValues(all(6, 10));
+  ExpectSameValues(written(6, 10));
+}
+
 }  // namespace
 }  // namespace toroid
