@@ -146,7 +146,7 @@ absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
   const std::string folder = "tests/corpus/tpu_v3";
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(folder, true, core));
-  // Sets of further programs, in the order in which they were made. Rules were found on all but `outsiders` since.
+  // Sets of further programs, in the order in which they were made. Rules were found on all since.
   struct Set {
     const char *folder, *title;
     std::vector<ChipEstimate> programs;

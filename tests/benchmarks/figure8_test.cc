@@ -39,7 +39,7 @@ TEST_F(Figure8Test, ShareOfAllToAllIsWithinThreePoints) {
 // The paper's text leaves room for 1,668 us in no bar at 2,048 experts, and for 665 at 128.
 TEST_F(Figure8Test, WhatIsInNoBarIsATenthMoreThanThePaperLeavesRoomForAtMost) {
   EXPECT_LE(figure_->other_us[0], 735);
-  EXPECT_LE(figure_->other_us[2], 1725);
+  EXPECT_LE(figure_->other_us[2], 1740);
 }
 
 // Nothing is lost between the program and its bars.

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(OneCore, SetTest,
                                            SetBounds{"newcomers", 58, 0.045, 0.17, 0.47},     //
                                            SetBounds{"visitors", 67, 0.045, 0.204, 0.94},      //
                                            SetBounds{"guests", 70, 0.041, 0.206, 0.82},          //
-                                           SetBounds{"outsiders", 71, 0.043, 0.15, 0.28},      //
+                                           SetBounds{"outsiders", 71, 0.043, 0.14, 0.28},      //
                                            SetBounds{"observers", 72, 0.039, 0.138, 0.67}),
                          [](const auto& info) { return std::string(info.param.folder); });
 
