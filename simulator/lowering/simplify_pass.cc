@@ -20,6 +20,7 @@
 #include "simulator/lowering/columns.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/padded_convolutions.h"
+#include "simulator/lowering/transposed_operands.h"
 #include "simulator/lowering/undone_reshapes.h"
 
 namespace toroid {
@@ -30,11 +31,6 @@ bool IsIdentityList(absl::Span<const int64_t> dims) {
     if (dims[i] != static_cast<int64_t>(i)) return false;
   }
   return true;
-}
-
-// The numbers of `dims`, each through `map`.
-void MapInto(absl::Span<const int64_t> map, google::protobuf::RepeatedField<int64_t>* dims) {
-  for (int64_t& d : *dims) d = map[d];
 }
 
 // Equal values become one only before barriers are gone: what stands behind one is computed a second time on purpose.
@@ -99,8 +95,6 @@ class Simplifier {
   Instruction* MadeOfColumns(Instruction* op);
   Instruction* SimplifiedConvert(Instruction* convert);
   Instruction* SimplifiedWindows(Instruction* reduce_window);
-  Instruction* WithoutTransposedOperand(Instruction* dot);
-  Instruction* ProductOfBroadcasts(Instruction* dot);
   Instruction* SameAsBefore(Instruction* op);
   Instruction* WithoutNeutral(Instruction* op);
 
@@ -137,7 +131,7 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kReduceWindow:
       return SimplifiedWindows(op);
     case Opcode::kDot:
-      return DotView(*op).lhs_contracting().empty() ? ProductOfBroadcasts(op) : WithoutTransposedOperand(op);
+      return WithoutTransposedOperand(*op, computation_);
     case Opcode::kConvolution:
       return WithoutPad(*op, computation_);
     case Opcode::kPad:
@@ -507,76 +501,6 @@ Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
   const absl::StatusOr<Literal> from = LiteralOf(*init);
   if (!from.ok() || !(*from == *neutral)) return nullptr;
   return Reshape(*reduce, reduce->operand(0));
-}
-
-Instruction* Simplifier::WithoutTransposedOperand(Instruction* dot) {
-  for (int side = 0; side < 2; ++side) {
-    const Instruction* transpose = dot->operand(side);
-    if (transpose->opcode() != Opcode::kTranspose) continue;
-    const auto permutation = transpose->dimensions();
-    const DotView view(*dot);
-    const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
-    const auto contracting = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
-    int64_t last = -1;
-    bool in_order = true;
-    for (int64_t d = 0; d < transpose->shape().rank(); ++d) {
-      const auto among = [d](auto list) { return std::find(list.begin(), list.end(), d) != list.end(); };
-      if (among(batch) || among(contracting)) continue;
-      in_order &= permutation[d] > last;
-      last = permutation[d];
-    }
-    if (!in_order) continue;
-    std::vector<Instruction*> operands(dot->operands().begin(), dot->operands().end());
-    operands[side] = transpose->operand(0);
-    Instruction* direct = computation_->AddClone(*dot, dot->shape(), operands);
-    xla::DotDimensionNumbers* numbers = direct->MutableAttrs()->mutable_dot_dimension_numbers();
-    MapInto(permutation, side == 0 ? numbers->mutable_lhs_batch_dimensions() : numbers->mutable_rhs_batch_dimensions());
-    MapInto(permutation,
-            side == 0 ? numbers->mutable_lhs_contracting_dimensions() : numbers->mutable_rhs_contracting_dimensions());
-    if (Instruction* simple = WithoutTransposedOperand(direct)) return simple;
-    return direct;
-  }
-  return nullptr;
-}
-
-// Of a dot that contracts nothing. Result dimensions: batch, free ones of the left side, free ones of the right side.
-Instruction* Simplifier::ProductOfBroadcasts(Instruction* dot) {
-  const DotView view(*dot);
-  Dims places[2];
-  int64_t next = static_cast<int64_t>(view.lhs_batch().size());
-  for (int side = 0; side < 2; ++side) {
-    const Shape& shape = dot->operand(side)->shape();
-    const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
-    for (int64_t d = 0; d < shape.rank(); ++d) {
-      const auto place = std::find(batch.begin(), batch.end(), d);
-      places[side].push_back(place != batch.end() ? place - batch.begin() : next++);
-    }
-    if (shape.element_type() != dot->shape().element_type()) return nullptr;
-  }
-  Instruction* sides[2];
-  for (int side = 0; side < 2; ++side) {
-    xla::HloInstructionProto* attrs;
-    Instruction* operand = dot->operand(side);
-    if (!std::is_sorted(places[side].begin(), places[side].end())) {
-      // Dimensions in the order of their places.
-      Dims permutation(places[side].size());
-      for (size_t i = 0; i < permutation.size(); ++i) permutation[i] = static_cast<int64_t>(i);
-      std::sort(permutation.begin(), permutation.end(), [&](int64_t a, int64_t b) { return places[side][a] < places[side][b]; });
-      Shape turned(operand->shape().element_type(), operand->shape().dims());
-      for (size_t i = 0; i < permutation.size(); ++i) turned.set_dim(static_cast<int64_t>(i), operand->shape().dim(permutation[i]));
-      operand = computation_->Add(Opcode::kTranspose, turned, {operand}, &attrs);
-      for (const int64_t d : permutation) attrs->add_dimensions(d);
-      operand->set_metadata(dot->metadata());
-      std::sort(places[side].begin(), places[side].end());
-    }
-    sides[side] = computation_->Add(Opcode::kBroadcast, dot->shape(), {operand}, &attrs);
-    for (const int64_t place : places[side]) attrs->add_dimensions(place);
-    sides[side]->set_metadata(dot->metadata());
-    if (Instruction* simple = SimplifiedBroadcast(sides[side])) sides[side] = simple;
-  }
-  Instruction* product = computation_->Add(Opcode::kMultiply, dot->shape(), {sides[0], sides[1]});
-  product->set_metadata(dot->metadata());
-  return product;
 }
 
 Instruction* Simplifier::SameAsBefore(Instruction* op) {

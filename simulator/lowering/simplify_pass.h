@@ -4,8 +4,7 @@
 //   reshape, transpose, broadcast, copy, convert that change nothing         => x
 //   transpose(x) that moves dimensions of one element only                   => reshape(x)
 //   reshape(broadcast(x)) that adds or drops dimensions of one element       => broadcast(x)
-//   dot(transpose(x), y), while free dimensions keep their order             => dot(x, y) with other dimension numbers
-//   dot(x, y) that contracts nothing                                         => broadcast(x) * broadcast(y)
+//   dot(transpose(x), y) (transposed_operands.h)                             => dot(x, y) with other dimension numbers
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
 //   slice(slice(x))                                                         => slice(x)
 //   slice(f(x, y)), elementwise for nothing else, from arguments             => f(slice(x), slice(y))

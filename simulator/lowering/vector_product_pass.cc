@@ -129,32 +129,41 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
   return b->Reshape(b->Transpose(b->Convert(sum, dot->shape().element_type()), order), dot->shape().dims());
 }
 
-// Contracts one element, of two sides of several.
+// Contracts nothing, or one element of two sides of several.
 bool IsOuterProduct(const Instruction& op) {
-  if (op.opcode() != Opcode::kDot || !IsFloat(op.shape()) || op.num_operands() != 2) return false;
+  if (op.opcode() != Opcode::kDot || op.num_operands() != 2) return false;
   const DotView view(op);
   const Shape &lhs = op.operand(0)->shape(), &rhs = op.operand(1)->shape();
-  if (!view.lhs_batch().empty() || !IsFloat(lhs) || !IsFloat(rhs) || lhs.NumElements() < 2 || rhs.NumElements() < 2) return false;
-  return lhs.NumElements() * rhs.NumElements() == op.shape().NumElements() &&
-         std::all_of(view.lhs_contracting().begin(), view.lhs_contracting().end(), [&](int64_t d) { return lhs.dim(d) == 1; });
+  if (view.lhs_contracting().empty()) return lhs.element_type() == op.shape().element_type() && rhs.element_type() == op.shape().element_type();
+  if (!view.lhs_batch().empty() || !IsFloat(op.shape()) || !IsFloat(lhs) || !IsFloat(rhs) || lhs.NumElements() < 2 || rhs.NumElements() < 2) return false;
+  return absl::c_all_of(view.lhs_contracting(), [&](int64_t d) { return lhs.dim(d) == 1; });
 }
 
 Instruction* AsOuterProduct(Instruction* dot, InstructionBuilder* b) {
   const DotView view(*dot);
   b->set_metadata(dot->metadata());
-  Dims sizes[2], places[2];
-  int64_t place = 0;
-  for (const int side : {0, 1}) {
-    const auto contracted = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
-    for (int64_t d = 0; d < dot->operand(side)->shape().rank(); ++d) {
-      if (std::find(contracted.begin(), contracted.end(), d) != contracted.end()) continue;
-      sizes[side].push_back(dot->operand(side)->shape().dim(d));
-      places[side].push_back(place++);
-    }
-  }
+  int64_t next = static_cast<int64_t>(view.lhs_batch().size());
+  // Where the dimensions of a side stand in the result, without those that are contracted.
   const auto spread = [&](int side) {
-    Instruction* vector = b->Convert(b->Reshape(dot->operand(side), sizes[side]), xla::F32);
-    return b->Broadcast(vector, dot->shape().dims(), places[side]);
+    const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+    const auto contracted = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
+    Instruction* operand = dot->operand(side);
+    std::vector<std::pair<int64_t, int64_t>> places;  // In the result, in the operand.
+    Dims sizes;
+    for (int64_t d = 0; d < operand->shape().rank(); ++d) {
+      if (absl::c_linear_search(contracted, d)) continue;
+      const auto place = absl::c_find(batch, d);
+      places.push_back({place != batch.end() ? place - batch.begin() : next++, static_cast<int64_t>(sizes.size())});
+      sizes.push_back(operand->shape().dim(d));
+    }
+    absl::c_sort(places);
+    Dims permutation, into;
+    for (const auto& [in_result, in_operand] : places) {
+      into.push_back(in_result);
+      permutation.push_back(in_operand);
+    }
+    operand = b->Transpose(b->Reshape(operand, sizes), permutation);
+    return b->Broadcast(IsFloat(dot->shape()) ? b->Convert(operand, xla::F32) : operand, dot->shape().dims(), into);
   };
   Instruction* lhs = spread(0);
   return b->Convert(b->Multiply(lhs, spread(1)), dot->shape().element_type());
@@ -180,7 +189,7 @@ absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
   const absl::flat_hash_set<const Instruction*> made_of_sums = MadeOfSums(**module, tile_ / 2);
   ASSIGN_OR_RETURN(const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
     const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2, made_of_sums);
-    const bool is_outer = IsOuterProduct(*op);
+    const bool is_outer = side_of_batch < 0 && IsOuterProduct(*op);
     if (side < 0 && side_of_batch < 0 && !is_outer) return nullptr;
     InstructionBuilder builder(op->computation());
     Instruction* sum = is_outer ? AsOuterProduct(op, &builder) : side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);

@@ -2,7 +2,7 @@
 //
 //   dot(A, v), v without dimensions but those that are contracted  =>  reduce(A * broadcast(v), add)
 //   dot(B, V), V of batch and contracted dimensions alone                 =>  reduce(B * broadcast(V), add)
-//   dot(u, w), one element contracted                                     =>  broadcast(u) * broadcast(w)
+//   dot(u, w), nothing or one element contracted                          =>  broadcast(u) * broadcast(w)
 // Matrix units would hold a tile for one row that passes it. Where each matrix of a batch fills half a tile, rows and columns, they
 // do it nevertheless, unless the vector has a dimension of one element; it has none where it is made in f32 of products that became
 // sums, as the weights of one query are of its scores.
