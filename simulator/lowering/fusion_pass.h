@@ -2,8 +2,8 @@
 //
 // Written to memory are results of dots, convolutions, reductions, windows, gathers, scatters, sorts, concatenations,
 // pads, copies, exchanges between devices, and of the program. Everything else (elementwise ops, broadcasts, slices,
-// transposes and reshapes that move nothing, copies in which the minor dimension stays) is computed anew inside every group that
-// reads it, unless
+// transposes and reshapes that move nothing, copies in which the minor dimension stays, conversions of what is made of spread vectors) is
+// computed anew inside every group that reads it, unless
 //   its r readers would read more for it than writing it would: r arrays each, against one write and r reads,
 //   it is made from arrays and then broadcast to a larger one,
 //   a reshape that merges or splits dimensions stands between it and a dot,

@@ -406,8 +406,8 @@ bool IsRecomputed(const Instruction& op, const Tiling& tiling) {
     case Opcode::kReshape:
       return KeepsRows(op.operand(0)->shape(), op.shape(), tiling) && !LeavesColumn(op, tiling);
     case Opcode::kConvert:
-      // A copy that rounds.
-      return LanesStay(op);
+      // A copy that rounds; what is made of spread vectors can be made in either order.
+      return LanesStay(op) || VectorsSpreadAlong(op, 0).has_value();
     default:
       return IsElementwise(op);
   }

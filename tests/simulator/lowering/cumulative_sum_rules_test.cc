@@ -40,6 +40,30 @@ TEST(CumulativeSumRulesTest, MasksAreMadeWithTheirSumsWhichGoToTheCallerInOneCop
   EXPECT_EQ(Copies(*Lowered(*Parsed(kMask))), 1);
 }
 
+TEST(CumulativeSumRulesTest, MasksThatOthersReadInAnotherOrderAreMadeForEach) {
+  // Gates lie with tokens along lanes, sums with experts; as the compiler has it for a MoE layer, no mask is written.
+  constexpr char kProgram[] = R"( x = f32[2048,1024] parameter(0) w = f32[1024,512] parameter(1) i = s32[2048] parameter(2)
+    zero = f32[] constant(0) low = f32[] constant(-1)
+    g = f32[2048,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    m = f32[2048] reduce(g, low), dimensions={1}, to_apply=max
+    of = s32[2048,512] broadcast(i), dimensions={0}
+    n = s32[2048,512] iota(), iota_dimension=1
+    c = pred[2048,512] compare(of, n), direction=EQ
+    lows = f32[2048,512] broadcast(low), dimensions={}
+    rest = f32[2048,512] select(c, lows, g)
+    second = f32[2048] reduce(rest, low), dimensions={1}, to_apply=max
+    y = f32[2048,512] convert(c)
+    s = f32[2048,512] reduce-window(y, zero), window={size=2048x1 pad=2047_0x0_0}, to_apply=sum
+    z = f32[2048,512] multiply(s, y)
+    p = f32[2048] reduce(z, zero), dimensions={1}, to_apply=sum
+    ROOT r = (f32[2048], f32[2048], f32[2048]) tuple(m, second, p) )";
+  const std::unique_ptr<Module> lowered = Lowered(*Parsed(kProgram));
+  for (const auto& op : lowered->entry()->instructions()) {
+    EXPECT_NE(op->shape().element_type(), xla::PRED) << op->name();
+    EXPECT_NE(op->opcode(), Opcode::kConvert) << op->name();
+  }
+}
+
 TEST(CumulativeSumRulesTest, WhatIsMadeOfArraysIsWrittenBefore) {
   // The compiler: tanh 21.9, windows 51.6 us.
   constexpr char kProgram[] = R"( x = f32[2048,512] parameter(0) zero = f32[] constant(0)
