@@ -33,6 +33,8 @@ struct Request {
   int64_t sequence_length = 512;
   int64_t microbatches = 0;  // 0: the model's.
   bool replicated_slots = true;
+  bool embedding_by_products = false;
+  bool skip_if_not_finite = false;
   int width = 100;
 };
 
@@ -55,7 +57,9 @@ absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig*
   if (request.microbatches > 0) config->microbatches = request.microbatches;
   config->shared_embedding = request.shared_embedding;
   if (config->shared_embedding) config->source_vocabulary = config->target_vocabulary;
+  config->embedding_by_products = request.embedding_by_products;
   TrainingOptions options;
+  options.skip_if_not_finite = request.skip_if_not_finite;
   ASSIGN_OR_RETURN(options.remat, ParseRemat(request.remat));
   options.adafactor.replicated_slots = request.replicated_slots;
   ASSIGN_OR_RETURN(*machine, LoadMachine(absl::StrFormat("tpu-v3-%d", config->devices), Rates::kMeasured));
@@ -124,6 +128,10 @@ int main(int argc, char** argv) {
   app.add_option("--microbatches", request.microbatches, "Of the batch of t_96l; a multiple of its 16 stages")
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--shared_embedding", request.shared_embedding, "One table of 32,000 words for source, target and output");
+  app.add_flag("--embedding_by_products", request.embedding_by_products,
+               "Tables are looked up by products with one-hot rows, as in the paper's program");
+  app.add_flag("--skip_if_not_finite", request.skip_if_not_finite,
+               "Weights stay as they are where the norm of all gradients is not finite, as in the paper's program");
   app.add_flag("--replicated_slots,!--split_slots", request.replicated_slots,
                "Adafactor's averages whole on every core, as in the paper's runs, or cut");
   app.add_option("--width", request.width, "Columns of the tables")->capture_default_str();

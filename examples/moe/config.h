@@ -44,6 +44,9 @@ struct MoeTransformerConfig {
   // How a token's position in its expert's buffer is counted: by cumulative sums, or by products with a triangular
   // matrix, which Lingvo (core/py_utils.py, CumSum) calls faster on TPUs of 2019.
   bool cumulative_sums_by_products = false;
+  // Rows of tables are looked up by products with one-hot rows, whose derivative is a product too, as in Lingvo
+  // (core/gshard_builder.py, Embedding); else by gathers.
+  bool embedding_by_products = false;
   Dispatch dispatch = Dispatch::kEinsum;
   // Places that each expert has for a group; 0: twice an even share, as in the paper's training.
   int64_t expert_capacity = 0;

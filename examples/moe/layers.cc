@@ -34,6 +34,16 @@ Value Project(const char* einsum, Value x, const Sizes& dims, int64_t fan_in, co
   return m->b().Einsum(einsum, x, m->Activation(m->Weight(dims, weight, fan_in)));
 }
 
+// Rows of the table for tokens [G,B,L]: [G,B,L,M].
+Value LookUp(Value table, Value tokens, ModelBuilder* m) {
+  Builder& b = m->b();
+  if (!m->config().embedding_by_products) return m->Activation(b.GatherRows(table, tokens));
+  Sizes dims = SizesOf(tokens);
+  dims.push_back(table->shape().dim(0));
+  Value is_token = b.Compare(b.Iota(xla::S32, dims, 3), m->Spread(tokens, dims, {0, 1, 2}), "EQ");
+  return b.Einsum("VM,GBLV->GBLM", m->Activation(table), m->Activation(is_token));
+}
+
 // Rows of the table for tokens [..,L], times sqrt(M), plus the sinusoids of positions f32[L,M], the same along M.
 Value EmbedWithPositions(Value table, Value tokens, Value positions, ModelBuilder* m) {
   Builder& b = m->b();
@@ -41,7 +51,7 @@ Value EmbedWithPositions(Value table, Value tokens, Value positions, ModelBuilde
   Sizes dims = SizesOf(tokens);
   const int64_t l = dims.back();
   dims.push_back(size);
-  Value rows = m->Activation(b.GatherRows(table, tokens));
+  Value rows = LookUp(table, tokens, m);
   Value x = b.MultiplyNumber(rows, std::sqrt(static_cast<double>(size)));
   Value column = b.Iota(xla::F32, {l, size}, 1);
   Value half = b.FullLike(column, static_cast<double>(size) / 2);

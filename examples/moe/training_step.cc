@@ -1,5 +1,6 @@
 #include "examples/moe/training_step.h"
 
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -62,13 +63,32 @@ std::unique_ptr<ForwardPass> BuildForward(const MoeTransformerConfig& config, Re
   return forward;
 }
 
-absl::StatusOr<State> Update(const AdafactorOptions& options, ForwardPass* forward) {
+// Zeros instead of all gradients where the norm of all of them together is not finite.
+void ZeroIfNotFinite(std::vector<Value>* gradients, Builder* b) {
+  Builder::Scope scope(b, "gradient_norm");
+  Value squares = nullptr;
+  for (Value gradient : *gradients) {
+    std::vector<int64_t> all(gradient->shape().rank());
+    std::iota(all.begin(), all.end(), 0);
+    Value square = b->Sum(b->Multiply(gradient, gradient), all);
+    squares = squares == nullptr ? square : b->Add(squares, square);
+  }
+  Value is_finite = b->Unary(Opcode::kIsFinite, squares);
+  for (Value& gradient : *gradients) {
+    Value is_kept = b->Broadcast(is_finite, gradient->shape().dims());
+    gradient = b->Select(is_kept, gradient, b->FullLike(gradient, 0));
+  }
+}
+
+absl::StatusOr<State> Update(const TrainingOptions& training, ForwardPass* forward) {
+  const AdafactorOptions& options = training.adafactor;
   ModelBuilder* const m = &forward->m;
   Builder& b = m->b();
   const Value loss = forward->losses.loss, step = forward->step;
   std::vector<Value> weights;
   for (const ModelWeight& weight : m->weights()) weights.push_back(weight.value);
-  ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, weights, m->gradient_options(), &b));
+  ASSIGN_OR_RETURN(std::vector<Value> gradients, Gradients(loss, weights, m->gradient_options(), &b));
+  if (training.skip_if_not_finite) ZeroIfNotFinite(&gradients, &b);
   State state, slots;
   state.Add({.name = "step", .kind = StateArray::Kind::kStepCounter}, step, b.AddNumber(step, 1));
   AdafactorOptions adafactor_options = options;
@@ -89,7 +109,7 @@ absl::StatusOr<State> Update(const AdafactorOptions& options, ForwardPass* forwa
 }
 
 // The whole step, differentiated as the forward pass's gradient options say.
-absl::StatusOr<TrainingStep> Finish(const AdafactorOptions& options, ForwardPass* forward) {
+absl::StatusOr<TrainingStep> Finish(const TrainingOptions& options, ForwardPass* forward) {
   ASSIGN_OR_RETURN(State state, Update(options, forward));
   TrainingStep training;
   training.state = state.arrays;
@@ -113,7 +133,7 @@ absl::Status Fit(const MoeTransformerConfig& config, const TrainingOptions& trai
   fit.step = [&](const GradientOptions& options) -> absl::StatusOr<std::unique_ptr<Module>> {
     const std::unique_ptr<ForwardPass> same = BuildForward(config, training.remat);
     same->m.gradient_options() = OptionsInCopy(options, module, *same->losses.loss->module());
-    ASSIGN_OR_RETURN(TrainingStep step, Finish(training.adafactor, same.get()));
+    ASSIGN_OR_RETURN(TrainingStep step, Finish(training, same.get()));
     return std::move(step.module);
   };
   std::vector<const Instruction*> by;
@@ -151,7 +171,7 @@ absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& confi
   RETURN_IF_ERROR(config.Check());
   const std::unique_ptr<ForwardPass> forward = BuildForward(config, options.remat);
   RETURN_IF_ERROR(ChooseRemat(config, options, forward.get()));
-  return Finish(options.adafactor, forward.get());
+  return Finish(options, forward.get());
 }
 
 absl::StatusOr<std::unique_ptr<Module>> BuildEvaluation(const MoeTransformerConfig& config) {

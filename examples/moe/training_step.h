@@ -52,6 +52,9 @@ absl::StatusOr<Remat> ParseRemat(absl::string_view word);
 
 struct TrainingOptions {
   AdafactorOptions adafactor;
+  // No weight changes in a step in which the norm of all gradients together is not finite, as in Lingvo (core/learner.py,
+  // ScaleGradients). No update begins before the last gradient is there: in the meantime all gradients take memory.
+  bool skip_if_not_finite = false;
   Remat remat = Remat::kNone;
   MemoryFit memory_fit;  // Of kFit.
 };

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/rewrite/poison_padding.h"
@@ -110,7 +112,10 @@ TEST_P(PartitionedTrainingStep, ComputesWhatTheWholeOneDoes) {
   config.groups = 4;
   config.padding = config.devices == 8;
   config.bf16_hidden = config.devices == 3;
-  ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, TrainingOptions()));
+  config.embedding_by_products = config.devices > 2;
+  TrainingOptions training_options;
+  training_options.skip_if_not_finite = config.devices > 2;
+  ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, training_options));
   const std::vector<Literal> arguments = Arguments(FreshState(training, 2), Inputs(config, 3));
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*training.module, arguments));
   for (const bool is_hard : {false, true}) {
@@ -146,6 +151,45 @@ TEST(TrainingStepTest, WhatIsComputedAgainIsTheSame) {
     EXPECT_TRUE(comparison.equal) << remat << " " << comparison.max_rel_error;
   }
   EXPECT_THAT(ParseRemat("all"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("layers")));
+}
+
+TEST(TrainingStepTest, EmbeddingsByProductsAreThoseByGathers) {
+  MoeTransformerConfig config = TinyConfig();
+  std::vector<Literal> results;
+  for (const bool by_products : {false, true}) {
+    config.embedding_by_products = by_products;
+    ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, TrainingOptions()));
+    const std::vector<Literal> arguments = Arguments(FreshState(training, 2), Inputs(config, 3));
+    ASSERT_OK_AND_ASSIGN(Literal result, RunSingle(*training.module, arguments));
+    results.push_back(std::move(result));
+  }
+  const Comparison comparison = Compare(results[1], results[0], 1e-4);
+  EXPECT_TRUE(comparison.equal) << comparison.max_rel_error;
+}
+
+TEST(TrainingStepTest, WeightsStayWhereAGradientIsNotFinite) {
+  const MoeTransformerConfig config = TinyConfig();
+  TrainingOptions options;
+  std::vector<Literal> results;
+  for (const bool skips : {false, true}) {
+    options.skip_if_not_finite = skips;
+    ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(config, options));
+    std::vector<Literal> state = FreshState(training, 2);
+    ASSERT_OK_AND_ASSIGN(Literal result, RunSingle(*training.module, Arguments(state, Inputs(config, 3))));
+    results.push_back(std::move(result));
+    if (!skips) continue;
+    // One infinite weight.
+    size_t spoilt = 0;
+    while (!absl::EndsWith(training.state[spoilt].name, ".moe.wi")) ++spoilt;
+    state[spoilt].mutable_data<float>()[0] = std::numeric_limits<float>::infinity();
+    ASSERT_OK_AND_ASSIGN(result, RunSingle(*training.module, Arguments(state, Inputs(config, 3))));
+    EXPECT_EQ(result.element(0).data<int32_t>()[0], 1);  // The step is counted.
+    for (size_t i = 0; i < training.state.size(); ++i) {
+      if (training.state[i].kind != StateArray::Kind::kWeight || i == spoilt) continue;
+      EXPECT_TRUE(Compare(result.element(i), state[i], 0).equal) << training.state[i].name;
+    }
+  }
+  EXPECT_TRUE(Compare(results[1], results[0], 0).equal);
 }
 
 TEST(TrainingStepTest, ALimitThatCannotBeMetIsToldWithTheLeast) {
