@@ -2,8 +2,10 @@
 //
 //   bazel run -c opt //benchmarks:figure7_memory
 // Prints the table and writes it to benchmarks/results/figure7_memory.txt, with a plot beside it.
-// The paper's weights are f32 weights and the optimizer's averages, whole on every core; gradients of weights and the program are in
-// neither bar.
+// The paper's weights are f32 weights and the optimizer's averages, whole on every core. Its activations are taken to be all else that
+// is alive at the peak, gradients of weights too: a compiler states arguments and temporaries, and gradients, which wait for the norm of
+// all of them, are most of what is left where layers are computed again. That the published bar falls from 36 to 60 layers as activations
+// become bf16 fits: gradients of 36 layers take 4.6 GiB in f32, of 60 layers 3.6 in bf16.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -29,7 +31,7 @@ struct Row {
   SimulatedTraining ours;
 
   double weights() const { return ours.state_bytes / kGiB; }
-  double activations() const { return ours.activation_bytes / kGiB; }
+  double activations() const { return (ours.activation_bytes + ours.gradient_bytes) / kGiB; }
 };
 
 std::string Line(const Row& row) {
@@ -39,14 +41,14 @@ std::string Line(const Row& row) {
                          (row.weights() / row.paper.weights - 1) * 100, row.paper.activations, row.activations(),
                          (row.activations() / row.paper.activations - 1) * 100,
                          row.paper.activations * kGiB / 1024 / tokens_and_layers,
-                         row.ours.activation_bytes / 1024 / tokens_and_layers, row.ours.gradient_bytes / kGiB,
+                         row.activations() * kGiB / 1024 / tokens_and_layers, row.ours.gradient_bytes / kGiB,
                          row.ours.peak_bytes / kGiB, row.ours.recomputed_share * 100);
 }
 
 constexpr char kHeader[] =
-    "             | weights and averages    | activations             | KiB for token | gradients\n"
-    "             |        GiB              |        GiB              | and layer     |   GiB  allocated  recomputed\n"
-    "model        |  paper   ours    error  |  paper   ours    error  |  paper   ours |   ours    GiB  of the time\n";
+    "             | weights and averages    | activations             | KiB for token | of it\n"
+    "             |        GiB              |        GiB              | and layer     | gradients allocated  recomputed\n"
+    "model        |  paper   ours    error  |  paper   ours    error  |  paper   ours |   GiB    GiB     of the time\n";
 
 absl::StatusOr<std::vector<Row>> Rows(int64_t sequence_length, int64_t least_layers = 0, std::optional<Remat> remat = {}) {
   std::vector<Row> rows;
@@ -79,8 +81,9 @@ std::string PlotScript(const std::vector<Row>& rows) {
 absl::Status Figure7() {
   std::string text =
       "GShard, figure 7: memory of a core in training. Written by //benchmarks:figure7_memory.\n"
-      "2,048 tokens of source and of target for each core. Activations: at the peak, beside weights, averages and gradients of\n"
-      "weights.\n";
+      "2,048 tokens of source and of target for each core. Activations: all that is alive at the peak beside weights and averages.\n"
+      "Gradients of weights wait until all of them are there: nothing is updated in a step whose gradients are not finite, as in\n"
+      "the authors' open program.\n";
   std::vector<Row> drawn;
   for (const int64_t length : {int64_t{256}, int64_t{512}}) {
     absl::StrAppendFormat(&text, "\nSequences of %d tokens\n%s", length, kHeader);
@@ -94,7 +97,8 @@ absl::Status Figure7() {
   ASSIGN_OR_RETURN(const std::vector<Row> again, Rows(kFigure8SequenceLength, kLayersComputedAgain, Remat::kLayers));
   for (const Row& row : again) absl::StrAppend(&text, Line(row));
   absl::StrAppend(&text,
-                  "A weight is updated as soon as its gradient is summed over the cores: until then gradients lie beside activations.\n");
+                  "What is left then are gradients: of 36 layers 4.6 GiB in f32, of 60 layers, whose activations are bf16, 3.6. The paper's\n"
+                  "bar falls from 36 to 60 layers, too; at 36 it has as much more as if its compiler had kept some activations.\n");
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure7_memory.txt"), text));
   return PlotSvg(PlotScript(drawn), ResultPath("figure7_memory.svg"));

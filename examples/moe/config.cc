@@ -60,7 +60,7 @@ MoeTransformerConfig PaperConfig(int64_t experts, int64_t layers) {
   MoeTransformerConfig config;
   config.devices = config.groups = config.experts = experts;
   config.layers = layers;
-  config.bf16_hidden = true;
+  config.bf16_hidden = config.bf16_scores = true;
   if (layers == 60) config.type = xla::BF16;
   return config;
 }

@@ -54,6 +54,10 @@ struct MoeTransformerConfig {
   // Between the two products of a feed-forward layer values are rounded to bf16, as the matrix units of a TPU read them, and kept
   // as that until the backward pass.
   bool bf16_hidden = false;
+  // Products of queries and keys are rounded to bf16 as they are written, and kept as that until the backward pass. GShard's figure 7
+  // has room for no more: 88 KiB for a token and layer between 12 and 24 layers, where such scores of 256 positions take 12 and f32
+  // ones 24; and the roofline that its figure 8 draws for attention is that of bf16 scores which pass memory once each way.
+  bool bf16_scores = false;
 
   // ---- In training
   double dropout = 0.1;          // Of the embedded input, of what each sublayer adds, of attention weights.

@@ -11,7 +11,9 @@ namespace {
 Value Scores(Value query, Value key, const AttentionMask& mask, ModelBuilder* m) {
   Builder& b = m->b();
   query = b.MultiplyNumber(query, 1.0 / std::sqrt(static_cast<double>(m->config().head_dim)));
-  Value scores = b.Convert(b.Einsum("GBLNK,GBTNK->GBNLT", query, key), xla::F32);
+  Value scores = b.Einsum("GBLNK,GBTNK->GBNLT", query, key);
+  if (m->config().bf16_scores) scores = b.Convert(scores, xla::BF16);
+  scores = b.Convert(scores, xla::F32);
   const Sizes gbnlt = SizesOf(scores);
   const int64_t l = gbnlt[3], t = gbnlt[4];
   Value visible = nullptr;
