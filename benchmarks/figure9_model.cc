@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "Eigen/Core"
 #include "absl/strings/str_cat.h"
+#include "examples/moe/published.h"
 #include "hlo/base/status.h"
 #include "simulator/collectives/axis_rings.h"
 #include "simulator/collectives/collective_simulator.h"
@@ -20,14 +22,7 @@ namespace {
 
 constexpr Bytes kMiB = 1 << 20;
 
-struct Size {
-  int64_t cores;
-  double all_to_all_8, all_to_all_32, all_reduce_8, all_reduce_32;  // Microseconds.
-};
-constexpr Size kPaper[] = {{16, 286, 1107, 285, 1134},    {32, 296, 1150, 170, 618},   {64, 549, 2190, 235, 922},
-                           {128, 733, 2590, 175, 555},    {256, 1228, 4984, 275, 953}, {512, 1296, 5095, 185, 590},
-                           {1024, 2417, 10340, 210, 530}, {2048, 2365, 10625, 212, 610}};
-constexpr int kSizes = 8;
+constexpr int kSizes = std::size(kFigure9);
 
 // What the fits need of a size.
 struct SizeModel {
@@ -37,7 +32,7 @@ struct SizeModel {
   int64_t colors;
 };
 
-std::vector<Figure9Point> Points(const Size& size) {
+std::vector<Figure9Point> Points(const PublishedExchanges& size) {
   return {{size.cores, CollectiveKind::kAllToAll, 8 * kMiB, size.all_to_all_8, 0, ""},
           {size.cores, CollectiveKind::kAllToAll, 32 * kMiB, size.all_to_all_32, 0, ""},
           {size.cores, CollectiveKind::kAllReduce, 8 * kMiB, size.all_reduce_8, 0, ""},
@@ -59,7 +54,7 @@ absl::StatusOr<std::unique_ptr<CollectiveSimulator>> SimulatorOf(const Machine& 
                                      RouterTableOf(machine.family.network()), cores);
 }
 
-absl::StatusOr<std::vector<Figure9Point>> SimulateSize(const Size& size) {
+absl::StatusOr<std::vector<Figure9Point>> SimulateSize(const PublishedExchanges& size) {
   ASSIGN_OR_RETURN(const Machine machine, LoadMachine(absl::StrCat("tpu-v3-", size.cores)));
   ASSIGN_OR_RETURN(const auto simulator, SimulatorOf(machine));
   std::vector<Figure9Point> points = Points(size);
@@ -71,7 +66,7 @@ absl::StatusOr<std::vector<Figure9Point>> SimulateSize(const Size& size) {
   return points;
 }
 
-absl::StatusOr<SizeModel> ModelOf(const Size& size) {
+absl::StatusOr<SizeModel> ModelOf(const PublishedExchanges& size) {
   ASSIGN_OR_RETURN(const Machine machine, LoadMachine(absl::StrCat("tpu-v3-", size.cores)));
   ASSIGN_OR_RETURN(const auto simulator, SimulatorOf(machine));
   SizeModel model;
@@ -96,7 +91,7 @@ absl::StatusOr<SizeModel> ModelOf(const Size& size) {
 const double kExpected[] = {20e-6, 1e-6, 150e9, 1e-6 / kMiB};
 constexpr double kPull = 0.1;
 
-std::vector<double> Errors(const Size& size, const SizeModel& model, const Eigen::VectorXd& x) {
+std::vector<double> Errors(const PublishedExchanges& size, const SizeModel& model, const Eigen::VectorXd& x) {
   NetworkSpec network = model.network;
   network.set_collective_cost_seconds(std::abs(x[0]) * kExpected[0]);
   network.set_step_cost_seconds(std::abs(x[1]) * kExpected[1]);
@@ -130,7 +125,7 @@ struct Residuals {
   int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& residuals) const {
     int at = 0;
     for (const int size : sizes) {
-      for (const double error : Errors(kPaper[size], models[size], x)) residuals[at++] = error;
+      for (const double error : Errors(kFigure9[size], models[size], x)) residuals[at++] = error;
     }
     for (int i = 0; i < 4; ++i) residuals[at++] = std::sqrt(kPull) * (std::abs(x[i]) - 1);
     return 0;
@@ -147,8 +142,8 @@ LeftOut Fit(const std::vector<SizeModel>& models, const std::vector<int>& fitted
   LeftOut result;
   for (int size = 0; size < kSizes; ++size) {
     const bool in = std::find(fitted.begin(), fitted.end(), size) != fitted.end();
-    if (in) result.fitted_cores.push_back(kPaper[size].cores);
-    const std::vector<double> errors = Errors(kPaper[size], models[size], x);
+    if (in) result.fitted_cores.push_back(kFigure9[size].cores);
+    const std::vector<double> errors = Errors(kFigure9[size], models[size], x);
     (in ? inside : outside).insert((in ? inside : outside).end(), errors.begin(), errors.end());
   }
   result.collective_cost_seconds = std::abs(x[0]) * kExpected[0];
@@ -173,7 +168,7 @@ MeanAndWorst Summarize(const std::vector<double>& errors) {
 
 absl::StatusOr<std::vector<Figure9Point>> SimulateFigure9() {
   std::vector<Figure9Point> points;
-  for (const Size& size : kPaper) {
+  for (const PublishedExchanges& size : kFigure9) {
     ASSIGN_OR_RETURN(const std::vector<Figure9Point> some, SimulateSize(size));
     points.insert(points.end(), some.begin(), some.end());
   }
@@ -182,7 +177,7 @@ absl::StatusOr<std::vector<Figure9Point>> SimulateFigure9() {
 
 absl::StatusOr<std::vector<LeftOut>> LeaveOutFigure9() {
   std::vector<SizeModel> models;
-  for (const Size& size : kPaper) {
+  for (const PublishedExchanges& size : kFigure9) {
     ASSIGN_OR_RETURN(models.emplace_back(), ModelOf(size));
   }
   std::vector<LeftOut> all;

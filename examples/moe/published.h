@@ -1,5 +1,5 @@
 // What GShard publishes of its models' cost, as data: the figures that predictions stand beside.
-// Source: GShard, arXiv:2006.16668, tables 1, 2 and 3, figures 1, 6, 7 and 8.
+// Source: GShard, arXiv:2006.16668, tables 1, 2 and 3, figures 1 and 6 to 9.
 #ifndef TOROID_EXAMPLES_MOE_PUBLISHED_H_
 #define TOROID_EXAMPLES_MOE_PUBLISHED_H_
 
@@ -63,6 +63,15 @@ inline constexpr PublishedBar kFigure8[] = {{"projections", {1312, 1312, 1312}},
                                             {"cumulative sum", {66, 328, 1180}},
                                             {"all-to-all", {1246, 3017, 4787}},
                                             {"expert feed-forward", {2492, 2426, 2426}}};
+
+// Microseconds of an exchange among all cores of a slice, of 8 and 32 MiB on each. Read from figure 9's vector graphics.
+struct PublishedExchanges {
+  int64_t cores;
+  double all_to_all_8, all_to_all_32, all_reduce_8, all_reduce_32;
+};
+inline constexpr PublishedExchanges kFigure9[] = {{16, 286, 1107, 285, 1134},    {32, 296, 1150, 170, 618},   {64, 549, 2190, 235, 922},
+                                                  {128, 733, 2590, 175, 555},    {256, 1228, 4984, 275, 953}, {512, 1296, 5095, 185, 590},
+                                                  {1024, 2417, 10340, 210, 530}, {2048, 2365, 10625, 212, 610}};
 
 // The row for a model of `experts` and `layers`; null where the paper has none.
 template <typename Row, size_t n>

@@ -6,6 +6,7 @@
 
 #include "hlo/analysis/peak_memory.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/memory/donated_arguments.h"
 #include "simulator/memory/temporaries.h"
 
 namespace toroid {
@@ -26,18 +27,14 @@ class EarlyOrder {
     for (const Instruction* parameter : computation.parameters()) {
       for (const int b : buffers_.Of(*parameter)) stays_[b] = true;
     }
-    std::vector<std::vector<int>> reads(buffers_.size());
     for (int i = 0; i < n_; ++i) {
       const Instruction& op = Op(i);
       for (const Instruction* operand : op.operands()) Await(operand->index(), i);
       for (const Instruction* before : op.control_predecessors()) Await(before->index(), i);
       if (IsName(op)) continue;
-      for (const int b : Read(op)) {
-        ++readers_[b];
-        reads[b].push_back(i);
-      }
+      for (const int b : Read(op)) ++readers_[b];
     }
-    WaitForReaders(reads);
+    for (const ReadBeforeWritten& pair : ReadersOfDonated(computation, buffers_)) Await(pair.reader, pair.writer);
   }
 
   // Empty: nothing runs earlier than it stands.
@@ -73,23 +70,6 @@ class EarlyOrder {
       }
     }
     return read;
-  }
-
-  // What is written into a donated argument waits for those that read it, as they stand.
-  void WaitForReaders(const std::vector<std::vector<int>>& reads) {
-    const auto results = buffers_.Of(*computation_.root());
-    for (const auto& alias : computation_.module()->proto().input_output_alias().entries()) {
-      if (alias.parameter_number() < 0 || alias.parameter_number() >= computation_.num_parameters()) continue;
-      // Of a result within a result: all that read the argument.
-      const int64_t leaf = alias.output_shape_index_size() == 0 ? 0 : alias.output_shape_index(0);
-      if (alias.output_shape_index_size() > 1 || leaf < 0 || leaf >= static_cast<int64_t>(results.size())) continue;
-      const int maker = buffers_[results[leaf]].maker->index();
-      for (const int b : buffers_.Of(*computation_.parameter(alias.parameter_number()))) {
-        for (const int reader : reads[b]) {
-          if (reader < maker) Await(reader, maker);
-        }
-      }
-    }
   }
 
   bool MayRunEarly(const Instruction& op) const {

@@ -4,170 +4,178 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "hlo/base/math.h"
-#include "hlo/base/status.h"
+#include "hlo/passes/dce_pass.h"
+#include "simulator/chip/matrix_work.h"
+#include "simulator/lowering/depth_first_order.h"
 #include "simulator/lowering/elementwise.h"
+#include "simulator/lowering/repeated_steps.h"
+#include "simulator/memory/donated_arguments.h"
 #include "simulator/memory/temporaries.h"
 
 namespace toroid {
 namespace {
 
-// Values that are made again; each costs a look at all instructions.
-constexpr int kMostTimes = 1000;
+bool IsName(const Instruction& op) { return HasTrait(op.opcode(), kNoStorage); }
 
-class Rematerializer {
+// A copy reads the same memory under another name.
+bool IsCopiedName(const Instruction& name) {
+  return name.opcode() == Opcode::kBitcast || name.opcode() == Opcode::kGetTupleElement;
+}
+
+bool IsKindThatRepeats(const Instruction& op) {
+  if (!op.control_predecessors().empty()) return false;
+  if (op.opcode() == Opcode::kFusion) return !op.called().empty() && !HasTrait(op.called(0)->root()->opcode(), kInPlace);
+  return IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kCopy || IsElementwise(op);
+}
+
+// An entry as steps: its instructions but for names and arguments.
+class Steps {
  public:
-  Rematerializer(Computation* computation, const ArraySize& size)
-      : computation_(computation), n_(computation->size()), buffers_(*computation, &size),
-        last_(LastUses(*computation, buffers_)), stays_(ResultBuffers(*computation->module(), buffers_)), uses_(buffers_.size()) {
-    for (const Instruction* parameter : computation->parameters()) {
-      for (const int b : buffers_.Of(*parameter)) stays_[b] = true;
+  Steps(Computation* entry, const ArraySize& size)
+      : entry_(*entry), n_(entry->size()), buffers_(*entry, &size), step_of_(n_, -1) {
+    const std::vector<bool> is_result = ResultBuffers(*entry->module(), buffers_);
+    for (int b = 0; b < buffers_.size(); ++b) {
+      const bool is_given = buffers_[b].maker->opcode() == Opcode::kParameter || buffers_[b].maker->opcode() == Opcode::kConstant;
+      program_.values.push_back({.bytes = is_given || is_result[b] ? 0 : buffers_[b].bytes, .origin = b});
+    }
+    std::vector<bool> is_named(n_, false);  // In a way that copies do not repeat.
+    for (int i = n_ - 1; i >= 0; --i) {
+      const Instruction& op = *entry->instruction(i);
+      if (!IsName(op)) continue;
+      if (is_named[i] || (!IsCopiedName(op) && &op != entry->root())) {
+        for (const Instruction* operand : op.operands()) is_named[operand->index()] = true;
+      }
     }
     for (int i = 0; i < n_; ++i) {
-      const Instruction* op = computation->instruction(i);
-      if (HasTrait(op->opcode(), kNoStorage)) continue;
+      Instruction* op = entry->instruction(i);
+      if (IsName(*op) || op->opcode() == Opcode::kParameter || op->opcode() == Opcode::kConstant) continue;
+      const int s = step_of_[i] = static_cast<int>(ops_.size());
+      ops_.push_back(op);
+      Step step;
+      step.may_repeat = IsKindThatRepeats(*op) && !is_named[i];
+      for (const int b : buffers_.Of(*op)) {
+        if (buffers_[b].maker != op) continue;
+        step.makes.push_back(b);
+        program_.values[b].maker = s;
+      }
+      program_.steps.push_back(std::move(step));
       for (const Instruction* operand : op->operands()) {
-        for (const int b : buffers_.Of(*operand)) {
-          if (uses_[b].empty() || uses_[b].back() != i) uses_[b].push_back(i);
-        }
+        for (const int b : buffers_.Of(*operand)) Read(s, b);
+      }
+    }
+    for (const ReadBeforeWritten& pair : ReadersOfDonated(*entry, buffers_)) {
+      if (step_of_[pair.reader] < 0 || step_of_[pair.writer] < 0) continue;
+      for (const int v : program_.steps[step_of_[pair.reader]].reads) {
+        StepValue& value = program_.values[v];
+        if (buffers_[v].maker->opcode() != Opcode::kParameter) continue;
+        value.is_overwritten = true;
+        Read(step_of_[pair.writer], v);
       }
     }
   }
 
-  bool Run(int64_t most_temporary) {
-    std::vector<int64_t> live(n_ + 1, 0);
-    std::vector<bool> passes_on(buffers_.size(), false);  // Its place, as it is read for the last time.
-    for (const int from : PlacesTaken(*computation_, buffers_, last_, stays_)) {
-      if (from >= 0) passes_on[from] = true;
+  StepProgram& program() { return program_; }
+
+  // The program with its steps in that order.
+  void Write(absl::Span<const int> order) {
+    std::vector<Instruction*> made(program_.steps.size(), nullptr);  // By step.
+    std::copy(ops_.begin(), ops_.end(), made.begin());
+    std::vector<std::vector<Instruction*>> as_it_was;  // Operands, by step without repetitions.
+    for (const Instruction* op : ops_) as_it_was.emplace_back(op->operands().begin(), op->operands().end());
+    std::vector<Instruction*> now;
+    std::vector<bool> is_put(n_, false);
+    for (int i = 0; i < n_; ++i) {
+      if (step_of_[i] < 0 && entry_.instruction(i)->num_operands() == 0) Put(entry_.instruction(i), &is_put, &now);
     }
-    for (int b = 0; b < buffers_.size(); ++b) {
-      if (stays_[b] || last_[b] < 0) continue;
-      Add(&live, buffers_[b].maker->index(), last_[b] + (passes_on[b] ? 0 : 1), buffers_[b].bytes);
-    }
-    while (static_cast<int>(again_.size()) < kMostTimes) {
-      const int peak = static_cast<int>(std::max_element(live.begin(), live.end()) - live.begin());
-      if (live[peak] <= most_temporary) break;
-      const int value = Largest(peak);
-      if (value < 0) break;
-      const auto [before, next] = Around(value, peak);
-      Add(&live, before + 1, next, -buffers_[value].bytes);
-      // What else the group makes comes and goes with it.
-      again_.push_back({value, next});
-      last_[value] = before;
-      for (const Instruction* operand : buffers_[value].maker->operands()) {
-        for (const int o : buffers_.Of(*operand)) uses_[o].insert(std::upper_bound(uses_[o].begin(), uses_[o].end(), next), next);
+    std::vector<absl::flat_hash_map<const Instruction*, Instruction*>> named(program_.steps.size());  // Copies of names, by step.
+    for (const int s : order) {
+      const Step& step = program_.steps[s];
+      const int original = step.repeats >= 0 ? step.repeats : s;
+      const Instruction& op = *ops_[original];
+      std::vector<Instruction*> operands = as_it_was[original];
+      for (Instruction*& operand : operands) operand = Current(operand, step, made, &named, &now);
+      if (step.repeats < 0) {
+        for (int k = 0; k < op.num_operands(); ++k) {
+          if (made[s]->operand(k) != operands[k]) made[s]->set_operand(k, operands[k]);
+        }
+        Put(made[s], &is_put, &now);
+        continue;
       }
+      PutNames(operands, &is_put, &now);
+      Instruction* copy = entry_.AddClone(op, op.shape(), operands);
+      if (!op.called().empty()) copy->set_called(op.called());
+      copy->set_cause(op.cause());
+      copy->set_name(absl::StrCat(op.name(), kRematerializedSuffix));
+      made[s] = copy;
+      now.push_back(copy);
     }
-    if (again_.empty()) return false;
-    Write();
-    return true;
+    // Steps that only moved, and names of what they made.
+    for (int i = 0; i < n_; ++i) Put(entry_.instruction(i), &is_put, &now);
+    entry_.Reorder(now);
   }
 
  private:
-  struct Again {
-    int buffer;
-    int next;  // The instruction before which it is made.
-  };
-
-  static void Add(std::vector<int64_t>* live, int from, int to, int64_t bytes) {
-    for (int i = from; i < std::min(to, static_cast<int>(live->size())); ++i) (*live)[i] = SaturatingAdd((*live)[i], bytes);
+  void Read(int step, int value) {
+    std::vector<int>& reads = program_.steps[step].reads;
+    if (absl::c_linear_search(reads, value)) return;
+    reads.push_back(value);
+    program_.values[value].readers.push_back(step);
   }
 
-  // The use at or before `peak` (the maker if there is none) and the one after it.
-  std::pair<int, int> Around(int b, int peak) const {
-    const auto next = std::upper_bound(uses_[b].begin(), uses_[b].end(), peak);
-    return {next == uses_[b].begin() ? buffers_[b].maker->index() : *std::prev(next), next == uses_[b].end() ? n_ : *next};
+  // Behind the names that it reads.
+  void Put(Instruction* op, std::vector<bool>* is_put, std::vector<Instruction*>* now) {
+    if ((*is_put)[op->index()]) return;
+    (*is_put)[op->index()] = true;
+    PutNames(op->operands(), is_put, now);
+    now->push_back(op);
+  }
+  void PutNames(absl::Span<Instruction* const> operands, std::vector<bool>* is_put, std::vector<Instruction*>* now) {
+    for (Instruction* operand : operands) {
+      if (operand->index() < n_ && step_of_[operand->index()] < 0) Put(operand, is_put, now);
+    }
   }
 
-  bool CanRunAgain(int b, int at) const {
-    const Instruction* maker = buffers_[b].maker;
-    if (maker->opcode() != Opcode::kFusion && maker->opcode() != Opcode::kDot && !IsElementwise(*maker)) return false;
-    for (const Instruction* operand : maker->operands()) {
-      for (const int o : buffers_.Of(*operand)) {
-        // Arguments stay, but for donated ones, which are overwritten after their last use.
-        if (last_[o] < at) return false;
+  // What an operand of the program as it was is for a step: the same, or a copy, with copies of the names on the way.
+  Instruction* Current(Instruction* operand, const Step& step, absl::Span<Instruction* const> made,
+                       std::vector<absl::flat_hash_map<const Instruction*, Instruction*>>* named, std::vector<Instruction*>* now) {
+    int maker = -1;
+    for (const int b : buffers_.Of(*operand)) {
+      for (const int v : step.reads) {
+        if (program_.values[v].origin == b && v != b) maker = program_.values[v].maker;
       }
     }
-    // Later readers name it by at most one chain of names.
-    for (const int u : uses_[b]) {
-      if (u < at) continue;
-      for (const Instruction* operand : computation_->instruction(u)->operands()) {
-        for (const Instruction* name = operand; Names(name, b) && name != maker; name = name->operand(0)) {
-          if (name->opcode() != Opcode::kBitcast && name->opcode() != Opcode::kGetTupleElement) return false;
-        }
+    if (maker < 0) return operand;
+    std::vector<Instruction*> names;  // From the operand to its maker.
+    Instruction* at = operand;
+    while (IsName(*at)) {
+      names.push_back(at);
+      at = at->operand(0);
+    }
+    Instruction* value = made[maker];
+    for (auto name = names.rbegin(); name != names.rend(); ++name) {
+      Instruction*& copy = (*named)[maker][*name];
+      if (copy == nullptr) {
+        copy = entry_.AddClone(**name, (*name)->shape(), absl::MakeConstSpan(&value, 1));
+        copy->set_cause((*name)->cause());
+        copy->set_name(absl::StrCat((*name)->name(), kRematerializedSuffix));
+        now->push_back(copy);
       }
+      value = copy;
     }
-    return true;
-  }
-  bool Names(const Instruction* value, int b) const {
-    const auto own = buffers_.Of(*value);
-    return std::find(own.begin(), own.end(), b) != own.end();
+    return value;
   }
 
-  int Largest(int peak) const {
-    int best = -1;
-    for (int b = 0; b < buffers_.size(); ++b) {
-      if (stays_[b] || last_[b] <= peak || buffers_[b].maker->index() >= peak) continue;
-      if (best >= 0 && buffers_[b].bytes <= buffers_[best].bytes) continue;
-      const auto [before, next] = Around(b, peak);
-      if (before >= peak || next >= n_ || !CanRunAgain(b, next)) continue;
-      best = b;
-    }
-    return best;
-  }
-
-  void Write() {
-    std::vector<std::vector<Instruction*>> in_front(n_);
-    for (const Again& again : again_) {
-      const Instruction* maker = buffers_[again.buffer].maker;
-      absl::flat_hash_map<const Instruction*, Instruction*> now;
-      const auto add = [&](const Instruction& op, absl::Span<Instruction* const> operands) {
-        Instruction* copy = computation_->AddClone(op, op.shape(), operands);
-        if (!op.called().empty()) copy->set_called(op.called());
-        copy->set_cause(op.cause());
-        copy->set_name(absl::StrCat(op.name(), kRematerializedSuffix));
-        in_front[again.next].push_back(copy);
-        return now[&op] = copy;
-      };
-      for (const int u : uses_[again.buffer]) {
-        if (u < again.next) continue;
-        Instruction* user = computation_->instruction(u);
-        for (int k = 0; k < user->num_operands(); ++k) {
-          std::vector<const Instruction*> names;  // From the user to the maker.
-          const Instruction* value = user->operand(k);
-          while (value->index() < n_ && Names(value, again.buffer) && value != maker) {
-            names.push_back(value);
-            value = value->operand(0);
-          }
-          if (value != maker || !Names(user->operand(k), again.buffer)) continue;
-          if (!now.contains(maker)) add(*maker, maker->operands());
-          Instruction* made = now[maker];
-          for (auto name = names.rbegin(); name != names.rend(); ++name) {
-            made = now.contains(*name) ? now[*name] : add(**name, absl::MakeConstSpan(&made, 1));
-          }
-          user->set_operand(k, made);
-        }
-      }
-    }
-    std::vector<Instruction*> order;
-    order.reserve(computation_->size());
-    for (int i = 0; i < n_; ++i) {
-      order.insert(order.end(), in_front[i].begin(), in_front[i].end());
-      order.push_back(computation_->instruction(i));
-    }
-    computation_->Reorder(order);
-  }
-
-  Computation* computation_;
+  Computation& entry_;
   const int n_;
   const Buffers buffers_;
-  std::vector<int> last_;
-  std::vector<bool> stays_;
-  std::vector<std::vector<int>> uses_;  // By buffer.
-  std::vector<Again> again_;
+  std::vector<int> step_of_;        // By index.
+  std::vector<Instruction*> ops_;  // By step, without repetitions.
+  StepProgram program_;
 };
 
 }  // namespace
@@ -175,8 +183,16 @@ class Rematerializer {
 absl::StatusOr<bool> RematerializationPass::Run(std::unique_ptr<Module>* module) {
   const ArraySize size = PaddedSize(tiling_);
   const MemoryNeeds needs = ComputeMemoryNeeds(**module, &size);
-  if (needs.All() <= most_bytes_) return false;
-  return Rematerializer((*module)->entry(), size).Run(most_bytes_ - SaturatingAdd(needs.arguments, needs.results));
+  const int64_t most_temporary = std::max<int64_t>(most_bytes_ - SaturatingAdd(needs.arguments, needs.results), 0);
+  Computation* entry = (*module)->entry();
+  if (MostAlive(Steps(entry, size).program()) <= most_temporary) return false;
+  entry->Reorder(DepthFirstOrder(*entry, Buffers(*entry, &size)));
+  Steps steps(entry, size);
+  const std::vector<int> order = RepeatSteps(most_temporary, least_bytes_, &steps.program());
+  if (order.empty()) return true;
+  steps.Write(order);
+  EliminateDeadCode(module->get());
+  return true;
 }
 
 }  // namespace toroid

@@ -1,9 +1,8 @@
 // Makes large values a second time where they are read again, so that a program fits.
 //
-// While arguments, results and what is alive at a time need more than `most_bytes`: at the instruction where most is alive,
-// of the values that lie idle across it the largest (of equal ones the first) is dropped after its use before that
-// instruction, and its group runs again in front of the next one. Groups run again whose operands are alive there anyway;
-// exchanges between devices, loops and branches never do.
+// If arguments, results and what is alive at a time need more than `most_bytes`, the program is put into depth-first order
+// (depth_first_order.h), and groups run again in it whose results lie idle, those first that free most (repeated_steps.h). Exchanges
+// between devices, loops and branches never do.
 //   h = fusion(x, w), y = fusion(h), .., z = fusion(h, ..)   => h = .., y = fusion(h), .., h2 = fusion(x, w), z = fusion(h2, ..)
 // Source: XLA's hlo_rematerialization, which takes what frees most, not what takes least time.
 #ifndef TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_
@@ -19,15 +18,18 @@ namespace toroid {
 
 // Ends the names of what is made a second time.
 inline constexpr char kRematerializedSuffix[] = ".remat";
+// What runs again frees at least as much: 10 MiB, the setting that Google's compiler states (xla_tpu_rematerialization_min_size_in_bytes).
+inline constexpr int64_t kLeastRematerializedBytes = 10 << 20;
 
 class RematerializationPass : public Pass {
  public:
-  RematerializationPass(int64_t most_bytes, const Tiling& tiling) : most_bytes_(most_bytes), tiling_(tiling) {}
+  RematerializationPass(int64_t most_bytes, const Tiling& tiling, int64_t least_bytes = kLeastRematerializedBytes)
+      : most_bytes_(most_bytes), least_bytes_(least_bytes), tiling_(tiling) {}
   absl::string_view name() const override { return "rematerialization"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 
  private:
-  const int64_t most_bytes_;
+  const int64_t most_bytes_, least_bytes_;
   const Tiling tiling_;
 };
 

@@ -101,7 +101,7 @@ void CheckMoeEstimates(PartitionedBy partitioner, const MoeBounds& bounds) {
 
 TEST(EstimatesTest, MoeLayersAsXlaPartitionsThemAreWithinTwoPercentAndStepsWithinFour) {
   CheckMoeEstimates(PartitionedBy::kXla, {.pair = 0.015, .pair_class = 0.04, .pair_copies = 0.035, .step = 0.035,
-                                          .step_products = 0.021, .memory = 0.09});
+                                          .step_products = 0.024, .memory = 0.09});
 }
 
 // Toroid's program has fewer copies: it turns what is sent in another way.

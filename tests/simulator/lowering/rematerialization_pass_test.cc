@@ -1,10 +1,22 @@
-// What is made a second time, and when.
+// What is made a second time, and when; and that programs compute what they did.
 #include "simulator/lowering/rematerialization_pass.h"
 
+#include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
+#include "examples/moe/training_step.h"
 #include "gtest/gtest.h"
+#include "hlo/analysis/buffers.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ops/verify_module.h"
+#include "runtime/engine/executor.h"
+#include "simulator/lowering/depth_first_order.h"
+#include "simulator/lowering/lower.h"
+#include "simulator/machines/tpu_v3_core.h"
 #include "simulator/memory/temporaries.h"
 #include "tests/status_matchers.h"
 
@@ -37,7 +49,7 @@ TEST(RematerializationPassTest, ValuesThatLieIdleAtThePeakAreMadeAgain) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
   const MemoryNeeds before = ComputeMemoryNeeds(*module);
   const int dots = Count(*module, Opcode::kDot);
-  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(before.All() - (1 << 20), Tiling()).Run(&module));
+  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(before.All() - (1 << 20), Tiling(), 0).Run(&module));
   EXPECT_TRUE(changed);
   EXPECT_EQ(Count(*module, Opcode::kDot), dots + 1);
   EXPECT_LT(ComputeMemoryNeeds(*module).temporary, before.temporary);
@@ -46,15 +58,99 @@ TEST(RematerializationPassTest, ValuesThatLieIdleAtThePeakAreMadeAgain) {
 TEST(RematerializationPassTest, ProgramsThatFitStayAsTheyAre) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
   const std::string text = PrintModule(*module);
-  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(ComputeMemoryNeeds(*module).All(), Tiling()).Run(&module));
+  const int64_t enough = ComputeMemoryNeeds(*module).All() + (1 << 20);
+  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(enough, Tiling(), 0).Run(&module));
   EXPECT_FALSE(changed);
   EXPECT_EQ(PrintModule(*module), text);
 }
 
 TEST(RematerializationPassTest, ProgramsThatNeverFitEnd) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
+  ASSERT_OK(RematerializationPass(1, Tiling(), 0).Run(&module).status());
+  ASSERT_OK(RematerializationPass(1, Tiling(), 0).Run(&module).status());
+}
+
+TEST(RematerializationPassTest, SmallValuesAreLeftAlone) {
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
+  const int dots = Count(*module, Opcode::kDot);
   ASSERT_OK(RematerializationPass(1, Tiling()).Run(&module).status());
-  ASSERT_OK(RematerializationPass(1, Tiling()).Run(&module).status());
+  EXPECT_EQ(Count(*module, Opcode::kDot), dots);
+}
+
+// Weights from -0.5 to 0.5, tokens 0, 1, 2, ...
+std::vector<Literal> ArgumentsOf(const Module& module) {
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    Literal literal(parameter->shape());
+    if (parameter->shape().element_type() == xla::F32) {
+      int i = static_cast<int>(arguments.size());
+      for (float& x : literal.mutable_data<float>()) x = static_cast<float>(++i * 37 % 101) / 101 - 0.5f;
+      // Averages of squares.
+      const bool is_slot = absl::EndsWith(parameter->name(), ".row") || absl::EndsWith(parameter->name(), ".column") ||
+                           absl::EndsWith(parameter->name(), ".square");
+      if (is_slot) {
+        for (float& x : literal.mutable_data<float>()) x = std::abs(x) + 0.1f;
+      }
+    } else if (parameter->shape().element_type() == xla::S32) {
+      int i = 0;
+      for (int32_t& x : literal.mutable_data<int32_t>()) x = i++ % 4;
+    }
+    arguments.push_back(std::move(literal));
+  }
+  return arguments;
+}
+
+int Repeated(const Module& module) {
+  int count = 0;
+  for (const auto& op : module.entry()->instructions()) count += absl::EndsWith(op->name(), kRematerializedSuffix);
+  return count;
+}
+
+TEST(RematerializationPassTest, TrainingStepsComputeWhatTheyDid) {
+  ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(TinyConfig(), TrainingOptions()));
+  const std::vector<Literal> arguments = ArgumentsOf(*training.module);
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> lowered, Lower(*training.module, TpuV3Core()));
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*lowered, arguments));
+  const MemoryNeeds needs = ComputeMemoryNeeds(*lowered);
+  int last = 0;
+  for (const int percent : {20, 10, 5, 0}) {
+    SCOPED_TRACE(percent);
+    ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, Lower(*training.module, TpuV3Core()));
+    ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(needs.All() - needs.temporary * (100 - percent) / 100, Tiling(), 0).Run(&module));
+    EXPECT_TRUE(changed);
+    EXPECT_OK(VerifyModule(*module));
+    last = Repeated(*module);
+    ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*module, arguments));
+    EXPECT_TRUE(actual == expected);
+  }
+  EXPECT_GT(last, 50);
+}
+
+// d reads a, the longest way; b and c are read by none but the result.
+TEST(DepthFirstOrderTest, WhatHasMoreReadersBehindItStandsFirst) {
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module, ParseModule(R"(ENTRY main {
+    x = f32[8,8] parameter(0)
+    b = f32[8,8] negate(x)
+    a = f32[8,8] exponential(x)
+    c = f32[8,8] tanh(x)
+    d = f32[8,8] add(a, a)
+    e = f32[8,8] multiply(a, d)
+    ROOT r = (f32[8,8], f32[8,8], f32[8,8]) tuple(b, c, e) })"));
+  std::string order;
+  for (const Instruction* op : DepthFirstOrder(*module->entry(), Buffers(*module->entry()))) order += op->name();
+  EXPECT_EQ(order, "xadebcr");
+}
+
+TEST(DepthFirstOrderTest, WhatIsWrittenIntoADonatedArgumentWaitsForItsReaders) {
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module, ParseModule(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
+  ENTRY main {
+    w = f32[8,8] parameter(0)
+    y = f32[8,8] exponential(w)
+    u = f32[8,8] negate(w)
+    ROOT r = (f32[8,8], f32[8,8]) tuple(u, y) })"));
+  std::string order;
+  for (const Instruction* op : DepthFirstOrder(*module->entry(), Buffers(*module->entry()))) order += op->name();
+  EXPECT_EQ(order, "wyur");
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// Results that are written where a donated argument lies: what reads the argument comes first.
+#ifndef TOROID_SIMULATOR_MEMORY_DONATED_ARGUMENTS_H_
+#define TOROID_SIMULATOR_MEMORY_DONATED_ARGUMENTS_H_
+
+#include <vector>
+
+#include "hlo/analysis/buffers.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct ReadBeforeWritten {
+  int reader, writer;  // By index; the reader stands first.
+};
+
+// Of the entry, whose buffers these are. Readers that stand behind the writer read a copy and are left out.
+std::vector<ReadBeforeWritten> ReadersOfDonated(const Computation& entry, const Buffers& buffers);
+
+}  // namespace toroid
+
+#endif  // TOROID_SIMULATOR_MEMORY_DONATED_ARGUMENTS_H_
