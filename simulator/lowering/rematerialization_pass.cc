@@ -69,13 +69,9 @@ class Steps {
       }
     }
     for (const ReadBeforeWritten& pair : ReadersOfDonated(*entry, buffers_)) {
-      if (step_of_[pair.reader] < 0 || step_of_[pair.writer] < 0) continue;
-      for (const int v : program_.steps[step_of_[pair.reader]].reads) {
-        StepValue& value = program_.values[v];
-        if (buffers_[v].maker->opcode() != Opcode::kParameter) continue;
-        value.is_overwritten = true;
-        Read(step_of_[pair.writer], v);
-      }
+      if (step_of_[pair.writer] < 0) continue;
+      program_.values[pair.buffer].is_overwritten = true;
+      Read(step_of_[pair.writer], pair.buffer);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"
@@ -75,6 +76,7 @@ class Finder {
 
   WrittenValues Run() {
     TakeConverts();
+    FindPlacesApart();
     // What is read by fewer groups once others are written need not be written itself.
     Write();
     Write();
@@ -123,7 +125,13 @@ class Finder {
   // The highest level for which a value of this level may wait, as groups are made as one.
   int WaitsFor(int level) const;
   // What `later` is made from, group by group, contains `value`, or is too much to look at.
-  bool DependsOn(const Instruction* later, const Instruction* value) const;
+  bool DependsOn(const Instruction* later, const Instruction* value) const {
+    return later == value || DependsOnAny(later, absl::MakeConstSpan(&value, 1));
+  }
+  // The same for any of some other values, none of which is made from what stands at or before `apart`.
+  bool DependsOnAny(const Instruction* later, absl::Span<const Instruction* const> values, int apart = -1) const;
+  // Products take nothing across some places between instructions: what stands before such a place is not made from what stands behind it.
+  void FindPlacesApart();
 
   // A value of this level whose group waits for values of a higher one, by the reductions that joined it.
   struct LateGroup {
@@ -139,6 +147,7 @@ class Finder {
   InsideOfGroups inside_;
   std::vector<std::vector<int>> readers_;
   std::vector<int> place_;  // By index.
+  std::vector<int> apart_;  // By index: the last instruction before it behind which there is such a place; -1: none.
   std::vector<bool> ends_product_;  // By index: the last that a product takes behind it.
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
   std::vector<LateGroup> late_groups_;
@@ -194,18 +203,18 @@ bool Finder::IsWorthWriting(const Instruction* op) {
 bool Finder::CanRunAsOne(const Instruction* value) const {
   const std::vector<int>& readers = readers_[value->index()];
   const bool is_predicate = value->shape().element_type() == xla::PRED;
-  for (size_t a = 0; a < readers.size(); ++a) {
-    const Instruction* one = At(readers[a]);
+  for (const int reader : readers) {
+    const Instruction* one = At(reader);
     const bool passes = IsElementwise(*one) || (one->opcode() == Opcode::kReduce && one->shape().IsArray());
-    if (!passes || ends_product_[readers[a]]) return false;
+    if (!passes || ends_product_[reader]) return false;
     // Groups compute one type.
     while (one->opcode() == Opcode::kConvert) one = one->operand(0);
     if (!is_predicate && one->shape().element_type() != value->shape().element_type()) return false;
-    for (size_t b = 0; b < readers.size(); ++b) {
-      if (a != b && DependsOn(At(readers[b]), At(readers[a]))) return false;
-    }
   }
-  return true;
+  std::vector<const Instruction*> all;
+  for (const int reader : readers) all.push_back(At(reader));
+  const int apart = apart_[*absl::c_min_element(readers)];
+  return absl::c_none_of(all, [&](const Instruction* one) { return DependsOnAny(one, all, apart); });
 }
 
 bool Finder::IsOfTwoArrays(const Instruction& op) const {
@@ -283,6 +292,15 @@ void Finder::Write() {
   }
 }
 
+void Finder::FindPlacesApart() {
+  apart_.assign(n_, -1);
+  int reached = 0;  // By a group with something at or before the instruction.
+  for (int i = 0; i < n_; ++i) {
+    if (i > 0) apart_[i] = reached < i ? i - 1 : apart_[i - 1];
+    reached = std::max(reached, values_.owner[i] == nullptr ? i : std::max(i, values_.owner[i]->index()));
+  }
+}
+
 std::vector<int> Finder::Levels() const {
   std::vector<int> level(n_, 0);
   for (int i = 0; i < n_; ++i) {
@@ -294,11 +312,11 @@ std::vector<int> Finder::Levels() const {
   return level;
 }
 
-bool Finder::DependsOn(const Instruction* later, const Instruction* value) const {
+bool Finder::DependsOnAny(const Instruction* later, absl::Span<const Instruction* const> values, int apart) const {
   std::vector<bool> seen(n_, false);
   std::vector<const Instruction*> todo = {later};
   const auto visit = [&](const Instruction* op) {
-    if (seen[op->index()]) return;
+    if (op->index() <= apart || seen[op->index()]) return;
     seen[op->index()] = true;
     todo.push_back(op);
   };
@@ -306,7 +324,7 @@ bool Finder::DependsOn(const Instruction* later, const Instruction* value) const
     if (steps > kMostSteps) return true;
     const Instruction* op = todo.back();
     todo.pop_back();
-    if (op == value) return true;
+    if (op != later && absl::c_linear_search(values, op)) return true;
     for (const Instruction* operand : op->operands()) visit(operand);
     for (const Instruction* before : op->control_predecessors()) visit(before);
     // A group is made as one.

@@ -24,7 +24,7 @@ std::vector<ReadBeforeWritten> ReadersOfDonated(const Computation& entry, const 
         if (writers[b].empty() || std::find(read.begin(), read.end(), b) != read.end()) continue;
         read.push_back(b);
         for (const int writer : writers[b]) {
-          if (op->index() < writer) found.push_back({op->index(), writer});
+          if (op->index() < writer) found.push_back({op->index(), writer, b});
         }
       }
     }

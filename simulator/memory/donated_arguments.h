@@ -11,6 +11,7 @@ namespace toroid {
 
 struct ReadBeforeWritten {
   int reader, writer;  // By index; the reader stands first.
+  int buffer;          // Of the argument.
 };
 
 // Of the entry, whose buffers these are. Readers that stand behind the writer read a copy and are left out.
