@@ -111,10 +111,9 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   config.sequence_length = program.sequence_length;
   config.sequences = 2048 / config.sequence_length;
   config.groups = config.devices * (program.tokens_per_core / config.tokens_per_group());
-  config.embedding_by_products = true;
   TrainingOptions options;
+  MakeAsPublished(&config, &options);
   options.adafactor.replicated_slots = program.replicated_slots;
-  options.skip_if_not_finite = true;
   options.remat = remat;
   SimulationOptions simulation_options;
   ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(absl::StrCat("tpu-v3-", config.devices), Rates::kMeasured));

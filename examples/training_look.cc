@@ -44,7 +44,7 @@ absl::StatusOr<PredictedTrainingStep> PredictTrainingStep(int64_t experts, int64
   SimulationOptions options;
   ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrCat("tpu-v3-", experts), Rates::kMeasured));
   TrainingOptions training_options;
-  training_options.adafactor.replicated_slots = true;
+  MakeAsPublished(&step.config, &training_options);
   ASSIGN_OR_RETURN(const TrainingStep training, BuildTrainingStep(step.config, training_options));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
@@ -68,8 +68,8 @@ std::string TrainingStepsText(absl::Span<const PredictedTrainingStep> steps) {
                           step.communication_share * 100, step.state_bytes / kGiB, step.allocated_bytes / kGiB,
                           PublishedText(step.config));
   }
-  return text + "\n  Of a core: weights with the optimizer's averages; memory with activations, of which the predicted step keeps\n"
-                "  all that fits; GShard's, with 36 layers and more, computed some again, and took longer. More: docs/reproduction.md\n\n";
+  return text + "\n  Of a core: weights with the optimizer's averages; memory with activations and gradients. Layers of 36 and more are\n"
+                "  computed again in the backward pass, as GShard's were. All of its figures: docs/reproduction.md\n\n";
 }
 
 absl::StatusOr<std::string> ShortTrainingText(uint64_t seed) {

@@ -28,13 +28,12 @@ struct Request {
   double dropout = 0.1;
   double label_smoothing = 0.1;
   bool shared_embedding = false;
-  std::string remat = "none";
+  std::string remat;  // Empty: none, or as published.
   std::string dispatch = "einsum";
   int64_t sequence_length = 512;
   int64_t microbatches = 0;  // 0: the model's.
   bool replicated_slots = true;
-  bool embedding_by_products = false;
-  bool skip_if_not_finite = false;
+  bool as_published = false;
   int width = 100;
 };
 
@@ -57,11 +56,12 @@ absl::StatusOr<TrainingStep> Build(const Request& request, MoeTransformerConfig*
   if (request.microbatches > 0) config->microbatches = request.microbatches;
   config->shared_embedding = request.shared_embedding;
   if (config->shared_embedding) config->source_vocabulary = config->target_vocabulary;
-  config->embedding_by_products = request.embedding_by_products;
   TrainingOptions options;
-  options.skip_if_not_finite = request.skip_if_not_finite;
-  ASSIGN_OR_RETURN(options.remat, ParseRemat(request.remat));
   options.adafactor.replicated_slots = request.replicated_slots;
+  if (request.as_published) MakeAsPublished(config, &options);
+  if (!request.remat.empty()) {
+    ASSIGN_OR_RETURN(options.remat, ParseRemat(request.remat));
+  }
   ASSIGN_OR_RETURN(*machine, LoadMachine(absl::StrFormat("tpu-v3-%d", config->devices), Rates::kMeasured));
   return options.remat == Remat::kFit ? BuildFitting(*config, options, *machine) : BuildTrainingStep(*config, options);
 }
@@ -117,8 +117,7 @@ int main(int argc, char** argv) {
   app.add_option("--label_smoothing", request.label_smoothing, "Share of a label spread over the vocabulary")
       ->capture_default_str();
   app.add_option("--remat", request.remat, "What the backward pass computes again: none, dots, layers, layer_dots; fit: as little "
-                 "as memory allows")
-      ->capture_default_str();
+                 "as memory allows; default: none, or what --as_published says");
   app.add_option("--dispatch", request.dispatch,
                  "How tokens get to experts: einsum, by one-hot masks, or gather, by rows picked on each device")
       ->capture_default_str();
@@ -128,10 +127,9 @@ int main(int argc, char** argv) {
   app.add_option("--microbatches", request.microbatches, "Of the batch of t_96l; a multiple of its 16 stages")
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--shared_embedding", request.shared_embedding, "One table of 32,000 words for source, target and output");
-  app.add_flag("--embedding_by_products", request.embedding_by_products,
-               "Tables are looked up by products with one-hot rows, as in the paper's program");
-  app.add_flag("--skip_if_not_finite", request.skip_if_not_finite,
-               "Weights stay as they are where the norm of all gradients is not finite, as in the paper's program");
+  app.add_flag("--as_published", request.as_published,
+               "As in the paper's runs: tables looked up by products with one-hot rows, no update before all gradients are known "
+               "to be finite, layers computed again from 36 on");
   app.add_flag("--replicated_slots,!--split_slots", request.replicated_slots,
                "Adafactor's averages whole on every core, as in the paper's runs, or cut");
   app.add_option("--width", request.width, "Columns of the tables")->capture_default_str();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "examples/moe/model_builder.h"
+#include "examples/moe/published.h"
 #include "examples/moe/random_bits.h"
 #include "examples/moe/signature.h"
 #include "examples/moe/transformer.h"
@@ -165,6 +166,13 @@ absl::StatusOr<Remat> ParseRemat(absl::string_view word) {
   if (word == "fit") return Remat::kFit;
   return absl::InvalidArgumentError(
       absl::StrCat("no rematerialization '", word, "': say none, dots, layers, layer_dots or fit"));
+}
+
+void MakeAsPublished(MoeTransformerConfig* config, TrainingOptions* options) {
+  config->embedding_by_products = true;
+  options->adafactor.replicated_slots = true;
+  options->skip_if_not_finite = true;
+  if (config->layers >= kLayersComputedAgain && config->stages == 1) options->remat = Remat::kLayers;
 }
 
 absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options) {

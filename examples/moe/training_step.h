@@ -59,6 +59,11 @@ struct TrainingOptions {
   MemoryFit memory_fit;  // Of kFit.
 };
 
+// The step of GShard's runs, as far as the paper and its authors' open program tell: tables looked up by products, the optimizer's
+// averages whole on every core, no update before all gradients are known to be finite, and each layer computed again from its inputs
+// in models of kLayersComputedAgain layers and more (published.h), unless they are pipelines.
+void MakeAsPublished(MoeTransformerConfig* config, TrainingOptions* options);
+
 // Errors: those of MoeTransformerConfig::Check and FitMemory.
 absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options);
 
