@@ -13,7 +13,7 @@
 //   layout               the order of dimensions of every array, copies where two are needed
 //   fusion               groups
 //   early_uses           what little comes of a large value, updates of weights, runs as soon as it can
-//   rematerialization    large values made a second time, if the program does not fit otherwise
+//   rematerialization    depth first, and large values made a second time, if the program does not fit otherwise
 // The module may be one core's program, or a partitioned one: every core runs the same.
 #ifndef TOROID_SIMULATOR_LOWERING_LOWER_H_
 #define TOROID_SIMULATOR_LOWERING_LOWER_H_
