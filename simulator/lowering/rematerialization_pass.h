@@ -1,8 +1,8 @@
 // Makes large values a second time where they are read again, so that a program fits.
 //
-// If arguments, results and what is alive at a time need more than `most_bytes`, the program is put into depth-first order
-// (depth_first_order.h), and groups run again in it whose results lie idle, those first that free most (repeated_steps.h). Exchanges
-// between devices, loops and branches never do.
+// If arguments, results and what is alive at a time need more than `most_bytes`, groups run again whose results lie idle, those first
+// that free most (repeated_steps.h); in depth-first order (depth_first_order.h), unless more is alive in that. Exchanges between devices,
+// loops and branches never run again.
 //   h = fusion(x, w), y = fusion(h), .., z = fusion(h, ..)   => h = .., y = fusion(h), .., h2 = fusion(x, w), z = fusion(h2, ..)
 // Source: XLA's hlo_rematerialization, which takes what frees most, not what takes least time.
 #ifndef TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_

@@ -213,11 +213,11 @@ std::vector<int> RepeatSteps(int64_t most_bytes, int64_t least_bytes, StepProgra
   return Repeater(most_bytes, least_bytes, program).Run();
 }
 
-int64_t MostAlive(const StepProgram& program) {
+int64_t MostAlive(const StepProgram& program, absl::Span<const int> order) {
   std::vector<size_t> awaited;
   for (const StepValue& value : program.values) awaited.push_back(value.readers.size());
   int64_t bytes = 0, most = 0;
-  for (const Step& step : program.steps) {
+  const auto pass = [&](const Step& step) {
     for (const int v : step.makes) bytes = SaturatingAdd(bytes, program.values[v].bytes);
     most = std::max(most, bytes);
     for (const int v : step.reads) {
@@ -226,6 +226,11 @@ int64_t MostAlive(const StepProgram& program) {
     for (const int v : step.makes) {
       if (awaited[v] == 0) bytes -= program.values[v].bytes;
     }
+  };
+  if (order.empty()) {
+    for (const Step& step : program.steps) pass(step);
+  } else {
+    for (const int s : order) pass(program.steps[s]);
   }
   return most;
 }

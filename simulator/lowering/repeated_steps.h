@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace toroid {
 
 struct StepValue {
@@ -38,8 +40,8 @@ struct StepProgram {
 // step are not worth it. Empty: nothing runs again.
 std::vector<int> RepeatSteps(int64_t most_bytes, int64_t least_bytes, StepProgram* program);
 
-// Most bytes alive at a step of the program in its order, what it makes and what it reads included.
-int64_t MostAlive(const StepProgram& program);
+// Most bytes alive at a step of the program in that order (empty: its own), what it makes and what it reads included.
+int64_t MostAlive(const StepProgram& program, absl::Span<const int> order = {});
 
 }  // namespace toroid
 

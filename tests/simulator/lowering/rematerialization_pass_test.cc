@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "examples/moe/training_step.h"
 #include "gtest/gtest.h"
 #include "hlo/analysis/buffers.h"
@@ -124,6 +126,31 @@ TEST(RematerializationPassTest, TrainingStepsComputeWhatTheyDid) {
     EXPECT_TRUE(actual == expected);
   }
   EXPECT_GT(last, 50);
+}
+
+// Forward through b1 .. b3, backward through their gradients; updates of weights at once, and all wait for the last in depth-first order.
+TEST(RematerializationPassTest, OrdersWithMoreAliveAreNotTaken) {
+  std::string text = "HloModule chain ENTRY main { x0 = f32[1024,1024] parameter(0)\n";
+  const int n = 8;
+  for (int i = 0; i < n; ++i) absl::StrAppend(&text, "w", i, " = f32[1024,1024] parameter(", i + 1, ")\n");
+  const char* dims = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}\n";
+  for (int i = 0; i < n; ++i) absl::StrAppend(&text, "x", i + 1, " = f32[1024,1024] dot(x", i, ", w", i, ")", dims);
+  absl::StrAppend(&text, "d", n, " = f32[1024,1024] negate(x", n, ")\n");
+  for (int i = n - 1; i >= 0; --i) {
+    absl::StrAppend(&text, "g", i, " = f32[1024,1024] dot(x", i, ", d", i + 1, "), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n");
+    absl::StrAppend(&text, "s", i, " = f32[] reduce(g", i, ", zero), dimensions={0,1}, to_apply=sum\n");
+    absl::StrAppend(&text, "d", i, " = f32[1024,1024] dot(d", i + 1, ", w", i, "), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n");
+  }
+  absl::StrAppend(&text, "e = f32[] reduce(d0, zero), dimensions={0,1}, to_apply=sum\n ROOT r = (f32[]");
+  for (int i = 0; i < n; ++i) absl::StrAppend(&text, ", f32[]");
+  absl::StrAppend(&text, ") tuple(e");
+  for (int i = 0; i < n; ++i) absl::StrAppend(&text, ", s", i);
+  absl::StrAppend(&text, ") }");
+  text = absl::StrReplaceAll(text, {{"ENTRY main {", "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) } ENTRY main { zero = f32[] constant(0)"}});
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(text));
+  const MemoryNeeds needs = ComputeMemoryNeeds(*module);
+  ASSERT_OK(RematerializationPass(needs.All() - (8 << 20), Tiling(), 0).Run(&module).status());
+  EXPECT_LT(ComputeMemoryNeeds(*module).temporary, needs.temporary);
 }
 
 // d reads a, the longest way; b and c are read by none but the result.
