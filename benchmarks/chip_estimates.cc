@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include "absl/container/btree_map.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "hlo/base/files.h"
+#include "benchmarks/tables.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
@@ -25,33 +22,6 @@
 
 namespace toroid {
 namespace {
-
-// Rows of a tab-separated file behind its header; all have `columns` fields or more.
-absl::StatusOr<std::vector<std::vector<std::string>>> ReadTable(const std::string& path, size_t columns) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  std::vector<std::vector<std::string>> rows;
-  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    std::vector<std::string> row = absl::StrSplit(line, '\t');
-    if (row.size() < columns) {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": a row has ", row.size(), " columns, not ", columns));
-    }
-    rows.push_back(std::move(row));
-  }
-  if (!rows.empty()) rows.erase(rows.begin());
-  return rows;
-}
-
-absl::StatusOr<double> Number(const std::string& text) {
-  double value;
-  if (!absl::SimpleAtod(text, &value)) return absl::InvalidArgumentError(absl::StrCat("no number: ", text));
-  return value;
-}
-
-// NAME.hlo.pb, or the same compressed.
-std::string FileOf(const std::string& folder, const std::string& name) {
-  const std::string path = absl::StrCat(folder, "/", name, ".hlo.pb");
-  return std::filesystem::exists(path) ? path : path + ".gz";
-}
 
 absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_view entry, const CoreSpec& core) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(absl::StrCat(before, "ENTRY main {\n", entry, "\n}")));
@@ -108,7 +78,7 @@ absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& fo
     ASSIGN_OR_RETURN(estimate.compiler_us, Number(rows[i][1]));
     if (rows[i][3] != "-" || estimate.compiler_us == 0) continue;
     ASSIGN_OR_RETURN(estimate.compiler_temporary, Number(rows[i][2]));
-    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(FileOf(folder, estimate.name)));
+    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(ModuleFile(folder, estimate.name)));
     ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
     estimate.model_us = time.microseconds;
     estimate.model_temporary = time.temporary_bytes;
@@ -126,7 +96,7 @@ absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder
   std::vector<ChipEstimate> estimates;
   for (size_t first = 0; first < rows.size();) {
     const std::string& name = rows[first][0];
-    ASSIGN_OR_RETURN(HloFile file, ReadHloFile(FileOf(is_xla ? folder + "/partitioned_by_xla" : folder, name)));
+    ASSIGN_OR_RETURN(HloFile file, ReadHloFile(ModuleFile(is_xla ? folder + "/partitioned_by_xla" : folder, name)));
     if (!is_xla) {
       ASSIGN_OR_RETURN(Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
       file.module = std::move(partitioned.module);

@@ -1,0 +1,25 @@
+// Tables of tests/corpus: tab-separated files, and the modules that they name.
+#ifndef TOROID_BENCHMARKS_TABLES_H_
+#define TOROID_BENCHMARKS_TABLES_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace toroid {
+
+// Rows behind the header; all have `columns` fields or more.
+// Errors: kInvalidArgument for a row that has fewer; those of ReadFile.
+absl::StatusOr<std::vector<std::vector<std::string>>> ReadTable(const std::string& path, size_t columns);
+
+// Errors: kInvalidArgument for a field that is no number.
+absl::StatusOr<double> Number(const std::string& field);
+
+// FOLDER/NAME.hlo.pb, or the same compressed.
+std::string ModuleFile(const std::string& folder, const std::string& name);
+
+}  // namespace toroid
+
+#endif  // TOROID_BENCHMARKS_TABLES_H_
