@@ -22,9 +22,13 @@
 namespace toroid {
 namespace {
 
-bool IsNamedRecomputed(absl::string_view instruction, absl::string_view op_name) {
-  return absl::StartsWith(op_name, "recomputed/") || absl::StrContains(instruction, kRematerializedSuffix);
-}
+// xla_jf_rematerialization_percent_shared_memory_limit.
+constexpr double kShareOf2020 = 0.95;
+
+bool IsOfRecomputedLayer(absl::string_view op_name) { return absl::StartsWith(op_name, "recomputed/"); }
+
+// The simulated compiler makes nothing again that is sent.
+bool IsRematerialized(absl::string_view instruction) { return absl::StrContains(instruction, kRematerializedSuffix); }
 
 // What a collective sends, before it was copied for that. The collective itself may have the name of the op in the backward
 // pass that needs the value elsewhere.
@@ -47,7 +51,7 @@ absl::flat_hash_set<std::string> CollectivesOfRecomputed(const Module& lowered) 
       if (!IsCollective(op->opcode()) || op->num_operands() == 0) continue;
       const Instruction& sent = Sent(*op);
       const xla::OpMetadata* metadata = MainOpOf(sent).metadata();
-      if (!IsNamedRecomputed(sent.name(), metadata != nullptr ? metadata->op_name() : "")) continue;
+      if (metadata == nullptr || !IsOfRecomputedLayer(metadata->op_name())) continue;
       names.insert(absl::StrCat(name_of(*computation), "/", name_of(*op)));
     }
   }
@@ -60,7 +64,7 @@ double RecomputedShare(const Simulation& simulation) {
   double again = 0;
   const auto add = [&](const auto& rows) {
     for (const auto& row : rows) {
-      if (!IsNamedRecomputed(row.instruction, row.op_name) && !of_recomputed.contains(row.instruction)) continue;
+      if (!IsOfRecomputedLayer(row.op_name) && !IsRematerialized(row.instruction) && !of_recomputed.contains(row.instruction)) continue;
       again += static_cast<double>(row.picoseconds) * row.executions;
     }
   };
@@ -99,6 +103,13 @@ void MeasureMemory(const Module& lowered, size_t state, SimulatedTraining* resul
   }
 }
 
+// Of a core: the first `arrays` arguments.
+double StateBytes(const Module& partitioned, size_t arrays) {
+  double bytes = 0;
+  for (size_t i = 0; i < arrays; ++i) bytes += static_cast<double>(partitioned.entry()->parameter(static_cast<int64_t>(i))->shape().ByteSize());
+  return bytes;
+}
+
 absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, Remat remat) {
   SimulatedTraining result;
   result.remat = remat;
@@ -122,6 +133,11 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   const Stopwatch watch;
   ASSIGN_OR_RETURN(const TrainingStep training, BuildTrainingStep(config, options));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
+  if (program.by_compiler_alone) {
+    CoreSpec& core = *simulation_options.machine.family.mutable_core();
+    core.set_program_memory_share(kShareOf2020 - StateBytes(*partitioned.module, training.state.size()) / static_cast<double>(core.memory_bytes()));
+    core.set_least_repeated_bytes(0);
+  }
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, simulation_options));
   result.seconds_to_predict = watch.Seconds();
   const Prediction& prediction = simulation.prediction;
@@ -142,6 +158,7 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
 }  // namespace
 
 absl::StatusOr<SimulatedTraining> SimulateTraining(const TrainingProgram& program) {
+  if (program.by_compiler_alone) return SimulateWith(program, Remat::kNone);
   if (program.remat.has_value()) return SimulateWith(program, *program.remat);
   ASSIGN_OR_RETURN(SimulatedTraining result, SimulateWith(program, Remat::kNone));
   // The simulated compiler makes values twice where a program would not fit otherwise.

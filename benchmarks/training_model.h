@@ -28,6 +28,10 @@ struct TrainingProgram {
   int64_t sequence_length = kFigure8SequenceLength;
   bool replicated_slots = true;
   std::optional<Remat> remat;  // Empty: as said above.
+  // All is kept, and the simulated compiler makes again what does not fit, as XLA's pass of 2020 did: small values too, until arguments
+  // and results, donated or not, leave as much as is alive of 95 % of memory (xla_jf_rematerialization_percent_shared_memory_limit, which
+  // Google's compiler still states).
+  bool by_compiler_alone = false;
 };
 
 struct SimulatedTraining {
@@ -38,7 +42,8 @@ struct SimulatedTraining {
   bool fits = true;  // Into a core's memory.
   double step_seconds = 0;
   double communication_share = 0;
-  // Of the step's time: what is computed or sent a second time.
+  // Of the step's time: what is computed or sent a second time. Of what the simulated compiler makes again also what it only makes later
+  // than before, as a profile has it that goes by names.
   double recomputed_share = 0;
   // Of one core, bytes.
   double state_bytes = 0;       // Weights and the optimizer's averages.

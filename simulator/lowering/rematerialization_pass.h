@@ -18,12 +18,11 @@ namespace toroid {
 
 // Ends the names of what is made a second time.
 inline constexpr char kRematerializedSuffix[] = ".remat";
-// What runs again frees at least as much: 10 MiB, the setting that Google's compiler states (xla_tpu_rematerialization_min_size_in_bytes).
-inline constexpr int64_t kLeastRematerializedBytes = 10 << 20;
 
 class RematerializationPass : public Pass {
  public:
-  RematerializationPass(int64_t most_bytes, const Tiling& tiling, int64_t least_bytes = kLeastRematerializedBytes)
+  // Groups whose results have fewer than `least_bytes` do not run again.
+  RematerializationPass(int64_t most_bytes, int64_t least_bytes, const Tiling& tiling)
       : most_bytes_(most_bytes), least_bytes_(least_bytes), tiling_(tiling) {}
   absl::string_view name() const override { return "rematerialization"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;

@@ -51,7 +51,7 @@ TEST(RematerializationPassTest, ValuesThatLieIdleAtThePeakAreMadeAgain) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
   const MemoryNeeds before = ComputeMemoryNeeds(*module);
   const int dots = Count(*module, Opcode::kDot);
-  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(before.All() - (1 << 20), Tiling(), 0).Run(&module));
+  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(before.All() - (1 << 20), 0, Tiling()).Run(&module));
   EXPECT_TRUE(changed);
   EXPECT_EQ(Count(*module, Opcode::kDot), dots + 1);
   EXPECT_LT(ComputeMemoryNeeds(*module).temporary, before.temporary);
@@ -61,21 +61,21 @@ TEST(RematerializationPassTest, ProgramsThatFitStayAsTheyAre) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
   const std::string text = PrintModule(*module);
   const int64_t enough = ComputeMemoryNeeds(*module).All() + (1 << 20);
-  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(enough, Tiling(), 0).Run(&module));
+  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(enough, 0, Tiling()).Run(&module));
   EXPECT_FALSE(changed);
   EXPECT_EQ(PrintModule(*module), text);
 }
 
 TEST(RematerializationPassTest, ProgramsThatNeverFitEnd) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
-  ASSERT_OK(RematerializationPass(1, Tiling(), 0).Run(&module).status());
-  ASSERT_OK(RematerializationPass(1, Tiling(), 0).Run(&module).status());
+  ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
+  ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
 }
 
 TEST(RematerializationPassTest, SmallValuesAreLeftAlone) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
   const int dots = Count(*module, Opcode::kDot);
-  ASSERT_OK(RematerializationPass(1, Tiling()).Run(&module).status());
+  ASSERT_OK(RematerializationPass(1, 10 << 20, Tiling()).Run(&module).status());
   EXPECT_EQ(Count(*module, Opcode::kDot), dots);
 }
 
@@ -118,7 +118,7 @@ TEST(RematerializationPassTest, TrainingStepsComputeWhatTheyDid) {
   for (const int percent : {20, 10, 5, 0}) {
     SCOPED_TRACE(percent);
     ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, Lower(*training.module, TpuV3Core()));
-    ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(needs.All() - needs.temporary * (100 - percent) / 100, Tiling(), 0).Run(&module));
+    ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(needs.All() - needs.temporary * (100 - percent) / 100, 0, Tiling()).Run(&module));
     EXPECT_TRUE(changed);
     EXPECT_OK(VerifyModule(*module));
     last = Repeated(*module);
@@ -149,7 +149,7 @@ TEST(RematerializationPassTest, OrdersWithMoreAliveAreNotTaken) {
   text = absl::StrReplaceAll(text, {{"ENTRY main {", "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) } ENTRY main { zero = f32[] constant(0)"}});
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(text));
   const MemoryNeeds needs = ComputeMemoryNeeds(*module);
-  ASSERT_OK(RematerializationPass(needs.All() - (8 << 20), Tiling(), 0).Run(&module).status());
+  ASSERT_OK(RematerializationPass(needs.All() - (8 << 20), 0, Tiling()).Run(&module).status());
   EXPECT_LT(ComputeMemoryNeeds(*module).temporary, needs.temporary);
 }
 
