@@ -102,14 +102,14 @@ absl::Status Set(const Number& number, double value) {
   return absl::OkStatus();
 }
 
-// What a machine can do without: costs, and what is counted from 0. A 0 elsewhere would divide, or leave nothing.
+// What a machine can do without: costs, lower limits, and what is counted from 0. A 0 elsewhere would divide, or leave nothing.
 bool MayBeZero(const Number& number) {
   static constexpr absl::string_view kCosts[] = {"_seconds", "_seconds_per_byte", "_cycles", "_passes", "_times",
                                                  "_share",   "_colors",           "_factor"};
   const std::string& name = number.field->name();
   const bool is_cost = std::any_of(std::begin(kCosts), std::end(kCosts),
                                    [&](absl::string_view suffix) { return absl::EndsWith(name, suffix); });
-  return is_cost || name == "write_efficiency" || name == "chip" || name == "axis" || absl::StartsWith(number.path, "network.router.") ||
+  return is_cost || absl::StartsWith(name, "least_") || name == "write_efficiency" || name == "chip" || name == "axis" || absl::StartsWith(number.path, "network.router.") ||
          absl::StrContains(number.path, ".slots_of.");
 }
 
