@@ -130,6 +130,7 @@ std::string RowsFromFigure8(const std::vector<Row>& rows) {
       "a core are the same. For each of the 12 exchanges of the backward pass it is %.1f ms, as much as four times the bytes would\n"
       "take (figure 9 has %.1f ms for 32 MiB at 2,048 cores, %.1f for 8): as if the two rows that an expert gets of a group were sent\n"
       "as the eight of a tile, which at 512 experts they fill. The paper says nothing of it; ours are not padded, nor are figure 8's.\n"
+      "(Google's compiler of 2026 sends [2048,2,1024] as [2048,4,512], whose rows fill its tiles, in both passes.)\n"
       "What is computed again at 36 layers, %.0f %% of row 1, is %.1f forward passes of the bars. Values computed again once each take at\n"
       "most a quarter of a step whose backward pass takes twice its forward pass; %.0f %% at 60 layers cannot be that. A profile that\n"
       "counts what XLA's pass has named again comes to such shares, for it counts what is only made later, too: figure7_memory.\n",
