@@ -24,11 +24,9 @@ namespace {
 // its orders that needs least; the order as given is a little better than its own.
 constexpr double kAsGood = 1.03;
 
-bool IsName(const Instruction& op) { return HasTrait(op.opcode(), kNoStorage); }
-
 // A copy reads the same memory under another name.
 bool IsCopiedName(const Instruction& name) {
-  return name.opcode() == Opcode::kBitcast || name.opcode() == Opcode::kGetTupleElement;
+  return name.opcode() == Opcode::kBitcast || name.opcode() == Opcode::kGetTupleElement || name.opcode() == Opcode::kReshape;
 }
 
 bool IsKindThatRepeats(const Instruction& op) {
@@ -120,6 +118,13 @@ class Steps {
   }
 
  private:
+  // Makes nothing: another name of what its operands are.
+  bool IsName(const Instruction& op) const {
+    if (HasTrait(op.opcode(), kNoStorage)) return true;
+    const auto own = buffers_.Of(op);
+    return op.num_operands() > 0 && !own.empty() && absl::c_none_of(own, [&](int b) { return buffers_[b].maker == &op; });
+  }
+
   void Read(int step, int value) {
     std::vector<int>& reads = program_.steps[step].reads;
     if (absl::c_linear_search(reads, value)) return;

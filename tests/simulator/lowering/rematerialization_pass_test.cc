@@ -102,10 +102,50 @@ std::vector<Literal> ArgumentsOf(const Module& module) {
   return arguments;
 }
 
+// h of the module above as one of two results of a group, which is read with a dimension of one element more.
+constexpr char kReshaped[] = R"(HloModule m
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+group {
+  p = f32[1024,128] parameter(0)
+  q = f32[128,1024] parameter(1)
+  zero = f32[] constant(0)
+  d = f32[1024,1024] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[1024] reduce(d, zero), dimensions={1}, to_apply=sum
+  ROOT t = (f32[1024,1024], f32[1024]) tuple(d, s)
+}
+ENTRY main {
+  x = f32[1024,128] parameter(0)
+  w = f32[128,1024] parameter(1)
+  v = f32[128,2048] parameter(2)
+  f = (f32[1024,1024], f32[1024]) fusion(x, w), kind=kOutput, calls=group
+  h0 = f32[1024,1024] get-tuple-element(f), index=0
+  h = f32[1,1024,1024] reshape(h0)
+  y = f32[1,1024,128] dot(h, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  y1 = f32[1024,128] reshape(y)
+  big = f32[1024,2048] dot(y1, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[1024,128] dot(big, v), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  z = f32[1,1024,128] dot(h, s), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  z1 = f32[1024,128] reshape(z)
+  g = f32[128,128] dot(x, z1), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  g2 = f32[128,128] dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  ROOT r = f32[128,128] add(g, g2)
+})";
+
 int Repeated(const Module& module) {
   int count = 0;
   for (const auto& op : module.entry()->instructions()) count += absl::EndsWith(op->name(), kRematerializedSuffix);
   return count;
+}
+
+TEST(RematerializationPassTest, ReshapesOfWhatIsMadeAgainAreRepeated) {
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kReshaped));
+  const std::vector<Literal> arguments = ArgumentsOf(*module);
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, arguments));
+  ASSERT_OK(RematerializationPass(ComputeMemoryNeeds(*module).All() - (1 << 20), 0, Tiling()).Run(&module).status());
+  EXPECT_OK(VerifyModule(*module));
+  EXPECT_GT(Repeated(*module), 0);
+  ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*module, arguments));
+  EXPECT_TRUE(actual == expected);
 }
 
 TEST(RematerializationPassTest, TrainingStepsComputeWhatTheyDid) {
