@@ -106,8 +106,9 @@ absl::Status Figure7() {
   ASSIGN_OR_RETURN(const std::vector<Row> alone, Rows(kFigure8SequenceLength, 24, {}, /*by_compiler_alone=*/true));
   for (const Row& row : alone) absl::StrAppend(&text, Line(row));
   absl::StrAppend(&text,
-                  "That is where the paper's 28 and 34 % come from, more than one computation of each value can take. At 60 layers nothing is\n"
-                  "left of memory by that count: all is made again that frees anything, and here too much stays alive all the same.\n");
+                  "So counted, shares like the paper's 28 and 34 % are possible, which are more than one computation of each value can take.\n"
+                  "At 60 layers nothing is left of memory by that rule: all is made again that frees anything, and here too much stays alive\n"
+                  "all the same, where the paper's program fitted.\n");
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure7_memory.txt"), text));
   return PlotSvg(PlotScript(drawn), ResultPath("figure7_memory.svg"));
