@@ -68,8 +68,8 @@ std::string TrainingStepsText(absl::Span<const PredictedTrainingStep> steps) {
                           step.communication_share * 100, step.state_bytes / kGiB, step.allocated_bytes / kGiB,
                           PublishedText(step.config));
   }
-  return text + "\n  Of a core: weights with the optimizer's averages; memory with activations and gradients. Layers of 36 and more are\n"
-                "  computed again in the backward pass, as GShard's were. All of its figures: docs/reproduction.md\n\n";
+  return text + "\n  Of a core: weights with the optimizer's averages; memory with activations and gradients. Models of 36 layers\n"
+                "  compute each again in the backward pass; GShard's some values. All of its figures: docs/reproduction.md\n\n";
 }
 
 absl::StatusOr<std::string> ShortTrainingText(uint64_t seed) {
