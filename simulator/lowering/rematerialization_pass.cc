@@ -1,6 +1,7 @@
 #include "simulator/lowering/rematerialization_pass.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -45,9 +46,10 @@ class Steps {
       const bool is_given = buffers_[b].maker->opcode() == Opcode::kParameter || buffers_[b].maker->opcode() == Opcode::kConstant;
       program_.values.push_back({.bytes = is_given || is_result[b] ? 0 : buffers_[b].bytes, .origin = b});
     }
-    std::vector<bool> is_named(n_, false);  // In a way that copies do not repeat.
+    std::vector<bool> is_named(n_, false);  // In a way that copies do not repeat, or others wait for it without reading it.
     for (int i = n_ - 1; i >= 0; --i) {
       const Instruction& op = *entry->instruction(i);
+      for (const Instruction* before : op.control_predecessors()) is_named[before->index()] = true;
       if (!IsName(op)) continue;
       if (is_named[i] || (!IsCopiedName(op) && &op != entry->root())) {
         for (const Instruction* operand : op.operands()) is_named[operand->index()] = true;
@@ -135,13 +137,23 @@ class Steps {
   // Behind the names that it reads.
   void Put(Instruction* op, std::vector<bool>* is_put, std::vector<Instruction*>* now) {
     if ((*is_put)[op->index()]) return;
-    (*is_put)[op->index()] = true;
     PutNames(op->operands(), is_put, now);
+    (*is_put)[op->index()] = true;
     now->push_back(op);
   }
+  // Names of names may be many.
   void PutNames(absl::Span<Instruction* const> operands, std::vector<bool>* is_put, std::vector<Instruction*>* now) {
-    for (Instruction* operand : operands) {
-      if (operand->index() < n_ && step_of_[operand->index()] < 0) Put(operand, is_put, now);
+    const auto is_missing = [&](const Instruction* op) { return op->index() < n_ && step_of_[op->index()] < 0 && !(*is_put)[op->index()]; };
+    std::vector<Instruction*> todo(operands.begin(), operands.end());
+    while (!todo.empty()) {
+      Instruction* op = todo.back();
+      const size_t size = todo.size();
+      if (is_missing(op)) absl::c_copy_if(op->operands(), std::back_inserter(todo), is_missing);
+      if (todo.size() > size) continue;
+      todo.pop_back();
+      if (!is_missing(op)) continue;
+      (*is_put)[op->index()] = true;
+      now->push_back(op);
     }
   }
 

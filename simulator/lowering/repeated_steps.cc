@@ -1,6 +1,7 @@
 #include "simulator/lowering/repeated_steps.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -13,14 +14,21 @@ namespace {
 constexpr int64_t kGap = int64_t{1} << 20;
 // Steps of the new program, for each of the old one: an end for programs that never fit.
 constexpr size_t kMostGrowth = 4;
+// Steps that are looked at, to find anew what they free or which stands first, in all: another one.
+constexpr int64_t kMostLooks = 1'000'000'000;
+
+// Sums that were too large may come out too small.
+void Free(int64_t bytes, int64_t* of) { *of = std::max<int64_t>(*of - bytes, 0); }
 
 class Repeater {
  public:
   Repeater(int64_t most_bytes, int64_t least_bytes, StepProgram* program)
       : most_(most_bytes), least_(least_bytes), program_(*program), most_steps_(kMostGrowth * program->steps.size() + 1) {
     const int n = static_cast<int>(program_.steps.size());
-    for (int i = 0; i < n; ++i) places_.push_back({i * kGap, i - 1, i + 1 < n ? i + 1 : -1});
-    place_in_alive_.assign(program_.values.size(), -1);
+    for (int i = 0; i < n; ++i) {
+      places_.push_back({i * kGap, i - 1, i + 1 < n ? i + 1 : -1});
+      AddBytesOf(i);
+    }
     for (const StepValue& value : program_.values) awaited_.push_back(static_cast<int>(value.readers.size()));
   }
 
@@ -45,63 +53,89 @@ class Repeater {
     bool is_last_move = false;
   };
 
+  // The order of two steps does not change as steps are put between others.
+  struct InOrder {
+    const Repeater* of;
+    bool operator()(int a, int b) const { return of->places_[a].number < of->places_[b].number; }
+  };
+  struct FreesMost {
+    const Repeater* of;
+    bool operator()(int a, int b) const { return of->freed_[a] != of->freed_[b] ? of->freed_[a] > of->freed_[b] : InOrder{of}(a, b); }
+  };
+
   StepValue& ValueAt(int v) { return program_.values[v]; }
-  // A value with further readers is there.
-  void SetAlive(int v) {
-    if (ValueAt(v).bytes == 0 || place_in_alive_[v] >= 0) return;
-    place_in_alive_[v] = static_cast<int>(alive_.size());
-    alive_.push_back(v);
+  void AddBytesOf(int step) {
+    int64_t bytes = 0;
+    for (const int v : program_.steps[step].makes) bytes = SaturatingAdd(bytes, ValueAt(v).bytes);
+    bytes_of_.push_back(bytes);
+    freed_.push_back(0);
   }
-  void SetDropped(int v) {
-    const int place = place_in_alive_[v];
-    if (place < 0) return;
-    alive_[place] = alive_.back();
-    place_in_alive_[alive_[place]] = place;
-    alive_.pop_back();
-    place_in_alive_[v] = -1;
+
+  // What is freed if the step, which has run, runs again later; 0: it cannot, or nothing is.
+  int64_t Freed(int step) {
+    if (!program_.steps[step].may_repeat || places_[step].is_last_move || bytes_of_[step] < least_) return 0;
+    int64_t freed = 0;
+    for (const int v : program_.steps[step].makes) {
+      if (ValueAt(v).bytes == 0) return 0;
+      if (awaited_[v] > 0) freed = SaturatingAdd(freed, ValueAt(v).bytes);
+    }
+    if (freed == 0) return 0;
+    for (const int v : program_.steps[step].reads) {
+      if (awaited_[v] > 0) continue;
+      if (ValueAt(v).is_overwritten) return 0;
+      Free(ValueAt(v).bytes, &freed);
+    }
+    return freed;
+  }
+  // Puts a step where it belongs by now.
+  void Look(int step) {
+    if (step < 0 || !places_[step].has_run) return;
+    ++looks_;
+    if (freed_[step] > 0) {
+      read_.erase(step);
+      unread_.erase(step);
+    }
+    freed_[step] = Freed(step);
+    if (freed_[step] == 0) return;
+    if (WasRead(step)) {
+      read_.insert(step);
+    } else {
+      unread_.insert(step);
+    }
+  }
+  // It is there from now on, or no more.
+  void LookAround(int v) {
+    Look(ValueAt(v).maker);
+    for (const int reader : ValueAt(v).readers) Look(reader);
+  }
+  // Some of what it makes is read now.
+  bool IsInUse(int step) {
+    return step == current_ || absl::c_any_of(program_.steps[step].makes, [&](int v) {
+             return absl::c_linear_search(program_.steps[current_].reads, v);
+           });
   }
 
   void Pass() {
-    for (const int v : program_.steps[current_].makes) {
-      bytes_ = SaturatingAdd(bytes_, ValueAt(v).bytes);
-      if (awaited_[v] > 0) SetAlive(v);
-    }
+    bytes_ = SaturatingAdd(bytes_, bytes_of_[current_]);
     places_[current_].has_run = true;
-    while (bytes_ > most_ && places_.size() < most_steps_) {
+    Look(current_);
+    for (const int v : program_.steps[current_].reads) Look(ValueAt(v).maker);
+    while (bytes_ > most_ && places_.size() < most_steps_ && looks_ < kMostLooks) {
       const int best = Best();
       if (best < 0) break;
       Repeat(best);
     }
     const Step& step = program_.steps[current_];
     for (const int v : step.reads) {
-      if (--awaited_[v] > 0 || ValueAt(v).maker < 0) continue;
-      bytes_ -= ValueAt(v).bytes;
-      SetDropped(v);
+      if (--awaited_[v] > 0) continue;
+      if (ValueAt(v).maker >= 0) Free(ValueAt(v).bytes, &bytes_);
+      LookAround(v);
     }
     for (const int v : step.makes) {
-      if (awaited_[v] == 0) bytes_ -= ValueAt(v).bytes;
+      if (awaited_[v] == 0) Free(ValueAt(v).bytes, &bytes_);
     }
   }
 
-  // What is freed if the step runs again later; 0: it cannot, or nothing is.
-  int64_t Freed(int step) {
-    if (step == current_ || places_[step].is_last_move || !program_.steps[step].may_repeat) return 0;
-    int64_t made = 0, freed = 0;
-    for (const int v : program_.steps[step].makes) {
-      if (ValueAt(v).bytes == 0) return 0;
-      made += ValueAt(v).bytes;
-      if (awaited_[v] == 0) continue;
-      if (absl::c_linear_search(program_.steps[current_].reads, v)) return 0;
-      freed += ValueAt(v).bytes;
-    }
-    if (made < least_) return 0;
-    for (const int v : program_.steps[step].reads) {
-      if (awaited_[v] > 0) continue;
-      if (ValueAt(v).is_overwritten) return 0;
-      freed -= ValueAt(v).bytes;
-    }
-    return freed;
-  }
   // Some reader has run, or runs.
   bool WasRead(int step) {
     return absl::c_any_of(program_.steps[step].makes, [&](int v) {
@@ -110,26 +144,13 @@ class Repeater {
   }
 
   int Best() {
-    int best = -1;
-    bool best_moves = false;
-    int64_t best_freed = 0;
-    for (const int v : alive_) {
-      const int step = ValueAt(v).maker;
-      const int64_t freed = Freed(step);
-      if (freed <= 0 || step == best) continue;
-      const bool moves = !WasRead(step);
-      const auto is_better = [&] {
-        if (best < 0) return true;
-        if (moves != best_moves) return moves;
-        if (!moves && freed != best_freed) return freed > best_freed;
-        return places_[step].number < places_[best].number;
-      };
-      if (!is_better()) continue;
-      best = step;
-      best_moves = moves;
-      best_freed = freed;
+    for (const int step : unread_) {
+      if (!IsInUse(step)) return step;
     }
-    return best;
+    for (const int step : read_) {
+      if (!IsInUse(step)) return step;
+    }
+    return -1;
   }
 
   void Repeat(int step) {
@@ -159,25 +180,29 @@ class Repeater {
       }
       was_read |= !done.empty();
       ValueAt(v).readers = std::move(done);
-      if (awaited_[v] > 0) bytes_ -= ValueAt(v).bytes;
+      if (awaited_[v] > 0) Free(ValueAt(v).bytes, &bytes_);
       awaited_[v] = 0;
-      SetDropped(v);
       awaited_.push_back(static_cast<int>(made.readers.size()));
-      place_in_alive_.push_back(-1);
       program_.values.push_back(std::move(made));
       copy.makes.push_back(value);
     }
+    std::vector<int> revived;
     for (const int v : copy.reads) {
       for (const int reader : ValueAt(v).readers) stand_before(reader);
-      if (awaited_[v]++ == 0 && ValueAt(v).maker >= 0) {
-        bytes_ = SaturatingAdd(bytes_, ValueAt(v).bytes);
-        SetAlive(v);
+      looks_ += static_cast<int64_t>(ValueAt(v).readers.size());
+      if (awaited_[v]++ == 0) {
+        if (ValueAt(v).maker >= 0) bytes_ = SaturatingAdd(bytes_, ValueAt(v).bytes);
+        revived.push_back(v);
       }
       if (!was_read) std::erase(ValueAt(v).readers, step);
       ValueAt(v).readers.push_back(again);
     }
     program_.steps.push_back(std::move(copy));
+    AddBytesOf(again);
     InsertBefore(before);
+    for (const int v : program_.steps[step].makes) LookAround(v);
+    for (const int v : program_.steps[again].reads) Look(ValueAt(v).maker);
+    for (const int v : revived) LookAround(v);
     if (was_read) return;
     places_[step].is_dead = true;
     places_[again].is_last_move = places_[step].has_moved;
@@ -200,8 +225,12 @@ class Repeater {
   const size_t most_steps_;
   std::vector<Place> places_;    // By step.
   std::vector<int> awaited_;     // By value: readers that have not run.
-  std::vector<int> alive_;       // Values that are there and awaited.
-  std::vector<int> place_in_alive_;
+  std::vector<int64_t> bytes_of_;  // By step: of all that it makes.
+  std::vector<int64_t> freed_;     // By step: if it runs again later than now.
+  // Steps that free something: of which no reader has run, and others.
+  std::set<int, InOrder> unread_{InOrder{this}};
+  std::set<int, FreesMost> read_{FreesMost{this}};
+  int64_t looks_ = 0;
   int current_ = -1;
   int64_t bytes_ = 0;
   int repetitions_ = 0;
@@ -221,10 +250,10 @@ int64_t MostAlive(const StepProgram& program, absl::Span<const int> order) {
     for (const int v : step.makes) bytes = SaturatingAdd(bytes, program.values[v].bytes);
     most = std::max(most, bytes);
     for (const int v : step.reads) {
-      if (--awaited[v] == 0 && program.values[v].maker >= 0) bytes -= program.values[v].bytes;
+      if (--awaited[v] == 0 && program.values[v].maker >= 0) Free(program.values[v].bytes, &bytes);
     }
     for (const int v : step.makes) {
-      if (awaited[v] == 0) bytes -= program.values[v].bytes;
+      if (awaited[v] == 0) Free(program.values[v].bytes, &bytes);
     }
   };
   if (order.empty()) {
