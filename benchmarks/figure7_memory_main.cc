@@ -4,8 +4,8 @@
 // Prints the table and writes it to benchmarks/results/figure7_memory.txt, with a plot beside it.
 // The paper's weights are f32 weights and the optimizer's averages, whole on every core. Its activations are taken to be all else that
 // is alive at the peak, gradients of weights too: a compiler states arguments and temporaries, and gradients, which wait for the norm of
-// all of them, are most of what is left where layers are computed again. That the published bar falls from 36 to 60 layers as activations
-// become bf16 fits: gradients of 36 layers take 4.6 GiB in f32, of 60 layers 3.6 in bf16.
+// all of them, are most of what is left where layers are computed again. The published bar falls from 36 to 60 layers, as they do when
+// activations, and with them gradients, become bf16.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -98,8 +98,16 @@ absl::Status Figure7() {
   ASSIGN_OR_RETURN(const std::vector<Row> again, Rows(kFigure8SequenceLength, kLayersComputedAgain, Remat::kLayers));
   for (const Row& row : again) absl::StrAppend(&text, Line(row));
   absl::StrAppend(&text,
-                  "What is left then are gradients: of 36 layers 4.6 GiB in f32, of 60 layers, whose activations are bf16, 3.6. The paper's\n"
-                  "bar falls from 36 to 60 layers, too; at 36 it has as much more as if its compiler had kept some activations.\n");
+                  "What is left then are gradients:");
+  for (const Row& row : again) {
+    const MoeTransformerConfig& config = row.ours.config;
+    const double weights = row.ours.weights - row.ours.expert_weights + row.ours.expert_weights / static_cast<double>(config.devices);
+    absl::StrAppendFormat(&text, " of %d layers %.1f GiB in %s,", static_cast<int>(row.paper.layers),
+                          weights * ByteWidth(config.type) / kGiB, config.type == xla::F32 ? "f32" : "bf16");
+  }
+  absl::StrAppend(&text,
+                  " as activations are. The paper's bar\n"
+                  "falls from 36 to 60 layers, too; at 36 it has as much more as if its compiler had kept some activations.\n");
   absl::StrAppend(&text,
                   "\nIf the compiler alone makes again what does not fit, as XLA's pass did in 2020 (small values too, up to 95 % of memory, of\n"
                   "which results take their part though they lie where arguments did); recomputed: by names, what is only made later included:\n");

@@ -109,6 +109,7 @@ std::string RowsFromFigure8(const std::vector<Row>& rows) {
       "model            | forwards |  paper   ours |  paper   ours\n";
   double forwards_12[2] = {0, 0}, papers_12[2] = {0, 0}, ours_12[2] = {0, 0};
   double again_forwards = 0;
+  int exchanges_back = 0;  // With 12 layers.
   for (const Row& row : rows) {
     const PublishedCost& paper = *row.paper;
     if (paper.experts == 128) continue;
@@ -119,6 +120,7 @@ std::string RowsFromFigure8(const std::vector<Row>& rows) {
     if (paper.experts == 2048 && again > 0) again_forwards = again * step / forward;
     if (paper.layers != 12) continue;
     const int i = paper.experts == 2048;
+    exchanges_back = static_cast<int>(2 * row.ours.config.moe_layers());
     forwards_12[i] = 3 * forward, papers_12[i] = step, ours_12[i] = ours;
   }
   const PublishedExchanges& exchanges = *std::find_if(std::begin(kFigure9), std::end(kFigure9), [](const auto& row) { return row.cores == 2048; });
@@ -127,14 +129,14 @@ std::string RowsFromFigure8(const std::vector<Row>& rows) {
       &text,
       "From 512 to 2,048 experts, with 12 layers and nothing computed again, three forward passes of the bars grow by %.0f ms, our\n"
       "step by %.0f, the published step by %.0f. What takes the other %.0f ms is in no figure of the paper: all-reduces and weights of\n"
-      "a core are the same. For each of the 12 exchanges of the backward pass it is %.1f ms, as much as four times the bytes would\n"
+      "a core are the same. For each of the %d exchanges of the backward pass it is %.1f ms, as much as four times the bytes would\n"
       "take (figure 9 has %.1f ms for 32 MiB at 2,048 cores, %.1f for 8): as if the two rows that an expert gets of a group were sent\n"
       "as the eight of a tile, which at 512 experts they fill. The paper says nothing of it; ours are not padded, nor are figure 8's.\n"
       "(Google's compiler of 2026 sends [2048,2,1024] as [2048,4,512], whose rows fill its tiles, in both passes.)\n"
       "What is computed again at 36 layers, %.0f %% of row 1, is %.1f forward passes of the bars. Values computed again once each take at\n"
       "most a quarter of a step whose backward pass takes twice its forward pass; %.0f %% at 60 layers cannot be that. A profile that\n"
       "counts what XLA's pass has named again comes to such shares, for it counts what is only made later, too: figure7_memory.\n",
-      forwards_12[1] - forwards_12[0], ours_12[1] - ours_12[0], papers_12[1] - papers_12[0], unexplained, unexplained / 12,
+      forwards_12[1] - forwards_12[0], ours_12[1] - ours_12[0], papers_12[1] - papers_12[0], unexplained, exchanges_back, unexplained / exchanges_back,
       exchanges.all_to_all_32 * 1e-3, exchanges.all_to_all_8 * 1e-3, kShareComputedAgain36 * 100, again_forwards, kShareComputedAgain60 * 100);
   return text;
 }

@@ -90,9 +90,7 @@ void MeasureMemory(const Module& lowered, size_t state, SimulatedTraining* resul
   for (int64_t i = 0; i < entry.num_parameters(); ++i) {
     const Instruction* parameter = entry.parameter(i);
     given.insert(parameter);
-    if (i >= static_cast<int64_t>(state)) continue;
-    result->state_bytes += static_cast<double>(parameter->shape().ByteSize());
-    shapes_of_state.insert(parameter->shape().ToString());
+    if (i < static_cast<int64_t>(state)) shapes_of_state.insert(parameter->shape().ToString());
   }
   for (const PeakMemory::Value& value : ComputePeakMemory(lowered).live) {
     if (given.contains(value.maker)) continue;
@@ -133,9 +131,10 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   const Stopwatch watch;
   ASSIGN_OR_RETURN(const TrainingStep training, BuildTrainingStep(config, options));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
+  result.state_bytes = StateBytes(*partitioned.module, training.state.size());
   if (program.by_compiler_alone) {
     CoreSpec& core = *simulation_options.machine.family.mutable_core();
-    core.set_program_memory_share(kShareOf2020 - StateBytes(*partitioned.module, training.state.size()) / static_cast<double>(core.memory_bytes()));
+    core.set_program_memory_share(kShareOf2020 - result.state_bytes / static_cast<double>(core.memory_bytes()));
     core.set_least_repeated_bytes(0);
   }
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, simulation_options));

@@ -56,7 +56,8 @@ struct MoeTransformerConfig {
   bool bf16_hidden = false;
   // Products of queries and keys are rounded to bf16 as they are written, and kept as that until the backward pass. GShard's figure 7
   // has room for no more: 88 KiB for a token and layer between 12 and 24 layers, where such scores of 256 positions take 12 and f32
-  // ones 24; and the roofline that its figure 8 draws for attention is that of bf16 scores which pass memory once each way.
+  // ones 24. The roofline that its figure 8 draws for attention is near that of bf16 scores which pass memory once each way, but also
+  // near that of products in sequences of 512: it decides nothing.
   bool bf16_scores = false;
 
   // ---- In training

@@ -72,6 +72,15 @@ TEST(RematerializationPassTest, ProgramsThatNeverFitEnd) {
   ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
 }
 
+TEST(RematerializationPassTest, WhatOthersWaitForStaysWhereItIs) {
+  const std::string text = absl::StrReplaceAll(kIdle, {{"rhs_contracting_dims={0}\n  s =", "rhs_contracting_dims={0}, control-predecessors={h}\n  s ="}});
+  ASSERT_NE(text, kIdle);
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(text));
+  ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
+  EXPECT_OK(VerifyModule(*module));
+  for (const auto& op : module->entry()->instructions()) EXPECT_NE(op->name(), absl::StrCat("h", kRematerializedSuffix));
+}
+
 TEST(RematerializationPassTest, SmallValuesAreLeftAlone) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
   const int dots = Count(*module, Opcode::kDot);
