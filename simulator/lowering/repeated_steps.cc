@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kGap = int64_t{1} << 20;
 // Steps of the new program, for each of the old one: an end for programs that never fit.
 constexpr size_t kMostGrowth = 4;
-// Steps that are looked at, to find anew what they free or which stands first, in all: another one.
-constexpr int64_t kMostLooks = 1'000'000'000;
+// Times that it is found anew what a step frees, in all: another one.
+constexpr int64_t kMostLooks = 100'000'000;
 
 // Sums that were too large may come out too small.
 void Free(int64_t bytes, int64_t* of) { *of = std::max<int64_t>(*of - bytes, 0); }
@@ -29,7 +29,10 @@ class Repeater {
       places_.push_back({i * kGap, i - 1, i + 1 < n ? i + 1 : -1});
       AddBytesOf(i);
     }
-    for (const StepValue& value : program_.values) awaited_.push_back(static_cast<int>(value.readers.size()));
+    for (const StepValue& value : program_.values) {
+      awaited_.push_back(static_cast<int>(value.readers.size()));
+      waiting_.emplace_back(value.readers.begin(), value.readers.end(), InOrder{this});
+    }
   }
 
   std::vector<int> Run() {
@@ -119,7 +122,10 @@ class Repeater {
     bytes_ = SaturatingAdd(bytes_, bytes_of_[current_]);
     places_[current_].has_run = true;
     Look(current_);
-    for (const int v : program_.steps[current_].reads) Look(ValueAt(v).maker);
+    for (const int v : program_.steps[current_].reads) {
+      waiting_[v].erase(current_);
+      Look(ValueAt(v).maker);
+    }
     while (bytes_ > most_ && places_.size() < most_steps_ && looks_ < kMostLooks) {
       const int best = Best();
       if (best < 0) break;
@@ -161,35 +167,30 @@ class Repeater {
     copy.may_repeat = true;
     copy.repeats = program_.steps[step].repeats >= 0 ? program_.steps[step].repeats : step;
     int before = -1;  // The first that must come behind it.
-    const auto stand_before = [&](int reader) {
-      if (!places_[reader].has_run && (before < 0 || places_[reader].number < places_[before].number)) before = reader;
+    const auto stand_before_all = [&](const std::set<int, InOrder>& readers) {
+      if (readers.empty()) return;
+      before = before < 0 ? *readers.begin() : std::min(before, *readers.begin(), InOrder{this});
     };
     bool was_read = false;
     for (const int v : program_.steps[step].makes) {
       const int value = static_cast<int>(program_.values.size());
       StepValue made = {.maker = again, .bytes = ValueAt(v).bytes, .origin = ValueAt(v).origin};
-      std::vector<int> done;
-      for (const int reader : ValueAt(v).readers) {
-        if (places_[reader].has_run) {
-          done.push_back(reader);
-          continue;
-        }
-        made.readers.push_back(reader);
-        *absl::c_find(program_.steps[reader].reads, v) = value;
-        stand_before(reader);
-      }
-      was_read |= !done.empty();
-      ValueAt(v).readers = std::move(done);
+      std::set<int, InOrder> waiting = std::exchange(waiting_[v], std::set<int, InOrder>(InOrder{this}));
+      made.readers.assign(waiting.begin(), waiting.end());
+      for (const int reader : made.readers) *absl::c_find(program_.steps[reader].reads, v) = value;
+      stand_before_all(waiting);
+      std::erase_if(ValueAt(v).readers, [&](int reader) { return !places_[reader].has_run; });
+      was_read |= !ValueAt(v).readers.empty();
       if (awaited_[v] > 0) Free(ValueAt(v).bytes, &bytes_);
       awaited_[v] = 0;
       awaited_.push_back(static_cast<int>(made.readers.size()));
+      waiting_.push_back(std::move(waiting));
       program_.values.push_back(std::move(made));
       copy.makes.push_back(value);
     }
     std::vector<int> revived;
     for (const int v : copy.reads) {
-      for (const int reader : ValueAt(v).readers) stand_before(reader);
-      looks_ += static_cast<int64_t>(ValueAt(v).readers.size());
+      stand_before_all(waiting_[v]);
       if (awaited_[v]++ == 0) {
         if (ValueAt(v).maker >= 0) bytes_ = SaturatingAdd(bytes_, ValueAt(v).bytes);
         revived.push_back(v);
@@ -201,7 +202,10 @@ class Repeater {
     AddBytesOf(again);
     InsertBefore(before);
     for (const int v : program_.steps[step].makes) LookAround(v);
-    for (const int v : program_.steps[again].reads) Look(ValueAt(v).maker);
+    for (const int v : program_.steps[again].reads) {
+      waiting_[v].insert(again);
+      Look(ValueAt(v).maker);
+    }
     for (const int v : revived) LookAround(v);
     if (was_read) return;
     places_[step].is_dead = true;
@@ -225,6 +229,7 @@ class Repeater {
   const size_t most_steps_;
   std::vector<Place> places_;    // By step.
   std::vector<int> awaited_;     // By value: readers that have not run.
+  std::vector<std::set<int, InOrder>> waiting_;  // By value: these readers.
   std::vector<int64_t> bytes_of_;  // By step: of all that it makes.
   std::vector<int64_t> freed_;     // By step: if it runs again later than now.
   // Steps that free something: of which no reader has run, and others.
