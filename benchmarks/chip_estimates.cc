@@ -23,8 +23,10 @@
 namespace toroid {
 namespace {
 
-absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_view entry, const CoreSpec& core) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(absl::StrCat(before, "ENTRY main {\n", entry, "\n}")));
+absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_view entry,
+                                      const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module,
+                   ParseModule(absl::StrCat(before, "ENTRY main {\n", entry, "\n}")));
   ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*module, core));
   return time.microseconds + core.launch_seconds() * 1e6;
 }
@@ -96,7 +98,8 @@ absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder
   std::vector<ChipEstimate> estimates;
   for (size_t first = 0; first < rows.size();) {
     const std::string& name = rows[first][0];
-    ASSIGN_OR_RETURN(HloFile file, ReadHloFile(ModuleFile(is_xla ? folder + "/partitioned_by_xla" : folder, name)));
+    ASSIGN_OR_RETURN(HloFile file,
+                     ReadHloFile(ModuleFile(is_xla ? folder + "/partitioned_by_xla" : folder, name)));
     if (!is_xla) {
       ASSIGN_OR_RETURN(Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
       file.module = std::move(partitioned.module);
@@ -154,20 +157,24 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredDots(const CoreSpec& core) {
     int64_t m, n;
     double tflops;
   };
-  static constexpr Point kPoints[] = {{64, 12288, 20},   {128, 12288, 38},  {256, 12288, 39},   {512, 12288, 51},
-                                      {1024, 12288, 55}, {2048, 12288, 57}, {4096, 12288, 58.5}, {8192, 12288, 60},
-                                      {8192, 256, 5},    {8192, 512, 16},   {8192, 1024, 35},   {8192, 2048, 41},
-                                      {8192, 4096, 54},  {8192, 8192, 57},  {8192, 16384, 59.5}};
+  static constexpr Point kPoints[] = {
+      {64, 12288, 20},   {128, 12288, 38},    {256, 12288, 39},  {512, 12288, 51}, {1024, 12288, 55},
+      {2048, 12288, 57}, {4096, 12288, 58.5}, {8192, 12288, 60}, {8192, 256, 5},   {8192, 512, 16},
+      {8192, 1024, 35},  {8192, 2048, 41},    {8192, 4096, 54},  {8192, 8192, 57}, {8192, 16384, 59.5}};
   std::vector<MeasuredRate> rates;
   for (const Point& p : kPoints) {
     ASSIGN_OR_RETURN(
         const double microseconds,
-        MicrosecondsOf("", absl::StrFormat("a = bf16[%d,%d] parameter(0) b = bf16[%d,%d] parameter(1) ROOT d = bf16[%d,%d] dot(a, "
-                                       "b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-                                       p.m, p.n, p.n, p.n, p.m, p.n),
-                       core));
+        MicrosecondsOf(
+            "",
+            absl::StrFormat(
+                "a = bf16[%d,%d] parameter(0) b = bf16[%d,%d] parameter(1) ROOT d = bf16[%d,%d] dot(a, "
+                "b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+                p.m, p.n, p.n, p.n, p.m, p.n),
+            core));
     rates.push_back({absl::StrFormat("%dx%dx%d", p.m, p.n, p.n), p.tflops,
-                     2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.n) / microseconds * 1e-6});
+                     2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.n) /
+                         microseconds * 1e-6});
   }
   return rates;
 }
@@ -182,8 +189,7 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& co
       "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
       "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }\n";
   // As JAX writes them: gelu by tanh, the variance as mean(x^2) - mean(x)^2.
-  static constexpr Program kPrograms[] = {
-      {"gelu", 40, R"(
+  static constexpr Program kPrograms[] = {{"gelu", 40, R"(
   k = f32[] constant(0.044715)  kb = f32[ROWS,4096] broadcast(k), dimensions={}
   c = f32[] constant(0.79788)   cb = f32[ROWS,4096] broadcast(c), dimensions={}
   o = f32[] constant(1)         ob = f32[ROWS,4096] broadcast(o), dimensions={}
@@ -197,7 +203,7 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& co
   p = f32[ROWS,4096] add(e, ob)
   q = f32[ROWS,4096] multiply(p, hb)
   ROOT r = f32[ROWS,4096] multiply(x, q))"},
-      {"layer norm", 22, R"(
+                                          {"layer norm", 22, R"(
   zero = f32[] constant(0)
   n = f32[] constant(0.000244140625)  nb = f32[ROWS] broadcast(n), dimensions={}
   s = f32[ROWS] reduce(x, zero), dimensions={1}, to_apply=add
@@ -212,7 +218,7 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& co
   d = f32[ROWS,4096] subtract(x, mb)
   ib = f32[ROWS,4096] broadcast(i), dimensions={0}
   ROOT r = f32[ROWS,4096] multiply(d, ib))"},
-      {"softmax", 11, R"(
+                                          {"softmax", 11, R"(
   zero = f32[] constant(0)
   least = f32[] constant(-inf)
   m = f32[ROWS] reduce(x, least), dimensions={1}, to_apply=max
@@ -226,8 +232,8 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& co
   for (const Program& program : kPrograms) {
     for (const int log_elements : {24, 26, 28}) {
       const int64_t rows = (int64_t{1} << log_elements) / 4096;
-      const std::string entry = absl::StrReplaceAll(absl::StrCat("x = f32[ROWS,4096] parameter(0)", program.entry),
-                                                    {{"ROWS", absl::StrCat(rows)}});
+      const std::string entry = absl::StrReplaceAll(
+          absl::StrCat("x = f32[ROWS,4096] parameter(0)", program.entry), {{"ROWS", absl::StrCat(rows)}});
       ASSIGN_OR_RETURN(const double microseconds, MicrosecondsOf(kReducers, entry, core));
       rates.push_back({absl::StrCat(program.name, ", 2^", log_elements, " elements"), program.measured,
                        static_cast<double>(rows) * 4096 / microseconds * 1e-3});

@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& fo
 
 // Whose program of one device is looked at.
 enum class PartitionedBy {
-  kXla,     // What Google's compiler's partitioner left, dumped by it: the very program whose estimates these are.
+  kXla,  // What Google's compiler's partitioner left, dumped by it: the very program whose estimates these are.
   kToroid,  // Another one, for the same module.
 };
 

@@ -27,17 +27,18 @@ namespace toroid {
 namespace {
 
 void PrintRows(const std::string& title, const std::vector<ChipEstimate>& estimates) {
-  std::printf("%s\n%-32s %-8s %12s %12s %8s\n", title.c_str(), "program", "class", "compiler us", "model us", "error");
+  std::printf("%s\n%-32s %-8s %12s %12s %8s\n", title.c_str(), "program", "class", "compiler us", "model us",
+              "error");
   for (const ChipEstimate& e : estimates) {
-    std::printf("%-32s %-8s %12.2f %12.2f %+7.1f%%%s\n", e.name.c_str(), e.group_class.c_str(), e.compiler_us, e.model_us,
-                100 * e.Error(), e.calibrates ? " *" : "");
+    std::printf("%-32s %-8s %12.2f %12.2f %+7.1f%%%s\n", e.name.c_str(), e.group_class.c_str(), e.compiler_us,
+                e.model_us, 100 * e.Error(), e.calibrates ? " *" : "");
   }
 }
 
 void PrintSummary(const char* title, const std::vector<ChipEstimate>& estimates) {
   const ErrorSummary s = Summarize(estimates);
-  std::printf("%-32s %4d programs, median %.1f %%, 90th percentile %.1f %%, worst %.0f %%, sum x %.2f\n", title, s.count,
-              100 * s.median, 100 * s.ninetieth, 100 * s.worst, s.ratio);
+  std::printf("%-32s %4d programs, median %.1f %%, 90th percentile %.1f %%, worst %.0f %%, sum x %.2f\n",
+              title, s.count, 100 * s.median, 100 * s.ninetieth, 100 * s.worst, s.ratio);
 }
 
 // Of programs with more than 4 MiB.
@@ -51,8 +52,9 @@ void PrintMemory(const char* title, const std::vector<ChipEstimate>& estimates, 
                 e.model_temporary / (1 << 20), 100 * e.TemporaryError());
   }
   std::sort(errors.begin(), errors.end());
-  std::printf("%-32s %4zu programs, median %.1f %%, 90th percentile %.1f %%, worst %.0f %%\n", title, errors.size(),
-              errors.empty() ? 0 : 100 * errors[errors.size() / 2], errors.empty() ? 0 : 100 * errors[errors.size() * 9 / 10],
+  std::printf("%-32s %4zu programs, median %.1f %%, 90th percentile %.1f %%, worst %.0f %%\n", title,
+              errors.size(), errors.empty() ? 0 : 100 * errors[errors.size() / 2],
+              errors.empty() ? 0 : 100 * errors[errors.size() * 9 / 10],
               errors.empty() ? 0 : 100 * errors.back());
 }
 
@@ -73,7 +75,8 @@ struct Parameter {
   std::vector<const google::protobuf::FieldDescriptor*> path;
 };
 
-void AddParameters(const google::protobuf::Message& message, const Parameter& outer, std::vector<Parameter>* parameters) {
+void AddParameters(const google::protobuf::Message& message, const Parameter& outer,
+                   std::vector<Parameter>* parameters) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
   for (const google::protobuf::FieldDescriptor* field : fields) {
@@ -113,7 +116,8 @@ struct Times {
 // Programs as the compiler counts, the figure as measured.
 absl::StatusOr<Times> TimesWith(const CoreSpec& core, const CoreSpec& measured) {
   Times times;
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates("tests/corpus/tpu_v3", true, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs,
+                   OneCoreEstimates("tests/corpus/tpu_v3", true, core));
   for (const ChipEstimate& program : programs) times.programs.push_back(program.model_us);
   ASSIGN_OR_RETURN(const Figure8 figure, SimulateFigure8({}, measured));
   for (const int i : {0, 1}) times.figure8[i] = figure.OurTotal(2 * i) + figure.other_us[2 * i];
@@ -126,18 +130,21 @@ absl::Status Sensitivity() {
   ASSIGN_OR_RETURN(const Times now, TimesWith(core, measured));
   std::vector<Parameter> parameters;
   AddParameters(measured, {}, &parameters);
-  std::printf("| 10 %% more of | one-core programs, mean | most | figure 8, 128E | figure 8, 2048E |\n"
-              "| --- | --- | --- | --- | --- |\n");
+  std::printf(
+      "| 10 %% more of | one-core programs, mean | most | figure 8, 128E | figure 8, 2048E |\n"
+      "| --- | --- | --- | --- | --- |\n");
   for (const Parameter& parameter : parameters) {
-    ASSIGN_OR_RETURN(const Times then, TimesWith(WithMoreOf(core, parameter), WithMoreOf(measured, parameter)));
+    ASSIGN_OR_RETURN(const Times then,
+                     TimesWith(WithMoreOf(core, parameter), WithMoreOf(measured, parameter)));
     double mean = 0, most = 0;
     for (size_t i = 0; i < now.programs.size(); ++i) {
       const double change = then.programs[i] / now.programs[i] - 1;
       mean += change / static_cast<double>(now.programs.size());
       if (std::abs(change) > std::abs(most)) most = change;
     }
-    std::printf("| `%s` | %+.2f %% | %+.1f %% | %+.2f %% | %+.2f %% |\n", parameter.name.c_str(), 100 * mean, 100 * most,
-                100 * (then.figure8[0] / now.figure8[0] - 1), 100 * (then.figure8[1] / now.figure8[1] - 1));
+    std::printf("| `%s` | %+.2f %% | %+.1f %% | %+.2f %% | %+.2f %% |\n", parameter.name.c_str(), 100 * mean,
+                100 * most, 100 * (then.figure8[0] / now.figure8[0] - 1),
+                100 * (then.figure8[1] / now.figure8[1] - 1));
   }
   return absl::OkStatus();
 }
@@ -151,32 +158,35 @@ absl::Status Run() {
     const char *folder, *title;
     std::vector<ChipEstimate> programs;
   };
-  std::vector<Set> sets = {{"held_out", "Layers and small ops, made when values were set"},
-                           {"unseen", "Made later still"},
-                           {"later", "From layers, losses, optimizers and convolutions of other models"},
-                           {"last", "Made when the first rules were done"},
-                           {"blind", "By someone who knew neither the model nor its figures, as are those below where not said"},
-                           {"neighbours", "Of neighbouring kinds, made while rules were found on those"},
-                           {"fresh", "By someone who had seen those"},
-                           {"strangers", "Also stencils, random bits, decoders of images"},
-                           {"newest", "After rules were found on those"},
-                           {"recent", "After rules were found on those too"},
-                           {"latest", "After rules were found on all those"},
-                           {"outside", "After rules were found on those as well"},
-                           {"libraries", "Most of them after published libraries"},
-                           {"engineers", "Whole layers and steps, after those"},
-                           {"practitioners", "After rules were found on those"},
-                           {"colleagues", "After one more rule"},
-                           {"newcomers", "After rules for convolutions of few images"},
-                           {"visitors", "After rules for groups of channels and kernels' gradients"},
-                           {"guests", "After rules for convolutions nested in each other"},
-                           {"outsiders", "After rules for what is put together and rolled"},
-                           {"observers", "At the same time"}};
+  std::vector<Set> sets = {
+      {"held_out", "Layers and small ops, made when values were set"},
+      {"unseen", "Made later still"},
+      {"later", "From layers, losses, optimizers and convolutions of other models"},
+      {"last", "Made when the first rules were done"},
+      {"blind", "By someone who knew neither the model nor its figures, as are those below where not said"},
+      {"neighbours", "Of neighbouring kinds, made while rules were found on those"},
+      {"fresh", "By someone who had seen those"},
+      {"strangers", "Also stencils, random bits, decoders of images"},
+      {"newest", "After rules were found on those"},
+      {"recent", "After rules were found on those too"},
+      {"latest", "After rules were found on all those"},
+      {"outside", "After rules were found on those as well"},
+      {"libraries", "Most of them after published libraries"},
+      {"engineers", "Whole layers and steps, after those"},
+      {"practitioners", "After rules were found on those"},
+      {"colleagues", "After one more rule"},
+      {"newcomers", "After rules for convolutions of few images"},
+      {"visitors", "After rules for groups of channels and kernels' gradients"},
+      {"guests", "After rules for convolutions nested in each other"},
+      {"outsiders", "After rules for what is put together and rolled"},
+      {"observers", "At the same time"}};
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(folder + "/moe", PartitionedBy::kXla, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> own_moe, MoeEstimates(folder + "/moe", PartitionedBy::kToroid, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe,
+                   MoeEstimates(folder + "/moe", PartitionedBy::kXla, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> own_moe,
+                   MoeEstimates(folder + "/moe", PartitionedBy::kToroid, core));
   PrintRows("One-core programs (* calibrates)", programs);
   for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.folder, ": ", set.title), set.programs);
   PrintRows("\nMoE layers and training steps as XLA partitions them", moe);
@@ -197,7 +207,8 @@ absl::Status Run() {
   PrintMemory("one core", programs, true);
   PrintMemory("held out and made later", others, true);
   ASSIGN_OR_RETURN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core(Rates::kMeasured)));
-  ASSIGN_OR_RETURN(const std::vector<MeasuredRate> elementwise, MeasuredElementwise(TpuV3Core(Rates::kMeasured)));
+  ASSIGN_OR_RETURN(const std::vector<MeasuredRate> elementwise,
+                   MeasuredElementwise(TpuV3Core(Rates::kMeasured)));
   std::printf("\nAs measured (LLMCompass, figure 5), with a launch each\n");
   PrintRates("dots, Tflop/s", dots);
   PrintRates("rows of 4096, 1e9 elements/s", elementwise);
@@ -211,5 +222,6 @@ int main(int argc, char** argv) {
   CLI::App app("Predicted times beside the estimates of Google's compiler for TPU v3.", "chip_model");
   bool sensitivity = false;
   app.add_flag("--sensitivity", sensitivity, "Only print what 10 % more of each parameter changes");
-  return toroid::RunCommand(app, argc, argv, [&] { return sensitivity ? toroid::Sensitivity() : toroid::Run(); });
+  return toroid::RunCommand(app, argc, argv,
+                            [&] { return sensitivity ? toroid::Sensitivity() : toroid::Run(); });
 }

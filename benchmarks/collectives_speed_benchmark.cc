@@ -32,16 +32,20 @@ void Simulate(benchmark::State& state, const std::vector<int64_t>& chips, bool w
   groups.Append(ids);
   for (auto _ : state) {
     auto simulator = CollectiveSimulator::Create(network, slice, 2, RouterEfficiencyTable(), ids);
-    if (!simulator.ok() || !(*simulator)->Estimate(kind, 8 << 20, groups).ok()) return state.SkipWithError("failed");
+    if (!simulator.ok() || !(*simulator)->Estimate(kind, 8 << 20, groups).ok())
+      return state.SkipWithError("failed");
   }
 }
 
 constexpr auto kAllToAll = CollectiveKind::kAllToAll, kAllReduce = CollectiveKind::kAllReduce;
 BENCHMARK_CAPTURE(Simulate, all_to_all_32x32_mesh, {32, 32}, false, kAllToAll)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(Simulate, all_to_all_32x32_torus, {32, 32}, true, kAllToAll)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Simulate, all_to_all_32x32x32_torus, {32, 32, 32}, true, kAllToAll)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Simulate, all_reduce_32x32_mesh, {32, 32}, false, kAllReduce)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Simulate, all_reduce_32x32x32_torus, {32, 32, 32}, true, kAllReduce)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Simulate, all_to_all_32x32x32_torus, {32, 32, 32}, true, kAllToAll)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Simulate, all_reduce_32x32_mesh, {32, 32}, false, kAllReduce)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Simulate, all_reduce_32x32x32_torus, {32, 32, 32}, true, kAllReduce)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace toroid

@@ -49,7 +49,9 @@ struct Case {
 
   std::string Name() const {
     return absl::StrCat(rows, " x ", columns, " ", all_to_all ? "all-to-all" : "all-reduce", " ",
-                        along_rows && along_columns ? "both" : along_rows ? "rows" : "columns");
+                        along_rows && along_columns ? "both"
+                        : along_rows                ? "rows"
+                                                    : "columns");
   }
 };
 
@@ -78,7 +80,8 @@ absl::StatusOr<std::unique_ptr<Module>> BuildCase(const Case& c) {
     const int64_t outer = devices / members;
     Value x = b.Shard(b.Parameter(Shape(xla::F32, {outer, members, kElements}), absl::StrCat("along_", kept)),
                       {kept, moved, {}});
-    results.push_back(c.all_to_all ? b.Shard(b.Negate(x), {kept, {}, moved}) : b.Shard(b.Sum(x, {1}), {kept, {}}));
+    results.push_back(c.all_to_all ? b.Shard(b.Negate(x), {kept, {}, moved})
+                                   : b.Shard(b.Sum(x, {1}), {kept, {}}));
   };
   if (c.along_rows) exchange(true);
   if (c.along_columns) exchange(false);
@@ -137,7 +140,8 @@ std::string Table(const std::vector<Case>& cases) {
                           : c.along_rows                  ? "rows"
                                                           : "columns");
     for (const Load& load : c.loads) {
-      absl::StrAppendFormat(&text, " | %8.0f %5.0f %% %4.0f %%", load.microseconds, load.busiest * 100, load.mean * 100);
+      absl::StrAppendFormat(&text, " | %8.0f %5.0f %% %4.0f %%", load.microseconds, load.busiest * 100,
+                            load.mean * 100);
     }
     absl::StrAppendFormat(&text, " | %8.2f\n", c.loads[0].microseconds / c.loads[2].microseconds);
   }
@@ -149,9 +153,11 @@ absl::StatusOr<std::string> Picture(const Case& c, const std::string& method) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildCase(c));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   ASSIGN_OR_RETURN(const Machine machine, LoadMachine(absl::StrCat("tpu-v3-", c.rows * c.columns)));
-  ASSIGN_OR_RETURN(const std::vector<int64_t> core_of_device, PlaceDevices(method, *partitioned.module, machine));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> core_of_device,
+                   PlaceDevices(method, *partitioned.module, machine));
   std::vector<int64_t> device_of_core(machine.cores(), -1);
-  for (size_t d = 0; d < core_of_device.size(); ++d) device_of_core[core_of_device[d]] = static_cast<int64_t>(d);
+  for (size_t d = 0; d < core_of_device.size(); ++d)
+    device_of_core[core_of_device[d]] = static_cast<int64_t>(d);
   const int64_t across = machine.slice.chips(1), cores = machine.family.cores_per_chip();
   std::string text = absl::StrCat(method, "\n");
   for (int64_t core = 0; core < machine.cores(); ++core) {
@@ -167,7 +173,8 @@ std::string PlotScript(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     absl::StrAppendFormat(&script, "\"%s\"", c.Name());
     for (const Load& load : c.loads) {
-      absl::StrAppendFormat(&script, " %g %g", load.microseconds / c.loads[0].microseconds, load.busiest * 100);
+      absl::StrAppendFormat(&script, " %g %g", load.microseconds / c.loads[0].microseconds,
+                            load.busiest * 100);
     }
     script += "\n";
   }
@@ -177,11 +184,14 @@ std::string PlotScript(const std::vector<Case>& cases) {
       "set style data histogram\nset style histogram clustered gap 1\nset style fill solid 0.8 border -1\nset grid y\n"
       "set key above\nset lmargin 10\nset bmargin 0.5\nset xtics nomirror scale 0 rotate by 60 right font ',9'\n"
       "set ylabel 'time, row-major = 1'\nset yrange [0:*]\nplot ";
-  for (int m = 0; m < 3; ++m) absl::StrAppendFormat(&script, "%s$d using %d:xtic('') title '%s'", m == 0 ? "" : ", ", 2 + 2 * m, kMethods[m]);
+  for (int m = 0; m < 3; ++m)
+    absl::StrAppendFormat(&script, "%s$d using %d:xtic('') title '%s'", m == 0 ? "" : ", ", 2 + 2 * m,
+                          kMethods[m]);
   script +=
       "\nunset key\nset bmargin 9\n"
       "set ylabel 'busiest link, % of its rate'\nset yrange [0:100]\nplot ";
-  for (int m = 0; m < 3; ++m) absl::StrAppendFormat(&script, "%s$d using %d:xtic(1)", m == 0 ? "" : ", ", 3 + 2 * m);
+  for (int m = 0; m < 3; ++m)
+    absl::StrAppendFormat(&script, "%s$d using %d:xtic(1)", m == 0 ? "" : ", ", 3 + 2 * m);
   return script + "\nunset multiplot\n";
 }
 
@@ -192,7 +202,8 @@ absl::Status Figure10() {
       "GShard, figure 10: device assignment. Written by //benchmarks:figure10_device_assignment.\n"
       "A tensor cut R x C, exchanged along rows or columns of its mesh, 8 MiB a device; busiest and mean link in percent of the\n"
       "links' rate. The paper gives no times.\n\n",
-      Table(cases), "\nDevices of 4 x 4 that exchange along columns, on the 2 x 4 chips of tpu-v3-16, two cores a chip:\n");
+      Table(cases),
+      "\nDevices of 4 x 4 that exchange along columns, on the 2 x 4 chips of tpu-v3-16, two cores a chip:\n");
   for (const char* method : kMethods) {
     ASSIGN_OR_RETURN(const std::string picture, Picture({4, 4, false, false, true}, method));
     absl::StrAppend(&text, picture);
@@ -206,6 +217,7 @@ absl::Status Figure10() {
 }  // namespace toroid
 
 int main(int argc, char** argv) {
-  CLI::App app("Simulates collectives of a 2-D mesh under several device assignments.", "figure10_device_assignment");
+  CLI::App app("Simulates collectives of a 2-D mesh under several device assignments.",
+               "figure10_device_assignment");
   return toroid::RunCommand(app, argc, argv, toroid::Figure10);
 }

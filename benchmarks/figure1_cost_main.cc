@@ -28,17 +28,19 @@ struct Row {
 };
 
 std::string Line(const Row& row) {
-  return absl::StrFormat("%-16s %7.1f %6d | %7.1f %7.1f %+6.0f %% | %6.1f %6.1f | %+6.1f\n", absl::StrFormat("MoE(%dE, %dL)", row.paper->experts, row.paper->layers),
-                         row.paper->billion_weights, static_cast<int>(row.tokens_per_core), row.paper->core_years, row.cost.core_years,
-                         (row.cost.core_years / row.paper->core_years - 1) * 100, row.paper->days, row.cost.days,
-                         row.paper->bleu_gain);
+  return absl::StrFormat("%-16s %7.1f %6d | %7.1f %7.1f %+6.0f %% | %6.1f %6.1f | %+6.1f\n",
+                         absl::StrFormat("MoE(%dE, %dL)", row.paper->experts, row.paper->layers),
+                         row.paper->billion_weights, static_cast<int>(row.tokens_per_core),
+                         row.paper->core_years, row.cost.core_years,
+                         (row.cost.core_years / row.paper->core_years - 1) * 100, row.paper->days,
+                         row.cost.days, row.paper->bleu_gain);
 }
 
 std::string PlotScript(const std::vector<Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Row& row : rows) {
-    absl::StrAppendFormat(&script, "%g %g %g %g %g\n", row.paper->billion_weights, row.paper->core_years, row.cost.core_years,
-                          row.paper->days, row.cost.days);
+    absl::StrAppendFormat(&script, "%g %g %g %g %g\n", row.paper->billion_weights, row.paper->core_years,
+                          row.cost.core_years, row.paper->days, row.cost.days);
   }
   return absl::StrCat(
       script,
@@ -62,8 +64,11 @@ absl::Status Figure1() {
     for (const PublishedCost& paper : kTable3) {
       if (paper.experts != experts || paper.layers != 36) continue;
       const int64_t tokens = experts == 128 ? 4096 : 2048;  // table3_throughput says why.
-      ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining({.experts = experts, .layers = paper.layers,
-                                                                       .tokens_per_core = tokens, .remat = PublishedRemat(paper.layers)}));
+      ASSIGN_OR_RETURN(const SimulatedTraining ours,
+                       SimulateTraining({.experts = experts,
+                                         .layers = paper.layers,
+                                         .tokens_per_core = tokens,
+                                         .remat = PublishedRemat(paper.layers)}));
       rows.push_back({&paper, tokens, CostOfTraining(ours, tokens * experts)});
       absl::StrAppend(&text, Line(rows.back()));
     }
@@ -81,8 +86,9 @@ absl::Status Figure1() {
       "(table3_throughput): with the 4,096 tokens for each core that its steps fit, its own numbers give %.1f. What T(96L) is, and\n"
       "how far from the machine's peak the published days are, says table3_throughput.\n",
       kDenseBillionWeights, static_cast<int>(kDenseTokens), kDenseCoreYears, dense_cost.core_years,
-      (dense_cost.core_years / kDenseCoreYears - 1) * 100, kDenseDays, dense_cost.days, kDenseBleuGain, kBilingualCoreYears,
-      large.cost.core_years / small.cost.core_years, large.paper->core_years / (2 * small.paper->core_years));
+      (dense_cost.core_years / kDenseCoreYears - 1) * 100, kDenseDays, dense_cost.days, kDenseBleuGain,
+      kBilingualCoreYears, large.cost.core_years / small.cost.core_years,
+      large.paper->core_years / (2 * small.paper->core_years));
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure1_cost.txt"), text));
   return PlotSvg(PlotScript(rows), ResultPath("figure1_cost.svg"));

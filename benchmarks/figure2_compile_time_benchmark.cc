@@ -55,7 +55,8 @@ std::unique_ptr<Module> Layer(int64_t devices) {
 }
 
 // Partitions and serializes once; false on an error.
-bool Emit(const Module& layer, bool searched, benchmark::State& state, std::string* bytes, double* writing = nullptr) {
+bool Emit(const Module& layer, bool searched, benchmark::State& state, std::string* bytes,
+          double* writing = nullptr) {
   PartitionOptions options;
   if (!searched) options.searched_instructions = 0;
   absl::StatusOr<Partitioned> partitioned = PartitionModule(layer, options);
@@ -108,7 +109,11 @@ void Mpmd(benchmark::State& state) {
 }
 
 BENCHMARK(Spmd)->RangeMultiplier(4)->Range(16, kMostDevices)->Unit(benchmark::kMillisecond)->MinTime(0.3);
-BENCHMARK(SpmdSearched)->RangeMultiplier(4)->Range(16, kMostDevices)->Unit(benchmark::kMillisecond)->MinTime(0.3);
+BENCHMARK(SpmdSearched)
+    ->RangeMultiplier(4)
+    ->Range(16, kMostDevices)
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.3);
 BENCHMARK(Mpmd)->RangeMultiplier(4)->Range(16, kMostDevices)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 // Seconds over devices, both axes logarithmic.
@@ -116,7 +121,8 @@ std::string PlotScript() {
   std::string script;
   const auto block = [&](const char* name, const std::map<int64_t, Point>& points) {
     absl::StrAppend(&script, name, " << EOD\n");
-    for (const auto& [devices, point] : points) absl::StrAppendFormat(&script, "%d %g\n", devices, point.seconds);
+    for (const auto& [devices, point] : points)
+      absl::StrAppendFormat(&script, "%d %g\n", devices, point.seconds);
     script += "EOD\n";
   };
   block("$spmd", spmd_points);
@@ -131,31 +137,32 @@ std::string PlotScript() {
 }
 
 std::string Table() {
-  std::string text =
-      absl::StrFormat("%10s %14s %14s %14s %14s %14s %16s\n", "devices", "SPMD", "writing", "searched", "SPMD program",
-                                     "MPMD", "MPMD programs");
+  std::string text = absl::StrFormat("%10s %14s %14s %14s %14s %14s %16s\n", "devices", "SPMD", "writing",
+                                     "searched", "SPMD program", "MPMD", "MPMD programs");
   for (const auto& [devices, point] : spmd_points) {
     std::string mpmd = absl::StrFormat("%14s %16s", "-", "-");
     const auto it = mpmd_points.find(devices);
     if (it != mpmd_points.end()) {
       mpmd = absl::StrFormat("%11.1f ms %13.0f kB", it->second.seconds * 1e3, it->second.bytes / 1e3);
     }
-    absl::StrAppendFormat(&text, "%10d %11.2f ms %11.2f ms %11.2f ms %11.1f kB %s\n", devices, point.seconds * 1e3,
-                          point.writing * 1e3, searched_points[devices].seconds * 1e3, point.bytes / 1e3, mpmd);
+    absl::StrAppendFormat(&text, "%10d %11.2f ms %11.2f ms %11.2f ms %11.1f kB %s\n", devices,
+                          point.seconds * 1e3, point.writing * 1e3, searched_points[devices].seconds * 1e3,
+                          point.bytes / 1e3, mpmd);
   }
   if (spmd_points.count(16) && spmd_points.count(kMostDevices)) {
     const Point &few = spmd_points[16], &most = spmd_points[kMostDevices];
-    absl::StrAppendFormat(&text, "65,536 devices over 16 devices, SPMD: %.2f; without writing: %.2f\n", most.seconds / few.seconds,
+    absl::StrAppendFormat(&text, "65,536 devices over 16 devices, SPMD: %.2f; without writing: %.2f\n",
+                          most.seconds / few.seconds,
                           (most.seconds - most.writing) / (few.seconds - few.writing));
   }
   return text;
 }
 
 absl::Status Report() {
-  const std::string text =
-      absl::StrCat("GShard, figure 2: partitioning time of one MoE layer with 65,536 experts. Written by "
-                   "//benchmarks:figure2_compile_time.\nTimes of one machine. -: beyond 2 GB of programs or 20 s.\n\n",
-                   Table());
+  const std::string text = absl::StrCat(
+      "GShard, figure 2: partitioning time of one MoE layer with 65,536 experts. Written by "
+      "//benchmarks:figure2_compile_time.\nTimes of one machine. -: beyond 2 GB of programs or 20 s.\n\n",
+      Table());
   std::printf("\n%s", text.c_str());
   RETURN_IF_ERROR(WriteFile(ResultPath("figure2_compile_time.txt"), text));
   return PlotSvg(PlotScript(), ResultPath("figure2_compile_time.svg"));

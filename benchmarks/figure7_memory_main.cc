@@ -36,13 +36,14 @@ struct Row {
 
 std::string Line(const Row& row) {
   const double tokens_and_layers = 2048.0 * static_cast<double>(row.paper.layers);
-  return absl::StrFormat("%-12s | %6.2f %6.2f %+6.1f %% | %6.2f %6.2f %+6.1f %% | %6.0f %6.0f | %6.2f %6.2f %8.1f %%\n",
-                         absl::StrFormat("%dE, %dL", row.paper.experts, row.paper.layers), row.paper.weights, row.weights(),
-                         (row.weights() / row.paper.weights - 1) * 100, row.paper.activations, row.activations(),
-                         (row.activations() / row.paper.activations - 1) * 100,
-                         row.paper.activations * kGiB / 1024 / tokens_and_layers,
-                         row.activations() * kGiB / 1024 / tokens_and_layers, row.ours.gradient_bytes / kGiB,
-                         row.ours.peak_bytes / kGiB, row.ours.recomputed_share * 100);
+  return absl::StrFormat(
+      "%-12s | %6.2f %6.2f %+6.1f %% | %6.2f %6.2f %+6.1f %% | %6.0f %6.0f | %6.2f %6.2f %8.1f %%\n",
+      absl::StrFormat("%dE, %dL", row.paper.experts, row.paper.layers), row.paper.weights, row.weights(),
+      (row.weights() / row.paper.weights - 1) * 100, row.paper.activations, row.activations(),
+      (row.activations() / row.paper.activations - 1) * 100,
+      row.paper.activations * kGiB / 1024 / tokens_and_layers,
+      row.activations() * kGiB / 1024 / tokens_and_layers, row.ours.gradient_bytes / kGiB,
+      row.ours.peak_bytes / kGiB, row.ours.recomputed_share * 100);
 }
 
 constexpr char kHeader[] =
@@ -50,12 +51,15 @@ constexpr char kHeader[] =
     "             |        GiB              |        GiB              | and layer     | gradients allocated  recomputed\n"
     "model        |  paper   ours    error  |  paper   ours    error  |  paper   ours |   GiB    GiB     of the time\n";
 
-absl::StatusOr<std::vector<Row>> Rows(int64_t sequence_length, int64_t least_layers = 0, std::optional<Remat> remat = {},
-                                      bool by_compiler_alone = false) {
+absl::StatusOr<std::vector<Row>> Rows(int64_t sequence_length, int64_t least_layers = 0,
+                                      std::optional<Remat> remat = {}, bool by_compiler_alone = false) {
   std::vector<Row> rows;
   for (const PublishedMemory& paper : kFigure7) {
     if (paper.layers < least_layers) continue;
-    TrainingProgram program{.experts = paper.experts, .layers = paper.layers, .remat = remat, .by_compiler_alone = by_compiler_alone};
+    TrainingProgram program{.experts = paper.experts,
+                            .layers = paper.layers,
+                            .remat = remat,
+                            .by_compiler_alone = by_compiler_alone};
     program.sequence_length = sequence_length;
     ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining(program));
     rows.push_back({paper, ours});
@@ -66,8 +70,8 @@ absl::StatusOr<std::vector<Row>> Rows(int64_t sequence_length, int64_t least_lay
 std::string PlotScript(const std::vector<Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Row& row : rows) {
-    absl::StrAppendFormat(&script, "\"%dE %dL\" %g %g %g %g\n", row.paper.experts, row.paper.layers, row.paper.weights,
-                          row.paper.activations, row.weights(), row.activations());
+    absl::StrAppendFormat(&script, "\"%dE %dL\" %g %g %g %g\n", row.paper.experts, row.paper.layers,
+                          row.paper.weights, row.paper.activations, row.weights(), row.activations());
   }
   return absl::StrCat(
       script,
@@ -92,31 +96,37 @@ absl::Status Figure7() {
     for (const Row& row : rows) absl::StrAppend(&text, Line(row));
     if (length == kFigure8SequenceLength) drawn = rows;
   }
-  absl::StrAppend(&text,
-                  "\nWhere not all fits, as much is computed again as memory asks for. The paper's programs of 36 and 60 layers spend 28 and\n"
-                  "34 % of their time on that. If each layer is computed again from its inputs, in sequences of 256 tokens:\n");
-  ASSIGN_OR_RETURN(const std::vector<Row> again, Rows(kFigure8SequenceLength, kLayersComputedAgain, Remat::kLayers));
+  absl::StrAppend(
+      &text,
+      "\nWhere not all fits, as much is computed again as memory asks for. The paper's programs of 36 and 60 layers spend 28 and\n"
+      "34 % of their time on that. If each layer is computed again from its inputs, in sequences of 256 tokens:\n");
+  ASSIGN_OR_RETURN(const std::vector<Row> again,
+                   Rows(kFigure8SequenceLength, kLayersComputedAgain, Remat::kLayers));
   for (const Row& row : again) absl::StrAppend(&text, Line(row));
-  absl::StrAppend(&text,
-                  "What is left then are gradients:");
+  absl::StrAppend(&text, "What is left then are gradients:");
   for (const Row& row : again) {
     const MoeTransformerConfig& config = row.ours.config;
-    const double weights = row.ours.weights - row.ours.expert_weights + row.ours.expert_weights / static_cast<double>(config.devices);
+    const double weights = row.ours.weights - row.ours.expert_weights +
+                           row.ours.expert_weights / static_cast<double>(config.devices);
     absl::StrAppendFormat(&text, " of %d layers %.1f GiB in %s,", static_cast<int>(row.paper.layers),
                           weights * ByteWidth(config.type) / kGiB, config.type == xla::F32 ? "f32" : "bf16");
   }
-  absl::StrAppend(&text,
-                  " as activations are. The paper's bar\n"
-                  "falls from 36 to 60 layers, too; at 36 it has as much more as if its compiler had kept some activations.\n");
-  absl::StrAppend(&text,
-                  "\nIf the compiler alone makes again what does not fit, as XLA's pass did in 2020 (small values too, up to 95 % of memory, of\n"
-                  "which results take their part though they lie where arguments did); recomputed: by names, what is only made later included:\n");
-  ASSIGN_OR_RETURN(const std::vector<Row> alone, Rows(kFigure8SequenceLength, 24, {}, /*by_compiler_alone=*/true));
+  absl::StrAppend(
+      &text,
+      " as activations are. The paper's bar\n"
+      "falls from 36 to 60 layers, too; at 36 it has as much more as if its compiler had kept some activations.\n");
+  absl::StrAppend(
+      &text,
+      "\nIf the compiler alone makes again what does not fit, as XLA's pass did in 2020 (small values too, up to 95 % of memory, of\n"
+      "which results take their part though they lie where arguments did); recomputed: by names, what is only made later included:\n");
+  ASSIGN_OR_RETURN(const std::vector<Row> alone,
+                   Rows(kFigure8SequenceLength, 24, {}, /*by_compiler_alone=*/true));
   for (const Row& row : alone) absl::StrAppend(&text, Line(row));
-  absl::StrAppend(&text,
-                  "So counted, shares like the paper's 28 and 34 % are possible, which are more than one computation of each value can take.\n"
-                  "At 60 layers nothing is left of memory by that rule: all is made again that frees anything, and here too much stays alive\n"
-                  "all the same, where the paper's program fitted.\n");
+  absl::StrAppend(
+      &text,
+      "So counted, shares like the paper's 28 and 34 % are possible, which are more than one computation of each value can take.\n"
+      "At 60 layers nothing is left of memory by that rule: all is made again that frees anything, and here too much stays alive\n"
+      "all the same, where the paper's program fitted.\n");
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure7_memory.txt"), text));
   return PlotSvg(PlotScript(drawn), ResultPath("figure7_memory.svg"));

@@ -25,12 +25,14 @@ constexpr const char* kNotInBars[] = {"< 665", "-", "1668"};
 
 std::string Table(const Figure8& figure) {
   std::string text = absl::StrFormat("%-20s", "microseconds");
-  for (const int64_t experts : kFigure8Experts) absl::StrAppendFormat(&text, " | %4dE paper   ours   error", experts);
+  for (const int64_t experts : kFigure8Experts)
+    absl::StrAppendFormat(&text, " | %4dE paper   ours   error", experts);
   text += "\n";
   for (const Figure8Bar& bar : figure.bars) {
     absl::StrAppendFormat(&text, "%-20s", bar.name);
     for (int c = 0; c < 3; ++c) {
-      absl::StrAppendFormat(&text, " | %11.0f %6.0f %+6.1f%%", bar.paper_us[c], bar.our_us[c], 100 * bar.Error(c));
+      absl::StrAppendFormat(&text, " | %11.0f %6.0f %+6.1f%%", bar.paper_us[c], bar.our_us[c],
+                            100 * bar.Error(c));
     }
     text += "\n";
   }
@@ -40,10 +42,12 @@ std::string Table(const Figure8& figure) {
                           100 * figure.TotalError(c));
   }
   absl::StrAppendFormat(&text, "\n%-20s", "in no bar");
-  for (int c = 0; c < 3; ++c) absl::StrAppendFormat(&text, " | %11s %6.0f %7s", kNotInBars[c], figure.other_us[c], "");
-  absl::StrAppendFormat(&text, "\n\nmean error of the %d segments: %.1f %%\n", 3 * static_cast<int>(figure.bars.size()),
-                        100 * figure.MeanError());
-  absl::StrAppendFormat(&text, "total 2048E / 128E: paper %.2f, ours %.2f\n", figure.PaperRatio(), figure.OurRatio());
+  for (int c = 0; c < 3; ++c)
+    absl::StrAppendFormat(&text, " | %11s %6.0f %7s", kNotInBars[c], figure.other_us[c], "");
+  absl::StrAppendFormat(&text, "\n\nmean error of the %d segments: %.1f %%\n",
+                        3 * static_cast<int>(figure.bars.size()), 100 * figure.MeanError());
+  absl::StrAppendFormat(&text, "total 2048E / 128E: paper %.2f, ours %.2f\n", figure.PaperRatio(),
+                        figure.OurRatio());
   text += "share of all-to-all:";
   for (int c = 0; c < 3; ++c) {
     absl::StrAppendFormat(&text, "  %dE paper %.1f %%, ours %.1f %%", kFigure8Experts[c],
@@ -87,11 +91,12 @@ std::string PlotScript(const Figure8& figure) {
       script += "\n";
     }
   }
-  script += "EOD\nset style data histogram\nset style histogram rowstacked\nset style fill solid 0.8 border -1\n"
-            "set boxwidth 0.7\nset ylabel 'milliseconds'\nset key outside right\nset grid y\nplot ";
+  script +=
+      "EOD\nset style data histogram\nset style histogram rowstacked\nset style fill solid 0.8 border -1\n"
+      "set boxwidth 0.7\nset ylabel 'milliseconds'\nset key outside right\nset grid y\nplot ";
   for (size_t s = 0; s < figure.bars.size(); ++s) {
-    absl::StrAppendFormat(&script, "%s$d using %d%s title '%s'", s == 0 ? "" : ", ", s + 2, s == 0 ? ":xtic(1)" : "",
-                          figure.bars[s].name);
+    absl::StrAppendFormat(&script, "%s$d using %d%s title '%s'", s == 0 ? "" : ", ", s + 2,
+                          s == 0 ? ":xtic(1)" : "", figure.bars[s].name);
   }
   return script + "\n";
 }
@@ -108,10 +113,10 @@ absl::Status Breakdown(const std::string& programs) {
   if (!programs.empty()) return WritePrograms(programs);
   ASSIGN_OR_RETURN(const Figure8 figure, SimulateFigure8());
   ASSIGN_OR_RETURN(const std::string unknowns, UnknownsTable());
-  const std::string text =
-      absl::StrCat("GShard, figure 8: a Transformer layer and a MoE layer, forward. Written by "
-                   "//benchmarks:figure8_breakdown.\n\n",
-                   Table(figure), unknowns);
+  const std::string text = absl::StrCat(
+      "GShard, figure 8: a Transformer layer and a MoE layer, forward. Written by "
+      "//benchmarks:figure8_breakdown.\n\n",
+      Table(figure), unknowns);
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure8_breakdown.txt"), text));
   return PlotSvg(PlotScript(figure), ResultPath("figure8_breakdown.svg"));

@@ -18,8 +18,9 @@ struct OperatorScope {
   const char* scope;
   int bar;
 };
-constexpr OperatorScope kScopes[] = {{"/projections", 0}, {"/attention", 1}, {"ffn", 2},      {"/gate_logits", 3}, {"/dispatch", 3},
-                                     {"/combine", 3},     {"/cumulative_sum", 4}, {"/experts", 6}};
+constexpr OperatorScope kScopes[] = {{"/projections", 0},    {"/attention", 1}, {"ffn", 2},
+                                     {"/gate_logits", 3},    {"/dispatch", 3},  {"/combine", 3},
+                                     {"/cumulative_sum", 4}, {"/experts", 6}};
 constexpr int kAllToAll = 5;
 constexpr int kOther = 7;
 
@@ -50,7 +51,8 @@ absl::Status AddColumn(int column, const Figure8Unknowns& unknowns, const CoreSp
   };
   for (const PredictedGroup& group : simulation.prediction.groups) {
     if (group.parts.empty()) add(BarOf(group.op_name), group.executions, group.picoseconds);
-    for (const PredictedGroup::Part& part : group.parts) add(BarOf(part.op_name), group.executions, part.picoseconds);
+    for (const PredictedGroup::Part& part : group.parts)
+      add(BarOf(part.op_name), group.executions, part.picoseconds);
   }
   for (const PredictedCollective& row : simulation.prediction.collectives) {
     add(row.kind == "all-to-all" ? kAllToAll : kOther, row.executions, row.picoseconds);

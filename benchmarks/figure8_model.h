@@ -75,7 +75,8 @@ struct Figure8Unknowns {
 absl::StatusOr<std::unique_ptr<Module>> Figure8Program(int64_t experts, const Figure8Unknowns& unknowns);
 
 // Partitions, lowers and simulates all columns, on TPU v3 slices whose cores are `core`.
-absl::StatusOr<Figure8> SimulateFigure8(const Figure8Unknowns& unknowns = {}, const CoreSpec& core = TpuV3Core(Rates::kMeasured));
+absl::StatusOr<Figure8> SimulateFigure8(const Figure8Unknowns& unknowns = {},
+                                        const CoreSpec& core = TpuV3Core(Rates::kMeasured));
 
 }  // namespace toroid
 

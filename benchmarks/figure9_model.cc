@@ -59,7 +59,8 @@ absl::StatusOr<std::vector<Figure9Point>> SimulateSize(const PublishedExchanges&
   ASSIGN_OR_RETURN(const auto simulator, SimulatorOf(machine));
   std::vector<Figure9Point> points = Points(size);
   for (Figure9Point& point : points) {
-    ASSIGN_OR_RETURN(const CollectiveEstimate e, simulator->Estimate(point.kind, point.bytes, AllCores(size.cores)));
+    ASSIGN_OR_RETURN(const CollectiveEstimate e,
+                     simulator->Estimate(point.kind, point.bytes, AllCores(size.cores)));
     point.our_microseconds = SecondsOf(e.time) * 1e6;
     point.algorithm = e.algorithm;
   }

@@ -29,8 +29,8 @@ using Clock = std::chrono::steady_clock;
 struct Case {
   std::string name;
   std::string type;
-  std::string body;                                               // $0 elements in, $1 out.
-  std::function<int64_t(int64_t elements, int ranks)> out;        // Elements of the result.
+  std::string body;                                         // $0 elements in, $1 out.
+  std::function<int64_t(int64_t elements, int ranks)> out;  // Elements of the result.
   std::function<void(const MpiLibrary&, char* in, char* out, int64_t bytes, int rank, int ranks)> plain;
 };
 
@@ -57,24 +57,27 @@ std::vector<Case> Cases() {
       {"all-gather", "f32", absl::StrCat("all-gather(x), dimensions={0}, ", all),
        [](int64_t n, int ranks) { return n * ranks; },
        [](const MpiLibrary& mpi, char* in, char* out, int64_t bytes, int, int) {
-         mpi.Allgather(in, static_cast<int>(bytes), mpi.byte, out, static_cast<int>(bytes), mpi.byte, mpi.world);
+         mpi.Allgather(in, static_cast<int>(bytes), mpi.byte, out, static_cast<int>(bytes), mpi.byte,
+                       mpi.world);
        }},
       {"all-to-all", "f32", "all-to-all(x), dimensions={0}, replica_groups={{$3}}, channel_id=1", same,
        [](const MpiLibrary& mpi, char* in, char* out, int64_t bytes, int, int ranks) {
-         mpi.Alltoall(in, static_cast<int>(bytes / ranks), mpi.byte, out, static_cast<int>(bytes / ranks), mpi.byte,
-                      mpi.world);
+         mpi.Alltoall(in, static_cast<int>(bytes / ranks), mpi.byte, out, static_cast<int>(bytes / ranks),
+                      mpi.byte, mpi.world);
        }},
       {"collective-permute", "f32", "collective-permute(x), channel_id=1, source_target_pairs={$2}", same,
        [](const MpiLibrary& mpi, char* in, char* out, int64_t bytes, int rank, int ranks) {
-         mpi.Sendrecv(in, static_cast<int>(bytes), mpi.byte, (rank + 1) % ranks, 1, out, static_cast<int>(bytes),
-                      mpi.byte, (rank + ranks - 1) % ranks, 1, mpi.world, MPI_STATUS_IGNORE);
+         mpi.Sendrecv(in, static_cast<int>(bytes), mpi.byte, (rank + 1) % ranks, 1, out,
+                      static_cast<int>(bytes), mpi.byte, (rank + ranks - 1) % ranks, 1, mpi.world,
+                      MPI_STATUS_IGNORE);
        }},
   };
 }
 
 std::string RingOf(int ranks) {
   std::string pairs;
-  for (int r = 0; r < ranks; ++r) absl::StrAppend(&pairs, r > 0 ? "," : "", "{", r, ",", (r + 1) % ranks, "}");
+  for (int r = 0; r < ranks; ++r)
+    absl::StrAppend(&pairs, r > 0 ? "," : "", "{", r, ",", (r + 1) % ranks, "}");
   return pairs;
 }
 
@@ -149,12 +152,13 @@ int main(int argc, char** argv) {
   return toroid::RunCommand(app, argc, argv, [&] {
     const auto run = [&](toroid::Transport& transport, int) -> absl::Status {
       if (transport.rank() == 0) {
-        std::printf("%d ranks, one device each\n%-20s %14s %13s %13s %13s %13s %8s\n", transport.size(), "collective",
-                    "operand", "runtime", "MPI", "runtime", "MPI", "MPI's");
+        std::printf("%d ranks, one device each\n%-20s %14s %13s %13s %13s %13s %8s\n", transport.size(),
+                    "collective", "operand", "runtime", "MPI", "runtime", "MPI", "MPI's");
       }
       for (const toroid::Case& one : toroid::Cases()) {
         for (int64_t bytes = least; bytes <= most; bytes *= 4)
-          RETURN_IF_ERROR(toroid::Measure(transport, one, bytes / (4 * transport.size()) * (4 * transport.size())));
+          RETURN_IF_ERROR(
+              toroid::Measure(transport, one, bytes / (4 * transport.size()) * (4 * transport.size())));
       }
       return absl::OkStatus();
     };

@@ -61,8 +61,8 @@ absl::Status WritePage() {
   std::string page = kIntroduction;
   for (const Reproduced& benchmark : kBenchmarks) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(ResultPath(absl::StrCat(benchmark.name, ".txt"))));
-    absl::StrAppend(&page, "\n## ", benchmark.heading, "\n\n![](../benchmarks/results/", benchmark.name, ".svg)\n\n```\n", text,
-                    "```\n");
+    absl::StrAppend(&page, "\n## ", benchmark.heading, "\n\n![](../benchmarks/results/", benchmark.name,
+                    ".svg)\n\n```\n", text, "```\n");
   }
   return WriteFile(absl::StrCat(workspace, "/docs/reproduction.md"), page);
 }
@@ -75,7 +75,8 @@ absl::Status Paper() {
     const char* name = benchmark.name;
     const std::string path = absl::StrCat("benchmarks/", name);
     if (!std::filesystem::exists(path)) {
-      return absl::NotFoundError(absl::StrCat(path, " is not here; run this by bazel run -c opt //benchmarks:paper"));
+      return absl::NotFoundError(
+          absl::StrCat(path, " is not here; run this by bazel run -c opt //benchmarks:paper"));
     }
     std::printf("==== %s\n", name);
     std::fflush(stdout);

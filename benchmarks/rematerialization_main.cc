@@ -21,8 +21,9 @@ namespace {
 
 std::string Columns(const RepeatedWork& work) {
   if (!work.fits) return absl::StrFormat("%47s", "does not fit");
-  return absl::StrFormat("%7.0f ms %6d %6.0f ms %6.1f %% %7.2f GiB", work.all_milliseconds, static_cast<int>(work.values),
-                         work.milliseconds, work.Share() * 100, work.gibibytes);
+  return absl::StrFormat("%7.0f ms %6d %6.0f ms %6.1f %% %7.2f GiB", work.all_milliseconds,
+                         static_cast<int>(work.values), work.milliseconds, work.Share() * 100,
+                         work.gibibytes);
 }
 
 std::string Table(const std::vector<OversizedProgram>& programs) {
@@ -30,8 +31,8 @@ std::string Table(const std::vector<OversizedProgram>& programs) {
   for (const OversizedProgram& program : programs) {
     const bool both = program.compiler.fits && program.ours.fits;
     const double error = program.ours.all_milliseconds / program.compiler.all_milliseconds - 1;
-    absl::StrAppendFormat(&text, "%-10s | %s | %s |%s\n", program.name, Columns(program.compiler), Columns(program.ours),
-                          both ? absl::StrFormat(" %+5.1f %%", error * 100) : "");
+    absl::StrAppendFormat(&text, "%-10s | %s | %s |%s\n", program.name, Columns(program.compiler),
+                          Columns(program.ours), both ? absl::StrFormat(" %+5.1f %%", error * 100) : "");
   }
   return text;
 }
@@ -43,7 +44,8 @@ absl::Status Rematerialization() {
       "           |                             Google's compiler   |                                            ours |   all\n";
   ASSIGN_OR_RETURN(const std::vector<OversizedProgram> steps, SimulateOversizedSteps());
   absl::StrAppend(&text, "MoE(2048E) on 2,048 cores\n", Table(steps));
-  ASSIGN_OR_RETURN(const std::vector<OversizedProgram> programs, SimulateOversizedPrograms("tests/corpus/tpu_v3/oversized"));
+  ASSIGN_OR_RETURN(const std::vector<OversizedProgram> programs,
+                   SimulateOversizedPrograms("tests/corpus/tpu_v3/oversized"));
   absl::StrAppend(&text, "Others on one core\n", Table(programs));
   std::fputs(text.c_str(), stdout);
   return WriteFile(ResultPath("rematerialization.txt"), text);
@@ -53,6 +55,8 @@ absl::Status Rematerialization() {
 }  // namespace toroid
 
 int main(int argc, char** argv) {
-  CLI::App app("Simulates training steps that do not fit into memory, beside what Google's compiler makes of them.", "rematerialization");
+  CLI::App app(
+      "Simulates training steps that do not fit into memory, beside what Google's compiler makes of them.",
+      "rematerialization");
   return toroid::RunCommand(app, argc, argv, toroid::Rematerialization);
 }

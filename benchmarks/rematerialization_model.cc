@@ -22,8 +22,9 @@ struct StepByCompiler {
   int64_t layers;
   RepeatedWork work;
 };
-constexpr StepByCompiler kSteps[] = {{38, {678, 9, 12, 7.89}},   {40, {768, 54, 60, 7.44}},   {44, {898, 151, 127, 6.89}},
-                                     {46, {930, 193, 134, 6.60}}, {48, {1010, 304, 171, 6.60}}, {50, {1050, 392, 186, 6.61}},
+constexpr StepByCompiler kSteps[] = {{38, {678, 9, 12, 7.89}},     {40, {768, 54, 60, 7.44}},
+                                     {44, {898, 151, 127, 6.89}},  {46, {930, 193, 134, 6.60}},
+                                     {48, {1010, 304, 171, 6.60}}, {50, {1050, 392, 186, 6.61}},
                                      {52, {.fits = false}}};
 
 absl::StatusOr<RepeatedWork> Simulated(const Module& module, const char* machine) {
@@ -77,7 +78,10 @@ absl::StatusOr<std::vector<OversizedProgram>> SimulateOversizedPrograms(const st
     }
     ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(ModuleFile(folder, row[0])));
     ASSIGN_OR_RETURN(const RepeatedWork ours, Simulated(*file.module, "tpu-v3-8"));
-    programs.push_back({row[0], {numbers[0] * 1e-3, static_cast<int64_t>(numbers[2]), numbers[3] * 1e-3, numbers[1] / kGiB}, ours});
+    programs.push_back(
+        {row[0],
+         {numbers[0] * 1e-3, static_cast<int64_t>(numbers[2]), numbers[3] * 1e-3, numbers[1] / kGiB},
+         ours});
   }
   return programs;
 }

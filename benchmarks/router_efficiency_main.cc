@@ -49,8 +49,8 @@ absl::Status WriteTable(const std::vector<std::string>& names) {
         row.set_cores_per_chip(topology.cores_per_chip());
         row.set_bytes_per_core(bytes);
         ASSIGN_OR_RETURN(*table.add_rows(), ComputeRouterEfficiency(network, row));
-        std::fprintf(stderr, "%s, %s, %lld bytes: %.4f\n", name.c_str(), pattern.name, static_cast<long long>(bytes),
-                     table.rows().rbegin()->efficiency());
+        std::fprintf(stderr, "%s, %s, %lld bytes: %.4f\n", name.c_str(), pattern.name,
+                     static_cast<long long>(bytes), table.rows().rbegin()->efficiency());
       }
     }
   }
@@ -58,8 +58,10 @@ absl::Status WriteTable(const std::vector<std::string>& names) {
   google::protobuf::TextFormat::Printer printer;
   printer.SetUseShortRepeatedPrimitives(true);
   printer.PrintToString(table, &text);
-  std::printf("# proto-file: simulator/machines/network.proto\n# proto-message: RouterEfficiencyTable\n"
-              "# Written by //benchmarks:router_efficiency; do not edit.\n%s", text.c_str());
+  std::printf(
+      "# proto-file: simulator/machines/network.proto\n# proto-message: RouterEfficiencyTable\n"
+      "# Written by //benchmarks:router_efficiency; do not edit.\n%s",
+      text.c_str());
   return absl::OkStatus();
 }
 

@@ -39,23 +39,24 @@ std::string Line(const Row& row) {
   const MoeTransformerConfig& config = row.ours.config;
   const int64_t experts = config.experts * config.moe_layers();
   return absl::StrFormat("%-12s | %7d %7d | %6.1f %6.1f %+5.1f %% %7.1f | %5d %5d | %10.0f %7.2f\n",
-                         absl::StrFormat("%dE, %dL", config.experts, config.layers), row.paper.experts_in_all, experts,
-                         row.paper.billion_weights, row.ours.weights * 1e-9,
-                         (row.ours.weights * 1e-9 / row.paper.billion_weights - 1) * 100, row.ours.expert_weights * 1e-9,
-                         row.ours.all_to_alls, row.ours.all_reduces, row.ours.step_seconds * 1e3,
-                         row.ours.seconds_to_predict);
+                         absl::StrFormat("%dE, %dL", config.experts, config.layers), row.paper.experts_in_all,
+                         experts, row.paper.billion_weights, row.ours.weights * 1e-9,
+                         (row.ours.weights * 1e-9 / row.paper.billion_weights - 1) * 100,
+                         row.ours.expert_weights * 1e-9, row.ours.all_to_alls, row.ours.all_reduces,
+                         row.ours.step_seconds * 1e3, row.ours.seconds_to_predict);
 }
 
 std::string PlotScript(const std::vector<Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Row& row : rows) {
-    absl::StrAppendFormat(&script, "\"%dE %dL\" %g %g\n", row.paper.experts, row.paper.layers, row.paper.billion_weights,
-                          row.ours.weights * 1e-9);
+    absl::StrAppendFormat(&script, "\"%dE %dL\" %g %g\n", row.paper.experts, row.paper.layers,
+                          row.paper.billion_weights, row.ours.weights * 1e-9);
   }
-  return absl::StrCat(script,
-                      "EOD\nset style data histogram\nset style histogram clustered gap 1\nset style fill solid 0.8 border -1\n"
-                      "set grid y\nset key above\nset logscale y\nset ylabel 'billion weights'\nset yrange [1:*]\n"
-                      "plot $d using 2:xtic(1) title 'GShard, table 1', '' using 3 title 'built'\n");
+  return absl::StrCat(
+      script,
+      "EOD\nset style data histogram\nset style histogram clustered gap 1\nset style fill solid 0.8 border -1\n"
+      "set grid y\nset key above\nset logscale y\nset ylabel 'billion weights'\nset yrange [1:*]\n"
+      "plot $d using 2:xtic(1) title 'GShard, table 1', '' using 3 title 'built'\n");
 }
 
 absl::Status Table1() {
@@ -66,15 +67,17 @@ absl::Status Table1() {
       "model        |   paper    ours |  paper   ours   error experts | to-all redu.|     ms   seconds\n";
   std::vector<Row> rows;
   for (const PublishedModel& paper : kTable1) {
-    ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining({.experts = paper.experts, .layers = paper.layers,
-                                                                       .remat = PublishedRemat(paper.layers)}));
+    ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining({.experts = paper.experts,
+                                                                     .layers = paper.layers,
+                                                                     .remat = PublishedRemat(paper.layers)}));
     rows.push_back({paper, ours});
     absl::StrAppend(&text, Line(rows.back()));
   }
   ASSIGN_OR_RETURN(const SimulatedTraining dense, SimulateTraining({0, kDenseLayers}));
-  absl::StrAppendFormat(&text, "%-12s | %7s %7s | %6.1f %6.1f %+5.1f %% %7s | %5d %5d | %10.0f %7.2f\n", "T(96L)", "-", "-",
-                        kDenseBillionWeights, dense.weights * 1e-9, (dense.weights * 1e-9 / kDenseBillionWeights - 1) * 100, "-",
-                        dense.all_to_alls, dense.all_reduces, dense.step_seconds * 1e3, dense.seconds_to_predict);
+  absl::StrAppendFormat(&text, "%-12s | %7s %7s | %6.1f %6.1f %+5.1f %% %7s | %5d %5d | %10.0f %7.2f\n",
+                        "T(96L)", "-", "-", kDenseBillionWeights, dense.weights * 1e-9,
+                        (dense.weights * 1e-9 / kDenseBillionWeights - 1) * 100, "-", dense.all_to_alls,
+                        dense.all_reduces, dense.step_seconds * 1e3, dense.seconds_to_predict);
   absl::StrAppend(
       &text,
       "\nThe paper's column is 0.97 times the weights of the experts alone, rounded: 12.5B / 768 = 37.5B / 2,304 = 16.28M for an\n"
@@ -94,6 +97,7 @@ absl::Status Table1() {
 }  // namespace toroid
 
 int main(int argc, char** argv) {
-  CLI::App app("Builds GShard's models and counts their weights and what their training steps send.", "table1_models");
+  CLI::App app("Builds GShard's models and counts their weights and what their training steps send.",
+               "table1_models");
   return toroid::RunCommand(app, argc, argv, toroid::Table1);
 }

@@ -48,22 +48,27 @@ Value MatmulOverB(Builder& b, int64_t d) {
 
 Value MatmulOverA(Builder& b, int64_t d) {
   const int64_t rows = kShard / kFixed * d;
-  return b.Split(b.Einsum("AB,BC->AC", Input(b, {rows, kFixed}, 0, "x"), Input(b, {kFixed, kFixed}, -1, "y")), 0, d);
+  return b.Split(b.Einsum("AB,BC->AC", Input(b, {rows, kFixed}, 0, "x"), Input(b, {kFixed, kFixed}, -1, "y")),
+                 0, d);
 }
 
 Value MatmulOverAAndB(Builder& b, int64_t d) {
   const int64_t rows = kGrown * d, inner = kShard / kFixed * d;
-  return b.Split(b.Einsum("AB,BC->AC", Input(b, {rows, inner}, 0, "x"), Input(b, {inner, kFixed}, 0, "y")), 0, d);
+  return b.Split(b.Einsum("AB,BC->AC", Input(b, {rows, inner}, 0, "x"), Input(b, {inner, kFixed}, 0, "y")), 0,
+                 d);
 }
 
 Value MatmulOverAAndC(Builder& b, int64_t d) {
   const int64_t rows = kGrown * d, columns = kShard / kFixed * d;
-  return b.Split(b.Einsum("AB,BC->AC", Input(b, {rows, kFixed}, 0, "x"), Input(b, {kFixed, columns}, 1, "y")), 0, d);
+  return b.Split(b.Einsum("AB,BC->AC", Input(b, {rows, kFixed}, 0, "x"), Input(b, {kFixed, columns}, 1, "y")),
+                 0, d);
 }
 
 Value ReduceToA(Builder& b, int64_t d) { return b.Sum(Input(b, {kShard * d, kFixed}, 0, "x"), {1}); }
 
-Value ReduceToB(Builder& b, int64_t d) { return b.Replicate(b.Sum(Input(b, {kGrown * d, kShard}, 0, "x"), {0})); }
+Value ReduceToB(Builder& b, int64_t d) {
+  return b.Replicate(b.Sum(Input(b, {kGrown * d, kShard}, 0, "x"), {0}));
+}
 
 // The dispatch mask is made from each token's expert and its place there, as a model does.
 Value Dispatch(Builder& b, int64_t d, int64_t tokens) {
@@ -102,16 +107,18 @@ Value SpatialConvolution(Builder& b, int64_t d) {
     numbers.add_kernel_spatial_dimensions(i);
     numbers.add_output_spatial_dimensions(2 + i);
   }
-  return b.Split(b.Convolution(Input(b, {kImages, kFeatures, kGrown * d, columns}, 2, "x"),
-                               Input(b, {kWindow, kWindow, kFeatures, kFeatures}, -1, "kernel"), window, numbers),
-                 2, d);
+  return b.Split(
+      b.Convolution(Input(b, {kImages, kFeatures, kGrown * d, columns}, 2, "x"),
+                    Input(b, {kWindow, kWindow, kFeatures, kFeatures}, -1, "kernel"), window, numbers),
+      2, d);
 }
 
 absl::StatusOr<double> FlopsOf(const Module& module) {
   double flops = 0;
   for (const auto& instruction : module.entry()->instructions()) {
     if (HasTrait(instruction->opcode(), kRunsBody)) {
-      return absl::InternalError(absl::StrCat(instruction->Path(), ": flops of loops and branches are not counted here"));
+      return absl::InternalError(
+          absl::StrCat(instruction->Path(), ": flops of loops and branches are not counted here"));
     }
     const Work work = WorkOf(*instruction);
     flops += static_cast<double>(work.matrix_flops) + static_cast<double>(work.vector_flops);
@@ -119,7 +126,8 @@ absl::StatusOr<double> FlopsOf(const Module& module) {
   return flops;
 }
 
-absl::StatusOr<Table4Point> Simulated(const Program& program, int64_t cores, std::set<std::string>* collectives) {
+absl::StatusOr<Table4Point> Simulated(const Program& program, int64_t cores,
+                                      std::set<std::string>* collectives) {
   Builder b("table4", cores);
   Value result = program(b, cores);
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, b.Build(result));
@@ -133,7 +141,8 @@ absl::StatusOr<Table4Point> Simulated(const Program& program, int64_t cores, std
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
   const Prediction& prediction = simulation.prediction;
   if (prediction.memory.peak > prediction.memory.capacity) {
-    return absl::InternalError(absl::StrCat("needs ", prediction.memory.peak, " bytes of memory on ", cores, " cores"));
+    return absl::InternalError(
+        absl::StrCat("needs ", prediction.memory.peak, " bytes of memory on ", cores, " cores"));
   }
 
   Table4Point point;
@@ -169,8 +178,10 @@ absl::StatusOr<std::vector<Table4Row>> SimulateTable4() {
       {{"Matmul AB,BC->AC", "A, C", 1, 1, "all-gather or permute"}, MatmulOverAAndC},
       {{"Reduce AB->A", "A", 0, 0, ""}, ReduceToA},
       {{"Reduce AB->B", "A", 0, 0, "all-reduce"}, ReduceToB},
-      {{"Einsum GSEC,GSM->EGCM", "G, E", 0, 0.5, "all-to-all"}, [](Builder& b, int64_t d) { return Dispatch(b, d, kFixed); }},
-      {{"the same, larger groups", "G, E", 0, 0.5, "all-to-all"}, [](Builder& b, int64_t d) { return Dispatch(b, d, 4 * kFixed); }},
+      {{"Einsum GSEC,GSM->EGCM", "G, E", 0, 0.5, "all-to-all"},
+       [](Builder& b, int64_t d) { return Dispatch(b, d, kFixed); }},
+      {{"the same, larger groups", "G, E", 0, 0.5, "all-to-all"},
+       [](Builder& b, int64_t d) { return Dispatch(b, d, 4 * kFixed); }},
       {{"Convolution BIXY,xyIO->BOXY", "X", 0, 0, "permute"}, SpatialConvolution},
   };
   std::vector<Table4Row> rows;

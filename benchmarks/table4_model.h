@@ -34,8 +34,8 @@ struct Table4Point {
 };
 
 struct Table4Row {
-  std::string op;     // "Matmul AB,BC->AC"
-  std::string grows;  // "B"
+  std::string op;                                     // "Matmul AB,BC->AC"
+  std::string grows;                                  // "B"
   double paper_compute = 0, paper_communication = 0;  // Exponents of D.
   std::string paper_collective;                       // "all-reduce"; empty: none.
   std::vector<Table4Point> points;                    // Of 16 to 2,048 cores.

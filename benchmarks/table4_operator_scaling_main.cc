@@ -38,21 +38,24 @@ exponent of 0.10.
 double Rounded(double exponent) { return std::abs(exponent) < 0.005 ? 0 : exponent; }
 
 std::string Exponents(const std::vector<Table4Row>& rows) {
-  std::string text = absl::StrFormat("%-29s %-6s | %-27s | %-34s |\n%-29s %-6s | %5s %6s %6s %7s | %5s %6s %6s %6s %7s | %s\n",
-                                     "exponent of D, for each", "", "compute", "communication", "partition", "grows", "paper",
-                                     "flops", "time", "error", "paper", "sent", "carry", "time", "error", "collectives");
+  std::string text = absl::StrFormat(
+      "%-29s %-6s | %-27s | %-34s |\n%-29s %-6s | %5s %6s %6s %7s | %5s %6s %6s %6s %7s | %s\n",
+      "exponent of D, for each", "", "compute", "communication", "partition", "grows", "paper", "flops",
+      "time", "error", "paper", "sent", "carry", "time", "error", "collectives");
   for (const Table4Row& row : rows) {
     const double compute = Exponent(row, &Table4Point::compute_seconds);
     const double communication = Exponent(row, &Table4Point::communication_seconds);
-    absl::StrAppendFormat(&text, "%-29s %-6s | %5.1f %6.2f %6.2f %+7.2f | ", row.op, row.grows, row.paper_compute,
-                          Rounded(Exponent(row, &Table4Point::flops)), Rounded(compute), Rounded(compute - row.paper_compute));
+    absl::StrAppendFormat(&text, "%-29s %-6s | %5.1f %6.2f %6.2f %+7.2f | ", row.op, row.grows,
+                          row.paper_compute, Rounded(Exponent(row, &Table4Point::flops)), Rounded(compute),
+                          Rounded(compute - row.paper_compute));
     if (row.collective.empty()) {
       absl::StrAppendFormat(&text, "%5s %6s %6s %6s %7s | none\n", "0", "none", "none", "none", "");
       continue;
     }
     absl::StrAppendFormat(&text, "%5.1f %6.2f %6.2f %6.2f %+7.2f | %s\n", row.paper_communication,
-                          Rounded(Exponent(row, &Table4Point::sent_bytes)), Rounded(Exponent(row, &Table4Point::carried_bytes)),
-                          Rounded(communication), Rounded(communication - row.paper_communication), row.collective);
+                          Rounded(Exponent(row, &Table4Point::sent_bytes)),
+                          Rounded(Exponent(row, &Table4Point::carried_bytes)), Rounded(communication),
+                          Rounded(communication - row.paper_communication), row.collective);
   }
   return text;
 }
@@ -64,16 +67,19 @@ std::string Verdict(const std::vector<Table4Row>& rows) {
     const double error = exponent - paper;
     worst = std::max(worst, std::abs(error));
     if (std::abs(error) > kTolerance) {
-      absl::StrAppendFormat(&beyond, "  %s, %s grows: %s %.3f, paper %.1f\n", row.op, row.grows, what, exponent, paper);
+      absl::StrAppendFormat(&beyond, "  %s, %s grows: %s %.3f, paper %.1f\n", row.op, row.grows, what,
+                            exponent, paper);
     }
   };
   for (const Table4Row& row : rows) {
     check(row, "simulated compute", Exponent(row, &Table4Point::compute_seconds), row.paper_compute);
     check(row, "counted flops", Exponent(row, &Table4Point::flops), row.paper_compute);
-    check(row, "simulated communication", Exponent(row, &Table4Point::communication_seconds), row.paper_communication);
+    check(row, "simulated communication", Exponent(row, &Table4Point::communication_seconds),
+          row.paper_communication);
     check(row, "counted bytes carried", Exponent(row, &Table4Point::carried_bytes), row.paper_communication);
   }
-  return absl::StrFormat("worst error %.2f; beyond %.1f:%s\n%s", worst, kTolerance, beyond.empty() ? " none" : "", beyond);
+  return absl::StrFormat("worst error %.2f; beyond %.1f:%s\n%s", worst, kTolerance,
+                         beyond.empty() ? " none" : "", beyond);
 }
 
 std::string Times(const std::vector<Table4Row>& rows) {
@@ -100,7 +106,8 @@ std::string PlotScript(const std::vector<Table4Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Table4Row& row : rows) {
     for (const Table4Point& point : row.points) {
-      absl::StrAppendFormat(&script, "%d %g %g\n", point.cores, point.compute_seconds * 1e6, point.communication_seconds * 1e6);
+      absl::StrAppendFormat(&script, "%d %g %g\n", point.cores, point.compute_seconds * 1e6,
+                            point.communication_seconds * 1e6);
     }
     script += "\n\n";
   }
@@ -110,11 +117,13 @@ std::string PlotScript(const std::vector<Table4Row>& rows) {
       "set xlabel 'partitions D'\nset xtics (16,32,64,128,256,512,1024,2048)\nset xrange [12:2700]\nset yrange [10:100000]\n"
       "set key above left vertical maxrows 5 width -8 font ',10'\n";
   for (const bool compute : {true, false}) {
-    absl::StrAppendFormat(&script, "set ylabel '%s, microseconds'\nplot ", compute ? "compute of a partition" : "communication");
+    absl::StrAppendFormat(&script, "set ylabel '%s, microseconds'\nplot ",
+                          compute ? "compute of a partition" : "communication");
     for (size_t r = 0; r < rows.size(); ++r) {
       if (!compute && rows[r].collective.empty()) continue;
-      absl::StrAppendFormat(&script, "$d index %d using 1:%d with linespoints lw 1.5 pt %d lc rgb '%s' title '%s (%s)', ", r,
-                            compute ? 2 : 3, r + 4, kColors[r % std::size(kColors)], rows[r].op, rows[r].grows);
+      absl::StrAppendFormat(
+          &script, "$d index %d using 1:%d with linespoints lw 1.5 pt %d lc rgb '%s' title '%s (%s)', ", r,
+          compute ? 2 : 3, r + 4, kColors[r % std::size(kColors)], rows[r].op, rows[r].grows);
     }
     absl::StrAppend(&script, "15*x dashtype 2 lc rgb 'gray50' title 'D'",
                     compute ? "" : ", 33*sqrt(x) dashtype 3 lc rgb 'gray50' title 'root of D'", "\n");
@@ -125,7 +134,8 @@ std::string PlotScript(const std::vector<Table4Row>& rows) {
 absl::Status Table4() {
   ASSIGN_OR_RETURN(const std::vector<Table4Row> rows, SimulateTable4());
   const std::string text = absl::StrCat(
-      "GShard, table 4: how operators scale. Written by //benchmarks:table4_operator_scaling.\n\n", Exponents(rows),
+      "GShard, table 4: how operators scale. Written by //benchmarks:table4_operator_scaling.\n\n",
+      Exponents(rows),
       "\nflops: of a partition's program; sent: bytes that a device sends; carry: those bytes times the links they cross;\n"
       "time: simulated. error: that of the time.\n",
       Verdict(rows), kReasons, "\n", Times(rows));

@@ -17,7 +17,8 @@ absl::StatusOr<std::vector<std::vector<std::string>>> ReadTable(const std::strin
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     std::vector<std::string> row = absl::StrSplit(line, '\t');
     if (row.size() < columns) {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": a row has ", row.size(), " columns, not ", columns));
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": a row has ", row.size(), " columns, not ", columns));
     }
     rows.push_back(std::move(row));
   }

@@ -14,7 +14,8 @@ struct TrainingCost {
 };
 
 // To `tokens` source tokens.
-inline TrainingCost CostOfTraining(const SimulatedTraining& training, int64_t tokens_per_step, double tokens = 1e12) {
+inline TrainingCost CostOfTraining(const SimulatedTraining& training, int64_t tokens_per_step,
+                                   double tokens = 1e12) {
   constexpr double kSecondsPerDay = 86400, kDaysPerYear = 365.25;
   TrainingCost cost;
   cost.steps_per_second = 1 / training.step_seconds;

@@ -25,7 +25,7 @@
 namespace toroid {
 namespace {
 
-constexpr int64_t kSmoothing = 50;      // Steps.
+constexpr int64_t kSmoothing = 50;  // Steps.
 constexpr int kLanguageParts = 10;
 constexpr int64_t kLanguageBatches = 8;
 
@@ -75,17 +75,21 @@ absl::StatusOr<Run> Train(int64_t experts, bool auxiliary, const Request& reques
 }
 
 std::string LossTable(const std::vector<Run>& runs) {
-  std::string text = absl::StrFormat("%-8s %-10s %9s | %9s %9s | %10s %10s | %9s\n", "experts", "auxiliary", "weights", "training", "held-out",
-                         "load, step", "load,", "seconds");
-  absl::StrAppendFormat(&text, "%-8s %-10s %9s | %9s %9s | %10d %10s | %9s\n", "", "loss", "", "", "", kSmoothing, "the end", "");
+  std::string text = absl::StrFormat("%-8s %-10s %9s | %9s %9s | %10s %10s | %9s\n", "experts", "auxiliary",
+                                     "weights", "training", "held-out", "load, step", "load,", "seconds");
+  absl::StrAppendFormat(&text, "%-8s %-10s %9s | %9s %9s | %10d %10s | %9s\n", "", "loss", "", "", "",
+                        kSmoothing, "the end", "");
   for (const Run& run : runs) {
     const LearningCurve::Series* load = run.curve.Find("load_peak");
-    const LearningCurve::Series smooth = load == nullptr ? LearningCurve::Series() : Smoothed(*load, kSmoothing);
+    const LearningCurve::Series smooth =
+        load == nullptr ? LearningCurve::Series() : Smoothed(*load, kSmoothing);
     const size_t early = std::min<size_t>(kSmoothing, smooth.points.size());
     absl::StrAppendFormat(&text, "%-8d %-10s %7.2f M | %9.4f %9.4f | %10.2f %10.2f | %9.0f\n", run.experts,
-                          run.aux_weight > 0 ? absl::StrFormat("%g", run.aux_weight) : "none", run.weights / 1e6,
-                          Last(run.curve, "cross_entropy", kSmoothing), Last(run.curve, "held_out_cross_entropy", 1),
-                          early == 0 ? 0.0 : smooth.points[early - 1].value, Last(run.curve, "load_peak", kSmoothing), run.seconds);
+                          run.aux_weight > 0 ? absl::StrFormat("%g", run.aux_weight) : "none",
+                          run.weights / 1e6, Last(run.curve, "cross_entropy", kSmoothing),
+                          Last(run.curve, "held_out_cross_entropy", 1),
+                          early == 0 ? 0.0 : smooth.points[early - 1].value,
+                          Last(run.curve, "load_peak", kSmoothing), run.seconds);
   }
   return text;
 }
@@ -96,19 +100,22 @@ std::string LanguagesTable(const std::vector<const Run*>& runs) {
   for (const Run* run : runs) absl::StrAppendFormat(&text, " %8s", absl::StrCat(run->experts, " exp."));
   absl::StrAppend(&text, " |     gain\n");
   for (size_t part = 0; part < runs[0]->languages.size(); ++part) {
-    absl::StrAppendFormat(&text, "%-22s %10.0f |", runs[0]->language_names[part], runs[0]->languages[part].training_sentences);
+    absl::StrAppendFormat(&text, "%-22s %10.0f |", runs[0]->language_names[part],
+                          runs[0]->languages[part].training_sentences);
     const auto& first = runs.front()->languages[part];
     if (!first.any) {
       absl::StrAppend(&text, " no names seen\n");
       continue;
     }
     for (const Run* run : runs) absl::StrAppendFormat(&text, " %8.4f", run->languages[part].cross_entropy);
-    absl::StrAppendFormat(&text, " | %8.4f\n", first.cross_entropy - runs.back()->languages[part].cross_entropy);
+    absl::StrAppendFormat(&text, " | %8.4f\n",
+                          first.cross_entropy - runs.back()->languages[part].cross_entropy);
   }
   return text;
 }
 
-PlotPanel CurvesPanel(const std::vector<const Run*>& runs, const char* title, const char* series, int64_t smoothing) {
+PlotPanel CurvesPanel(const std::vector<const Run*>& runs, const char* title, const char* series,
+                      int64_t smoothing) {
   PlotPanel panel = {title, "step", "cross entropy per character", false, {}};
   for (const Run* run : runs) {
     panel.lines.push_back(CurveLine(run->curve, series, absl::StrCat(run->experts, " experts"), smoothing));
@@ -117,7 +124,8 @@ PlotPanel CurvesPanel(const std::vector<const Run*>& runs, const char* title, co
 }
 
 PlotPanel LoadPanel(const std::vector<Run>& runs, int64_t experts) {
-  PlotPanel panel = {absl::StrCat("load of ", experts, " experts"), "step", "busiest expert / mean", false, {}};
+  PlotPanel panel = {
+      absl::StrCat("load of ", experts, " experts"), "step", "busiest expert / mean", false, {}};
   for (const Run& run : runs) {
     if (run.experts != experts) continue;
     panel.lines.push_back(CurveLine(run.curve, "load_peak",
@@ -127,8 +135,11 @@ PlotPanel LoadPanel(const std::vector<Run>& runs, int64_t experts) {
 }
 
 PlotPanel GainPanel(const std::vector<const Run*>& runs) {
-  PlotPanel panel = {absl::StrCat("gain over ", runs.front()->experts, " experts by language"), "sentences of a language",
-                     "less cross entropy", true, {}};
+  PlotPanel panel = {absl::StrCat("gain over ", runs.front()->experts, " experts by language"),
+                     "sentences of a language",
+                     "less cross entropy",
+                     true,
+                     {}};
   for (size_t i = 1; i < runs.size(); ++i) {
     PlotLine line = {absl::StrCat(runs[i]->experts, " experts"), {}, {}, true};
     for (size_t part = 0; part < runs[i]->languages.size(); ++part) {
@@ -147,7 +158,8 @@ absl::Status Experiment(const Request& request) {
     for (const bool auxiliary : {true, false}) {
       if (!auxiliary && experts != request.experts.back()) continue;
       ASSIGN_OR_RETURN(Run run, Train(experts, auxiliary, request));
-      std::printf("%lld experts, auxiliary loss %s: %.0f s\n", static_cast<long long>(experts), auxiliary ? "on" : "off", run.seconds);
+      std::printf("%lld experts, auxiliary loss %s: %.0f s\n", static_cast<long long>(experts),
+                  auxiliary ? "on" : "off", run.seconds);
       std::fflush(stdout);
       runs.push_back(std::move(run));
     }
@@ -157,12 +169,15 @@ absl::Status Experiment(const Request& request) {
     if (run.aux_weight > 0) with.push_back(&run);
   }
   const std::string text = absl::StrCat(
-      "Small MoE Transformers that learn to translate names to English by characters, ", request.steps, " steps, seed ",
-      request.seed, ".\n", runs[0].sentences, "\nEach on as many simulated devices as it has experts; the same batches, and the same ",
-      "work per token.\nTraining: mean of the last ", kSmoothing, " steps. Load: tokens whose first choice is the busiest expert, of ",
-      "the mean, over layers and ", kSmoothing, " steps.\n\n", LossTable(runs),
+      "Small MoE Transformers that learn to translate names to English by characters, ", request.steps,
+      " steps, seed ", request.seed, ".\n", runs[0].sentences,
+      "\nEach on as many simulated devices as it has experts; the same batches, and the same ",
+      "work per token.\nTraining: mean of the last ", kSmoothing,
+      " steps. Load: tokens whose first choice is the busiest expert, of ", "the mean, over layers and ",
+      kSmoothing, " steps.\n\n", LossTable(runs),
       "\nHeld-out names by language, with the auxiliary loss, in tenths of the languages; sentences trained on per language. Gain:\n"
-      "what the most experts have less than the fewest.\n\n", LanguagesTable(with));
+      "what the most experts have less than the fewest.\n\n",
+      LanguagesTable(with));
   std::printf("\n%s", text.c_str());
   RETURN_IF_ERROR(WriteFile(ResultPath("training_experts.txt"), text));
   const std::vector<PlotPanel> panels = {CurvesPanel(with, "training", "cross_entropy", kSmoothing),
@@ -175,12 +190,17 @@ absl::Status Experiment(const Request& request) {
 }  // namespace toroid
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains small MoE Transformers with more and more experts, with equal steps and equal work per token.",
-               "training_experts");
+  CLI::App app(
+      "Trains small MoE Transformers with more and more experts, with equal steps and equal work per token.",
+      "training_experts");
   toroid::Request request;
   app.add_option("--experts", request.experts, "Experts of the models, ascending")
-      ->capture_default_str()->delimiter(',')->check(CLI::Range(int64_t{2}, int64_t{1024}));
-  app.add_option("--steps", request.steps, "Steps of each")->capture_default_str()->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{2}, int64_t{1024}));
+  app.add_option("--steps", request.steps, "Steps of each")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
   app.add_option("--seed", request.seed, "Seed of weights and batches")->capture_default_str();
   return toroid::RunCommand(app, argc, argv, [&] { return toroid::Experiment(request); });
 }

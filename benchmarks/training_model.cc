@@ -28,15 +28,17 @@ constexpr double kShareOf2020 = 0.95;
 bool IsOfRecomputedLayer(absl::string_view op_name) { return absl::StartsWith(op_name, "recomputed/"); }
 
 // The simulated compiler makes nothing again that is sent.
-bool IsRematerialized(absl::string_view instruction) { return absl::StrContains(instruction, kRematerializedSuffix); }
+bool IsRematerialized(absl::string_view instruction) {
+  return absl::StrContains(instruction, kRematerializedSuffix);
+}
 
 // What a collective sends, before it was copied for that. The collective itself may have the name of the op in the backward
 // pass that needs the value elsewhere.
 const Instruction& Sent(const Instruction& collective) {
   const Instruction* value = collective.operand(0);
   const auto is_same = [](Opcode opcode) {
-    return opcode == Opcode::kBitcast || opcode == Opcode::kReshape || opcode == Opcode::kTranspose || opcode == Opcode::kCopy ||
-           opcode == Opcode::kConvert;
+    return opcode == Opcode::kBitcast || opcode == Opcode::kReshape || opcode == Opcode::kTranspose ||
+           opcode == Opcode::kCopy || opcode == Opcode::kConvert;
   };
   while (is_same(value->opcode())) value = value->operand(0);
   return *value;
@@ -64,7 +66,9 @@ double RecomputedShare(const Simulation& simulation) {
   double again = 0;
   const auto add = [&](const auto& rows) {
     for (const auto& row : rows) {
-      if (!IsOfRecomputedLayer(row.op_name) && !IsRematerialized(row.instruction) && !of_recomputed.contains(row.instruction)) continue;
+      if (!IsOfRecomputedLayer(row.op_name) && !IsRematerialized(row.instruction) &&
+          !of_recomputed.contains(row.instruction))
+        continue;
       again += static_cast<double>(row.picoseconds) * row.executions;
     }
   };
@@ -78,7 +82,8 @@ void CountWeights(const TrainingStep& training, SimulatedTraining* result) {
     if (array.kind != StateArray::Kind::kWeight) continue;
     const double elements = static_cast<double>(array.shape.NumElements());
     result->weights += elements;
-    if (absl::EndsWith(array.name, ".moe.wi") || absl::EndsWith(array.name, ".moe.wo")) result->expert_weights += elements;
+    if (absl::EndsWith(array.name, ".moe.wi") || absl::EndsWith(array.name, ".moe.wo"))
+      result->expert_weights += elements;
   }
 }
 
@@ -104,7 +109,8 @@ void MeasureMemory(const Module& lowered, size_t state, SimulatedTraining* resul
 // Of a core: the first `arrays` arguments.
 double StateBytes(const Module& partitioned, size_t arrays) {
   double bytes = 0;
-  for (size_t i = 0; i < arrays; ++i) bytes += static_cast<double>(partitioned.entry()->parameter(static_cast<int64_t>(i))->shape().ByteSize());
+  for (size_t i = 0; i < arrays; ++i)
+    bytes += static_cast<double>(partitioned.entry()->parameter(static_cast<int64_t>(i))->shape().ByteSize());
   return bytes;
 }
 
@@ -125,7 +131,8 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   options.adafactor.replicated_slots = program.replicated_slots;
   options.remat = remat;
   SimulationOptions simulation_options;
-  ASSIGN_OR_RETURN(simulation_options.machine, LoadMachine(absl::StrCat("tpu-v3-", config.devices), Rates::kMeasured));
+  ASSIGN_OR_RETURN(simulation_options.machine,
+                   LoadMachine(absl::StrCat("tpu-v3-", config.devices), Rates::kMeasured));
   ASSIGN_OR_RETURN(const auto costs, MachineCostModel::Create(simulation_options.machine));
   options.memory_fit = FitOnMachine(simulation_options.machine, *costs);
   const Stopwatch watch;
@@ -134,7 +141,8 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   result.state_bytes = StateBytes(*partitioned.module, training.state.size());
   if (program.by_compiler_alone) {
     CoreSpec& core = *simulation_options.machine.family.mutable_core();
-    core.set_program_memory_share(kShareOf2020 - result.state_bytes / static_cast<double>(core.memory_bytes()));
+    core.set_program_memory_share(kShareOf2020 -
+                                  result.state_bytes / static_cast<double>(core.memory_bytes()));
     core.set_least_repeated_bytes(0);
   }
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, simulation_options));

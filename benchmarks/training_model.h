@@ -23,7 +23,7 @@
 namespace toroid {
 
 struct TrainingProgram {
-  int64_t experts, layers;        // Experts 0: the dense T(96L), as PaperConfig("t_96l") has it.
+  int64_t experts, layers;         // Experts 0: the dense T(96L), as PaperConfig("t_96l") has it.
   int64_t tokens_per_core = 2048;  // Of source and of target; a multiple of the 2,048 of a group.
   int64_t sequence_length = kFigure8SequenceLength;
   bool replicated_slots = true;
@@ -51,12 +51,14 @@ struct SimulatedTraining {
   double gradient_bytes = 0;    // Gradients of weights at the peak.
   double peak_bytes = 0;
   int64_t all_to_alls = 0, all_reduces = 0;  // As sent: several arrays in one count once.
-  double seconds_to_predict = 0;             // Building, differentiating, partitioning and simulating, of the last program.
+  double seconds_to_predict =
+      0;  // Building, differentiating, partitioning and simulating, of the last program.
 };
 
 // The share of a pipeline's trips that fill and empty it; 0 for none.
 inline double BubbleShare(const MoeTransformerConfig& config) {
-  return static_cast<double>(config.stages - 1) / static_cast<double>(config.microbatches + config.stages - 1);
+  return static_cast<double>(config.stages - 1) /
+         static_cast<double>(config.microbatches + config.stages - 1);
 }
 
 // What GShard's programs of so many layers compute again: from kLayersComputedAgain on each layer, from its inputs (which

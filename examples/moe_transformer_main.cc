@@ -97,10 +97,12 @@ struct PaperLayers {  // Figure 8: a Transformer layer and a MoE layer, forward,
 constexpr PaperLayers kFigure8[] = {{128, 7.891, 15.8}, {512, 9.859, 30.6}, {2048, 13.269, 36.1}};
 
 void PrintPredictions(const std::vector<FullSizeRow>& rows) {
-  std::printf("One forward pass on TPU v3, 2,048 tokens per core, predicted at measured rates; what GShard measured that comes nearest:\n\n");
-  std::printf("  %-16s %-12s %-35s | %s\n", "", "", "predicted: whole model, forward", "figure 8: its layers");
-  std::printf("  %-16s %-12s %9s %14s %10s | %11s %12s\n", "model", "slice", "step", "communication", "memory", "time",
-              "all-to-all");
+  std::printf(
+      "One forward pass on TPU v3, 2,048 tokens per core, predicted at measured rates; what GShard measured that comes nearest:\n\n");
+  std::printf("  %-16s %-12s %-35s | %s\n", "", "", "predicted: whole model, forward",
+              "figure 8: its layers");
+  std::printf("  %-16s %-12s %9s %14s %10s | %11s %12s\n", "model", "slice", "step", "communication",
+              "memory", "time", "all-to-all");
   for (const FullSizeRow& row : rows) {
     const MoeTransformerConfig& config = row.config;
     std::printf("  %-16s ", absl::StrFormat("MoE(%dE, %dL)", config.experts, config.layers).c_str());
@@ -174,8 +176,8 @@ absl::StatusOr<SmallRun> RunSmall(int64_t devices, Dispatch dispatch, uint64_t s
   return run;
 }
 
-absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int64_t small_devices, const std::string& dispatch_word,
-                        uint64_t seed) {
+absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int64_t small_devices,
+                        const std::string& dispatch_word, uint64_t seed) {
   ASSIGN_OR_RETURN(const Dispatch dispatch, ParseDispatch(dispatch_word));
   std::vector<FullSizeRow> rows;
   std::vector<PredictedTrainingStep> steps;
@@ -184,7 +186,8 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
   {
     ProgressBar progress(2 * static_cast<int64_t>(devices.size()) + 2);
     for (const int64_t n : devices) {
-      progress.Step(absl::StrFormat("partitioning and simulating MoE(%dE, %dL) for %d devices", n, layers, n));
+      progress.Step(
+          absl::StrFormat("partitioning and simulating MoE(%dE, %dL) for %d devices", n, layers, n));
       MoeTransformerConfig config = PaperConfig(n, layers);
       config.dispatch = dispatch;
       ASSIGN_OR_RETURN(FullSizeRow row, PartitionFullSize(config));
@@ -192,7 +195,8 @@ absl::Status RunExample(const std::vector<int64_t>& devices, int64_t layers, int
     }
     for (const FullSizeRow& row : rows) {
       if (!row.prediction) continue;
-      progress.Step(absl::StrFormat("predicting a training step of MoE(%dE, %dL)", row.config.experts, layers));
+      progress.Step(
+          absl::StrFormat("predicting a training step of MoE(%dE, %dL)", row.config.experts, layers));
       ASSIGN_OR_RETURN(const PredictedTrainingStep step, PredictTrainingStep(row.config.experts, layers));
       steps.push_back(step);
     }
@@ -235,20 +239,27 @@ int main(int argc, char** argv) {
   std::string dispatch = "einsum";
   toroid::TrainCommand training;
   toroid::AddTrainFlags(app, &training);
-  const CLI::Option* devices_flag = app.add_option("--devices", devices, "Devices (and experts) of the full-size models; with --train those that train")
-      ->delimiter(',')
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  const CLI::Option* layers_flag = app.add_option("--layers", layers, "Layers of the full-size models, both stacks together; with --train of the small one (4)")
-      ->check(CLI::Range(int64_t{2}, int64_t{1000}));
+  const CLI::Option* devices_flag =
+      app.add_option("--devices", devices,
+                     "Devices (and experts) of the full-size models; with --train those that train")
+          ->delimiter(',')
+          ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  const CLI::Option* layers_flag =
+      app.add_option(
+             "--layers", layers,
+             "Layers of the full-size models, both stacks together; with --train of the small one (4)")
+          ->check(CLI::Range(int64_t{2}, int64_t{1000}));
   app.add_option("--small_devices", small_devices, "Devices (and experts) of the copy that is executed")
       ->check(CLI::Range(int64_t{1}, int64_t{2048}));
   const CLI::Option* dispatch_flag =
-      app.add_option("--dispatch", dispatch,
-                     "How tokens get to experts: einsum, by one-hot masks, or gather, by rows picked on each device; not with --train")
+      app.add_option(
+             "--dispatch", dispatch,
+             "How tokens get to experts: einsum, by one-hot masks, or gather, by rows picked on each device; not with --train")
           ->capture_default_str();
   app.add_option("--seed", seed, "Seed of the small copy's weights and tokens, and of training");
   app.callback([&] {
-    if (training.train && dispatch_flag->count() > 0) throw CLI::ValidationError("--dispatch", "--train has einsum alone");
+    if (training.train && dispatch_flag->count() > 0)
+      throw CLI::ValidationError("--dispatch", "--train has einsum alone");
     if (training.train && devices_flag->count() > 0 && devices.size() != 1) {
       throw CLI::ValidationError("--devices", "--train takes one number of devices");
     }

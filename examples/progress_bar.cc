@@ -14,7 +14,8 @@ namespace toroid {
 std::string ProgressBarText(int64_t done, int64_t steps, absl::string_view what, int width) {
   constexpr int64_t kBar = 30;
   const int64_t filled = std::clamp<int64_t>(kBar * done / std::max<int64_t>(steps, 1), 0, kBar);
-  return CutMiddle(absl::StrCat("[", std::string(filled, '#'), std::string(kBar - filled, '.'), "] ", what), width);
+  return CutMiddle(absl::StrCat("[", std::string(filled, '#'), std::string(kBar - filled, '.'), "] ", what),
+                   width);
 }
 
 ProgressBar::ProgressBar(int64_t steps) : steps_(steps), terminal_(isatty(STDERR_FILENO) != 0) {}

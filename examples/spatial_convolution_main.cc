@@ -36,15 +36,18 @@ struct RowsByColumns {
 // "8x8".
 bool Parse(const std::string& text, RowsByColumns* value) {
   const std::vector<std::string> parts = absl::StrSplit(text, 'x');
-  return parts.size() == 2 && absl::SimpleAtoi(parts[0], &value->rows) && absl::SimpleAtoi(parts[1], &value->columns);
+  return parts.size() == 2 && absl::SimpleAtoi(parts[0], &value->rows) &&
+         absl::SimpleAtoi(parts[1], &value->columns);
 }
 
 // Checks such a text; either number is at most `most`.
 CLI::Validator RowsByColumnsUpTo(int64_t most) {
   const auto check = [most](std::string& text) {
     RowsByColumns value;
-    const bool valid = Parse(text, &value) && value.rows > 0 && value.columns > 0 && value.rows <= most && value.columns <= most;
-    return valid ? std::string() : absl::StrCat("'", text, "' is not ROWSxCOLUMNS of 1 to ", most, ", as 3x2");
+    const bool valid = Parse(text, &value) && value.rows > 0 && value.columns > 0 && value.rows <= most &&
+                       value.columns <= most;
+    return valid ? std::string()
+                 : absl::StrCat("'", text, "' is not ROWSxCOLUMNS of 1 to ", most, ", as 3x2");
   };
   return CLI::Validator(check, "ROWSxCOLUMNS");
 }
@@ -66,7 +69,8 @@ PartitionOptions InTiles() {
 }
 
 std::string Tiling(const ConvNetworkConfig& config) {
-  std::string text = absl::StrFormat("%d x %d", static_cast<int>(config.row_parts), static_cast<int>(config.column_parts));
+  std::string text =
+      absl::StrFormat("%d x %d", static_cast<int>(config.row_parts), static_cast<int>(config.column_parts));
   if (config.batch_parts > 1) absl::StrAppend(&text, ", batch ", config.batch_parts);
   return text;
 }
@@ -113,26 +117,34 @@ absl::Status RunSmall(const Request& request) {
                    RunPartitioned(*partitioned.module, arguments, module->entry()->root()->shape()));
   // A sum of many terms in another order: what f32 leaves of it.
   const Comparison comparison = Compare(actual, expected);
-  std::printf("%d images of %d x %d, cut into %s on %d devices: the loss and its derivatives by %d kernels and biases\n\n",
-              static_cast<int>(config.batch), static_cast<int>(size.rows), static_cast<int>(size.columns),
-              Tiling(config).c_str(), static_cast<int>(config.devices()), static_cast<int>(2 * config.layers.size()));
-  std::printf("  loss, 1 device      %.7f\n  loss, %d devices%*s%.7f\n  largest error       %.1e of an array's largest element\n  %s\n\n",
-              expected.element(0).data<float>()[0], static_cast<int>(config.devices()),
-              config.devices() < 10 ? 5 : config.devices() < 100 ? 4 : config.devices() < 1000 ? 3 : 2, "",
-              actual.element(0).data<float>()[0], comparison.max_rel_error,
-              comparison.equal ? "equal: the partitioned program computes the same" : "DIFFERENT");
+  std::printf(
+      "%d images of %d x %d, cut into %s on %d devices: the loss and its derivatives by %d kernels and biases\n\n",
+      static_cast<int>(config.batch), static_cast<int>(size.rows), static_cast<int>(size.columns),
+      Tiling(config).c_str(), static_cast<int>(config.devices()), static_cast<int>(2 * config.layers.size()));
+  std::printf(
+      "  loss, 1 device      %.7f\n  loss, %d devices%*s%.7f\n  largest error       %.1e of an array's largest element\n  %s\n\n",
+      expected.element(0).data<float>()[0], static_cast<int>(config.devices()),
+      config.devices() < 10     ? 5
+      : config.devices() < 100  ? 4
+      : config.devices() < 1000 ? 3
+                                : 2,
+      "", actual.element(0).data<float>()[0], comparison.max_rel_error,
+      comparison.equal ? "equal: the partitioned program computes the same" : "DIFFERENT");
   PrintCollectives(*partitioned.module);
   std::printf("  sent per device in all: %s; if images were gathered: %s\n\n",
-              BytesText(SentBytes(*partitioned.module)).c_str(), BytesText(BytesIfGathered(*module, config)).c_str());
+              BytesText(SentBytes(*partitioned.module)).c_str(),
+              BytesText(BytesIfGathered(*module, config)).c_str());
   if (!comparison.equal) return absl::FailedPreconditionError("the partitioned run differs");
   return absl::OkStatus();
 }
 
 absl::Status PredictFullSize(const Request& request) {
   SimulationOptions options;
-  ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrFormat("tpu-v3-%d", request.cores), Rates::kMeasured));
+  ASSIGN_OR_RETURN(options.machine,
+                   LoadMachine(absl::StrFormat("tpu-v3-%d", request.cores), Rates::kMeasured));
   std::string simulated_on, breakdowns;
-  std::vector<std::vector<std::string>> rows = {{"tiles", "step", "communication", "permutes", "sent", "if gathered", "memory"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"tiles", "step", "communication", "permutes", "sent", "if gathered", "memory"}};
   for (const std::string& text : request.full_tiles) {
     RowsByColumns tiles;
     Parse(text, &tiles);
@@ -144,25 +156,30 @@ absl::Status PredictFullSize(const Request& request) {
     config.row_parts = tiles.rows;
     config.column_parts = tiles.columns;
     if (config.devices() != request.cores) {
-      return absl::InvalidArgumentError(absl::StrCat("--full_tiles: ", text, " are ", config.devices(), " tiles, not ",
-                                                     request.cores, "; say --cores=", config.devices()));
+      return absl::InvalidArgumentError(absl::StrCat("--full_tiles: ", text, " are ", config.devices(),
+                                                     " tiles, not ", request.cores,
+                                                     "; say --cores=", config.devices()));
     }
     ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildConvNetworkGradient(config));
     ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, InTiles()));
     ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*partitioned.module, options));
     if (request.breakdown) {
-      absl::StrAppend(&breakdowns, "\nTiles: ", Tiling(config), "\n\n", SummaryText(simulation.prediction, 120));
+      absl::StrAppend(&breakdowns, "\nTiles: ", Tiling(config), "\n\n",
+                      SummaryText(simulation.prediction, 120));
     }
     simulated_on = simulation.prediction.machine;
     ProgramStatistics statistics = ComputeStatistics(*partitioned.module);
-    rows.push_back({Tiling(config), absl::StrFormat("%.2f ms", static_cast<double>(simulation.prediction.step_ps) * 1e-9),
+    rows.push_back({Tiling(config),
+                    absl::StrFormat("%.2f ms", static_cast<double>(simulation.prediction.step_ps) * 1e-9),
                     absl::StrFormat("%.1f %%", simulation.prediction.communication_share * 100),
-                    CountText(statistics.collectives["collective-permute"].count), BytesText(SentBytes(*partitioned.module)),
-                    BytesText(BytesIfGathered(*module, config)), BytesText(statistics.peak_bytes)});
+                    CountText(statistics.collectives["collective-permute"].count),
+                    BytesText(SentBytes(*partitioned.module)), BytesText(BytesIfGathered(*module, config)),
+                    BytesText(statistics.peak_bytes)});
   }
-  std::printf("One image of %d x %d with 64 to 128 features in bf16, forward and backward, on %s, predicted; per core:\n\n%s",
-              static_cast<int>(request.full_size), static_cast<int>(request.full_size), simulated_on.c_str(),
-              TableText(rows, 120).c_str());
+  std::printf(
+      "One image of %d x %d with 64 to 128 features in bf16, forward and backward, on %s, predicted; per core:\n\n%s",
+      static_cast<int>(request.full_size), static_cast<int>(request.full_size), simulated_on.c_str(),
+      TableText(rows, 120).c_str());
   std::fputs(breakdowns.c_str(), stdout);
   return absl::OkStatus();
 }
@@ -187,7 +204,9 @@ int main(int argc, char** argv) {
   app.add_option("--tiles", request.tiles, "Into how many tiles they are cut")
       ->check(toroid::RowsByColumnsUpTo(64))
       ->capture_default_str();
-  app.add_option("--batch", request.batch, "Images that are executed")->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--batch", request.batch, "Images that are executed")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   app.add_option("--batch_parts", request.batch_parts, "Into how many parts the batch is cut too")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

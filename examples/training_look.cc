@@ -30,7 +30,8 @@ std::string PublishedText(const MoeTransformerConfig& config) {
   if (cost != nullptr && config.experts == 128) cost = nullptr;
   const std::string time = cost == nullptr ? "-" : absl::StrFormat("%.0f ms", 1e3 / cost->steps_per_second);
   const auto gib = [&](double x) { return memory == nullptr ? "-" : absl::StrFormat("%.1f GiB", x); };
-  const double weights = memory == nullptr ? 0 : memory->weights, all = memory == nullptr ? 0 : weights + memory->activations;
+  const double weights = memory == nullptr ? 0 : memory->weights,
+               all = memory == nullptr ? 0 : weights + memory->activations;
   return absl::StrFormat("%9s %9s %12s", time, gib(weights), gib(all));
 }
 
@@ -60,16 +61,17 @@ std::string TrainingStepsText(absl::Span<const PredictedTrainingStep> steps) {
   std::string text = absl::StrFormat(
       "One training step on TPU v3 (forward, backward, Adafactor), predicted at measured rates, and what GShard measured:\n\n"
       "  %-16s | %43s | %s\n  %-16s | %9s %13s %9s %9s | %9s %9s %12s\n",
-      "", "predicted", "table 3, figure 7", "model", "step", "communication", "weights", "memory", "step", "weights",
-      "memory");
+      "", "predicted", "table 3, figure 7", "model", "step", "communication", "weights", "memory", "step",
+      "weights", "memory");
   for (const PredictedTrainingStep& step : steps) {
     absl::StrAppendFormat(&text, "  %-16s | %6.0f ms %11.1f %% %5.1f GiB %5.1f GiB | %s\n",
-                          absl::StrFormat("MoE(%dE, %dL)", step.config.experts, step.config.layers), step.seconds * 1e3,
-                          step.communication_share * 100, step.state_bytes / kGiB, step.allocated_bytes / kGiB,
-                          PublishedText(step.config));
+                          absl::StrFormat("MoE(%dE, %dL)", step.config.experts, step.config.layers),
+                          step.seconds * 1e3, step.communication_share * 100, step.state_bytes / kGiB,
+                          step.allocated_bytes / kGiB, PublishedText(step.config));
   }
-  return text + "\n  Of a core: weights with the optimizer's averages; memory with activations and gradients. Models of 36 layers\n"
-                "  compute each again in the backward pass; GShard's some values. All of its figures: docs/reproduction.md\n\n";
+  return text +
+         "\n  Of a core: weights with the optimizer's averages; memory with activations and gradients. Models of 36 layers\n"
+         "  compute each again in the backward pass; GShard's some values. All of its figures: docs/reproduction.md\n\n";
 }
 
 absl::StatusOr<std::string> ShortTrainingText(uint64_t seed) {
@@ -89,13 +91,15 @@ absl::StatusOr<std::string> ShortTrainingText(uint64_t seed) {
     return found == nullptr ? LearningCurve::Series() : Smoothed(*found, kLastSteps);
   };
   const LearningCurve::Series trained = series("cross_entropy"), held_out = series("held_out_cross_entropy");
-  if (trained.points.empty() || held_out.points.empty()) return absl::InternalError("a training run without losses");
+  if (trained.points.empty() || held_out.points.empty())
+    return absl::InternalError("a training run without losses");
   return absl::StrFormat(
       "%sA small model (%d experts on as many simulated devices) that learns to translate names to English by characters, %.2f s:\n\n"
       "  cross entropy per character: %.1f at the first of %d steps, %.1f in the last %d; names held out %.1f\n"
       "  Longer, with more experts, decoding names at the end: bazel run -c opt //examples:moe_transformer -- --train\n",
       says, static_cast<int>(kShortExperts), watch.Seconds(), trained.points.front().value,
-      static_cast<int>(kShortSteps), trained.points.back().value, static_cast<int>(kLastSteps), held_out.points.back().value);
+      static_cast<int>(kShortSteps), trained.points.back().value, static_cast<int>(kLastSteps),
+      held_out.points.back().value);
 }
 
 }  // namespace toroid

@@ -22,7 +22,8 @@ struct Row {
 };
 
 constexpr std::array<Row, kNumOpcodes + 1> kRows = {{
-#define HLO_OP(enumerator, name, arity, family, attributes, traits) {name, arity, #family, attributes, traits},
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) \
+  {name, arity, #family, attributes, traits},
 #include "hlo/opcode.inc"
 #undef HLO_OP
     {"unknown", kVariadic, "", kNoAttribute, kSideEffect},

@@ -15,7 +15,8 @@ namespace toroid {
 // Partitions `module` under the options (the verifier runs after each phase), runs it on its mesh and puts
 // the result together, checking that replicas agree.
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
-                                        absl::Span<const Literal> arguments, const GivenShardings& given = {});
+                                        absl::Span<const Literal> arguments,
+                                        const GivenShardings& given = {});
 
 }  // namespace toroid
 

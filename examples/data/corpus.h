@@ -8,7 +8,7 @@
 namespace toroid {
 
 struct Sentence {
-  int language;  // Index into Corpus::languages.
+  int language;                 // Index into Corpus::languages.
   std::string source, english;  // UTF-8
 };
 

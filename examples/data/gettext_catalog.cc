@@ -68,7 +68,8 @@ absl::StatusOr<Catalog> ParseCatalog(absl::string_view bytes) {
     ASSIGN_OR_RETURN(const absl::string_view translation, file.Text(translations, i));
     if (message.empty()) {  // The header.
       const size_t charset = translation.find("charset=");
-      if (charset != absl::string_view::npos && !absl::StartsWithIgnoreCase(translation.substr(charset), "charset=UTF-8")) {
+      if (charset != absl::string_view::npos &&
+          !absl::StartsWithIgnoreCase(translation.substr(charset), "charset=UTF-8")) {
         return absl::InvalidArgumentError("is not encoded in UTF-8");
       }
     } else if (!absl::StrContains(message, kEndOfContext)) {
@@ -78,7 +79,8 @@ absl::StatusOr<Catalog> ParseCatalog(absl::string_view bytes) {
   return catalog;
 }
 
-absl::StatusOr<Catalog> ReadCatalog(const std::string& folder, const std::string& language, const std::string& domain) {
+absl::StatusOr<Catalog> ReadCatalog(const std::string& folder, const std::string& language,
+                                    const std::string& domain) {
   const std::string path = absl::StrCat(folder, "/", language, "/LC_MESSAGES/", domain, ".mo");
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<Catalog> catalog = ParseCatalog(bytes);

@@ -22,7 +22,8 @@ using Catalog = absl::flat_hash_map<std::string, std::string>;
 absl::StatusOr<Catalog> ParseCatalog(absl::string_view bytes);
 
 // Errors: those of ReadFile; those of ParseCatalog, "PATH: ...".
-absl::StatusOr<Catalog> ReadCatalog(const std::string& folder, const std::string& language, const std::string& domain);
+absl::StatusOr<Catalog> ReadCatalog(const std::string& folder, const std::string& language,
+                                    const std::string& domain);
 
 // The languages that have a catalogue of the domain, in alphabetical order; none if there is no such folder.
 std::vector<std::string> CatalogLanguages(const std::string& folder, const std::string& domain);

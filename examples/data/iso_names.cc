@@ -17,7 +17,8 @@ namespace toroid {
 namespace {
 
 // The package's lists: of countries, former countries, languages (the common ones; all; families), scripts, currencies.
-constexpr const char* kLists[] = {"iso_3166-1", "iso_3166-3", "iso_639-2", "iso_639-3", "iso_639-5", "iso_15924", "iso_4217"};
+constexpr const char* kLists[] = {"iso_3166-1", "iso_3166-3", "iso_639-2", "iso_639-3",
+                                  "iso_639-5",  "iso_15924",  "iso_4217"};
 constexpr const char* kFields[] = {"name", "official_name", "common_name"};
 
 // The names of a list, each once. {"639-2": [{"alpha_3": "aar", "name": "Afar"}, ...]}
@@ -25,7 +26,8 @@ absl::StatusOr<std::vector<std::string>> EnglishNames(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || json.size() != 1 || !json.begin()->is_array()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is no list of the package iso-codes; install the package anew"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is no list of the package iso-codes; install the package anew"));
   }
   std::vector<std::string> names;
   absl::flat_hash_set<std::string> seen;
@@ -46,9 +48,11 @@ absl::StatusOr<IsoFolders> FindIsoNames() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   const std::string unpacked = absl::StrCat(
-      cache != nullptr ? std::string(cache) : absl::StrCat(home != nullptr ? home : "/tmp", "/.cache"), "/toroid-iso-codes");
+      cache != nullptr ? std::string(cache) : absl::StrCat(home != nullptr ? home : "/tmp", "/.cache"),
+      "/toroid-iso-codes");
   for (const std::string& root : {std::string(), unpacked}) {
-    const IsoFolders folders = {absl::StrCat(root, "/usr/share/iso-codes/json"), absl::StrCat(root, "/usr/share/locale")};
+    const IsoFolders folders = {absl::StrCat(root, "/usr/share/iso-codes/json"),
+                                absl::StrCat(root, "/usr/share/locale")};
     if (!CatalogLanguages(folders.locales, kLists[0]).empty()) return folders;
   }
   return absl::NotFoundError("the translations of the package iso-codes are not there; ./setup.sh gets them");
@@ -64,7 +68,8 @@ absl::StatusOr<Corpus> ReadIsoNames(const IsoFolders& folders) {
       ASSIGN_OR_RETURN(const Catalog catalog, ReadCatalog(folders.locales, language, list));
       for (const std::string& name : english) {
         const auto it = catalog.find(name);
-        if (it != catalog.end() && !it->second.empty() && it->second != name) pairs[language].emplace(it->second, name);
+        if (it != catalog.end() && !it->second.empty() && it->second != name)
+          pairs[language].emplace(it->second, name);
       }
     }
   }
@@ -77,7 +82,8 @@ absl::StatusOr<Corpus> ReadIsoNames(const IsoFolders& folders) {
     corpus.languages.push_back(language);
   }
   if (corpus.sentences.empty()) {
-    return absl::NotFoundError(absl::StrCat(folders.locales, ": has no translations of the package iso-codes; ./setup.sh gets them"));
+    return absl::NotFoundError(absl::StrCat(
+        folders.locales, ": has no translations of the package iso-codes; ./setup.sh gets them"));
   }
   return corpus;
 }

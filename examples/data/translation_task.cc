@@ -18,7 +18,8 @@ namespace {
 enum : uint64_t { kHoldOut, kTraining, kOrder };
 
 void Shuffle(CounterRandom random, std::vector<int>& values) {
-  for (int64_t i = static_cast<int64_t>(values.size()) - 1; i > 0; --i) std::swap(values[i], values[random.Below(i + 1)]);
+  for (int64_t i = static_cast<int64_t>(values.size()) - 1; i > 0; --i)
+    std::swap(values[i], values[random.Below(i + 1)]);
 }
 
 bool IsHeldOut(const std::string& english, const TaskOptions& options) {
@@ -48,9 +49,9 @@ absl::StatusOr<TranslationTask> TranslationTask::Create(Corpus corpus, const Tas
   task.origin_ = corpus.origin;
   task.Split(corpus.sentences, corpus.languages);
   if (task.languages_.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no language has ", options.min_sentences, " sentences of fewer than ", options.length,
-                     " characters to train on, and some to hold out"));
+    return absl::InvalidArgumentError(absl::StrCat("no language has ", options.min_sentences,
+                                                   " sentences of fewer than ", options.length,
+                                                   " characters to train on, and some to hold out"));
   }
   std::vector<absl::string_view> source, target;
   for (const std::vector<int>& sentences : task.training_) {
@@ -64,9 +65,9 @@ absl::StatusOr<TranslationTask> TranslationTask::Create(Corpus corpus, const Tas
   task.target_vocabulary_ = Vocabulary(target, options.target_vocabulary, 0);
   if (options.source_vocabulary <= Vocabulary::kFirstReserved + languages ||
       options.target_vocabulary <= Vocabulary::kFirstReserved) {
-    return absl::InvalidArgumentError(absl::StrCat("vocabularies of ", options.source_vocabulary, " and ",
-                                                   options.target_vocabulary, " tokens have no room for characters beside ",
-                                                   languages, " languages"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("vocabularies of ", options.source_vocabulary, " and ", options.target_vocabulary,
+                     " tokens have no room for characters beside ", languages, " languages"));
   }
   return task;
 }
@@ -80,7 +81,8 @@ void TranslationTask::Split(const std::vector<Sentence>& sentences, const std::v
   }
   std::vector<int> order(names.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return training[a].size() > training[b].size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return training[a].size() > training[b].size(); });
   const auto take = [&](const std::vector<const Sentence*>& from) {
     std::vector<int> indices;
     for (const Sentence* sentence : from) {
@@ -91,12 +93,15 @@ void TranslationTask::Split(const std::vector<Sentence>& sentences, const std::v
   };
   double total = 0;
   for (const int k : order) {
-    if (static_cast<int64_t>(training[k].size()) < std::max<int64_t>(1, options_.min_sentences) || held_out[k].empty()) continue;
+    if (static_cast<int64_t>(training[k].size()) < std::max<int64_t>(1, options_.min_sentences) ||
+        held_out[k].empty())
+      continue;
     training_.push_back(take(training[k]));
     held_out_.push_back(take(held_out[k]));
     all_held_out_.insert(all_held_out_.end(), held_out_.back().begin(), held_out_.back().end());
     Shuffle(CounterRandom(options_.seed, {kOrder, TextCounter(names[k])}), held_out_.back());
-    cumulative_.push_back(total += std::pow(static_cast<double>(training[k].size()), 1 / options_.temperature));
+    cumulative_.push_back(total +=
+                          std::pow(static_cast<double>(training[k].size()), 1 / options_.temperature));
     languages_.push_back(
         {names[k], static_cast<int64_t>(training[k].size()), static_cast<int64_t>(held_out[k].size())});
   }
@@ -104,10 +109,12 @@ void TranslationTask::Split(const std::vector<Sentence>& sentences, const std::v
   Shuffle(CounterRandom(options_.seed, {kOrder}), all_held_out_);
 }
 
-TranslationBatch TranslationTask::MakeBatch(std::vector<int> sentences, int64_t groups, int64_t sequences) const {
+TranslationBatch TranslationTask::MakeBatch(std::vector<int> sentences, int64_t groups,
+                                            int64_t sequences) const {
   const Shape shape(xla::S32, {groups, sequences, options_.length});
   TranslationBatch batch = {Literal(shape), Literal(shape), Literal(shape), std::move(sentences)};
-  const absl::Span<int32_t> source = batch.source.mutable_data<int32_t>(), target = batch.target.mutable_data<int32_t>(),
+  const absl::Span<int32_t> source = batch.source.mutable_data<int32_t>(),
+                            target = batch.target.mutable_data<int32_t>(),
                             labels = batch.labels.mutable_data<int32_t>();
   for (size_t row = 0; row < batch.sentences.size(); ++row) {
     const Sentence& sentence = sentences_[batch.sentences[row]];
@@ -129,13 +136,15 @@ TranslationBatch TranslationTask::TrainingBatch(int64_t step, int64_t groups, in
   for (size_t row = 0; row < rows.size(); ++row) {
     CounterRandom random(options_.seed, {kTraining, static_cast<uint64_t>(step), row});
     const auto it = std::upper_bound(cumulative_.begin(), cumulative_.end(), random.Uniform());
-    const std::vector<int>& sentences = training_[std::min<size_t>(it - cumulative_.begin(), training_.size() - 1)];
+    const std::vector<int>& sentences =
+        training_[std::min<size_t>(it - cumulative_.begin(), training_.size() - 1)];
     rows[row] = sentences[random.Below(static_cast<int64_t>(sentences.size()))];
   }
   return MakeBatch(std::move(rows), groups, sequences);
 }
 
-TranslationBatch TranslationTask::HeldOutBatch(HeldOut kind, int64_t index, int64_t groups, int64_t sequences) const {
+TranslationBatch TranslationTask::HeldOutBatch(HeldOut kind, int64_t index, int64_t groups,
+                                               int64_t sequences) const {
   std::vector<int> rows(groups * sequences);
   for (size_t row = 0; row < rows.size(); ++row) {
     const size_t at = index * rows.size() + row;
@@ -146,10 +155,12 @@ TranslationBatch TranslationTask::HeldOutBatch(HeldOut kind, int64_t index, int6
   return MakeBatch(std::move(rows), groups, sequences);
 }
 
-absl::StatusOr<std::vector<int32_t>> TranslationTask::EncodeSource(int language, absl::string_view source) const {
+absl::StatusOr<std::vector<int32_t>> TranslationTask::EncodeSource(int language,
+                                                                   absl::string_view source) const {
   const std::vector<int32_t> characters = source_vocabulary_.Encode(source);
   if (static_cast<int64_t>(characters.size()) >= options_.length) {
-    return absl::InvalidArgumentError(absl::StrCat("the sentence has ", characters.size(), " characters, the model takes at most ",
+    return absl::InvalidArgumentError(absl::StrCat("the sentence has ", characters.size(),
+                                                   " characters, the model takes at most ",
                                                    options_.length - 1));
   }
   std::vector<int32_t> tokens(options_.length);
@@ -168,14 +179,15 @@ std::optional<int> TranslationTask::FindLanguage(absl::string_view name) const {
 std::string TranslationTask::Summary() const {
   int64_t training = 0;
   for (const Language& language : languages_) training += language.training;
-  return absl::StrFormat("%d languages, %d sentences to train on, %d held out (%s)", languages_.size(), training,
-                         all_held_out_.size(), origin_);
+  return absl::StrFormat("%d languages, %d sentences to train on, %d held out (%s)", languages_.size(),
+                         training, all_held_out_.size(), origin_);
 }
 
 std::string TranslationTask::Fingerprint() const {
   std::string all = LanguagesTsv();
   for (const Vocabulary* vocabulary : {&source_vocabulary_, &target_vocabulary_}) {
-    for (int32_t token = 0; token < vocabulary->size(); ++token) absl::StrAppend(&all, vocabulary->Decode({token}), "\n");
+    for (int32_t token = 0; token < vocabulary->size(); ++token)
+      absl::StrAppend(&all, vocabulary->Decode({token}), "\n");
   }
   return absl::StrFormat("%016x", TextCounter(all));
 }

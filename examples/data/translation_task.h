@@ -23,9 +23,9 @@
 namespace toroid {
 
 struct TaskOptions {
-  int64_t length = 24;                                      // L
+  int64_t length = 24;                                       // L
   int64_t source_vocabulary = 1024, target_vocabulary = 96;  // At most; rare characters are unknown.
-  double held_out = 0.05;                                   // Share of the English names, in (0, 1).
+  double held_out = 0.05;                                    // Share of the English names, in (0, 1).
   // Languages with fewer sentences to train on are left out, and so are those with none held out.
   int64_t min_sentences = 40;
   // A training sentence is of a language with probability proportional to (its sentences)^(1 / temperature).
@@ -86,11 +86,11 @@ class TranslationTask {
   TaskOptions options_;
   std::string origin_;
   std::vector<Language> languages_;
-  std::vector<Sentence> sentences_;               // Their language: index into languages_.
-  std::vector<std::vector<int>> training_;        // Sentences by language.
-  std::vector<std::vector<int>> held_out_;        // The same.
-  std::vector<int> all_held_out_;                 // In a seeded order.
-  std::vector<double> cumulative_;                // Probability of languages 0 .. i.
+  std::vector<Sentence> sentences_;         // Their language: index into languages_.
+  std::vector<std::vector<int>> training_;  // Sentences by language.
+  std::vector<std::vector<int>> held_out_;  // The same.
+  std::vector<int> all_held_out_;           // In a seeded order.
+  std::vector<double> cumulative_;          // Probability of languages 0 .. i.
   Vocabulary source_vocabulary_, target_vocabulary_;
 };
 

@@ -47,7 +47,8 @@ std::string Vocabulary::Decode(absl::Span<const int32_t> tokens) const {
     if (token == kEnd) break;
     if (token == kUnknown) text += "\uFFFD";
     const int64_t character = token - first_character_;
-    if (character >= 0 && character < static_cast<int64_t>(characters_.size())) text += characters_[character];
+    if (character >= 0 && character < static_cast<int64_t>(characters_.size()))
+      text += characters_[character];
   }
   return text;
 }

@@ -23,8 +23,9 @@ absl::StatusOr<std::unique_ptr<MeshProgram>> MakeProgram(const Module& module, i
 }
 
 // Values of parameters `first` and on, by these names.
-absl::StatusOr<std::vector<MeshValue>> CutWeights(const MeshProgram& program, int first, absl::Span<const std::string> wanted,
-                                                  const absl::flat_hash_map<std::string, const Literal*>& given) {
+absl::StatusOr<std::vector<MeshValue>> CutWeights(
+    const MeshProgram& program, int first, absl::Span<const std::string> wanted,
+    const absl::flat_hash_map<std::string, const Literal*>& given) {
   std::vector<MeshValue> weights;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const int parameter = first + static_cast<int>(i);
@@ -32,8 +33,9 @@ absl::StatusOr<std::vector<MeshValue>> CutWeights(const MeshProgram& program, in
     if (it == given.end()) return absl::InvalidArgumentError(absl::StrCat("has no weight ", wanted[i]));
     const Shape& shape = program.parameter_shape(parameter);
     if (!it->second->shape().Compatible(shape)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("weight ", wanted[i], " is ", it->second->shape().ToString(), ", that of the model ", shape.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("weight ", wanted[i], " is ",
+                                                     it->second->shape().ToString(), ", that of the model ",
+                                                     shape.ToString()));
     }
     ASSIGN_OR_RETURN(MeshValue value, program.Cut(parameter, *it->second));
     weights.push_back(std::move(value));
@@ -62,7 +64,8 @@ absl::StatusOr<std::unique_ptr<BeamDecoder>> BeamDecoder::Create(const MoeTransf
   ASSIGN_OR_RETURN(decoder->step_, BuildDecodeStep(config, options));
   ASSIGN_OR_RETURN(decoder->encoding_program_,
                    MakeProgram(*decoder->encoding_.module, config.devices, &decoder->partitioned_encoding_));
-  ASSIGN_OR_RETURN(decoder->step_program_, MakeProgram(*decoder->step_.module, config.devices, &decoder->partitioned_step_));
+  ASSIGN_OR_RETURN(decoder->step_program_,
+                   MakeProgram(*decoder->step_.module, config.devices, &decoder->partitioned_step_));
   return decoder;
 }
 
@@ -70,7 +73,8 @@ std::vector<BeamDecoder::WeightShape> BeamDecoder::weights() const {
   std::vector<WeightShape> weights;
   const auto add = [&](const std::vector<std::string>& names, const MeshProgram& program, int first) {
     for (size_t i = 0; i < names.size(); ++i) {
-      const bool is_known = std::any_of(weights.begin(), weights.end(), [&](const auto& w) { return w.name == names[i]; });
+      const bool is_known =
+          std::any_of(weights.begin(), weights.end(), [&](const auto& w) { return w.name == names[i]; });
       if (!is_known) weights.push_back({names[i], program.parameter_shape(first + static_cast<int>(i))});
     }
   };
@@ -142,14 +146,15 @@ absl::Status BeamDecoder::RunSteps(const std::vector<MeshValue>& memory, std::ve
       state->push_back(std::move(value));
     }
     ++steps_done_;
-    ASSIGN_OR_RETURN(const Literal open, step_program_->AssembleResult(static_cast<int>(arrays), results[arrays]));
+    ASSIGN_OR_RETURN(const Literal open,
+                     step_program_->AssembleResult(static_cast<int>(arrays), results[arrays]));
     if (open.data<int32_t>()[0] == 0) break;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::vector<DecodedSentence>>> BeamDecoder::ReadOut(const std::vector<MeshValue>& state,
-                                                                               const std::vector<bool>& is_there) const {
+absl::StatusOr<std::vector<std::vector<DecodedSentence>>> BeamDecoder::ReadOut(
+    const std::vector<MeshValue>& state, const std::vector<bool>& is_there) const {
   std::vector<Literal> arrays;
   for (int i = 0; i < DecodeState::kCount; ++i) {
     ASSIGN_OR_RETURN(Literal array, step_program_->AssembleParameter(i, state[i]));
@@ -174,7 +179,8 @@ absl::StatusOr<std::vector<std::vector<DecodedSentence>>> BeamDecoder::ReadOut(c
       sentence.is_finished = finished[at];
       if (!finished[at]) sentence.words.push_back(words[s * (slots + k) + steps_done_ * k + place]);
       sentence.log_probability = log_probability[at];
-      sentence.score = sentence.log_probability / std::pow((5 + length[at]) / 6.0, options_.search.length_power);
+      sentence.score =
+          sentence.log_probability / std::pow((5 + length[at]) / 6.0, options_.search.length_power);
       sentences[s].push_back(std::move(sentence));
     }
   }
@@ -184,7 +190,8 @@ absl::StatusOr<std::vector<std::vector<DecodedSentence>>> BeamDecoder::ReadOut(c
 absl::StatusOr<std::vector<std::vector<DecodedSentence>>> BeamDecoder::Decode(const Literal& source) {
   if (step_weights_.empty()) return absl::FailedPreconditionError("the decoder has no weights");
   if (!source.shape().Compatible(encoding_program_->parameter_shape(0))) {
-    return absl::InvalidArgumentError(absl::StrCat("sentences are ", source.shape().ToString(), ", should be ",
+    return absl::InvalidArgumentError(absl::StrCat("sentences are ", source.shape().ToString(),
+                                                   ", should be ",
                                                    encoding_program_->parameter_shape(0).ToString()));
   }
   const std::vector<bool> is_there = SentencesThere(source, options_.search.padding);

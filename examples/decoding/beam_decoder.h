@@ -29,7 +29,7 @@ namespace toroid {
 struct DecodedSentence {
   std::vector<int32_t> words;  // Without `begin` and the end.
   double log_probability = 0;
-  double score = 0;        // Normalized by length (beam_search.h).
+  double score = 0;          // Normalized by length (beam_search.h).
   bool is_finished = false;  // False if it was cut off after the last step.
 };
 
@@ -37,8 +37,8 @@ class BeamDecoder {
  public:
   // config: its devices are those of the mesh; groups * sequences sentences are decoded at a time.
   // Errors: those of BuildEncoding, BuildDecodeStep, PartitionModule and MeshProgram::Create.
-  static absl::StatusOr<std::unique_ptr<BeamDecoder>> Create(const MoeTransformerConfig& config, const DecodeOptions& options,
-                                                             int threads = 0);
+  static absl::StatusOr<std::unique_ptr<BeamDecoder>> Create(const MoeTransformerConfig& config,
+                                                             const DecodeOptions& options, int threads = 0);
 
   // What it takes, each once.
   struct WeightShape {

@@ -41,7 +41,8 @@ absl::StatusOr<DecodePrediction> PredictDecoding(const DecodePredictionOptions& 
   ASSIGN_OR_RETURN(Simulation simulation, Simulate(*partitioned.module, simulation_options));
   result.simulate_seconds = watch.Seconds();
   result.prediction = std::move(simulation.prediction);
-  result.tokens_per_second = static_cast<double>(result.sentences) / (static_cast<double>(result.prediction.step_ps) * 1e-12);
+  result.tokens_per_second =
+      static_cast<double>(result.sentences) / (static_cast<double>(result.prediction.step_ps) * 1e-12);
   return result;
 }
 

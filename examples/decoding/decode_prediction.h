@@ -15,7 +15,8 @@ struct DecodePredictionOptions {
   std::string model = "2048e_36l";  // Of Table 1.
   int64_t sentences = 4;            // Per core.
   int64_t beam = 4;
-  int64_t steps = 512;   // Words of a sentence at most, for which there is room on the mesh; also of the source.
+  int64_t steps =
+      512;  // Words of a sentence at most, for which there is room on the mesh; also of the source.
   // Places of an expert for the tokens of a core. None: twice an even share, at least 1, as in training; 0: room for all.
   std::optional<int64_t> capacity;
 };

@@ -21,8 +21,10 @@ std::string Padded(const std::string& text, int64_t width) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BeamDecoder>> MakeTaskDecoder(const TranslationTask& task, MoeTransformerConfig config,
-                                                             const BeamOptions& search, int64_t sentences, int threads) {
+absl::StatusOr<std::unique_ptr<BeamDecoder>> MakeTaskDecoder(const TranslationTask& task,
+                                                             MoeTransformerConfig config,
+                                                             const BeamOptions& search, int64_t sentences,
+                                                             int threads) {
   config.groups = sentences;
   config.sequences = 1;
   config.sequence_length = task.length();
@@ -35,7 +37,8 @@ absl::StatusOr<std::unique_ptr<BeamDecoder>> MakeTaskDecoder(const TranslationTa
   return BeamDecoder::Create(config, options, threads);
 }
 
-absl::StatusOr<std::vector<std::string>> Translate(const TranslationTask& task, absl::Span<const SourceSentence> sentences,
+absl::StatusOr<std::vector<std::string>> Translate(const TranslationTask& task,
+                                                   absl::Span<const SourceSentence> sentences,
                                                    BeamDecoder& decoder) {
   const int64_t at_a_time = decoder.sentences(), length = task.length();
   std::vector<std::string> texts;
@@ -43,16 +46,19 @@ absl::StatusOr<std::vector<std::string>> Translate(const TranslationTask& task, 
     const auto part = sentences.subspan(first, at_a_time);
     Literal source(Shape(xla::S32, {at_a_time, 1, length}));
     for (size_t i = 0; i < part.size(); ++i) {
-      ASSIGN_OR_RETURN(const std::vector<int32_t> tokens, task.EncodeSource(part[i].language, part[i].source));
+      ASSIGN_OR_RETURN(const std::vector<int32_t> tokens,
+                       task.EncodeSource(part[i].language, part[i].source));
       std::copy(tokens.begin(), tokens.end(), source.mutable_data<int32_t>().begin() + i * length);
     }
     ASSIGN_OR_RETURN(const auto decoded, decoder.Decode(source));
-    for (size_t i = 0; i < part.size(); ++i) texts.push_back(task.target_vocabulary().Decode(decoded[i][0].words));
+    for (size_t i = 0; i < part.size(); ++i)
+      texts.push_back(task.target_vocabulary().Decode(decoded[i][0].words));
   }
   return texts;
 }
 
-absl::StatusOr<std::vector<TranslatedName>> TranslateHeldOut(const TranslationTask& task, int64_t count, BeamDecoder& decoder) {
+absl::StatusOr<std::vector<TranslatedName>> TranslateHeldOut(const TranslationTask& task, int64_t count,
+                                                             BeamDecoder& decoder) {
   const std::vector<int>& held_out = task.held_out_sentences();
   count = std::min<int64_t>(count, static_cast<int64_t>(held_out.size()));
   std::vector<SourceSentence> sources;
@@ -87,18 +93,19 @@ QualityBeside Judge(const TranslationTask& task, absl::Span<const TranslatedName
 std::string NamesTable(const TranslationTask& task, absl::Span<const TranslatedName> names, int64_t rows) {
   names = names.subspan(0, std::max<int64_t>(rows, 0));
   const int64_t width = task.length() + 1;
-  std::string table = absl::StrCat("  ", Padded("language", 10), Padded("name", width), Padded("in English", width), "decoded\n");
+  std::string table = absl::StrCat("  ", Padded("language", 10), Padded("name", width),
+                                   Padded("in English", width), "decoded\n");
   for (const TranslatedName& name : names) {
     const Sentence& sentence = task.sentence(name.sentence);
-    absl::StrAppend(&table, "  ", Padded(task.languages()[sentence.language].name, 10), Padded(sentence.source, width),
-                    Padded(sentence.english, width), name.decoded, "\n");
+    absl::StrAppend(&table, "  ", Padded(task.languages()[sentence.language].name, 10),
+                    Padded(sentence.source, width), Padded(sentence.english, width), name.decoded, "\n");
   }
   return table;
 }
 
 std::string QualityTable(int64_t names, const QualityBeside& quality) {
-  std::string table = absl::StrFormat("  %-38s %16s %28s\n", absl::StrCat(names, " held-out names"), "exactly right",
-                                      "mean distance to English");
+  std::string table = absl::StrFormat("  %-38s %16s %28s\n", absl::StrCat(names, " held-out names"),
+                                      "exactly right", "mean distance to English");
   const auto add = [&](const char* how, const TranslationQuality& of) {
     absl::StrAppendFormat(&table, "  %-38s %14.1f %% %28.3f\n", how, of.exact * 100, of.distance);
   };

@@ -22,21 +22,25 @@ struct SourceSentence {
 
 // A decoder of the task's sentences, at most `sentences` at a time, for a model of this configuration. Each is a group of its
 // own, and experts have room for all. Errors: those of BeamDecoder::Create.
-absl::StatusOr<std::unique_ptr<BeamDecoder>> MakeTaskDecoder(const TranslationTask& task, MoeTransformerConfig config,
-                                                             const BeamOptions& search, int64_t sentences, int threads = 0);
+absl::StatusOr<std::unique_ptr<BeamDecoder>> MakeTaskDecoder(const TranslationTask& task,
+                                                             MoeTransformerConfig config,
+                                                             const BeamOptions& search, int64_t sentences,
+                                                             int threads = 0);
 
 // English of the best hypothesis of each sentence. Errors: those of EncodeSource and BeamDecoder::Decode.
-absl::StatusOr<std::vector<std::string>> Translate(const TranslationTask& task, absl::Span<const SourceSentence> sentences,
+absl::StatusOr<std::vector<std::string>> Translate(const TranslationTask& task,
+                                                   absl::Span<const SourceSentence> sentences,
                                                    BeamDecoder& decoder);
 
 struct TranslatedName {
-  int sentence;         // Index for TranslationTask::sentence.
+  int sentence;  // Index for TranslationTask::sentence.
   std::string decoded;
-  std::string copied;   // English of the nearest name in the same language (nearest_name.h).
+  std::string copied;  // English of the nearest name in the same language (nearest_name.h).
 };
 
 // The first `count` held-out sentences, or all if there are fewer.
-absl::StatusOr<std::vector<TranslatedName>> TranslateHeldOut(const TranslationTask& task, int64_t count, BeamDecoder& decoder);
+absl::StatusOr<std::vector<TranslatedName>> TranslateHeldOut(const TranslationTask& task, int64_t count,
+                                                             BeamDecoder& decoder);
 
 // How well names are translated.
 struct TranslationQuality {

@@ -29,7 +29,9 @@ int64_t Distance(const Text& a, const Text& b) {
 
 }  // namespace
 
-int64_t EditDistance(absl::string_view a, absl::string_view b) { return Distance(Characters(a), Characters(b)); }
+int64_t EditDistance(absl::string_view a, absl::string_view b) {
+  return Distance(Characters(a), Characters(b));
+}
 
 double NormalizedEditDistance(absl::string_view a, absl::string_view b) {
   const Text from = Characters(a), to = Characters(b);

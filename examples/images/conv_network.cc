@@ -26,7 +26,8 @@ std::vector<AxisNames> ImageAxes() { return {"batch", "rows", "columns", {}}; }
 class Network {
  public:
   explicit Network(const ConvNetworkConfig& config) : config_(config), b_("conv_network", config.devices()) {
-    b_.SetMesh({{{"batch", config.batch_parts}, {"rows", config.row_parts}, {"columns", config.column_parts}}});
+    b_.SetMesh(
+        {{{"batch", config.batch_parts}, {"rows", config.row_parts}, {"columns", config.column_parts}}});
   }
 
   Builder& b() { return b_; }
@@ -35,7 +36,8 @@ class Network {
   Value Loss() {
     Value x = Image({config_.batch, config_.height, config_.width, config_.channels}, "images");
     Value target = Image(ResultSizes(), "targets");
-    for (size_t i = 0; i < config_.layers.size(); ++i) x = Layer(x, config_.layers[i], absl::StrCat("layer_", i));
+    for (size_t i = 0; i < config_.layers.size(); ++i)
+      x = Layer(x, config_.layers[i], absl::StrCat("layer_", i));
     x = Pool(x);
     Value error = b_.Convert(b_.Subtract(x, target), xla::F32);
     Value sum = b_.Sum(b_.Multiply(error, error), {0, 1, 2, 3});
@@ -124,8 +126,8 @@ std::vector<const Instruction*> Images(const Instruction& op) {
       return {op.operand(0), op.operand(1)};
     case Opcode::kConvolution: {
       const ConvolutionView numbers(op);
-      const bool by_kernel =
-          op.operand(1)->shape().dim(numbers.kernel_spatial()[0]) > op.shape().dim(numbers.output_spatial()[0]);
+      const bool by_kernel = op.operand(1)->shape().dim(numbers.kernel_spatial()[0]) >
+                             op.shape().dim(numbers.output_spatial()[0]);
       if (by_kernel) return {op.operand(0), op.operand(1)};
       return {op.operand(0)};
     }
@@ -139,29 +141,34 @@ std::vector<const Instruction*> Images(const Instruction& op) {
 absl::Status ConvNetworkConfig::Check() const {
   for (const int64_t size : {batch, height, width, channels, pool, batch_parts, row_parts, column_parts}) {
     if (size < 1 || size > kMaxSize) {
-      return absl::InvalidArgumentError(absl::StrCat("a size of the images or the mesh is ", size, "; say 1 to ", kMaxSize));
+      return absl::InvalidArgumentError(
+          absl::StrCat("a size of the images or the mesh is ", size, "; say 1 to ", kMaxSize));
     }
   }
   if (batch_parts * row_parts > kMaxSize || devices() > kMaxSize) {
-    return absl::InvalidArgumentError(absl::StrCat("the mesh has more than ", kMaxSize, " devices; cut less"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the mesh has more than ", kMaxSize, " devices; cut less"));
   }
   if (!IsFloat(type)) return absl::InvalidArgumentError("images are of floating point");
   int64_t h = height, w = width;
   for (const ConvLayer& layer : layers) {
     for (const int64_t size : {layer.features, layer.kernel, layer.stride, layer.dilation}) {
       if (size < 1 || size > kMaxSize) {
-        return absl::InvalidArgumentError(absl::StrCat("a size of a layer is ", size, "; say 1 to ", kMaxSize));
+        return absl::InvalidArgumentError(
+            absl::StrCat("a size of a layer is ", size, "; say 1 to ", kMaxSize));
       }
     }
     if (layer.kernel % 2 == 0) {
-      return absl::InvalidArgumentError(absl::StrCat("a kernel of ", layer.kernel, " rows has no middle; take an odd number"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("a kernel of ", layer.kernel, " rows has no middle; take an odd number"));
     }
     h = SizeAfter(layer, h);
     w = SizeAfter(layer, w);
   }
   if (h < pool || w < pool) {
     return absl::InvalidArgumentError(absl::StrCat("images of ", height, " x ", width, " leave ", h, " x ", w,
-                                                   " for windows of ", pool, " x ", pool, "; take larger ones"));
+                                                   " for windows of ", pool, " x ", pool,
+                                                   "; take larger ones"));
   }
   return absl::OkStatus();
 }
@@ -177,7 +184,8 @@ absl::StatusOr<std::unique_ptr<Module>> BuildConvNetworkGradient(const ConvNetwo
   Network network(config);
   Builder& b = network.b();
   Value loss = network.Loss();
-  ASSIGN_OR_RETURN(const std::vector<Value> gradients, Gradients(loss, network.weights(), GradientOptions(), &b));
+  ASSIGN_OR_RETURN(const std::vector<Value> gradients,
+                   Gradients(loss, network.weights(), GradientOptions(), &b));
   std::vector<Value> results = {loss};
   for (Value gradient : gradients) results.push_back(b.Replicate(gradient));
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, b.Build(b.Tuple(results)));
@@ -205,7 +213,8 @@ int64_t BytesIfGathered(const Module& module, const ConvNetworkConfig& config) {
   const int64_t group = config.row_parts * config.column_parts;
   int64_t bytes = 0;
   for (const Instruction* image : images) {
-    int64_t tile = CeilOfRatio(image->shape().dim(0), config.batch_parts) * CeilOfRatio(image->shape().dim(1), config.row_parts) *
+    int64_t tile = CeilOfRatio(image->shape().dim(0), config.batch_parts) *
+                   CeilOfRatio(image->shape().dim(1), config.row_parts) *
                    CeilOfRatio(image->shape().dim(2), config.column_parts) * image->shape().dim(3);
     bytes += tile * ByteWidth(image->shape().element_type()) * (group - 1);
   }

@@ -31,13 +31,16 @@ Value RootMeanSquare(Value x, Builder* b) {
 }
 
 // A scalar times every element.
-Value Times(Value x, Value factor, Builder* b) { return b->Multiply(x, b->Broadcast(factor, x->shape().dims())); }
+Value Times(Value x, Value factor, Builder* b) {
+  return b->Multiply(x, b->Broadcast(factor, x->shape().dims()));
+}
 
 }  // namespace
 
 Adafactor::Adafactor(const AdafactorOptions& options, Value step, Builder* b) : options_(options), b_(*b) {
   Value t = b_.AddNumber(b_.Convert(step, xla::F32), 1);
-  Value schedule = b_.Subtract(b_.FullLike(t, 1), b_.Binary(Opcode::kPower, t, b_.FullLike(t, kDecayExponent)));
+  Value schedule =
+      b_.Subtract(b_.FullLike(t, 1), b_.Binary(Opcode::kPower, t, b_.FullLike(t, kDecayExponent)));
   decay_ = b_.Minimum(schedule, b_.FullLike(t, kDecayLimit));
   Value late = b_.Maximum(t, b_.FullLike(t, static_cast<double>(options.flat_steps)));
   rate_ = b_.MultiplyNumber(b_.Rsqrt(late), options.rate);
@@ -47,7 +50,8 @@ Adafactor::Adafactor(const AdafactorOptions& options, Value step, Builder* b) : 
 Value Adafactor::Place(Value slot, Value weight, int64_t removed) {
   const bool is_whole = removed >= 0 && options_.replicated_slots;
   const xla::OpSharding* sharding = weight->sharding();
-  if (is_whole || sharding == nullptr || sharding->type() != xla::OpSharding::OTHER) return b_.Replicate(slot);
+  if (is_whole || sharding == nullptr || sharding->type() != xla::OpSharding::OTHER)
+    return b_.Replicate(slot);
   if (removed < 0) return b_.Annotate(slot, *sharding);
   if (sharding->tile_assignment_dimensions(static_cast<int>(removed)) > 1) return b_.Replicate(slot);
   xla::OpSharding rest = *sharding;
@@ -79,8 +83,10 @@ AdafactorUpdate Adafactor::Update(Value weight, Value gradient, const std::strin
     const absl::Span<const int64_t> dims = weight->shape().dims();
     std::stable_sort(by_size.begin(), by_size.end(), [&](int64_t x, int64_t y) { return dims[x] < dims[y]; });
     const int64_t largest = by_size[by_size.size() - 1], second = by_size[by_size.size() - 2];
-    update.slots.push_back(MovingAverage(Mean(square, {largest}, &b_), weight, largest, absl::StrCat(name, ".row")));
-    update.slots.push_back(MovingAverage(Mean(square, {second}, &b_), weight, second, absl::StrCat(name, ".column")));
+    update.slots.push_back(
+        MovingAverage(Mean(square, {largest}, &b_), weight, largest, absl::StrCat(name, ".row")));
+    update.slots.push_back(
+        MovingAverage(Mean(square, {second}, &b_), weight, second, absl::StrCat(name, ".column")));
     Value row = update.slots[0].new_value, column = update.slots[1].new_value;
     const int64_t second_in_row = second - (second > largest ? 1 : 0);
     Value mean_row = b_.BroadcastOver(Mean(row, {second_in_row}, &b_), row->shape().dims(), {second_in_row});

@@ -24,7 +24,8 @@ Computation* LargerValue(InstructionBuilder* outer) {
 
 // ((5 + n) / 6)^length_power for n f32[..].
 Value LengthPenalty(Value n, const BeamOptions& options, InstructionBuilder* b) {
-  return b->Binary(Opcode::kPower, b->MultiplyNumber(b->AddNumber(n, 5), 1.0 / 6), b->FullLike(n, options.length_power));
+  return b->Binary(Opcode::kPower, b->MultiplyNumber(b->AddNumber(n, 5), 1.0 / 6),
+                   b->FullLike(n, options.length_power));
 }
 
 // Which old place each new one comes from.
@@ -55,8 +56,8 @@ class Parents {
 
 // f32[G,B,K,V]: log probabilities of what may become of each hypothesis, at the length that it is compared at. One that is
 // finished stays, as if padding followed, at what its score is worth among hypotheses of `step` + 1 words.
-Value Candidates(const Hypotheses& now, Value log_probabilities, Value length_penalty, const BeamOptions& options,
-                 InstructionBuilder* b) {
+Value Candidates(const Hypotheses& now, Value log_probabilities, Value length_penalty,
+                 const BeamOptions& options, InstructionBuilder* b) {
   const Sizes gbkv(log_probabilities->shape().dims().begin(), log_probabilities->shape().dims().end());
   Value word = b->Iota(xla::S32, gbkv, 3);
   Value excluded = b->Full(xla::F32, gbkv, kExcluded);
@@ -89,13 +90,14 @@ Largest TakeLargest(Value x, int64_t k, InstructionBuilder* b) {
   return {b->Concatenate(values, 2), b->Concatenate(indices, 2)};
 }
 
-Hypotheses RankHypotheses(const Hypotheses& now, Value log_probabilities, Value step, const BeamOptions& options,
-                          InstructionBuilder* b) {
+Hypotheses RankHypotheses(const Hypotheses& now, Value log_probabilities, Value step,
+                          const BeamOptions& options, InstructionBuilder* b) {
   const Sizes gbk(now.length->shape().dims().begin(), now.length->shape().dims().end());
   const int64_t vocabulary = log_probabilities->shape().dim(3);
   Value words_now = b->Broadcast(b->AddNumber(b->Convert(step, xla::F32), 1), gbk);
   Value candidates = Candidates(now, log_probabilities, LengthPenalty(words_now, options, b), options, b);
-  const Largest best = TakeLargest(b->Reshape(candidates, {gbk[0], gbk[1], gbk[2] * vocabulary}), options.beam, b);
+  const Largest best =
+      TakeLargest(b->Reshape(candidates, {gbk[0], gbk[1], gbk[2] * vocabulary}), options.beam, b);
 
   Value size = b->FullLike(best.indices, static_cast<double>(vocabulary));
   Value place = b->Divide(best.indices, size);
@@ -105,7 +107,8 @@ Hypotheses RankHypotheses(const Hypotheses& now, Value log_probabilities, Value 
   Hypotheses next;
   next.words = b->Subtract(best.indices, b->Multiply(place, size));
   next.log_probability = b->Select(was_finished, parents.Of(now.log_probability), best.values);
-  next.length = b->Convert(b->Select(was_finished, parents.Of(b->Convert(now.length, xla::F32)), words_now), xla::S32);
+  next.length =
+      b->Convert(b->Select(was_finished, parents.Of(b->Convert(now.length, xla::F32)), words_now), xla::S32);
   next.finished = b->Or(was_finished, b->Compare(next.words, b->FullLike(next.words, options.end), "EQ"));
   next.mask = parents.OfMask(now.mask);
   return next;

@@ -40,8 +40,8 @@ struct Hypotheses {
 
 // now: the hypotheses after `step` s32[] words, their masks with the slots of the last ones. log_probabilities: f32[G,B,K,V],
 // of each word after each.
-Hypotheses RankHypotheses(const Hypotheses& now, Value log_probabilities, Value step, const BeamOptions& options,
-                          InstructionBuilder* b);
+Hypotheses RankHypotheses(const Hypotheses& now, Value log_probabilities, Value step,
+                          const BeamOptions& options, InstructionBuilder* b);
 
 // The k largest along the last dimension of x f32[G,B,N], largest first, the first of equal ones first.
 struct Largest {

@@ -61,15 +61,16 @@ struct MoeTransformerConfig {
   bool bf16_scores = false;
 
   // ---- In training
-  double dropout = 0.1;          // Of the embedded input, of what each sublayer adds, of attention weights.
-  double label_smoothing = 0.1;  // The share of a label's probability that is spread over the whole vocabulary.
+  double dropout = 0.1;  // Of the embedded input, of what each sublayer adds, of attention weights.
+  double label_smoothing =
+      0.1;  // The share of a label's probability that is spread over the whole vocabulary.
   // Token 0 is padding: nothing attends to it, it takes no expert's place, and as a label it has no loss.
   bool padding = false;
   // One table for source, target and output, of `target_vocabulary` rows.
   bool shared_embedding = false;
 
   // ---- A dense model as a pipeline (pipeline.h)
-  int64_t stages = 1;        // Of each stack, one after the other on as many parts of the mesh; 1: no pipeline.
+  int64_t stages = 1;  // Of each stack, one after the other on as many parts of the mesh; 1: no pipeline.
   int64_t microbatches = 1;  // Of a batch; a multiple of the stages.
 
   int64_t tokens_per_group() const { return sequences * sequence_length; }

@@ -46,8 +46,9 @@ absl::Status CheckSearch(const MoeTransformerConfig& config, const DecodeOptions
   }
   // All but padding and `begin`.
   if (search.beam < 1 || search.beam > config.target_vocabulary - 2) {
-    return absl::InvalidArgumentError(absl::StrCat("a beam of ", search.beam, " hypotheses for ", config.target_vocabulary - 2,
-                                                   " words; use 1 to ", config.target_vocabulary - 2));
+    return absl::InvalidArgumentError(absl::StrCat("a beam of ", search.beam, " hypotheses for ",
+                                                   config.target_vocabulary - 2, " words; use 1 to ",
+                                                   config.target_vocabulary - 2));
   }
   return absl::OkStatus();
 }
@@ -58,7 +59,8 @@ struct Finished {
 };
 
 // The module with parameters `first`, then the weights.
-absl::StatusOr<Finished> Finish(absl::Span<const Value> results, absl::Span<const Value> first, ModelBuilder* m) {
+absl::StatusOr<Finished> Finish(absl::Span<const Value> results, absl::Span<const Value> first,
+                                ModelBuilder* m) {
   Finished finished;
   ASSIGN_OR_RETURN(finished.module, m->b().Build(m->b().Tuple(results)));
   EliminateDeadCode(finished.module.get());
@@ -75,8 +77,14 @@ absl::StatusOr<Finished> Finish(absl::Span<const Value> results, absl::Span<cons
 class StepBuilder {
  public:
   StepBuilder(const MoeTransformerConfig& config, const DecodeOptions& options, ModelBuilder* m)
-      : options_(options), m_(*m), b_(m->b()), g_(config.groups), sentences_(config.sequences), k_(options.search.beam),
-        slots_(options.steps * options.search.beam), stack_(nullptr, m) {}
+      : options_(options),
+        m_(*m),
+        b_(m->b()),
+        g_(config.groups),
+        sentences_(config.sequences),
+        k_(options.search.beam),
+        slots_(options.steps * options.search.beam),
+        stack_(nullptr, m) {}
 
   absl::StatusOr<DecodeStep> Build(int64_t source_length);
 
@@ -133,7 +141,8 @@ Value StepBuilder::SelfAttention(Value x, const std::string& layer) {
   return b_.Add(x, Attend(queries, memory, {.visible = visible_}, name, &m_));
 }
 
-Value StepBuilder::CrossAttention(Value x, const KeysAndValues& source, Value present, const std::string& layer) {
+Value StepBuilder::CrossAttention(Value x, const KeysAndValues& source, Value present,
+                                  const std::string& layer) {
   Builder::Scope scope(&b_, "cross_attention");
   const std::string name = layer + ".cross";
   Value queries = Queries(LayerNorm(x, layer + ".cross_norm", &m_), name, &m_);
@@ -183,7 +192,8 @@ absl::StatusOr<DecodeStep> StepBuilder::Build(int64_t source_length) {
     source[i].values = AddMemory(LayerName("source_values", i), config.type, source_dims);
   }
   Value present = nullptr;
-  if (config.padding) present = AddMemory(std::string(kSourcePresent), xla::PRED, {g_, sentences_, source_length});
+  if (config.padding)
+    present = AddMemory(std::string(kSourcePresent), xla::PRED, {g_, sentences_, source_length});
 
   Value step = old_[DecodeState::kStep], words = old_[DecodeState::kWords];
   first_slot_ = b_.Multiply(step, b_.IntScalar(k_));
@@ -208,7 +218,8 @@ absl::StatusOr<DecodeStep> StepBuilder::Build(int64_t source_length) {
   const Hypotheses next = RankHypotheses(now, log_probabilities, step, options_.search, &b_);
   new_[DecodeState::kStep] = b_.AddNumber(step, 1);
   Value next_slot = b_.Add(first_slot_, b_.IntScalar(k_));
-  new_[DecodeState::kWords] = b_.DynamicUpdateSlice(words, next.words, {b_.Zero(xla::S32), b_.Zero(xla::S32), next_slot});
+  new_[DecodeState::kWords] =
+      b_.DynamicUpdateSlice(words, next.words, {b_.Zero(xla::S32), b_.Zero(xla::S32), next_slot});
   new_[DecodeState::kMask] = next.mask;
   new_[DecodeState::kLogProbability] = next.log_probability;
   new_[DecodeState::kLength] = next.length;
@@ -232,7 +243,8 @@ absl::StatusOr<DecodeStep> StepBuilder::Build(int64_t source_length) {
 absl::StatusOr<Encoding> BuildEncoding(const MoeTransformerConfig& given, const DecodeOptions& options) {
   MoeTransformerConfig config = given;
   RETURN_IF_ERROR(CheckCapacity(options.encoder_capacity));
-  config.expert_capacity = options.encoder_capacity > 0 ? options.encoder_capacity : config.tokens_per_group();
+  config.expert_capacity =
+      options.encoder_capacity > 0 ? options.encoder_capacity : config.tokens_per_group();
   RETURN_IF_ERROR(config.Check());
   ModelBuilder m(config, "encoding");
   Builder& b = m.b();

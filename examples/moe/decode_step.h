@@ -43,17 +43,18 @@ absl::StatusOr<Encoding> BuildEncoding(const MoeTransformerConfig& config, const
 // whose memory is that of the parameters (input_output_alias), then s32[]: how many hypotheses are not finished.
 struct DecodeStep {
   std::unique_ptr<Module> module;
-  std::vector<std::string> state;    // As DecodeState says, then keys and values of each layer, [G,B,T*K,N,D].
-  std::vector<std::string> memory;   // Keys and values of the source by layer, [G,B,L,N,D]; with padding also pred[G,B,L].
+  std::vector<std::string> state;  // As DecodeState says, then keys and values of each layer, [G,B,T*K,N,D].
+  std::vector<std::string>
+      memory;  // Keys and values of the source by layer, [G,B,L,N,D]; with padding also pred[G,B,L].
   std::vector<std::string> weights;
 };
 
 // Numbers of the state's arrays that are no keys or values.
 struct DecodeState {
   enum {
-    kStep,            // s32[]: steps done.
-    kWords,           // s32[G,B,(T+1)*K]: in slot t K + k what hypothesis k is given at step t; first `begin`.
-    kMask,            // pred[G,B,K,T*K]: the slots of each hypothesis, but for that of the last word.
+    kStep,   // s32[]: steps done.
+    kWords,  // s32[G,B,(T+1)*K]: in slot t K + k what hypothesis k is given at step t; first `begin`.
+    kMask,   // pred[G,B,K,T*K]: the slots of each hypothesis, but for that of the last word.
     kLogProbability,  // f32[G,B,K]; first 0 for hypothesis 0, kNoHypothesis for others.
     kLength,          // s32[G,B,K]
     kFinished,        // pred[G,B,K]

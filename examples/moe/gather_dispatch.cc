@@ -55,8 +55,9 @@ Value TokensOfSlots(Value slots, ModelBuilder* m) {
   }
   numbers.set_index_vector_dim(2);
   // Slots beyond the last are written nowhere; no two tokens have the same.
-  return b.Scatter(b.Full(xla::S32, {g, config.experts * config.capacity()}, static_cast<double>(s)), WithGroup(slots, b),
-                   b.Concatenate({tokens, tokens}, 1), numbers, b.ReducerComputation(Opcode::kMinimum, xla::S32));
+  return b.Scatter(b.Full(xla::S32, {g, config.experts * config.capacity()}, static_cast<double>(s)),
+                   WithGroup(slots, b), b.Concatenate({tokens, tokens}, 1), numbers,
+                   b.ReducerComputation(Opcode::kMinimum, xla::S32));
 }
 
 }  // namespace

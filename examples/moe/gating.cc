@@ -6,7 +6,8 @@ namespace toroid {
 namespace {
 
 struct GatingSizes {
-  explicit GatingSizes(const MoeTransformerConfig& c) : g(c.groups), s(c.tokens_per_group()), e(c.experts), gse{g, s, e} {}
+  explicit GatingSizes(const MoeTransformerConfig& c)
+      : g(c.groups), s(c.tokens_per_group()), e(c.experts), gse{g, s, e} {}
   int64_t g, s, e;
   Sizes gse;
 };
@@ -20,7 +21,8 @@ Computation* LargerGate(ModelBuilder* m) {
   Value gate2 = b.Parameter(gate, "gate2"), expert2 = b.Parameter(expert, "expert2");
   Value is_lower = b.And(b.Compare(gate1, gate2, "EQ"), b.Compare(expert1, expert2, "LT"));
   Value is_first = b.Or(b.Compare(gate1, gate2, "GT"), is_lower);
-  return m->larger_gate() = b.Finish(b.Tuple({b.Select(is_first, gate1, gate2), b.Select(is_first, expert1, expert2)}));
+  return m->larger_gate() =
+             b.Finish(b.Tuple({b.Select(is_first, gate1, gate2), b.Select(is_first, expert1, expert2)}));
 }
 
 // The largest gate of each token and its expert. The gate's derivative goes to that expert's gate.
@@ -46,7 +48,8 @@ Choice Best(Value gates, ModelBuilder* m) {
 Value ChosenBefore(Value chosen, ModelBuilder* m) {
   Builder& b = m->b();
   Builder::Scope scope(&b, "cumulative_sum");
-  if (!m->config().cumulative_sums_by_products) return b.Subtract(b.CumulativeReduce(Opcode::kAdd, chosen, 1), chosen);
+  if (!m->config().cumulative_sums_by_products)
+    return b.Subtract(b.CumulativeReduce(Opcode::kAdd, chosen, 1), chosen);
   const int64_t s = m->config().tokens_per_group();
   Value is_before = b.Compare(b.Iota(xla::S32, {s, s}, 0), b.Iota(xla::S32, {s, s}, 1), "LT");
   return b.Einsum("GSE,ST->GTE", chosen, b.Convert(is_before, xla::F32));
@@ -65,7 +68,8 @@ Value Positions(Value mask, Value start, ModelBuilder* m) {
 // sums: f32[G,E] over a group's tokens.
 Value MeanOverTokens(Value sums, Value present, ModelBuilder* m) {
   Builder& b = m->b();
-  if (present == nullptr) return b.MultiplyNumber(sums, 1.0 / static_cast<double>(m->config().tokens_per_group()));
+  if (present == nullptr)
+    return b.MultiplyNumber(sums, 1.0 / static_cast<double>(m->config().tokens_per_group()));
   Value tokens = b.Sum(b.Convert(present, xla::F32), {1});  // [G]
   return b.Divide(sums, m->Spread(b.Maximum(tokens, b.FullLike(tokens, 1)), SizesOf(sums), {0}));
 }

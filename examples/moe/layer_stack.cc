@@ -42,7 +42,8 @@ Value LayerStack::CrossAttention(Value x, Value memory, const AttentionMask& mas
 Value LayerStack::FeedForward(Value x, Value present, bool is_moe, const std::string& name) {
   Builder::Scope scope(&m_.b(), is_moe ? "moe" : "ffn");
   Value normal = LayerNorm(x, name + ".ffn_norm", &m_);
-  return m_.b().Add(x, m_.Dropout(is_moe ? Experts(normal, present, name) : DenseFeedForward(normal, name, &m_)));
+  return m_.b().Add(
+      x, m_.Dropout(is_moe ? Experts(normal, present, name) : DenseFeedForward(normal, name, &m_)));
 }
 
 Value LayerStack::Run(Value x, Value present, Value memory, Value memory_present, const std::string& name) {

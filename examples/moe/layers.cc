@@ -18,7 +18,8 @@ Value Scores(Value query, Value key, const AttentionMask& mask, ModelBuilder* m)
   const int64_t l = gbnlt[3], t = gbnlt[4];
   Value visible = nullptr;
   if (mask.is_causal) {
-    visible = m->Spread(b.Compare(b.Iota(xla::S32, {l, t}, 0), b.Iota(xla::S32, {l, t}, 1), "GE"), gbnlt, {3, 4});
+    visible =
+        m->Spread(b.Compare(b.Iota(xla::S32, {l, t}, 0), b.Iota(xla::S32, {l, t}, 1), "GE"), gbnlt, {3, 4});
   }
   if (mask.present != nullptr) {
     Value present = m->Spread(mask.present, gbnlt, {0, 1, 4});
@@ -31,7 +32,8 @@ Value Scores(Value query, Value key, const AttentionMask& mask, ModelBuilder* m)
   return visible == nullptr ? scores : b.Select(visible, scores, b.FullLike(scores, -1e9));
 }
 
-Value Project(const char* einsum, Value x, const Sizes& dims, int64_t fan_in, const std::string& weight, ModelBuilder* m) {
+Value Project(const char* einsum, Value x, const Sizes& dims, int64_t fan_in, const std::string& weight,
+              ModelBuilder* m) {
   Builder::Scope scope(&m->b(), "projections");
   return m->b().Einsum(einsum, x, m->Activation(m->Weight(dims, weight, fan_in)));
 }
@@ -61,7 +63,8 @@ Value EmbedWithPositions(Value table, Value tokens, Value positions, ModelBuilde
   Value index = b.Select(first, column, b.Subtract(column, half));
   Value rate = b.Exp(b.MultiplyNumber(index, -2.0 * std::log(10000.0) / static_cast<double>(size)));
   Value angle = b.Multiply(positions, rate);
-  Value sinusoids = m->Activation(b.Select(first, b.Unary(Opcode::kSin, angle), b.Unary(Opcode::kCos, angle)));
+  Value sinusoids =
+      m->Activation(b.Select(first, b.Unary(Opcode::kSin, angle), b.Unary(Opcode::kCos, angle)));
   return b.Add(x, m->Spread(sinusoids, dims, {2, 3}));
 }
 
@@ -92,7 +95,8 @@ KeysAndValues KeysAndValuesOf(Value memory, const std::string& name, ModelBuilde
   return result;
 }
 
-Value Attend(Value queries, const KeysAndValues& memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m) {
+Value Attend(Value queries, const KeysAndValues& memory, const AttentionMask& mask, const std::string& name,
+             ModelBuilder* m) {
   Builder& b = m->b();
   const int64_t n = m->config().heads, k = m->config().head_dim;
   Value query = queries, key = memory.keys, mixed;
@@ -126,7 +130,8 @@ Value Embed(Value table, Value tokens, ModelBuilder* m) {
 Value EmbedAt(Value position, Value table, Value tokens, ModelBuilder* m) {
   Builder& b = m->b();
   Builder::Scope scope(&b, "embed");
-  Value positions = b.Broadcast(b.Convert(position, xla::F32), {tokens->shape().dim(2), table->shape().dim(1)});
+  Value positions =
+      b.Broadcast(b.Convert(position, xla::F32), {tokens->shape().dim(2), table->shape().dim(1)});
   return EmbedWithPositions(table, tokens, positions, m);
 }
 

@@ -31,7 +31,8 @@ Value Attention(Value x, Value memory, const AttentionMask& mask, const std::str
 // The parts of attention, for keys and values that are kept: with NAME.wq; NAME.wk and NAME.wv; NAME.wo.
 Value Queries(Value x, const std::string& name, ModelBuilder* m);
 KeysAndValues KeysAndValuesOf(Value memory, const std::string& name, ModelBuilder* m);
-Value Attend(Value queries, const KeysAndValues& memory, const AttentionMask& mask, const std::string& name, ModelBuilder* m);
+Value Attend(Value queries, const KeysAndValues& memory, const AttentionMask& mask, const std::string& name,
+             ModelBuilder* m);
 
 // relu(x wi) wo. Weights NAME.ffn.wi [M,H], NAME.ffn.wo [H,M].
 Value DenseFeedForward(Value x, const std::string& name, ModelBuilder* m);

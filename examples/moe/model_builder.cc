@@ -18,17 +18,21 @@ Value ModelBuilder::Weight(const Sizes& dims, const std::string& name, int64_t f
 }
 
 Value ModelBuilder::ExpertWeight(const Sizes& dims, const std::string& name, int64_t fan_in) {
-  return b_.Split(AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in))), 0, config_.Parts(dims[0]));
+  return b_.Split(AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in))), 0,
+                  config_.Parts(dims[0]));
 }
 
 Value ModelBuilder::StageWeight(const Sizes& dims, const std::string& name, int64_t fan_in) {
-  Value weight = fan_in == 0 ? AddWeight(dims, name, 1, 0) : AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in)));
+  Value weight = fan_in == 0 ? AddWeight(dims, name, 1, 0)
+                             : AddWeight(dims, name, 0, 1 / std::sqrt(static_cast<double>(fan_in)));
   std::vector<AxisNames> axes(dims.size());
   axes[0] = "stage";
   return b_.Shard(weight, axes);
 }
 
-Value ModelBuilder::Scale(int64_t size, const std::string& name) { return b_.Replicate(AddWeight({size}, name, 1, 0)); }
+Value ModelBuilder::Scale(int64_t size, const std::string& name) {
+  return b_.Replicate(AddWeight({size}, name, 1, 0));
+}
 
 Value ModelBuilder::MeanOf(Value x, const Sizes& dimensions, int64_t count) {
   return b_.MultiplyNumber(b_.Sum(x, dimensions), 1.0 / static_cast<double>(count));

@@ -27,7 +27,8 @@ struct ModelWeight {
 
 class ModelBuilder {
  public:
-  ModelBuilder(const MoeTransformerConfig& config, std::string name) : config_(config), b_(std::move(name), config.devices) {
+  ModelBuilder(const MoeTransformerConfig& config, std::string name)
+      : config_(config), b_(std::move(name), config.devices) {
     if (config.stages > 1) b_.SetMesh({{{"stage", config.stages}, {"data", config.devices / config.stages}}});
   }
 
@@ -62,7 +63,9 @@ class ModelBuilder {
   Value HiddenRelu(Value x) { return HiddenRelu(x, &b_); }
   Value HiddenRelu(Value x, InstructionBuilder* b);
   // Cuts the dimension of groups as the batch is cut.
-  Value SplitGroups(Value x, int64_t dimension = 0) { return b_.Split(x, dimension, config_.Parts(config_.groups)); }
+  Value SplitGroups(Value x, int64_t dimension = 0) {
+    return b_.Split(x, dimension, config_.Parts(config_.groups));
+  }
 
   // ---- Training
   // Random numbers come from here; without a seed there is no dropout, and every second expert is kept.

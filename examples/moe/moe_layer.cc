@@ -49,7 +49,8 @@ Value RunExperts(Value expert_in, const MoeLayerWeights& weights, ModelBuilder* 
   const Sizes dims = SizesOf(expert_in);
   {
     Builder::Scope scope(&b, "dispatch");
-    expert_in = b.Reshape(b.Split(expert_in, 0, config.Parts(dims[0])), {dims[0], dims[1] * dims[2], dims[3]});
+    expert_in =
+        b.Reshape(b.Split(expert_in, 0, config.Parts(dims[0])), {dims[0], dims[1] * dims[2], dims[3]});
   }
   Value expert_out = Experts(expert_in, weights, m);
   Builder::Scope scope(&b, "combine");

@@ -17,7 +17,9 @@ AxisNames Places() { return {"stage", "data"}; }
 struct StackedWeights {
   std::vector<Value> values;
 
-  void AddNorm(const std::string& name, ModelBuilder* m) { Add({m->config().model}, absl::StrCat(name, ".scale"), 0, m); }
+  void AddNorm(const std::string& name, ModelBuilder* m) {
+    Add({m->config().model}, absl::StrCat(name, ".scale"), 0, m);
+  }
   void AddAttention(const std::string& name, ModelBuilder* m) {
     const int64_t model = m->config().model, n = m->config().heads, k = m->config().head_dim;
     for (const char* weight : {".wq", ".wk", ".wv"}) Add({model, n, k}, name + weight, model, m);
@@ -120,7 +122,8 @@ Value Shift(Value x, bool forward, int64_t copies, InstructionBuilder& b) {
 
 class Pipeline {
  public:
-  Pipeline(bool has_memory, const std::string& name, ModelBuilder* m) : m_(*m), b_(m->b()), has_memory_(has_memory) {
+  Pipeline(bool has_memory, const std::string& name, ModelBuilder* m)
+      : m_(*m), b_(m->b()), has_memory_(has_memory) {
     StackedWeights stacked;
     stacked.AddNorm(name + ".self_norm", m);
     stacked.AddAttention(name + ".self", m);
@@ -173,7 +176,8 @@ class Pipeline {
     const int64_t z = m_.config().devices, r = columns();
     // A stage's microbatch of column c ends in column (c + S - 1) mod R.
     const int64_t first = (m_.config().stages - 1) % r;
-    if (first > 0) stream = b_.Concatenate({b_.SliceAlong(stream, 1, first, r), b_.SliceAlong(stream, 1, 0, first)}, 1);
+    if (first > 0)
+      stream = b_.Concatenate({b_.SliceAlong(stream, 1, first, r), b_.SliceAlong(stream, 1, 0, first)}, 1);
     Value parts = b_.Reshape(stream, {z, r, full[0] / z, full[1] / r, full[2], full[3]});
     return m_.SplitGroups(b_.Reshape(b_.Transpose(parts, {0, 2, 1, 3, 4, 5}), full));
   }
@@ -189,7 +193,8 @@ class Pipeline {
     b.set_metadata(b_.metadata());
     Value given = b.Parameter(state, "state");
     std::vector<Value> values;
-    for (int64_t i = 0; i < static_cast<int64_t>(state.tuple_shapes().size()); ++i) values.push_back(b.GetTupleElement(given, i));
+    for (int64_t i = 0; i < static_cast<int64_t>(state.tuple_shapes().size()); ++i)
+      values.push_back(b.GetTupleElement(given, i));
     Value trip = values[0];
     size_t at = 1;
     Value seed = m_.is_training() ? SeedOfStep(values[at++], trip, &b) : nullptr;
@@ -209,10 +214,13 @@ class Pipeline {
 
   // pred of the shape: whether the place is of the first stage, or of the last.
   Value IsFirst(InstructionBuilder& b, Value like) const { return Compared(b, like, "LT", copies()); }
-  Value IsLast(InstructionBuilder& b, Value like) const { return Compared(b, like, "GE", m_.config().devices - copies()); }
+  Value IsLast(InstructionBuilder& b, Value like) const {
+    return Compared(b, like, "GE", m_.config().devices - copies());
+  }
   static Value Compared(InstructionBuilder& b, Value like, absl::string_view direction, int64_t limit) {
     const Sizes dims = SizesOf(like);
-    Value is = b.Compare(b.Iota(xla::S32, {dims[0]}, 0), b.Broadcast(b.IntScalar(limit), {dims[0]}), direction);
+    Value is =
+        b.Compare(b.Iota(xla::S32, {dims[0]}, 0), b.Broadcast(b.IntScalar(limit), {dims[0]}), direction);
     return b.Broadcast(is, dims, {0});
   }
 
@@ -253,7 +261,8 @@ class Pipeline {
     Value own_x = pass(x), own_memory = pass(memory), own_seed = pass(seed);
     std::vector<Value> own_weights;
     for (Value weight : weights) own_weights.push_back(pass(weight));
-    Computation* layers = stage.Finish(StageLayers(own_weights, own_seed, &stage, &m_).Run(own_x, own_memory));
+    Computation* layers =
+        stage.Finish(StageLayers(own_weights, own_seed, &stage, &m_).Run(own_x, own_memory));
     return b.Call(layers, operands);
   }
 
@@ -261,7 +270,7 @@ class Pipeline {
   Builder& b_;
   const bool has_memory_;
   std::vector<Value> weights_;  // Layer by layer.
-  size_t arrays_ = 0;  // Of the loop's state, before the weights.
+  size_t arrays_ = 0;           // Of the loop's state, before the weights.
 };
 
 }  // namespace

@@ -99,13 +99,17 @@ absl::StatusOr<State> Update(const TrainingOptions& training, ForwardPass* forwa
   for (size_t i = 0; i < weights.size(); ++i) {
     const ModelWeight& weight = m->weights()[i];
     const AdafactorUpdate update = adafactor.Update(weights[i], gradients[i], weight.name);
-    state.Add({.name = weight.name, .kind = StateArray::Kind::kWeight, .mean = weight.mean, .stddev = weight.stddev},
+    state.Add({.name = weight.name,
+               .kind = StateArray::Kind::kWeight,
+               .mean = weight.mean,
+               .stddev = weight.stddev},
               weights[i], update.weight);
     for (const Slot& slot : update.slots) {
       slots.Add({.name = slot.name, .kind = StateArray::Kind::kSlot}, slot.old_value, slot.new_value);
     }
   }
-  for (size_t i = 0; i < slots.arrays.size(); ++i) state.Add(slots.arrays[i], slots.parameters[i], slots.results[i]);
+  for (size_t i = 0; i < slots.arrays.size(); ++i)
+    state.Add(slots.arrays[i], slots.parameters[i], slots.results[i]);
   return state;
 }
 
@@ -119,7 +123,8 @@ absl::StatusOr<TrainingStep> Finish(const TrainingOptions& options, ForwardPass*
   training.metrics = std::move(metrics.names);
   const Batch& batch = forward->batch;
   state.results.insert(state.results.end(), metrics.values.begin(), metrics.values.end());
-  state.parameters.insert(state.parameters.end(), {forward->seed, batch.source_tokens, batch.target_tokens, batch.labels});
+  state.parameters.insert(state.parameters.end(),
+                          {forward->seed, batch.source_tokens, batch.target_tokens, batch.labels});
   Builder& b = forward->m.b();
   ASSIGN_OR_RETURN(training.module, b.Build(b.Tuple(state.results)));
   EliminateDeadCode(training.module.get());
@@ -142,7 +147,8 @@ absl::Status Fit(const MoeTransformerConfig& config, const TrainingOptions& trai
   return FitMemory(*forward->losses.loss, by, fit, &forward->m.gradient_options()).status();
 }
 
-absl::Status ChooseRemat(const MoeTransformerConfig& config, const TrainingOptions& training, ForwardPass* forward) {
+absl::Status ChooseRemat(const MoeTransformerConfig& config, const TrainingOptions& training,
+                         ForwardPass* forward) {
   const Remat remat = training.remat;
   ModelBuilder& m = forward->m;
   if (remat == Remat::kDots || remat == Remat::kLayerDots) KeepDots(&m.gradient_options());
@@ -175,7 +181,8 @@ void MakeAsPublished(MoeTransformerConfig* config, TrainingOptions* options) {
   if (config->layers >= kLayersComputedAgain && config->stages == 1) options->remat = Remat::kLayers;
 }
 
-absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options) {
+absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config,
+                                               const TrainingOptions& options) {
   RETURN_IF_ERROR(config.Check());
   const std::unique_ptr<ForwardPass> forward = BuildForward(config, options.remat);
   RETURN_IF_ERROR(ChooseRemat(config, options, forward.get()));

@@ -32,10 +32,11 @@ struct StateArray {
 };
 
 struct TrainingStep {
-  std::unique_ptr<Module> module;    // Annotated, not partitioned.
-  std::vector<StateArray> state;     // The step counter s32[], the weights, the optimizer's arrays.
-  std::vector<std::string> inputs;   // Names of the parameters behind the state.
-  std::vector<std::string> metrics;  // Names of the results behind the state: those of Losses (transformer.h).
+  std::unique_ptr<Module> module;   // Annotated, not partitioned.
+  std::vector<StateArray> state;    // The step counter s32[], the weights, the optimizer's arrays.
+  std::vector<std::string> inputs;  // Names of the parameters behind the state.
+  std::vector<std::string>
+      metrics;  // Names of the results behind the state: those of Losses (transformer.h).
 };
 
 // What of the forward pass is kept for the backward pass (hlo/gradient/remat_policy.h).
@@ -65,7 +66,8 @@ struct TrainingOptions {
 void MakeAsPublished(MoeTransformerConfig* config, TrainingOptions* options);
 
 // Errors: those of MoeTransformerConfig::Check and FitMemory.
-absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config, const TrainingOptions& options);
+absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& config,
+                                               const TrainingOptions& options);
 
 // The metrics alone, without dropout, smoothing or dropped second experts: parameters are the weights, in the order of the
 // step's state, then source_tokens, target_tokens, labels; the result is a tuple of the metrics.

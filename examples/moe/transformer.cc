@@ -22,7 +22,8 @@ struct MeanOverLabels {
   }
   Value operator()(Value x) {
     Builder& b = m.b();
-    if (present == nullptr) return b.MultiplyNumber(b.Sum(x, {0, 1, 2}), 1.0 / static_cast<double>(x->shape().NumElements()));
+    if (present == nullptr)
+      return b.MultiplyNumber(b.Sum(x, {0, 1, 2}), 1.0 / static_cast<double>(x->shape().NumElements()));
     Value sum = b.Sum(b.Select(present, x, b.FullLike(x, 0)), {0, 1, 2});
     return b.Divide(sum, b.Maximum(tokens, b.FullLike(tokens, 1)));
   }
@@ -72,9 +73,10 @@ Losses BuildLosses(const Batch& batch, Value uniform, ModelBuilder* m) {
   const Tables tables = MakeTables(m);
   Value source_present = Present(batch.source_tokens, m), target_present = Present(batch.target_tokens, m);
   LayerStack stack(uniform, m);
-  Value encoded = stack.Run(Embed(tables.source, batch.source_tokens, m), source_present, nullptr, nullptr, "encoder");
-  Value decoded =
-      stack.Run(Embed(tables.target, batch.target_tokens, m), target_present, encoded, source_present, "decoder");
+  Value encoded =
+      stack.Run(Embed(tables.source, batch.source_tokens, m), source_present, nullptr, nullptr, "encoder");
+  Value decoded = stack.Run(Embed(tables.target, batch.target_tokens, m), target_present, encoded,
+                            source_present, "decoder");
   MeanOverLabels mean(batch.labels, m);
   Losses losses;
   losses.tokens = mean.tokens;

@@ -31,9 +31,9 @@ Batch BatchParameters(ModelBuilder* m);
 struct Losses {
   Value loss;           // f32[]
   Value cross_entropy;  // f32[]: mean of -log p(label), without smoothing, over the labels that count.
-  Value auxiliary;      // f32[]: E^2 times the mean of aux, 1 if all experts get the same; 0 without MoE layers.
-  Value tokens;         // f32[]: labels that count.
-  Value load;           // f32[MoE layers,E]: share of the tokens whose first choice each expert is.
+  Value auxiliary;  // f32[]: E^2 times the mean of aux, 1 if all experts get the same; 0 without MoE layers.
+  Value tokens;     // f32[]: labels that count.
+  Value load;       // f32[MoE layers,E]: share of the tokens whose first choice each expert is.
 };
 
 // uniform: f32[MoE layers,G,S], draws that keep or drop second experts; null: from the builder's seed.

@@ -30,11 +30,14 @@ Literal TextArray(const std::string& text) {
 absl::StatusOr<nlohmann::json> ReadConfiguration(NpzReader& reader, size_t member) {
   ASSIGN_OR_RETURN(const NpyArray array, reader.Read(member));
   if (array.values.shape().element_type() != xla::U8 || array.values.shape().rank() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(kConfiguration, ": is ", array.values.shape().ToString(), ", no text"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(kConfiguration, ": is ", array.values.shape().ToString(), ", no text"));
   }
   const absl::Span<const uint8_t> bytes = array.values.data<uint8_t>();
-  nlohmann::json json = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return absl::InvalidArgumentError(absl::StrCat(kConfiguration, ": is no JSON object"));
+  nlohmann::json json =
+      nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return absl::InvalidArgumentError(absl::StrCat(kConfiguration, ": is no JSON object"));
   return json;
 }
 
@@ -49,16 +52,17 @@ absl::Status CheckConfiguration(const nlohmann::json& given, const nlohmann::jso
       return absl::StrCat(key, "=", json[key].dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     };
     if (given.contains(key) && wanted.contains(key) && given[key] == wanted[key]) continue;
-    return absl::InvalidArgumentError(absl::StrCat("is of another run, with ", text(given), ", this one has ", text(wanted),
-                                                   "; use the same flags, or ", kGiveAnother));
+    return absl::InvalidArgumentError(absl::StrCat("is of another run, with ", text(given), ", this one has ",
+                                                   text(wanted), "; use the same flags, or ", kGiveAnother));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Literal> ReadArray(NpzReader& reader, size_t member, const NamedShape& wanted) {
   ASSIGN_OR_RETURN(const NpyHeader header, reader.Header(member));
-  RETURN_IF_ERROR(Annotate(CheckType(header.shape.element_type(), header.untyped, wanted.shape.element_type()),
-                           absl::StrCat("array ", wanted.name)));
+  RETURN_IF_ERROR(
+      Annotate(CheckType(header.shape.element_type(), header.untyped, wanted.shape.element_type()),
+               absl::StrCat("array ", wanted.name)));
   if (!header.shape.SameDims(wanted.shape)) {
     return absl::InvalidArgumentError(absl::StrCat("array ", wanted.name, " is ", header.shape.ToString(),
                                                    ", that of the model ", wanted.shape.ToString()));
@@ -83,9 +87,11 @@ absl::StatusOr<Archive> Archive::Open(absl::string_view bytes) {
   Archive archive = {*std::move(opened), {}};
   for (size_t i = 0; i < archive.reader.names().size(); ++i) {
     const std::string& name = archive.reader.names()[i];
-    if (!archive.left.emplace(name, i).second) return Damaged(absl::StrCat("has two arrays ", absl::CHexEscape(name)));
+    if (!archive.left.emplace(name, i).second)
+      return Damaged(absl::StrCat("has two arrays ", absl::CHexEscape(name)));
   }
-  if (!archive.left.contains(kConfiguration)) return Damaged(absl::StrCat("is no checkpoint: has no ", kConfiguration));
+  if (!archive.left.contains(kConfiguration))
+    return Damaged(absl::StrCat("is no checkpoint: has no ", kConfiguration));
   return archive;
 }
 
@@ -99,7 +105,8 @@ absl::StatusOr<nlohmann::json> Archive::TakeConfiguration() {
 
 absl::StatusOr<Literal> Archive::Take(const NamedShape& wanted) {
   const auto it = left.find(wanted.name);
-  if (it == left.end()) return Damaged(absl::StrCat("has no array ", wanted.name, " ", wanted.shape.ToString()));
+  if (it == left.end())
+    return Damaged(absl::StrCat("has no array ", wanted.name, " ", wanted.shape.ToString()));
   absl::StatusOr<Literal> array = ReadArray(reader, it->second, wanted);
   if (!array.ok()) return Damaged(array.status().message());
   left.erase(it);
@@ -120,7 +127,8 @@ absl::StatusOr<Checkpoint> Read(absl::string_view bytes, const nlohmann::json& c
   for (size_t i = 0; i < archive.reader.names().size(); ++i) {
     const std::string& name = archive.reader.names()[i];
     if (!archive.left.contains(name)) continue;
-    if (std::none_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return absl::StartsWith(name, p); })) {
+    if (std::none_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& p) { return absl::StartsWith(name, p); })) {
       return Damaged(absl::StrCat("has an array ", absl::CHexEscape(name), " that the model lacks"));
     }
     absl::StatusOr<NpyArray> array = archive.reader.Read(i);
@@ -131,7 +139,8 @@ absl::StatusOr<Checkpoint> Read(absl::string_view bytes, const nlohmann::json& c
   return checkpoint;
 }
 
-absl::StatusOr<std::vector<Literal>> ReadArrays(absl::string_view bytes, absl::Span<const NamedShape> arrays) {
+absl::StatusOr<std::vector<Literal>> ReadArrays(absl::string_view bytes,
+                                                absl::Span<const NamedShape> arrays) {
   ASSIGN_OR_RETURN(Archive archive, Archive::Open(bytes));
   std::vector<Literal> values;
   for (const NamedShape& wanted : arrays) {
@@ -154,7 +163,8 @@ absl::Status SaveCheckpoint(const std::string& path, const Checkpoint& checkpoin
 }
 
 absl::StatusOr<Checkpoint> LoadCheckpoint(const std::string& path, const nlohmann::json& configuration,
-                                          absl::Span<const NamedShape> arrays, absl::Span<const std::string> prefixes) {
+                                          absl::Span<const NamedShape> arrays,
+                                          absl::Span<const std::string> prefixes) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<Checkpoint> checkpoint = Read(bytes, configuration, arrays, prefixes);
   if (!checkpoint.ok()) return Annotate(checkpoint.status(), path);
@@ -170,7 +180,8 @@ absl::StatusOr<nlohmann::json> LoadConfiguration(const std::string& path) {
   return configuration;
 }
 
-absl::StatusOr<std::vector<Literal>> LoadArrays(const std::string& path, absl::Span<const NamedShape> arrays) {
+absl::StatusOr<std::vector<Literal>> LoadArrays(const std::string& path,
+                                                absl::Span<const NamedShape> arrays) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<std::vector<Literal>> values = ReadArrays(bytes, arrays);
   if (!values.ok()) return Annotate(values.status(), path);

@@ -24,7 +24,7 @@ struct NamedShape {
 struct Checkpoint {
   nlohmann::json configuration;  // An object.
   std::vector<std::string> names;
-  std::vector<Literal> arrays;   // By these names.
+  std::vector<Literal> arrays;  // By these names.
 };
 
 // Whatever happens meanwhile, the file is the old one or the new one, whole (ReplaceFileDurably).
@@ -36,7 +36,8 @@ absl::Status SaveCheckpoint(const std::string& path, const Checkpoint& checkpoin
 // Errors, each "PATH: ..." with what to do: kNotFound; kInvalidArgument for a file that is damaged or no checkpoint, another
 // configuration, an array that is missing, has another shape, or does not belong to the run.
 absl::StatusOr<Checkpoint> LoadCheckpoint(const std::string& path, const nlohmann::json& configuration,
-                                          absl::Span<const NamedShape> arrays, absl::Span<const std::string> prefixes = {});
+                                          absl::Span<const NamedShape> arrays,
+                                          absl::Span<const std::string> prefixes = {});
 
 // What is said of the model. Errors: those of LoadCheckpoint for a file that is damaged or no checkpoint.
 absl::StatusOr<nlohmann::json> LoadConfiguration(const std::string& path);

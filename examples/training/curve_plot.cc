@@ -41,7 +41,8 @@ std::string Data(const PlotLine& line, size_t panel, size_t number) {
 
 }  // namespace
 
-PlotLine CurveLine(const LearningCurve& curve, absl::string_view name, const std::string& title, int64_t smoothing) {
+PlotLine CurveLine(const LearningCurve& curve, absl::string_view name, const std::string& title,
+                   int64_t smoothing) {
   PlotLine line = {title, {}, {}, /*points=*/smoothing <= 1};
   const LearningCurve::Series* series = curve.Find(name);
   if (series == nullptr) return line;
@@ -58,18 +59,20 @@ std::string PanelsScript(absl::Span<const PlotPanel> panels) {
   for (size_t p = 0; p < kept.size(); ++p) {
     for (size_t l = 0; l < kept[p].lines.size(); ++l) absl::StrAppend(&script, Data(kept[p].lines[l], p, l));
   }
-  absl::StrAppendFormat(&script, "set multiplot layout %d,%d\nset grid\n", Rows(kept.size()), Columns(kept.size()));
+  absl::StrAppendFormat(&script, "set multiplot layout %d,%d\nset grid\n", Rows(kept.size()),
+                        Columns(kept.size()));
   for (size_t p = 0; p < kept.size(); ++p) {
     const PlotPanel& panel = kept[p];
-    absl::StrAppend(&script, "set title ", GnuplotString(panel.title), " noenhanced\nset xlabel ", GnuplotString(panel.x_label),
-                    " noenhanced\nset ylabel ", GnuplotString(panel.y_label), " noenhanced\n",
-                    panel.log_x ? "set logscale x\n" : "unset logscale x\n");
+    absl::StrAppend(&script, "set title ", GnuplotString(panel.title), " noenhanced\nset xlabel ",
+                    GnuplotString(panel.x_label), " noenhanced\nset ylabel ", GnuplotString(panel.y_label),
+                    " noenhanced\n", panel.log_x ? "set logscale x\n" : "unset logscale x\n");
     std::vector<std::string> lines;
     for (size_t l = 0; l < panel.lines.size(); ++l) {
       const PlotLine& line = panel.lines[l];
       if (std::none_of(line.y.begin(), line.y.end(), [](double y) { return std::isfinite(y); })) continue;
       lines.push_back(absl::StrFormat("$d%d_%d with %s lw 1.5 title %s noenhanced", p, l,
-                                      line.points ? "linespoints pt 7 ps 0.4" : "lines", GnuplotString(line.title)));
+                                      line.points ? "linespoints pt 7 ps 0.4" : "lines",
+                                      GnuplotString(line.title)));
     }
     absl::StrAppend(&script, "plot ", absl::StrJoin(lines, ", "), "\n");
   }

@@ -20,7 +20,8 @@ struct PlotLine {
 };
 
 // A series of the curve, no points if it has none of this name; with smoothing over more than one step a line, else with marks.
-PlotLine CurveLine(const LearningCurve& curve, absl::string_view name, const std::string& title, int64_t smoothing = 1);
+PlotLine CurveLine(const LearningCurve& curve, absl::string_view name, const std::string& title,
+                   int64_t smoothing = 1);
 
 struct PlotPanel {
   std::string title, x_label, y_label;

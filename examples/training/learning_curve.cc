@@ -23,7 +23,8 @@ void LearningCurve::Add(absl::string_view name, int64_t step, double value) {
 }
 
 const LearningCurve::Series* LearningCurve::Find(absl::string_view name) const {
-  const auto it = std::find_if(series_.begin(), series_.end(), [&](const Series& s) { return s.name == name; });
+  const auto it =
+      std::find_if(series_.begin(), series_.end(), [&](const Series& s) { return s.name == name; });
   return it == series_.end() ? nullptr : &*it;
 }
 

@@ -13,16 +13,32 @@ namespace toroid {
 namespace {
 
 // Everything that a run depends on but the number of its steps and its threads.
-nlohmann::json Configuration(const MoeTrainingOptions& options, const std::string& origin, const TranslationTask& sentences) {
+nlohmann::json Configuration(const MoeTrainingOptions& options, const std::string& origin,
+                             const TranslationTask& sentences) {
   const MoeTransformerConfig& model = options.model;
   const TaskOptions& task = options.task;
-  return {{"devices", model.devices}, {"layers", model.layers}, {"experts", model.experts}, {"groups", model.groups},
-          {"sequences", model.sequences}, {"length", task.length}, {"model", model.model}, {"hidden", model.hidden},
-          {"heads", model.heads}, {"head_dim", model.head_dim}, {"source_vocabulary", model.source_vocabulary},
-          {"target_vocabulary", model.target_vocabulary}, {"aux_weight", model.aux_weight}, {"dropout", model.dropout},
-          {"label_smoothing", model.label_smoothing}, {"learning_rate", options.adafactor.rate},
-          {"flat_steps", options.adafactor.flat_steps}, {"held_out", task.held_out}, {"temperature", task.temperature},
-          {"min_sentences", task.min_sentences}, {"seed", options.trainer.seed}, {"sentences", origin},
+  return {{"devices", model.devices},
+          {"layers", model.layers},
+          {"experts", model.experts},
+          {"groups", model.groups},
+          {"sequences", model.sequences},
+          {"length", task.length},
+          {"model", model.model},
+          {"hidden", model.hidden},
+          {"heads", model.heads},
+          {"head_dim", model.head_dim},
+          {"source_vocabulary", model.source_vocabulary},
+          {"target_vocabulary", model.target_vocabulary},
+          {"aux_weight", model.aux_weight},
+          {"dropout", model.dropout},
+          {"label_smoothing", model.label_smoothing},
+          {"learning_rate", options.adafactor.rate},
+          {"flat_steps", options.adafactor.flat_steps},
+          {"held_out", task.held_out},
+          {"temperature", task.temperature},
+          {"min_sentences", task.min_sentences},
+          {"seed", options.trainer.seed},
+          {"sentences", origin},
           {"sentences_sum", sentences.Fingerprint()}};
 }
 
@@ -69,7 +85,8 @@ MoeTrainingOptions SmallMoeTraining(int64_t experts) {
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<MoeTraining>> MoeTraining::Create(const MoeTrainingOptions& options, std::string* says) {
+absl::StatusOr<std::unique_ptr<MoeTraining>> MoeTraining::Create(const MoeTrainingOptions& options,
+                                                                 std::string* says) {
   std::unique_ptr<MoeTraining> training(new MoeTraining(options));
   MoeTrainingOptions& own = training->options_;
   ASSIGN_OR_RETURN(Corpus corpus, ReadSentences(own.names, own.trainer.seed, says));
@@ -84,7 +101,8 @@ absl::StatusOr<std::unique_ptr<MoeTraining>> MoeTraining::Create(const MoeTraini
   own.model.sequence_length = own.task.length;
   own.model.padding = true;
   own.trainer.devices = own.model.devices;
-  ASSIGN_OR_RETURN(TrainingProgram program, MakeProgram(own, origin, *training->task_, &training->num_weights_));
+  ASSIGN_OR_RETURN(TrainingProgram program,
+                   MakeProgram(own, origin, *training->task_, &training->num_weights_));
   ASSIGN_OR_RETURN(training->trainer_, Trainer::Create(std::move(program), own.trainer));
   return training;
 }
@@ -92,7 +110,9 @@ absl::StatusOr<std::unique_ptr<MoeTraining>> MoeTraining::Create(const MoeTraini
 TrainingData MoeTraining::Data() const {
   TrainingData data;
   const int64_t groups = options_.model.groups, sequences = options_.model.sequences;
-  data.training = [this, groups, sequences](int64_t step) { return task_->TrainingBatch(step, groups, sequences).Inputs(); };
+  data.training = [this, groups, sequences](int64_t step) {
+    return task_->TrainingBatch(step, groups, sequences).Inputs();
+  };
   for (int64_t i = 0; i < options_.held_out_batches; ++i) {
     data.held_out.push_back(
         task_->HeldOutBatch(TranslationTask::HeldOut::kBySentences, i, groups, sequences).Inputs());
@@ -100,7 +120,8 @@ TrainingData MoeTraining::Data() const {
   return data;
 }
 
-absl::StatusOr<std::vector<MoeTraining::LanguagesLoss>> MoeTraining::LossByLanguages(int parts, int64_t batches) {
+absl::StatusOr<std::vector<MoeTraining::LanguagesLoss>> MoeTraining::LossByLanguages(int parts,
+                                                                                     int64_t batches) {
   const int languages = static_cast<int>(task_->languages().size());
   parts = std::min(parts, languages);
   std::vector<LanguagesLoss> losses;
@@ -109,12 +130,13 @@ absl::StatusOr<std::vector<MoeTraining::LanguagesLoss>> MoeTraining::LossByLangu
     loss.first = part * languages / parts;
     loss.last = (part + 1) * languages / parts - 1;
     double logs = 0;
-    for (int k = loss.first; k <= loss.last; ++k) logs += std::log(static_cast<double>(task_->languages()[k].training));
+    for (int k = loss.first; k <= loss.last; ++k)
+      logs += std::log(static_cast<double>(task_->languages()[k].training));
     loss.training_sentences = std::exp(logs / (loss.last - loss.first + 1));
     std::vector<std::vector<Literal>> inputs;
     for (int64_t i = 0; i < batches; ++i) {
-      const TranslationBatch batch = task_->HeldOutBatch(TranslationTask::HeldOut::kByLanguages, i, options_.model.groups,
-                                                         options_.model.sequences);
+      const TranslationBatch batch = task_->HeldOutBatch(TranslationTask::HeldOut::kByLanguages, i,
+                                                         options_.model.groups, options_.model.sequences);
       const TranslationBatch of_part = WithLabelsOf(batch, *task_, loss.first, loss.last);
       const auto labels = of_part.labels.data<int32_t>();
       loss.any |= std::any_of(labels.begin(), labels.end(), [](int32_t label) { return label != 0; });

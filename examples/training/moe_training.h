@@ -34,7 +34,8 @@ class MoeTraining {
  public:
   // `says`: what one should know of where the sentences are from; a line or none.
   // Errors: those of TranslationTask, BuildTrainingStep, Trainer; kNotFound without the sentences asked for.
-  static absl::StatusOr<std::unique_ptr<MoeTraining>> Create(const MoeTrainingOptions& options, std::string* says);
+  static absl::StatusOr<std::unique_ptr<MoeTraining>> Create(const MoeTrainingOptions& options,
+                                                             std::string* says);
 
   const TranslationTask& task() const { return *task_; }
   const MoeTransformerConfig& config() const { return options_.model; }

@@ -42,7 +42,8 @@ class ConfigurationReader {
   }
   double Real(const char* name, double least, double most) {
     const nlohmann::json* value = Find(name);
-    if (value != nullptr && value->is_number() && value->get<double>() >= least && value->get<double>() <= most) {
+    if (value != nullptr && value->is_number() && value->get<double>() >= least &&
+        value->get<double>() <= most) {
       return value->get<double>();
     }
     Fail(absl::StrCat(name, " is no number from ", least, " to ", most));
@@ -63,7 +64,8 @@ class ConfigurationReader {
     return nullptr;
   }
   void Fail(const std::string& why) {
-    if (status_.ok()) status_ = absl::InvalidArgumentError(absl::StrCat("configuration.json: ", why, "; ", kTrainOne));
+    if (status_.ok())
+      status_ = absl::InvalidArgumentError(absl::StrCat("configuration.json: ", why, "; ", kTrainOne));
   }
 
   const nlohmann::json& json_;
@@ -75,13 +77,15 @@ absl::Status CheckSize(const MoeTransformerConfig& model) {
   const double m = static_cast<double>(model.model), h = static_cast<double>(model.hidden);
   const double layers = static_cast<double>(model.layers);
   const double attention = 4 * m * static_cast<double>(model.heads) * static_cast<double>(model.head_dim);
-  const double tables = m * (static_cast<double>(model.source_vocabulary) + 2 * static_cast<double>(model.target_vocabulary));
-  const double experts = static_cast<double>(model.moe_layers()) * 2 * m * h * static_cast<double>(model.experts);
+  const double tables =
+      m * (static_cast<double>(model.source_vocabulary) + 2 * static_cast<double>(model.target_vocabulary));
+  const double experts =
+      static_cast<double>(model.moe_layers()) * 2 * m * h * static_cast<double>(model.experts);
   const double weights = tables + layers * attention + experts;
   constexpr double kMost = 0x1p29;  // What an archive of 2 GiB holds.
   if (weights <= kMost) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("configuration.json: a model of ", weights, " weights, more than a checkpoint holds; ", kTrainOne));
+  return absl::InvalidArgumentError(absl::StrCat("configuration.json: a model of ", weights,
+                                                 " weights, more than a checkpoint holds; ", kTrainOne));
 }
 
 struct Described {

@@ -19,7 +19,8 @@
 namespace toroid {
 namespace {
 
-absl::Status WriteArrays(const std::vector<Literal>& arrays, const std::vector<std::string>& names, const std::string& path) {
+absl::Status WriteArrays(const std::vector<Literal>& arrays, const std::vector<std::string>& names,
+                         const std::string& path) {
   absl::StatusOr<std::string> bytes = WriteNpz(arrays, names);
   if (!bytes.ok()) return Annotate(bytes.status(), path);
   return WriteFile(path, *bytes);
@@ -45,7 +46,8 @@ std::unique_ptr<Module> WithoutShardings(const Module& module) {
 
 }  // namespace
 
-absl::Status DumpSteps(const Trainer& trainer, const TrainingData& data, int64_t steps, const std::string& folder) {
+absl::Status DumpSteps(const Trainer& trainer, const TrainingData& data, int64_t steps,
+                       const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
@@ -65,7 +67,8 @@ absl::Status DumpSteps(const Trainer& trainer, const TrainingData& data, int64_t
   return absl::OkStatus();
 }
 
-absl::Status DumpLosses(const LearningCurve& curve, const std::string& name, int64_t steps, const std::string& folder) {
+absl::Status DumpLosses(const LearningCurve& curve, const std::string& name, int64_t steps,
+                        const std::string& folder) {
   std::string table = absl::StrCat("step\t", name, "\n");
   if (const LearningCurve::Series* series = curve.Find(name)) {
     for (const LearningCurve::Point& point : series->points) {

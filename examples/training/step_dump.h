@@ -19,10 +19,12 @@ namespace toroid {
 
 // All but the losses, of the next `steps` steps. The folder is made if it is not there.
 // Errors: those of Trainer::Save and of writing.
-absl::Status DumpSteps(const Trainer& trainer, const TrainingData& data, int64_t steps, const std::string& folder);
+absl::Status DumpSteps(const Trainer& trainer, const TrainingData& data, int64_t steps,
+                       const std::string& folder);
 
 // The series of this name, of the first `steps` steps.
-absl::Status DumpLosses(const LearningCurve& curve, const std::string& name, int64_t steps, const std::string& folder);
+absl::Status DumpLosses(const LearningCurve& curve, const std::string& name, int64_t steps,
+                        const std::string& folder);
 
 }  // namespace toroid
 

@@ -36,10 +36,11 @@ MoeTrainingOptions WithSharedFlags(const TrainCommand& command) {
 
 void PrintModel(MoeTraining& training) {
   const MoeTransformerConfig& config = training.config();
-  std::printf("MoE Transformer: %lld layers, %lld of them with %lld experts, %.2f M weights, on %lld simulated devices\n",
-              static_cast<long long>(config.layers), static_cast<long long>(config.moe_layers()),
-              static_cast<long long>(config.experts), static_cast<double>(training.NumWeights()) / 1e6,
-              static_cast<long long>(config.devices));
+  std::printf(
+      "MoE Transformer: %lld layers, %lld of them with %lld experts, %.2f M weights, on %lld simulated devices\n",
+      static_cast<long long>(config.layers), static_cast<long long>(config.moe_layers()),
+      static_cast<long long>(config.experts), static_cast<double>(training.NumWeights()) / 1e6,
+      static_cast<long long>(config.devices));
   std::printf("%s\n", training.task().Summary().c_str());
   std::printf("%lld sentences a step, characters of English by cross entropy\n\n",
               static_cast<long long>(config.groups * config.sequences));
@@ -48,11 +49,19 @@ void PrintModel(MoeTraining& training) {
 absl::Status WriteCurves(const LearningCurve& curve, const std::string& path) {
   RETURN_IF_ERROR(WriteFile(absl::StrCat(absl::StripSuffix(path, ".svg"), ".tsv"), curve.ToTsv()));
   const std::vector<PlotPanel> panels = {
-      {"cross entropy", "step", "per character", false,
-       {CurveLine(curve, "cross_entropy", absl::StrFormat("training, mean of %d steps", kSmoothing), kSmoothing),
+      {"cross entropy",
+       "step",
+       "per character",
+       false,
+       {CurveLine(curve, "cross_entropy", absl::StrFormat("training, mean of %d steps", kSmoothing),
+                  kSmoothing),
         CurveLine(curve, "held_out_cross_entropy", "held-out names")}},
-      {"load of the experts", "step", "busiest expert / mean", false,
-       {CurveLine(curve, "load_peak", absl::StrFormat("training, mean of %d steps", kSmoothing), kSmoothing)}}};
+      {"load of the experts",
+       "step",
+       "busiest expert / mean",
+       false,
+       {CurveLine(curve, "load_peak", absl::StrFormat("training, mean of %d steps", kSmoothing),
+                  kSmoothing)}}};
   return PlotPanels(panels, path);
 }
 
@@ -75,17 +84,27 @@ absl::Status DecodeNames(MoeTraining& training, BeamDecoder& decoder, int64_t be
 void AddTrainFlags(CLI::App& app, TrainCommand* command) {
   constexpr int64_t kMost = int64_t{1} << 20;
   MoeTrainingOptions& options = command->options;
-  CLI::Option* train = app.add_flag("--train", command->train,
-                                    "Train a small copy on real sentences instead: names of countries, languages, scripts and "
-                                    "currencies in some 150 languages, translated to English by characters");
+  CLI::Option* train =
+      app.add_flag("--train", command->train,
+                   "Train a small copy on real sentences instead: names of countries, languages, scripts and "
+                   "currencies in some 150 languages, translated to English by characters");
   const std::string group = "Training (with --train)";
   const auto number = [&](const char* flag, int64_t& value, const char* help, int64_t least, int64_t most) {
-    app.add_option(flag, value, help)->capture_default_str()->check(CLI::Range(least, most))->group(group)->needs(train);
+    app.add_option(flag, value, help)
+        ->capture_default_str()
+        ->check(CLI::Range(least, most))
+        ->group(group)
+        ->needs(train);
   };
   const auto real = [&](const char* flag, double& value, const char* help, double least, double most) {
-    app.add_option(flag, value, help)->capture_default_str()->check(CLI::Range(least, most))->group(group)->needs(train);
+    app.add_option(flag, value, help)
+        ->capture_default_str()
+        ->check(CLI::Range(least, most))
+        ->group(group)
+        ->needs(train);
   };
-  number("--experts", options.model.experts, "Experts of each MoE layer; as many devices unless --devices says otherwise", 2, 2048);
+  number("--experts", options.model.experts,
+         "Experts of each MoE layer; as many devices unless --devices says otherwise", 2, 2048);
   number("--steps", command->loop.steps, "Steps in all, those before --resume included", 1, int64_t{1} << 40);
   number("--groups", options.model.groups, "Groups of a batch, cut over the devices", 1, kMost);
   number("--sequences", options.model.sequences, "Sentences of a group", 1, kMost);
@@ -94,50 +113,76 @@ void AddTrainFlags(CLI::App& app, TrainCommand* command) {
   number("--hidden", options.model.hidden, "Width inside feed-forward layers and experts", 1, kMost);
   number("--heads", options.model.heads, "Attention heads", 1, 1024);
   number("--head_dim", options.model.head_dim, "Width of a head", 1, kMost);
-  real("--aux_weight", options.model.aux_weight, "Weight of the auxiliary loss that evens out the experts' load; 0: none", 0, 1e6);
+  real("--aux_weight", options.model.aux_weight,
+       "Weight of the auxiliary loss that evens out the experts' load; 0: none", 0, 1e6);
   real("--dropout", options.model.dropout, "Share of activations dropped", 0, 0.99);
-  real("--label_smoothing", options.model.label_smoothing, "Share of a label's probability spread over all characters", 0, 0.99);
+  real("--label_smoothing", options.model.label_smoothing,
+       "Share of a label's probability spread over all characters", 0, 0.99);
   real("--learning_rate", options.adafactor.rate, "Adafactor's rate, before its decay", 0, 1e6);
-  number("--flat_steps", options.adafactor.flat_steps, "Steps after which the rate decays as 1 / sqrt(step)", 1, int64_t{1} << 30);
-  real("--temperature", options.task.temperature, "A language is drawn by (its sentences)^(1 / temperature)", 0.01, 1e6);
-  app.add_option("--names", options.names, "The sentences: those of the package iso-codes, or made-up languages")
-      ->capture_default_str()->check(CLI::IsMember({"auto", "iso-codes", "made-up"}))->group(group)->needs(train);
-  app.add_option("--threads", options.trainer.threads, "Threads; 0: all processors. The result is the same for any")
-      ->capture_default_str()->check(CLI::Range(0, 256))->group(group)->needs(train);
-  number("--evaluate_every", command->loop.evaluate_every, "Steps from one look at held-out names to the next; 0: at the end", 0, kMost);
-  number("--beam", command->beam, "Hypotheses of each held-out name that is decoded at the end; 0: none are", 0, 64);
+  number("--flat_steps", options.adafactor.flat_steps, "Steps after which the rate decays as 1 / sqrt(step)",
+         1, int64_t{1} << 30);
+  real("--temperature", options.task.temperature, "A language is drawn by (its sentences)^(1 / temperature)",
+       0.01, 1e6);
+  app.add_option("--names", options.names,
+                 "The sentences: those of the package iso-codes, or made-up languages")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "iso-codes", "made-up"}))
+      ->group(group)
+      ->needs(train);
+  app.add_option("--threads", options.trainer.threads,
+                 "Threads; 0: all processors. The result is the same for any")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 256))
+      ->group(group)
+      ->needs(train);
+  number("--evaluate_every", command->loop.evaluate_every,
+         "Steps from one look at held-out names to the next; 0: at the end", 0, kMost);
+  number("--beam", command->beam, "Hypotheses of each held-out name that is decoded at the end; 0: none are",
+         0, 64);
   number("--report_every", command->loop.report_every, "Steps from line to line; 0: at the end", 0, kMost);
-  CLI::Option* checkpoint =
-      app.add_option("--checkpoint", command->loop.checkpoint, "An .npz file to save the state to, whole at every moment")
-          ->group(group)->needs(train);
+  CLI::Option* checkpoint = app.add_option("--checkpoint", command->loop.checkpoint,
+                                           "An .npz file to save the state to, whole at every moment")
+                                ->group(group)
+                                ->needs(train);
   app.add_option("--save_every", command->loop.save_every, "Steps from save to save; 0: at the end")
-      ->capture_default_str()->check(CLI::Range(int64_t{0}, kMost))->group(group)->needs(checkpoint);
-  CLI::Option* resume =
-      app.add_flag("--resume", command->loop.resume, "Go on from the checkpoint, to the same bits as without a stop")
-          ->group(group)->needs(checkpoint);
-  app.add_option("--dump_step", command->dump_step,
-                 "Write the step's program, the state and the inputs of ten steps to this folder, for replay_step.py to repeat by "
-                 "XLA")
-      ->group(group)->needs(train)->excludes(resume);
-  app.add_option("--curves", command->curves, "Draw loss and load to this .svg; the numbers go to a .tsv beside it")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{0}, kMost))
+      ->group(group)
+      ->needs(checkpoint);
+  CLI::Option* resume = app.add_flag("--resume", command->loop.resume,
+                                     "Go on from the checkpoint, to the same bits as without a stop")
+                            ->group(group)
+                            ->needs(checkpoint);
+  app.add_option(
+         "--dump_step", command->dump_step,
+         "Write the step's program, the state and the inputs of ten steps to this folder, for replay_step.py to repeat by "
+         "XLA")
+      ->group(group)
+      ->needs(train)
+      ->excludes(resume);
+  app.add_option("--curves", command->curves,
+                 "Draw loss and load to this .svg; the numbers go to a .tsv beside it")
       ->check([](const std::string& path) {
         return absl::EndsWith(path, ".svg") ? std::string() : std::string("the name must end in .svg");
       })
-      ->group(group)->needs(train);
+      ->group(group)
+      ->needs(train);
 }
 
 absl::Status RunTrainCommand(const TrainCommand& command) {
   std::string says;
   const Stopwatch making;
-  ASSIGN_OR_RETURN(const std::unique_ptr<MoeTraining> training, MoeTraining::Create(WithSharedFlags(command), &says));
+  ASSIGN_OR_RETURN(const std::unique_ptr<MoeTraining> training,
+                   MoeTraining::Create(WithSharedFlags(command), &says));
   if (!says.empty()) std::printf("%s\n", says.c_str());
   PrintModel(*training);
   std::printf("step's program built, differentiated and partitioned in %.2f s\n", making.Seconds());
   std::fflush(stdout);
-  std::unique_ptr<BeamDecoder> decoder;  // Made first, so that flags that fit no decoder are told before training.
+  std::unique_ptr<BeamDecoder>
+      decoder;  // Made first, so that flags that fit no decoder are told before training.
   if (command.beam > 0) {
-    ASSIGN_OR_RETURN(decoder, MakeTaskDecoder(training->task(), training->config(), {.beam = command.beam}, kNamesAtATime,
-                                              command.options.trainer.threads));
+    ASSIGN_OR_RETURN(decoder, MakeTaskDecoder(training->task(), training->config(), {.beam = command.beam},
+                                              kNamesAtATime, command.options.trainer.threads));
   }
   const int64_t dumped = std::min(kDumpedSteps, command.loop.steps);
   if (!command.dump_step.empty()) {
@@ -157,8 +202,10 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
   std::printf("  held-out names by language    sentences to train on    cross entropy per character\n");
   for (const MoeTraining::LanguagesLoss& part : languages) {
     const auto& names = training->task().languages();
-    std::printf("  %-28s %22.0f %30s\n", absl::StrCat(names[part.first].name, " to ", names[part.last].name).c_str(),
-                part.training_sentences, part.any ? absl::StrFormat("%.4f", part.cross_entropy).c_str() : "none seen");
+    std::printf("  %-28s %22.0f %30s\n",
+                absl::StrCat(names[part.first].name, " to ", names[part.last].name).c_str(),
+                part.training_sentences,
+                part.any ? absl::StrFormat("%.4f", part.cross_entropy).c_str() : "none seen");
   }
   if (decoder != nullptr) RETURN_IF_ERROR(DecodeNames(*training, *decoder, command.beam));
   if (command.curves.empty()) return absl::OkStatus();

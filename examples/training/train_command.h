@@ -19,7 +19,7 @@ struct TrainCommand {
 
   MoeTrainingOptions options = SmallMoeTraining(16);
   LoopOptions loop;
-  std::string curves;  // An .svg; beside it the numbers as .tsv.
+  std::string curves;     // An .svg; beside it the numbers as .tsv.
   std::string dump_step;  // A folder for the first steps (step_dump.h).
   int64_t beam = 4;       // Of the held-out names decoded at the end; 0: none.
 };

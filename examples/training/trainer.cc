@@ -49,8 +49,8 @@ absl::StatusOr<std::unique_ptr<MeshProgram>> MakeProgram(const Module& module, i
 }
 
 // The arrays of a result behind the first `skipped`.
-absl::StatusOr<Metrics> CollectMetrics(const MeshProgram& program, absl::Span<const MeshValue> results, int skipped,
-                                       const std::vector<std::string>& names) {
+absl::StatusOr<Metrics> CollectMetrics(const MeshProgram& program, absl::Span<const MeshValue> results,
+                                       int skipped, const std::vector<std::string>& names) {
   Metrics metrics;
   metrics.names = names;
   for (size_t i = skipped; i < results.size(); ++i) {
@@ -74,14 +74,21 @@ const Literal* Metrics::Find(absl::string_view name) const {
 
 absl::StatusOr<Literal> FreshArray(const TrainedArray& array, uint64_t seed) {
   switch (array.shape.element_type()) {
-    case xla::F32: return Draw<float>(array, seed);
-    case xla::F64: return Draw<double>(array, seed);
-    case xla::BF16: return Draw<bfloat16>(array, seed);
-    case xla::S32: return Draw<int32_t>(array, seed);
-    case xla::S64: return Draw<int64_t>(array, seed);
-    case xla::U32: return Draw<uint32_t>(array, seed);
+    case xla::F32:
+      return Draw<float>(array, seed);
+    case xla::F64:
+      return Draw<double>(array, seed);
+    case xla::BF16:
+      return Draw<bfloat16>(array, seed);
+    case xla::S32:
+      return Draw<int32_t>(array, seed);
+    case xla::S64:
+      return Draw<int64_t>(array, seed);
+    case xla::U32:
+      return Draw<uint32_t>(array, seed);
     default:
-      return absl::InvalidArgumentError(absl::StrCat("array ", array.name, ": nothing of type ", array.shape.ToString(),
+      return absl::InvalidArgumentError(absl::StrCat("array ", array.name, ": nothing of type ",
+                                                     array.shape.ToString(),
                                                      " is drawn; use f32, f64, bf16, s32, s64 or u32"));
   }
 }
@@ -90,12 +97,14 @@ absl::Status Trainer::Check() const {
   const Computation& step = *program_.step->entry();
   const size_t arrays = program_.state.size();
   if (static_cast<size_t>(step.num_parameters()) < arrays + 1 || !step.root()->shape().IsTuple()) {
-    return absl::InvalidArgumentError(absl::StrCat(step.name(), ": takes ", step.num_parameters(), " arrays, should take ",
-                                                   arrays, " of the state, the seed and inputs, and give a tuple"));
+    return absl::InvalidArgumentError(absl::StrCat(step.name(), ": takes ", step.num_parameters(),
+                                                   " arrays, should take ", arrays,
+                                                   " of the state, the seed and inputs, and give a tuple"));
   }
-  RETURN_IF_ERROR(CheckArity(absl::StrCat(step.name(), ": results"), step.root()->shape().tuple_shapes().size(),
-                             arrays + program_.metrics.size()));
-  const auto check = [&](const Instruction& is, const Shape& shape, const Shape& should, absl::string_view name) {
+  RETURN_IF_ERROR(CheckArity(absl::StrCat(step.name(), ": results"),
+                             step.root()->shape().tuple_shapes().size(), arrays + program_.metrics.size()));
+  const auto check = [&](const Instruction& is, const Shape& shape, const Shape& should,
+                         absl::string_view name) {
     if (shape.Compatible(should)) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(is.Path(), ": is ", shape.ToString(), ", ", name, " is ", should.ToString()));
@@ -105,28 +114,33 @@ absl::Status Trainer::Check() const {
     RETURN_IF_ERROR(check(*step.parameter(i), step.parameter(i)->shape(), array.shape, array.name));
     RETURN_IF_ERROR(check(*step.root(), step.root()->shape().tuple_shape(i), array.shape, array.name));
   }
-  RETURN_IF_ERROR(check(*step.parameter(arrays), step.parameter(arrays)->shape(), Shape(xla::U32, {}), "the seed"));
+  RETURN_IF_ERROR(
+      check(*step.parameter(arrays), step.parameter(arrays)->shape(), Shape(xla::U32, {}), "the seed"));
   if (program_.evaluation == nullptr) return absl::OkStatus();
   const Computation& evaluation = *program_.evaluation->entry();
   const size_t inputs = step.num_parameters() - arrays - 1;
   RETURN_IF_ERROR(CheckArity(absl::StrCat(evaluation.name(), ": parameters"), evaluation.num_parameters(),
                              program_.evaluation_state.size() + inputs));
-  RETURN_IF_ERROR(CheckArity(absl::StrCat(evaluation.name(), ": results"), evaluation.root()->shape().tuple_shapes().size(),
+  RETURN_IF_ERROR(CheckArity(absl::StrCat(evaluation.name(), ": results"),
+                             evaluation.root()->shape().tuple_shapes().size(),
                              program_.evaluation_metrics.size()));
   for (size_t i = 0; i < program_.evaluation_state.size(); ++i) {
     const TrainedArray& array = program_.state[program_.evaluation_state[i]];
-    RETURN_IF_ERROR(check(*evaluation.parameter(i), evaluation.parameter(i)->shape(), array.shape, array.name));
+    RETURN_IF_ERROR(
+        check(*evaluation.parameter(i), evaluation.parameter(i)->shape(), array.shape, array.name));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(TrainingProgram program, const TrainerOptions& options) {
+absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(TrainingProgram program,
+                                                         const TrainerOptions& options) {
   std::unique_ptr<Trainer> trainer(new Trainer(std::move(program), options));
   RETURN_IF_ERROR(trainer->Check());
-  ASSIGN_OR_RETURN(trainer->step_, MakeProgram(*trainer->program_.step, options.devices, &trainer->partitioned_step_));
+  ASSIGN_OR_RETURN(trainer->step_,
+                   MakeProgram(*trainer->program_.step, options.devices, &trainer->partitioned_step_));
   if (trainer->program_.evaluation != nullptr) {
-    ASSIGN_OR_RETURN(trainer->evaluation_,
-                     MakeProgram(*trainer->program_.evaluation, options.devices, &trainer->partitioned_evaluation_));
+    ASSIGN_OR_RETURN(trainer->evaluation_, MakeProgram(*trainer->program_.evaluation, options.devices,
+                                                       &trainer->partitioned_evaluation_));
   }
   RETURN_IF_ERROR(trainer->Start());
   return trainer;
@@ -178,7 +192,8 @@ absl::StatusOr<Checkpoint> Trainer::Save() const {
 
 absl::Status Trainer::CheckState() const {
   if (state_.size() == program_.state.size()) return absl::OkStatus();
-  return absl::FailedPreconditionError("the last step failed and took the state with it; go on from a checkpoint");
+  return absl::FailedPreconditionError(
+      "the last step failed and took the state with it; go on from a checkpoint");
 }
 
 RunOptions Trainer::MakeRunOptions() const {
@@ -188,7 +203,8 @@ RunOptions Trainer::MakeRunOptions() const {
 }
 
 Literal Trainer::SeedOfStep(int64_t step) const {
-  return Literal::Scalar(static_cast<uint32_t>(CounterRandom(options_.seed, {kStep, static_cast<uint64_t>(step)}).Next()));
+  return Literal::Scalar(
+      static_cast<uint32_t>(CounterRandom(options_.seed, {kStep, static_cast<uint64_t>(step)}).Next()));
 }
 
 absl::StatusOr<Metrics> Trainer::Step(absl::Span<const Literal> inputs) {
@@ -229,7 +245,8 @@ absl::StatusOr<Metrics> Trainer::Evaluate(absl::Span<const Literal> inputs) {
     ASSIGN_OR_RETURN(MeshValue value, evaluation_->Cut(arrays + static_cast<int>(i), inputs[i]));
     arguments.push_back(std::move(value));
   }
-  ASSIGN_OR_RETURN(const std::vector<MeshValue> results, evaluation_->Run(std::move(arguments), MakeRunOptions()));
+  ASSIGN_OR_RETURN(const std::vector<MeshValue> results,
+                   evaluation_->Run(std::move(arguments), MakeRunOptions()));
   return CollectMetrics(*evaluation_, results, 0, program_.evaluation_metrics);
 }
 

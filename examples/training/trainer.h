@@ -60,7 +60,8 @@ class Trainer {
  public:
   // Errors: kInvalidArgument if the modules are not as TrainingProgram says; those of PartitionModule and
   // MeshProgram::Create.
-  static absl::StatusOr<std::unique_ptr<Trainer>> Create(TrainingProgram program, const TrainerOptions& options);
+  static absl::StatusOr<std::unique_ptr<Trainer>> Create(TrainingProgram program,
+                                                         const TrainerOptions& options);
 
   // Fresh arrays, drawn from the seed and their names; step 0.
   absl::Status Start();
@@ -84,7 +85,8 @@ class Trainer {
   std::vector<NamedShape> arrays() const;
 
  private:
-  Trainer(TrainingProgram program, const TrainerOptions& options) : program_(std::move(program)), options_(options) {}
+  Trainer(TrainingProgram program, const TrainerOptions& options)
+      : program_(std::move(program)), options_(options) {}
 
   absl::Status Check() const;
   absl::Status CheckState() const;

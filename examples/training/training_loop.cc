@@ -17,9 +17,12 @@ namespace {
 
 constexpr absl::string_view kHeldOut = "held_out_";
 
-bool IsScalar(const Literal& value) { return value.shape().IsScalar() && value.shape().element_type() == xla::F32; }
+bool IsScalar(const Literal& value) {
+  return value.shape().IsScalar() && value.shape().element_type() == xla::F32;
+}
 bool IsShares(const Literal& value) {
-  return value.shape().element_type() == xla::F32 && value.shape().rank() == 2 && value.shape().NumElements() > 0;
+  return value.shape().element_type() == xla::F32 && value.shape().rank() == 2 &&
+         value.shape().NumElements() > 0;
 }
 
 void Record(const Metrics& metrics, absl::string_view prefix, int64_t step, LearningCurve* curve) {
@@ -33,7 +36,8 @@ void Record(const Metrics& metrics, absl::string_view prefix, int64_t step, Lear
 }
 
 // "step 100  loss 2.31  held_out_loss 2.4": the last values of series, that of the loss first.
-std::string Line(const LearningCurve& curve, const LoopOptions& options, int64_t step, double steps_per_second) {
+std::string Line(const LearningCurve& curve, const LoopOptions& options, int64_t step,
+                 double steps_per_second) {
   std::string line = absl::StrFormat("step %6d", step);
   const auto add = [&](const LearningCurve::Series& series) {
     if (!series.points.empty() && series.points.back().step == step) {
@@ -52,11 +56,14 @@ std::string Line(const LearningCurve& curve, const LoopOptions& options, int64_t
   return line;
 }
 
-bool Due(int64_t every, int64_t step, int64_t last) { return step == last || (every > 0 && step % every == 0); }
+bool Due(int64_t every, int64_t step, int64_t last) {
+  return step == last || (every > 0 && step % every == 0);
+}
 
 absl::Status CheckFinite(const LearningCurve& curve, const std::string& name, int64_t step) {
   const LearningCurve::Series* series = curve.Find(name);
-  if (series == nullptr || series->points.empty() || std::isfinite(series->points.back().value)) return absl::OkStatus();
+  if (series == nullptr || series->points.empty() || std::isfinite(series->points.back().value))
+    return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("step ", step, ": ", name, " is ", series->points.back().value,
                                           "; try a lower learning rate, or another seed"));
 }
@@ -74,8 +81,8 @@ absl::StatusOr<LearningCurve> Begin(Trainer& trainer, const LoopOptions& options
   }
   std::error_code ignored;
   if (std::filesystem::exists(options.checkpoint, ignored)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(options.checkpoint, ": exists; resume from it, or give another name or remove it to start anew"));
+    return absl::AlreadyExistsError(absl::StrCat(
+        options.checkpoint, ": exists; resume from it, or give another name or remove it to start anew"));
   }
   return LearningCurve();
 }
@@ -132,7 +139,8 @@ absl::StatusOr<Metrics> EvaluateAll(Trainer& trainer, absl::Span<const std::vect
   return mean;
 }
 
-absl::StatusOr<LearningCurve> RunTraining(Trainer& trainer, const TrainingData& data, const LoopOptions& options) {
+absl::StatusOr<LearningCurve> RunTraining(Trainer& trainer, const TrainingData& data,
+                                          const LoopOptions& options) {
   ASSIGN_OR_RETURN(LearningCurve curve, Begin(trainer, options));
   ProgressBar bar(options.steps);
   const int64_t first = trainer.steps_done();
@@ -142,7 +150,8 @@ absl::StatusOr<LearningCurve> RunTraining(Trainer& trainer, const TrainingData& 
     const int64_t step = trainer.steps_done();
     Record(metrics, "", step, &curve);
     RETURN_IF_ERROR(CheckFinite(curve, options.loss, step));
-    if (trainer.can_evaluate() && !data.held_out.empty() && Due(options.evaluate_every, step, options.steps)) {
+    if (trainer.can_evaluate() && !data.held_out.empty() &&
+        Due(options.evaluate_every, step, options.steps)) {
       bar.Show(step, absl::StrCat("step ", step, " of ", options.steps, "  evaluating"));
       ASSIGN_OR_RETURN(const Metrics held_out, EvaluateAll(trainer, data.held_out, options.weight));
       Record(held_out, kHeldOut, step, &curve);

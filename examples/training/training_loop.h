@@ -41,10 +41,12 @@ struct LoopOptions {
 // A bar is shown on a terminal.
 // Errors: those of Trainer, LoadCheckpoint, SaveCheckpoint; kAlreadyExists if a checkpoint is there that is not resumed;
 // kDataLoss "step 12: loss is nan ..." (the last checkpoint stays).
-absl::StatusOr<LearningCurve> RunTraining(Trainer& trainer, const TrainingData& data, const LoopOptions& options);
+absl::StatusOr<LearningCurve> RunTraining(Trainer& trainer, const TrainingData& data,
+                                          const LoopOptions& options);
 
 // The means of the metrics over these inputs, weighted.
-absl::StatusOr<Metrics> EvaluateAll(Trainer& trainer, absl::Span<const std::vector<Literal>> inputs, const std::string& weight);
+absl::StatusOr<Metrics> EvaluateAll(Trainer& trainer, absl::Span<const std::vector<Literal>> inputs,
+                                    const std::string& weight);
 
 // How much the most loaded of C experts has, as a multiple of an even share: the mean over rows of C * max / sum.
 // 1 where all have the same, C where one has all.

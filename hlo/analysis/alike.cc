@@ -53,9 +53,14 @@ bool EqualParts(const Message& a, const Message& b) {
 // Lists of devices may be long: they are compared where they stand, once all else is equal.
 bool EqualButForChannels(const xla::HloInstructionProto& a, const xla::HloInstructionProto& b) {
   const auto same_number = [](int64_t x, int64_t y) { return x == y; };
-  const auto same_pair = [](const auto& x, const auto& y) { return x.source() == y.source() && x.target() == y.target(); };
-  const auto same_group = [&](const auto& x, const auto& y) { return AllOf(x.replica_ids(), y.replica_ids(), same_number); };
-  return (a.channel_id() == 0) == (b.channel_id() == 0) && a.use_global_device_ids() == b.use_global_device_ids() &&
+  const auto same_pair = [](const auto& x, const auto& y) {
+    return x.source() == y.source() && x.target() == y.target();
+  };
+  const auto same_group = [&](const auto& x, const auto& y) {
+    return AllOf(x.replica_ids(), y.replica_ids(), same_number);
+  };
+  return (a.channel_id() == 0) == (b.channel_id() == 0) &&
+         a.use_global_device_ids() == b.use_global_device_ids() &&
          a.constrain_layout() == b.constrain_layout() && a.backend_config() == b.backend_config() &&
          AllOf(a.dimensions(), b.dimensions(), same_number) &&
          AllOf(a.dynamic_slice_sizes(), b.dynamic_slice_sizes(), same_number) &&
@@ -64,7 +69,8 @@ bool EqualButForChannels(const xla::HloInstructionProto& a, const xla::HloInstru
          EqualParts(a.permute_pattern(), b.permute_pattern()) &&
          AllOf(a.source_target_pairs(), b.source_target_pairs(), same_pair) &&
          AllOf(a.replica_groups(), b.replica_groups(), same_group) &&
-         AllOf(a.collective_device_list().replica_groups(), b.collective_device_list().replica_groups(), same_group);
+         AllOf(a.collective_device_list().replica_groups(), b.collective_device_list().replica_groups(),
+               same_group);
 }
 
 bool EqualNotes(const Instruction& a, const Instruction& b) {
@@ -73,7 +79,8 @@ bool EqualNotes(const Instruction& a, const Instruction& b) {
           a.frontend_attributes()->SerializeAsString() == b.frontend_attributes()->SerializeAsString());
 }
 
-bool EqualComputations(const Computation& a, const Computation& b, const std::vector<const Computation*>& first) {
+bool EqualComputations(const Computation& a, const Computation& b,
+                       const std::vector<const Computation*>& first) {
   if (a.size() != b.size() || a.root()->index() != b.root()->index() || a.is_fusion() != b.is_fusion() ||
       a.execution_thread() != b.execution_thread()) {
     return false;
@@ -122,18 +129,21 @@ size_t HashOfAttributes(const Instruction& instruction) {
     case Opcode::kGetTupleElement:
       return Combine(hash, attrs.tuple_index());
     case Opcode::kSlice:
-      return CombineFew(hash, attrs.slice_dimensions(),
-                        [](const auto& slice) { return slice.start() * 31 + slice.limit() + slice.stride(); });
+      return CombineFew(hash, attrs.slice_dimensions(), [](const auto& slice) {
+        return slice.start() * 31 + slice.limit() + slice.stride();
+      });
     case Opcode::kPad:
-      return CombineFew(hash, attrs.padding_config().dimensions(),
-                        [](const auto& d) { return d.edge_padding_low() * 31 + d.edge_padding_high() + d.interior_padding(); });
+      return CombineFew(hash, attrs.padding_config().dimensions(), [](const auto& d) {
+        return d.edge_padding_low() * 31 + d.edge_padding_high() + d.interior_padding();
+      });
     case Opcode::kCompare:
       return absl::HashOf(attrs.comparison_direction());
     case Opcode::kCustomCall:
       return absl::HashOf(attrs.custom_call_target());
     case Opcode::kCollectivePermute:
-      hash = CombineFew(hash, attrs.permute_pattern().lines(),
-                        [](const auto& line) { return (line.source() * 31 + line.target()) * 31 + line.count(); });
+      hash = CombineFew(hash, attrs.permute_pattern().lines(), [](const auto& line) {
+        return (line.source() * 31 + line.target()) * 31 + line.count();
+      });
       return CombineFew(hash, attrs.source_target_pairs(),
                         [](const auto& pair) { return pair.source() * 31 + pair.target(); });
     default:
@@ -150,7 +160,8 @@ size_t HashOfAttributes(const Instruction& instruction) {
 
 bool HaveEqualAttributes(const Instruction& a, const Instruction& b) {
   if (&a.attrs() == &b.attrs()) return true;
-  return IsCollective(a.opcode()) ? EqualButForChannels(a.attrs(), b.attrs()) : EqualMessages(a.attrs(), b.attrs());
+  return IsCollective(a.opcode()) ? EqualButForChannels(a.attrs(), b.attrs())
+                                  : EqualMessages(a.attrs(), b.attrs());
 }
 
 std::vector<const Computation*> FirstsAlike(const Module& module) {

@@ -19,20 +19,21 @@ size_t BeginOf(const Shape& tuple, int64_t element) {
 bool IsRenamed(const Instruction& op, const ArraySize* size) {
   if (op.opcode() != Opcode::kReshape) return false;
   const Shape &from = op.operand(0)->shape(), &to = op.shape();
-  return from.IsArray() && to.IsArray() && from.element_type() == to.element_type() && !from.IsDynamic() && !to.IsDynamic() &&
-         from.HasRowMajorLayout() && to.HasRowMajorLayout() && SameButUnitDims(from, to) &&
+  return from.IsArray() && to.IsArray() && from.element_type() == to.element_type() && !from.IsDynamic() &&
+         !to.IsDynamic() && from.HasRowMajorLayout() && to.HasRowMajorLayout() && SameButUnitDims(from, to) &&
          (size == nullptr || (*size)(from) == (*size)(to));
 }
 
 }  // namespace
 
-Buffers::Buffers(const Computation& computation, const ArraySize* size) : size_(size), leaves_(computation.size()) {
+Buffers::Buffers(const Computation& computation, const ArraySize* size)
+    : size_(size), leaves_(computation.size()) {
   for (const auto& instruction : computation.instructions()) {
     std::vector<int>& leaves = leaves_[instruction->index()];
     const size_t count = instruction->shape().NumLeaves();
-    const bool names_operand =
-        instruction->opcode() != Opcode::kParameter &&
-        (HasTrait(instruction->opcode(), kNoStorage) || IsIdentityTarget(*instruction) || IsRenamed(*instruction, size));
+    const bool names_operand = instruction->opcode() != Opcode::kParameter &&
+                               (HasTrait(instruction->opcode(), kNoStorage) ||
+                                IsIdentityTarget(*instruction) || IsRenamed(*instruction, size));
     if (instruction->opcode() == Opcode::kTuple) {
       for (const Instruction* operand : instruction->operands()) {
         const auto& own = leaves_[operand->index()];

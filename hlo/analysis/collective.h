@@ -26,7 +26,7 @@ absl::string_view CollectiveKindName(CollectiveKind kind);
 struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   int64_t operand_bytes = 0;  // Of one device, over all operands. Saturates.
-  int64_t group_size = 1;     // Members of the largest group, of a permute all devices; 0 where nothing tells.
+  int64_t group_size = 1;  // Members of the largest group, of a permute all devices; 0 where nothing tells.
   // Groups of replicas (a partition stands for all), not of partitions: no channel, no global ids.
   bool across_replicas = false;
 };

@@ -16,7 +16,8 @@ constexpr int kMostSteps = 8;
 
 Integers OfConstant(const Instruction& constant) {
   const absl::StatusOr<Literal> value = LiteralOf(constant);
-  if (!value.ok() || !value->shape().IsArray() || value->shape().NumElements() != constant.shape().NumElements()) {
+  if (!value.ok() || !value->shape().IsArray() ||
+      value->shape().NumElements() != constant.shape().NumElements()) {
     return std::nullopt;
   }
   return VisitArrayType(
@@ -50,7 +51,8 @@ int LongDim(const Shape& shape) {
 
 Integers Of(const Instruction& value, int steps) {
   const Shape& shape = value.shape();
-  if (!shape.IsArray() || shape.IsDynamic() || shape.NumElements() > kMostElements || steps == 0) return std::nullopt;
+  if (!shape.IsArray() || shape.IsDynamic() || shape.NumElements() > kMostElements || steps == 0)
+    return std::nullopt;
   switch (value.opcode()) {
     case Opcode::kConstant:
       return OfConstant(value);

@@ -65,7 +65,8 @@ bool IsShardingAnnotation(const Instruction& instruction) {
 
 bool IsElementwiseCall(const Instruction& instruction) {
   const Target* target = Find(instruction);
-  if (target == nullptr || target->kind != TargetKind::kElementwise || instruction.num_operands() == 0) return false;
+  if (target == nullptr || target->kind != TargetKind::kElementwise || instruction.num_operands() == 0)
+    return false;
   if (!instruction.shape().IsArray()) return false;
   for (const Instruction* operand : instruction.operands()) {
     if (!operand->shape().IsArray() || !operand->shape().SameDims(instruction.shape())) return false;

@@ -56,7 +56,8 @@ DeviceCounts CountsOfIds(const Module& module) {
         }
         continue;
       }
-      const absl::StatusOr<DeviceGroupSizes> sizes = CheckDeviceGroups(instruction->attrs(), /*may_differ=*/true);
+      const absl::StatusOr<DeviceGroupSizes> sizes =
+          CheckDeviceGroups(instruction->attrs(), /*may_differ=*/true);
       if (sizes.ok() && sizes->given) Raise(sizes->end, count);
     }
   }
@@ -78,7 +79,8 @@ std::optional<int64_t> Product(std::optional<int64_t> a, std::optional<int64_t> 
 
 DeviceCounts DeviceCountsOf(const Module& module) {
   const ModuleConfig& config = module.config();
-  if (config.replica_count > 1 || config.num_partitions > 1) return {config.replica_count, config.num_partitions};
+  if (config.replica_count > 1 || config.num_partitions > 1)
+    return {config.replica_count, config.num_partitions};
   const xla::DeviceAssignmentProto& assignment = module.proto().device_assignment();
   if (assignment.replica_count() > 0 && assignment.computation_count() > 0) {
     return {assignment.replica_count(), assignment.computation_count()};
@@ -94,9 +96,10 @@ std::optional<std::set<int64_t>> GroupSizesOf(const Instruction& instruction, co
   if (!mode.ok() || !sizes.ok()) return std::nullopt;
   std::set<int64_t> members;
   if (!sizes->given) {
-    const std::optional<int64_t> all = *mode == GroupMode::kCrossReplica     ? counts.replicas
-                                       : *mode == GroupMode::kCrossPartition ? counts.partitions
-                                                                             : Product(counts.replicas, counts.partitions);
+    const std::optional<int64_t> all = *mode == GroupMode::kCrossReplica ? counts.replicas
+                                       : *mode == GroupMode::kCrossPartition
+                                           ? counts.partitions
+                                           : Product(counts.replicas, counts.partitions);
     if (!all) return std::nullopt;
     return std::set<int64_t>{*all};
   }

@@ -8,7 +8,8 @@ namespace toroid {
 namespace {
 
 bool IsDone(Opcode opcode) {
-  return opcode == Opcode::kAllReduceDone || opcode == Opcode::kAllGatherDone || opcode == Opcode::kCollectivePermuteDone;
+  return opcode == Opcode::kAllReduceDone || opcode == Opcode::kAllGatherDone ||
+         opcode == Opcode::kCollectivePermuteDone;
 }
 
 }  // namespace
@@ -18,7 +19,8 @@ MergedCollectives::MergedCollectives(const Computation& computation) {
   for (const auto& op : computation.instructions()) {
     if (op->opcode() != Opcode::kGetTupleElement) {
       for (const Instruction* operand : op->operands()) {
-        if (operand->num_operands() > 1 && IsCollective(operand->opcode()) && !IsDone(op->opcode())) taken_whole.insert(operand);
+        if (operand->num_operands() > 1 && IsCollective(operand->opcode()) && !IsDone(op->opcode()))
+          taken_whole.insert(operand);
       }
       continue;
     }

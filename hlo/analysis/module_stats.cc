@@ -141,8 +141,8 @@ class Collector {
   void AddEntry(const Computation& entry) {
     for (const Instruction* parameter : entry.parameters()) {
       const int64_t bytes = ArrayBytes(parameter->shape());
-      stats_.parameters.push_back(
-          {parameter->name(), ParameterName(*parameter), parameter->shape().ToString(), bytes, ShardingText(*parameter)});
+      stats_.parameters.push_back({parameter->name(), ParameterName(*parameter),
+                                   parameter->shape().ToString(), bytes, ShardingText(*parameter)});
       stats_.parameter_bytes = SaturatingAdd(stats_.parameter_bytes, bytes);
     }
     stats_.result_shape = entry.root()->shape().ToString();

@@ -28,7 +28,8 @@ class Tables {
     const size_t count = rows.size();
     if (count > kMostRows) rows.resize(kMostRows);
     absl::StrAppend(&text_, "\n", heading, "\n", TableText(rows, width_));
-    if (count > kMostRows) absl::StrAppend(&text_, "  and ", count - kMostRows, " more, listed by --stats=json\n");
+    if (count > kMostRows)
+      absl::StrAppend(&text_, "  and ", count - kMostRows, " more, listed by --stats=json\n");
   }
   const std::string& text() const { return text_; }
 
@@ -90,15 +91,16 @@ std::string GroupsText(const ModuleStats::Collective& collective) {
     text = absl::StrCat("groups of ", absl::StrJoin(collective.group_sizes, ", "));
   }
   if (collective.unknown_groups == 0) return text;
-  absl::StrAppend(&text, text.empty() ? "" : "; ", "of unknown size in ", CountText(collective.unknown_groups),
-                  ": the module names no number of devices");
+  absl::StrAppend(&text, text.empty() ? "" : "; ", "of unknown size in ",
+                  CountText(collective.unknown_groups), ": the module names no number of devices");
   return text;
 }
 
 Rows CollectiveRows(const ModuleStats& stats) {
   Rows rows;
   for (const auto& [opcode, collective] : stats.collectives) {
-    rows.push_back({opcode, CountText(collective.count), BytesText(collective.operand_bytes), GroupsText(collective)});
+    rows.push_back(
+        {opcode, CountText(collective.count), BytesText(collective.operand_bytes), GroupsText(collective)});
   }
   return rows;
 }
@@ -125,8 +127,11 @@ std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin)
   }
   json["parameter_list"] = Json::array();
   for (const ModuleStats::Parameter& p : stats.parameters) {
-    json["parameter_list"].push_back(
-        {{"name", p.name}, {"author_name", p.author_name}, {"shape", p.shape}, {"bytes", p.bytes}, {"sharding", p.sharding}});
+    json["parameter_list"].push_back({{"name", p.name},
+                                      {"author_name", p.author_name},
+                                      {"shape", p.shape},
+                                      {"bytes", p.bytes},
+                                      {"sharding", p.sharding}});
   }
   json["largest"] = Json::array();
   for (const ModuleStats::Tensor& t : stats.largest) {

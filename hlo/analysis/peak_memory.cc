@@ -16,8 +16,13 @@ class Walk {
   // `peaks`: of the computations before this one.
   Walk(const Computation& computation, const std::vector<int64_t>& peaks, const ArraySize* size,
        const BufferKind& kind = nullptr)
-      : computation_(computation), peaks_(peaks), buffers_(computation, size), held_(buffers_.size(), 0),
-        passed_(buffers_.size(), false), kind_(buffers_.size(), 0), during_(computation.size()) {
+      : computation_(computation),
+        peaks_(peaks),
+        buffers_(computation, size),
+        held_(buffers_.size(), 0),
+        passed_(buffers_.size(), false),
+        kind_(buffers_.size(), 0),
+        during_(computation.size()) {
     FindLastUses();
     for (int b = 0; kind != nullptr && b < buffers_.size(); ++b) kind_[b] = kind(buffers_[b]);
   }
@@ -165,7 +170,8 @@ class Walk {
     Less(held_[buffer], &now_.passes[kind_[buffer]]);
     held_[buffer] = 0;
   }
-  void Move(int buffer, std::array<int64_t, kBufferKinds>* from, std::array<int64_t, kBufferKinds>* to) const {
+  void Move(int buffer, std::array<int64_t, kBufferKinds>* from,
+            std::array<int64_t, kBufferKinds>* to) const {
     Less(held_[buffer], &(*from)[kind_[buffer]]);
     (*to)[kind_[buffer]] = SaturatingAdd((*to)[kind_[buffer]], held_[buffer]);
   }
@@ -196,9 +202,9 @@ class Walk {
   std::vector<int> until_;     // The last instruction that needs it; the computation's size for its results.
   std::vector<bool> stays_;    // The caller's to the end.
   std::vector<int> kind_;
-  std::vector<int> made_;            // By the instruction that runs.
-  std::vector<HeldMemory> during_;   // By instruction.
-  HeldMemory now_;                   // Bodies left out.
+  std::vector<int> made_;           // By the instruction that runs.
+  std::vector<HeldMemory> during_;  // By instruction.
+  HeldMemory now_;                  // Bodies left out.
   int64_t peak_ = 0;
   const Instruction* at_ = nullptr;
   bool is_inside_ = false;
@@ -244,7 +250,8 @@ PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   return peak;
 }
 
-std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize* size, const BufferKind& kind) {
+std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize* size,
+                                           const BufferKind& kind) {
   std::vector<int64_t> peaks(module.num_computations(), 0);
   std::vector<HeldMemory> during;
   for (const auto& computation : module.computations()) {

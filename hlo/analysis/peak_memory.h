@@ -27,9 +27,9 @@ struct PeakMemory {
     int64_t bytes;
     bool until_after;  // Needed after the instruction at which the peak is.
   };
-  int64_t bytes = 0;               // Saturates.
+  int64_t bytes = 0;                // Saturates.
   const Instruction* at = nullptr;  // Innermost; null for a module without instructions.
-  std::vector<Value> live;         // What is held there, largest first; those of equal size in program order.
+  std::vector<Value> live;  // What is held there, largest first; those of equal size in program order.
 };
 
 // By number: parameters of the entry whose memory the program may use again (input_output_alias, buffer_donor).
@@ -46,8 +46,9 @@ using BufferKind = std::function<int(const Buffer&)>;  // Below kBufferKinds.
 struct HeldMemory {
   int64_t bytes = 0;                          // All of it.
   std::array<int64_t, kBufferKinds> stays{};  // Needed before the instruction and after it, by kind.
-  std::array<int64_t, kBufferKinds> passes{};  // Made by the instruction, or needed for the last time. The rest of `bytes` is
-                                               // what the bodies hold that it runs.
+  std::array<int64_t, kBufferKinds>
+      passes{};  // Made by the instruction, or needed for the last time. The rest of `bytes` is
+                 // what the bodies hold that it runs.
 };
 
 // Of the entry, by the index of its instructions. `kind` empty: all are of kind 0.

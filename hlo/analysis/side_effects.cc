@@ -17,7 +17,8 @@ SideEffects::SideEffects(const Module& module) : has_(module.num_computations(),
 
 bool SideEffects::Has(const Instruction& instruction) const {
   if (HasTrait(instruction.opcode(), kSideEffect)) return true;
-  if (instruction.opcode() == Opcode::kCustomCall && instruction.attrs().custom_call_has_side_effect()) return true;
+  if (instruction.opcode() == Opcode::kCustomCall && instruction.attrs().custom_call_has_side_effect())
+    return true;
   return std::any_of(instruction.called().begin(), instruction.called().end(),
                      [&](const Computation* callee) { return Has(*callee); });
 }

@@ -56,7 +56,8 @@ const Instruction* Origin(const Instruction* x) {
 // One variable of a loop's state.
 class LoopState {
  public:
-  explicit LoopState(const Instruction& loop) : loop_(loop), body_(*loop.called(0)), condition_(*loop.called(1)) {}
+  explicit LoopState(const Instruction& loop)
+      : loop_(loop), body_(*loop.called(0)), condition_(*loop.called(1)) {}
 
   static bool IsWellFormed(const Instruction& loop) {
     return loop.opcode() == Opcode::kWhile && loop.num_operands() == 1 && loop.called().size() == 2 &&

@@ -21,9 +21,9 @@ std::optional<int64_t> TripCount(const Instruction& loop);
 
 // How often a computation runs when the entry runs once. Saturates.
 struct Executions {
-  int64_t times = 0;    // A loop of unknown length counts one trip.
+  int64_t times = 0;  // A loop of unknown length counts one trip.
   bool in_loop = false;
-  bool known = true;    // False inside a loop of unknown length.
+  bool known = true;  // False inside a loop of unknown length.
 };
 
 // By the computation's index. Each branch of a conditional counts as if it were the one taken.

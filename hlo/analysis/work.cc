@@ -10,7 +10,9 @@
 namespace toroid {
 namespace {
 
-int64_t Product(int64_t a, int64_t b, int64_t c = 1) { return SaturatingMultiply(SaturatingMultiply(a, b), c); }
+int64_t Product(int64_t a, int64_t b, int64_t c = 1) {
+  return SaturatingMultiply(SaturatingMultiply(a, b), c);
+}
 
 int64_t DimOr(const Shape& shape, int64_t d, int64_t otherwise) {
   return d >= 0 && d < shape.rank() ? shape.dim(d) : otherwise;
@@ -47,8 +49,7 @@ int64_t RaggedDotFlops(const Instruction& dot) {
 int64_t ConvolutionFlops(const Instruction& convolution) {
   if (convolution.num_operands() < 2) return 0;
   const Shape& kernel = convolution.operand(1)->shape();
-  const int64_t features =
-      DimOr(kernel, ConvolutionView(convolution).kernel_output_feature(), 0);
+  const int64_t features = DimOr(kernel, ConvolutionView(convolution).kernel_output_feature(), 0);
   if (features <= 0) return 0;
   return Product(2, convolution.shape().NumElements(), kernel.NumElements() / features);
 }
@@ -149,7 +150,8 @@ int64_t BytesReadOf(const Instruction& parameter, const UserMap& users) {
 int64_t BytesWrittenFor(const Instruction& result) {
   if (result.opcode() == Opcode::kTuple) {
     int64_t bytes = 0;
-    for (const Instruction* element : result.operands()) bytes = SaturatingAdd(bytes, BytesWrittenFor(*element));
+    for (const Instruction* element : result.operands())
+      bytes = SaturatingAdd(bytes, BytesWrittenFor(*element));
     return bytes;
   }
   const bool updates = result.opcode() == Opcode::kDynamicUpdateSlice && result.num_operands() > 1;
@@ -205,7 +207,8 @@ void AddBytesAndRows(const Instruction& instruction, Work* work) {
       for (int i = arrays + 1; i < n; ++i) {
         updates = SaturatingAdd(updates, ArrayBytes(instruction.operand(i)->shape()));
       }
-      work->bytes_read = SaturatingAdd(SaturatingMultiply(2, updates), ArrayBytes(instruction.operand(arrays)->shape()));
+      work->bytes_read =
+          SaturatingAdd(SaturatingMultiply(2, updates), ArrayBytes(instruction.operand(arrays)->shape()));
       work->bytes_written = updates;
       const Shape& update = instruction.operand(n - 1)->shape();
       int64_t window = 1;

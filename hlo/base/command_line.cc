@@ -45,7 +45,8 @@ std::string UsageError(const CLI::App& app, const CLI::ParseError& error) {
 
 int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run) {
   google::protobuf::SetLogHandler(nullptr);  // Errors are one line, ours.
-  app.set_version_flag("--version", absl::StrCat(app.get_name(), " (Toroid) ", kVersion), "Print the version");
+  app.set_version_flag("--version", absl::StrCat(app.get_name(), " (Toroid) ", kVersion),
+                       "Print the version");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -126,7 +126,8 @@ absl::Status ReplaceFileDurably(const std::string& path, absl::string_view bytes
   const std::string part = absl::StrCat(path, ".part");
   Descriptor file(open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return SystemError(path);
-  if (!WriteAll(file.get(), bytes) || fsync(file.get()) != 0 || !file.Close() || rename(part.c_str(), path.c_str()) != 0) {
+  if (!WriteAll(file.get(), bytes) || fsync(file.get()) != 0 || !file.Close() ||
+      rename(part.c_str(), path.c_str()) != 0) {
     const absl::Status status = SystemError(path);
     unlink(part.c_str());
     return status;

@@ -14,9 +14,9 @@ std::string GnuplotString(absl::string_view text) {
 absl::Status PlotSvg(const std::string& script, const std::string& path, int width, int height) {
   FILE* gnuplot = popen("gnuplot", "w");
   if (gnuplot == nullptr) return absl::UnavailableError("gnuplot cannot be started");
-  const std::string whole =
-      absl::StrCat("set terminal svg size ", width, ",", height,
-                   " font 'sans-serif,12' background rgb 'white'\nset output ", GnuplotString(path), "\n", script);
+  const std::string whole = absl::StrCat("set terminal svg size ", width, ",", height,
+                                         " font 'sans-serif,12' background rgb 'white'\nset output ",
+                                         GnuplotString(path), "\n", script);
   const bool written = std::fwrite(whole.data(), 1, whole.size(), gnuplot) == whole.size();
   if (pclose(gnuplot) == 0 && written) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(path, ": gnuplot failed; ./setup.sh --test installs it"));

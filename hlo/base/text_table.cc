@@ -24,7 +24,7 @@ std::string CountText(int64_t count) {
   std::string text = absl::StrCat(count);
   const int first = count < 0 ? 1 : 0;
   for (int at = static_cast<int>(text.size()) - 3; at > first; at -= 3)
-    text.insert(static_cast<size_t>(at), ",");
+    text.insert(static_cast<size_t>(at), 1, ',');
   return text;
 }
 

@@ -7,7 +7,8 @@
 namespace toroid {
 
 std::string TimeText(double seconds) {
-  static constexpr std::pair<double, const char*> kUnits[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  static constexpr std::pair<double, const char*> kUnits[] = {
+      {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
   for (const auto& [unit, name] : kUnits) {
     const double value = seconds / unit;
     if (value < 0.9995 && unit > 1e-9) continue;

@@ -45,12 +45,10 @@ int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-convert");
   std::string input, output, stats;
   std::string format = "text";
-  const std::map<std::string, Format> formats = {{"text", Format::kHloText},
-                                                 {"pb", Format::kContainer},
-                                                 {"snapshot", Format::kSnapshot},
-                                                 {"unoptimized_snapshot", Format::kUnoptimizedSnapshot},
-                                                 {"pbtxt", Format::kProtoText},
-                                                 {"json", Format::kJson}};
+  const std::map<std::string, Format> formats = {
+      {"text", Format::kHloText},      {"pb", Format::kContainer},
+      {"snapshot", Format::kSnapshot}, {"unoptimized_snapshot", Format::kUnoptimizedSnapshot},
+      {"pbtxt", Format::kProtoText},   {"json", Format::kJson}};
   app.add_option("IN", input, "The file to read, - for standard input")->required();
   CLI::Option* out_option = app.add_option("-o", output, "The file to write, - for standard output");
   CLI::Option* format_option =

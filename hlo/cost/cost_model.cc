@@ -15,7 +15,8 @@ constexpr double kPermuteBytes = 65536;
 
 class Ratios : public CostModel {
  public:
-  double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const override {
+  double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
+                        const AxisList& axes) const override {
     return static_cast<double>(SentBytes(kind, bytes, mesh.Product(axes)));
   }
   double LeastTime(int64_t bytes) const override { return static_cast<double>(bytes); }
@@ -27,8 +28,9 @@ class Ratios : public CostModel {
     const double memory =
         MemoryTime(static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
     const double matrix = static_cast<double>(work.matrix_flops) * kLinkBytesPerMatrixFlop;
-    const double vector = (static_cast<double>(work.vector_flops) + static_cast<double>(work.transcendentals)) *
-                          kLinkBytesPerVectorFlop;
+    const double vector =
+        (static_cast<double>(work.vector_flops) + static_cast<double>(work.transcendentals)) *
+        kLinkBytesPerVectorFlop;
     return std::max({memory, matrix, vector});
   }
   double SecondsPerLinkByte() const override { return 1 / kLinkBytesPerSecond; }

@@ -25,7 +25,8 @@ class CostModel {
 
   // A collective in which every device has `bytes` of its own, in all groups of devices that differ along `axes` alone.
   // A permute sends them to another device along the axes.
-  virtual double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const = 0;
+  virtual double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
+                                const AxisList& axes) const = 0;
   // No collectives take less by which every device gets `bytes` of what it has not; 0 where nothing is known.
   virtual double LeastTime(int64_t bytes) const { return 0; }
   // What `count` independent permutes, which together exchange one halo, take beyond what their bytes do.

@@ -16,7 +16,8 @@ void Join(const ActiveLeaves& from, ActiveLeaves* to) {
 
 class Walk {
  public:
-  Walk(const Computation& computation, const ActivityProblem& problem) : computation_(computation), problem_(problem) {}
+  Walk(const Computation& computation, const ActivityProblem& problem)
+      : computation_(computation), problem_(problem) {}
 
   std::vector<ActiveLeaves> Run() {
     active_.resize(computation_.size());
@@ -97,7 +98,9 @@ class Walk {
 
 }  // namespace
 
-bool AnyActive(const ActiveLeaves& leaves) { return std::find(leaves.begin(), leaves.end(), true) != leaves.end(); }
+bool AnyActive(const ActiveLeaves& leaves) {
+  return std::find(leaves.begin(), leaves.end(), true) != leaves.end();
+}
 
 std::vector<ActiveLeaves> ComputeActivity(const Computation& computation, const ActivityProblem& problem) {
   return Walk(computation, problem).Run();

@@ -30,7 +30,8 @@ xla::HloInstructionProto* AttrsAgain(Pullback& p) {
 
 absl::Status CheckAdds(Pullback& p) {
   if (OneOpReducer(*p.op().called(0)) == Opcode::kAdd) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(p.op().opcode_name(), " by anything but addition has no gradient"));
+  return absl::UnimplementedError(
+      absl::StrCat(p.op().opcode_name(), " by anything but addition has no gradient"));
 }
 
 // Every operand's cotangent is `opcode` of its result's.
@@ -52,7 +53,8 @@ struct Copies {
 };
 
 absl::StatusOr<Copies> CopiesOf(const Pullback& p, const xla::OpSharding* proto) {
-  if (proto == nullptr) return absl::UnimplementedError("a border of a manual region without a sharding has no gradient");
+  if (proto == nullptr)
+    return absl::UnimplementedError("a border of a manual region without a sharding has no gradient");
   ASSIGN_OR_RETURN(const HloSharding sharding, HloSharding::FromProto(*proto));
   Copies copies;
   DeviceOrder order(std::max<int64_t>(1, p.op().module()->config().num_partitions));
@@ -78,7 +80,8 @@ absl::StatusOr<Copies> CopiesOf(const Pullback& p, const xla::OpSharding* proto)
 }
 
 // A call that says `sharding`, or enters or leaves a region.
-Value Annotated(Pullback& p, absl::string_view target, const Shape& shape, Value x, const xla::OpSharding* sharding) {
+Value Annotated(Pullback& p, absl::string_view target, const Shape& shape, Value x,
+                const xla::OpSharding* sharding) {
   const Value call = p.b.CustomCall(target, Shape(shape.element_type(), shape.dims()), {x});
   call->set_sharding(sharding);
   return call;
@@ -152,7 +155,8 @@ absl::Status OutOfRegionGradient(Pullback& p) {
   const xla::OpSharding* sharding = p.op().sharding();
   ASSIGN_OR_RETURN(const Copies copies, CopiesOf(p, sharding));
   const Value full = Annotated(p, "Sharding", p.op().shape(), p.cotangent(), sharding);
-  const Value t = Annotated(p, "SPMDFullToShardShape", p.operand_shape(0), full, p.op().operand(0)->sharding());
+  const Value t =
+      Annotated(p, "SPMDFullToShardShape", p.operand_shape(0), full, p.op().operand(0)->sharding());
   p.Add(0, copies.number == 1 ? t : p.b.MultiplyNumber(t, 1.0 / static_cast<double>(copies.number)));
   return absl::OkStatus();
 }

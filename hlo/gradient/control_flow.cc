@@ -49,7 +49,8 @@ class LoopPullback {
     unchanged_.assign(shapes_.size(), false);
     const Instruction& root = *body_.root();
     if (root.opcode() != Opcode::kTuple) return;
-    for (int i = 0, leaf = 0; i < root.num_operands(); leaf += static_cast<int>(root.operand(i++)->shape().NumLeaves())) {
+    for (int i = 0, leaf = 0; i < root.num_operands();
+         leaf += static_cast<int>(root.operand(i++)->shape().NumLeaves())) {
       const Instruction& value = *root.operand(i);
       unchanged_[leaf] = value.shape().IsArray() && value.opcode() == Opcode::kGetTupleElement &&
                          value.operand(0) == body_.parameter(0) && value.tuple_index() == i;
@@ -63,7 +64,8 @@ class LoopPullback {
       if (active[leaf]) all.push_back(leaf);
     }
     const auto keep = [this](const Instruction& value) { return IsKept(p_.sweep().options(), value); };
-    ASSIGN_OR_RETURN(pullback_, MakePullback(body_, {active}, all, p_.sweep().options(), p_.sweep().visit(), keep, b_));
+    ASSIGN_OR_RETURN(pullback_,
+                     MakePullback(body_, {active}, all, p_.sweep().options(), p_.sweep().visit(), keep, b_));
     RunForward();
     RunBackward();
     return absl::OkStatus();
@@ -74,7 +76,8 @@ class LoopPullback {
     return value.instruction->opcode() != Opcode::kParameter || !unchanged_[value.leaf];
   }
   Shape ShapeOf(const ForwardValue& value) const {
-    return value.instruction->opcode() == Opcode::kParameter ? shapes_[value.leaf] : value.instruction->shape();
+    return value.instruction->opcode() == Opcode::kParameter ? shapes_[value.leaf]
+                                                             : value.instruction->shape();
   }
 
   // State: trip, leaves of the loop's state, one array [trips, ...] for each value that is written down.
@@ -94,16 +97,19 @@ class LoopPullback {
     InstructionBuilder inner = b_.InNewComputation(absl::StrCat(body_.name(), ".forward"));
     const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
     std::vector<Value> now;
-    for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
-    const Value before = inner.Unflatten(p_.op().shape(), absl::MakeConstSpan(now).subspan(1, first_array - 1));
+    for (size_t i = 0; i < state.size(); ++i)
+      now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
+    const Value before =
+        inner.Unflatten(p_.op().shape(), absl::MakeConstSpan(now).subspan(1, first_array - 1));
     const std::vector<Instruction*> map = CloneInstructions(body_, {before}, inner.computation());
     std::vector<Value> next = {inner.Add(now[0], inner.IntScalar(1))};
     for (const Value leaf : inner.Flatten(map[body_.root()->index()])) next.push_back(leaf);
     size_t array = first_array;
     for (const ForwardValue& value : pullback_.needed) {
       if (!IsWritten(value)) continue;
-      const Value written = value.instruction->opcode() == Opcode::kParameter ? now[1 + value.leaf]
-                                                                              : map[value.instruction->index()];
+      const Value written = value.instruction->opcode() == Opcode::kParameter
+                                ? now[1 + value.leaf]
+                                : map[value.instruction->index()];
       const Shape& shape = written->shape();
       next.push_back(inner.DynamicUpdateSlice(now[array], inner.Reshape(written, Stacked(1, shape)),
                                               StartsAt(inner, now[0], shape.rank() + 1)));
@@ -111,9 +117,10 @@ class LoopPullback {
     }
     const Value loop = CountedLoop(b_, state, trips_, inner.Finish(inner.Tuple(next)));
     std::vector<Value> after;
-    for (size_t i = 0; i < state.size(); ++i) after.push_back(b_.GetTupleElement(loop, static_cast<int64_t>(i)));
-    p_.sweep().ReplaceForward(p_.op(),
-                              b_.Unflatten(p_.op().shape(), absl::MakeConstSpan(after).subspan(1, first_array - 1)));
+    for (size_t i = 0; i < state.size(); ++i)
+      after.push_back(b_.GetTupleElement(loop, static_cast<int64_t>(i)));
+    p_.sweep().ReplaceForward(
+        p_.op(), b_.Unflatten(p_.op().shape(), absl::MakeConstSpan(after).subspan(1, first_array - 1)));
     // What the backward loop reads: arrays, and what no trip changes.
     array = first_array;
     for (const ForwardValue& value : pullback_.needed) {
@@ -133,10 +140,12 @@ class LoopPullback {
     InstructionBuilder inner = b_.InNewComputation(absl::StrCat(body_.name(), ".backward"));
     const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
     std::vector<Value> now;
-    for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
+    for (size_t i = 0; i < state.size(); ++i)
+      now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
     const Value trip = inner.Subtract(inner.IntScalar(trips_ - 1), now[0]);
     std::map<int, Value> of_leaf;
-    for (size_t i = 0; i < pullback_.of_parameters.size(); ++i) of_leaf[pullback_.of_parameters[i].second] = now[1 + i];
+    for (size_t i = 0; i < pullback_.of_parameters.size(); ++i)
+      of_leaf[pullback_.of_parameters[i].second] = now[1 + i];
     std::vector<Value> arguments;
     for (const int leaf : pullback_.of_result) arguments.push_back(of_leaf.at(leaf));
     for (size_t i = 0; i < pullback_.needed.size(); ++i) {
@@ -144,7 +153,8 @@ class LoopPullback {
       if (IsWritten(pullback_.needed[i])) {
         const Shape shape = ShapeOf(pullback_.needed[i]);
         value = inner.Reshape(
-            inner.DynamicSlice(value, StartsAt(inner, trip, shape.rank() + 1), Stacked(1, shape)), shape.dims());
+            inner.DynamicSlice(value, StartsAt(inner, trip, shape.rank() + 1), Stacked(1, shape)),
+            shape.dims());
       }
       arguments.push_back(value);
     }
@@ -174,32 +184,34 @@ class LoopPullback {
 absl::Status CallGradient(Pullback& p) { return CalleeGradient(p, *p.op().called(0)); }
 
 absl::Status MapGradient(Pullback& p) {
-  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
-    const absl::Span<const int64_t> dims = p.op().shape().dims();
-    const Computation& of_element = *p.op().called(0);
-    std::vector<Value> now;
-    for (const auto& op : of_element.instructions()) {
-      if (op->opcode() == Opcode::kParameter) {
-        now.push_back(operands[op->parameter_number()]);
-      } else if (op->opcode() == Opcode::kConstant && op->shape().IsScalar()) {
-        now.push_back(b.Broadcast(b.Clone(*op, op->shape(), {}), dims));
-      } else if (IsElementwise(op->opcode())) {
-        std::vector<Value> of_op;
-        for (const Instruction* operand : op->operands()) of_op.push_back(now[operand->index()]);
-        now.push_back(b.Clone(*op, Shape(op->shape().element_type(), dims), of_op));
-      } else {
-        return absl::UnimplementedError(absl::StrCat("a map by ", of_element.name(), ", which holds ", op->opcode_name(),
-                                                     ", has no gradient"));
-      }
-    }
-    return now[of_element.root()->index()];
-  });
+  return GradientByExpansion(
+      p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+        const absl::Span<const int64_t> dims = p.op().shape().dims();
+        const Computation& of_element = *p.op().called(0);
+        std::vector<Value> now;
+        for (const auto& op : of_element.instructions()) {
+          if (op->opcode() == Opcode::kParameter) {
+            now.push_back(operands[op->parameter_number()]);
+          } else if (op->opcode() == Opcode::kConstant && op->shape().IsScalar()) {
+            now.push_back(b.Broadcast(b.Clone(*op, op->shape(), {}), dims));
+          } else if (IsElementwise(op->opcode())) {
+            std::vector<Value> of_op;
+            for (const Instruction* operand : op->operands()) of_op.push_back(now[operand->index()]);
+            now.push_back(b.Clone(*op, Shape(op->shape().element_type(), dims), of_op));
+          } else {
+            return absl::UnimplementedError(absl::StrCat("a map by ", of_element.name(), ", which holds ",
+                                                         op->opcode_name(), ", has no gradient"));
+          }
+        }
+        return now[of_element.root()->index()];
+      });
 }
 
 absl::Status ScanGradient(Pullback& p) {
-  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
-    return ExpandScan(p.op(), operands, *p.op().called(0), b);
-  });
+  return GradientByExpansion(
+      p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+        return ExpandScan(p.op(), operands, *p.op().called(0), b);
+      });
 }
 
 absl::Status ConditionalGradient(Pullback& p) {
@@ -222,24 +234,28 @@ absl::Status ConditionalGradient(Pullback& p) {
   for (int k = 0; k < static_cast<int>(p.op().called().size()); ++k) {
     const int operand = k + 1;
     ASSIGN_OR_RETURN(const PullbackComputation pullback,
-                     MakePullback(*p.op().called(k), {p.sweep().active(*p.op().operand(operand))}, with_cotangents,
-                                  p.sweep().options(), p.sweep().visit(), KeepsNothing, b));
+                     MakePullback(*p.op().called(k), {p.sweep().active(*p.op().operand(operand))},
+                                  with_cotangents, p.sweep().options(), p.sweep().visit(), KeepsNothing, b));
     std::vector<Value> arguments;
     for (const int leaf : pullback.of_result) arguments.push_back(p.cotangent(leaf));
-    for (const ForwardValue& value : pullback.needed) arguments.push_back(LeafOf(b, p.operand(operand), value.leaf));
+    for (const ForwardValue& value : pullback.needed)
+      arguments.push_back(LeafOf(b, p.operand(operand), value.leaf));
     operands.push_back(b.Tuple(arguments));
-    InstructionBuilder branch = b.InNewComputation(absl::StrCat(p.op().called(k)->name(), ".branch_gradient"));
+    InstructionBuilder branch =
+        b.InNewComputation(absl::StrCat(p.op().called(k)->name(), ".branch_gradient"));
     const std::vector<Value> given = branch.Flatten(branch.Parameter(operands.back()->shape(), "arguments"));
     const Value own = branch.Call(pullback.computation, given);
     std::vector<Value> results;
     for (size_t i = 0; i < outputs.size(); ++i) {
       Value result = nullptr;
       for (size_t o = 0; o < pullback.of_parameters.size(); ++o) {
-        const bool is_this = outputs[i].first == operand && outputs[i].second == pullback.of_parameters[o].second;
+        const bool is_this =
+            outputs[i].first == operand && outputs[i].second == pullback.of_parameters[o].second;
         if (is_this) result = branch.GetTupleElement(own, static_cast<int64_t>(o));
       }
-      results.push_back(result != nullptr ? result
-                                          : branch.Zeros(output_shapes[i].element_type(), output_shapes[i].dims()));
+      results.push_back(result != nullptr
+                            ? result
+                            : branch.Zeros(output_shapes[i].element_type(), output_shapes[i].dims()));
     }
     branches.push_back(branch.Finish(branch.Tuple(results)));
   }
@@ -253,8 +269,9 @@ absl::Status ConditionalGradient(Pullback& p) {
 absl::Status WhileGradient(Pullback& p) {
   const std::optional<int64_t> trips = TripCount(p.op());
   if (!trips) {
-    return absl::UnimplementedError("the number of trips of a loop must be known for its gradient: a counter that begins, "
-                                    "steps and ends at constants, or known_trip_count in its backend_config");
+    return absl::UnimplementedError(
+        "the number of trips of a loop must be known for its gradient: a counter that begins, "
+        "steps and ends at constants, or known_trip_count in its backend_config");
   }
   if (*trips > 0) return LoopPullback(p, *trips).Run();
   for (const int leaf : LeavesWithCotangents(p)) p.Add(0, p.cotangent(leaf), leaf);

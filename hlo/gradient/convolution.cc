@@ -44,7 +44,8 @@ class ConvolutionPullback {
     const int64_t feature_groups = view_.feature_groups(), batch_groups = view_.batch_groups();
     Value kernel = b_.Reverse(Kernel(), view_.kernel_spatial());
     const int64_t groups = std::max(feature_groups, batch_groups);
-    if (groups > 1) kernel = MoveGroups(b_, kernel, view_.kernel_output_feature(), view_.kernel_input_feature(), groups);
+    if (groups > 1)
+      kernel = MoveGroups(b_, kernel, view_.kernel_output_feature(), view_.kernel_input_feature(), groups);
     xla::Window window;
     for (size_t i = 0; i < window_.size(); ++i) {
       const WindowDim& w = window_[i];
@@ -92,8 +93,9 @@ class ConvolutionPullback {
     numbers.set_output_batch_dimension(view_.kernel_input_feature());
     numbers.set_output_feature_dimension(view_.kernel_output_feature());
     AddSpatial(view_.input_spatial(), view_.output_spatial(), view_.kernel_spatial(), &numbers);
-    const Value cotangent = b_.Convolution(b_.Convert(p_.operand(0), p_.cotangent()->shape().element_type()), p_.cotangent(),
-                                           window, numbers, view_.batch_groups(), view_.feature_groups());
+    const Value cotangent =
+        b_.Convolution(b_.Convert(p_.operand(0), p_.cotangent()->shape().element_type()), p_.cotangent(),
+                       window, numbers, view_.batch_groups(), view_.feature_groups());
     p_.Add(1, b_.Reverse(cotangent, reversed_));
   }
 
@@ -122,7 +124,7 @@ class ConvolutionPullback {
   InstructionBuilder& b_;
   const ConvolutionView view_;
   const std::vector<WindowDim> window_;
-  std::vector<int64_t> reversed_;                // Kernel dimensions.
+  std::vector<int64_t> reversed_;                 // Kernel dimensions.
   std::vector<int64_t> input_, kernel_, result_;  // Dilated sizes.
 };
 

@@ -41,7 +41,8 @@ absl::Status BroadcastGradient(Pullback& p) {
   // What is left is in the result's order.
   std::vector<int64_t> order(dimensions.size());
   for (size_t i = 0; i < dimensions.size(); ++i) {
-    order[i] = std::count_if(dimensions.begin(), dimensions.end(), [&](int64_t d) { return d < dimensions[i]; });
+    order[i] =
+        std::count_if(dimensions.begin(), dimensions.end(), [&](int64_t d) { return d < dimensions[i]; });
   }
   p.Add(0, b.Transpose(sum, order));
   return absl::OkStatus();
@@ -94,8 +95,8 @@ absl::Status PadGradient(Pullback& p) {
   if (p.Wants(1)) {
     // The sum over places that hold padding.
     const Value inside = b.Full(xla::PRED, p.operand_shape(0).dims(), 0);
-    const Value is_padding =
-        b.Op(Opcode::kPad, Shape(xla::PRED, p.op().shape().dims()), {inside, b.IntScalar(1, xla::PRED)}, &p.op().attrs());
+    const Value is_padding = b.Op(Opcode::kPad, Shape(xla::PRED, p.op().shape().dims()),
+                                  {inside, b.IntScalar(1, xla::PRED)}, &p.op().attrs());
     std::vector<int64_t> all(p.op().shape().rank());
     std::iota(all.begin(), all.end(), int64_t{0});
     p.Add(1, b.Sum(b.Select(is_padding, p.cotangent(), b.FullLike(p.cotangent(), 0)), all));
@@ -110,7 +111,8 @@ absl::Status IdentityGradient(Pullback& p) {
     Value cotangent = p.cotangent_or_null(leaf);
     if (cotangent == nullptr) continue;
     // What an annotation says of the value holds for its cotangent; one with a sharding has been followed already.
-    if (is_annotation && p.op().sharding() == nullptr) cotangent = p.b.Clone(p.op(), cotangent->shape(), {cotangent});
+    if (is_annotation && p.op().sharding() == nullptr)
+      cotangent = p.b.Clone(p.op(), cotangent->shape(), {cotangent});
     p.Add(0, cotangent, leaf);
   }
   return absl::OkStatus();
@@ -129,7 +131,8 @@ absl::Status TupleGradient(Pullback& p) {
 absl::Status GetTupleElementGradient(Pullback& p) {
   const int64_t first = LeafOffset(p.operand_shape(0), p.op().tuple_index());
   for (int64_t k = 0; k < p.op().shape().NumLeaves(); ++k) {
-    if (const Value cotangent = p.cotangent_or_null(static_cast<int>(k))) p.Add(0, cotangent, static_cast<int>(first + k));
+    if (const Value cotangent = p.cotangent_or_null(static_cast<int>(k)))
+      p.Add(0, cotangent, static_cast<int>(first + k));
   }
   return absl::OkStatus();
 }

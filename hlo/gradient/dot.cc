@@ -22,7 +22,8 @@ bool Contains(absl::Span<const int64_t> list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-std::vector<int64_t> FreeDims(int rank, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracting) {
+std::vector<int64_t> FreeDims(int rank, absl::Span<const int64_t> batch,
+                              absl::Span<const int64_t> contracting) {
   std::vector<int64_t> free;
   for (int64_t d = 0; d < rank; ++d) {
     if (!Contains(batch, d) && !Contains(contracting, d)) free.push_back(d);
@@ -35,7 +36,8 @@ void AddTo(Pullback& p, const Side& side, const Side& other) {
   InstructionBuilder& b = p.b;
   Value t = p.cotangent(), with = p.operand(other.operand);
   // Products of bf16 may have a wider result: the cotangent keeps its digits.
-  if (t->shape().element_type() != with->shape().element_type()) with = b.Convert(with, t->shape().element_type());
+  if (t->shape().element_type() != with->shape().element_type())
+    with = b.Convert(with, t->shape().element_type());
   xla::HloInstructionProto* attrs = b.NewAttrs();
   xla::DotDimensionNumbers& numbers = *attrs->mutable_dot_dimension_numbers();
   for (size_t i = 0; i < side.batch.size(); ++i) {
@@ -46,7 +48,8 @@ void AddTo(Pullback& p, const Side& side, const Side& other) {
     numbers.add_lhs_contracting_dimensions(other.free_at + static_cast<int64_t>(i));
     numbers.add_rhs_contracting_dimensions(other.free[i]);
   }
-  if (p.op().attrs().has_precision_config()) *attrs->mutable_precision_config() = p.op().attrs().precision_config();
+  if (p.op().attrs().has_precision_config())
+    *attrs->mutable_precision_config() = p.op().attrs().precision_config();
   const Value product = b.Op(Opcode::kDot, Shape(t->shape().element_type(), {}), {t, with}, attrs);
   // Where each dimension of the operand stands in the product: what is left of the other one is in its own order.
   std::vector<int64_t> left(other.contracting.begin(), other.contracting.end());
@@ -56,7 +59,8 @@ void AddTo(Pullback& p, const Side& side, const Side& other) {
   for (const int64_t d : side.batch) order[d] = at++;
   for (const int64_t d : side.free) order[d] = at++;
   for (const int64_t of_other : left) {
-    const int64_t i = std::find(other.contracting.begin(), other.contracting.end(), of_other) - other.contracting.begin();
+    const int64_t i =
+        std::find(other.contracting.begin(), other.contracting.end(), of_other) - other.contracting.begin();
     order[side.contracting[i]] = at++;
   }
   p.Add(side.operand, b.Transpose(product, order));
@@ -68,7 +72,8 @@ namespace {
 
 absl::Status GradientOfDot(Pullback& p, const xla::DotDimensionNumbers& of_dot) {
   const DotView dot(of_dot);
-  Side lhs = {0, dot.lhs_batch(), dot.lhs_contracting(), {}, 0}, rhs = {1, dot.rhs_batch(), dot.rhs_contracting(), {}, 0};
+  Side lhs = {0, dot.lhs_batch(), dot.lhs_contracting(), {}, 0},
+       rhs = {1, dot.rhs_batch(), dot.rhs_contracting(), {}, 0};
   lhs.free = FreeDims(p.operand_shape(0).rank(), lhs.batch, lhs.contracting);
   rhs.free = FreeDims(p.operand_shape(1).rank(), rhs.batch, rhs.contracting);
   lhs.free_at = static_cast<int64_t>(lhs.batch.size());
@@ -86,7 +91,10 @@ absl::Status GradientOfDot(Pullback& p, const xla::DotDimensionNumbers& of_dot) 
 class RaggedPullback {
  public:
   explicit RaggedPullback(Pullback& p)
-      : p_(p), b_(p.b), numbers_(p.op().attrs().ragged_dot_dimension_numbers()), dot_(numbers_.dot_dimension_numbers()),
+      : p_(p),
+        b_(p.b),
+        numbers_(p.op().attrs().ragged_dot_dimension_numbers()),
+        dot_(numbers_.dot_dimension_numbers()),
         ragged_(numbers_.lhs_ragged_dimensions(0)) {
     lhs_free_ = FreeDims(p.operand_shape(0).rank(), dot_.lhs_batch(), dot_.lhs_contracting());
     rhs_free_ = FreeDims(p.operand_shape(1).rank(), dot_.rhs_batch(), dot_.rhs_contracting());
@@ -106,7 +114,8 @@ class RaggedPullback {
   absl::Status Run() {
     if (Contains(dot_.lhs_batch(), ragged_)) return GradientOfDot(p_, numbers_.dot_dimension_numbers());
     if (p_.operand_shape(2).rank() != 1) {
-      return absl::UnimplementedError("a ragged-dot whose group sizes differ along other dimensions has no gradient");
+      return absl::UnimplementedError(
+          "a ragged-dot whose group sizes differ along other dimensions has no gradient");
     }
     is_contracted_ ? OfContracted() : OfFree();
     return absl::OkStatus();
@@ -129,7 +138,8 @@ class RaggedPullback {
     copy(rhs.contracting, dot.mutable_rhs_contracting_dimensions());
     numbers.add_lhs_ragged_dimensions(ragged);
     if (group) numbers.add_rhs_group_dimensions(*group);
-    if (p_.op().attrs().has_precision_config()) *attrs->mutable_precision_config() = p_.op().attrs().precision_config();
+    if (p_.op().attrs().has_precision_config())
+      *attrs->mutable_precision_config() = p_.op().attrs().precision_config();
     const PrimitiveType type = p_.cotangent()->shape().element_type();
     return b_.Op(Opcode::kRaggedDot, Shape(type, {}),
                  {b_.Convert(lhs.value, type), b_.Convert(rhs.value, type), p_.operand(2)}, attrs);
@@ -149,7 +159,8 @@ class RaggedPullback {
   static std::vector<int64_t> InOrderOf(absl::Span<const int64_t> other, absl::Span<const int64_t> own) {
     std::vector<int64_t> sorted(other.begin(), other.end()), dims;
     std::sort(sorted.begin(), sorted.end());
-    for (const int64_t d : sorted) dims.push_back(own[std::find(other.begin(), other.end(), d) - other.begin()]);
+    for (const int64_t d : sorted)
+      dims.push_back(own[std::find(other.begin(), other.end(), d) - other.begin()]);
     return dims;
   }
 
@@ -162,16 +173,21 @@ class RaggedPullback {
             {List(dot_.lhs_batch()), lhs_free_, InOrderOf(dot_.rhs_contracting(), dot_.lhs_contracting())});
     }
     if (p_.Wants(1)) {
-      AddIn(1, RaggedDot({p_.operand(0), dot_.lhs_batch(), lhs_free_}, {t, t_batch_, t_lhs_}, ragged_, std::nullopt),
-            {{group}, List(dot_.rhs_batch()), InOrderOf(dot_.lhs_contracting(), dot_.rhs_contracting()), rhs_free_});
+      AddIn(1,
+            RaggedDot({p_.operand(0), dot_.lhs_batch(), lhs_free_}, {t, t_batch_, t_lhs_}, ragged_,
+                      std::nullopt),
+            {{group},
+             List(dot_.rhs_batch()),
+             InOrderOf(dot_.lhs_contracting(), dot_.rhs_contracting()),
+             rhs_free_});
     }
   }
 
   void OfContracted() {
     const Value t = p_.cotangent();
     const auto contracting = dot_.lhs_contracting();
-    const int64_t of_rhs =
-        dot_.rhs_contracting()[std::find(contracting.begin(), contracting.end(), ragged_) - contracting.begin()];
+    const int64_t of_rhs = dot_.rhs_contracting()[std::find(contracting.begin(), contracting.end(), ragged_) -
+                                                  contracting.begin()];
     if (p_.Wants(0)) {
       AddIn(0, RaggedDot({p_.operand(1), dot_.rhs_batch(), rhs_free_}, {t, t_batch_, t_rhs_}, of_rhs, 0),
             {List(dot_.lhs_batch()), InOrderOf(dot_.rhs_contracting(), contracting), lhs_free_});
@@ -211,18 +227,22 @@ absl::Status DotGradient(Pullback& p) { return GradientOfDot(p, p.op().attrs().d
 absl::Status RaggedDotGradient(Pullback& p) { return RaggedPullback(p).Run(); }
 
 absl::Status ScaledDotGradient(Pullback& p) {
-  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
-    const bool is_double = p.op().shape().element_type() == xla::F64 || p.operand_shape(0).element_type() == xla::F64;
-    const PrimitiveType type = is_double ? xla::F64 : xla::F32;
-    Value sides[2];
-    for (int i = 0; i < 2; ++i) {
-      sides[i] = b.Convert(operands[i], type);
-      // A scalar stands for no scale.
-      if (operands[2 + i]->shape().rank() == 0) continue;
-      sides[i] = b.Multiply(sides[i], Spread(b, b.Convert(operands[2 + i], type), sides[i]->shape().dims()));
-    }
-    return b.Convert(b.Dot(sides[0], sides[1], p.op().attrs().dot_dimension_numbers()), p.op().shape().element_type());
-  });
+  return GradientByExpansion(
+      p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+        const bool is_double =
+            p.op().shape().element_type() == xla::F64 || p.operand_shape(0).element_type() == xla::F64;
+        const PrimitiveType type = is_double ? xla::F64 : xla::F32;
+        Value sides[2];
+        for (int i = 0; i < 2; ++i) {
+          sides[i] = b.Convert(operands[i], type);
+          // A scalar stands for no scale.
+          if (operands[2 + i]->shape().rank() == 0) continue;
+          sides[i] =
+              b.Multiply(sides[i], Spread(b, b.Convert(operands[2 + i], type), sides[i]->shape().dims()));
+        }
+        return b.Convert(b.Dot(sides[0], sides[1], p.op().attrs().dot_dimension_numbers()),
+                         p.op().shape().element_type());
+      });
 }
 
 }  // namespace toroid

@@ -114,7 +114,8 @@ absl::Status UnaryGradient(Pullback& p) {
       return absl::OkStatus();
     case Opcode::kAbs: {
       const Value sign = b.Unary(Opcode::kSign, p.operand(0));
-      p.Add(0, is_complex ? b.Multiply(Complex(b, t, b.FullLike(t, 0)), Conjugate(b, sign)) : b.Multiply(t, sign));
+      p.Add(0, is_complex ? b.Multiply(Complex(b, t, b.FullLike(t, 0)), Conjugate(b, sign))
+                          : b.Multiply(t, sign));
       return absl::OkStatus();
     }
     case Opcode::kReal:
@@ -127,7 +128,8 @@ absl::Status UnaryGradient(Pullback& p) {
       p.Add(0, b.Op(Opcode::kReducePrecision, t->shape(), {t}, &p.op().attrs()));
       return absl::OkStatus();
     case Opcode::kSign:
-      if (is_complex) return absl::UnimplementedError("sign of complex numbers has no holomorphic derivative");
+      if (is_complex)
+        return absl::UnimplementedError("sign of complex numbers has no holomorphic derivative");
       return absl::OkStatus();
     default:
       break;
@@ -165,7 +167,8 @@ absl::Status BinaryGradient(Pullback& p) {
       add(0, [&] { return t; });
       add(1, [&] {
         const Value ratio = b.Divide(p.operand(0), p.operand(1));
-        const Value whole = b.Multiply(b.Unary(Opcode::kSign, ratio), b.Unary(Opcode::kFloor, b.Unary(Opcode::kAbs, ratio)));
+        const Value whole =
+            b.Multiply(b.Unary(Opcode::kSign, ratio), b.Unary(Opcode::kFloor, b.Unary(Opcode::kAbs, ratio)));
         return b.Negate(b.Multiply(t, whole));
       });
       return absl::OkStatus();

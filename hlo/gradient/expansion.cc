@@ -28,11 +28,13 @@ absl::Status CalleeGradient(Pullback& p, const Computation& callee) {
   }
   const auto keeps_nothing = [](const Instruction&) { return false; };
   ASSIGN_OR_RETURN(const PullbackComputation pullback,
-                   MakePullback(callee, active, with_cotangents, p.sweep().options(), p.sweep().visit(), keeps_nothing, b));
+                   MakePullback(callee, active, with_cotangents, p.sweep().options(), p.sweep().visit(),
+                                keeps_nothing, b));
   std::vector<Value> arguments;
   for (const int leaf : pullback.of_result) arguments.push_back(p.cotangent(leaf));
   for (const ForwardValue& value : pullback.needed) {
-    arguments.push_back(LeafOf(b, p.operand(static_cast<int>(value.instruction->parameter_number())), value.leaf));
+    arguments.push_back(
+        LeafOf(b, p.operand(static_cast<int>(value.instruction->parameter_number())), value.leaf));
   }
   const Value cotangents = b.Call(pullback.computation, arguments);
   for (size_t i = 0; i < pullback.of_parameters.size(); ++i) {

@@ -14,7 +14,8 @@
 namespace toroid {
 
 // Writes what the op computes of these operands; of the op's shape.
-using Expand = absl::FunctionRef<absl::StatusOr<Value>(InstructionBuilder& b, absl::Span<const Value> operands)>;
+using Expand =
+    absl::FunctionRef<absl::StatusOr<Value>(InstructionBuilder& b, absl::Span<const Value> operands)>;
 
 // Errors: those of `expand`, and of the rules of the ops that it writes.
 absl::Status GradientByExpansion(Pullback& p, Expand expand);

@@ -26,13 +26,14 @@ bool IsGiven(const Instruction& value) {
 
 absl::Status CheckRequest(const Instruction& of, absl::Span<const Value> by) {
   if (!of.shape().IsScalar() || !IsFloat(of.shape().element_type())) {
-    return absl::InvalidArgumentError(absl::StrCat(of.Path(), ": gradients are those of a real scalar, this is ",
-                                                   of.shape().ToString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat(of.Path(), ": gradients are those of a real scalar, this is ", of.shape().ToString()));
   }
   for (const Instruction* source : by) {
     if (!source->shape().IsArray() || !IsDifferentiable(source->shape().element_type())) {
-      return absl::InvalidArgumentError(absl::StrCat(source->Path(), ": no derivatives by ", source->shape().ToString(),
-                                                     "; an array of floating point or complex numbers has them"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(source->Path(), ": no derivatives by ", source->shape().ToString(),
+                       "; an array of floating point or complex numbers has them"));
     }
   }
   return absl::OkStatus();
@@ -46,8 +47,8 @@ Value KeptHere(const GradientOptions& options, const Instruction& value) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> by, const GradientOptions& options,
-                                             InstructionBuilder* b) {
+absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> by,
+                                             const GradientOptions& options, InstructionBuilder* b) {
   if (!b->status().ok()) return b->status();
   RETURN_IF_ERROR(CheckRequest(*of, by));
   ActivityProblem problem;
@@ -68,7 +69,8 @@ absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> b
   return gradients;
 }
 
-absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module, absl::Span<const int64_t> parameters,
+absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module,
+                                                       absl::Span<const int64_t> parameters,
                                                        const GradientOptions& options, int64_t leaf) {
   std::unique_ptr<Module> copy = CloneModule(module);
   const GradientOptions of_copy = OptionsInCopy(options, module, *copy);

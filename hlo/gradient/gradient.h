@@ -27,13 +27,14 @@ namespace toroid {
 // gradients flow are replaced by loops that also write down what the backward pass needs.
 // Errors: kInvalidArgument if `of` is no real scalar or `by` holds an array of integers; kUnimplemented
 // "computation/instruction: ..." for an op without a gradient, or a loop whose number of trips is not known.
-absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> by, const GradientOptions& options,
-                                             InstructionBuilder* b);
+absl::StatusOr<std::vector<Value>> Gradients(Value of, absl::Span<const Value> by,
+                                             const GradientOptions& options, InstructionBuilder* b);
 
 // The module with, behind the leaves of its result, the derivatives of leaf `leaf` by the entry's parameters of these numbers.
 // `options`: of instructions of `module`.
 // Errors: those of Gradients; kInvalidArgument for numbers of parameters or leaves that do not exist.
-absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module, absl::Span<const int64_t> parameters,
+absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module,
+                                                       absl::Span<const int64_t> parameters,
                                                        const GradientOptions& options, int64_t leaf = 0);
 
 }  // namespace toroid

@@ -11,10 +11,10 @@
 #include "hlo/gradient/indexing.h"
 #include "hlo/gradient/linear_algebra.h"
 #include "hlo/gradient/normalization.h"
+#include "hlo/gradient/pullback.h"
 #include "hlo/gradient/reduce.h"
 #include "hlo/gradient/sort.h"
 #include "hlo/gradient/windows.h"
-#include "hlo/gradient/pullback.h"
 
 namespace toroid {
 namespace {
@@ -166,7 +166,8 @@ absl::Status ApplyGradientRule(const Instruction& op, ReverseSweep* sweep) {
   Pullback pullback(op, sweep);
   const GradientRule rule = GradientRuleOf(op);
   if (rule != nullptr) return rule(pullback);
-  return absl::UnimplementedError(absl::StrCat(op.opcode_name(), " has no gradient; stop the gradient at its result, or give "
+  return absl::UnimplementedError(absl::StrCat(op.opcode_name(),
+                                               " has no gradient; stop the gradient at its result, or give "
                                                "a rule of your own"));
 }
 

@@ -34,7 +34,8 @@ std::optional<int64_t> IndexVectorDim(const Shape& indices, int64_t index_vector
 }
 
 // limits[i] for part i of an index, as an array of the indices' shape.
-Value PartLimits(InstructionBuilder& b, const Shape& indices, std::optional<int64_t> dim, const std::vector<int64_t>& limits) {
+Value PartLimits(InstructionBuilder& b, const Shape& indices, std::optional<int64_t> dim,
+                 const std::vector<int64_t>& limits) {
   std::vector<Value> parts;
   for (const int64_t limit : limits) {
     std::vector<int64_t> sizes(indices.dims().begin(), indices.dims().end());
@@ -46,7 +47,8 @@ Value PartLimits(InstructionBuilder& b, const Shape& indices, std::optional<int6
 
 // The largest index that leaves room for a slice, for each part of an index; what the type can hold at most.
 template <typename SizeOf>
-std::vector<int64_t> LargestStarts(const Shape& operand, PrimitiveType type, absl::Span<const int64_t> dims, SizeOf size_of) {
+std::vector<int64_t> LargestStarts(const Shape& operand, PrimitiveType type, absl::Span<const int64_t> dims,
+                                   SizeOf size_of) {
   const int64_t bits = 8 * ByteWidth(type) - (IsSignedInt(type) ? 1 : 0);
   const int64_t most = bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
   std::vector<int64_t> limits;
@@ -66,7 +68,8 @@ absl::Status DynamicUpdateSliceGradient(Pullback& p) {
   const Value t = p.cotangent();
   const std::vector<Value> starts = Starts(p, 2);
   const Shape& update = p.operand_shape(1);
-  if (p.Wants(0)) p.Add(0, b.DynamicUpdateSlice(t, b.Zeros(t->shape().element_type(), update.dims()), starts));
+  if (p.Wants(0))
+    p.Add(0, b.DynamicUpdateSlice(t, b.Zeros(t->shape().element_type(), update.dims()), starts));
   if (p.Wants(1)) p.Add(1, b.DynamicSlice(t, starts, update.dims()));
   return absl::OkStatus();
 }
@@ -77,8 +80,9 @@ absl::Status GatherGradient(Pullback& p) {
   if (p.op().shape().NumElements() == 0 || !p.Wants(0)) return absl::OkStatus();
   Value indices = p.operand(1);
   if (!gather.start_index_map().empty()) {
-    const auto limits = LargestStarts(p.operand_shape(0), indices->shape().element_type(), gather.start_index_map(),
-                                      [&](int64_t d) { return gather.slice_sizes()[d]; });
+    const auto limits =
+        LargestStarts(p.operand_shape(0), indices->shape().element_type(), gather.start_index_map(),
+                      [&](int64_t d) { return gather.slice_sizes()[d]; });
     const Value high =
         PartLimits(b, indices->shape(), IndexVectorDim(indices->shape(), gather.index_vector_dim()), limits);
     indices = b.Clamp(b.FullLike(indices, 0), indices, high);
@@ -106,7 +110,8 @@ class ScatterPullback {
     slice_sizes_.assign(operand.rank(), 1);
     size_t window = 0;
     for (int64_t d = 0; d < operand.rank(); ++d) {
-      if (absl::c_linear_search(view_.inserted_window_dims(), d) || absl::c_linear_search(view_.operand_batching_dims(), d)) {
+      if (absl::c_linear_search(view_.inserted_window_dims(), d) ||
+          absl::c_linear_search(view_.operand_batching_dims(), d)) {
         continue;
       }
       slice_sizes_[d] = updates_.dim(view_.update_window_dims()[window++]);
@@ -143,7 +148,8 @@ class ScatterPullback {
   absl::Status Product() {
     const Value t = p_.cotangent();
     if (p_.Wants(2) && !p_.op().attrs().unique_indices()) {
-      return absl::UnimplementedError("updates that are multiplied in have a gradient only if indices are unique");
+      return absl::UnimplementedError(
+          "updates that are multiplied in have a gradient only if indices are unique");
     }
     if (p_.Wants(0)) {
       const Value factors = b_.Clone(p_.op(), t->shape(), {b_.FullLike(t, 1), p_.operand(1), p_.operand(2)});
@@ -211,26 +217,31 @@ namespace {
 
 // A scatter into n arrays is n scatters, if what is combined in one does not depend on the others.
 absl::Status SeveralScattersGradient(Pullback& p) {
-  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
-    const int n = (p.op().num_operands() - 1) / 2;
-    const Computation& combiner = *p.op().called(0);
-    const absl::Status combined =
-        absl::UnimplementedError("a scatter into several arrays that combines one with another has no gradient");
-    if (combiner.root()->opcode() != Opcode::kTuple) return combined;
-    std::vector<Value> results;
-    for (int i = 0; i < n; ++i) {
-      const Instruction *old = combiner.parameter(i), *update = combiner.parameter(n + i), *now = combiner.root()->operand(i);
-      InstructionBuilder inner = b.InNewComputation(absl::StrCat(combiner.name(), ".of_one"));
-      const Value own_old = inner.Parameter(old->shape(), "old"), own_update = inner.Parameter(update->shape(), "update");
-      const bool of_both = now->num_operands() == 2 && ((now->operand(0) == old && now->operand(1) == update) ||
-                                                        (now->operand(0) == update && now->operand(1) == old));
-      if (now != update && !of_both) return combined;
-      Computation* of_one = inner.Finish(now == update ? own_update : inner.Clone(*now, now->shape(), {own_old, own_update}));
-      results.push_back(b.Op(Opcode::kScatter, operands[i]->shape(), {operands[i], operands[n], operands[n + 1 + i]},
-                             &p.op().attrs(), {of_one}));
-    }
-    return b.Tuple(results);
-  });
+  return GradientByExpansion(
+      p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+        const int n = (p.op().num_operands() - 1) / 2;
+        const Computation& combiner = *p.op().called(0);
+        const absl::Status combined = absl::UnimplementedError(
+            "a scatter into several arrays that combines one with another has no gradient");
+        if (combiner.root()->opcode() != Opcode::kTuple) return combined;
+        std::vector<Value> results;
+        for (int i = 0; i < n; ++i) {
+          const Instruction *old = combiner.parameter(i), *update = combiner.parameter(n + i),
+                            *now = combiner.root()->operand(i);
+          InstructionBuilder inner = b.InNewComputation(absl::StrCat(combiner.name(), ".of_one"));
+          const Value own_old = inner.Parameter(old->shape(), "old"),
+                      own_update = inner.Parameter(update->shape(), "update");
+          const bool of_both =
+              now->num_operands() == 2 && ((now->operand(0) == old && now->operand(1) == update) ||
+                                           (now->operand(0) == update && now->operand(1) == old));
+          if (now != update && !of_both) return combined;
+          Computation* of_one = inner.Finish(
+              now == update ? own_update : inner.Clone(*now, now->shape(), {own_old, own_update}));
+          results.push_back(b.Op(Opcode::kScatter, operands[i]->shape(),
+                                 {operands[i], operands[n], operands[n + 1 + i]}, &p.op().attrs(), {of_one}));
+        }
+        return b.Tuple(results);
+      });
 }
 
 }  // namespace

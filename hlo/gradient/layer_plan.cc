@@ -63,7 +63,9 @@ const Instruction* LeastArrayOf(const Instruction& value) {
   const Instruction* at = &value;
   while (TakesNoWork(*at)) {
     if (at->num_operands() == 0) return nullptr;
-    if (at->opcode() == Opcode::kTuple || at->opcode() == Opcode::kGetTupleElement || !at->operand(0)->shape().IsArray()) break;
+    if (at->opcode() == Opcode::kTuple || at->opcode() == Opcode::kGetTupleElement ||
+        !at->operand(0)->shape().IsArray())
+      break;
     at = at->operand(0);
     if (at->shape().ByteSize() <= least->shape().ByteSize()) least = at;
   }

@@ -11,8 +11,9 @@
 namespace toroid {
 
 struct LayerPlan {
-  std::vector<int64_t> of_op;        // By index of the instruction; those of operands are not greater.
-  std::vector<bool> computed_again;  // By layer; of the others all that takes work is kept, bodies of their loops included.
+  std::vector<int64_t> of_op;  // By index of the instruction; those of operands are not greater.
+  std::vector<bool>
+      computed_again;  // By layer; of the others all that takes work is kept, bodies of their loops included.
 };
 
 // Kept are, beside what `options->keep` keeps, what layers hand to later ones, and what is in no layer that is computed again.

@@ -30,7 +30,8 @@ Value Product(InstructionBuilder& b, Value x, Value y) {
 // Elements of matrices where row `direction` column ("GE": the lower triangle with the diagonal), zeros elsewhere.
 Value Triangle(InstructionBuilder& b, Value x, absl::string_view direction) {
   const int64_t rank = x->shape().rank();
-  const Value row = b.Iota(xla::S32, x->shape().dims(), rank - 2), column = b.Iota(xla::S32, x->shape().dims(), rank - 1);
+  const Value row = b.Iota(xla::S32, x->shape().dims(), rank - 2),
+              column = b.Iota(xla::S32, x->shape().dims(), rank - 1);
   return b.Select(b.Compare(row, column, direction), x, b.FullLike(x, 0));
 }
 
@@ -41,7 +42,8 @@ Value Solve(InstructionBuilder& b, Value a, Value rhs, bool left, bool lower, bo
   options.set_left_side(left);
   options.set_lower(lower);
   options.set_unit_diagonal(unit);
-  options.set_transpose_a(transposed ? xla::TriangularSolveOptions::TRANSPOSE : xla::TriangularSolveOptions::NO_TRANSPOSE);
+  options.set_transpose_a(transposed ? xla::TriangularSolveOptions::TRANSPOSE
+                                     : xla::TriangularSolveOptions::NO_TRANSPOSE);
   return b.Op(Opcode::kTriangularSolve, rhs->shape(), {a, rhs}, attrs);
 }
 
@@ -78,8 +80,9 @@ absl::Status FftGradient(Pullback& p) {
       for (const int64_t length : lengths) elements *= static_cast<double>(length);
       const Value transformed = Fft(b, t, p.operand_shape(0), xla::RFFT, p.op());
       const Value k = b.Iota(xla::S32, transformed->shape().dims(), last);
-      const Value is_one = b.Or(b.Compare(k, b.FullLike(k, 0), "EQ"),
-                                b.Compare(k, b.FullLike(k, n % 2 == 0 ? static_cast<double>(half - 1) : 0), "EQ"));
+      const Value is_one =
+          b.Or(b.Compare(k, b.FullLike(k, 0), "EQ"),
+               b.Compare(k, b.FullLike(k, n % 2 == 0 ? static_cast<double>(half - 1) : 0), "EQ"));
       const Value weights = b.Select(is_one, b.Full(type, transformed->shape().dims(), 1 / elements),
                                      b.Full(type, transformed->shape().dims(), 2 / elements));
       const Value product = b.Multiply(transformed, weights);
@@ -105,8 +108,9 @@ absl::Status CholeskyGradient(Pullback& p) {
   const Value product = Product(b, TransposeMatrices(b, Triangle(b, l, "GE")), t);
   const Value diagonal = Triangle(b, product, "EQ");
   const Value phi = b.Subtract(Triangle(b, product, "GE"), b.MultiplyNumber(diagonal, 0.5));
-  const Value s = Solve(b, l, Solve(b, l, phi, /*left=*/true, /*lower=*/true, false, /*transposed=*/true), /*left=*/false,
-                        /*lower=*/true, false, false);
+  const Value s =
+      Solve(b, l, Solve(b, l, phi, /*left=*/true, /*lower=*/true, false, /*transposed=*/true), /*left=*/false,
+            /*lower=*/true, false, false);
   // One triangle is read: what is not on the diagonal stands for two elements.
   const Value both = b.Add(s, TransposeMatrices(b, s));
   const Value triangle = b.Subtract(Triangle(b, both, "GE"), b.MultiplyNumber(Triangle(b, both, "EQ"), 0.5));
@@ -127,7 +131,8 @@ absl::Status TriangularSolveGradient(Pullback& p) {
   if (p.Wants(1)) p.Add(1, solved);
   if (!p.Wants(0)) return absl::OkStatus();
   const Value x = p.result();
-  Value change = left ? Product(b, solved, TransposeMatrices(b, x)) : Product(b, TransposeMatrices(b, x), solved);
+  Value change =
+      left ? Product(b, solved, TransposeMatrices(b, x)) : Product(b, TransposeMatrices(b, x), solved);
   if (transposed) change = TransposeMatrices(b, change);
   const absl::string_view part = unit ? (lower ? "GT" : "LT") : (lower ? "GE" : "LE");
   p.Add(0, b.Negate(Triangle(b, change, part)));

@@ -63,12 +63,20 @@ struct Choice {
 
 class Fitter {
  public:
-  Fitter(const Instruction& of, absl::Span<const Instruction* const> by, const MemoryFit& fit, const GradientOptions& given)
-      : of_(of), by_(by.begin(), by.end()), computation_(*of.computation()), module_(*of.module()), fit_(fit), given_(given) {
+  Fitter(const Instruction& of, absl::Span<const Instruction* const> by, const MemoryFit& fit,
+         const GradientOptions& given)
+      : of_(of),
+        by_(by.begin(), by.end()),
+        computation_(*of.computation()),
+        module_(*of.module()),
+        fit_(fit),
+        given_(given) {
     if (fit_.seconds == nullptr) fit_.seconds = OpSeconds(DefaultCostModel());
     if (fit_.bytes == nullptr) fit_.bytes = ShareOnDevice;
     if (fit_.peak_bytes == nullptr) {
-      fit_.peak_bytes = [](const Module& step) -> absl::StatusOr<int64_t> { return ComputePeakMemory(step).bytes; };
+      fit_.peak_bytes = [](const Module& step) -> absl::StatusOr<int64_t> {
+        return ComputePeakMemory(step).bytes;
+      };
     }
     CountTrips(computation_, 1);
   }
@@ -87,9 +95,10 @@ class Fitter {
     RETURN_IF_ERROR(FindAsked());
     ASSIGN_OR_RETURN(std::vector<Choice> choices, Choices());
     if (choices[0].peak_bytes > fit_.limit_bytes) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          of_.Path(), ": its gradients do not fit into ", fit_.limit_bytes, " bytes whatever is computed again: the least is ",
-          choices[0].peak_bytes, ", with all kept ", fitted.peak_bytes_keeping_all));
+      return absl::ResourceExhaustedError(
+          absl::StrCat(of_.Path(), ": its gradients do not fit into ", fit_.limit_bytes,
+                       " bytes whatever is computed again: the least is ", choices[0].peak_bytes,
+                       ", with all kept ", fitted.peak_bytes_keeping_all));
     }
     const Choice* best = nullptr;
     for (Choice& choice : choices) {
@@ -107,15 +116,20 @@ class Fitter {
   void CountTrips(const Computation& computation, int64_t trips) {
     trips_[&computation] = std::max(trips_[&computation], trips);
     for (const auto& op : computation.instructions()) {
-      if (op->opcode() == Opcode::kWhile) CountTrips(*op->called(0), SaturatingMultiply(trips, TripCount(*op).value_or(1)));
+      if (op->opcode() == Opcode::kWhile)
+        CountTrips(*op->called(0), SaturatingMultiply(trips, TripCount(*op).value_or(1)));
     }
   }
   int64_t Trips(const Instruction& value) const {
     const auto found = trips_.find(value.computation());
     return found == trips_.end() ? 1 : found->second;
   }
-  int64_t Bytes(const Instruction& value) const { return SaturatingMultiply(fit_.bytes(value), Trips(value)); }
-  double Seconds(const Instruction& value) const { return fit_.seconds(value) * static_cast<double>(Trips(value)); }
+  int64_t Bytes(const Instruction& value) const {
+    return SaturatingMultiply(fit_.bytes(value), Trips(value));
+  }
+  double Seconds(const Instruction& value) const {
+    return fit_.seconds(value) * static_cast<double>(Trips(value));
+  }
 
   // The step in a module of its own.
   absl::StatusOr<std::unique_ptr<Module>> Step(const Module& source, std::unique_ptr<Module> copy,
@@ -166,7 +180,8 @@ class Fitter {
     RETURN_IF_ERROR(Step(module_, std::move(copy), of_copy).status());
     asked_.assign(asked.begin(), asked.end());
     std::sort(asked_.begin(), asked_.end(), [](const Instruction* a, const Instruction* b) {
-      return std::pair(a->computation()->index(), a->index()) < std::pair(b->computation()->index(), b->index());
+      return std::pair(a->computation()->index(), a->index()) <
+             std::pair(b->computation()->index(), b->index());
     });
     is_asked_ = std::move(asked);
     return absl::OkStatus();
@@ -301,7 +316,8 @@ class Fitter {
       found.push_back({seconds / static_cast<double>(std::max<int64_t>(1, Bytes(*value))), value});
     }
     std::reverse(found.begin(), found.end());
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<const Instruction*> values;
     for (const auto& [time_per_byte, value] : found) values.push_back(value);
     return values;
@@ -348,8 +364,8 @@ class Fitter {
 
 }  // namespace
 
-absl::StatusOr<MemoryFitted> FitMemory(const Instruction& of, absl::Span<const Instruction* const> by, const MemoryFit& fit,
-                                       GradientOptions* options) {
+absl::StatusOr<MemoryFitted> FitMemory(const Instruction& of, absl::Span<const Instruction* const> by,
+                                       const MemoryFit& fit, GradientOptions* options) {
   const GradientOptions given = *options;
   return Fitter(of, by, fit, given).Run(options);
 }

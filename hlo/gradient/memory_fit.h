@@ -52,8 +52,8 @@ struct MemoryFitted {
 // Sets `keep` and `layer` of `options`, for gradients of `of` by `by`, values of one computation, which may still be built.
 // A `keep` that is there says what is kept at least. Nothing changes if all fits.
 // Errors: kResourceExhausted if no choice fits, with the least that was reached; those of Gradients, `step` and `peak_bytes`.
-absl::StatusOr<MemoryFitted> FitMemory(const Instruction& of, absl::Span<const Instruction* const> by, const MemoryFit& fit,
-                                       GradientOptions* options);
+absl::StatusOr<MemoryFitted> FitMemory(const Instruction& of, absl::Span<const Instruction* const> by,
+                                       const MemoryFit& fit, GradientOptions* options);
 
 // An op by its work, loops by their trips and bodies. `model` outlives the function.
 std::function<double(const Instruction&)> OpSeconds(const CostModel& model);

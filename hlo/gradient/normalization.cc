@@ -36,7 +36,8 @@ class BatchNorm {
 absl::Status BatchNormTrainingGradient(Pullback& p) {
   InstructionBuilder& b = p.b;
   BatchNorm norm(p);
-  const Value x = p.operand(0), mean = b.GetTupleElement(p.result(), 1), variance = b.GetTupleElement(p.result(), 2);
+  const Value x = p.operand(0), mean = b.GetTupleElement(p.result(), 1),
+              variance = b.GetTupleElement(p.result(), 2);
   Value to_x = nullptr;
   if (p.cotangent_or_null(0) != nullptr) {
     xla::HloInstructionProto* attrs = b.NewAttrs();
@@ -51,7 +52,8 @@ absl::Status BatchNormTrainingGradient(Pullback& p) {
   }
   if (!p.Wants(0)) return absl::OkStatus();
   if (to_x != nullptr) p.Add(0, to_x);
-  if (p.cotangent_or_null(1) != nullptr) p.Add(0, norm.Spread(b.MultiplyNumber(p.cotangent(1), 1 / norm.count())));
+  if (p.cotangent_or_null(1) != nullptr)
+    p.Add(0, norm.Spread(b.MultiplyNumber(p.cotangent(1), 1 / norm.count())));
   if (p.cotangent_or_null(2) != nullptr) {
     const Value scaled = norm.Spread(b.MultiplyNumber(p.cotangent(2), 2 / norm.count()));
     p.Add(0, b.Multiply(scaled, b.Subtract(x, norm.Spread(mean))));

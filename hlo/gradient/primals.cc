@@ -31,7 +31,8 @@ Value Primals::Again(const Instruction& op, absl::Span<const Value> operands) {
   again->set_sharding(op.sharding());
   const xla::OpMetadata*& metadata = metadata_[op.metadata()];
   if (metadata == nullptr) {
-    auto* now = op.metadata() == nullptr ? b_.module()->New<xla::OpMetadata>() : b_.module()->New<xla::OpMetadata>(*op.metadata());
+    auto* now = op.metadata() == nullptr ? b_.module()->New<xla::OpMetadata>()
+                                         : b_.module()->New<xla::OpMetadata>(*op.metadata());
     now->set_op_name(now->op_name().empty() ? "recomputed" : absl::StrCat("recomputed/", now->op_name()));
     metadata = now;
   }
@@ -41,9 +42,10 @@ Value Primals::Again(const Instruction& op, absl::Span<const Value> operands) {
     return again;
   }
   if (CannotBeRepeated(op) && status_.ok()) {
-    status_ = absl::UnimplementedError(absl::StrCat(
-        op.Path(), ": ", op.opcode_name(), " cannot be computed again for the backward pass of the call or branch that it "
-                                           "stands in; inline the call"));
+    status_ = absl::UnimplementedError(
+        absl::StrCat(op.Path(), ": ", op.opcode_name(),
+                     " cannot be computed again for the backward pass of the call or branch that it "
+                     "stands in; inline the call"));
   }
   if (barrier_ != nullptr) barrier_->set_is_needed();
   computed_[&op] = again;

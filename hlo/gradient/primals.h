@@ -20,7 +20,8 @@ class Primals {
  public:
   // `kept`: the value where `b` writes, or null if it is to be computed again from its operands. Parameters and what they
   // hold must be kept.
-  Primals(std::function<Value(const Instruction&)> kept, InstructionBuilder* b) : kept_(std::move(kept)), b_(*b) {}
+  Primals(std::function<Value(const Instruction&)> kept, InstructionBuilder* b)
+      : kept_(std::move(kept)), b_(*b) {}
 
   // From here on kept values are those behind `barrier`, which outlives this.
   void BeginLayer(LayerBarrier* barrier);

@@ -73,9 +73,11 @@ Value LeafOf(InstructionBuilder& b, Value value, int leaf) {
   return value;
 }
 
-absl::StatusOr<PullbackComputation> MakePullback(const Computation& forward, const std::vector<ActiveLeaves>& active,
-                                                 absl::Span<const int> of_result, const GradientOptions& options,
-                                                 VisitOp visit, const std::function<bool(const Instruction&)>& keep,
+absl::StatusOr<PullbackComputation> MakePullback(const Computation& forward,
+                                                 const std::vector<ActiveLeaves>& active,
+                                                 absl::Span<const int> of_result,
+                                                 const GradientOptions& options, VisitOp visit,
+                                                 const std::function<bool(const Instruction&)>& keep,
                                                  const InstructionBuilder& b) {
   ActivityProblem problem;
   problem.parameters = active;

@@ -31,9 +31,11 @@ struct PullbackComputation {
 
 // `active`: leaves of the parameters of `forward`. `of_result`: leaves of its result that have cotangents; those that are not
 // active are left out. `keep`: values besides parameters that need not be computed again.
-absl::StatusOr<PullbackComputation> MakePullback(const Computation& forward, const std::vector<ActiveLeaves>& active,
-                                                 absl::Span<const int> of_result, const GradientOptions& options,
-                                                 VisitOp visit, const std::function<bool(const Instruction&)>& keep,
+absl::StatusOr<PullbackComputation> MakePullback(const Computation& forward,
+                                                 const std::vector<ActiveLeaves>& active,
+                                                 absl::Span<const int> of_result,
+                                                 const GradientOptions& options, VisitOp visit,
+                                                 const std::function<bool(const Instruction&)>& keep,
                                                  const InstructionBuilder& b);
 
 // An array within nested tuples.

@@ -15,7 +15,8 @@ namespace {
 // Products of the elements before each one along a dimension.
 Value ProductsBefore(InstructionBuilder& b, Value x, int64_t dimension) {
   const Value one = b.IntScalar(1, x->shape().element_type());
-  const Value shifted = b.PadAlong(b.SliceAlong(x, dimension, 0, x->shape().dim(dimension) - 1), dimension, 1, 0, one);
+  const Value shifted =
+      b.PadAlong(b.SliceAlong(x, dimension, 0, x->shape().dim(dimension) - 1), dimension, 1, 0, one);
   return b.CumulativeReduce(Opcode::kMultiply, shifted, dimension);
 }
 
@@ -36,7 +37,8 @@ class ReducePullback {
  public:
   explicit ReducePullback(Pullback& p) : p_(p), b_(p.b), dims_(p.operand_shape(0).dims()) {
     for (int64_t d = 0; d < p.operand_shape(0).rank(); ++d) {
-      const bool is_reduced = std::find(p.op().dimensions().begin(), p.op().dimensions().end(), d) != p.op().dimensions().end();
+      const bool is_reduced =
+          std::find(p.op().dimensions().begin(), p.op().dimensions().end(), d) != p.op().dimensions().end();
       (is_reduced ? reduced_ : kept_).push_back(d);
     }
   }
@@ -49,9 +51,11 @@ class ReducePullback {
   // Maximum, minimum: the initial value takes its share too.
   void Extreme() {
     const Value result = p_.result();
-    const Value is_it = b_.Convert(b_.Compare(p_.operand(0), Spread(result), "EQ"), result->shape().element_type());
-    const Value init_is = b_.Convert(b_.Compare(b_.Broadcast(p_.operand(1), result->shape().dims()), result, "EQ"),
-                                     result->shape().element_type());
+    const Value is_it =
+        b_.Convert(b_.Compare(p_.operand(0), Spread(result), "EQ"), result->shape().element_type());
+    const Value init_is =
+        b_.Convert(b_.Compare(b_.Broadcast(p_.operand(1), result->shape().dims()), result, "EQ"),
+                   result->shape().element_type());
     const Value share = b_.Divide(p_.cotangent(), b_.Add(b_.Sum(is_it, reduced_), init_is));
     p_.Add(0, b_.Multiply(is_it, Spread(share)));
     if (p_.Wants(1)) p_.Add(1, b_.Sum(b_.Multiply(init_is, share), AllDims(p_.op().shape().rank())));
@@ -69,10 +73,12 @@ class ReducePullback {
       sizes.push_back(n);
       for (const int64_t d : order) moved.push_back(dims_[d]);
       if (n > 0) {
-        const Value others = b_.Reshape(ProductsOfOthers(b_, b_.Reshape(b_.Transpose(x, order), sizes)), moved);
+        const Value others =
+            b_.Reshape(ProductsOfOthers(b_, b_.Reshape(b_.Transpose(x, order), sizes)), moved);
         std::vector<int64_t> back(order.size());
         for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
-        const Value with_init = b_.Multiply(p_.cotangent(), b_.Broadcast(p_.operand(1), p_.op().shape().dims()));
+        const Value with_init =
+            b_.Multiply(p_.cotangent(), b_.Broadcast(p_.operand(1), p_.op().shape().dims()));
         p_.Add(0, b_.Multiply(b_.Transpose(others, back), Spread(with_init)));
       }
     }
@@ -97,8 +103,10 @@ class ReducePullback {
 std::optional<Opcode> OneOpReducer(const Computation& computation) {
   const Instruction* root = computation.root();
   if (root == nullptr || computation.num_parameters() != 2 || root->num_operands() != 2) return std::nullopt;
-  const bool in_order = root->operand(0) == computation.parameter(0) && root->operand(1) == computation.parameter(1);
-  const bool turned = root->operand(1) == computation.parameter(0) && root->operand(0) == computation.parameter(1);
+  const bool in_order =
+      root->operand(0) == computation.parameter(0) && root->operand(1) == computation.parameter(1);
+  const bool turned =
+      root->operand(1) == computation.parameter(0) && root->operand(0) == computation.parameter(1);
   if (!in_order && !turned) return std::nullopt;
   return root->opcode();
 }
@@ -125,12 +133,14 @@ std::optional<LeafFold> FoldOf(const Computation& reducer, int leaf, int n) {
   if (root->opcode() == Opcode::kSelect) {
     fold.condition = root->operand(0);
     fold.stays_if = root->operand(1) == a;
-    const bool chooses = (root->operand(1) == a && root->operand(2) == b) || (root->operand(1) == b && root->operand(2) == a);
+    const bool chooses =
+        (root->operand(1) == a && root->operand(2) == b) || (root->operand(1) == b && root->operand(2) == a);
     if (!chooses) return std::nullopt;
     return fold;
   }
   if (root->num_operands() != 2) return std::nullopt;
-  const bool of_both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
+  const bool of_both =
+      (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
   if (!of_both) return std::nullopt;
   fold.adds = root->opcode() == Opcode::kAdd;
   fold.extreme = root->opcode();
@@ -141,7 +151,11 @@ std::optional<LeafFold> FoldOf(const Computation& reducer, int leaf, int n) {
 class ChoicePullback {
  public:
   explicit ChoicePullback(Pullback& p)
-      : p_(p), b_(p.b), n_(p.op().num_operands() / 2), reducer_(*p.op().called(0)), dims_(p.operand_shape(0).dims()) {
+      : p_(p),
+        b_(p.b),
+        n_(p.op().num_operands() / 2),
+        reducer_(*p.op().called(0)),
+        dims_(p.operand_shape(0).dims()) {
     reduced_.assign(p.op().dimensions().begin(), p.op().dimensions().end());
     all_.resize(p.operand_shape(0).rank() - reduced_.size());
     std::iota(all_.begin(), all_.end(), int64_t{0});
@@ -152,7 +166,8 @@ class ChoicePullback {
       if (p_.cotangent_or_null(leaf) == nullptr) continue;
       const std::optional<LeafFold> fold = FoldOf(reducer_, leaf, n_);
       if (!fold) {
-        return absl::UnimplementedError(absl::StrCat("a reduction by ", reducer_.name(), ", which neither adds nor chooses one "
+        return absl::UnimplementedError(absl::StrCat("a reduction by ", reducer_.name(),
+                                                     ", which neither adds nor chooses one "
                                                      "of two elements, has no gradient"));
       }
       const Value t = p_.cotangent(leaf);
@@ -191,7 +206,8 @@ class ChoicePullback {
     std::vector<Value> sides[2];
     Value place[2];
     for (int side = 0; side < 2; ++side) {
-      for (int i = 0; i < n_; ++i) sides[side].push_back(inner.Parameter(reducer_.parameter(side * n_ + i)->shape(), ""));
+      for (int i = 0; i < n_; ++i)
+        sides[side].push_back(inner.Parameter(reducer_.parameter(side * n_ + i)->shape(), ""));
       place[side] = inner.Parameter(Shape(xla::S32, {}), "place");
     }
     std::vector<Value> arguments = sides[0];
@@ -199,7 +215,8 @@ class ChoicePullback {
     const std::vector<Instruction*> map = CloneInstructions(reducer_, arguments, inner.computation());
     Value condition = fold.condition != nullptr ? map[fold.condition->index()] : nullptr;
     if (condition == nullptr) {
-      condition = inner.Compare(sides[0][leaf], sides[1][leaf], fold.extreme == Opcode::kMaximum ? "GE" : "LE");
+      condition =
+          inner.Compare(sides[0][leaf], sides[1][leaf], fold.extreme == Opcode::kMaximum ? "GE" : "LE");
     }
     std::vector<Value> results;
     if (n_ == 1) {
@@ -245,7 +262,8 @@ absl::Status ReduceGradient(Pullback& p) {
       pullback.Product();
       return absl::OkStatus();
     default:
-      return absl::UnimplementedError(absl::StrCat("reductions by ", OpcodeName(*reducer), " have no gradient"));
+      return absl::UnimplementedError(
+          absl::StrCat("reductions by ", OpcodeName(*reducer), " have no gradient"));
   }
 }
 

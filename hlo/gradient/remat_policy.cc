@@ -65,8 +65,8 @@ absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const In
   std::vector<int64_t> boundary(n, kNone);
   for (int64_t k = 0; k < count; ++k) {
     if (boundaries[k]->computation() != &computation) {
-      return absl::InvalidArgumentError(absl::StrCat(boundaries[k]->Path(), ": a boundary of layers must be a value of ",
-                                                     computation.name()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          boundaries[k]->Path(), ": a boundary of layers must be a value of ", computation.name()));
     }
     boundary[boundaries[k]->index()] = k;
   }
@@ -83,8 +83,9 @@ absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const In
     const int64_t k = boundary[op->index()];
     if (k == kNone) continue;
     if (layer > k) {
-      return absl::InvalidArgumentError(absl::StrCat(op->Path(), ": boundary ", k, " of the layers depends on boundary ",
-                                                     layer - 1, "; list them in the order in which they are computed"));
+      return absl::InvalidArgumentError(absl::StrCat(op->Path(), ": boundary ", k,
+                                                     " of the layers depends on boundary ", layer - 1,
+                                                     "; list them in the order in which they are computed"));
     }
     layer = k;
   }
@@ -100,7 +101,8 @@ absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const In
   return absl::OkStatus();
 }
 
-absl::Status KeepScopeInputs(const Computation& computation, absl::string_view prefix, GradientOptions* options) {
+absl::Status KeepScopeInputs(const Computation& computation, absl::string_view prefix,
+                             GradientOptions* options) {
   const int n = computation.size();
   // Scopes in the order in which they end.
   std::vector<std::optional<std::string>> scope_of(n);
@@ -112,8 +114,8 @@ absl::Status KeepScopeInputs(const Computation& computation, absl::string_view p
   }
   std::reverse(scopes.begin(), scopes.end());
   if (scopes.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("no op of ", computation.name(), " is in a scope whose name begins with '",
-                                                   prefix, "'"));
+    return absl::InvalidArgumentError(absl::StrCat("no op of ", computation.name(),
+                                                   " is in a scope whose name begins with '", prefix, "'"));
   }
   // Layer k is number 2 k + 1, what stands behind it 2 k + 2.
   for (size_t k = 0; k < scopes.size(); ++k) numbers[scopes[k]] = static_cast<int64_t>(2 * k + 1);
@@ -126,8 +128,9 @@ absl::Status KeepScopeInputs(const Computation& computation, absl::string_view p
     if (!scope_of[i]) continue;
     const int64_t own = numbers[*scope_of[i]];
     if (layer > own) {
-      return absl::InvalidArgumentError(absl::StrCat(op.Path(), ": layer ", *scope_of[i], " needs a value of layer ",
-                                                     scopes[(layer - 1) / 2], ", which ends after it"));
+      return absl::InvalidArgumentError(absl::StrCat(op.Path(), ": layer ", *scope_of[i],
+                                                     " needs a value of layer ", scopes[(layer - 1) / 2],
+                                                     ", which ends after it"));
     }
     layer = own;
   }

@@ -38,7 +38,8 @@ absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const In
 // The same for layers that are scopes of op names: of "jit(f)/encoder/layer_3/mlp/dot" with prefix "layer_" that is
 // "jit(f)/encoder/layer_3". What has another name, or none, belongs to a layer if it stands between two values of it.
 // Errors: kInvalidArgument if no op is in such a scope, or a layer needs values of one that ends after it.
-absl::Status KeepScopeInputs(const Computation& computation, absl::string_view prefix, GradientOptions* options);
+absl::Status KeepScopeInputs(const Computation& computation, absl::string_view prefix,
+                             GradientOptions* options);
 
 }  // namespace toroid
 

@@ -42,13 +42,18 @@ void ReverseSweep::PlanLayers() {
   }
   std::vector<int64_t> of_op;
   for (const Instruction* op : order_) of_op.push_back(options_.layer(*op));
-  if (b_.computation() != &forward_ && absl::c_all_of(of_op, [&](int64_t layer) { return layer == of_op[0]; })) return;
+  if (b_.computation() != &forward_ &&
+      absl::c_all_of(of_op, [&](int64_t layer) { return layer == of_op[0]; }))
+    return;
   const auto in_layers = [&](const Instruction* op) {
-    return absl::c_all_of(op->operands(),
-                          [&](const Instruction* operand) { return of_op[operand->index()] <= of_op[op->index()]; });
+    return absl::c_all_of(op->operands(), [&](const Instruction* operand) {
+      return of_op[operand->index()] <= of_op[op->index()];
+    });
   };
   if (absl::c_all_of(order_, in_layers)) {
-    absl::c_stable_sort(order_, [&](const Instruction* a, const Instruction* b) { return of_op[a->index()] < of_op[b->index()]; });
+    absl::c_stable_sort(order_, [&](const Instruction* a, const Instruction* b) {
+      return of_op[a->index()] < of_op[b->index()];
+    });
   }
   for (const Instruction* op : order_) layer_.push_back(of_op[op->index()]);
 }
@@ -73,7 +78,9 @@ void ReverseSweep::EnterLayerAt(int place) {
 // Values behind barriers that nothing is computed again behind are those before them.
 void ReverseSweep::RemoveIdleBarriers() {
   std::vector<Instruction*> now(b_.computation()->size(), nullptr);
-  const auto after = [&](Value value) { return now[value->index()] != nullptr ? now[value->index()] : value; };
+  const auto after = [&](Value value) {
+    return now[value->index()] != nullptr ? now[value->index()] : value;
+  };
   for (const auto& barrier : barriers_) {
     if (barrier->is_needed()) continue;
     for (const auto& [before, behind] : barrier->values()) now[behind->index()] = after(before);

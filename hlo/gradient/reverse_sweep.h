@@ -34,9 +34,14 @@ class ReverseSweep {
  public:
   // All outlive this. `active`: of `forward`, by index. `sources`: nothing flows past them.
   ReverseSweep(const Computation& forward, const std::vector<ActiveLeaves>& active,
-               const absl::flat_hash_set<const Instruction*>& sources, const GradientOptions& options, VisitOp visit,
-               Primals* primals, InstructionBuilder* b)
-      : forward_(forward), active_(active), sources_(sources), options_(options), visit_(visit), primals_(*primals),
+               const absl::flat_hash_set<const Instruction*>& sources, const GradientOptions& options,
+               VisitOp visit, Primals* primals, InstructionBuilder* b)
+      : forward_(forward),
+        active_(active),
+        sources_(sources),
+        options_(options),
+        visit_(visit),
+        primals_(*primals),
         b_(*b) {}
 
   // Over the instructions that `forward` has now; call once. Errors: kUnimplemented "computation/instruction: ..." for an op
@@ -79,9 +84,9 @@ class ReverseSweep {
   InstructionBuilder& b_;
   absl::flat_hash_map<const Instruction*, std::vector<Value>> cotangents_;
   absl::flat_hash_map<const xla::OpMetadata*, const xla::OpMetadata*> metadata_;
-  std::vector<const Instruction*> order_;               // Visited last to first.
-  std::vector<int64_t> layer_;                          // By place in that order; empty: no barriers.
-  int64_t entered_ = 0;  // The last of them.
+  std::vector<const Instruction*> order_;                // Visited last to first.
+  std::vector<int64_t> layer_;                           // By place in that order; empty: no barriers.
+  int64_t entered_ = 0;                                  // The last of them.
   std::vector<std::unique_ptr<LayerBarrier>> barriers_;  // In the order in which layers were entered.
 };
 

@@ -11,7 +11,8 @@ namespace {
 Computation* WithNumbers(InstructionBuilder& b, const Computation& less) {
   InstructionBuilder inner = b.InNewComputation(less.name());
   std::vector<Value> parameters;
-  for (const Instruction* parameter : less.parameters()) parameters.push_back(inner.Parameter(parameter->shape(), ""));
+  for (const Instruction* parameter : less.parameters())
+    parameters.push_back(inner.Parameter(parameter->shape(), ""));
   inner.Parameter(Shape(xla::S32, {}), "place_a");
   inner.Parameter(Shape(xla::S32, {}), "place_b");
   return inner.Finish(CloneInstructions(less, parameters, inner.computation())[less.root()->index()]);
@@ -22,7 +23,8 @@ Computation* FirstIsLess(InstructionBuilder& b, absl::Span<const Value> operands
   InstructionBuilder inner = b.InNewComputation("first_is_less");
   std::vector<Value> parameters;
   for (const Value operand : operands) {
-    for (int i = 0; i < 2; ++i) parameters.push_back(inner.Parameter(Shape(operand->shape().element_type(), {}), ""));
+    for (int i = 0; i < 2; ++i)
+      parameters.push_back(inner.Parameter(Shape(operand->shape().element_type(), {}), ""));
   }
   return inner.Finish(inner.Compare(parameters[0], parameters[1], "LT"));
 }
@@ -37,7 +39,8 @@ absl::Status SortGradient(Pullback& p) {
   std::vector<Value> operands;
   for (int i = 0; i < p.op().num_operands(); ++i) operands.push_back(p.operand(i));
   operands.push_back(b.Iota(xla::S32, shape.dims(), dimension));
-  const Value sorted = b.Sort(operands, dimension, WithNumbers(b, *p.op().called(0)), p.op().attrs().is_stable());
+  const Value sorted =
+      b.Sort(operands, dimension, WithNumbers(b, *p.op().called(0)), p.op().attrs().is_stable());
   // Sorted by where they came from, cotangents are back there.
   std::vector<Value> back = {b.GetTupleElement(sorted, p.op().num_operands())};
   std::vector<int> of;
@@ -49,7 +52,8 @@ absl::Status SortGradient(Pullback& p) {
   }
   if (of.empty()) return absl::OkStatus();
   const Value unsorted = b.Sort(back, dimension, FirstIsLess(b, back), /*is_stable=*/false);
-  for (size_t k = 0; k < of.size(); ++k) p.Add(of[k], b.GetTupleElement(unsorted, static_cast<int64_t>(k) + 1));
+  for (size_t k = 0; k < of.size(); ++k)
+    p.Add(of[k], b.GetTupleElement(unsorted, static_cast<int64_t>(k) + 1));
   return absl::OkStatus();
 }
 
@@ -66,8 +70,8 @@ absl::Status TopKGradient(Pullback& p) {
   numbers.add_inserted_window_dims(last);
   numbers.add_scatter_dims_to_operand_dims(last);
   numbers.set_index_vector_dim(shape.rank());
-  p.Add(0, b.Scatter(b.Zeros(shape.element_type(), shape.dims()), b.GetTupleElement(p.result(), 1), p.cotangent(0), numbers,
-                     b.ReducerComputation(Opcode::kAdd, shape.element_type())));
+  p.Add(0, b.Scatter(b.Zeros(shape.element_type(), shape.dims()), b.GetTupleElement(p.result(), 1),
+                     p.cotangent(0), numbers, b.ReducerComputation(Opcode::kAdd, shape.element_type())));
   return absl::OkStatus();
 }
 

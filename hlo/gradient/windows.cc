@@ -40,7 +40,8 @@ Value SumCotangent(Pullback& p) {
 // (current, candidate) -> whether the current one stays.
 Computation* StaysIf(InstructionBuilder& b, PrimitiveType type, bool is_maximum) {
   InstructionBuilder inner = b.InNewComputation(is_maximum ? "at_least" : "at_most");
-  const Value current = inner.Parameter(Shape(type, {}), "current"), candidate = inner.Parameter(Shape(type, {}), "candidate");
+  const Value current = inner.Parameter(Shape(type, {}), "current"),
+              candidate = inner.Parameter(Shape(type, {}), "candidate");
   return inner.Finish(inner.Compare(current, candidate, is_maximum ? "GE" : "LE"));
 }
 
@@ -63,12 +64,13 @@ Value ExtremeCotangent(Pullback& p, bool is_maximum) {
   const PrimitiveType type = p.operand_shape(0).element_type();
   xla::HloInstructionProto* attrs = b.NewAttrs();
   *attrs->mutable_window() = p.op().attrs().window();
-  return b.Op(Opcode::kSelectAndScatter, p.operand_shape(0), {p.operand(0), p.cotangent(), b.Zero(type)}, attrs,
-              {StaysIf(b, type, is_maximum), b.ReducerComputation(Opcode::kAdd, type)});
+  return b.Op(Opcode::kSelectAndScatter, p.operand_shape(0), {p.operand(0), p.cotangent(), b.Zero(type)},
+              attrs, {StaysIf(b, type, is_maximum), b.ReducerComputation(Opcode::kAdd, type)});
 }
 
 // Folds of `size` elements along a dimension, `dilation` apart, from each one on that has as many.
-Value SlidingFold(InstructionBuilder& b, Opcode op, Value x, int64_t dimension, int64_t size, int64_t dilation) {
+Value SlidingFold(InstructionBuilder& b, Opcode op, Value x, int64_t dimension, int64_t size,
+                  int64_t dilation) {
   const int64_t length = x->shape().dim(dimension) - (size - 1) * dilation;
   Value result = nullptr, fold = x;  // Of `m` elements.
   int64_t m = 1, done = 0;
@@ -86,21 +88,23 @@ Value SlidingFold(InstructionBuilder& b, Opcode op, Value x, int64_t dimension, 
 }
 
 absl::Status FoldGradient(Pullback& p, Opcode op) {
-  return GradientByExpansion(p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
-    const WindowView view(p.op());
-    std::vector<int64_t> low, high, interior, zeros(view.rank(), 0), limits, strides;
-    for (int d = 0; d < view.rank(); ++d) {
-      low.push_back(view[d].padding_low);
-      high.push_back(view[d].padding_high);
-      interior.push_back(view[d].base_dilation - 1);
-      strides.push_back(view[d].stride);
-    }
-    Value x = b.Pad(operands[0], operands[1], low, high, interior);
-    for (int d = 0; d < view.rank(); ++d) x = SlidingFold(b, op, x, d, view[d].size, view[d].window_dilation);
-    for (int d = 0; d < view.rank(); ++d) limits.push_back(x->shape().dim(d));
-    x = b.Slice(x, zeros, limits, strides);
-    return b.Binary(op, x, b.Broadcast(operands[1], x->shape().dims()));
-  });
+  return GradientByExpansion(
+      p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {
+        const WindowView view(p.op());
+        std::vector<int64_t> low, high, interior, zeros(view.rank(), 0), limits, strides;
+        for (int d = 0; d < view.rank(); ++d) {
+          low.push_back(view[d].padding_low);
+          high.push_back(view[d].padding_high);
+          interior.push_back(view[d].base_dilation - 1);
+          strides.push_back(view[d].stride);
+        }
+        Value x = b.Pad(operands[0], operands[1], low, high, interior);
+        for (int d = 0; d < view.rank(); ++d)
+          x = SlidingFold(b, op, x, d, view[d].size, view[d].window_dilation);
+        for (int d = 0; d < view.rank(); ++d) limits.push_back(x->shape().dim(d));
+        x = b.Slice(x, zeros, limits, strides);
+        return b.Binary(op, x, b.Broadcast(operands[1], x->shape().dims()));
+      });
 }
 
 }  // namespace
@@ -108,10 +112,12 @@ absl::Status FoldGradient(Pullback& p, Opcode op) {
 absl::Status ReduceWindowGradient(Pullback& p) {
   const std::optional<Opcode> reducer = OneOpReducer(*p.op().called(0));
   if (p.op().num_operands() != 2 || !reducer) {
-    return absl::UnimplementedError("windows over several arrays or reduced by more than one op have no gradient");
+    return absl::UnimplementedError(
+        "windows over several arrays or reduced by more than one op have no gradient");
   }
   // It may be folded in any number of times.
-  if (p.Wants(1)) return absl::UnimplementedError("the initial value of a windowed reduction has no gradient");
+  if (p.Wants(1))
+    return absl::UnimplementedError("the initial value of a windowed reduction has no gradient");
   if (p.op().shape().NumElements() == 0) return absl::OkStatus();
   switch (*reducer) {
     case Opcode::kAdd:
@@ -119,13 +125,15 @@ absl::Status ReduceWindowGradient(Pullback& p) {
       return absl::OkStatus();
     case Opcode::kMaximum:
     case Opcode::kMinimum:
-      if (IsDilated(WindowView(p.op())) || !IsNeutral(*p.op().operand(1), *reducer)) return FoldGradient(p, *reducer);
+      if (IsDilated(WindowView(p.op())) || !IsNeutral(*p.op().operand(1), *reducer))
+        return FoldGradient(p, *reducer);
       p.Add(0, ExtremeCotangent(p, *reducer == Opcode::kMaximum));
       return absl::OkStatus();
     case Opcode::kMultiply:
       return FoldGradient(p, *reducer);
     default:
-      return absl::UnimplementedError(absl::StrCat("windowed reductions by ", OpcodeName(*reducer), " have no gradient"));
+      return absl::UnimplementedError(
+          absl::StrCat("windowed reductions by ", OpcodeName(*reducer), " have no gradient"));
   }
 }
 
@@ -134,10 +142,11 @@ absl::Status SelectAndScatterGradient(Pullback& p) {
   const Computation& select = *p.op().called(0);
   const Instruction& root = *select.root();
   const std::optional<Opcode> selects = OneOpReducer(select), scatters = OneOpReducer(*p.op().called(1));
-  if (selects != Opcode::kCompare || scatters != Opcode::kAdd || root.attrs().comparison_direction() == "EQ" ||
-      root.attrs().comparison_direction() == "NE") {
-    return absl::UnimplementedError("a select-and-scatter that selects by more than a comparison, or scatters by anything but "
-                                    "addition, has no gradient");
+  if (selects != Opcode::kCompare || scatters != Opcode::kAdd ||
+      root.attrs().comparison_direction() == "EQ" || root.attrs().comparison_direction() == "NE") {
+    return absl::UnimplementedError(
+        "a select-and-scatter that selects by more than a comparison, or scatters by anything but "
+        "addition, has no gradient");
   }
   const Value t = p.cotangent();
   const PrimitiveType type = t->shape().element_type();
@@ -148,14 +157,15 @@ absl::Status SelectAndScatterGradient(Pullback& p) {
   }
   if (!p.Wants(1) || p.operand_shape(1).NumElements() == 0) return absl::OkStatus();
   // The largest or smallest, and the cotangent at its place.
-  const bool is_maximum = (root.attrs().comparison_direction()[0] == 'G') == (root.operand(0) == select.parameter(0));
+  const bool is_maximum =
+      (root.attrs().comparison_direction()[0] == 'G') == (root.operand(0) == select.parameter(0));
   InstructionBuilder inner = b.InNewComputation("selected");
   const Shape scalar(type, {});
   std::vector<Value> given;
   for (int i = 0; i < 4; ++i) given.push_back(inner.Parameter(scalar, ""));
   const Value stays = inner.Compare(given[0], given[2], is_maximum ? "GE" : "LE");
-  Computation* picks =
-      inner.Finish(inner.Tuple({inner.Select(stays, given[0], given[2]), inner.Select(stays, given[1], given[3])}));
+  Computation* picks = inner.Finish(
+      inner.Tuple({inner.Select(stays, given[0], given[2]), inner.Select(stays, given[1], given[3])}));
   xla::HloInstructionProto* attrs = b.NewAttrs();
   *attrs->mutable_window() = p.op().attrs().window();
   const std::optional<Literal> least = NeutralElement(is_maximum ? Opcode::kMaximum : Opcode::kMinimum, type);

@@ -125,8 +125,8 @@ class BinaryReader {
   }
 
   // `literals` begin with it.
-  static absl::Status TakeArgument(const xla::HloInputs::LiteralDescriptor& descriptor, absl::string_view* literals,
-                                   xla::LiteralProto* out) {
+  static absl::Status TakeArgument(const xla::HloInputs::LiteralDescriptor& descriptor,
+                                   absl::string_view* literals, xla::LiteralProto* out) {
     const uint64_t size = descriptor.argument_size_bytes();
     if (size > literals->size()) {
       return absl::InvalidArgumentError(
@@ -135,8 +135,8 @@ class BinaryReader {
     absl::string_view bytes = literals->substr(0, size);
     ASSIGN_OR_RETURN(const Literal literal, TakeSerializedLiteral(&bytes));
     if (!bytes.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("takes ", size - bytes.size(), " bytes, ", size,
-                                                     " by its descriptor"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("takes ", size - bytes.size(), " bytes, ", size, " by its descriptor"));
     }
     literals->remove_prefix(size);
     literal.ToProto(out);
@@ -353,9 +353,9 @@ absl::StatusOr<const xla::HloSnapshot*> SnapshotFields(const HloFile& file) {
     return file.snapshot;
   }
   if (file.unoptimized->partitions_size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the arguments are those of ", file.unoptimized->partitions_size(),
-                     " partitions; an HloSnapshot holds one program's, so write *unoptimized_snapshot.pb or *.pb"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the arguments are those of ", file.unoptimized->partitions_size(),
+        " partitions; an HloSnapshot holds one program's, so write *unoptimized_snapshot.pb or *.pb"));
   }
   auto* snapshot = file.module->New<xla::HloSnapshot>();
   *snapshot->mutable_arguments() = file.unoptimized->partitions(0).arguments();
@@ -385,7 +385,8 @@ absl::StatusOr<std::string> SerializeStreamed(absl::string_view module,
     for (int i = 0; i < snapshot.partitions(p).arguments_size(); ++i) {
       const absl::StatusOr<Literal> literal = Literal::FromProto(snapshot.partitions(p).arguments(i));
       const size_t begin = literals.size();
-      const absl::Status status = literal.ok() ? AppendSerializedLiteral(*literal, &literals) : literal.status();
+      const absl::Status status =
+          literal.ok() ? AppendSerializedLiteral(*literal, &literals) : literal.status();
       if (!status.ok()) return Annotate(status, absl::StrCat("argument ", i, " of partition ", p));
       xla::HloInputs::LiteralDescriptor* descriptor = inputs->add_arguments_descriptors();
       descriptor->set_version(kVersion);
@@ -450,8 +451,9 @@ absl::StatusOr<Format> FormatOfName(const std::string& path) {
   if (absl::EndsWith(name, ".json")) return Format::kJson;
   if (absl::EndsWith(name, ".pb") || IsStream(path)) return Format::kContainer;
   return absl::InvalidArgumentError(absl::StrCat(
-      path, ": the name says no format that can be written; known are .hlo and .txt (HLO text), .pb (binary), "
-            "snapshot.pb (HloSnapshot), .pbtxt and .json, each also with .gz behind it"));
+      path,
+      ": the name says no format that can be written; known are .hlo and .txt (HLO text), .pb (binary), "
+      "snapshot.pb (HloSnapshot), .pbtxt and .json, each also with .gz behind it"));
 }
 
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
@@ -459,14 +461,16 @@ absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
   if (format == Format::kHloText) return PrintModule(*file.module);
   const Container container = ContainerFor(file, format);
   ASSIGN_OR_RETURN(std::string bytes, SerializeContainer(file, container));
-  const bool binary = format == Format::kContainer || format == Format::kSnapshot ||
-                      format == Format::kUnoptimizedSnapshot;
+  const bool binary =
+      format == Format::kContainer || format == Format::kSnapshot || format == Format::kUnoptimizedSnapshot;
   // What was read from a proto is UTF-8.
   if (binary && file.container != Container::kText) return bytes;
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
-  const absl::string_view checked =
-      container == Container::kStreamedSnapshot ? SplitStreamedSnapshot(bytes)->message : absl::string_view(bytes);
-  if (!message->ParseFromArray(checked.data(), static_cast<int>(checked.size()))) return NotUtf8(*file.module);
+  const absl::string_view checked = container == Container::kStreamedSnapshot
+                                        ? SplitStreamedSnapshot(bytes)->message
+                                        : absl::string_view(bytes);
+  if (!message->ParseFromArray(checked.data(), static_cast<int>(checked.size())))
+    return NotUtf8(*file.module);
   if (binary) return bytes;
   std::string text;
   if (format == Format::kProtoText) {

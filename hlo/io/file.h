@@ -60,8 +60,8 @@ absl::StatusOr<HloFile> ReadHloFile(const std::string& path);
 void PrintWarnings(const HloFile& file);
 
 enum class Format {
-  kContainer,  // Binary, HloFile::container; text is written as HloProto
-  kSnapshot,   // HloSnapshot, binary
+  kContainer,            // Binary, HloFile::container; text is written as HloProto
+  kSnapshot,             // HloSnapshot, binary
   kUnoptimizedSnapshot,  // binary: as the input if that is one, else with streamed arguments
   kHloText,
   kProtoText,

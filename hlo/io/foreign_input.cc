@@ -19,7 +19,8 @@ constexpr size_t kHead = 1 << 16;  // How far the words of a format are looked f
 // As it may stand between '' inside "" of a shell command.
 std::string PathText(absl::string_view path) {
   for (const char c : path) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("_-+=.,:/@ ", c)) return "IN";
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("_-+=.,:/@ ", c))
+      return "IN";
   }
   return path.empty() || path == "-" ? "IN" : std::string(path);
 }
@@ -38,10 +39,11 @@ std::string Python(absl::string_view statements) { return absl::StrCat("python3 
 std::string FromMlir(absl::string_view imports, absl::string_view module, absl::string_view path) {
   // write_bytes, unlike write, leaves no empty file behind what fails.
   const bool packed = absl::EndsWith(path, ".gz");
-  return Python(absl::StrCat(packed ? "import gzip; " : "", imports,
-                             "from pathlib import Path; from jaxlib import xla_client; Path('", ResultPath(path),
-                             "').write_bytes(xla_client._xla.mlir.mlir_module_to_xla_computation(", module,
-                             ", use_tuple_args=False, return_tuple=False).as_serialized_hlo_module_proto())"));
+  return Python(
+      absl::StrCat(packed ? "import gzip; " : "", imports,
+                   "from pathlib import Path; from jaxlib import xla_client; Path('", ResultPath(path),
+                   "').write_bytes(xla_client._xla.mlir.mlir_module_to_xla_computation(", module,
+                   ", use_tuple_args=False, return_tuple=False).as_serialized_hlo_module_proto())"));
 }
 
 std::string Opened(absl::string_view path) {
@@ -55,10 +57,11 @@ std::string MlirAdvice(absl::string_view what, absl::string_view path) {
 std::string SavedModelAdvice(absl::string_view folder) {
   return absl::StrCat(
       "a TensorFlow saved model, which is not read; make HLO of a function of it, its inputs in the place of ...: ",
-      Python(absl::StrCat("import tensorflow as tf; m = tf.saved_model.load('", folder,
-                          "'); f = m.signatures['serving_default']; open('model.hlo.pb', 'wb').write(tf.function("
-                          "lambda **x: f(**x), jit_compile=True).experimental_get_compiler_ir(...)"
-                          "(stage='hlo_serialized'))")));
+      Python(absl::StrCat(
+          "import tensorflow as tf; m = tf.saved_model.load('", folder,
+          "'); f = m.signatures['serving_default']; open('model.hlo.pb', 'wb').write(tf.function("
+          "lambda **x: f(**x), jit_compile=True).experimental_get_compiler_ir(...)"
+          "(stage='hlo_serialized'))")));
 }
 
 // Text of MLIR after comments, aliases (#loc = .., !type = ..) and blank lines.
@@ -79,7 +82,8 @@ bool IsMlirText(absl::string_view text) {
   if (!absl::StartsWith(text, "@") && !absl::StartsWith(text, "{") && !absl::StartsWith(text, "attributes")) {
     return false;
   }
-  for (const absl::string_view word : {"func.func", "func @", "stablehlo.", "mhlo.", "vhlo.", "chlo.", "sdy."}) {
+  for (const absl::string_view word :
+       {"func.func", "func @", "stablehlo.", "mhlo.", "vhlo.", "chlo.", "sdy."}) {
     if (absl::StrContains(head, word)) return true;
   }
   return false;
@@ -99,13 +103,16 @@ bool IsExportedFunction(absl::string_view bytes) {
 }
 
 // A SavedModel message: its schema version, then graphs.
-bool IsSavedModel(absl::string_view bytes) { return absl::StartsWith(bytes, absl::string_view("\x08\x01\x12", 3)); }
+bool IsSavedModel(absl::string_view bytes) {
+  return absl::StartsWith(bytes, absl::string_view("\x08\x01\x12", 3));
+}
 
 // How much a file of a dump folder is the one to give: the module before optimizations, as a proto rather than as
 // text; least what was written by a partitioner or is meant to be run as it is. 0 for others.
 int Rank(const std::string& name) {
   const bool proto = absl::EndsWith(name, ".hlo.pb") || absl::EndsWith(name, "snapshot.pb");
-  const bool text = absl::EndsWith(name, ".hlo") || (absl::EndsWith(name, ".txt") && absl::StartsWith(name, "module_"));
+  const bool text =
+      absl::EndsWith(name, ".hlo") || (absl::EndsWith(name, ".txt") && absl::StartsWith(name, "module_"));
   if (!proto && !text) return 0;
   if (absl::StrContains(name, "buffer-assignment") || absl::StrContains(name, "memory-usage-report") ||
       absl::StrContains(name, "thunk") || absl::StrContains(name, ".ir-")) {
@@ -127,12 +134,14 @@ std::optional<std::string> DescribeForeign(absl::string_view bytes, const std::s
   if (IsMlirText(bytes)) return MlirAdvice(MlirDialect(bytes), path);
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
   if (absl::StartsWith(text, "{ lambda")) {
-    return absl::StrCat("a jaxpr, which is not read; make HLO of the function f of it: ",
-                        Python("import jax; open('f.hlo.pb', 'wb').write(jax.jit(f).lower(x).compiler_ir('hlo')"
-                               ".as_serialized_hlo_module_proto())"));
+    return absl::StrCat(
+        "a jaxpr, which is not read; make HLO of the function f of it: ",
+        Python("import jax; open('f.hlo.pb', 'wb').write(jax.jit(f).lower(x).compiler_ir('hlo')"
+               ".as_serialized_hlo_module_proto())"));
   }
   if (IsExportedFunction(bytes)) {
-    const std::string module = absl::StrCat("export.deserialize(bytearray(", Opened(path), ")).mlir_module_serialized");
+    const std::string module =
+        absl::StrCat("export.deserialize(bytearray(", Opened(path), ")).mlir_module_serialized");
     return absl::StrCat("a function that jax.export wrote, which is not read; make HLO of it: ",
                         FromMlir("from jax import export; ", module, path));
   }
@@ -144,7 +153,8 @@ std::optional<std::string> DescribeForeign(absl::string_view bytes, const std::s
     return absl::StrCat(
         "an archive, as NumPy writes arrays and PyTorch programs, not a program in HLO; for PyTorch/XLA make HLO of "
         "the tensor y: ",
-        Python("import torch_xla; open('step.hlo.pb', 'wb').write(torch_xla._XLAC._get_xla_tensors_hlo_proto([y]))"));
+        Python(
+            "import torch_xla; open('step.hlo.pb', 'wb').write(torch_xla._XLAC._get_xla_tensors_hlo_proto([y]))"));
   }
   return std::nullopt;
 }
@@ -171,7 +181,8 @@ std::optional<std::string> DescribeFolder(const std::string& path) {
     best = name, rank = found, size = bytes;
   }
   if (best.empty()) return "is a folder without HLO files; give a file";
-  return absl::StrCat("is a folder; give one of its files, such as ", (std::filesystem::path(path) / best).string());
+  return absl::StrCat("is a folder; give one of its files, such as ",
+                      (std::filesystem::path(path) / best).string());
 }
 
 }  // namespace toroid

@@ -145,8 +145,9 @@ void HloTextParser::CheckSignature(const Signature& signature, const Computation
     fits = signature.parameters[i].Compatible(computation.parameter(i)->shape());
   }
   if (fits) return;
-  WarnAt(signature.begin, absl::StrCat("the signature of ", computation.name(),
-                                       " differs from the parameters and the root of its body; the body counts"));
+  WarnAt(signature.begin,
+         absl::StrCat("the signature of ", computation.name(),
+                      " differs from the parameters and the root of its body; the body counts"));
 }
 
 void HloTextParser::WarnAt(size_t position, absl::string_view what) {
@@ -225,8 +226,9 @@ void HloTextParser::CheckEntryLayout() {
     all_fit = fits(program_shape->parameters(i), entry.parameter(i)->shape());
   }
   if (!all_fit) {
-    WarnAt(0,
-           "entry_computation_layout differs from the parameters and the root of the entry; the entry counts");
+    WarnAt(
+        0,
+        "entry_computation_layout differs from the parameters and the root of the entry; the entry counts");
     module_->mutable_proto()->clear_host_program_shape();
     return;
   }
@@ -309,7 +311,8 @@ absl::StatusOr<Instruction*> HloTextParser::ParseKnown(const Head& head, Opcode 
   return instruction;
 }
 
-absl::StatusOr<Opcode> HloTextParser::ParseLeaf(const Head& head, Opcode opcode, xla::HloInstructionProto* attrs,
+absl::StatusOr<Opcode> HloTextParser::ParseLeaf(const Head& head, Opcode opcode,
+                                                xla::HloInstructionProto* attrs,
                                                 std::vector<Instruction*>* operands, Scope* scope) {
   if (!head.has_shape)
     return scanner_.ErrorAt(head.begin, absl::StrCat("a ", head.opcode, " needs its shape"));
@@ -508,8 +511,8 @@ absl::StatusOr<Instruction*> HloTextParser::TupleElement(Instruction* tuple, Sco
     return scanner_.ErrorAt(begin, absl::StrCat(tuple->shape().ToString(), " has no element ", index));
   }
   xla::HloInstructionProto* attrs;
-  Instruction* element = scope->computation->Add(
-      Opcode::kGetTupleElement, tuple->shape().tuple_shape(index), {tuple}, &attrs);
+  Instruction* element =
+      scope->computation->Add(Opcode::kGetTupleElement, tuple->shape().tuple_shape(index), {tuple}, &attrs);
   attrs->set_tuple_index(index);
   return element;
 }

@@ -32,7 +32,9 @@ class Wire {
     return at;
   }
   static char* PutInt(int field, int64_t value, char* at) {
-    return value == 0 ? at : PutVarint(static_cast<uint64_t>(value), PutVarint(static_cast<uint64_t>(field) << 3, at));
+    return value == 0
+               ? at
+               : PutVarint(static_cast<uint64_t>(value), PutVarint(static_cast<uint64_t>(field) << 3, at));
   }
   static int VarintSize(uint64_t value) {
     return google::protobuf::io::CodedOutputStream::VarintSize64(value);
@@ -182,7 +184,8 @@ class Writer {
     for (int64_t p = run.begin; p < run.end; p += kBlock) {
       if (p == run.begin || p % (kBlock * kBlock) == 0) {
         char* at = reinterpret_cast<char*>(block.data());
-        for (int64_t i = 0; i < kBlock; ++i) at = Wire::PutVarint(p + i, std::copy(run.head.begin(), run.head.end(), at));
+        for (int64_t i = 0; i < kBlock; ++i)
+          at = Wire::PutVarint(p + i, std::copy(run.head.begin(), run.head.end(), at));
       } else {
         for (size_t i = 0; i < entry_size * kBlock; i += kVector) {
           for (size_t k = i; k < i + kVector; ++k) block[k] += step[k];

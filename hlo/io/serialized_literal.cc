@@ -59,7 +59,8 @@ void AppendElements(const Literal& literal, std::string* out) {
   ForEachInLayout(shape, [&](int64_t i) {
     if (at % per_byte == 0) out->push_back('\0');
     const int shift = static_cast<int>(at++ % per_byte) * bits;
-    out->back() = static_cast<char>(static_cast<uint8_t>(out->back()) | (static_cast<uint8_t>(data[i]) & mask) << shift);
+    out->back() = static_cast<char>(static_cast<uint8_t>(out->back()) | (static_cast<uint8_t>(data[i]) & mask)
+                                                                            << shift);
   });
 }
 
@@ -123,7 +124,8 @@ Literal Shortened(const Literal& literal, absl::Span<const int32_t> sizes) {
 
 absl::StatusOr<Literal> TakeArray(const Shape& shape, absl::string_view* bytes) {
   if (!shape.IsBounded()) {
-    return absl::InvalidArgumentError(absl::StrCat("literal of ", shape.ToString(), ", whose size is not known"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("literal of ", shape.ToString(), ", whose size is not known"));
   }
   std::vector<int32_t> sizes(shape.IsDynamic() ? shape.rank() : 0);
   bool shorter = false;
@@ -133,7 +135,8 @@ absl::StatusOr<Literal> TakeArray(const Shape& shape, absl::string_view* bytes) 
   for (size_t d = 0; d < sizes.size(); ++d) {
     const int64_t bound = shape.dim(d);
     if (sizes[d] < 0 || sizes[d] > bound) {
-      return absl::InvalidArgumentError(absl::StrCat("size ", sizes[d], " of dimension ", d, " of ", shape.ToString()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("size ", sizes[d], " of dimension ", d, " of ", shape.ToString()));
     }
     shorter |= sizes[d] != bound;
   }

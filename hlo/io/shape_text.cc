@@ -9,7 +9,6 @@
 namespace toroid {
 namespace {
 
-
 absl::Status ParseTiles(TextScanner* scanner, xla::LayoutProto* layout) {
   while (scanner->Peek() == '(') {
     xla::TileProto* tile = layout->add_tiles();

@@ -116,7 +116,9 @@ class GatherView {
 
   absl::Span<const int64_t> offset_dims() const { return SpanOf(numbers_->offset_dims()); }
   absl::Span<const int64_t> collapsed_slice_dims() const { return SpanOf(numbers_->collapsed_slice_dims()); }
-  absl::Span<const int64_t> operand_batching_dims() const { return SpanOf(numbers_->operand_batching_dims()); }
+  absl::Span<const int64_t> operand_batching_dims() const {
+    return SpanOf(numbers_->operand_batching_dims());
+  }
   absl::Span<const int64_t> start_indices_batching_dims() const {
     return SpanOf(numbers_->start_indices_batching_dims());
   }

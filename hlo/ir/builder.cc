@@ -54,7 +54,9 @@ Builder::Builder(std::string name, int64_t num_devices)
     : Builder(std::make_unique<Module>(std::move(name)), num_devices) {}
 
 Builder::Builder(std::unique_ptr<Module> module, int64_t num_devices)
-    : InstructionBuilder(module->AddComputation("main")), module_(std::move(module)), num_devices_(num_devices) {
+    : InstructionBuilder(module->AddComputation("main")),
+      module_(std::move(module)),
+      num_devices_(num_devices) {
   if (num_devices < 1) Fail(absl::InvalidArgumentError(absl::StrCat(num_devices, " devices; at least 1")));
 }
 

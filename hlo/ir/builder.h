@@ -96,7 +96,8 @@ class Builder : public InstructionBuilder {
  private:
   Builder(std::unique_ptr<Module> module, int64_t num_devices);
 
-  Value AnnotatedCall(absl::string_view target, const Shape& shape, Value operand, const xla::OpSharding& sharding);
+  Value AnnotatedCall(absl::string_view target, const Shape& shape, Value operand,
+                      const xla::OpSharding& sharding);
 
   std::unique_ptr<Module> module_;
   int64_t num_devices_;

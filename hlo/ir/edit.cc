@@ -29,7 +29,8 @@ void ReplaceUses(Computation* computation, absl::Span<Instruction* const> now) {
       if (Instruction* other = instead_of(user->operand(i))) user->set_operand(i, other);
     }
     bool changed = false;
-    std::vector<Instruction*> before(user->control_predecessors().begin(), user->control_predecessors().end());
+    std::vector<Instruction*> before(user->control_predecessors().begin(),
+                                     user->control_predecessors().end());
     for (Instruction*& predecessor : before) {
       Instruction* other = instead_of(predecessor);
       if (other == nullptr) continue;
@@ -65,7 +66,9 @@ absl::Status SortInstructions(Computation* computation) {
   for (int i = 0; i < computation->size(); ++i) rank[i] = i;
   for (auto user = any_order.rbegin(); user != any_order.rend(); ++user) {
     const int of_user = rank[(*user)->index()];
-    const auto move_up = [&](const Instruction* before) { rank[before->index()] = std::min(rank[before->index()], of_user); };
+    const auto move_up = [&](const Instruction* before) {
+      rank[before->index()] = std::min(rank[before->index()], of_user);
+    };
     absl::c_for_each((*user)->operands(), move_up);
     absl::c_for_each((*user)->control_predecessors(), move_up);
   }
@@ -116,8 +119,8 @@ Instruction* CloneParameter(const Instruction& parameter, Computation* to) {
 
 std::vector<Instruction*> CloneInstructions(const Computation& from, absl::Span<Instruction* const> arguments,
                                             Computation* to, const std::vector<bool>& keep) {
-  absl::StatusOr<std::vector<Instruction*>> map =
-      CloneInstructions(from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) -> Instruction* {
+  absl::StatusOr<std::vector<Instruction*>> map = CloneInstructions(
+      from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) -> Instruction* {
         if (!keep.empty() && !keep[instruction.index()]) return nullptr;
         const bool is_parameter = instruction.opcode() == Opcode::kParameter;
         if (is_parameter && !arguments.empty()) return arguments[instruction.parameter_number()];

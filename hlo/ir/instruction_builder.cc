@@ -29,7 +29,9 @@ Literal ScalarOf(PrimitiveType type, double value) {
 
 Dims AllDims(const Shape& shape) { return Dims(shape.dims().begin(), shape.dims().end()); }
 
-bool HasDimension(const Shape& shape, int64_t dimension) { return dimension >= 0 && dimension < shape.rank(); }
+bool HasDimension(const Shape& shape, int64_t dimension) {
+  return dimension >= 0 && dimension < shape.rank();
+}
 
 // True for 0, 1, .. rank - 1.
 bool IsIdentity(absl::Span<const int64_t> permutation, int rank) {
@@ -77,10 +79,11 @@ Computation* InstructionBuilder::Finish(Value root) {
 
 void InstructionBuilder::Fail(const absl::Status& status) {
   if (!state_->status.ok() || status.ok()) return;
-  state_->status = metadata_ == nullptr
-                       ? status
-                       : toroid::Annotate(status, absl::StrCat(metadata_->op_name(), " (", metadata_->source_file(),
-                                                               ":", metadata_->source_line(), ")"));
+  state_->status =
+      metadata_ == nullptr
+          ? status
+          : toroid::Annotate(status, absl::StrCat(metadata_->op_name(), " (", metadata_->source_file(), ":",
+                                                  metadata_->source_line(), ")"));
 }
 
 Value InstructionBuilder::Failed(const absl::Status& status, const Shape& shape) {
@@ -101,7 +104,8 @@ Value InstructionBuilder::Op(Opcode opcode, const Shape& shape, absl::Span<const
   return instruction;
 }
 
-Value InstructionBuilder::Clone(const Instruction& instruction, const Shape& shape, absl::Span<const Value> operands) {
+Value InstructionBuilder::Clone(const Instruction& instruction, const Shape& shape,
+                                absl::Span<const Value> operands) {
   return computation_->AddClone(instruction, shape, operands);
 }
 
@@ -173,7 +177,8 @@ Value InstructionBuilder::Convert(Value x, PrimitiveType type) {
 
 // ---- Data movement
 
-Value InstructionBuilder::Broadcast(Value x, absl::Span<const int64_t> dims, absl::Span<const int64_t> dimensions) {
+Value InstructionBuilder::Broadcast(Value x, absl::Span<const int64_t> dims,
+                                    absl::Span<const int64_t> dimensions) {
   if (x->shape().dims() == dims && IsIdentity(dimensions, x->shape().rank())) return x;
   return Op(Opcode::kBroadcast, Shape(x->shape().element_type(), dims), {x},
             dimensions.empty() ? nullptr : WithDimensions(dimensions));
@@ -212,9 +217,11 @@ Value InstructionBuilder::Concatenate(absl::Span<const Value> operands, int64_t 
 Value InstructionBuilder::Slice(Value x, absl::Span<const int64_t> starts, absl::Span<const int64_t> limits,
                                 absl::Span<const int64_t> strides) {
   if (limits.size() != starts.size() || (!strides.empty() && strides.size() != starts.size())) {
-    return Failed(absl::InvalidArgumentError("slice: starts, limits and strides differ in number"), x->shape());
+    return Failed(absl::InvalidArgumentError("slice: starts, limits and strides differ in number"),
+                  x->shape());
   }
-  if (AllZero(starts) && limits == x->shape().dims() && absl::c_all_of(strides, [](int64_t s) { return s == 1; })) {
+  if (AllZero(starts) && limits == x->shape().dims() &&
+      absl::c_all_of(strides, [](int64_t s) { return s == 1; })) {
     return x;
   }
   xla::HloInstructionProto* attrs = NewAttrs();
@@ -230,8 +237,8 @@ Value InstructionBuilder::Slice(Value x, absl::Span<const int64_t> starts, absl:
 Value InstructionBuilder::SliceAlong(Value x, int64_t dimension, int64_t start, int64_t limit) {
   Dims starts(x->shape().rank(), 0), limits = AllDims(x->shape());
   if (!HasDimension(x->shape(), dimension)) {
-    return Failed(absl::InvalidArgumentError(absl::StrCat("slice of ", x->shape().ToString(), " along dimension ",
-                                                          dimension)),
+    return Failed(absl::InvalidArgumentError(
+                      absl::StrCat("slice of ", x->shape().ToString(), " along dimension ", dimension)),
                   x->shape());
   }
   starts[dimension] = start;
@@ -239,12 +246,13 @@ Value InstructionBuilder::SliceAlong(Value x, int64_t dimension, int64_t start, 
   return Slice(x, starts, limits);
 }
 
-Value InstructionBuilder::Pad(Value x, Value padding, absl::Span<const int64_t> low, absl::Span<const int64_t> high,
-                              absl::Span<const int64_t> interior) {
+Value InstructionBuilder::Pad(Value x, Value padding, absl::Span<const int64_t> low,
+                              absl::Span<const int64_t> high, absl::Span<const int64_t> interior) {
   if (low.size() != high.size() || (!interior.empty() && interior.size() != low.size())) {
     return Failed(absl::InvalidArgumentError("pad: low, high and interior differ in number"), x->shape());
   }
-  if (static_cast<int>(low.size()) == x->shape().rank() && AllZero(low) && AllZero(high) && AllZero(interior)) return x;
+  if (static_cast<int>(low.size()) == x->shape().rank() && AllZero(low) && AllZero(high) && AllZero(interior))
+    return x;
   xla::HloInstructionProto* attrs = NewAttrs();
   for (size_t i = 0; i < low.size(); ++i) {
     auto* dimension = attrs->mutable_padding_config()->add_dimensions();
@@ -257,9 +265,9 @@ Value InstructionBuilder::Pad(Value x, Value padding, absl::Span<const int64_t> 
 
 Value InstructionBuilder::PadAlong(Value x, int64_t dimension, int64_t low, int64_t high, Value padding) {
   if (!HasDimension(x->shape(), dimension)) {
-    return Failed(
-        absl::InvalidArgumentError(absl::StrCat("pad of ", x->shape().ToString(), " along dimension ", dimension)),
-        x->shape());
+    return Failed(absl::InvalidArgumentError(
+                      absl::StrCat("pad of ", x->shape().ToString(), " along dimension ", dimension)),
+                  x->shape());
   }
   if (low == 0 && high == 0) return x;
   if (padding == nullptr) padding = Zero(x->shape().element_type());
@@ -286,7 +294,8 @@ Value InstructionBuilder::ToLayout(Value x, const Shape& like) {
 
 // ---- Indexing
 
-Value InstructionBuilder::DynamicSlice(Value x, absl::Span<const Value> starts, absl::Span<const int64_t> sizes) {
+Value InstructionBuilder::DynamicSlice(Value x, absl::Span<const Value> starts,
+                                       absl::Span<const int64_t> sizes) {
   if (x->shape().dims() == sizes) return x;
   xla::HloInstructionProto* attrs = NewAttrs();
   attrs->mutable_dynamic_slice_sizes()->Add(sizes.begin(), sizes.end());
@@ -329,7 +338,8 @@ Value InstructionBuilder::Gather(Value x, Value indices, const xla::GatherDimens
 
 Value InstructionBuilder::GatherRows(Value table, Value indices) {
   if (table->shape().rank() != 2) {
-    return Failed(absl::InvalidArgumentError(absl::StrCat("rows of ", table->shape().ToString())), table->shape());
+    return Failed(absl::InvalidArgumentError(absl::StrCat("rows of ", table->shape().ToString())),
+                  table->shape());
   }
   const int rank = indices->shape().rank();
   xla::GatherDimensionNumbers numbers;
@@ -340,14 +350,15 @@ Value InstructionBuilder::GatherRows(Value table, Value indices) {
   return Gather(table, indices, numbers, {1, table->shape().dim(1)});
 }
 
-Value InstructionBuilder::Scatter(Value x, Value indices, Value updates, const xla::ScatterDimensionNumbers& numbers,
-                                  Computation* combiner) {
+Value InstructionBuilder::Scatter(Value x, Value indices, Value updates,
+                                  const xla::ScatterDimensionNumbers& numbers, Computation* combiner) {
   xla::HloInstructionProto* attrs = NewAttrs();
   *attrs->mutable_scatter_dimension_numbers() = numbers;
   return Op(Opcode::kScatter, x->shape(), {x, indices, updates}, attrs, {combiner});
 }
 
-Value InstructionBuilder::Sort(absl::Span<const Value> operands, int64_t dimension, Computation* less, bool is_stable) {
+Value InstructionBuilder::Sort(absl::Span<const Value> operands, int64_t dimension, Computation* less,
+                               bool is_stable) {
   xla::HloInstructionProto* attrs = WithDimensions({dimension});
   attrs->set_is_stable(is_stable);
   return Op(Opcode::kSort, operands.empty() ? Shape() : operands[0]->shape(), operands, attrs, {less});
@@ -374,8 +385,8 @@ Value InstructionBuilder::Einsum(absl::string_view equation, Value lhs, Value rh
 }
 
 Value InstructionBuilder::Convolution(Value lhs, Value rhs, const xla::Window& window,
-                                      const xla::ConvolutionDimensionNumbers& numbers, int64_t feature_group_count,
-                                      int64_t batch_group_count) {
+                                      const xla::ConvolutionDimensionNumbers& numbers,
+                                      int64_t feature_group_count, int64_t batch_group_count) {
   xla::HloInstructionProto* attrs = NewAttrs();
   *attrs->mutable_window() = window;
   *attrs->mutable_convolution_dimension_numbers() = numbers;
@@ -500,10 +511,12 @@ Value InstructionBuilder::Conditional(Value selector, absl::Span<const Value> op
                                       absl::Span<Computation* const> branches) {
   std::vector<Value> all = {selector};
   all.insert(all.end(), operands.begin(), operands.end());
-  return Op(Opcode::kConditional, branches.empty() ? Shape() : branches[0]->root()->shape(), all, nullptr, branches);
+  return Op(Opcode::kConditional, branches.empty() ? Shape() : branches[0]->root()->shape(), all, nullptr,
+            branches);
 }
 
-Value InstructionBuilder::CustomCall(absl::string_view target, const Shape& shape, absl::Span<const Value> operands) {
+Value InstructionBuilder::CustomCall(absl::string_view target, const Shape& shape,
+                                     absl::Span<const Value> operands) {
   xla::HloInstructionProto* attrs = NewAttrs();
   attrs->set_custom_call_target(std::string(target));
   attrs->set_custom_call_api_version(xla::API_VERSION_ORIGINAL);

@@ -145,11 +145,13 @@ class InstructionBuilder {
   // x[start, start + size) along one dimension.
   Value DynamicSliceAlong(Value x, int64_t dimension, Value start, int64_t size);
   Value DynamicUpdateSlice(Value x, Value update, absl::Span<const Value> starts);
-  Value Gather(Value x, Value indices, const xla::GatherDimensionNumbers& numbers, absl::Span<const int64_t> slice_sizes);
+  Value Gather(Value x, Value indices, const xla::GatherDimensionNumbers& numbers,
+               absl::Span<const int64_t> slice_sizes);
   // table[indices[..], :]: rows of a matrix.
   Value GatherRows(Value table, Value indices);
   // `combiner`: (old, update) -> new on scalars.
-  Value Scatter(Value x, Value indices, Value updates, const xla::ScatterDimensionNumbers& numbers, Computation* combiner);
+  Value Scatter(Value x, Value indices, Value updates, const xla::ScatterDimensionNumbers& numbers,
+                Computation* combiner);
   // Arrays sorted together along a dimension; `less` compares elements of all: (a0, b0, a1, b1, ..) -> pred. A tuple
   // for more than one array.
   Value Sort(absl::Span<const Value> operands, int64_t dimension, Computation* less, bool is_stable);
@@ -158,13 +160,14 @@ class InstructionBuilder {
   Value Dot(Value lhs, Value rhs, const xla::DotDimensionNumbers& numbers);
   // As einsum.h says.
   Value Einsum(absl::string_view equation, Value lhs, Value rhs);
-  Value Convolution(Value lhs, Value rhs, const xla::Window& window, const xla::ConvolutionDimensionNumbers& numbers,
-                    int64_t feature_group_count = 1, int64_t batch_group_count = 1);
+  Value Convolution(Value lhs, Value rhs, const xla::Window& window,
+                    const xla::ConvolutionDimensionNumbers& numbers, int64_t feature_group_count = 1,
+                    int64_t batch_group_count = 1);
   // Folds with add, multiply, maximum, minimum, and, or, from the op's neutral element.
   Value Reduce(Opcode reducer, Value x, absl::Span<const int64_t> dimensions);
   // n arrays folded together; a tuple for more than one.
-  Value Reduce(absl::Span<const Value> operands, absl::Span<const Value> inits, absl::Span<const int64_t> dimensions,
-               Computation* reducer);
+  Value Reduce(absl::Span<const Value> operands, absl::Span<const Value> inits,
+               absl::Span<const int64_t> dimensions, Computation* reducer);
   Value Sum(Value x, absl::Span<const int64_t> dimensions) { return Reduce(Opcode::kAdd, x, dimensions); }
   Value Max(Value x, absl::Span<const int64_t> dimensions) { return Reduce(Opcode::kMaximum, x, dimensions); }
   Value ReduceWindow(Opcode reducer, Value x, const xla::Window& window);
@@ -184,7 +187,8 @@ class InstructionBuilder {
   // condition: (state) -> pred, body: (state) -> state.
   Value While(Value init, Computation* condition, Computation* body);
   // selector: pred (branch 0 if true) or s32; branch i gets operand i.
-  Value Conditional(Value selector, absl::Span<const Value> operands, absl::Span<Computation* const> branches);
+  Value Conditional(Value selector, absl::Span<const Value> operands,
+                    absl::Span<Computation* const> branches);
   Value AfterAll(absl::Span<const Value> tokens) { return Op(Opcode::kAfterAll, Shape::Token(), tokens); }
   Value CustomCall(absl::string_view target, const Shape& shape, absl::Span<const Value> operands);
 

@@ -21,15 +21,15 @@ std::shared_ptr<char[]> Allocate(int64_t bytes) {
   F(S32, int32_t, s32s)                 \
   F(S64, int64_t, s64s) F(U32, uint32_t, u32s) F(U64, uint64_t, u64s) F(F32, float, f32s) F(F64, double, f64s)
 // ... and for fields of bytes.
-#define TOROID_FOR_EACH_BYTES_FIELD(F)                                                              \
-  F(S1, s1s)                                                                                        \
-  F(S2, s2s)                                                                                        \
-  F(S4, s4s)                                                                                        \
-  F(S8, s8s)                                                                                        \
-  F(S16, s16s) F(U1, u1s) F(U2, u2s) F(U4, u4s) F(U8, u8s) F(U16, u16s) F(F16, f16s) F(BF16, bf16s) \
-      F(F8E5M2, f8e5m2s) F(F8E4M3, f8e4m3s) F(F8E3M4, f8e3m4s) F(F8E4M3FN, f8e4m3fns)               \
-          F(F8E5M2FNUZ, f8e5m2fnuzs) F(F8E4M3FNUZ, f8e4m3fnuzs) F(F8E4M3B11FNUZ, f8e4m3b11fnuzs)    \
-              F(F8E8M0FNU, f8e8m0fnus) F(F6E3M2FN, f6e3m2fns) F(F6E2M3FN, f6e2m3fns) F(F4E2M1FN, f4e2m1fns)
+// clang-format off
+#define TOROID_FOR_EACH_BYTES_FIELD(F)                                                                \
+  F(S1, s1s) F(S2, s2s) F(S4, s4s) F(S8, s8s) F(S16, s16s)                                            \
+  F(U1, u1s) F(U2, u2s) F(U4, u4s) F(U8, u8s) F(U16, u16s)                                            \
+  F(F16, f16s) F(BF16, bf16s) F(F8E5M2, f8e5m2s) F(F8E4M3, f8e4m3s) F(F8E3M4, f8e3m4s)                \
+  F(F8E4M3FN, f8e4m3fns) F(F8E5M2FNUZ, f8e5m2fnuzs) F(F8E4M3FNUZ, f8e4m3fnuzs)                        \
+  F(F8E4M3B11FNUZ, f8e4m3b11fnuzs) F(F8E8M0FNU, f8e8m0fnus)                                           \
+  F(F6E3M2FN, f6e3m2fns) F(F6E2M3FN, f6e2m3fns) F(F4E2M1FN, f4e2m1fns)
+// clang-format on
 
 // Copies between row-major order and the physical order of `shape`'s layout.
 void Permute(const Shape& shape, const char* from, char* to, bool to_physical) {
@@ -202,7 +202,8 @@ namespace {
 
 absl::StatusOr<Literal> ReadLiteral(const xla::LiteralProto& proto, int depth) {
   if (depth > Shape::kMaxDepth) return absl::InvalidArgumentError("tuple literals are nested too deeply");
-  if (!proto.has_shape()) return absl::InvalidArgumentError(
+  if (!proto.has_shape())
+    return absl::InvalidArgumentError(
         "literal without a value: HLO text prints large ones as {...}; give the .hlo.pb, or make the text with "
         "XLA_FLAGS=--xla_dump_large_constants");
   ASSIGN_OR_RETURN(const Shape shape, Shape::FromProto(proto.shape()));

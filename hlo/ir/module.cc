@@ -91,7 +91,8 @@ void Computation::Keep(const std::vector<bool>& keep) {
 void Computation::Reorder(absl::Span<Instruction* const> order) {
   std::vector<std::unique_ptr<Instruction>> sorted;
   sorted.reserve(order.size());
-  for (const Instruction* instruction : order) sorted.push_back(std::move(instructions_[instruction->index()]));
+  for (const Instruction* instruction : order)
+    sorted.push_back(std::move(instructions_[instruction->index()]));
   instructions_ = std::move(sorted);
   for (int i = 0; i < size(); ++i) instructions_[i]->index_ = i;
 }
@@ -204,9 +205,10 @@ namespace {
 // author of a model.
 bool IsLibraryFile(absl::string_view file) {
   static constexpr absl::string_view kParts[] = {
-      "site-packages/", "dist-packages/", "/lib/python3",  "<frozen ",    "jax/_src/",  "jax/experimental/",
-      "flax/core/",     "flax/linen/",    "flax/nnx/",     "haiku/_src/", "optax/_src/", "equinox/_",
-      "torch/nn/",      "torch_xla/",     "keras/src/",    "tensorflow/python/"};
+      "site-packages/", "dist-packages/",    "/lib/python3", "<frozen ",
+      "jax/_src/",      "jax/experimental/", "flax/core/",   "flax/linen/",
+      "flax/nnx/",      "haiku/_src/",       "optax/_src/",  "equinox/_",
+      "torch/nn/",      "torch_xla/",        "keras/src/",   "tensorflow/python/"};
   for (const absl::string_view part : kParts) {
     if (absl::StrContains(file, part)) return true;
   }

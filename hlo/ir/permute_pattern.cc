@@ -34,8 +34,12 @@ struct Places {
     if (count == 1) step = 1;
   }
 };
-Places SourcesOf(const xla::PermutePattern::Line& line) { return {line.source(), line.source_step(), line.count()}; }
-Places TargetsOf(const xla::PermutePattern::Line& line) { return {line.target(), line.target_step(), line.count()}; }
+Places SourcesOf(const xla::PermutePattern::Line& line) {
+  return {line.source(), line.source_step(), line.count()};
+}
+Places TargetsOf(const xla::PermutePattern::Line& line) {
+  return {line.target(), line.target_step(), line.count()};
+}
 
 // True if no place is in both: the least common one from both firsts on, if there is any, lies behind a last.
 bool AreApart(const Places& a, const Places& b) {
@@ -52,7 +56,9 @@ bool AreApart(const Places& a, const Places& b) {
 }
 
 bool HaveSamePlaces(const xla::PermutePattern& a, const xla::PermutePattern& b) {
-  const auto equal = [](const auto& x, const auto& y) { return std::equal(x.begin(), x.end(), y.begin(), y.end()); };
+  const auto equal = [](const auto& x, const auto& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end());
+  };
   return equal(a.sizes(), b.sizes()) && equal(a.source_strides(), b.source_strides()) &&
          equal(a.target_strides(), b.target_strides()) && equal(a.shared_sizes(), b.shared_sizes()) &&
          equal(a.shared_strides(), b.shared_strides());
@@ -69,12 +75,15 @@ bool AreLinesApart(const xla::PermutePattern& a, const xla::PermutePattern& b) {
 
 }  // namespace
 
-void ForEachPair(const xla::PermutePattern& pattern, absl::FunctionRef<void(int64_t source, int64_t target)> visit) {
+void ForEachPair(const xla::PermutePattern& pattern,
+                 absl::FunctionRef<void(int64_t source, int64_t target)> visit) {
   const int64_t shared = Product(pattern.shared_sizes());
   for (const auto& line : pattern.lines()) {
     for (int64_t j = 0; j < line.count(); ++j) {
-      const int64_t source = DeviceAt(line.source() + j * line.source_step(), pattern.sizes(), pattern.source_strides());
-      const int64_t target = DeviceAt(line.target() + j * line.target_step(), pattern.sizes(), pattern.target_strides());
+      const int64_t source =
+          DeviceAt(line.source() + j * line.source_step(), pattern.sizes(), pattern.source_strides());
+      const int64_t target =
+          DeviceAt(line.target() + j * line.target_step(), pattern.sizes(), pattern.target_strides());
       for (int64_t i = 0; i < shared; ++i) {
         const int64_t offset = DeviceAt(i, pattern.shared_sizes(), pattern.shared_strides());
         visit(source + offset, target + offset);
@@ -86,9 +95,11 @@ void ForEachPair(const xla::PermutePattern& pattern, absl::FunctionRef<void(int6
 std::vector<std::pair<int64_t, int64_t>> SourceTargetPairs(const xla::HloInstructionProto& attrs) {
   std::vector<std::pair<int64_t, int64_t>> pairs;
   pairs.reserve(NumPairs(attrs));
-  for (const xla::SourceTarget& pair : attrs.source_target_pairs()) pairs.emplace_back(pair.source(), pair.target());
+  for (const xla::SourceTarget& pair : attrs.source_target_pairs())
+    pairs.emplace_back(pair.source(), pair.target());
   if (attrs.has_permute_pattern()) {
-    ForEachPair(attrs.permute_pattern(), [&](int64_t source, int64_t target) { pairs.emplace_back(source, target); });
+    ForEachPair(attrs.permute_pattern(),
+                [&](int64_t source, int64_t target) { pairs.emplace_back(source, target); });
   }
   return pairs;
 }
@@ -111,7 +122,8 @@ void SpellOutPairs(xla::HloInstructionProto* attrs) {
 }
 
 bool ArePairsApart(const xla::HloInstructionProto& a, const xla::HloInstructionProto& b) {
-  if (a.has_permute_pattern() && b.has_permute_pattern() && HaveSamePlaces(a.permute_pattern(), b.permute_pattern())) {
+  if (a.has_permute_pattern() && b.has_permute_pattern() &&
+      HaveSamePlaces(a.permute_pattern(), b.permute_pattern())) {
     return AreLinesApart(a.permute_pattern(), b.permute_pattern());
   }
   absl::flat_hash_set<int64_t> sources, targets;

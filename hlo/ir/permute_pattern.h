@@ -24,7 +24,8 @@
 namespace toroid {
 
 // Line by line, then along what is shared.
-void ForEachPair(const xla::PermutePattern& pattern, absl::FunctionRef<void(int64_t source, int64_t target)> visit);
+void ForEachPair(const xla::PermutePattern& pattern,
+                 absl::FunctionRef<void(int64_t source, int64_t target)> visit);
 
 // However they are given.
 std::vector<std::pair<int64_t, int64_t>> SourceTargetPairs(const xla::HloInstructionProto& attrs);

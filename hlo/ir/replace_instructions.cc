@@ -42,7 +42,8 @@ absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instructio
       if (o < old && now[o] != nullptr) op->set_operand(k, now[o]);
     }
   }
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> order, TopologicalOrder(*computation, Places(*computation, now)));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> order,
+                   TopologicalOrder(*computation, Places(*computation, now)));
   computation->Reorder(order);
   return absl::OkStatus();
 }
@@ -62,7 +63,8 @@ absl::Status ReplaceAndDrop(Computation* computation, absl::Span<Instruction* co
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> ReplaceEach(Module* module, absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make) {
+absl::StatusOr<bool> ReplaceEach(Module* module,
+                                 absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make) {
   bool changed = false;
   const int count = module->num_computations();
   for (int c = 0; c < count; ++c) {

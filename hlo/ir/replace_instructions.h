@@ -23,7 +23,8 @@ absl::Status ReplaceAndDrop(Computation* computation, absl::Span<Instruction* co
 // Replaces each instruction of a module for which `make` gives another one, appended to its computation; null: it stays.
 // Computations that `make` adds are not visited. Whether there was any.
 // Errors: those of `make` and of SortInstructions.
-absl::StatusOr<bool> ReplaceEach(Module* module, absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make);
+absl::StatusOr<bool> ReplaceEach(Module* module,
+                                 absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make);
 
 }  // namespace toroid
 

@@ -51,7 +51,8 @@ absl::StatusOr<int64_t> ReplicasToRun(const Module& module, int64_t given) {
     return absl::InvalidArgumentError(
         absl::StrCat("is written for ", said, " replicas; leave --replicas out"));
   }
-  if (said < 1) return absl::InvalidArgumentError(absl::StrCat("asks for ", said, " replicas; there is at least one"));
+  if (said < 1)
+    return absl::InvalidArgumentError(absl::StrCat("asks for ", said, " replicas; there is at least one"));
   int64_t replicas = said > 1 ? said : std::max<int64_t>(given, 1);
   const bool partitions = IsPartitioned(module) || module.config().num_partitions > 1;
   if (said <= 1 && given == 0 && !partitions) replicas = InferReplicas(module);

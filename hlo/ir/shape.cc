@@ -67,7 +67,8 @@ absl::Status Shape::Read(const xla::ShapeProto& proto, int depth, Shape* shape) 
     const bool one_array = proto.dimensions_size() == 0 && proto.tuple_shapes_size() == 1 &&
                            IsArrayType(proto.tuple_shapes(0).element_type()) &&
                            proto.tuple_shapes(0).tuple_shapes_size() == 0;
-    if (!one_array) return absl::InvalidArgumentError("a buffer holds one array, b(f32[2]), and nothing else");
+    if (!one_array)
+      return absl::InvalidArgumentError("a buffer holds one array, b(f32[2]), and nothing else");
     RETURN_IF_ERROR(shape->ReadArray(proto.tuple_shapes(0)));
     shape->buffer_ = true;
     const auto& unknown = proto.GetReflection()->GetUnknownFields(proto);
@@ -273,8 +274,8 @@ bool Shape::Compatible(const Shape& other) const {
 }
 
 bool Shape::operator==(const Shape& other) const {
-  if (type_ != other.type_ || buffer_ != other.buffer_ || dims_ != other.dims_ || dynamic_ != other.dynamic_ ||
-      layout_ != other.layout_ || tuple_shapes_ != other.tuple_shapes_) {
+  if (type_ != other.type_ || buffer_ != other.buffer_ || dims_ != other.dims_ ||
+      dynamic_ != other.dynamic_ || layout_ != other.layout_ || tuple_shapes_ != other.tuple_shapes_) {
     return false;
   }
   return layout_ != Layout::kDetail ||

@@ -10,7 +10,7 @@ namespace {
 
 struct DeviceOps {
   bool collectives = false;  // But for those between the replicas of a module that says it has several.
-  bool boundaries = false;  // Of manual regions.
+  bool boundaries = false;   // Of manual regions.
 };
 
 bool IsBetweenReplicas(const Instruction& instruction) {
@@ -23,7 +23,8 @@ DeviceOps FindDeviceOps(const Module& module) {
   DeviceOps ops;
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
-      ops.collectives |= IsCollective(instruction->opcode()) && (one_replica || !IsBetweenReplicas(*instruction));
+      ops.collectives |=
+          IsCollective(instruction->opcode()) && (one_replica || !IsBetweenReplicas(*instruction));
       if (instruction->opcode() != Opcode::kCustomCall) continue;
       const absl::string_view target = instruction->custom_call_target();
       ops.boundaries |= target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||

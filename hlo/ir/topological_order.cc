@@ -8,7 +8,8 @@
 
 namespace toroid {
 
-absl::StatusOr<std::vector<Instruction*>> TopologicalOrder(const Computation& computation, absl::Span<const int> rank) {
+absl::StatusOr<std::vector<Instruction*>> TopologicalOrder(const Computation& computation,
+                                                           absl::Span<const int> rank) {
   const int n = computation.size();
   std::vector<int> waits_for(n, 0);
   std::vector<std::vector<int>> unblocks(n);

@@ -67,7 +67,8 @@ absl::Status CheckScalarReducer(absl::string_view constraint, const Instruction&
     const PrimitiveType type = operand->shape().element_type();
     if (!simple) RETURN_IF_ERROR(CheckReducer(constraint, reducer, {type}));
     // What a start op gives holds the operands as they are.
-    if (instruction.opcode() == Opcode::kAllReduceStart ? type == first : SameUpToFloats(type, first)) continue;
+    if (instruction.opcode() == Opcode::kAllReduceStart ? type == first : SameUpToFloats(type, first))
+      continue;
     return Violates(constraint, "the types of the operands",
                     absl::StrCat(TypeName(first), " and ", TypeName(type)), "one");
   }

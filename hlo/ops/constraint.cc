@@ -17,10 +17,31 @@ struct Extent {
 };
 
 constexpr bool IsRoundingFamily(absl::string_view family) {
-  for (const absl::string_view rounding :
-       {"Unary", "Binary", "Select", "Clamp", "Broadcast", "Reshape", "Transpose", "Reverse", "Concatenate", "Slice",
-        "Pad", "DynamicSlice", "DynamicUpdateSlice", "Gather", "Scatter", "Reduce", "ReduceWindow", "SelectAndScatter",
-        "Map", "Sort", "BatchNormTraining", "BatchNormInference", "BatchNormGrad", "AllReduce", "ReduceScatter"}) {
+  for (const absl::string_view rounding : {"Unary",
+                                           "Binary",
+                                           "Select",
+                                           "Clamp",
+                                           "Broadcast",
+                                           "Reshape",
+                                           "Transpose",
+                                           "Reverse",
+                                           "Concatenate",
+                                           "Slice",
+                                           "Pad",
+                                           "DynamicSlice",
+                                           "DynamicUpdateSlice",
+                                           "Gather",
+                                           "Scatter",
+                                           "Reduce",
+                                           "ReduceWindow",
+                                           "SelectAndScatter",
+                                           "Map",
+                                           "Sort",
+                                           "BatchNormTraining",
+                                           "BatchNormInference",
+                                           "BatchNormGrad",
+                                           "AllReduce",
+                                           "ReduceScatter"}) {
     if (family == rounding) return true;
   }
   return false;
@@ -219,8 +240,9 @@ bool MayRound(Opcode opcode) {
   return opcode != Opcode::kStochasticConvert && kRounds[static_cast<int>(opcode)];
 }
 
-absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_view role, const Computation& callee,
-                                   absl::Span<const Shape> parameters, const Shape& result) {
+absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_view role,
+                                   const Computation& callee, absl::Span<const Shape> parameters,
+                                   const Shape& result) {
   std::vector<Shape> own(parameters.begin(), parameters.end());
   for (int i = 0; i < std::min<int>(callee.num_parameters(), static_cast<int>(own.size())); ++i) {
     if (SameShapeUpToFloats(callee.parameter(i)->shape(), own[i])) own[i] = callee.parameter(i)->shape();
@@ -229,7 +251,8 @@ absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_vi
 }
 
 bool IsSimpleReducer(const Computation& reducer) {
-  if (reducer.size() != 3 || reducer.num_parameters() != 2 || reducer.root()->num_operands() != 2) return false;
+  if (reducer.size() != 3 || reducer.num_parameters() != 2 || reducer.root()->num_operands() != 2)
+    return false;
   switch (reducer.root()->opcode()) {
     case Opcode::kAdd:
     case Opcode::kMultiply:
@@ -252,11 +275,12 @@ absl::Status CheckReducer(absl::string_view constraint, const Computation& reduc
   std::vector<Shape> accumulators;
   for (const PrimitiveType type : types) accumulators.push_back(Shape(type, {}));
   for (int i = 0; i < 2 * n; ++i) {
-    RETURN_IF_ERROR(CheckShapeUpToFloats(constraint, absl::StrCat("parameter ", i, " of reducer ", reducer.name()),
+    RETURN_IF_ERROR(CheckShapeUpToFloats(constraint,
+                                         absl::StrCat("parameter ", i, " of reducer ", reducer.name()),
                                          reducer.parameter(i)->shape(), accumulators[i % n]));
   }
-  return CheckShapeUpToFloats(constraint, absl::StrCat("result of reducer ", reducer.name()), reducer.root()->shape(),
-                              n == 1 ? accumulators[0] : Shape::Tuple(accumulators));
+  return CheckShapeUpToFloats(constraint, absl::StrCat("result of reducer ", reducer.name()),
+                              reducer.root()->shape(), n == 1 ? accumulators[0] : Shape::Tuple(accumulators));
 }
 
 std::vector<PrimitiveType> AccumulatorTypes(const Computation& reducer, int n) {

@@ -85,8 +85,9 @@ absl::Status CheckShapeUpToFloats(absl::string_view constraint, absl::string_vie
 bool MayRound(Opcode opcode);
 
 // CheckCallee, the types of parameters up to floats.
-absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_view role, const Computation& callee,
-                                   absl::Span<const Shape> parameters, const Shape& result);
+absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_view role,
+                                   const Computation& callee, absl::Span<const Shape> parameters,
+                                   const Shape& result);
 
 // A reducer over `types` accumulators: scalars (acc_0.. acc_n-1, x_0.. x_n-1) -> acc, a tuple if n > 1; types up to
 // floats.

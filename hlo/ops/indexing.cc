@@ -81,8 +81,7 @@ absl::Status CheckIndexed(const IndexedWindow& w) {
     return Violates("C2", "index_vector_dim", absl::StrCat(w.index_vector_dim),
                     absl::StrCat("0 .. ", indices_rank, ", the rank of the indices"));
   }
-  const int64_t components =
-      w.index_vector_dim == indices_rank ? 1 : w.indices.dim(w.index_vector_dim);
+  const int64_t components = w.index_vector_dim == indices_rank ? 1 : w.indices.dim(w.index_vector_dim);
   if (static_cast<int64_t>(w.start_index_map.size()) != components) {
     return Violates("C3", "indexed operand dimensions", ListOf(w.start_index_map),
                     absl::StrCat(components, ", as index vectors have components"));

@@ -14,7 +14,8 @@ absl::StatusOr<Shape> CheckBatchNorm(const Instruction& instruction, int vectors
   RETURN_IF_ERROR(CheckDimension("C2", "feature_index", feature, x.rank()));
   const Shape vector(x.element_type(), {x.dim(feature)});
   for (int i = 1; i <= vectors; ++i) {
-    RETURN_IF_ERROR(CheckShapeUpToFloats("C3", absl::StrCat("operand ", i), instruction.operand(i)->shape(), vector));
+    RETURN_IF_ERROR(
+        CheckShapeUpToFloats("C3", absl::StrCat("operand ", i), instruction.operand(i)->shape(), vector));
   }
   return vector;
 }

@@ -26,7 +26,8 @@ absl::StatusOr<std::vector<PrimitiveType>> CheckReduceOperands(const Instruction
                       absl::StrCat("the sizes of ", instruction.operand(0)->shape().ToString()));
     }
     RETURN_IF_ERROR(CheckShapeUpToFloats("C3", absl::StrCat("initial value ", i),
-                                         instruction.operand(n + i)->shape(), Shape(array.element_type(), {})));
+                                         instruction.operand(n + i)->shape(),
+                                         Shape(array.element_type(), {})));
     types.push_back(array.element_type());
   }
   RETURN_IF_ERROR(CheckReducer("C4", *instruction.called(0), types));
@@ -100,8 +101,8 @@ absl::StatusOr<Shape> InferSelectAndScatterShape(const Instruction& instruction)
                     absl::StrCat(window.base_dilation(), " and ", window.window_dilation()), "1");
   }
   ASSIGN_OR_RETURN(const Dims dims, WindowedDims({"C1", "C2", "C3"}, operand, instruction.attrs().window()));
-  RETURN_IF_ERROR(
-      CheckShapeUpToFloats("C4", "the source", instruction.operand(1)->shape(), Shape(operand.element_type(), dims)));
+  RETURN_IF_ERROR(CheckShapeUpToFloats("C4", "the source", instruction.operand(1)->shape(),
+                                       Shape(operand.element_type(), dims)));
   RETURN_IF_ERROR(CheckShapeUpToFloats("C5", "the initial value", instruction.operand(2)->shape(), scalar));
   RETURN_IF_ERROR(CheckReducer("C7", *instruction.called(1), {operand.element_type()}));
   const Shape computed(AccumulatorTypes(*instruction.called(1), 1)[0], {});

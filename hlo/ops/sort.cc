@@ -16,7 +16,8 @@ absl::StatusOr<Shape> InferSortShape(const Instruction& instruction) {
     results.push_back(operand->shape().WithRowMajorLayout());
     parameters.insert(parameters.end(), 2, Shape(operand->shape().element_type(), {}));
   }
-  RETURN_IF_ERROR(CheckCalleeUpToFloats("C3", "comparator", *instruction.called(0), parameters, Shape(xla::PRED, {})));
+  RETURN_IF_ERROR(
+      CheckCalleeUpToFloats("C3", "comparator", *instruction.called(0), parameters, Shape(xla::PRED, {})));
   return results.size() == 1 ? results[0] : Shape::Tuple(results);
 }
 

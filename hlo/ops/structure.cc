@@ -78,6 +78,9 @@ absl::StatusOr<Shape> InferAddDependencyShape(const Instruction& instruction) {
   return instruction.operand(0)->shape();
 }
 
-absl::StatusOr<Shape> InferDeviceIdShape(const Instruction&) { return Shape(xla::U32, {}); }
+absl::StatusOr<Shape> InferDeviceIdShape(const Instruction&) {
+  const Shape scalar(xla::U32, {});
+  return scalar;
+}
 
 }  // namespace toroid

@@ -48,8 +48,7 @@ absl::Status CheckReferences(const Instruction& instruction) {
 absl::Status CheckParameterNumber(const Instruction& parameter) {
   const Computation& computation = *parameter.computation();
   const int64_t number = parameter.parameter_number();
-  if (number >= 0 && number < computation.num_parameters() &&
-      computation.parameter(number) == &parameter) {
+  if (number >= 0 && number < computation.num_parameters() && computation.parameter(number) == &parameter) {
     return absl::OkStatus();
   }
   return Violates("M7", "parameter number", absl::StrCat(number),

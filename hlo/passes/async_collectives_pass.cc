@@ -15,8 +15,8 @@ struct Pair {
 
 // Unknown opcodes for what has no pair.
 Pair PairOf(const Instruction& op) {
-  const bool is_plain = op.control_predecessors().empty() && op.sharding() == nullptr && op.num_operands() > 0 &&
-                        op.attrs().dynamic_slice_sizes_size() == 0;
+  const bool is_plain = op.control_predecessors().empty() && op.sharding() == nullptr &&
+                        op.num_operands() > 0 && op.attrs().dynamic_slice_sizes_size() == 0;
   if (!is_plain) return {Opcode::kUnknown, Opcode::kUnknown};
   switch (op.opcode()) {
     case Opcode::kAllReduce:
@@ -65,8 +65,10 @@ class Cutter {
     for (const int i : cut) is_cut_[i] = true;
     first_user_.assign(n_, n_);
     for (int i = n_ - 1; i >= 0; --i) {
-      for (const Instruction* operand : computation_.instruction(i)->operands()) first_user_[operand->index()] = i;
-      for (const Instruction* before : computation_.instruction(i)->control_predecessors()) first_user_[before->index()] = i;
+      for (const Instruction* operand : computation_.instruction(i)->operands())
+        first_user_[operand->index()] = i;
+      for (const Instruction* before : computation_.instruction(i)->control_predecessors())
+        first_user_[before->index()] = i;
     }
     for (const int i : cut) Place(i);
     for (const int i : cut) MakePair(i);
@@ -140,7 +142,7 @@ class Cutter {
   const RoughCosts& costs_;
   Computation& computation_;
   const int n_;
-  std::vector<Instruction*> start_, done_;        // By index of the whole op.
+  std::vector<Instruction*> start_, done_;         // By index of the whole op.
   std::vector<std::vector<int>> behind_, before_;  // Starts behind an instruction, dones before one.
   std::vector<bool> is_cut_, start_stays_;
   std::vector<int> first_user_;  // n: none.

@@ -19,7 +19,9 @@ class DcePass : public Pass {
   explicit DcePass(absl::flat_hash_set<const Instruction*>* given = nullptr) : given_(given) {}
 
   absl::string_view name() const override { return "dead_code"; }
-  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override { return EliminateDeadCode(module->get(), given_); }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override {
+    return EliminateDeadCode(module->get(), given_);
+  }
 
  private:
   absl::flat_hash_set<const Instruction*>* const given_;

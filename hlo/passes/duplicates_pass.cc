@@ -72,8 +72,8 @@ bool IsCheap(const Instruction& op) {
 }
 
 bool MayExchange(Opcode opcode) {
-  return opcode == Opcode::kAdd || opcode == Opcode::kMultiply || opcode == Opcode::kAnd || opcode == Opcode::kOr ||
-         opcode == Opcode::kXor;
+  return opcode == Opcode::kAdd || opcode == Opcode::kMultiply || opcode == Opcode::kAnd ||
+         opcode == Opcode::kOr || opcode == Opcode::kXor;
 }
 
 class Merger {
@@ -140,16 +140,18 @@ class Merger {
 
   size_t HashOf(const Instruction& op) const {
     const auto [a, b] = Sides(op);
-    size_t hash = absl::HashOf(static_cast<int>(op.opcode()), a, b, static_cast<int>(op.shape().element_type()),
-                               op.shape().dims(), HashOfAttributes(op));
+    size_t hash =
+        absl::HashOf(static_cast<int>(op.opcode()), a, b, static_cast<int>(op.shape().element_type()),
+                     op.shape().dims(), HashOfAttributes(op));
     for (int k = 2; k < op.num_operands(); ++k) hash = absl::HashOf(hash, number_[op.operand(k)->index()]);
     return hash;
   }
 
   bool AreAlike(const Instruction& a, const Instruction& b) const {
     if (&a == &b) return true;
-    if (a.opcode() != b.opcode() || a.num_operands() != b.num_operands() || a.called().size() != b.called().size() ||
-        Sides(a) != Sides(b) || a.shape() != b.shape() || a.frontend_attributes() != b.frontend_attributes()) {
+    if (a.opcode() != b.opcode() || a.num_operands() != b.num_operands() ||
+        a.called().size() != b.called().size() || Sides(a) != Sides(b) || a.shape() != b.shape() ||
+        a.frontend_attributes() != b.frontend_attributes()) {
       return false;
     }
     for (int k = 2; k < a.num_operands(); ++k) {
@@ -162,7 +164,8 @@ class Merger {
   }
 
   bool Stays(const Instruction& op) const {
-    if (!op.control_predecessors().empty() || op.sharding() != nullptr || side_effects_.Has(op) || IsAlwaysItself(op)) {
+    if (!op.control_predecessors().empty() || op.sharding() != nullptr || side_effects_.Has(op) ||
+        IsAlwaysItself(op)) {
       return true;
     }
     return options_.stays && options_.stays(op);
@@ -184,8 +187,10 @@ class Merger {
       last_use_[other->index()] = op->index();
     }
     const auto is_replaced = [&](const Instruction* before) { return now[before->index()] != nullptr; };
-    if (!std::any_of(op->control_predecessors().begin(), op->control_predecessors().end(), is_replaced)) return;
-    const std::vector<Instruction*> before(op->control_predecessors().begin(), op->control_predecessors().end());
+    if (!std::any_of(op->control_predecessors().begin(), op->control_predecessors().end(), is_replaced))
+      return;
+    const std::vector<Instruction*> before(op->control_predecessors().begin(),
+                                           op->control_predecessors().end());
     op->clear_control_predecessors();
     for (Instruction* b : before) op->AddControlPredecessor(is_replaced(b) ? now[b->index()] : b);
   }
@@ -194,9 +199,9 @@ class Merger {
   const SideEffects& side_effects_;
   const std::vector<const Computation*>& first_alike_;
   Computation* computation_;
-  std::vector<int> number_;             // By index: the index of the first one alike.
-  std::vector<int> last_use_;           // So far.
-  std::vector<Instruction*> stands_;    // By number: what later ones are replaced by.
+  std::vector<int> number_;           // By index: the index of the first one alike.
+  std::vector<int> last_use_;         // So far.
+  std::vector<Instruction*> stands_;  // By number: what later ones are replaced by.
 };
 
 }  // namespace

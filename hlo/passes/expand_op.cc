@@ -16,8 +16,11 @@ namespace {
 class BatchNorm {
  public:
   BatchNorm(const Instruction& op, InstructionBuilder& b)
-      : b_(b), op_(op), narrow_(op.operand(0)->shape().element_type()),
-        wide_(narrow_ == xla::F64 ? xla::F64 : xla::F32), feature_(op.attrs().feature_index()) {
+      : b_(b),
+        op_(op),
+        narrow_(op.operand(0)->shape().element_type()),
+        wide_(narrow_ == xla::F64 ? xla::F64 : xla::F32),
+        feature_(op.attrs().feature_index()) {
     const Shape& x = op.operand(0)->shape();
     for (int64_t d = 0; d < x.rank(); ++d) {
       if (d == feature_) continue;
@@ -44,7 +47,8 @@ class BatchNorm {
     const Value centered = b_.Subtract(x, Spread(Wide(operands[2]), x)), inverse = Inverse(Wide(operands[3]));
     const Value to_offset = Sum(t), along = Sum(b_.Multiply(t, centered));
     const Value slope = Spread(b_.Multiply(along, b_.Multiply(inverse, inverse)), x);
-    const Value mean = b_.MultiplyNumber(b_.Add(Spread(to_offset, x), b_.Multiply(centered, slope)), 1 / count_);
+    const Value mean =
+        b_.MultiplyNumber(b_.Add(Spread(to_offset, x), b_.Multiply(centered, slope)), 1 / count_);
     const Value to_x = b_.Multiply(Spread(b_.Multiply(scale, inverse), x), b_.Subtract(t, mean));
     return b_.Tuple({Narrow(to_x), Narrow(b_.Multiply(along, inverse)), Narrow(to_offset)});
   }
@@ -52,7 +56,9 @@ class BatchNorm {
  private:
   Value Wide(Value x) { return b_.Convert(x, wide_); }
   Value Narrow(Value x) { return b_.Convert(x, narrow_); }
-  Value Spread(Value of_feature, Value like) { return b_.Broadcast(of_feature, like->shape().dims(), {feature_}); }
+  Value Spread(Value of_feature, Value like) {
+    return b_.Broadcast(of_feature, like->shape().dims(), {feature_});
+  }
   Value Sum(Value x) { return b_.Sum(x, others_); }
   Value Mean(Value x) { return b_.MultiplyNumber(Sum(x), 1 / count_); }
   Value Inverse(Value variance) { return b_.Rsqrt(b_.AddNumber(variance, op_.attrs().epsilon())); }
@@ -73,7 +79,8 @@ class BatchNorm {
 std::optional<Opcode> FoldOf(const Instruction& scan, const Computation& step) {
   if (scan.attrs().is_associative() != xla::TRI_STATE_TRUE || step.num_parameters() != 2) return std::nullopt;
   const Instruction& root = *step.root();
-  if (root.opcode() != Opcode::kTuple || root.num_operands() != 2 || root.operand(0) != root.operand(1)) return std::nullopt;
+  if (root.opcode() != Opcode::kTuple || root.num_operands() != 2 || root.operand(0) != root.operand(1))
+    return std::nullopt;
   const Instruction& fold = *root.operand(0);
   switch (fold.opcode()) {
     case Opcode::kAdd:
@@ -93,7 +100,8 @@ std::optional<Opcode> FoldOf(const Instruction& scan, const Computation& step) {
 }
 
 // Operands: x, the first carry. y[t] = carry r x[0] r .. r x[t]; the last y is the carry at the end.
-Value ExpandFold(const Instruction& scan, Opcode reducer, absl::Span<const Value> operands, InstructionBuilder& b) {
+Value ExpandFold(const Instruction& scan, Opcode reducer, absl::Span<const Value> operands,
+                 InstructionBuilder& b) {
   const Value x = operands[0], carry = operands[1];
   const int64_t along = scan.dimension(), n = x->shape().dim(static_cast<int>(along));
   const bool is_reverse = scan.attrs().is_reverse();
@@ -120,8 +128,10 @@ Value ExpandFold(const Instruction& scan, Opcode reducer, absl::Span<const Value
 
 }  // namespace
 
-Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, const Computation& step, InstructionBuilder& b) {
-  const int64_t carries = scan.attrs().num_carries(), inputs = static_cast<int64_t>(operands.size()) - carries;
+Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, const Computation& step,
+                 InstructionBuilder& b) {
+  const int64_t carries = scan.attrs().num_carries(),
+                inputs = static_cast<int64_t>(operands.size()) - carries;
   const int64_t outputs = static_cast<int64_t>(scan.shape().tuple_shapes().size()) - carries;
   const int64_t d = scan.dimension();
   const int64_t n = operands[0]->shape().dim(static_cast<int>(d));
@@ -140,7 +150,8 @@ Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, cons
   inner.set_metadata(b.metadata());
   const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
   std::vector<Value> now;
-  for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
+  for (size_t i = 0; i < state.size(); ++i)
+    now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
   const Value trip = scan.attrs().is_reverse() ? inner.Subtract(inner.IntScalar(n - 1), now[0]) : now[0];
   std::vector<Value> arguments;
   for (int64_t i = 0; i < inputs; ++i) {
@@ -160,7 +171,8 @@ Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, cons
     dims[d] = 1;
     std::vector<Value> starts(dims.size(), inner.Zero(xla::S32));
     starts[d] = trip;
-    next.push_back(inner.DynamicUpdateSlice(all, inner.Reshape(inner.GetTupleElement(results, i), dims), starts));
+    next.push_back(
+        inner.DynamicUpdateSlice(all, inner.Reshape(inner.GetTupleElement(results, i), dims), starts));
   }
   for (int64_t i = 0; i < carries; ++i) next.push_back(inner.GetTupleElement(results, outputs + i));
   const Value loop = CountedLoop(b, state, n, inner.Finish(inner.Tuple(next)));
@@ -181,8 +193,8 @@ bool CanExpand(const Instruction& op) {
   }
 }
 
-absl::StatusOr<Value> ExpandOp(const Instruction& op, absl::Span<const Value> operands, const Computation* step,
-                               InstructionBuilder& b) {
+absl::StatusOr<Value> ExpandOp(const Instruction& op, absl::Span<const Value> operands,
+                               const Computation* step, InstructionBuilder& b) {
   Value result = nullptr;
   switch (op.opcode()) {
     case Opcode::kBatchNormTraining:

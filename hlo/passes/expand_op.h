@@ -24,11 +24,12 @@ bool CanExpand(const Instruction& op);
 // What the op gives of these operands, of the op's shape. `step`: what a scan calls, in the module of `b`; null for other ops.
 // Requires: CanExpand(op), a verified op.
 // Errors: those of `b`.
-absl::StatusOr<Value> ExpandOp(const Instruction& op, absl::Span<const Value> operands, const Computation* step,
-                               InstructionBuilder& b);
+absl::StatusOr<Value> ExpandOp(const Instruction& op, absl::Span<const Value> operands,
+                               const Computation* step, InstructionBuilder& b);
 
 // A scan as a loop in any case. Operands: inputs, carries; the result is a tuple of outputs and carries.
-Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, const Computation& step, InstructionBuilder& b);
+Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, const Computation& step,
+                 InstructionBuilder& b);
 
 }  // namespace toroid
 

@@ -40,19 +40,21 @@ class Expander {
     copy->set_execution_thread(source.execution_thread());
     ASSIGN_OR_RETURN(
         const std::vector<Instruction*> made,
-        CloneInstructions(source, [&](const Instruction& instruction,
-                                      std::vector<Instruction*>* operands) -> absl::StatusOr<Instruction*> {
-          ASSIGN_OR_RETURN(Instruction * value, Append(instruction, *operands, copy));
-          if (given_.contains(&instruction)) given_copies_.insert(value);
-          return value;
-        }));
+        CloneInstructions(source,
+                          [&](const Instruction& instruction,
+                              std::vector<Instruction*>* operands) -> absl::StatusOr<Instruction*> {
+                            ASSIGN_OR_RETURN(Instruction * value, Append(instruction, *operands, copy));
+                            if (given_.contains(&instruction)) given_copies_.insert(value);
+                            return value;
+                          }));
     CloneControlPredecessors(source, made);
     copy->set_root(made[source.root()->index()]);
     computations_[source.index()] = copy;
     return copy->CollectParameters();
   }
 
-  absl::StatusOr<Instruction*> Append(const Instruction& source, const std::vector<Instruction*>& operands, Computation* to) {
+  absl::StatusOr<Instruction*> Append(const Instruction& source, const std::vector<Instruction*>& operands,
+                                      Computation* to) {
     if (!CanExpand(source)) {
       Instruction* clone = to->AddClone(source, source.shape(), operands);
       ReplaceCalled(clone, [&](const Computation* callee) { return computations_[callee->index()]; });
@@ -80,7 +82,8 @@ class Expander {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module, absl::flat_hash_set<const Instruction*>* given) {
+absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module,
+                                                  absl::flat_hash_set<const Instruction*>* given) {
   if (!AnyExpands(module)) return std::unique_ptr<Module>();
   auto target = std::make_unique<Module>(module.name(), module);
   *target->mutable_proto() = module.proto();

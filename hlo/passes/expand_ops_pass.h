@@ -14,13 +14,16 @@ namespace toroid {
 // A copy of the verified `module` in which no op can be expanded; null if none can. What stands for an op, a tuple where that gives
 // several arrays, has its name and shardings.
 // `given`: as for InlineCalls (inline_calls_pass.h).
-absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module, absl::flat_hash_set<const Instruction*>* given = nullptr);
+absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module,
+                                                  absl::flat_hash_set<const Instruction*>* given = nullptr);
 
 class ExpandOpsPass : public RebuildingPass {
  public:
   explicit ExpandOpsPass(absl::flat_hash_set<const Instruction*>* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "expand_ops"; }
-  absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override { return ExpandOps(source, given_); }
+  absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override {
+    return ExpandOps(source, given_);
+  }
 
  private:
   absl::flat_hash_set<const Instruction*>* const given_;

@@ -27,7 +27,8 @@ constexpr int64_t kMostComposed = 1 << 18;
 constexpr size_t kMostCharacters = 512;
 
 bool IsInlined(const Instruction& i) {
-  return (i.opcode() == Opcode::kCall || i.opcode() == Opcode::kFusion || i.opcode() == Opcode::kAsyncStart) &&
+  return (i.opcode() == Opcode::kCall || i.opcode() == Opcode::kFusion ||
+          i.opcode() == Opcode::kAsyncStart) &&
          i.called().size() == 1;
 }
 
@@ -123,10 +124,11 @@ class Inliner {
   // Appends copies of all instructions and returns the root's.
   absl::StatusOr<Instruction*> Append(const Computation& from, const Place& place) {
     const std::vector<bool> paired = PairedStarts(from);
-    ASSIGN_OR_RETURN(const std::vector<Instruction*> copies,
-                     CloneInstructions(from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
-                       return CopyOne(instruction, paired, place, operands);
-                     }));
+    ASSIGN_OR_RETURN(
+        const std::vector<Instruction*> copies,
+        CloneInstructions(from, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+          return CopyOne(instruction, paired, place, operands);
+        }));
     return copies[from.root()->index()];
   }
 
@@ -186,7 +188,8 @@ class Inliner {
     if (instruction.opcode() == Opcode::kBitcast) {
       ASSIGN_OR_RETURN(copy, AppendRowMajorBitcast(instruction, operands->front(), place.to));
     } else {
-      if (HasVectorOfStarts(instruction)) RETURN_IF_ERROR(AppendScalarStarts(instruction, place.to, operands));
+      if (HasVectorOfStarts(instruction))
+        RETURN_IF_ERROR(AppendScalarStarts(instruction, place.to, operands));
       copy = place.to->AddClone(instruction, instruction.shape(), *operands);
     }
     copy->set_name(instruction.name());
@@ -251,8 +254,8 @@ class Inliner {
     return annotated;
   }
 
-  Instruction* Annotated(const Instruction& gone, const xla::OpSharding* sharding, Instruction* value, size_t* leaf,
-                         InstructionBuilder& b) {
+  Instruction* Annotated(const Instruction& gone, const xla::OpSharding* sharding, Instruction* value,
+                         size_t* leaf, InstructionBuilder& b) {
     if (value->shape().IsTuple()) {
       std::vector<Instruction*> elements;
       for (size_t i = 0; i < value->shape().tuple_shapes().size(); ++i) {

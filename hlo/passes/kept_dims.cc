@@ -18,7 +18,9 @@ Dims NarrowedDims(const Shape& array, const KeptDims& kept) {
   return dims;
 }
 
-int64_t NumberAmong(const KeptDims& kept, int64_t d) { return std::count(kept.begin(), kept.begin() + d, true); }
+int64_t NumberAmong(const KeptDims& kept, int64_t d) {
+  return std::count(kept.begin(), kept.begin() + d, true);
+}
 
 void Renumber(const KeptDims& kept, google::protobuf::RepeatedField<int64_t>* dims) {
   int n = 0;

@@ -25,7 +25,9 @@ bool HoldsCollective(const Computation& computation) {
 
 // What may be done once instead of in every trip.
 bool MayBeMoved(const Instruction& op, const SideEffects& side_effects) {
-  if (!op.control_predecessors().empty() || side_effects.Has(op) || op.shape().IsToken() || op.shape().IsBuffer()) return false;
+  if (!op.control_predecessors().empty() || side_effects.Has(op) || op.shape().IsToken() ||
+      op.shape().IsBuffer())
+    return false;
   switch (op.opcode()) {
     case Opcode::kParameter:
     case Opcode::kOptimizationBarrier:
@@ -36,7 +38,8 @@ bool MayBeMoved(const Instruction& op, const SideEffects& side_effects) {
       return false;
     default:
       // Neither loops nor what waits for others.
-      return !HasTrait(op.opcode(), kRunsBody) && (!HasTrait(op.opcode(), kNoStorage) || op.shape().IsArray());
+      return !HasTrait(op.opcode(), kRunsBody) &&
+             (!HasTrait(op.opcode(), kNoStorage) || op.shape().IsArray());
   }
 }
 
@@ -51,9 +54,10 @@ std::vector<bool> Invariants(const Computation& body, const SideEffects& side_ef
                                next->tuple_index() == op->tuple_index();
       continue;
     }
-    invariant[op->index()] = MayBeMoved(*op, side_effects) &&
-                             std::all_of(op->operands().begin(), op->operands().end(),
-                                         [&](const Instruction* operand) { return invariant[operand->index()]; });
+    invariant[op->index()] =
+        MayBeMoved(*op, side_effects) &&
+        std::all_of(op->operands().begin(), op->operands().end(),
+                    [&](const Instruction* operand) { return invariant[operand->index()]; });
   }
   return invariant;
 }
@@ -76,7 +80,8 @@ class Mover {
       bool ready = true;
       for (const Instruction* operand : next->operands()) {
         if (moved_[operand->index()] != nullptr) continue;
-        if (operand->opcode() == Opcode::kGetTupleElement && operand->operand(0)->opcode() == Opcode::kParameter) {
+        if (operand->opcode() == Opcode::kGetTupleElement &&
+            operand->operand(0)->opcode() == Opcode::kParameter) {
           moved_[operand->index()] = edit_.First(static_cast<int>(operand->tuple_index()));
           continue;
         }
@@ -120,7 +125,8 @@ bool IsZero(const Instruction& value) {
   if (x->shape().NumElements() != 1 || !literal.has_shape()) return false;
   const absl::StatusOr<Literal> read = Literal::FromProto(literal);
   if (!read.ok()) return false;
-  return std::all_of(read->bytes(), read->bytes() + read->shape().ByteSize(), [](char byte) { return byte == 0; });
+  return std::all_of(read->bytes(), read->bytes() + read->shape().ByteSize(),
+                     [](char byte) { return byte == 0; });
 }
 
 class LoopMover {
@@ -148,9 +154,10 @@ class LoopMover {
     for (size_t i = 0; i < invariant.size(); ++i) {
       const Instruction& op = *body->instruction(static_cast<int64_t>(i));
       if (!invariant[i] || !IsCollective(op.opcode()) || !op.shape().IsArray()) continue;
-      const bool only_moves = std::all_of(users.users(op).begin(), users.users(op).end(), [&](const Instruction* user) {
-        return invariant[user->index()] && IsCollective(user->opcode()) && user->shape().IsArray();
-      });
+      const bool only_moves =
+          std::all_of(users.users(op).begin(), users.users(op).end(), [&](const Instruction* user) {
+            return invariant[user->index()] && IsCollective(user->opcode()) && user->shape().IsArray();
+          });
       int64_t growth = ArrayBytes(op.shape());
       for (const Instruction* operand : op.operands()) growth -= ArrayBytes(operand->shape());
       if (only_moves && &op != body->root()) continue;  // Others, which move too, need it alone.
@@ -167,7 +174,9 @@ class LoopMover {
   Instruction* SummedInto(int k, const UserMap& users) const {
     const Computation& body = *loop_.called(0);
     Instruction* sum = body.root()->operand(k);
-    if (sum->opcode() != Opcode::kAdd || users.users(*sum).size() != 1 || !sum->control_predecessors().empty()) return nullptr;
+    if (sum->opcode() != Opcode::kAdd || users.users(*sum).size() != 1 ||
+        !sum->control_predecessors().empty())
+      return nullptr;
     for (const int side : {0, 1}) {
       const Instruction* before = sum->operand(side);
       if (before->opcode() != Opcode::kGetTupleElement || before->operand(0) != body.parameter(0) ||
@@ -189,7 +198,8 @@ class LoopMover {
   static int Reads(const Computation& computation, int k) {
     int reads = 0;
     for (const auto& op : computation.instructions()) {
-      reads += op->opcode() == Opcode::kGetTupleElement && op->operand(0) == computation.parameter(0) && op->tuple_index() == k;
+      reads += op->opcode() == Opcode::kGetTupleElement && op->operand(0) == computation.parameter(0) &&
+               op->tuple_index() == k;
     }
     return reads;
   }

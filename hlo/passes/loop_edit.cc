@@ -96,7 +96,8 @@ absl::Status LoopEdit::Apply() {
   const int n = out->size();
   for (int i = 0; i < n; ++i) {
     Instruction* user = out->instruction(i);
-    if (std::find(user->operands().begin(), user->operands().end(), loop_) == user->operands().end()) continue;
+    if (std::find(user->operands().begin(), user->operands().end(), loop_) == user->operands().end())
+      continue;
     if (user->opcode() != Opcode::kGetTupleElement) {
       whole = true;
       continue;

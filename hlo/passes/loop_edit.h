@@ -42,9 +42,9 @@ class LoopEdit {
 
   Instruction* loop_;
   int old_leaves_;
-  std::vector<Instruction*> firsts_;   // Null: what the old state holds.
-  std::vector<Instruction*> results_;  // Null: the last value.
-  std::vector<Instruction*> lasts_;    // Made so far.
+  std::vector<Instruction*> firsts_;     // Null: what the old state holds.
+  std::vector<Instruction*> results_;    // Null: the last value.
+  std::vector<Instruction*> lasts_;      // Made so far.
   std::vector<Instruction*> handed_on_;  // New leaves in the body.
 };
 

@@ -35,7 +35,8 @@ bool IsKind(Opcode opcode, bool all_reduces_only) {
 // Of one array, which a known reducer combines.
 bool IsPlain(const Instruction& op) {
   if (op.num_operands() != 1 || !op.shape().IsArray() || op.shape().IsDynamic() || op.shape().IsBuffer() ||
-      !op.control_predecessors().empty() || op.sharding() != nullptr || op.attrs().dynamic_slice_sizes_size() > 0) {
+      !op.control_predecessors().empty() || op.sharding() != nullptr ||
+      op.attrs().dynamic_slice_sizes_size() > 0) {
     return false;
   }
   return op.called().empty() ||
@@ -59,12 +60,15 @@ bool AreOfOneKind(const Instruction& a, const Instruction& b) {
 }
 
 // Bytes of what it takes or gives, whichever is more.
-int64_t BytesOf(const Instruction& op) { return std::max(ArrayBytes(op.operand(0)->shape()), ArrayBytes(op.shape())); }
+int64_t BytesOf(const Instruction& op) {
+  return std::max(ArrayBytes(op.operand(0)->shape()), ArrayBytes(op.shape()));
+}
 
 // Operands and control predecessors, and the other way round: a list of users by index.
 class Order {
  public:
-  explicit Order(const Computation& computation) : waits_for_(computation.size(), 0), begin_(computation.size() + 1, 0) {
+  explicit Order(const Computation& computation)
+      : waits_for_(computation.size(), 0), begin_(computation.size() + 1, 0) {
     ForEachEdge(computation, [&](int from, int to) {
       ++begin_[from + 1];
       ++waits_for_[to];
@@ -75,7 +79,9 @@ class Order {
     ForEachEdge(computation, [&](int from, int to) { users_[next[from]++] = to; });
   }
 
-  absl::Span<const int> users(int i) const { return absl::MakeConstSpan(users_).subspan(begin_[i], begin_[i + 1] - begin_[i]); }
+  absl::Span<const int> users(int i) const {
+    return absl::MakeConstSpan(users_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
+  }
   // Edges into each instruction.
   const std::vector<int>& waits_for() const { return waits_for_; }
 
@@ -110,7 +116,8 @@ std::vector<Kind> KindsIn(const Computation& computation, bool all_reduces_only)
   for (const auto& op : computation.instructions()) {
     if (!IsKind(op->opcode(), all_reduces_only) || !IsPlain(*op)) continue;
     std::vector<int>& alike = by_hash[HashOfKind(*op)];
-    const auto same = std::find_if(alike.begin(), alike.end(), [&](int k) { return AreOfOneKind(*kinds[k].all[0], *op); });
+    const auto same =
+        std::find_if(alike.begin(), alike.end(), [&](int k) { return AreOfOneKind(*kinds[k].all[0], *op); });
     if (same != alike.end()) {
       kinds[*same].all.push_back(op.get());
       continue;
@@ -118,7 +125,9 @@ std::vector<Kind> KindsIn(const Computation& computation, bool all_reduces_only)
     alike.push_back(static_cast<int>(kinds.size()));
     kinds.push_back({{op.get()}, {}, {}});
   }
-  kinds.erase(std::remove_if(kinds.begin(), kinds.end(), [](const Kind& kind) { return kind.all.size() < 2; }), kinds.end());
+  kinds.erase(
+      std::remove_if(kinds.begin(), kinds.end(), [](const Kind& kind) { return kind.all.size() < 2; }),
+      kinds.end());
   return kinds;
 }
 
@@ -127,7 +136,8 @@ using Groups = std::vector<std::vector<Instruction*>>;
 // Walks a computation and says what is merged.
 class Walk {
  public:
-  Walk(const MergeCollectivesPass::Options& options, const RoughCosts& costs, Computation* computation, std::vector<Kind> kinds)
+  Walk(const MergeCollectivesPass::Options& options, const RoughCosts& costs, Computation* computation,
+       std::vector<Kind> kinds)
       : options_(options),
         computation_(*computation),
         kinds_(std::move(kinds)),
@@ -150,7 +160,8 @@ class Walk {
       }
       longest = std::max(longest, cost_[i] + behind_[i]);
     }
-    most_ = options.most_delay < 0 ? std::numeric_limits<double>::infinity() : longest * (1 + options.most_delay);
+    most_ =
+        options.most_delay < 0 ? std::numeric_limits<double>::infinity() : longest * (1 + options.most_delay);
   }
 
   Groups Run() {
@@ -216,7 +227,8 @@ class Walk {
       return ops;
     }();
     const bool are_sums = computation_.instruction(waiting[0])->opcode() == Opcode::kAllReduce;
-    const int64_t most_bytes = options_.most_bytes.value_or(are_sums ? kMergedAllReduceBytes : kMergedCollectiveBytes);
+    const int64_t most_bytes =
+        options_.most_bytes.value_or(are_sums ? kMergedAllReduceBytes : kMergedCollectiveBytes);
     for (size_t first = 0; first < waiting.size();) {
       double before = 0, cost = 0, behind = 0;
       int64_t bytes = 0;
@@ -245,8 +257,8 @@ class Walk {
   const Computation& computation_;
   std::vector<Kind> kinds_;
   const Order order_;
-  std::vector<int> left_;                      // Edges from what is not done yet.
-  std::vector<int> kind_of_;                   // -1: of none.
+  std::vector<int> left_;                       // Edges from what is not done yet.
+  std::vector<int> kind_of_;                    // -1: of none.
   std::vector<double> cost_, before_, behind_;  // Of the instruction, of the longest ways to it and from it.
   std::vector<uint64_t> kinds_behind_;          // Kinds of which some wait for the instruction, as bits.
   double most_ = 0;

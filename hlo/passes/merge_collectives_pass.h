@@ -34,7 +34,7 @@ class MergeCollectivesPass : public Pass {
  public:
   struct Options {
     std::optional<int64_t> most_bytes;  // Null: the sizes above.
-    double most_delay = 0.02;  // As a share of the longest way; negative: whatever it costs.
+    double most_delay = 0.02;           // As a share of the longest way; negative: whatever it costs.
     bool all_reduces_only = false;
     // Those that no other of their kind waits for are put off until nothing but they is left, so that they all are one.
     bool put_off_last = true;

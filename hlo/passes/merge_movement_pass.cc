@@ -12,8 +12,8 @@ namespace toroid {
 namespace {
 
 bool CanMerge(const Instruction& op) {
-  return op.shape().IsArray() && !op.shape().IsDynamic() && !op.shape().IsBuffer() && op.shape().HasRowMajorLayout() &&
-         op.control_predecessors().empty();
+  return op.shape().IsArray() && !op.shape().IsDynamic() && !op.shape().IsBuffer() &&
+         op.shape().HasRowMajorLayout() && op.control_predecessors().empty();
 }
 
 bool IsPlain(const Instruction& op) { return CanMerge(op) && op.sharding() == nullptr; }
@@ -171,7 +171,8 @@ class Rules {
     bool is_identity = true;
     for (int d = 0; d < rank; ++d) {
       const EdgePadding padding = PadView(pad)[d];
-      is_identity &= padding.low == 0 && padding.high == 0 && (padding.interior == 0 || pad.shape().dim(d) == 1);
+      is_identity &=
+          padding.low == 0 && padding.high == 0 && (padding.interior == 0 || pad.shape().dim(d) == 1);
     }
     if (is_identity) return x;
     if (x->opcode() != Opcode::kPad || x->operand(1) != pad.operand(1) || !IsPlain(*x)) return nullptr;
@@ -180,7 +181,8 @@ class Rules {
       const EdgePadding outer = PadView(pad)[d], inner = PadView(*x)[d];
       if (outer.interior != 0 || inner.interior != 0) return nullptr;
       // What the inner one took away, or the outer one would take of x, is not padding.
-      if (inner.low < 0 || inner.high < 0 || inner.low + outer.low < 0 || inner.high + outer.high < 0) return nullptr;
+      if (inner.low < 0 || inner.high < 0 || inner.low + outer.low < 0 || inner.high + outer.high < 0)
+        return nullptr;
       low[d] = inner.low + outer.low;
       high[d] = inner.high + outer.high;
     }
@@ -224,7 +226,8 @@ class Rules {
     if (sides[0] == sides[1]) return sides[0];
     bool changed = false;
     for (const int side : {0, 1}) {
-      while (sides[side]->opcode() == Opcode::kSelect && sides[side]->operand(0) == mask && IsPlain(*sides[side])) {
+      while (sides[side]->opcode() == Opcode::kSelect && sides[side]->operand(0) == mask &&
+             IsPlain(*sides[side])) {
         sides[side] = sides[side]->operand(1 + side);
         changed = true;
       }

@@ -24,14 +24,15 @@ bool SameFloats(const Shape& shape, PrimitiveType* type) {
 }
 
 bool IsReducingCollective(Opcode opcode) {
-  return opcode == Opcode::kAllReduce || opcode == Opcode::kReduceScatter || opcode == Opcode::kAllReduceStart;
+  return opcode == Opcode::kAllReduce || opcode == Opcode::kReduceScatter ||
+         opcode == Opcode::kAllReduceStart;
 }
 
 // Calls computations of its operands' types.
 bool HasCallee(Opcode opcode) {
   return opcode == Opcode::kSort || opcode == Opcode::kMap || opcode == Opcode::kReduce ||
-         opcode == Opcode::kReduceWindow || opcode == Opcode::kScatter || opcode == Opcode::kSelectAndScatter ||
-         IsReducingCollective(opcode);
+         opcode == Opcode::kReduceWindow || opcode == Opcode::kScatter ||
+         opcode == Opcode::kSelectAndScatter || IsReducingCollective(opcode);
 }
 
 // Operands and results of a map may be of any types, as long as they are those of its computation.
@@ -49,7 +50,8 @@ bool MeetsFloats(const Instruction& instruction) {
   if (!MayRound(opcode) && opcode != Opcode::kCompare && opcode != Opcode::kAllReduceStart) return false;
   PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;
   bool same = SameFloats(instruction.shape(), &type);
-  for (const Instruction* operand : instruction.operands()) same = same && SameFloats(operand->shape(), &type);
+  for (const Instruction* operand : instruction.operands())
+    same = same && SameFloats(operand->shape(), &type);
   if (opcode == Opcode::kMap) return !TakesOperandsAsTheyAre(instruction);
   if (!same || !HasCallee(opcode)) return !same;
   if (IsReducingCollective(opcode)) {
@@ -57,7 +59,8 @@ bool MeetsFloats(const Instruction& instruction) {
            instruction.operand(0)->shape().element_type();
   }
   for (const Computation* callee : instruction.called()) {
-    for (const Instruction* parameter : callee->parameters()) same = same && SameFloats(parameter->shape(), &type);
+    for (const Instruction* parameter : callee->parameters())
+      same = same && SameFloats(parameter->shape(), &type);
     same = same && SameFloats(callee->root()->shape(), &type);
   }
   return !same;
@@ -131,14 +134,15 @@ class Separator {
     copy->set_execution_thread(source.execution_thread());
     ASSIGN_OR_RETURN(
         const std::vector<Instruction*> made,
-        CloneInstructions(source, [&](const Instruction& instruction,
-                                      std::vector<Instruction*>* operands) -> absl::StatusOr<Instruction*> {
-          ASSIGN_OR_RETURN(Instruction * value, Append(instruction, *operands, copy));
-          value->set_name(instruction.name());
-          value->set_sharding(instruction.sharding());
-          if (given_.contains(&instruction)) given_copies_.insert(value);
-          return value;
-        }));
+        CloneInstructions(source,
+                          [&](const Instruction& instruction,
+                              std::vector<Instruction*>* operands) -> absl::StatusOr<Instruction*> {
+                            ASSIGN_OR_RETURN(Instruction * value, Append(instruction, *operands, copy));
+                            value->set_name(instruction.name());
+                            value->set_sharding(instruction.sharding());
+                            if (given_.contains(&instruction)) given_copies_.insert(value);
+                            return value;
+                          }));
     CloneControlPredecessors(source, made);
     copy->set_root(made[source.root()->index()]);
     computations_[source.index()] = copy;
@@ -200,7 +204,8 @@ class Separator {
       case Opcode::kMap: {
         std::vector<PrimitiveType> types;
         for (const Instruction* operand : *operands) {
-          types.insert(types.end(), source.opcode() == Opcode::kSort ? 2 : 1, operand->shape().element_type());
+          types.insert(types.end(), source.opcode() == Opcode::kSort ? 2 : 1,
+                       operand->shape().element_type());
         }
         return RetypeParameters((*called)[0], types, /*single=*/false, &(*called)[0]);
       }
@@ -216,7 +221,8 @@ class Separator {
         return Retype((*called)[0], {(*operands)[0]->shape().element_type()}, &(*called)[0]);
       }
       default:
-        if (IsElementwise(source.opcode()) || source.opcode() == Opcode::kConcatenate) Agree(All(n), operands);
+        if (IsElementwise(source.opcode()) || source.opcode() == Opcode::kConcatenate)
+          Agree(All(n), operands);
         return absl::OkStatus();
     }
   }
@@ -270,12 +276,13 @@ class Separator {
       const PrimitiveType type = callee->parameter(i)->shape().element_type();
       arguments.push_back(single ? copy->parameter(i) : Converted(copy->parameter(i), type));
     }
-    ASSIGN_OR_RETURN(const std::vector<Instruction*> made,
-                     CloneInstructions(*callee, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
-                       if (instruction.opcode() == Opcode::kParameter) return arguments[instruction.parameter_number()];
-                       const Shape shape = single ? Shape(types[0], {}) : instruction.shape();
-                       return copy->AddClone(instruction, shape, *operands);
-                     }));
+    ASSIGN_OR_RETURN(
+        const std::vector<Instruction*> made,
+        CloneInstructions(*callee, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+          if (instruction.opcode() == Opcode::kParameter) return arguments[instruction.parameter_number()];
+          const Shape shape = single ? Shape(types[0], {}) : instruction.shape();
+          return copy->AddClone(instruction, shape, *operands);
+        }));
     copy->set_root(made[callee->root()->index()]);
     *out = copy;
     return absl::OkStatus();

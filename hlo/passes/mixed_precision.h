@@ -22,8 +22,8 @@ namespace toroid {
 
 // A copy of the verified `module` in which no op mixes floats; null if none does.
 // `given`: as for InlineCalls (inline_calls_pass.h).
-absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module,
-                                                           absl::flat_hash_set<const Instruction*>* given = nullptr);
+absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(
+    const Module& module, absl::flat_hash_set<const Instruction*>* given = nullptr);
 
 class MixedPrecisionPass : public RebuildingPass {
  public:

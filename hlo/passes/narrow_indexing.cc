@@ -11,20 +11,26 @@ namespace {
 
 // What gather and scatter call by different names.
 struct Numbers {
-  absl::Span<const int64_t> window;           // Of the windows: dimensions inside of a window.
-  absl::Span<const int64_t> absent;           // Of x: windows lack them.
-  absl::Span<const int64_t> batching;         // Of x.
-  absl::Span<const int64_t> batching_partner; // Of the indices.
-  absl::Span<const int64_t> indexed;          // Of x: indices count along them.
-  int64_t vector = 0;                         // Of the indices.
+  absl::Span<const int64_t> window;            // Of the windows: dimensions inside of a window.
+  absl::Span<const int64_t> absent;            // Of x: windows lack them.
+  absl::Span<const int64_t> batching;          // Of x.
+  absl::Span<const int64_t> batching_partner;  // Of the indices.
+  absl::Span<const int64_t> indexed;           // Of x: indices count along them.
+  int64_t vector = 0;                          // Of the indices.
 
   explicit Numbers(const GatherView& view)
-      : window(view.offset_dims()), absent(view.collapsed_slice_dims()), batching(view.operand_batching_dims()),
-        batching_partner(view.start_indices_batching_dims()), indexed(view.start_index_map()),
+      : window(view.offset_dims()),
+        absent(view.collapsed_slice_dims()),
+        batching(view.operand_batching_dims()),
+        batching_partner(view.start_indices_batching_dims()),
+        indexed(view.start_index_map()),
         vector(view.index_vector_dim()) {}
   explicit Numbers(const ScatterView& view)
-      : window(view.update_window_dims()), absent(view.inserted_window_dims()), batching(view.operand_batching_dims()),
-        batching_partner(view.indices_batching_dims()), indexed(view.scatter_dims_to_operand_dims()),
+      : window(view.update_window_dims()),
+        absent(view.inserted_window_dims()),
+        batching(view.operand_batching_dims()),
+        batching_partner(view.indices_batching_dims()),
+        indexed(view.scatter_dims_to_operand_dims()),
         vector(view.index_vector_dim()) {}
 };
 
@@ -61,8 +67,10 @@ std::optional<NarrowOp> NarrowIndexing(const Instruction& op) {
   if (op.num_operands() != (is_gather ? 2 : 3)) return std::nullopt;
   Instruction *x = op.operand(0), *indices = op.operand(1);
   const Numbers numbers = is_gather ? Numbers(GatherView(op)) : Numbers(ScatterView(op));
-  const Kept kept = KeptOf(numbers, x->shape(), indices->shape(), is_gather ? op.shape() : op.operand(2)->shape());
-  NarrowOp narrow{.operands = {{x, kept.x}, {indices, kept.indices}}, .kept = is_gather ? kept.windows : kept.x};
+  const Kept kept =
+      KeptOf(numbers, x->shape(), indices->shape(), is_gather ? op.shape() : op.operand(2)->shape());
+  NarrowOp narrow{.operands = {{x, kept.x}, {indices, kept.indices}},
+                  .kept = is_gather ? kept.windows : kept.x};
   if (!is_gather) narrow.operands.push_back({op.operand(2), kept.windows});
   return narrow;
 }

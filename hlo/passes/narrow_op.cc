@@ -60,7 +60,8 @@ Result NarrowMovement(const Instruction& op) {
       narrow.is_operand = keeps_sizes && IsSorted(op.dimensions(), narrow.operands[0].kept);
       break;
     default:  // A reversal: of one element nothing is turned.
-      narrow.is_operand = keeps_sizes && absl::c_none_of(op.dimensions(), [&](int64_t d) { return narrow.kept[d]; });
+      narrow.is_operand =
+          keeps_sizes && absl::c_none_of(op.dimensions(), [&](int64_t d) { return narrow.kept[d]; });
       break;
   }
   return narrow;
@@ -85,7 +86,8 @@ Result NarrowSlice(const Instruction& op) {
   if (op.opcode() == Opcode::kSlice || narrow.is_operand) return narrow;
   if (op.num_operands() != 1 + op.shape().rank()) return std::nullopt;  // All starts in one array.
   for (int d = 0; d < op.shape().rank(); ++d) {
-    if (narrow.kept[d]) narrow.operands.push_back({op.operand(1 + d), KeptDims(op.operand(1 + d)->shape().rank(), true)});
+    if (narrow.kept[d])
+      narrow.operands.push_back({op.operand(1 + d), KeptDims(op.operand(1 + d)->shape().rank(), true)});
   }
   return narrow;
 }
@@ -138,7 +140,8 @@ Result NarrowReduce(const Instruction& op) {
   if (absl::c_none_of(op.dimensions(), [&](int64_t d) { return kept[d]; })) return std::nullopt;
   NarrowOp narrow{.kept = KeepSized(op.shape().IsTuple() ? op.shape().tuple_shape(0) : op.shape())};
   const int arrays = op.num_operands() / 2;
-  for (int k = 0; k < op.num_operands(); ++k) narrow.operands.push_back({op.operand(k), k < arrays ? kept : KeptDims()});
+  for (int k = 0; k < op.num_operands(); ++k)
+    narrow.operands.push_back({op.operand(k), k < arrays ? kept : KeptDims()});
   return narrow;
 }
 
@@ -194,7 +197,8 @@ std::optional<NarrowOp> Narrow(const Instruction& op) {
   }
   std::optional<NarrowOp> narrow = Plan(op);
   if (!narrow.has_value() || narrow->is_operand) return narrow;
-  const bool keeps_all = KeepsAll(narrow->kept) && absl::c_all_of(narrow->operands, [](const auto& x) { return KeepsAll(x.kept); });
+  const bool keeps_all = KeepsAll(narrow->kept) &&
+                         absl::c_all_of(narrow->operands, [](const auto& x) { return KeepsAll(x.kept); });
   return keeps_all ? std::nullopt : narrow;
 }
 

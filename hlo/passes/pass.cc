@@ -48,7 +48,8 @@ absl::StatusOr<bool> RebuildingPass::Run(std::unique_ptr<Module>* module) {
   return true;
 }
 
-absl::StatusOr<std::vector<PassReport>> PassPipeline::RunFrom(const Module* source, std::unique_ptr<Module>* module,
+absl::StatusOr<std::vector<PassReport>> PassPipeline::RunFrom(const Module* source,
+                                                              std::unique_ptr<Module>* module,
                                                               const PipelineOptions& options) {
   std::vector<PassReport> reports;
   for (const std::unique_ptr<Pass>& pass : passes_) {
@@ -76,12 +77,14 @@ absl::StatusOr<std::vector<PassReport>> PassPipeline::RunOnCopy(const Module& so
   return reports;
 }
 
-absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names, absl::Span<const NamedPass> known) {
+absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names,
+                                          absl::Span<const NamedPass> known) {
   PassPipeline pipeline;
   for (const std::string& listed : names) {
     const size_t colon = listed.find(':');
     const std::string name = listed.substr(0, colon);
-    const auto named = std::find_if(known.begin(), known.end(), [&](const NamedPass& p) { return p.name == name; });
+    const auto named =
+        std::find_if(known.begin(), known.end(), [&](const NamedPass& p) { return p.name == name; });
     if (named == known.end()) {
       const auto append = [](std::string* out, const NamedPass& p) { absl::StrAppend(out, p.name); };
       return absl::InvalidArgumentError(
@@ -94,7 +97,8 @@ absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names, a
     int64_t number;
     if (named->make_with == nullptr || !absl::SimpleAtoi(listed.substr(colon + 1), &number) || number < 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("pass '", listed, "': ", named->make_with == nullptr ? "it has no number" : "expected NAME:NUMBER"));
+          absl::StrCat("pass '", listed,
+                       "': ", named->make_with == nullptr ? "it has no number" : "expected NAME:NUMBER"));
     }
     pipeline.Add(named->make_with(number));
   }

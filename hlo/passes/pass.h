@@ -70,7 +70,8 @@ class PassPipeline {
 
   // Runs the passes in order, each once.
   // Errors: those of a pass, or of the verifier after it (kInternal), as "PASS: what".
-  absl::StatusOr<std::vector<PassReport>> Run(std::unique_ptr<Module>* module, const PipelineOptions& options = {});
+  absl::StatusOr<std::vector<PassReport>> Run(std::unique_ptr<Module>* module,
+                                              const PipelineOptions& options = {});
 
   // The same for a module that stays as it is: *result is another one, which may share attributes with it.
   absl::StatusOr<std::vector<PassReport>> RunOnCopy(const Module& source, std::unique_ptr<Module>* result,
@@ -88,7 +89,8 @@ class PassPipeline {
 struct NamedPass {
   absl::string_view name;
   std::unique_ptr<Pass> (*make)();
-  std::unique_ptr<Pass> (*make_with)(int64_t number) = nullptr;  // Of NAME:NUMBER, where the pass has a number.
+  std::unique_ptr<Pass> (*make_with)(int64_t number) =
+      nullptr;  // Of NAME:NUMBER, where the pass has a number.
 };
 
 template <typename P>
@@ -104,7 +106,8 @@ std::unique_ptr<Pass> MakePassWith(int64_t number) {
 // The pipeline that a list of names asks for, in its order; a pass may stand in it more than once.
 // Errors: kInvalidArgument for a name that none of `known` has, with those that there are; for a number that is none, or of a
 // pass that has none.
-absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names, absl::Span<const NamedPass> known);
+absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names,
+                                          absl::Span<const NamedPass> known);
 
 }  // namespace toroid
 

@@ -23,7 +23,8 @@ bool SizedInOrder(const Shape& shape, const Dims& dims) {
 Dims ExchangedDims(const Instruction& dot) {
   const DotView view(dot);
   const int64_t batch = view.lhs_batch().size();
-  const int64_t left = dot.operand(0)->shape().rank() - batch - static_cast<int64_t>(view.lhs_contracting().size());
+  const int64_t left =
+      dot.operand(0)->shape().rank() - batch - static_cast<int64_t>(view.lhs_contracting().size());
   const int64_t rank = dot.shape().rank();
   Dims exchanged(rank);
   for (int64_t d = 0; d < rank; ++d) {
@@ -35,8 +36,8 @@ Dims ExchangedDims(const Instruction& dot) {
 Instruction* AppendExchanged(const Instruction& dot, const Dims& exchanged, Computation* computation) {
   Dims dims(exchanged.size());
   for (size_t d = 0; d < dims.size(); ++d) dims[exchanged[d]] = dot.shape().dim(d);
-  Instruction* product = computation->AddClone(dot, Shape(dot.shape().element_type(), dims),
-                                               {dot.operand(1), dot.operand(0)});
+  Instruction* product =
+      computation->AddClone(dot, Shape(dot.shape().element_type(), dims), {dot.operand(1), dot.operand(0)});
   xla::HloInstructionProto* attrs = product->MutableAttrs();
   xla::DotDimensionNumbers* numbers = attrs->mutable_dot_dimension_numbers();
   numbers->mutable_lhs_batch_dimensions()->Swap(numbers->mutable_rhs_batch_dimensions());
@@ -75,7 +76,9 @@ bool ExchangeIn(Computation* computation) {
     for (const Instruction* before : op->control_predecessors()) awaited[before->index()] = true;
   }
   ++uses[computation->root()->index()];
-  const auto is_tied = [&](const Instruction& op) { return awaited[op.index()] || !op.control_predecessors().empty(); };
+  const auto is_tied = [&](const Instruction& op) {
+    return awaited[op.index()] || !op.control_predecessors().empty();
+  };
   std::vector<Instruction*> now(n, nullptr);  // By index: what stands for the value instead.
   std::vector<bool> goes(n, false);
   std::vector<Instruction*> order;

@@ -58,7 +58,8 @@ class DeviceNumbers {
   static constexpr int kDeepest = 64;
 
   std::vector<int64_t> Compute(const Instruction& op, int depth) {
-    if (!op.shape().IsArray() || op.shape().NumElements() != 1 || !IsInt(op.shape().element_type())) return {};
+    if (!op.shape().IsArray() || op.shape().NumElements() != 1 || !IsInt(op.shape().element_type()))
+      return {};
     if (ByteWidth(op.shape().element_type()) < 4) return {};
     switch (op.opcode()) {
       case Opcode::kPartitionId: {
@@ -91,7 +92,8 @@ class DeviceNumbers {
     const std::vector<int64_t> values = IntegersOf(table);
     if (at == nullptr || values.empty()) return {};
     std::vector<int64_t> out;
-    for (const int64_t i : *at) out.push_back(values[std::clamp<int64_t>(i, 0, static_cast<int64_t>(values.size()) - 1)]);
+    for (const int64_t i : *at)
+      out.push_back(values[std::clamp<int64_t>(i, 0, static_cast<int64_t>(values.size()) - 1)]);
     return out;
   }
 
@@ -146,7 +148,8 @@ int64_t CutDimension(const Instruction& slice) {
 }
 
 // Groups in the order in which their members read the parts; nullopt if they read others.
-std::optional<DeviceGroups> GroupsInOrder(const DeviceGroups& groups, absl::Span<const int64_t> starts, int64_t part, int64_t parts) {
+std::optional<DeviceGroups> GroupsInOrder(const DeviceGroups& groups, absl::Span<const int64_t> starts,
+                                          int64_t part, int64_t parts) {
   DeviceGroups ordered;
   for (int64_t g = 0; g < groups.size(); ++g) {
     const auto group = groups.group(g);
@@ -154,7 +157,8 @@ std::optional<DeviceGroups> GroupsInOrder(const DeviceGroups& groups, absl::Span
     std::vector<int64_t> members(parts, -1);
     for (const int64_t device : group) {
       const int64_t start = starts[device];
-      if (start < 0 || start % part != 0 || start / part >= parts || members[start / part] >= 0) return std::nullopt;
+      if (start < 0 || start % part != 0 || start / part >= parts || members[start / part] >= 0)
+        return std::nullopt;
       members[start / part] = device;
     }
     ordered.Append(members);
@@ -163,12 +167,12 @@ std::optional<DeviceGroups> GroupsInOrder(const DeviceGroups& groups, absl::Span
 }
 
 // The reduce-scatter that stands for the slice of an all-reduce; null if it stays.
-Instruction* ScatterFor(const Instruction& slice, int64_t num_devices, const std::vector<int>& uses, DeviceNumbers* numbers,
-                        Computation* computation) {
+Instruction* ScatterFor(const Instruction& slice, int64_t num_devices, const std::vector<int>& uses,
+                        DeviceNumbers* numbers, Computation* computation) {
   const Instruction& all = *slice.operand(0);
-  if (slice.opcode() != Opcode::kDynamicSlice || all.opcode() != Opcode::kAllReduce || all.num_operands() != 1 ||
-      uses[all.index()] != 1 || !all.control_predecessors().empty() || !slice.control_predecessors().empty() ||
-      slice.shape().NumElements() == 0) {
+  if (slice.opcode() != Opcode::kDynamicSlice || all.opcode() != Opcode::kAllReduce ||
+      all.num_operands() != 1 || uses[all.index()] != 1 || !all.control_predecessors().empty() ||
+      !slice.control_predecessors().empty() || slice.shape().NumElements() == 0) {
     return nullptr;
   }
   const int64_t d = CutDimension(slice);
@@ -189,7 +193,9 @@ Instruction* ScatterFor(const Instruction& slice, int64_t num_devices, const std
   xla::HloInstructionProto* attrs = scatter->MutableAttrs();
   attrs->clear_dimensions();
   attrs->add_dimensions(d);
-  const auto same = [](absl::Span<const int64_t> a, absl::Span<const int64_t> b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
+  const auto same = [](absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  };
   if (!same(ordered->members(), groups->members())) {
     attrs->clear_replica_groups();
     attrs->clear_iota_collective_device_list();

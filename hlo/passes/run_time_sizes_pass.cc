@@ -35,14 +35,16 @@ bool TakeDynamic(const Shape& other, Shape* shape) {
 Shape Kept(const Instruction& instruction) {
   Shape shape = instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
-    if (d != instruction.dimension() && instruction.operand(0)->shape().IsDynamic(d)) shape.set_dynamic(d, true);
+    if (d != instruction.dimension() && instruction.operand(0)->shape().IsDynamic(d))
+      shape.set_dynamic(d, true);
   }
   return shape;
 }
 
 bool Drops(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kSetDimensionSize && instruction.shape().IsArray() &&
-         instruction.shape().SameDims(instruction.operand(0)->shape()) && Kept(instruction) != instruction.shape();
+         instruction.shape().SameDims(instruction.operand(0)->shape()) &&
+         Kept(instruction) != instruction.shape();
 }
 
 // Loops and the like hand their operands to parameters of computations.

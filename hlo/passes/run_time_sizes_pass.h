@@ -24,7 +24,9 @@ bool KeepRunTimeSizes(Module* module);
 class RunTimeSizesPass : public Pass {
  public:
   absl::string_view name() const override { return "run_time_sizes"; }
-  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override { return KeepRunTimeSizes(module->get()); }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override {
+    return KeepRunTimeSizes(module->get());
+  }
 };
 
 }  // namespace toroid

@@ -16,7 +16,8 @@ int FirstStart(const Instruction& instruction) {
 
 bool HasVectorOfStarts(const Instruction& instruction) {
   const int first = FirstStart(instruction);
-  return first > 0 && instruction.num_operands() == first + 1 && instruction.operand(first)->shape().rank() == 1;
+  return first > 0 && instruction.num_operands() == first + 1 &&
+         instruction.operand(first)->shape().rank() == 1;
 }
 
 absl::Status AppendScalarStarts(const Instruction& instruction, Computation* to,

@@ -39,9 +39,8 @@ std::vector<bool> PairedStarts(const Computation& computation) {
   std::vector<bool> paired(computation.size(), false);
   for (const auto& instruction : computation.instructions()) {
     // An update stands for its start: what looks at it looks at the pair.
-    paired[instruction->index()] =
-        IsStart(*instruction) ||
-        (instruction->opcode() == Opcode::kAsyncUpdate && IsUpdateOrDone(*instruction));
+    paired[instruction->index()] = IsStart(*instruction) || (instruction->opcode() == Opcode::kAsyncUpdate &&
+                                                             IsUpdateOrDone(*instruction));
   }
   if (computation.root() != nullptr) paired[computation.root()->index()] = false;
   // From the end, so that a user is known before what it uses.

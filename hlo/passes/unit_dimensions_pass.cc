@@ -25,7 +25,11 @@ bool HasUnitDims(const Computation& computation) {
 class Rewriter {
  public:
   explicit Rewriter(Computation* computation)
-      : computation_(computation), n_(computation->size()), forms_of_(n_, kNone), stays_(n_, false), goes_(n_, false) {
+      : computation_(computation),
+        n_(computation->size()),
+        forms_of_(n_, kNone),
+        stays_(n_, false),
+        goes_(n_, false) {
     order_.reserve(n_ + n_ / 8);
     forms_.reserve(n_);
   }
@@ -74,7 +78,8 @@ class Rewriter {
     }
     if (!makes_tuples) return;
     // A tuple is narrowed with all that read it, or not.
-    stays_[computation_->root()->index()] = stays_[computation_->root()->index()] || computation_->root()->shape().IsTuple();
+    stays_[computation_->root()->index()] =
+        stays_[computation_->root()->index()] || computation_->root()->shape().IsTuple();
     for (const auto& op : computation_->instructions()) {
       const bool takes_one = op->opcode() == Opcode::kGetTupleElement && !stays_[op->index()];
       for (const Instruction* x : op->operands()) {
@@ -101,7 +106,8 @@ class Rewriter {
       return true;
     }
     absl::InlinedVector<Instruction*, 4> operands;
-    for (const NarrowOp::Operand& x : narrow->operands) operands.push_back(In(NarrowedDims(x.value->shape(), x.kept), x.value));
+    for (const NarrowOp::Operand& x : narrow->operands)
+      operands.push_back(In(NarrowedDims(x.value->shape(), x.kept), x.value));
     op->set_operands(operands);
     NarrowAttributes(*narrow, op);
     AddNarrowed(op, narrow->kept);
@@ -146,7 +152,8 @@ class Rewriter {
       if (form.dims == dims) return form.array;
     }
     Instruction* from = forms.is_narrowed ? forms.others[0].array : forms.holder;
-    Instruction* reshape = computation_->Add(Opcode::kReshape, Shape(x->shape().element_type(), dims), {from});
+    Instruction* reshape =
+        computation_->Add(Opcode::kReshape, Shape(x->shape().element_type(), dims), {from});
     reshape->set_metadata(x->metadata());
     forms.others.push_back({reshape, dims});
     order_.push_back(reshape);

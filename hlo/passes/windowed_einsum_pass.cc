@@ -62,9 +62,11 @@ struct Rings {
 
 std::optional<Rings> RingsOf(const Instruction& collective, int64_t num_devices) {
   const absl::StatusOr<GroupMode> mode = GroupModeOf(collective);
-  if (!mode.ok() || (*mode != GroupMode::kCrossPartition && *mode != GroupMode::kFlattened)) return std::nullopt;
+  if (!mode.ok() || (*mode != GroupMode::kCrossPartition && *mode != GroupMode::kFlattened))
+    return std::nullopt;
   absl::StatusOr<DeviceGroups> groups = ExpandDeviceGroups(collective, 1, num_devices);
-  if (!groups.ok() || groups->size() == 0 || static_cast<int64_t>(groups->members().size()) != num_devices) return std::nullopt;
+  if (!groups.ok() || groups->size() == 0 || static_cast<int64_t>(groups->members().size()) != num_devices)
+    return std::nullopt;
   Rings rings = {*std::move(groups), 0};
   rings.size = static_cast<int64_t>(rings.groups.group(0).size());
   for (int64_t i = 0; i < rings.groups.size(); ++i) {
@@ -78,9 +80,14 @@ class LoopWriter {
  public:
   // `dot` with the collective that goes: operand `side` of the product, cut along its dimension `d`; or what reads it. Channels
   // of what is written follow `channel`.
-  LoopWriter(const Instruction& dot, const Instruction& collective, const Rings& rings, const WindowedEinsumOptions& options,
-             int64_t* channel, Computation* computation)
-      : dot_(dot), collective_(collective), rings_(rings), options_(options), channel_(*channel), b_(computation) {
+  LoopWriter(const Instruction& dot, const Instruction& collective, const Rings& rings,
+             const WindowedEinsumOptions& options, int64_t* channel, Computation* computation)
+      : dot_(dot),
+        collective_(collective),
+        rings_(rings),
+        options_(options),
+        channel_(*channel),
+        b_(computation) {
     b_.set_metadata(dot.metadata());
   }
 
@@ -92,7 +99,8 @@ class LoopWriter {
     const auto taken = [&](InstructionBuilder& b, absl::Span<const Value> state, Leaf leaf, Value place) {
       const Value first = b.Multiply(place, b.IntScalar(rows));
       Value sides[2] = {state[leaf], state[leaf]};
-      sides[1 - side] = roles.other < 0 ? state[kOther] : b.DynamicSliceAlong(state[kOther], roles.other, first, rows);
+      sides[1 - side] =
+          roles.other < 0 ? state[kOther] : b.DynamicSliceAlong(state[kOther], roles.other, first, rows);
       const Value term = Product(b, sides[0], sides[1], roles.result, rows);
       if (roles.result < 0) return b.Add(state[kSum], term);
       std::vector<Value> starts(term->shape().rank(), b.Zero(xla::S32));
@@ -100,7 +108,8 @@ class LoopWriter {
       return b.DynamicUpdateSlice(state[kSum], term, starts);
     };
     const PrimitiveType type = roles.result < 0 ? SumType() : dot_.shape().element_type();
-    std::vector<Value> state = {b_.Zero(xla::S32), Position(), part, other, b_.Zeros(type, dot_.shape().dims())};
+    std::vector<Value> state = {b_.Zero(xla::S32), Position(), part, other,
+                                b_.Zeros(type, dot_.shape().dims())};
     const int64_t g = rings_.size;
     if (!options_.both_directions) {
       const auto step = [&](InstructionBuilder& b, std::vector<Value>& now) {
@@ -119,7 +128,8 @@ class LoopWriter {
     };
     state.push_back(Permute(b_, part, /*to_next=*/true));
     state = Loop(state, g / 2 - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
-      const Value moving = Permute(b, now[kMoving], /*to_next=*/false), back = Permute(b, now[kBack], /*to_next=*/true);
+      const Value moving = Permute(b, now[kMoving], /*to_next=*/false),
+                  back = Permute(b, now[kBack], /*to_next=*/true);
       step(b, now);
       now[kMoving] = moving;
       now[kBack] = back;
@@ -147,7 +157,8 @@ class LoopWriter {
       return b.Add(state[sum], Product(b, sides[0], sides[1], result, rows));
     };
     const Value nothing = b_.Zeros(dot_.shape().element_type(), collective_.shape().dims());
-    std::vector<Value> state = {b_.Zero(xla::S32), Position(), dot_.operand(side), dot_.operand(1 - side), nothing};
+    std::vector<Value> state = {b_.Zero(xla::S32), Position(), dot_.operand(side), dot_.operand(1 - side),
+                                nothing};
     const int64_t g = rings_.size;
     if (!options_.both_directions) {
       state = Loop(state, g - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
@@ -187,7 +198,8 @@ class LoopWriter {
   }
   Value Behind(InstructionBuilder& b, absl::Span<const Value> state) {
     const Value difference = b.Subtract(b.Subtract(state[kPosition], b.IntScalar(1)), state[kTrip]);
-    return b.Select(b.Compare(difference, b.IntScalar(0), "LT"), b.Add(difference, b.IntScalar(rings_.size)), difference);
+    return b.Select(b.Compare(difference, b.IntScalar(0), "LT"), b.Add(difference, b.IntScalar(rings_.size)),
+                    difference);
   }
   // A place between -g and 2 g.
   Value InRing(InstructionBuilder& b, Value place) {
@@ -250,7 +262,8 @@ class LoopWriter {
   }
 
   // The state after `count` steps, each of which changes the leaves that it does not hand on as they are.
-  std::vector<Value> Loop(std::vector<Value> state, int64_t count, absl::FunctionRef<void(InstructionBuilder&, std::vector<Value>&)> step) {
+  std::vector<Value> Loop(std::vector<Value> state, int64_t count,
+                          absl::FunctionRef<void(InstructionBuilder&, std::vector<Value>&)> step) {
     const int64_t unroll = options_.unroll, in_loop = count / unroll * unroll;
     if (in_loop > 0) {
       std::vector<Shape> shapes;
@@ -258,7 +271,8 @@ class LoopWriter {
       InstructionBuilder inner = b_.InNewComputation("windowed_einsum");
       const Value parameter = inner.Parameter(Shape::Tuple(shapes), "state");
       std::vector<Value> now;
-      for (size_t i = 0; i < state.size(); ++i) now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
+      for (size_t i = 0; i < state.size(); ++i)
+        now.push_back(inner.GetTupleElement(parameter, static_cast<int64_t>(i)));
       const Value trip = now[kTrip];
       for (int64_t i = 0; i < unroll; ++i) {
         if (i > 0) now[kTrip] = inner.Add(trip, inner.IntScalar(i));
@@ -295,7 +309,8 @@ class LoopWriter {
 int64_t LastChannel(const Module& module) {
   int64_t last = 0;
   for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) last = std::max(last, instruction->attrs().channel_id());
+    for (const auto& instruction : computation->instructions())
+      last = std::max(last, instruction->attrs().channel_id());
   }
   return last;
 }
@@ -338,27 +353,32 @@ class Rewriter {
 
  private:
   // What stands for the instruction, a product or a reduce-scatter; null if it stays.
-  absl::StatusOr<Instruction*> LoopFor(const Instruction& instruction, const std::vector<int>& uses, std::vector<bool>& taken,
-                                       Computation* computation) {
+  absl::StatusOr<Instruction*> LoopFor(const Instruction& instruction, const std::vector<int>& uses,
+                                       std::vector<bool>& taken, Computation* computation) {
     Instruction* const none = nullptr;
     if (!instruction.control_predecessors().empty()) return none;
     if (instruction.opcode() == Opcode::kReduceScatter && instruction.num_operands() == 1) {
       const Instruction& dot = *instruction.operand(0);
-      if (dot.opcode() != Opcode::kDot || uses[dot.index()] != 1 || taken[dot.index()] || IsSmall(dot.shape())) return none;
+      if (dot.opcode() != Opcode::kDot || uses[dot.index()] != 1 || taken[dot.index()] ||
+          IsSmall(dot.shape()))
+        return none;
       const Instruction& fold = *instruction.called(0)->root();
       const auto source = SourceOf(dot, instruction.dimension());
       if (!source || fold.opcode() != Opcode::kAdd || !IsSimpleReducer(*instruction.called(0))) return none;
       const std::optional<Rings> rings = RingsOf(instruction, num_devices_);
       if (!rings) return none;
-      return LoopWriter(dot, instruction, *rings, options_, &channel_, computation).Scattered(source->first, source->second);
+      return LoopWriter(dot, instruction, *rings, options_, &channel_, computation)
+          .Scattered(source->first, source->second);
     }
-    if (instruction.opcode() != Opcode::kDot || instruction.num_operands() != 2 || instruction.shape().element_type() == xla::PRED) {
+    if (instruction.opcode() != Opcode::kDot || instruction.num_operands() != 2 ||
+        instruction.shape().element_type() == xla::PRED) {
       return none;
     }
     int best = -1;
     for (const int side : {0, 1}) {
       const Instruction& operand = *instruction.operand(side);
-      if (operand.opcode() != Opcode::kAllGather || operand.num_operands() != 1 || uses[operand.index()] != 1) continue;
+      if (operand.opcode() != Opcode::kAllGather || operand.num_operands() != 1 || uses[operand.index()] != 1)
+        continue;
       if (IsSmall(operand.shape())) continue;
       if (best < 0 || operand.shape().ByteSize() > instruction.operand(best)->shape().ByteSize()) best = side;
     }
@@ -367,10 +387,13 @@ class Rewriter {
     const std::optional<Rings> rings = RingsOf(gather, num_devices_);
     if (!rings) return none;
     taken[instruction.index()] = true;
-    return LoopWriter(instruction, gather, *rings, options_, &channel_, computation).Gathered(best, gather.dimension());
+    return LoopWriter(instruction, gather, *rings, options_, &channel_, computation)
+        .Gathered(best, gather.dimension());
   }
 
-  bool IsSmall(const Shape& shape) const { return shape.ByteSize() < options_.least_bytes || shape.NumElements() == 0; }
+  bool IsSmall(const Shape& shape) const {
+    return shape.ByteSize() < options_.least_bytes || shape.NumElements() == 0;
+  }
 
   const int64_t num_devices_;
   const WindowedEinsumOptions& options_;

@@ -27,10 +27,13 @@ bool MovesData(const Factor& factor) {
 // How many flops a byte that is sent for idle axes must save.
 double FlopsOfAByte(IdleAxes idle_axes) {
   switch (idle_axes) {
-    case IdleAxes::kCutForFlops: return kFlopsOfAByte;
-    case IdleAxes::kCutForFewFlops: return kFewFlopsOfAByte;
+    case IdleAxes::kCutForFlops:
+      return kFlopsOfAByte;
+    case IdleAxes::kCutForFewFlops:
+      return kFewFlopsOfAByte;
     case IdleAxes::kLeave:
-    case IdleAxes::kCut: break;
+    case IdleAxes::kCut:
+      break;
   }
   return std::numeric_limits<double>::infinity();
 }
@@ -193,7 +196,8 @@ class Chooser {
   }
 
   // The seed with leading parts of dimensions cut as far as the tensor is, where they do not divide.
-  void AddUnevenSeed(const Sharding& place, const TensorFactors& tensor, Seed seed, std::vector<Seed>* seeds) const {
+  void AddUnevenSeed(const Sharding& place, const TensorFactors& tensor, Seed seed,
+                     std::vector<Seed>* seeds) const {
     bool any = false;
     for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
       if (tensor[d].size == 0 || !rule_.factors[tensor[d].factor[0]].by_halo) continue;
@@ -212,8 +216,8 @@ class Chooser {
 
   // The op's own program combines what the tiles of a factor give: it may be cheaper to cut another one.
   bool CombinesParts(int factor) const {
-    return problem_.op != nullptr && rule_.factors[factor].kind == FactorKind::kReduction && !rule_.leaves_partial &&
-           FamilyOf(problem_.op->opcode()).sent != nullptr;
+    return problem_.op != nullptr && rule_.factors[factor].kind == FactorKind::kReduction &&
+           !rule_.leaves_partial && FamilyOf(problem_.op->opcode()).sent != nullptr;
   }
 
   // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all
@@ -287,7 +291,8 @@ class Chooser {
   void Try(Assignment& candidate, Assignment* best) {
     DropInexpressible(&candidate.factor_axes);
     Evaluate(&candidate);
-    if (best->cost == std::numeric_limits<double>::infinity() || IsBetter(candidate, *best)) *best = candidate;
+    if (best->cost == std::numeric_limits<double>::infinity() || IsBetter(candidate, *best))
+      *best = candidate;
   }
 
   bool IsBetter(const Assignment& a, const Assignment& b) const {
@@ -327,7 +332,8 @@ class Chooser {
     double time = 0;
     int64_t sent = 0;
     const AxisSet used = UsedAxes(candidate->factor_axes);
-    double replicated = 0;  // Bytes of the largest operand that would be replicated, and of the largest other array.
+    double replicated =
+        0;  // Bytes of the largest operand that would be replicated, and of the largest other array.
     double largest = 0;
     for (size_t i = 0; i < problem_.operands.size(); ++i) {
       const TensorView& view = problem_.operands[i];
@@ -398,7 +404,8 @@ class Chooser {
     for (size_t d = 0; d < wanted.dims.size(); ++d) {
       const AxisList& own = wanted.dims[d];
       if ((open >> d & 1) == 0 || !own.IsPrefixOf(natural.dims[d])) continue;
-      if ((natural.dims[d].Set() & ~own.Set() & (grown.DimAxes() | wanted.partial)) == 0) grown.dims[d] = natural.dims[d];
+      if ((natural.dims[d].Set() & ~own.Set() & (grown.DimAxes() | wanted.partial)) == 0)
+        grown.dims[d] = natural.dims[d];
     }
     return grown;
   }
@@ -450,15 +457,17 @@ double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const A
   return flops;
 }
 
-OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule, const CostModel& cost,
-                            absl::Span<const AxisList> factor_axes, absl::FunctionRef<double(size_t k)> bytes_of) {
+OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule,
+                            const CostModel& cost, absl::Span<const AxisList> factor_axes,
+                            absl::FunctionRef<double(size_t k)> bytes_of) {
   OwnExchanges own;
   if (!HasExchanges(op)) return own;
   std::vector<double> operand_bytes;
   for (size_t f = 0; f < rule.factors.size(); ++f) {
     const Factor& factor = rule.factors[f];
     const AxisList& axes = factor_axes[f];
-    if (axes.empty() || !(MovesData(factor) || factor.kind == FactorKind::kReduction || factor.by_halo)) continue;
+    if (axes.empty() || !(MovesData(factor) || factor.kind == FactorKind::kReduction || factor.by_halo))
+      continue;
     for (size_t k = operand_bytes.size(); k < rule.operands.size(); ++k) operand_bytes.push_back(bytes_of(k));
     const ExchangeCost exchange =
         CostOfExchanges(op, rule, static_cast<int>(f), mesh, cost, axes, operand_bytes);

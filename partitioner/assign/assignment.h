@@ -24,7 +24,7 @@ struct TensorView {
   int64_t width = 4;                        // Bytes of an element.
   absl::InlinedVector<Sharding, 2> places;  // Where an operand is; where a result is wanted (none: anywhere).
   bool free = false;                        // An operand that any device can make in any sharding.
-  uint64_t open = 0;                        // By dimension: a result that is cut further there than wanted may stay so.
+  uint64_t open = 0;  // By dimension: a result that is cut further there than wanted may stay so.
 };
 
 struct Assignment {
@@ -69,8 +69,9 @@ struct OwnExchanges {
   double time = 0;   // By the cost model, as of a plan.
   double delay = 0;  // What many small messages cost beyond it.
 };
-OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule, const CostModel& cost,
-                            absl::Span<const AxisList> factor_axes, absl::FunctionRef<double(size_t k)> bytes_of);
+OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule,
+                            const CostModel& cost, absl::Span<const AxisList> factor_axes,
+                            absl::FunctionRef<double(size_t k)> bytes_of);
 
 // Whether a contraction whose operands are whole along an axis that nothing else uses is cut there, where bringing its
 // result to its place sends no more: a sum over other axes, which is reduced in pieces anyway.

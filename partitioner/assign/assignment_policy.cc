@@ -7,7 +7,8 @@ class Cheapest : public AssignmentPolicy {
  public:
   explicit Cheapest(IdleAxes idle_axes) : idle_axes_(idle_axes) {}
 
-  Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh) const override {
+  Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner,
+                    const Mesh& mesh) const override {
     return ChooseAssignment(problem, planner, mesh, idle_axes_);
   }
 
@@ -34,9 +35,7 @@ class Replicating : public AssignmentPolicy {
 
 void AssignmentPolicy::AdjustPlan(const std::vector<bool>&, std::vector<Sharding>*) const {}
 
-const AssignmentPolicy& CheapestAssignments() {
-  return CheapestAssignmentsOnIdleAxes(IdleAxes::kLeave);
-}
+const AssignmentPolicy& CheapestAssignments() { return CheapestAssignmentsOnIdleAxes(IdleAxes::kLeave); }
 
 const AssignmentPolicy& CheapestAssignmentsOnIdleAxes(IdleAxes idle_axes) {
   static const Cheapest* const policies[] = {new Cheapest(IdleAxes::kLeave), new Cheapest(IdleAxes::kCut),

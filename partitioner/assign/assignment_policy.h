@@ -21,7 +21,8 @@ class AssignmentPolicy {
   // `at_boundary`, are what its caller relies on.
   virtual void AdjustPlan(const std::vector<bool>& at_boundary, std::vector<Sharding>* plan) const;
 
-  virtual Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh) const = 0;
+  virtual Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner,
+                            const Mesh& mesh) const = 0;
 };
 
 // ChooseAssignment; plans stay as they are.

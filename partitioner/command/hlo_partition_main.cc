@@ -68,18 +68,21 @@ int main(int argc, char** argv) {
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   CLI::Option* explain_option =
-      app.add_flag("--explain{grouped}", explain,
-                   "Print which instruction and source line needs each collective; rows that differ by a layer's "
-                   "number alone are one, with --explain=full none are; also for modules partitioned already")
+      app.add_flag(
+             "--explain{grouped}", explain,
+             "Print which instruction and source line needs each collective; rows that differ by a layer's "
+             "number alone are one, with --explain=full none are; also for modules partitioned already")
           ->check(CLI::IsMember({"grouped", "full"}));
   std::string machine;
-  app.add_option("--machine", machine,
-                 "Decide by predicted time on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
-                 "--explain adds time and share of the step");
+  app.add_option(
+      "--machine", machine,
+      "Decide by predicted time on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
+      "--explain adds time and share of the step");
   bool check = false;
   app.add_flag("--check", check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
-  app.add_option("--dump_dir", command.dump_dir, "Write the module after each phase and pass into this folder");
+  app.add_option("--dump_dir", command.dump_dir,
+                 "Write the module after each phase and pass into this folder");
   app.add_flag("--verify", command.verify, "Verify the module after each phase and pass; an error names it");
   app.callback([&] {
     if (!command.output.empty() && format.empty()) {
@@ -98,7 +101,8 @@ int main(int argc, char** argv) {
     }
     if (machine.empty()) return toroid::RunPartitionCommand(command);
     ASSIGN_OR_RETURN(const toroid::Machine slice, toroid::LoadMachine(machine));
-    ASSIGN_OR_RETURN(const std::unique_ptr<toroid::MachineCostModel> cost, toroid::MachineCostModel::Create(slice));
+    ASSIGN_OR_RETURN(const std::unique_ptr<toroid::MachineCostModel> cost,
+                     toroid::MachineCostModel::Create(slice));
     command.options.cost = cost.get();
     command.predict = [&](const toroid::Module& program) { return toroid::PredictTimes(program, slice); };
     return toroid::RunPartitionCommand(command);

@@ -46,7 +46,8 @@ std::pair<int, bool> DimensionToCut(const Shape& shape, int64_t n) {
   int best = -1, largest = 0;
   for (int d = 0; d < shape.rank(); ++d) {
     if (shape.dims()[d] > shape.dims()[largest]) largest = d;
-    if (shape.dims()[d] > 0 && shape.dims()[d] % n == 0 && (best < 0 || shape.dims()[d] > shape.dims()[best])) best = d;
+    if (shape.dims()[d] > 0 && shape.dims()[d] % n == 0 && (best < 0 || shape.dims()[d] > shape.dims()[best]))
+      best = d;
   }
   return {best < 0 ? largest : best, best >= 0};
 }
@@ -75,9 +76,10 @@ bool IsNothingCut(const Module& partitioned) {
 std::string NothingShardedText(const Module& module, int64_t num_devices) {
   std::string text = "nothing is sharded, so every device does all of it";
   if (IsOptimized(module)) {
-    return absl::StrCat(text,
-                        "; a compiler has worked on this module: give the one before, in a dump of XLA the file with "
-                        "before_optimizations in its name");
+    return absl::StrCat(
+        text,
+        "; a compiler has worked on this module: give the one before, in a dump of XLA the file with "
+        "before_optimizations in its name");
   }
   const Instruction* parameter = LargestParameter(module);
   if (parameter == nullptr) return text;

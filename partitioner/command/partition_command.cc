@@ -58,7 +58,8 @@ PipelineOptions Looking(const PartitionCommand& command) {
 
 // Choices op by op know neither what lowering combines nor what comes later, so that the machine's times do not always
 // win: the program that they make and the one made by bytes are both predicted.
-absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, const Module& module, const Input& input) {
+absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, const Module& module,
+                                            const Input& input) {
   const CostModel* best = command.options.cost;
   if (command.predict == nullptr) return best;
   double best_seconds = std::numeric_limits<double>::infinity();
@@ -74,7 +75,8 @@ absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, con
   return best;
 }
 
-absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module, const Input& input) {
+absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module,
+                                      const Input& input) {
   RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
   if (IsPartitioned(module)) {
     return absl::InvalidArgumentError(
@@ -93,12 +95,14 @@ absl::StatusOr<GivenShardings> GiveShardings(const PartitionCommand& command, Hl
   for (const std::string& line : command.shardings) shardings.push_back({line, ""});
   if (!command.annotations.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
-    for (GivenSharding& line : GivenShardingLines(text, command.annotations)) shardings.push_back(std::move(line));
+    for (GivenSharding& line : GivenShardingLines(text, command.annotations))
+      shardings.push_back(std::move(line));
   }
   return ApplyGivenShardings(shardings, file->module.get(), &file->warnings);
 }
 
-void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned, const PredictedTimes* times) {
+void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned,
+                      const PredictedTimes* times) {
   if (command.explain == Explain::kNothing) return;
   ExplainOptions options;
   options.times = times;
@@ -106,11 +110,12 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
   options.width = OutputWidth();
   const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
   std::fputs(ExplainTable(collectives, partitioned.full_replications, options).c_str(), stdout);
-  const bool names_axes = std::any_of(collectives.begin(), collectives.end(), [](const CollectiveRecord& record) {
-    return absl::StrContains(record.cause, " -> ");
-  });
+  const bool names_axes =
+      std::any_of(collectives.begin(), collectives.end(),
+                  [](const CollectiveRecord& record) { return absl::StrContains(record.cause, " -> "); });
   if (names_axes && !partitioned.made_up_axes.empty()) {
-    std::printf("axes %s: a letter and a size each; the module names none\n", partitioned.made_up_axes.c_str());
+    std::printf("axes %s: a letter and a size each; the module names none\n",
+                partitioned.made_up_axes.c_str());
   }
 }
 
@@ -122,8 +127,8 @@ bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && command.check == nullptr &&
-         command.explain == Explain::kNothing;
+  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() &&
+         command.check == nullptr && command.explain == Explain::kNothing;
 }
 
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
@@ -134,7 +139,8 @@ absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
 }
 
 // Says how to begin with a module in which nothing is sharded.
-void HintIfNothingIsSharded(const PartitionCommand& command, const Module& module, const Partitioned& partitioned) {
+void HintIfNothingIsSharded(const PartitionCommand& command, const Module& module,
+                            const Partitioned& partitioned) {
   if (command.options.num_partitions == 1 || !IsNothingCut(*partitioned.module)) return;
   std::fprintf(stderr, "%s: %s\n", NameOf(command.input).c_str(),
                NothingShardedText(module, command.options.num_partitions).c_str());
@@ -178,7 +184,8 @@ absl::StatusOr<Partitioned> PartitionedProgram(const PartitionCommand& command, 
     return partitioned;
   }
   if (HasManualRegions(*module)) {
-    return absl::InvalidArgumentError("manual regions cannot run on one device; leave out --num_partitions=1");
+    return absl::InvalidArgumentError(
+        "manual regions cannot run on one device; leave out --num_partitions=1");
   }
   Partitioned whole;
   whole.module = std::move(module);
@@ -235,8 +242,9 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   seconds.total = start.Seconds() - check_seconds;
 
   if (!command.stats.empty()) {
-    const std::string json = StatisticsJson(*partitioned.module, partitioned.num_partitions, before,
-                                            partitioned.full_replications, seconds, times ? &*times : nullptr);
+    const std::string json =
+        StatisticsJson(*partitioned.module, partitioned.num_partitions, before, partitioned.full_replications,
+                       seconds, times ? &*times : nullptr);
     RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
   PrintExplanation(command, partitioned, times ? &*times : nullptr);

@@ -19,7 +19,8 @@ enum class Explain { kNothing, kGrouped, kFull };
 
 // Gives the program of one partition of the module that is read, for `num_partitions` devices (0: as the module says).
 // The result belongs to the command.
-using PartitionOnce = std::function<absl::StatusOr<const Module*>(const Module& module, int64_t num_partitions)>;
+using PartitionOnce =
+    std::function<absl::StatusOr<const Module*>(const Module& module, int64_t num_partitions)>;
 
 // Runs the program on simulated devices and compares it with the unpartitioned run of the file's module: --check. The
 // binary supplies it, since what runs programs is no part of the partitioner.
@@ -39,8 +40,8 @@ struct PartitionCommand {
   Explain explain = Explain::kNothing;
   CheckProgram check;      // Before anything is written; empty: no check.
   PredictProgram predict;  // Likewise; empty: no machine.
-  std::string dump_dir;  // Folder for the module after each phase and pass; empty: none.
-  bool verify = false;   // The verifier runs after each phase and pass.
+  std::string dump_dir;    // Folder for the module after each phase and pass; empty: none.
+  bool verify = false;     // The verifier runs after each phase and pass.
   PartitionOptions options;
 };
 

@@ -46,18 +46,22 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
   app.add_option_function<std::string>(
          "--windowed_einsum",
          [options](const std::string& when) {
-           options->windowed_einsum_bytes = when == "always" ? 0 : when == "never" ? INT64_MAX : kWindowedEinsumBytes;
+           options->windowed_einsum_bytes = when == "always"  ? 0
+                                            : when == "never" ? INT64_MAX
+                                                              : kWindowedEinsumBytes;
          },
          "Products of gathered or scattered arrays as loops over their parts, so that parts travel while others are multiplied and no "
          "device holds all of the array; auto: of arrays of 4 GiB and more on a device")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("auto|always|never");
   app.add_option_function<int>(
-         "--windowed_einsum_directions", [options](int count) { options->windowed_einsum_both_directions = count == 2; },
+         "--windowed_einsum_directions",
+         [options](int count) { options->windowed_einsum_both_directions = count == 2; },
          "Of such a loop: 1: parts come from the next device; 2: half of them from each side")
       ->check(CLI::IsMember({1, 2}))
       ->type_name("1|2");
-  app.add_option("--windowed_einsum_unroll", options->windowed_einsum_unroll, "Of such a loop: parts in a trip")
+  app.add_option("--windowed_einsum_unroll", options->windowed_einsum_unroll,
+                 "Of such a loop: parts in a trip")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
   app.add_flag_callback(

@@ -15,7 +15,8 @@ Instruction* BlockMatrix::Transpose(Instruction* x) {
 Instruction* BlockMatrix::Conjugate(Instruction* x) {
   const PrimitiveType type = x->shape().element_type();
   if (!IsComplex(type)) return x;
-  const Shape real(type == xla::C64 ? xla::F32 : xla::F64, Dims(x->shape().dims().begin(), x->shape().dims().end()));
+  const Shape real(type == xla::C64 ? xla::F32 : xla::F64,
+                   Dims(x->shape().dims().begin(), x->shape().dims().end()));
   Instruction* a = b_.Op(Opcode::kReal, real, {x});
   Instruction* c = b_.Negate(b_.Op(Opcode::kImag, real, {x}));
   return b_.Op(Opcode::kComplex, x->shape(), {a, c});
@@ -31,7 +32,8 @@ Instruction* BlockMatrix::Product(Instruction* a, Instruction* b, bool transpose
   }
   numbers->add_lhs_contracting_dimensions(rank - 1);
   numbers->add_rhs_contracting_dimensions(transposed ? rank - 1 : rank - 2);
-  for (int i = 0; i < 2; ++i) attrs->mutable_precision_config()->add_operand_precision(xla::PrecisionConfig::HIGHEST);
+  for (int i = 0; i < 2; ++i)
+    attrs->mutable_precision_config()->add_operand_precision(xla::PrecisionConfig::HIGHEST);
   Dims dims(a->shape().dims().begin(), a->shape().dims().end());
   dims.back() = transposed ? Rows(b) : Columns(b);
   return b_.Op(Opcode::kDot, Shape(a->shape().element_type(), dims), {a, b}, attrs);
@@ -60,7 +62,8 @@ Instruction* BlockMatrix::Numbers(Instruction* x, int from_last, Instruction* st
   return start == nullptr ? numbers : b_.Add(numbers, b_.Broadcast(start, dims));
 }
 
-Instruction* BlockMatrix::WhereOwned(const AxisList& axes, int64_t owner, Instruction* x, Instruction* other) {
+Instruction* BlockMatrix::WhereOwned(const AxisList& axes, int64_t owner, Instruction* x,
+                                     Instruction* other) {
   Instruction* owns = b_.Compare(b_.Coordinate(axes), b_.IntScalar(owner), "EQ");
   return b_.Select(b_.Broadcast(owns, x->shape().dims()), x, other);
 }

@@ -10,12 +10,18 @@ namespace {
 constexpr int64_t kMaxBlocks = 16;
 
 // The dimension that may be cut.
-int CutDimension(const Instruction& op) { return op.shape().rank() - (op.attrs().cholesky_options().lower() ? 2 : 1); }
+int CutDimension(const Instruction& op) {
+  return op.shape().rank() - (op.attrs().cholesky_options().lower() ? 2 : 1);
+}
 
 class CholeskyWriter {
  public:
   explicit CholeskyWriter(OpContext& context)
-      : op_(*context.op), b_(*context.b), m_(b_), axes_(context.AxesOf(0, CutDimension(op_))), n_(op_.shape().dim(op_.shape().rank() - 1)) {}
+      : op_(*context.op),
+        b_(*context.b),
+        m_(b_),
+        axes_(context.AxesOf(0, CutDimension(op_))),
+        n_(op_.shape().dim(op_.shape().rank() - 1)) {}
 
   Instruction* Write(Instruction* a) {
     const bool lower = op_.attrs().cholesky_options().lower();
@@ -52,7 +58,8 @@ class CholeskyWriter {
       row.push_back(m_.WhereOwned(axes_, k, own, block));
     }
     Instruction* all = m_.ColumnsOf(m_.Beside(row), 0, n_);
-    Instruction* is_below = b_.Compare(m_.ColumnNumbers(all, b_.Zero(start->shape().element_type())), m_.RowNumbers(all, start), "LE");
+    Instruction* is_below = b_.Compare(m_.ColumnNumbers(all, b_.Zero(start->shape().element_type())),
+                                       m_.RowNumbers(all, start), "LE");
     return b_.Select(is_below, all, m_.ZerosLike(all));
   }
 
@@ -105,7 +112,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionCholesky(OpContext& context) 
   return std::vector<Instruction*>{CholeskyWriter(context).Write(context.operands[0])};
 }
 
-int64_t BytesSentByCholesky(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
+int64_t BytesSentByCholesky(const Instruction& op, int factor, int64_t tiles,
+                            absl::Span<const double> operand_bytes, int64_t) {
   if (factor != CutDimension(op)) return 0;
   const int64_t n = op.shape().dim(factor), t = CeilOfRatio(n, tiles);
   if (t == 0) return 0;

@@ -17,7 +17,8 @@ namespace toroid {
 
 ShardingRule CholeskyShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCholesky(OpContext& context);
-int64_t BytesSentByCholesky(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t halo);
+int64_t BytesSentByCholesky(const Instruction& op, int factor, int64_t tiles,
+                            absl::Span<const double> operand_bytes, int64_t halo);
 
 }  // namespace toroid
 

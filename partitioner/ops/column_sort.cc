@@ -49,7 +49,8 @@ Computation* LessByNumber(const OpContext& context, int number, PrimitiveType ty
   const Computation& less = *context.op->called(0);
   InstructionBuilder b = context.b->InNewComputation(absl::StrCat(less.name(), ".numbered"));
   std::vector<Instruction*> arguments, swapped;
-  for (const Instruction* parameter : less.parameters()) arguments.push_back(b.Parameter(parameter->shape(), ""));
+  for (const Instruction* parameter : less.parameters())
+    arguments.push_back(b.Parameter(parameter->shape(), ""));
   for (size_t i = 0; i < arguments.size(); ++i) swapped.push_back(arguments[i ^ 1]);
   Instruction *left, *right;
   if (number < context.op->num_operands()) {
@@ -91,7 +92,8 @@ int CounterOf(const Instruction& op) {
   return -1;
 }
 
-std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands, Computation* less) {
+std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands,
+                                 Computation* less) {
   SpmdBuilder& b = *context.b;
   std::vector<Shape> shapes;
   for (const Instruction* operand : operands) shapes.push_back(operand->shape());
@@ -105,7 +107,8 @@ Computation* LessWithFlag(const OpContext& context) {
   const Computation& less = *context.op->called(0);
   InstructionBuilder b = context.b->InNewComputation(absl::StrCat(less.name(), ".flagged"));
   std::vector<Instruction*> arguments;
-  for (const Instruction* parameter : less.parameters()) arguments.push_back(b.Parameter(parameter->shape(), ""));
+  for (const Instruction* parameter : less.parameters())
+    arguments.push_back(b.Parameter(parameter->shape(), ""));
   Instruction* left = b.Parameter(Shape(xla::PRED, {}), "");
   Instruction* right = b.Parameter(Shape(xla::PRED, {}), "");
   const std::vector<Instruction*> copies = CopyInto(context, less, arguments, b.computation());
@@ -116,8 +119,13 @@ Computation* LessWithFlag(const OpContext& context) {
 class ColumnSortWriter {
  public:
   ColumnSortWriter(const ColumnSort& sort, OpContext& context)
-      : sort_(sort), context_(context), b_(*context.b), dim_(sort.dim_), axes_(context.AxesOf(0, dim_)),
-        index_type_(SpmdBuilder::IndexType(sort.rows_ * sort.tiles_ + 1)), arrays_(context.operands) {}
+      : sort_(sort),
+        context_(context),
+        b_(*context.b),
+        dim_(sort.dim_),
+        axes_(context.AxesOf(0, dim_)),
+        index_type_(SpmdBuilder::IndexType(sort.rows_ * sort.tiles_ + 1)),
+        arrays_(context.operands) {}
 
   std::vector<Instruction*> Build() {
     SortOwnRows();
@@ -158,7 +166,8 @@ class ColumnSortWriter {
     Computation* first = given;
     if (sort_.IsPadded()) {
       Instruction* yes = b_.Constant(Literal::Scalar<bool>(true));
-      Instruction* flags = b_.Broadcast(b_.Constant(Literal::Scalar<bool>(false)), arrays_[0]->shape().dims());
+      Instruction* flags =
+          b_.Broadcast(b_.Constant(Literal::Scalar<bool>(false)), arrays_[0]->shape().dims());
       flags = b_.PadAlong(b_.MaskPadding(flags, dim_, sort_.n_, axes_, yes), dim_, 0, more, yes);
       for (Instruction*& array : arrays_) array = b_.PadAlong(array, dim_, 0, more);
       arrays_.push_back(flags);
@@ -208,7 +217,8 @@ class ColumnSortWriter {
     Instruction* number = b_.Add(row, b_.Multiply(tile, full(sort_.rows_)));
     if (sort_.IsPadded()) {
       Instruction* at = b_.Add(row, b_.Multiply(tile, full(sort_.tile_)));
-      Instruction* is_row = b_.And(b_.Compare(row, full(sort_.tile_), "LT"), b_.Compare(at, full(sort_.n_), "LT"));
+      Instruction* is_row =
+          b_.And(b_.Compare(row, full(sort_.tile_), "LT"), b_.Compare(at, full(sort_.n_), "LT"));
       number = b_.Select(is_row, number, full(Padding()));
     }
     return b_.Reshape(b_.Convert(number, sort_.number_type_), dims);
@@ -217,7 +227,8 @@ class ColumnSortWriter {
   // Step 5: the last w rows of a tile and the first w of the next are sorted together.
   void MergeBorders() {
     const int64_t w = sort_.border_, r = sort_.rows_;
-    std::vector<Instruction*> before, behind;  // The rows on both sides of the tile's first, and last, border.
+    std::vector<Instruction*> before,
+        behind;  // The rows on both sides of the tile's first, and last, border.
     for (Instruction* array : arrays_) {
       Instruction* window = FetchWindow(b_, array, dim_, r * sort_.tiles_, axes_, axes_,
                                         {.scale = r, .shift = -w, .length = r + 2 * w});
@@ -255,25 +266,32 @@ class ColumnSortWriter {
 };
 
 ColumnSort::ColumnSort(const Instruction& op, int64_t tiles)
-    : op_(op), dim_(static_cast<int>(op.dimension())), n_(op.operand(0)->shape().dim(dim_)), tiles_(tiles),
+    : op_(op),
+      dim_(static_cast<int>(op.dimension())),
+      n_(op.operand(0)->shape().dim(dim_)),
+      tiles_(tiles),
       tile_(CeilOfRatio(n_, tiles)) {
   border_ = (tiles - 1) * (tiles - 1);
   rows_ = CeilOfRatio(std::max(tile_, 2 * border_), tiles) * tiles;
   counter_ = CounterOf(op);
-  numbers_ = counter_ < 0 && (IsPadded() || ((op.attrs().is_stable() || op.num_operands() > 1) && !AreEqualRowsAlike(op)));
+  numbers_ = counter_ < 0 &&
+             (IsPadded() || ((op.attrs().is_stable() || op.num_operands() > 1) && !AreEqualRowsAlike(op)));
   const int64_t most = rows_ * tiles_;
   number_type_ = most <= UINT8_MAX ? xla::U8 : most <= UINT16_MAX ? xla::U16 : SpmdBuilder::IndexType(most);
 }
 
 int64_t ColumnSort::SentBytes(double bytes_per_row, double lines) const {
   const double s = static_cast<double>(tiles_), r = static_cast<double>(rows_);
-  const double numbered = bytes_per_row + (numbers_ ? lines * static_cast<double>(ByteWidth(number_type_)) : 0);
+  const double numbered =
+      bytes_per_row + (numbers_ ? lines * static_cast<double>(ByteWidth(number_type_)) : 0);
   const double dealt = (s - 1) / s * r * (bytes_per_row + numbered);
   const double merged = 2 * static_cast<double>(border_) * numbered;
   const int64_t moved = std::min(tile_, (tiles_ - 1) * (rows_ - tile_));
   return static_cast<int64_t>(dealt + merged + static_cast<double>(moved) * bytes_per_row);
 }
 
-std::vector<Instruction*> ColumnSort::Build(OpContext& context) const { return ColumnSortWriter(*this, context).Build(); }
+std::vector<Instruction*> ColumnSort::Build(OpContext& context) const {
+  return ColumnSortWriter(*this, context).Build();
+}
 
 }  // namespace toroid

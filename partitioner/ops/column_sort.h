@@ -41,9 +41,9 @@ class ColumnSort {
   const Instruction& op_;
   const int dim_;
   const int64_t n_, tiles_, tile_;
-  int64_t border_ = 0;   // w
-  int64_t rows_ = 0;     // r
-  int counter_ = -1;     // The operand that counts rows.
+  int64_t border_ = 0;    // w
+  int64_t rows_ = 0;      // r
+  int counter_ = -1;      // The operand that counts rows.
   bool numbers_ = false;  // A number travels with each row.
   PrimitiveType number_type_ = xla::S32;
 };
@@ -53,7 +53,8 @@ class ColumnSort {
 int CounterOf(const Instruction& op);
 
 // The op over other operands, one result each.
-std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands, Computation* less);
+std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands,
+                                 Computation* less);
 
 // The comparison of rows with one flag more: rows with a flag come behind all others.
 Computation* LessWithFlag(const OpContext& context);

@@ -31,7 +31,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& contex
   const AxisList& axes = context.results[0].dims[d];
   if (axes.empty()) {
     for (int k = 0; k < context.op->num_operands(); ++k) {
-      const SliceBounds rows = RowsOfSource(*context.op, k, ConcatenateSource(*context.op, k), static_cast<int>(d));
+      const SliceBounds rows =
+          RowsOfSource(*context.op, k, ConcatenateSource(*context.op, k), static_cast<int>(d));
       if (rows.limit - rows.start == context.operands[k]->shape().dim(d)) continue;
       context.operands[k] = b.SliceAlong(context.operands[k], d, rows.start, rows.limit);
     }

@@ -32,12 +32,15 @@ struct SpatialSizes {
         output_step(WindowView(op)[i].stride) {}
   // Cutting either, a tile reads over its border as far as the other one reaches. Tiles of more rows share the work better.
   bool CutsWindow() const {
-    return SaturatingMultiply(window, Reach(window, window_step)) > SaturatingMultiply(output, Reach(output, output_step));
+    return SaturatingMultiply(window, Reach(window, window_step)) >
+           SaturatingMultiply(output, Reach(output, output_step));
   }
   int64_t image, window, output;
 
  private:
-  static int64_t Reach(int64_t rows, int64_t step) { return SaturatingMultiply(std::max<int64_t>(rows, 1) - 1, step); }
+  static int64_t Reach(int64_t rows, int64_t step) {
+    return SaturatingMultiply(std::max<int64_t>(rows, 1) - 1, step);
+  }
   int64_t window_step, output_step;  // Along the image.
 };
 
@@ -75,8 +78,7 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch()));
   AddWithin(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
   out_batch.push_back(batch);
-  const int in =
-      rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature()), FactorKind::kReduction);
+  const int in = rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature()), FactorKind::kReduction);
   AddWithin(rhs_shape.dim(numbers.kernel_input_feature()), in, &lhs_feature);
   rhs_in.push_back(in);
   const int64_t out_of_group = out_features / (batch_groups * feature_groups);
@@ -96,8 +98,8 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
       rule.flops_per_point *= static_cast<double>(sizes.output);
       continue;
     }
-    const int factor =
-        rule.AddFactor(sizes.output, window[i].IsTrivial() ? FactorKind::kPassThrough : FactorKind::kPermuting);
+    const int factor = rule.AddFactor(
+        sizes.output, window[i].IsTrivial() ? FactorKind::kPassThrough : FactorKind::kPermuting);
     lhs[numbers.input_spatial()[i]] = factor;
     out[numbers.output_spatial()[i]] = factor;
     rule.flops_per_point *= static_cast<double>(sizes.window);
@@ -117,11 +119,12 @@ std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor
   const TileWindows windows = sizes.CutsWindow()
                                   ? WindowsOfPart(window, CeilOfRatio(sizes.window, tiles), sizes.output)
                                   : WindowsOf(window, CeilOfRatio(sizes.output, tiles));
-  return {{0, static_cast<int>(numbers.input_spatial()[i]), windows, RowsRead(window, sizes.output, sizes.image), sizes.image}};
+  return {{0, static_cast<int>(numbers.input_spatial()[i]), windows,
+           RowsRead(window, sizes.output, sizes.image), sizes.image}};
 }
 
-int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t, absl::Span<const double> operand_bytes,
-                               int64_t halo) {
+int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t,
+                               absl::Span<const double> operand_bytes, int64_t halo) {
   const ConvolutionView numbers(op);
   const int i = factor - SpatialFactor(numbers);
   const bool reverses = i >= 0 && SpatialSizes(op, numbers, i).CutsWindow() && WindowView(op)[i].reversed;
@@ -173,7 +176,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
       window.reversed = false;
     }
     const OperandWindows read = ReadsOfConvolution(*context.op, factor, b.mesh().Product(axes))[0];
-    x = FetchBase(b, x, axes, local.dim(numbers.output_spatial()[i]), read, window, b.Zero(x->shape().element_type()));
+    x = FetchBase(b, x, axes, local.dim(numbers.output_spatial()[i]), read, window,
+                  b.Zero(x->shape().element_type()));
     WindowView::Set(attrs, i, OnFetchedBase(window));
   }
   return context.CloneLocal(attrs);

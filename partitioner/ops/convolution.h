@@ -28,8 +28,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
 std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor, int64_t tiles);
 
 // A cut window that is applied in reverse is reversed first.
-int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                               int64_t halo);
+int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t tiles,
+                               absl::Span<const double> operand_bytes, int64_t halo);
 
 }  // namespace toroid
 

@@ -23,13 +23,13 @@ std::optional<int> BatchDims(const Instruction& instruction) {
   const Shape& model = instruction.operand(0)->shape();
   if (!model.IsArray() || model.rank() < batch) return std::nullopt;
   const auto has_batch = [&](const Shape& shape) {
-    return shape.IsArray() && shape.rank() >= batch &&
-           shape.dims().first(batch) == model.dims().first(batch);
+    return shape.IsArray() && shape.rank() >= batch && shape.dims().first(batch) == model.dims().first(batch);
   };
   for (const Instruction* operand : instruction.operands()) {
     if (!has_batch(operand->shape())) return std::nullopt;
   }
-  if (!instruction.shape().IsTuple()) return has_batch(instruction.shape()) ? std::optional<int>(batch) : std::nullopt;
+  if (!instruction.shape().IsTuple())
+    return has_batch(instruction.shape()) ? std::optional<int>(batch) : std::nullopt;
   for (const Shape& result : instruction.shape().tuple_shapes()) {
     if (!has_batch(result)) return std::nullopt;
   }
@@ -45,7 +45,8 @@ ShardingRule BatchedCallRule(const Instruction& instruction, int batch) {
     for (int d = 0; d < batch; ++d) tensor[d] = DimFactors(d);
     return tensor;
   };
-  for (const Instruction* operand : instruction.operands()) rule.operands.push_back(factors(operand->shape()));
+  for (const Instruction* operand : instruction.operands())
+    rule.operands.push_back(factors(operand->shape()));
   if (!instruction.shape().IsTuple()) rule.results.push_back(factors(instruction.shape()));
   for (const Shape& result : instruction.shape().tuple_shapes()) rule.results.push_back(factors(result));
   return rule;
@@ -60,10 +61,11 @@ bool IsTopK(const Instruction& call) {
 // A triangular solve by LAPACK, of two matrices, or of a batch of them.
 bool IsTriangularSolve(const Instruction& call) {
   const absl::string_view target = call.custom_call_target();
-  if (!absl::StartsWith(target, "lapack_") || !absl::StrContains(target, "trsm") || call.num_operands() != 2) return false;
+  if (!absl::StartsWith(target, "lapack_") || !absl::StrContains(target, "trsm") || call.num_operands() != 2)
+    return false;
   const Shape &a = call.operand(0)->shape(), &b = call.operand(1)->shape();
-  return a.IsArray() && b.IsArray() && call.shape().IsArray() && call.shape().SameDims(b) && a.rank() == b.rank() && a.rank() >= 2 &&
-         a.dim(a.rank() - 1) == a.dim(a.rank() - 2);
+  return a.IsArray() && b.IsArray() && call.shape().IsArray() && call.shape().SameDims(b) &&
+         a.rank() == b.rank() && a.rank() >= 2 && a.dim(a.rank() - 1) == a.dim(a.rank() - 2);
 }
 
 // The dimension of its right-hand sides, which are independent; -1 where that is not clear.
@@ -85,7 +87,8 @@ int FreeDimension(const Instruction& solve) {
 }  // namespace
 
 ShardingRule CustomCallShardingRule(const Instruction& instruction) {
-  if (IsElementwiseCall(instruction)) return PointwiseRule(instruction.shape().dims(), instruction.num_operands());
+  if (IsElementwiseCall(instruction))
+    return PointwiseRule(instruction.shape().dims(), instruction.num_operands());
   const bool one_array = instruction.num_operands() == 1 && instruction.shape().IsArray();
   if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
     if (IsIdentityTarget(instruction)) return MovedRule(instruction.shape().dims());
@@ -96,7 +99,8 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction) {
     const int free = FreeDimension(instruction);
     if (free >= batch.value_or(0)) {
       const int rank = instruction.shape().rank(), whole = free == rank - 1 ? rank - 2 : rank - 1;
-      rule.operands[1][free] = rule.results[0][free] = DimFactors(rule.AddFactor(instruction.shape().dim(free)));
+      rule.operands[1][free] = rule.results[0][free] =
+          DimFactors(rule.AddFactor(instruction.shape().dim(free)));
       const int unknowns = rule.AddFactor(instruction.shape().dim(whole), FactorKind::kBlocked);
       rule.operands[1][whole] = rule.results[0][whole] = DimFactors(unknowns);
     }
@@ -110,13 +114,14 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction) {
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context) {
   if (IsTopK(*context.op) && !BatchDims(*context.op).has_value()) return PartitionTopK(context);
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < context.results.size(); ++i) shapes.push_back(context.ResultShape(static_cast<int>(i)));
+  for (size_t i = 0; i < context.results.size(); ++i)
+    shapes.push_back(context.ResultShape(static_cast<int>(i)));
   const Shape local = context.op->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0];
   return EmitCustomCall(*context.b, *context.op, context.operands, local, context.copy_computation);
 }
 
-int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                              int64_t halo) {
+int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles,
+                              absl::Span<const double> operand_bytes, int64_t halo) {
   return IsTopK(op) ? BytesSentByTopK(op, factor, tiles, operand_bytes, halo) : 0;
 }
 

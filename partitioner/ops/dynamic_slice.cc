@@ -55,7 +55,8 @@ Instruction* SliceOfShard(OpContext& context, const Shape& local) {
   }
   Instruction* rows = b.Slice(context.operands[0], starts, limits);
   if (mask == nullptr) return rows;
-  return b.Select(b.Broadcast(mask, local.dims()), rows, b.Broadcast(b.Zero(local.element_type()), local.dims()));
+  return b.Select(b.Broadcast(mask, local.dims()), rows,
+                  b.Broadcast(b.Zero(local.element_type()), local.dims()));
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   for (int d = 0; d < shape.rank(); ++d) {
     const bool spans = shape.dim(d) == update_shape.dim(d);
     const bool shifts = ConstantPlace(instruction, d).has_value();
-    const FactorKind kind = spans ? FactorKind::kPassThrough : shifts ? FactorKind::kPermuting : FactorKind::kIndexed;
+    const FactorKind kind = spans    ? FactorKind::kPassThrough
+                            : shifts ? FactorKind::kPermuting
+                                     : FactorKind::kIndexed;
     operand.push_back(rule.AddFactor(shape.dim(d), kind));
     update.push_back(spans || shifts ? operand[d] : DimFactors());
   }

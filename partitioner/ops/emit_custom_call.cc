@@ -3,8 +3,8 @@
 namespace toroid {
 
 std::vector<Instruction*> EmitCustomCall(
-    SpmdBuilder& b, const Instruction& call, absl::Span<Instruction* const> operands, const Shape& local_result,
-    const std::function<Computation*(const Computation*)>& copy_computation) {
+    SpmdBuilder& b, const Instruction& call, absl::Span<Instruction* const> operands,
+    const Shape& local_result, const std::function<Computation*(const Computation*)>& copy_computation) {
   const bool constrained = call.attrs().constrain_layout();
   const auto& constraints = call.attrs().operand_shapes_with_layout();
   std::vector<Instruction*> inside(operands.begin(), operands.end());

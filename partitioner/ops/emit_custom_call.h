@@ -12,9 +12,9 @@ namespace toroid {
 // A custom call on local operands with a local result, one instruction per result leaf. The callee was compiled for
 // the layouts that the call states: operands are copied to them and results from them, so that all around it stays
 // row-major, and the shapes in its operand constraints become those of the local operands.
-std::vector<Instruction*> EmitCustomCall(SpmdBuilder& b, const Instruction& call,
-                                         absl::Span<Instruction* const> operands, const Shape& local_result,
-                                         const std::function<Computation*(const Computation*)>& copy_computation);
+std::vector<Instruction*> EmitCustomCall(
+    SpmdBuilder& b, const Instruction& call, absl::Span<Instruction* const> operands,
+    const Shape& local_result, const std::function<Computation*(const Computation*)>& copy_computation);
 
 }  // namespace toroid
 

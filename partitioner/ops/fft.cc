@@ -14,9 +14,9 @@ enum class Way { kLines, kFourSteps };
 // The transform of one dimension, cut in `tiles`.
 struct LineTransform {
   xla::FftType type;
-  int64_t n_in, n_out;      // Elements of a line.
-  int64_t w_in, w_out;      // Bytes of an element.
-  int64_t tiles, lines;     // Local lines.
+  int64_t n_in, n_out;   // Elements of a line.
+  int64_t w_in, w_out;   // Bytes of an element.
+  int64_t tiles, lines;  // Local lines.
 
   int64_t TileIn() const { return CeilOfRatio(n_in, tiles); }
   int64_t TileOut() const { return CeilOfRatio(n_out, tiles); }
@@ -57,8 +57,13 @@ LineTransform TransformOf(const Instruction& op, int d, int64_t tiles, int64_t l
   const Shape &in = op.operand(0)->shape(), &out = op.shape();
   const int64_t complex = std::max(ByteWidth(in.element_type()), ByteWidth(out.element_type()));
   const xla::FftType type = TypeAlong(op, d);
-  return {type, in.dim(d), out.dim(d), type == xla::RFFT ? ByteWidth(in.element_type()) : complex,
-          type == xla::IRFFT ? ByteWidth(out.element_type()) : complex, tiles, lines};
+  return {type,
+          in.dim(d),
+          out.dim(d),
+          type == xla::RFFT ? ByteWidth(in.element_type()) : complex,
+          type == xla::IRFFT ? ByteWidth(out.element_type()) : complex,
+          tiles,
+          lines};
 }
 
 class FftWriter {
@@ -171,7 +176,8 @@ class FftWriter {
 ShardingRule FftShardingRule(const Instruction& instruction) {
   const int rank = instruction.shape().rank();
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
-  for (int d = rank - NumTransformed(instruction); d < rank; ++d) rule.factors[d].kind = FactorKind::kExchanged;
+  for (int d = rank - NumTransformed(instruction); d < rank; ++d)
+    rule.factors[d].kind = FactorKind::kExchanged;
   rule.weighs_gathering = true;
   return rule;
 }
@@ -184,14 +190,17 @@ absl::StatusOr<std::vector<Instruction*>> PartitionFft(OpContext& context) {
   return std::vector<Instruction*>{FftWriter(context).Write()};
 }
 
-int64_t BytesSentByFft(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
+int64_t BytesSentByFft(const Instruction& op, int factor, int64_t tiles,
+                       absl::Span<const double> operand_bytes, int64_t) {
   const Shape &in = op.operand(0)->shape(), &out = op.shape();
   const int last = in.rank() - 1;
   if (factor < in.rank() - NumTransformed(op) || operand_bytes[0] == 0) return 0;
   double elements = operand_bytes[0] / static_cast<double>(ByteWidth(in.element_type()));
   // A real transform of the last dimension comes first, and leaves fewer.
-  if (op.attrs().fft_type() == xla::RFFT && factor != last) elements *= static_cast<double>(out.dim(last)) / static_cast<double>(in.dim(last));
-  const int64_t lines = std::max<int64_t>(1, static_cast<int64_t>(elements / static_cast<double>(CeilOfRatio(in.dim(factor), tiles))));
+  if (op.attrs().fft_type() == xla::RFFT && factor != last)
+    elements *= static_cast<double>(out.dim(last)) / static_cast<double>(in.dim(last));
+  const int64_t lines = std::max<int64_t>(
+      1, static_cast<int64_t>(elements / static_cast<double>(CeilOfRatio(in.dim(factor), tiles))));
   const LineTransform transform = TransformOf(op, factor, tiles, lines);
   return static_cast<int64_t>(transform.Sent(transform.Best()));
 }

@@ -22,7 +22,8 @@ namespace toroid {
 
 ShardingRule FftShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionFft(OpContext& context);
-int64_t BytesSentByFft(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t halo);
+int64_t BytesSentByFft(const Instruction& op, int factor, int64_t tiles,
+                       absl::Span<const double> operand_bytes, int64_t halo);
 
 }  // namespace toroid
 

@@ -94,7 +94,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
     const bool collapsed = absl::c_linear_search(numbers.collapsed_slice_dims(), d);
     if (!collapsed || !context.IsCut(0, d)) continue;
     if (context.rule->factors[context.rule->operands[0][d].factor[0]].kind == FactorKind::kPassThrough) {
-      indices = CountAgain(b, indices, vector_dim, k, *CountedDim(*context.op->operand(1), vector_dim, k, from.dim(d)));
+      indices = CountAgain(b, indices, vector_dim, k,
+                           *CountedDim(*context.op->operand(1), vector_dim, k, from.dim(d)));
       continue;
     }
     const int64_t shard = operand->shape().dim(d);

@@ -28,7 +28,9 @@ struct OpContext {
 
   const AxisList& AxesOf(int operand, int dim) const { return operand_shardings[operand].dims[dim]; }
   bool IsCut(int operand, int dim) const { return !AxesOf(operand, dim).empty(); }
-  int64_t GlobalDim(int operand, int dim) const { return op->operand(operand)->shape().dim(dim); }  // Not of a source.
+  int64_t GlobalDim(int operand, int dim) const {
+    return op->operand(operand)->shape().dim(dim);
+  }  // Not of a source.
   // Local shape of result leaf i.
   Shape ResultShape(int i = 0) const;
   // The op on local shapes with attributes `attrs` (null: the op's own); one instruction per result leaf.

@@ -78,7 +78,8 @@ constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRng
 // A local program that combines what tiles give.
 constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
 constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
-constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr, BytesSentByCustomCall};
+constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr,
+                                  BytesSentByCustomCall};
 
 // A local program that hands whole tiles round.
 constexpr OpFamily kFft = {FftShardingRule, PartitionFft, nullptr, BytesSentByFft};
@@ -202,8 +203,9 @@ bool HasExchanges(const Instruction& op) {
   return family.reads != nullptr || family.sent != nullptr;
 }
 
-ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh, const CostModel& model,
-                             const AxisList& axes, absl::Span<const double> operand_bytes) {
+ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh,
+                             const CostModel& model, const AxisList& axes,
+                             absl::Span<const double> operand_bytes) {
   const OpFamily& family = FamilyOf(op.opcode());
   const int64_t tiles = mesh.Product(axes);
   ExchangeCost cost;
@@ -213,13 +215,18 @@ ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, in
     const int64_t tile = CeilOfRatio(std::max(read.size, read.all), tiles);
     if (tile == 0) continue;
     const int64_t row_bytes = static_cast<int64_t>(operand_bytes[read.operand]) / tile;
-    const HaloPlan plan = PlanHalo(
-        mesh, model,
-        {.n = read.size, .tile = tile, .from = axes, .to = axes, .windows = read.windows, .row_bytes = row_bytes});
+    const HaloPlan plan = PlanHalo(mesh, model,
+                                   {.n = read.size,
+                                    .tile = tile,
+                                    .from = axes,
+                                    .to = axes,
+                                    .windows = read.windows,
+                                    .row_bytes = row_bytes});
     cost.sent_bytes += plan.sent_rows * row_bytes;
     cost.delay += model.PermuteDelay(plan.permutes);
   }
-  if (family.sent != nullptr) cost.sent_bytes = family.sent(op, factor, tiles, operand_bytes, cost.sent_bytes);
+  if (family.sent != nullptr)
+    cost.sent_bytes = family.sent(op, factor, tiles, operand_bytes, cost.sent_bytes);
   return cost;
 }
 

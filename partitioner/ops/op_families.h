@@ -55,8 +55,9 @@ struct ExchangeCost {
   int64_t sent_bytes = 0;
   double delay = 0;  // In link bytes (hlo/cost/cost_model.h).
 };
-ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh, const CostModel& model,
-                             const AxisList& axes, absl::Span<const double> operand_bytes);
+ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh,
+                             const CostModel& model, const AxisList& axes,
+                             absl::Span<const double> operand_bytes);
 
 }  // namespace toroid
 

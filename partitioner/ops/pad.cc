@@ -33,7 +33,8 @@ std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t t
   windows.first = rows.start;
   // A negative edge takes rows off.
   const int64_t taken = FloorOfRatio(op.shape().dim(dim) - 1 - padding.low, step) + 1;
-  return {{0, dim, windows, std::clamp(rows.start + taken, rows.start, rows.limit), PadSource(op, 0).shape().dim(dim)}};
+  return {{0, dim, windows, std::clamp(rows.start + taken, rows.start, rows.limit),
+           PadSource(op, 0).shape().dim(dim)}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
@@ -50,8 +51,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
     if (context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) continue;
     const AxisList& axes = context.AxesOf(0, d);
     const OperandWindows read = ReadsOfPad(*context.op, d, b.mesh().Product(axes))[0];
-    context.operands[0] =
-        FetchSpreadWindow(b, context.operands[0], {d, read.size, axes}, read.windows, local.dim(d), context.operands[1]);
+    context.operands[0] = FetchSpreadWindow(b, context.operands[0], {d, read.size, axes}, read.windows,
+                                            local.dim(d), context.operands[1]);
     PadView::Set(attrs, d, EdgePadding());
   }
   return context.CloneLocal(attrs);

@@ -8,12 +8,15 @@
 namespace toroid {
 namespace {
 
-bool Contains(absl::Span<const int64_t> list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
+bool Contains(absl::Span<const int64_t> list, int64_t d) {
+  return std::find(list.begin(), list.end(), d) != list.end();
+}
 
 // Where the ragged dimension and that of the groups lie.
 struct RaggedDims {
   explicit RaggedDims(const Instruction& op)
-      : numbers(op.attrs().ragged_dot_dimension_numbers()), dot(numbers.dot_dimension_numbers()),
+      : numbers(op.attrs().ragged_dot_dimension_numbers()),
+        dot(numbers.dot_dimension_numbers()),
         ragged(numbers.lhs_ragged_dimensions(0)) {
     is_batch = Contains(dot.lhs_batch(), ragged);
     is_contracting = Contains(dot.lhs_contracting(), ragged);
@@ -29,10 +32,12 @@ struct RaggedDims {
 
 // Rows of the groups that lie in rows [begin, begin + rows) of `size`: s64[.., G], G the groups of this device. `sizes` are those of
 // all groups; if those are cut over `axes`, a group of what lies before this device's stands in front.
-Instruction* LocalSizes(SpmdBuilder& b, Instruction* sizes, int64_t size, Instruction* begin, int64_t rows, const AxisList& axes,
-                        int64_t groups) {
+Instruction* LocalSizes(SpmdBuilder& b, Instruction* sizes, int64_t size, Instruction* begin, int64_t rows,
+                        const AxisList& axes, int64_t groups) {
   const int last = sizes->shape().rank() - 1;
-  const auto full = [&](int64_t value, absl::Span<const int64_t> dims) { return b.Broadcast(b.IntScalar(value, xla::S64), dims); };
+  const auto full = [&](int64_t value, absl::Span<const int64_t> dims) {
+    return b.Broadcast(b.IntScalar(value, xla::S64), dims);
+  };
   Instruction* wide = b.Convert(sizes, xla::S64);
   Dims dims(wide->shape().dims().begin(), wide->shape().dims().end());
   wide = b.Clamp(full(0, dims), wide, full(size, dims));
@@ -76,18 +81,20 @@ ShardingRule RaggedDotShardingRule(const Instruction& instruction) {
   };
   for (size_t i = 0; i < dims.dot.lhs_contracting().size(); ++i) {
     const int64_t l = dims.dot.lhs_contracting()[i], r = dims.dot.rhs_contracting()[i];
-    lhs[l] = rhs[r] =
-        rule.AddFactor(lhs_shape.dim(l), dims.is_contracting ? kind(l, FactorKind::kReduction) : FactorKind::kReduction);
+    lhs[l] = rhs[r] = rule.AddFactor(
+        lhs_shape.dim(l), dims.is_contracting ? kind(l, FactorKind::kReduction) : FactorKind::kReduction);
     rhs_taken[r] = true;
   }
   for (int l = 0; l < lhs_shape.rank(); ++l) {
     if (Contains(dims.dot.lhs_batch(), l) || Contains(dims.dot.lhs_contracting(), l)) continue;
-    lhs[l] = rule.AddFactor(lhs_shape.dim(l), dims.is_contracting || dims.is_batch ? FactorKind::kPassThrough
-                                                                                   : kind(l, FactorKind::kPassThrough));
+    lhs[l] = rule.AddFactor(lhs_shape.dim(l), dims.is_contracting || dims.is_batch
+                                                  ? FactorKind::kPassThrough
+                                                  : kind(l, FactorKind::kPassThrough));
     result.push_back(lhs[l]);
   }
   if (dims.group >= 0) {
-    rhs[dims.group] = rule.AddFactor(rhs_shape.dim(dims.group), sizes_differ ? FactorKind::kBlocked : FactorKind::kReduction);
+    rhs[dims.group] = rule.AddFactor(rhs_shape.dim(dims.group),
+                                     sizes_differ ? FactorKind::kBlocked : FactorKind::kReduction);
     rhs_taken[dims.group] = true;
   }
   for (int r = 0; r < rhs_shape.rank(); ++r) {
@@ -98,7 +105,8 @@ ShardingRule RaggedDotShardingRule(const Instruction& instruction) {
   rule.operands = {lhs, rhs, sizes};
   rule.results.push_back(result);
   // A row meets one group.
-  const double groups = dims.group < 0 ? 1 : std::max<double>(1, static_cast<double>(rhs_shape.dim(dims.group)));
+  const double groups =
+      dims.group < 0 ? 1 : std::max<double>(1, static_cast<double>(rhs_shape.dim(dims.group)));
   rule.flops_per_point = 2 / groups;
   AddLinearityOfProduct(instruction, &rule);
   return rule;
@@ -110,7 +118,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context)
   const AxisList rows = context.AxesOf(0, dims.ragged);
   const AxisList groups = dims.group < 0 ? AxisList() : context.AxesOf(1, dims.group);
   if (dims.is_batch || (rows.empty() && groups.empty())) return PartitionByRule(context);
-  const int64_t size = context.GlobalDim(0, dims.ragged), local = context.operands[0]->shape().dim(dims.ragged);
+  const int64_t size = context.GlobalDim(0, dims.ragged),
+                local = context.operands[0]->shape().dim(dims.ragged);
   const int64_t num_groups = dims.group < 0 ? 0 : context.operands[1]->shape().dim(dims.group);
   Instruction* begin = rows.empty() ? b.IntScalar(0, xla::S64) : b.Offset(rows, local, xla::S64);
   // Padding of rows and groups lies in no group of this device.
@@ -120,14 +129,15 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context)
     Instruction* skipped = b.Reshape(b.SliceAlong(context.operands[2], 0, 0, 1), {});
     const auto lhs_dims = context.operands[0]->shape().dims();
     const PrimitiveType type = context.operands[0]->shape().element_type();
-    context.operands[0] = b.Select(b.InRange(lhs_dims, static_cast<int>(dims.ragged), skipped, nullptr), context.operands[0],
-                                   b.Broadcast(b.Zero(type), lhs_dims));
+    context.operands[0] = b.Select(b.InRange(lhs_dims, static_cast<int>(dims.ragged), skipped, nullptr),
+                                   context.operands[0], b.Broadcast(b.Zero(type), lhs_dims));
     context.operands[1] = b.PadAlong(context.operands[1], dims.group, 1, 0);
   }
   // What else is cut and summed over has its padding replaced as in any product.
   for (size_t i = 0; i < dims.dot.lhs_contracting().size(); ++i) {
     for (const int side : {0, 1}) {
-      const int d = static_cast<int>(side == 0 ? dims.dot.lhs_contracting()[i] : dims.dot.rhs_contracting()[i]);
+      const int d =
+          static_cast<int>(side == 0 ? dims.dot.lhs_contracting()[i] : dims.dot.rhs_contracting()[i]);
       if (!context.IsCut(side, d)) continue;
       Instruction*& operand = context.operands[side];
       operand = b.MaskPadding(operand, d, context.GlobalDim(side, d), context.AxesOf(side, d),

@@ -17,7 +17,8 @@ int CumulativeDirection(const Instruction& op, int dim) {
   if (op.num_operands() != 2) return 0;
   const WindowDim window = WindowView(op)[dim];
   const int64_t n = op.operand(0)->shape().dim(dim);
-  if (n < 2 || window.size != n || window.stride > 1 || window.window_dilation > 1 || window.base_dilation > 1) {
+  if (n < 2 || window.size != n || window.stride > 1 || window.window_dilation > 1 ||
+      window.base_dilation > 1) {
     return 0;
   }
   const bool forward = window.padding_low == n - 1 && window.padding_high == 0;
@@ -39,8 +40,7 @@ Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& 
       forward ? b.InRange(totals->shape().dims(), dim, nullptr, self)
               : b.InRange(totals->shape().dims(), dim, b.Binary(Opcode::kAdd, self, b.IntScalar(1)), nullptr);
   totals = b.Select(others, totals, b.Broadcast(neutral, totals->shape().dims()));
-  Instruction* sum =
-      b.Reduce({totals}, {neutral}, {dim}, b.ReducerComputation(ReducerOpcode(reducer), type));
+  Instruction* sum = b.Reduce({totals}, {neutral}, {dim}, b.ReducerComputation(ReducerOpcode(reducer), type));
   return b.Binary(ReducerOpcode(reducer), b.BroadcastOver(sum, x->shape().dims(), {dim}), x);
 }
 
@@ -76,8 +76,8 @@ std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, 
   return reads;
 }
 
-int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles, absl::Span<const double> operand_bytes,
-                                int64_t halo) {
+int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles,
+                                absl::Span<const double> operand_bytes, int64_t halo) {
   if (CumulativeDirection(op, dim) == 0) return halo;
   const int64_t tile = TileRows(op, dim, tiles);
   return halo + static_cast<int64_t>(operand_bytes[0]) / std::max<int64_t>(1, tile) * (tiles - 1);
@@ -106,9 +106,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
       continue;
     }
     for (const OperandWindows& read : ReadsOfReduceWindow(*context.op, d, b.mesh().Product(axes))) {
-      context.operands[read.operand] =
-          FetchBase(b, context.operands[read.operand], axes, local.dim(d), read, window,
-                    context.operands[n + read.operand]);
+      context.operands[read.operand] = FetchBase(b, context.operands[read.operand], axes, local.dim(d), read,
+                                                 window, context.operands[n + read.operand]);
     }
     WindowView::Set(attrs, d, OnFetchedBase(window));
   }

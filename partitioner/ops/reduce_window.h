@@ -18,8 +18,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
 std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, int64_t tiles);
 
 // The totals of a cumulative window, besides the `halo` bytes of others.
-int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles, absl::Span<const double> operand_bytes,
-                                int64_t halo);
+int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles,
+                                absl::Span<const double> operand_bytes, int64_t halo);
 
 }  // namespace toroid
 

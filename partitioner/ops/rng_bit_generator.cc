@@ -9,10 +9,10 @@ namespace {
 // How the words of a generator's blocks fill an array.
 struct WordLayout {
   bool is_threefry = false;
-  bool is_wide = false;      // Elements of 64 bits: two words of 32.
-  int64_t per_block = 1;     // Elements of a block, neighbours along `along`.
-  int along = -1;            // -1: a scalar.
-  bool is_linear = false;    // Blocks run across rows: their elements are neighbours in row-major order.
+  bool is_wide = false;    // Elements of 64 bits: two words of 32.
+  int64_t per_block = 1;   // Elements of a block, neighbours along `along`.
+  int along = -1;          // -1: a scalar.
+  bool is_linear = false;  // Blocks run across rows: their elements are neighbours in row-major order.
 
   explicit WordLayout(const Instruction& op) {
     const Shape& bits = op.shape().tuple_shape(1);
@@ -39,7 +39,8 @@ struct WordLayout {
 
 bool CanBeCut(const Instruction& op) {
   const Shape& state = op.operand(0)->shape();
-  if (!op.shape().IsTuple() || op.shape().tuple_shapes().size() != 2 || state.element_type() != xla::U64 || state.rank() != 1) {
+  if (!op.shape().IsTuple() || op.shape().tuple_shapes().size() != 2 || state.element_type() != xla::U64 ||
+      state.rank() != 1) {
     return false;
   }
   const PrimitiveType type = op.shape().tuple_shape(1).element_type();
@@ -53,7 +54,9 @@ class Words {
   Words(SpmdBuilder& b, absl::Span<const int64_t> dims) : b_(b), dims_(dims.begin(), dims.end()) {}
 
   Instruction* Full(uint64_t value, PrimitiveType type) {
-    return b_.Broadcast(type == xla::U64 ? b_.Scalar<uint64_t>(value) : b_.Scalar<uint32_t>(static_cast<uint32_t>(value)), dims_);
+    return b_.Broadcast(
+        type == xla::U64 ? b_.Scalar<uint64_t>(value) : b_.Scalar<uint32_t>(static_cast<uint32_t>(value)),
+        dims_);
   }
   Instruction* Spread(Instruction* scalar) { return b_.Broadcast(scalar, dims_); }
   Instruction* Low(Instruction* x) { return b_.Convert(x, xla::U32); }
@@ -89,7 +92,8 @@ class Words {
   }
 
   // The four words of Philox-4x32, 10 rounds, of the 128-bit counters (low, high) + blocks.
-  std::vector<Instruction*> Philox(Instruction* key, Instruction* low, Instruction* high, Instruction* blocks) {
+  std::vector<Instruction*> Philox(Instruction* key, Instruction* low, Instruction* high,
+                                   Instruction* blocks) {
     Instruction *first = Spread(low), *sum = b_.Add(first, blocks);
     Instruction* carry = b_.Convert(b_.Compare(sum, first, "LT"), xla::U64);
     Instruction* carried = b_.Add(Spread(high), carry);
@@ -111,19 +115,26 @@ class Words {
   const Dims dims_;
 };
 
-Instruction* Component(SpmdBuilder& b, Instruction* state, int64_t i) { return b.Reshape(b.SliceAlong(state, 0, i, i + 1), {}); }
+Instruction* Component(SpmdBuilder& b, Instruction* state, int64_t i) {
+  return b.Reshape(b.SliceAlong(state, 0, i, i + 1), {});
+}
 
 // The part of the stream that this device holds.
 class LocalBits {
  public:
   explicit LocalBits(OpContext& context)
-      : b_(*context.b), layout_(*context.op), global_(context.op->shape().tuple_shape(1)), local_(context.ResultShape(1)),
-        axes_(context.results[1].dims.begin(), context.results[1].dims.end()), state_(context.operands[0]) {}
+      : b_(*context.b),
+        layout_(*context.op),
+        global_(context.op->shape().tuple_shape(1)),
+        local_(context.ResultShape(1)),
+        axes_(context.results[1].dims.begin(), context.results[1].dims.end()),
+        state_(context.operands[0]) {}
 
   Instruction* Build() {
     const int64_t k = layout_.per_block;
     // Whole blocks lie in a tile: they are computed once and laid side by side.
-    const bool in_blocks = k > 1 && !layout_.is_linear && layout_.along >= 0 && local_.dim(layout_.along) % k == 0;
+    const bool in_blocks =
+        k > 1 && !layout_.is_linear && layout_.along >= 0 && local_.dim(layout_.along) % k == 0;
     Dims dims(local_.dims().begin(), local_.dims().end());
     if (in_blocks) dims[layout_.along] /= k;
     Words words(b_, dims);
@@ -162,7 +173,8 @@ class LocalBits {
     int64_t stride = 1;
     for (int d = global_.rank() - 1; d >= 0; --d) {
       const bool along = d == layout_.along && elements > 1;
-      Instruction* at = Coordinate(words, dims, d, along && in_blocks ? local_.dim(d) / elements : local_.dim(d));
+      Instruction* at =
+          Coordinate(words, dims, d, along && in_blocks ? local_.dim(d) / elements : local_.dim(d));
       if (along && !in_blocks) at = b_.Divide(at, words.Full(elements, xla::U64));
       at = b_.Multiply(at, words.Full(stride, xla::U64));
       sum = sum == nullptr ? at : b_.Add(sum, at);

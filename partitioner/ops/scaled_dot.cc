@@ -41,7 +41,8 @@ ShardingRule ScaledDotShardingRule(const Instruction& instruction) {
   std::vector<std::vector<int>> parts(dot.factors.size());
   for (size_t f = 0; f < dot.factors.size(); ++f) {
     const Factor& whole = dot.factors[f];
-    const std::vector<int64_t> sizes = whole.size == 0 ? std::vector<int64_t>() : Parts(whole.size, blocks[f]);
+    const std::vector<int64_t> sizes =
+        whole.size == 0 ? std::vector<int64_t>() : Parts(whole.size, blocks[f]);
     for (const int64_t size : sizes) parts[f].push_back(rule.AddFactor(size, whole.kind));
     if (sizes.empty()) parts[f].push_back(rule.AddFactor(whole.size, FactorKind::kBlocked));
   }

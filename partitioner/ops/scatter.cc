@@ -39,7 +39,8 @@ int PairedDim(const Instruction& scatter, int batch) {
     const int64_t d = numbers.scatter_dims_to_operand_dims()[k];
     if (IndexOf(numbers.inserted_window_dims(), d) < 0) continue;
     const int64_t size = scatter.operand(0)->shape().dim(static_cast<int>(d));
-    if (CountedDim(indices, static_cast<int>(numbers.index_vector_dim()), k, size) == batch) return static_cast<int>(d);
+    if (CountedDim(indices, static_cast<int>(numbers.index_vector_dim()), k, size) == batch)
+      return static_cast<int>(d);
   }
   return -1;
 }
@@ -120,7 +121,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
     apart |= context.AxesOf(n + 1, d).Set();
     for (int i = n + 1; i <= 2 * n; ++i) {
       Instruction*& updates = context.operands[i];
-      updates = b.MaskPadding(updates, d, updates_shape.dim(d), context.AxesOf(i, d), Neutral(b, reducer, updates));
+      updates =
+          b.MaskPadding(updates, d, updates_shape.dim(d), context.AxesOf(i, d), Neutral(b, reducer, updates));
     }
   }
   // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
@@ -129,7 +131,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
     const bool inserted = absl::c_linear_search(numbers.inserted_window_dims(), d);
     if (!inserted || !context.IsCut(0, d)) continue;
     if (context.rule->factors[context.rule->operands[0][d].factor[0]].kind == FactorKind::kPassThrough) {
-      indices = CountAgain(b, indices, vector_dim, k, *CountedDim(*context.op->operand(n), vector_dim, k, to.dim(d)));
+      indices = CountAgain(b, indices, vector_dim, k,
+                           *CountedDim(*context.op->operand(n), vector_dim, k, to.dim(d)));
       continue;
     }
     const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));

@@ -87,13 +87,14 @@ struct TileOfWindows {
   Instruction* Phase(SpmdBuilder& b, const AxisList& axes) const {
     const int64_t shift = (low - size + stride) - FloorOfRatio(low - size + stride, stride) * stride;
     if (aligned) return b.IntScalar(shift);
-    return b.Binary(Opcode::kRemainder, b.AffineOffset(axes, rows % stride, shift, xla::S32), b.IntScalar(stride));
+    return b.Binary(Opcode::kRemainder, b.AffineOffset(axes, rows % stride, shift, xla::S32),
+                    b.IntScalar(stride));
   }
 };
 
 bool CanFetch(const Instruction& op, const WindowDim& window) {
-  if (window.base_dilation != 1 || window.window_dilation != 1 || window.padding_low < 0 || window.padding_high < 0 ||
-      !ClassifyReducer(*op.called(1)).has_value()) {
+  if (window.base_dilation != 1 || window.window_dilation != 1 || window.padding_low < 0 ||
+      window.padding_high < 0 || !ClassifyReducer(*op.called(1)).has_value()) {
     return false;
   }
   return (window.padding_low == 0 && window.padding_high == 0) ||
@@ -144,8 +145,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
     const TileOfWindows tile(window, local.dim(d));
     const int64_t n = context.GlobalDim(0, d), m = context.GlobalDim(1, d);
     Instruction*& operand = context.operands[0];
-    operand = is_padded ? FetchMaskedWindow(b, operand, d, n, axes, tile.OfOperand(), NoElementScalar(b, type))
-                        : FetchWindow(b, operand, d, n, axes, axes, tile.OfOperand());
+    operand = is_padded
+                  ? FetchMaskedWindow(b, operand, d, n, axes, tile.OfOperand(), NoElementScalar(b, type))
+                  : FetchWindow(b, operand, d, n, axes, axes, tile.OfOperand());
     if (!tile.aligned) {
       Instruction* first = b.Binary(Opcode::kSubtract, b.IntScalar(tile.stride - 1), tile.Phase(b, axes));
       operand = b.DynamicSliceAlong(operand, d, first, tile.length);

@@ -26,7 +26,15 @@
 
 namespace toroid {
 
-enum class FactorKind : uint8_t { kPassThrough, kReduction, kPermuting, kExchanged, kIndexed, kNeedsReplication, kBlocked };
+enum class FactorKind : uint8_t {
+  kPassThrough,
+  kReduction,
+  kPermuting,
+  kExchanged,
+  kIndexed,
+  kNeedsReplication,
+  kBlocked
+};
 
 struct Factor {
   int64_t size = 1;

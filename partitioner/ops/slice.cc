@@ -23,7 +23,8 @@ std::vector<OperandWindows> ReadsOfSlice(const Instruction& op, int dim, int64_t
   const SliceBounds bounds = SliceView(op)[dim];
   const TileWindows windows = {t * bounds.stride, bounds.start, (t - 1) * bounds.stride + 1};
   const int64_t rows = op.shape().dim(dim);  // Rows behind the last of these are nobody's.
-  return {{0, dim, windows, rows == 0 ? 0 : bounds.start + (rows - 1) * bounds.stride + 1, op.operand(0)->shape().dim(dim)}};
+  return {{0, dim, windows, rows == 0 ? 0 : bounds.start + (rows - 1) * bounds.stride + 1,
+           op.operand(0)->shape().dim(dim)}};
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context) {

@@ -75,7 +75,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
     }
     return nothing;
   }
-  if (!ReadsFirstRows(*context.op)) return ColumnSort(*context.op, b.mesh().Product(context.AxesOf(0, dim))).Build(context);
+  if (!ReadsFirstRows(*context.op))
+    return ColumnSort(*context.op, b.mesh().Product(context.AxesOf(0, dim))).Build(context);
   const AxisList& axes = context.AxesOf(0, dim);
   const int64_t n = context.GlobalDim(0, dim), k = std::max<int64_t>(1, RowsRead(*context.op));
   const int64_t tiles = b.mesh().Product(axes), tile = CeilOfRatio(n, tiles);
@@ -101,16 +102,19 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
   return rows;
 }
 
-int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
+int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles,
+                        absl::Span<const double> operand_bytes, int64_t) {
   if (factor != static_cast<int>(op.dimension())) return 0;
   const int64_t n = op.operand(0)->shape().dim(factor), tile = CeilOfRatio(n, tiles);
   if (tile == 0 || operand_bytes[0] == 0) return 0;
-  const double row = std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0) / static_cast<double>(tile);
+  const double row =
+      std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0) / static_cast<double>(tile);
   if (!ReadsFirstRows(op)) {
     const double width = static_cast<double>(ByteWidth(op.operand(0)->shape().element_type()));
     return ColumnSort(op, tiles).SentBytes(row, operand_bytes[0] / static_cast<double>(tile) / width);
   }
-  return static_cast<int64_t>(static_cast<double>(tiles - 1) * row * static_cast<double>(std::min(tile, RowsRead(op))));
+  return static_cast<int64_t>(static_cast<double>(tiles - 1) * row *
+                              static_cast<double>(std::min(tile, RowsRead(op))));
 }
 
 }  // namespace toroid

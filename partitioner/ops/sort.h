@@ -17,8 +17,8 @@ ShardingRule SortShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context);
 
 // What the tiles give, or the tiles.
-int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                        int64_t halo);
+int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles,
+                        absl::Span<const double> operand_bytes, int64_t halo);
 
 }  // namespace toroid
 

@@ -42,7 +42,8 @@ std::optional<int> Counts(const Instruction& value, int depth) {
     case Opcode::kCopy:
     case Opcode::kConvert:
       dim = behind(0);
-      if (dim.has_value() && !Holds(value.shape().element_type(), value.shape().dim(*dim))) return std::nullopt;
+      if (dim.has_value() && !Holds(value.shape().element_type(), value.shape().dim(*dim)))
+        return std::nullopt;
       return dim;
     case Opcode::kCustomCall:
       return IsShardingAnnotation(value) ? behind(0) : std::nullopt;
@@ -120,7 +121,8 @@ Instruction* ClampedStart(SpmdBuilder& b, Instruction* index, int64_t size, int6
   return b.Binary(Opcode::kMinimum, wide, b.Broadcast(b.IntScalar(size - window, xla::S64), dims));
 }
 
-Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_dim, int k, Instruction* component) {
+Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_dim, int k,
+                              Instruction* component) {
   const int64_t components = indices->shape().dim(vector_dim);
   std::vector<Instruction*> pieces;
   if (k > 0) pieces.push_back(b.SliceAlong(indices, vector_dim, 0, k));

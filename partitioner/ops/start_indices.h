@@ -20,7 +20,8 @@ Instruction* ToS64(SpmdBuilder& b, Instruction* index);
 Instruction* ClampedStart(SpmdBuilder& b, Instruction* index, int64_t size, int64_t window);
 
 // `indices` with component k of their vectors, which lie along `vector_dim`, replaced by `component`.
-Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_dim, int k, Instruction* component);
+Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_dim, int k,
+                              Instruction* component);
 
 // The dimension of `indices`, of `size` rows, along which component k of their vectors counts the rows: position i has the
 // index i. nullopt if there is none to be seen. Looks through what JAX puts between an iota and its use: broadcasts,

@@ -13,11 +13,15 @@ int64_t TileRows(const Instruction& op, int dim, int64_t tiles) {
 
 TileWindows SpreadWindows(int64_t scale, int64_t shift, int64_t span, int64_t step) {
   int64_t rows = CeilOfRatio(span, step), reach = span;  // Wherever the positions begin.
-  if (scale % step == 0) {                 // They begin alike in every tile.
+  if (scale % step == 0) {                               // They begin alike in every tile.
     rows = FloorOfRatio(shift + span - 1, step) - CeilOfSignedRatio(shift, step) + 1;
     reach = 0;
   }
-  return {.scale = scale, .shift = shift + step - 1, .length = std::max<int64_t>(1, rows), .divisor = step, .reach = reach};
+  return {.scale = scale,
+          .shift = shift + step - 1,
+          .length = std::max<int64_t>(1, rows),
+          .divisor = step,
+          .reach = reach};
 }
 
 }  // namespace toroid

@@ -18,8 +18,9 @@ struct OperandWindows {
   int operand = 0;
   int dim = 0;  // Of the operand.
   TileWindows windows;
-  int64_t size = 0;  // Rows of what is read, over all its tiles; or fewer, if rows from there on are nobody's.
-  int64_t all = 0;   // Rows over all tiles, if `size` is fewer; 0: `size`.
+  int64_t size =
+      0;            // Rows of what is read, over all its tiles; or fewer, if rows from there on are nobody's.
+  int64_t all = 0;  // Rows over all tiles, if `size` is fewer; 0: `size`.
 };
 
 // Rows of a tile of dimension `dim` of the result, or of the first of several, cut in `tiles`.

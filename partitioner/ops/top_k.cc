@@ -28,13 +28,14 @@ bool CanMerge(const Instruction& op) {
   const Shape& values = op.shape().tuple_shape(0);
   const Shape& positions = op.shape().tuple_shape(1);
   const PrimitiveType type = x.element_type();
-  if (!values.IsArray() || values.rank() != x.rank() || values.element_type() != type || !positions.SameDims(values) ||
-      positions.element_type() != xla::S32) {
+  if (!values.IsArray() || values.rank() != x.rank() || values.element_type() != type ||
+      !positions.SameDims(values) || positions.element_type() != xla::S32) {
     return false;
   }
   const int last = x.rank() - 1;
-  return values.dims().first(last) == x.dims().first(last) && values.dim(last) <= x.dim(last) && x.NumElements() > 0 &&
-         x.dim(last) <= INT32_MAX && (IsKnownFloat(type) || IsKnownSigned(type) || IsKnownUnsigned(type));
+  return values.dims().first(last) == x.dims().first(last) && values.dim(last) <= x.dim(last) &&
+         x.NumElements() > 0 && x.dim(last) <= INT32_MAX &&
+         (IsKnownFloat(type) || IsKnownSigned(type) || IsKnownUnsigned(type));
 }
 
 int64_t CountOf(const Instruction& op) {
@@ -87,8 +88,9 @@ Instruction* TakeAlongLast(SpmdBuilder& b, Instruction* x, Instruction* at) {
   numbers->add_start_index_map(0);
   numbers->set_index_vector_dim(2);
   attrs->add_gather_slice_sizes(1);
-  Instruction* taken = b.Op(Opcode::kGather, Shape(x->shape().element_type(), Dims(std::begin(flat), std::end(flat))),
-                            {b.Reshape(x, all), indices}, attrs);
+  Instruction* taken =
+      b.Op(Opcode::kGather, Shape(x->shape().element_type(), Dims(std::begin(flat), std::end(flat))),
+           {b.Reshape(x, all), indices}, attrs);
   return b.Reshape(taken, dims);
 }
 
@@ -125,12 +127,14 @@ absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context) {
   return std::vector<Instruction*>{merged[0], TakeAlongLast(b, positions, merged[1])};
 }
 
-int64_t BytesSentByTopK(const Instruction& op, int, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
+int64_t BytesSentByTopK(const Instruction& op, int, int64_t tiles, absl::Span<const double> operand_bytes,
+                        int64_t) {
   const Shape& x = op.operand(0)->shape();
   const int64_t tile = CeilOfRatio(x.dim(x.rank() - 1), tiles), k = CountOf(op);
   const double width = static_cast<double>(ByteWidth(x.element_type()));
   const double row = operand_bytes[0] / static_cast<double>(tile);  // Bytes of one element of every line.
-  const double sent = tile < k ? operand_bytes[0] : static_cast<double>(k) * row * (1 + sizeof(int32_t) / width);
+  const double sent =
+      tile < k ? operand_bytes[0] : static_cast<double>(k) * row * (1 + sizeof(int32_t) / width);
   return static_cast<int64_t>(static_cast<double>(tiles - 1) * sent);
 }
 

@@ -16,8 +16,8 @@ ShardingRule TopKShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context);
 
 // What the tiles give, or the tiles.
-int64_t BytesSentByTopK(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                        int64_t halo);
+int64_t BytesSentByTopK(const Instruction& op, int factor, int64_t tiles,
+                        absl::Span<const double> operand_bytes, int64_t halo);
 
 }  // namespace toroid
 

@@ -13,7 +13,8 @@ constexpr int64_t kMaxBlocks = 16;
 
 // How T Y = C follows from the op.
 struct Form {
-  bool left, transposed, conjugated, lower;  // transposed, conjugated: T is so from the op's matrix; lower: T is.
+  bool left, transposed, conjugated,
+      lower;  // transposed, conjugated: T is so from the op's matrix; lower: T is.
 
   explicit Form(const Instruction& op) {
     const auto& options = op.attrs().triangular_solve_options();
@@ -32,12 +33,18 @@ struct Form {
 class SolveWriter {
  public:
   explicit SolveWriter(OpContext& context)
-      : context_(context), op_(*context.op), form_(op_), b_(*context.b), m_(b_), rank_(op_.operand(0)->shape().rank()),
+      : context_(context),
+        op_(*context.op),
+        form_(op_),
+        b_(*context.b),
+        m_(b_),
+        rank_(op_.operand(0)->shape().rank()),
         n_(op_.operand(0)->shape().dim(rank_ - 1)) {}
 
   Instruction* Write() {
     Instruction *t = context_.operands[0], *c = context_.operands[1];
-    const AxisList &rows = context_.AxesOf(0, form_.Rows(rank_)), &columns = context_.AxesOf(0, form_.Columns(rank_));
+    const AxisList &rows = context_.AxesOf(0, form_.Rows(rank_)),
+                   &columns = context_.AxesOf(0, form_.Columns(rank_));
     if (!rows.empty() && !columns.empty()) {
       const int d = form_.Columns(rank_);
       t = b_.SliceAlong(b_.AllGather(t, columns, d), d, 0, n_);
@@ -67,7 +74,8 @@ class SolveWriter {
     Instruction* limit = b_.Broadcast(b_.IntScalar(n_, type), t->shape().dims());
     Instruction* is_read = b_.Compare(column, row, form_.lower ? "LE" : "GE");
     is_read = b_.And(is_read, b_.Compare(form_.lower ? row : column, limit, "LT"));
-    Instruction* identity = b_.Convert(b_.Convert(b_.Compare(row, column, "EQ"), xla::F32), t->shape().element_type());
+    Instruction* identity =
+        b_.Convert(b_.Convert(b_.Compare(row, column, "EQ"), xla::F32), t->shape().element_type());
     return b_.Select(is_read, t, identity);
   }
 
@@ -89,7 +97,8 @@ class SolveWriter {
 
   Instruction* ByRows(Instruction* t, Instruction* c, const AxisList& axes) {
     const int64_t all = tile_ * b_.mesh().Product(axes);
-    Instruction* left = b_.DynamicSliceAlong(b_.PadAlong(c, rank_ - 2, 0, all - blocks_ * tile_), rank_ - 2, start_, tile_);
+    Instruction* left =
+        b_.DynamicSliceAlong(b_.PadAlong(c, rank_ - 2, 0, all - blocks_ * tile_), rank_ - 2, start_, tile_);
     std::vector<Instruction*> y;
     for (int64_t i = 0; i < blocks_; ++i) {
       const int64_t k = BlockAt(i);
@@ -114,7 +123,8 @@ class SolveWriter {
       if (i + 1 == blocks_) break;
       y = m_.WhereOwned(axes, k, y, m_.ZerosLike(y));
       const int64_t from = form_.lower ? tile_ : 0, rest = rows - tile_;
-      Instruction* below = form_.lower ? m_.RowsOf(t, (k + 1) * tile_, blocks_ * tile_) : m_.RowsOf(t, 0, k * tile_);
+      Instruction* below =
+          form_.lower ? m_.RowsOf(t, (k + 1) * tile_, blocks_ * tile_) : m_.RowsOf(t, 0, k * tile_);
       Instruction* more = m_.Times(below, y);
       taken = taken == nullptr ? more : b_.Add(m_.RowsOf(taken, from, from + rest), more);
     }
@@ -158,14 +168,16 @@ absl::StatusOr<std::vector<Instruction*>> PartitionTriangularSolve(OpContext& co
   return std::vector<Instruction*>{SolveWriter(context).Write()};
 }
 
-int64_t BytesSentByTriangularSolve(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes, int64_t) {
+int64_t BytesSentByTriangularSolve(const Instruction& op, int factor, int64_t tiles,
+                                   absl::Span<const double> operand_bytes, int64_t) {
   const int rank = op.shape().rank();
   if (factor != rank - 2 && factor != rank - 1) return 0;
   const int64_t n = op.operand(0)->shape().dim(factor), t = CeilOfRatio(n, tiles);
   if (t == 0) return 0;
   const int64_t blocks = CeilOfRatio(n, t);
   if (blocks > kMaxBlocks) return 2 * tiles * static_cast<int64_t>(operand_bytes[0] + operand_bytes[1]);
-  const double block = operand_bytes[1] * static_cast<double>(t) / static_cast<double>(n), s = static_cast<double>(tiles);
+  const double block = operand_bytes[1] * static_cast<double>(t) / static_cast<double>(n),
+               s = static_cast<double>(tiles);
   if (factor == Form(op).Rows(rank)) return static_cast<int64_t>(block * static_cast<double>(blocks));
   return static_cast<int64_t>(block * (static_cast<double>(blocks - 1) * 2 * (s - 1) / s + s - 1));
 }

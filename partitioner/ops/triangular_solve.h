@@ -17,8 +17,8 @@ namespace toroid {
 
 ShardingRule TriangularSolveShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTriangularSolve(OpContext& context);
-int64_t BytesSentByTriangularSolve(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                                   int64_t halo);
+int64_t BytesSentByTriangularSolve(const Instruction& op, int factor, int64_t tiles,
+                                   absl::Span<const double> operand_bytes, int64_t halo);
 
 }  // namespace toroid
 

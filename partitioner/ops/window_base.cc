@@ -22,8 +22,8 @@ int64_t RowsRead(const WindowDim& window, int64_t outputs, int64_t n) {
   return std::clamp<int64_t>(FloorOfRatio(last, window.base_dilation) + 1, 0, n);
 }
 
-Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w, const OperandWindows& read,
-                       const WindowDim& window, Instruction* fill) {
+Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w,
+                       const OperandWindows& read, const WindowDim& window, Instruction* fill) {
   const int64_t positions = (w - 1) * window.stride + window.Extent();
   return FetchSpreadWindow(b, x, {read.dim, read.size, axes}, read.windows, positions, fill);
 }

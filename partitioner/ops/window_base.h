@@ -27,8 +27,8 @@ TileWindows WindowsOfPart(const WindowDim& window, int64_t t, int64_t w);
 int64_t RowsRead(const WindowDim& window, int64_t outputs, int64_t n);
 
 // The positions that the w local windows read.
-Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w, const OperandWindows& read,
-                       const WindowDim& window, Instruction* fill);
+Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int64_t w,
+                       const OperandWindows& read, const WindowDim& window, Instruction* fill);
 
 // The window as it runs over what FetchBase gives.
 WindowDim OnFetchedBase(WindowDim window);

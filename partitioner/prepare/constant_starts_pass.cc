@@ -56,7 +56,8 @@ struct Window {
 
 // The window of `sizes` that one constant index vector, whose components are for dimensions `map`, addresses in an array of
 // shape `x`. nullopt for other indices.
-std::optional<Window> WindowAt(const Instruction& indices, absl::Span<const int64_t> map, Dims sizes, const Shape& x) {
+std::optional<Window> WindowAt(const Instruction& indices, absl::Span<const int64_t> map, Dims sizes,
+                               const Shape& x) {
   const std::optional<std::vector<int64_t>> index = IntegersOf(indices);
   if (!index || index->size() != map.size()) return std::nullopt;
   Window window{Dims(x.rank(), 0), std::move(sizes)};
@@ -68,7 +69,8 @@ std::optional<Window> WindowAt(const Instruction& indices, absl::Span<const int6
 Instruction* OfGather(const Instruction& op, InstructionBuilder& b) {
   Instruction* x = op.operand(0);
   const GatherView numbers(op);
-  std::optional<Window> window = WindowAt(*op.operand(1), numbers.start_index_map(), ToDims(numbers.slice_sizes()), x->shape());
+  std::optional<Window> window =
+      WindowAt(*op.operand(1), numbers.start_index_map(), ToDims(numbers.slice_sizes()), x->shape());
   if (!window || !window->has_rows || !numbers.operand_batching_dims().empty()) return nullptr;
   for (int d = 0; d < x->shape().rank(); ++d) {
     window->starts[d] = std::clamp<int64_t>(window->starts[d], 0, x->shape().dim(d) - window->sizes[d]);
@@ -94,10 +96,12 @@ Instruction* OfScatter(const Instruction& op, InstructionBuilder& b) {
   Dims sizes;  // Of the window: the update has those of the dimensions that are not inserted, in their order.
   size_t next = 0;
   for (int d = 0; d < x->shape().rank(); ++d) {
-    const bool inserted = std::count(numbers.inserted_window_dims().begin(), numbers.inserted_window_dims().end(), d) > 0;
+    const bool inserted =
+        std::count(numbers.inserted_window_dims().begin(), numbers.inserted_window_dims().end(), d) > 0;
     sizes.push_back(inserted ? 1 : update.dim(static_cast<int>(numbers.update_window_dims()[next++])));
   }
-  const std::optional<Window> window = WindowAt(*op.operand(1), numbers.scatter_dims_to_operand_dims(), sizes, x->shape());
+  const std::optional<Window> window =
+      WindowAt(*op.operand(1), numbers.scatter_dims_to_operand_dims(), sizes, x->shape());
   if (!window || !window->has_rows) return nullptr;
   std::vector<Instruction*> starts;
   for (int d = 0; d < x->shape().rank(); ++d) {
@@ -116,7 +120,8 @@ Instruction* OfScatter(const Instruction& op, InstructionBuilder& b) {
   }
   Dims behind(x->shape().dims().begin(), x->shape().dims().end());
   for (size_t d = 0; d < behind.size(); ++d) behind[d] -= limits[d];
-  return b.Binary(opcode, x, b.Pad(rows, Neutral(*reducer, rows->shape().element_type(), b), window->starts, behind));
+  return b.Binary(opcode, x,
+                  b.Pad(rows, Neutral(*reducer, rows->shape().element_type(), b), window->starts, behind));
 }
 
 Instruction* At(const Instruction& op, InstructionBuilder& b) {

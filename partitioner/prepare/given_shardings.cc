@@ -79,7 +79,8 @@ absl::StatusOr<Instruction*> Annotate(Module* module, const xla::OpSharding* sha
   return call;
 }
 
-absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sharding, GivenShardings* given) {
+absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sharding,
+                        GivenShardings* given) {
   Computation* entry = module->entry();
   Instruction* root = entry->root();
   if (!root->shape().IsTuple()) {
@@ -151,7 +152,8 @@ std::string UniqueName(const Instruction& parameter, const NameCounts& counts) {
   const auto is_unique = [&](const std::string& name) {
     const auto it = counts.find(name);
     // A name with wildcards may mean others too.
-    return !name.empty() && name.find_first_of("*?") == std::string::npos && it != counts.end() && it->second == 1;
+    return !name.empty() && name.find_first_of("*?") == std::string::npos && it != counts.end() &&
+           it->second == 1;
   };
   if (parameter.metadata() != nullptr && is_unique(parameter.metadata()->op_name())) {
     return parameter.metadata()->op_name();
@@ -214,12 +216,14 @@ absl::StatusOr<std::string> OverTheMesh(absl::string_view dims, const Module& mo
     ++count;
   }
   if (count != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("the module has ", count == 0 ? "no mesh" : "several meshes",
-                                                   "; name the axes, as in {mesh['x'=2,'y'=4], [{'x'}, {}]}"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the module has ", count == 0 ? "no mesh" : "several meshes",
+                     "; name the axes, as in {mesh['x'=2,'y'=4], [{'x'}, {}]}"));
   }
   std::vector<std::string> axes;
   for (const SdyMesh::Axis& axis : only->axes) axes.push_back(absl::StrCat("'", axis.name, "'=", axis.size));
-  return absl::StrCat("{mesh[", absl::StrJoin(axes, ","), "], ", absl::StrReplaceAll(dims, {{"\"", "'"}}), "}");
+  return absl::StrCat("{mesh[", absl::StrJoin(axes, ","), "], ", absl::StrReplaceAll(dims, {{"\"", "'"}}),
+                      "}");
 }
 
 absl::Status HasRankOf(const xla::OpSharding& sharding, const Instruction& instruction) {
@@ -255,12 +259,13 @@ absl::Status GiveMatches(absl::string_view name, const xla::OpSharding* sharding
   }
   if (matches == 0 && of_other_rank > 0) return misfit;
   if (matches == 0) {
-    return absl::NotFoundError(
-        absl::StrCat("'", name, "' names no instruction and matches no op_name", NamesInstead(name, *module)));
+    return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name",
+                                            NamesInstead(name, *module)));
   }
   if (!is_glob) return absl::OkStatus();
   *note = absl::StrCat("'", name, "' shards ", matches, matches == 1 ? " value" : " values");
-  if (of_other_rank > 0) absl::StrAppend(note, ", not the ", of_other_rank, " of another rank that it matches");
+  if (of_other_rank > 0)
+    absl::StrAppend(note, ", not the ", of_other_rank, " of another rank that it matches");
   return absl::OkStatus();
 }
 
@@ -300,8 +305,8 @@ absl::Status ApplyOne(absl::string_view line, Module* module, GivenShardings* gi
 
 }  // namespace
 
-absl::StatusOr<GivenShardings> ApplyGivenShardings(const std::vector<GivenSharding>& shardings, Module* module,
-                                                   std::vector<std::string>* notes) {
+absl::StatusOr<GivenShardings> ApplyGivenShardings(const std::vector<GivenSharding>& shardings,
+                                                   Module* module, std::vector<std::string>* notes) {
   GivenShardings given;
   absl::flat_hash_set<std::string> names;
   for (const auto& [line, where] : shardings) {

@@ -29,8 +29,8 @@ using GivenShardings = absl::flat_hash_set<const Instruction*>;
 // sharded by an annotation behind it, which is added.
 // Errors: kInvalidArgument for a line without '=', a sharding that does not parse or has another rank than what is
 // named, and kNotFound for a name that matches nothing, with the nearest one that does.
-absl::StatusOr<GivenShardings> ApplyGivenShardings(const std::vector<GivenSharding>& shardings, Module* module,
-                                                   std::vector<std::string>* notes = nullptr);
+absl::StatusOr<GivenShardings> ApplyGivenShardings(const std::vector<GivenSharding>& shardings,
+                                                   Module* module, std::vector<std::string>* notes = nullptr);
 
 // The name by which a line gives a sharding to this entry parameter and to nothing else: its op_name, its own name,
 // or parameter(K).

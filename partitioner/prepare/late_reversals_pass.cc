@@ -15,14 +15,14 @@ namespace {
 // By dimension: the value is the array reversed along it.
 using Reversed = absl::InlinedVector<bool, 6>;
 
-bool Any(const Reversed& reversed) { return absl::c_linear_search(reversed, true); }
-
 class Reverser : public ValuesInForm<Reversed> {
  public:
   using ValuesInForm::ValuesInForm;
 
  private:
-  Reversed FormOf(const Instruction& x) const { return ValueOf(x) ? ValueOf(x)->form : Reversed(x.shape().rank(), false); }
+  Reversed FormOf(const Instruction& x) const {
+    return ValueOf(x) ? ValueOf(x)->form : Reversed(x.shape().rank(), false);
+  }
   Instruction* ArrayOf(Instruction* x) const { return ValueOf(*x) ? ValueOf(*x)->array : x; }
 
   Instruction* Reverse(Instruction* x, const Reversed& reversed) {
@@ -32,7 +32,9 @@ class Reverser : public ValuesInForm<Reversed> {
     }
     return dims.empty() ? x : b().Reverse(x, dims);
   }
-  Instruction* Restored(const InForm& value, const Shape&) override { return Reverse(value.array, value.form); }
+  Instruction* Restored(const InForm& value, const Shape&) override {
+    return Reverse(value.array, value.form);
+  }
 
   static constexpr int kMostMade = 4;  // Ops of one behind another.
 
@@ -41,11 +43,13 @@ class Reverser : public ValuesInForm<Reversed> {
     if (ValueOf(x) || IsStated(x)) return false;
     if (x.opcode() == Opcode::kIota || x.opcode() == Opcode::kConstant) return true;
     if (x.opcode() != Opcode::kBroadcast && !IsElementwise(x.opcode())) return false;
-    return depth > 0 && absl::c_all_of(x.operands(), [&](const Instruction* y) { return IsMade(*y, depth - 1); });
+    return depth > 0 &&
+           absl::c_all_of(x.operands(), [&](const Instruction* y) { return IsMade(*y, depth - 1); });
   }
   // Of a broadcast: each dimension to be reversed is a new one.
   static bool IsSymmetric(const Instruction& x, const Reversed& reversed) {
-    return x.opcode() == Opcode::kBroadcast && absl::c_none_of(x.dimensions(), [&](int64_t d) { return reversed[d]; });
+    return x.opcode() == Opcode::kBroadcast &&
+           absl::c_none_of(x.dimensions(), [&](int64_t d) { return reversed[d]; });
   }
   // What an array is to be so that its reversal is the value; null if that would move other data than before.
   Instruction* Under(const Reversed& reversed, Instruction* x, int broadcasts = kMostBroadcasts) {
@@ -155,7 +159,8 @@ class Reverser : public ValuesInForm<Reversed> {
     // What both operands have is reversed in both.
     Reversed lhs = FormOf(*op.operand(0)), rhs = FormOf(*op.operand(1));
     const auto agree = [&](absl::Span<const int64_t> of_lhs, absl::Span<const int64_t> of_rhs) {
-      for (size_t k = 0; k < of_lhs.size(); ++k) lhs[of_lhs[k]] = rhs[of_rhs[k]] = lhs[of_lhs[k]] || rhs[of_rhs[k]];
+      for (size_t k = 0; k < of_lhs.size(); ++k)
+        lhs[of_lhs[k]] = rhs[of_rhs[k]] = lhs[of_lhs[k]] || rhs[of_rhs[k]];
     };
     agree(dot.lhs_batch(), dot.rhs_batch());
     agree(dot.lhs_contracting(), dot.rhs_contracting());
@@ -171,7 +176,9 @@ class Reverser : public ValuesInForm<Reversed> {
     const InForm& x = *ValueOf(*op.operand(0));
     const ConvolutionView conv(op);
     const bool reverses_batch = x.form[conv.input_batch()];
-    if (x.form[conv.input_feature()] || (reverses_batch && conv.batch_groups() > 1) || op.shape().NumElements() == 0) return std::nullopt;
+    if (x.form[conv.input_feature()] || (reverses_batch && conv.batch_groups() > 1) ||
+        op.shape().NumElements() == 0)
+      return std::nullopt;
     Instruction* made = b().Clone(op, op.shape(), {x.array, op.operand(1)});
     Reversed reversed(op.shape().rank(), false);
     reversed[conv.output_batch()] = reverses_batch;
@@ -233,6 +240,8 @@ class Reverser : public ValuesInForm<Reversed> {
 
 }  // namespace
 
-absl::StatusOr<bool> LateReversalsPass::Run(std::unique_ptr<Module>* module) { return RewriteInForm<Reverser>(module->get(), given_); }
+absl::StatusOr<bool> LateReversalsPass::Run(std::unique_ptr<Module>* module) {
+  return RewriteInForm<Reverser>(module->get(), given_);
+}
 
 }  // namespace toroid

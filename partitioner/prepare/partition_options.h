@@ -42,9 +42,9 @@ struct PartitionOptions {
   bool windowed_einsum_both_directions = false;
   int64_t windowed_einsum_unroll = 1;
   // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
-  std::vector<std::string> passes = {"dead_code",       "duplicates",     "loop_collectives", "reduce_scatter",
-                                     "unit_dimensions", "merge_movement", "dead_code",        "product_order",
-                                     "merge_collectives", "causes"};
+  std::vector<std::string> passes = {
+      "dead_code",      "duplicates", "loop_collectives", "reduce_scatter",    "unit_dimensions",
+      "merge_movement", "dead_code",  "product_order",    "merge_collectives", "causes"};
   // Called with the name of a phase or pass and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
   // The verifier runs after each phase and pass; an error names it.

@@ -30,8 +30,9 @@ namespace {
 
 // Not merged with others like them: what states how it lies, what partitioning looks for, and what has a body.
 bool StaysApart(const Instruction& op) {
-  return op.sharding() != nullptr || op.frontend_attributes() != nullptr || op.opcode() == Opcode::kCustomCall ||
-         op.opcode() == Opcode::kRngBitGenerator || HasTrait(op.opcode(), kRunsBody);
+  return op.sharding() != nullptr || op.frontend_attributes() != nullptr ||
+         op.opcode() == Opcode::kCustomCall || op.opcode() == Opcode::kRngBitGenerator ||
+         HasTrait(op.opcode(), kRunsBody);
 }
 
 // A permutation of 0..n-1 that depends on the seed alone.
@@ -76,11 +77,13 @@ void AddCrossings(const PreparedProgram& program, const ShardingPlan& plan, cons
   const FlowGraph& graph = *program.graph;
   const Mesh& mesh = program.annotations.mesh;
   for (const CrossingValue& crossing : CrossingValues(graph, instruction, boundary)) {
-    const CrossingValue::Sides sides = crossing.SidesOf(graph, mesh, plan[crossing.local], plan[crossing.global].manual);
+    const CrossingValue::Sides sides =
+        crossing.SidesOf(graph, mesh, plan[crossing.local], plan[crossing.global].manual);
     const auto add = [&](int tensor, const Sharding& from, const Sharding& to) {
       const Shape& shape = graph.shape(tensor);
       if (!shape.IsArray() || from == to) return;
-      const ReshardPlan& moves = program.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), from, to);
+      const ReshardPlan& moves =
+          program.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), from, to);
       cost->time += times * moves.time;
       cost->sent_bytes += times * static_cast<double>(moves.sent_bytes);
     };
@@ -103,12 +106,15 @@ absl::string_view NameOf(ProgramForm form) {
     case ProgramForm::kUnmergedDims:
       return "unmerged_dims";
     case ProgramForm::kLateReversals:
-      return "late_reversals";
+      break;
   }
+  return "late_reversals";
 }
 
-absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module, const PartitionOptions& options,
-                                                                const GivenShardings& given, ProgramForm form) {
+absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module,
+                                                                const PartitionOptions& options,
+                                                                const GivenShardings& given,
+                                                                ProgramForm form) {
   if (options.device_order_seed && HasManualRegions(module)) {
     return absl::UnimplementedError(
         "a device order cannot be changed under manual regions, which name devices");
@@ -116,19 +122,24 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   auto program = std::make_unique<PreparedProgram>();
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;
-  pipeline.Add<MixedPrecisionPass>(&flat_given).Add<ExpandOpsPass>(&flat_given).Add<InlineCallsPass>(&flat_given);
+  pipeline.Add<MixedPrecisionPass>(&flat_given)
+      .Add<ExpandOpsPass>(&flat_given)
+      .Add<InlineCallsPass>(&flat_given);
   pipeline.Add<DcePass>(&flat_given).Add<ConstantStartsPass>(&flat_given);
   // What is padded, then cut, is moved once.
   const auto is_stated = [&](const Instruction& op) {
-    return flat_given.contains(&op) || (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);
+    return flat_given.contains(&op) ||
+           (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);
   };
   pipeline.Add<MergeMovementPass>(MergeMovementPass::Options{.stays = is_stated, .shifts_alone = true});
   pipeline.Add<SingleRowsPass>();
   // Contractions, sums and the like that two users compute are cut once. What costs little each user may want in a sharding of
   // its own.
   pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_cheap = true});
-  if (form == ProgramForm::kUnmergedDims) pipeline.Add<UnmergedDimsPass>(&flat_given).Add<DcePass>(&flat_given);
-  if (form == ProgramForm::kLateReversals) pipeline.Add<LateReversalsPass>(&flat_given).Add<DcePass>(&flat_given);
+  if (form == ProgramForm::kUnmergedDims)
+    pipeline.Add<UnmergedDimsPass>(&flat_given).Add<DcePass>(&flat_given);
+  if (form == ProgramForm::kLateReversals)
+    pipeline.Add<LateReversalsPass>(&flat_given).Add<DcePass>(&flat_given);
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,
@@ -139,10 +150,11 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
     program->relabeled = true;
   }
   program->num_replicas = ReplicasOf(module);
-  if (program->num_replicas < 1 || program->num_replicas > kMaxDevices / program->annotations.mesh.num_devices()) {
-    return absl::InvalidArgumentError(absl::StrCat("asks for ", program->num_replicas, " replicas of ",
-                                                   program->annotations.mesh.num_devices(), " devices; at most ",
-                                                   kMaxDevices, " devices are possible"));
+  if (program->num_replicas < 1 ||
+      program->num_replicas > kMaxDevices / program->annotations.mesh.num_devices()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "asks for ", program->num_replicas, " replicas of ", program->annotations.mesh.num_devices(),
+        " devices; at most ", kMaxDevices, " devices are possible"));
   }
   if (options.replicate_outputs) {
     for (const int output : program->graph->outputs()) {
@@ -172,8 +184,9 @@ absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgr
   RETURN_IF_ERROR(sharding.Validate(shape));
   const std::optional<Sharding> given = program->annotations.mesh.FromHlo(sharding, shape.rank());
   if (!given) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sharding ", sharding.ToString(), " cuts the devices where no sharding of the module does; give it to the module"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("sharding ", sharding.ToString(),
+                     " cuts the devices where no sharding of the module does; give it to the module"));
   }
   Annotation annotation;
   annotation.sharding = *given;
@@ -187,10 +200,9 @@ PlanCost EvaluatePlan(const PreparedProgram& program, const ShardingPlan& plan) 
   const std::vector<Executions> executions = CountExecutions(*program.flat);
   for (const FlowOp& op : program.graph->ops()) {
     if (op.operands.empty() && op.results.empty()) continue;
-    const double times =
-        op.instruction == nullptr
-            ? 1
-            : static_cast<double>(executions[op.instruction->computation()->index()].times);
+    const double times = op.instruction == nullptr
+                             ? 1
+                             : static_cast<double>(executions[op.instruction->computation()->index()].times);
     const auto boundary = program.annotations.boundaries.find(op.instruction);
     if (boundary != program.annotations.boundaries.end()) {
       AddCrossings(program, plan, *op.instruction, boundary->second, times, &cost);

@@ -42,7 +42,8 @@ struct PreparedProgram {
   Annotations annotations;
   std::unique_ptr<ReshardPlanner> planner;
   int64_t num_replicas = 1;  // Of the whole mesh, each with programs of its own for all partitions.
-  bool relabeled = false;  // The devices of all shardings were permuted (PartitionOptions::device_order_seed).
+  bool relabeled =
+      false;  // The devices of all shardings were permuted (PartitionOptions::device_order_seed).
 };
 
 // How a program is written. Others than the first compute the same from values in another form: see the passes of these names.
@@ -52,7 +53,8 @@ absl::string_view NameOf(ProgramForm form);
 // `given`: the instructions of the module whose sharding was given from outside.
 // Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for manual
 // regions under a device order.
-absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module, const PartitionOptions& options,
+absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module,
+                                                                const PartitionOptions& options,
                                                                 const GivenShardings& given = {},
                                                                 ProgramForm form = ProgramForm::kAsGiven);
 
@@ -71,7 +73,7 @@ absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgr
 // where the plan has them; loops count with their trips where they show them. An estimate of what rewriting
 // makes: that keeps values in several shardings and lets partial sums travel on.
 struct PlanCost {
-  double time = 0;         // By the cost model, in link bytes: what is sent, and memory traffic.
+  double time = 0;  // By the cost model, in link bytes: what is sent, and memory traffic.
   double sent_bytes = 0;
   double matrix_flops = 0;
 };

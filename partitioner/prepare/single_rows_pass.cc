@@ -16,8 +16,9 @@ bool IsOneRow(const Instruction& slice, int d) {
 }
 
 bool TakesOneRow(const Instruction& op) {
-  if (op.opcode() != Opcode::kSlice || op.shape().IsDynamic() || op.operand(0)->shape().IsDynamic() || op.shape().NumElements() == 0 ||
-      op.sharding() != nullptr || op.FrontendAttribute("xla.sdy.sharding") != nullptr || !op.control_predecessors().empty()) {
+  if (op.opcode() != Opcode::kSlice || op.shape().IsDynamic() || op.operand(0)->shape().IsDynamic() ||
+      op.shape().NumElements() == 0 || op.sharding() != nullptr ||
+      op.FrontendAttribute("xla.sdy.sharding") != nullptr || !op.control_predecessors().empty()) {
     return false;
   }
   for (int d = 0; d < op.shape().rank(); ++d) {

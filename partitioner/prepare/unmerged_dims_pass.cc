@@ -19,9 +19,13 @@ class Unmerger : public ValuesInForm<DimParts> {
   using ValuesInForm::ValuesInForm;
 
  private:
-  DimParts PartsOf(const Instruction& x) const { return ValueOf(x) ? ValueOf(x)->form : InOnePart(x.shape().dims()); }
+  DimParts PartsOf(const Instruction& x) const {
+    return ValueOf(x) ? ValueOf(x)->form : InOnePart(x.shape().dims());
+  }
 
-  Instruction* Restored(const InForm& value, const Shape& shape) override { return b().Reshape(value.array, shape.dims()); }
+  Instruction* Restored(const InForm& value, const Shape& shape) override {
+    return b().Reshape(value.array, shape.dims());
+  }
 
   // A value in these parts, whatever it is in.
   Instruction* In(const DimParts& parts, Instruction* x, int broadcasts = kMostBroadcasts) {
@@ -33,7 +37,8 @@ class Unmerger : public ValuesInForm<DimParts> {
     if (x->opcode() != Opcode::kBroadcast || IsStated(*x) || broadcasts == 0) return b().Reshape(x, dims);
     DimParts of_operand;
     for (const int64_t d : x->dimensions()) of_operand.push_back(parts[d]);
-    return b().Broadcast(In(of_operand, x->operand(0), broadcasts - 1), dims, PlacesOfParts(parts, x->dimensions()));
+    return b().Broadcast(In(of_operand, x->operand(0), broadcasts - 1), dims,
+                         PlacesOfParts(parts, x->dimensions()));
   }
 
   Result Make(const Instruction& op) override {
@@ -97,8 +102,9 @@ class Unmerger : public ValuesInForm<DimParts> {
     for (int64_t d = 0; d < static_cast<int64_t>(x.form.size()); ++d) {
       if (!absl::c_linear_search(op.dimensions(), d)) parts.push_back(x.form[d]);
     }
-    return InForm{parts, b().Op(Opcode::kReduce, Shape(op.shape().element_type(), UnmergedDims(parts)), {x.array, op.operand(1)},
-                                 b().WithDimensions(PlacesOfParts(x.form, op.dimensions())), {op.called(0)})};
+    return InForm{parts, b().Op(Opcode::kReduce, Shape(op.shape().element_type(), UnmergedDims(parts)),
+                                {x.array, op.operand(1)},
+                                b().WithDimensions(PlacesOfParts(x.form, op.dimensions())), {op.called(0)})};
   }
 
   Result MakeDot(const Instruction& op) {
@@ -116,7 +122,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     agree(dot.lhs_contracting(), dot.rhs_contracting());
     const DimParts parts = OfProduct(dot, lhs, rhs);
     Instruction* made = b().Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)),
-                                 {In(lhs, op.operand(0)), In(rhs, op.operand(1))});
+                                  {In(lhs, op.operand(0)), In(rhs, op.operand(1))});
     auto* numbers = made->MutableAttrs()->mutable_dot_dimension_numbers();
     const auto set = [](const DimParts& of, absl::Span<const int64_t> dims, auto* numbers) {
       const Dims places = PlacesOfParts(of, dims);
@@ -164,6 +170,8 @@ class Unmerger : public ValuesInForm<DimParts> {
 
 }  // namespace
 
-absl::StatusOr<bool> UnmergedDimsPass::Run(std::unique_ptr<Module>* module) { return RewriteInForm<Unmerger>(module->get(), given_); }
+absl::StatusOr<bool> UnmergedDimsPass::Run(std::unique_ptr<Module>* module) {
+  return RewriteInForm<Unmerger>(module->get(), given_);
+}
 
 }  // namespace toroid

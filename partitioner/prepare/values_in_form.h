@@ -31,7 +31,11 @@ class ValuesInForm {
 
   // What stands for an instruction of `given`, if that is not null, takes its place there.
   ValuesInForm(Computation* computation, GivenShardings* given)
-      : computation_(computation), given_(given), b_(computation), values_(computation->size()), now_(computation->size()) {}
+      : computation_(computation),
+        given_(given),
+        b_(computation),
+        values_(computation->size()),
+        now_(computation->size()) {}
   virtual ~ValuesInForm() = default;
 
   // Whether something changed. What is not used any more is left for the elimination of dead code.
@@ -80,7 +84,8 @@ class ValuesInForm {
   // Of the first operand that has one.
   Form FirstForm(const Instruction& op) const {
     const absl::Span<Instruction* const> operands = op.operands();
-    return ValueOf(**absl::c_find_if(operands, [&](const Instruction* x) { return ValueOf(*x).has_value(); }))->form;
+    return ValueOf(**absl::c_find_if(operands, [&](const Instruction* x) { return ValueOf(*x).has_value(); }))
+        ->form;
   }
   bool AnyHasForm(const Instruction& op) const {
     return absl::c_any_of(op.operands(), [&](const Instruction* x) { return ValueOf(*x).has_value(); });
@@ -98,7 +103,8 @@ class ValuesInForm {
     if (op.opcode() == Opcode::kGetTupleElement && op.operand(0)->opcode() == Opcode::kTuple) {
       return ValueOf(*op.operand(0)->operand(op.tuple_index()));
     }
-    if (!absl::c_all_of(op.operands(), [](const Instruction* x) { return IsPlain(x->shape()); })) return std::nullopt;
+    if (!absl::c_all_of(op.operands(), [](const Instruction* x) { return IsPlain(x->shape()); }))
+      return std::nullopt;
     return Make(op);
   }
 
@@ -127,7 +133,8 @@ template <typename PerDim>
 PerDim OfProduct(const DotView& dot, const PerDim& lhs, const PerDim& rhs) {
   PerDim result;
   for (const int64_t d : dot.lhs_batch()) result.push_back(lhs[d]);
-  const auto add_free = [&](const PerDim& of, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracting) {
+  const auto add_free = [&](const PerDim& of, absl::Span<const int64_t> batch,
+                            absl::Span<const int64_t> contracting) {
     for (int64_t d = 0; d < static_cast<int64_t>(of.size()); ++d) {
       if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) result.push_back(of[d]);
     }

@@ -30,7 +30,8 @@ struct CrossingValue {
   struct Sides {
     Sharding local, global;
   };
-  Sides SidesOf(const FlowGraph& graph, const Mesh& mesh, const Sharding& planned, AxisSet manual_outside) const;
+  Sides SidesOf(const FlowGraph& graph, const Mesh& mesh, const Sharding& planned,
+                AxisSet manual_outside) const;
 };
 
 // In the order of instructions; none without boundaries.

@@ -14,8 +14,9 @@ namespace toroid {
 namespace {
 
 absl::Status InAnotherOrder(const HloSharding& sharding) {
-  return absl::UnimplementedError(absl::StrCat("the sharding ", sharding.ToString(),
-                                               " at the boundary of a manual region has devices in another order than the mesh"));
+  return absl::UnimplementedError(
+      absl::StrCat("the sharding ", sharding.ToString(),
+                   " at the boundary of a manual region has devices in another order than the mesh"));
 }
 
 class Reader {
@@ -67,8 +68,9 @@ class Reader {
     const int operand = graph_.Leaves(*instruction.operand(0))[0], result = graph_.Leaves(instruction)[0];
     const int local = boundary->enters ? result : operand, global = boundary->enters ? operand : result;
     const std::optional<Annotation>& local_annotation = out_.tensor[local];
-    boundary->manual = local_annotation && local_annotation->sharding.manual != 0 ? local_annotation->sharding.manual
-                                                                                  : out_.mesh.AllAxes();
+    boundary->manual = local_annotation && local_annotation->sharding.manual != 0
+                           ? local_annotation->sharding.manual
+                           : out_.mesh.AllAxes();
     const int rank = graph_.shape(global).rank();
     if (boundary->enters && out_.tensor[global] && out_.tensor[global]->foreign) {
       return InAnotherOrder(*out_.tensor[global]->foreign);
@@ -91,7 +93,8 @@ class Reader {
     const std::string* axes = instruction.FrontendAttribute("xla.sdy.manual_axes");
     const std::string* text =
         instruction.FrontendAttribute(boundary->enters ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings");
-    if (axes == nullptr || text == nullptr) return absl::InvalidArgumentError("lacks its shardings or manual axes");
+    if (axes == nullptr || text == nullptr)
+      return absl::InvalidArgumentError("lacks its shardings or manual axes");
     ASSIGN_OR_RETURN(const auto names, ParseSdyManualAxes(*axes));
     ASSIGN_OR_RETURN(const auto shardings, ParseSdyShardings(*text, meshes_));
     std::vector<int> globals, locals;
@@ -107,7 +110,8 @@ class Reader {
       RETURN_IF_ERROR(stated.sharding.Validate(graph_.shape(globals[i])));
       ASSIGN_OR_RETURN(Annotation annotation, OnMesh(stated, out_.mesh, graph_.shape(globals[i]).rank()));
       if (annotation.foreign) return InAnotherOrder(*annotation.foreign);
-      for (const std::string& name : names) boundary->manual |= AxesOnMesh(stated.mesh, {name}, out_.mesh).Set();
+      for (const std::string& name : names)
+        boundary->manual |= AxesOnMesh(stated.mesh, {name}, out_.mesh).Set();
       boundary->global.push_back(annotation.sharding);
       if (!boundary->enters && !out_.tensor[globals[i]]) out_.tensor[globals[i]] = annotation;
       // Inside, what is left of the sharding are the free axes.

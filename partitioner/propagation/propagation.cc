@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "partitioner/propagation/crossing_values.h"
-#include "partitioner/propagation/free_values.h"
 #include "partitioner/propagation/flow_problem.h"
+#include "partitioner/propagation/free_values.h"
 
 namespace toroid {
 namespace {
@@ -109,7 +109,8 @@ class Propagator {
       Tensor& result = state_[op.results[0]];
       if (result.closed != 0) continue;
       result.free = IsMadeAnywhere(
-          graph_, op, [&](int t) { return state_[t].free; }, [&](int t) { return graph_.shape(t).rank() == 0; });
+          graph_, op, [&](int t) { return state_[t].free; },
+          [&](int t) { return graph_.shape(t).rank() == 0; });
     }
   }
 
@@ -118,7 +119,8 @@ class Propagator {
     group_rules_.reserve(graph_.groups().size());
     for (const std::vector<int>& group : graph_.groups()) {
       if (group.size() < 2) continue;
-      group_rules_.push_back(PointwiseRule(graph_.shape(group[0]).dims(), static_cast<int>(group.size()) - 1));
+      group_rules_.push_back(
+          PointwiseRule(graph_.shape(group[0]).dims(), static_cast<int>(group.size()) - 1));
       FlowOp op;
       op.rule = &group_rules_.back();
       op.operands.assign(group.begin(), group.end() - 1);
@@ -277,7 +279,8 @@ class Propagator {
       const int64_t size = graph_.shape(crossing.local).dim(static_cast<int>(d));
       Extend(crossing.local, static_cast<int>(d), crossing.Matching(mesh_, static_cast<int>(d), size, free));
       AxisList outside = crossing.manual[d];
-      outside.Append(crossing.Matching(mesh_, static_cast<int>(d), size, state_[crossing.local].sharding.dims[d]));
+      outside.Append(
+          crossing.Matching(mesh_, static_cast<int>(d), size, state_[crossing.local].sharding.dims[d]));
       Extend(crossing.global, static_cast<int>(d), outside);
     }
   }
@@ -302,7 +305,8 @@ class Propagator {
         if (sharding.dims[d].empty()) continue;
         for (int i = 0; i < tensor[d].size; ++i) {
           const int f = tensor[d].factor[i];
-          if (rule.factors[f].kind == FactorKind::kBlocked || rule.factors[f].kind == FactorKind::kExchanged) continue;
+          if (rule.factors[f].kind == FactorKind::kBlocked || rule.factors[f].kind == FactorKind::kExchanged)
+            continue;
           const AxisList axes =
               rule.Admissible(mesh_, f, FactorAxes(mesh_, rule, tensor[d], i, sharding.dims[d]));
           if (axes.empty()) continue;
@@ -363,8 +367,7 @@ class Propagator {
     std::vector<std::pair<int64_t, int>> order;
     for (const int i : std::exchange(contested_ops_, {})) {
       int64_t bytes = 0;
-      ForEachTensor(Op(i),
-                    [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
+      ForEachTensor(Op(i), [&](int t, const TensorFactors&, bool) { bytes += graph_.shape(t).ByteSize(); });
       order.emplace_back(-bytes, i);
     }
     std::sort(order.begin(), order.end());

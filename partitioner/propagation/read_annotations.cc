@@ -27,7 +27,8 @@ absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& 
   }
   if (stated.num_devices != 0 && stated.num_devices != n) {
     return absl::InvalidArgumentError(absl::StrCat("the module's shardings name ", stated.num_devices,
-                                                   " devices, not ", n, "; set num_partitions=", stated.num_devices));
+                                                   " devices, not ", n,
+                                                   "; set num_partitions=", stated.num_devices));
   }
   if (n > kMaxDevices) {
     return absl::InvalidArgumentError(
@@ -38,9 +39,9 @@ absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& 
 
 // Devices of a manual or unreduced group hold values of their own, so that the mesh must be cut as the sharding says.
 bool HoldsOwnValues(const HloSharding& sharding) {
-  return std::any_of(sharding.subgroups().begin(), sharding.subgroups().end(), [](const HloSharding::Subgroup& subgroup) {
-    return subgroup.type != xla::OpSharding::REPLICATED;
-  });
+  return std::any_of(
+      sharding.subgroups().begin(), sharding.subgroups().end(),
+      [](const HloSharding::Subgroup& subgroup) { return subgroup.type != xla::OpSharding::REPLICATED; });
 }
 
 // The global values at boundaries of manual regions: what a device holds of them is what it computes with inside.
@@ -51,9 +52,10 @@ std::vector<int> ValuesAtBoundaries(const Module& module, const FlowGraph& graph
     for (const auto& instruction : computation->instructions()) {
       if (instruction->opcode() != Opcode::kCustomCall) continue;
       const absl::string_view target = instruction->custom_call_target();
-      const Instruction* global = target == "SPMDShardToFullShape"                                        ? instruction.get()
-                                  : target == "SPMDFullToShardShape" && instruction->num_operands() == 1 ? instruction->operand(0)
-                                                                                                         : nullptr;
+      const Instruction* global = target == "SPMDShardToFullShape" ? instruction.get()
+                                  : target == "SPMDFullToShardShape" && instruction->num_operands() == 1
+                                      ? instruction->operand(0)
+                                      : nullptr;
       if (global == nullptr) continue;
       for (const int leaf : graph.Leaves(*global)) values.push_back(leaf);
     }
@@ -91,19 +93,22 @@ Mesh MeshOf(const StatedShardings& stated, absl::Span<const int> at_boundaries, 
   for (const auto& [name, mesh] : stated.meshes) {
     int64_t stride = 1;
     if (mesh.NumDevices() != num_devices) continue;
-    for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) cuts.push_back(stride *= axis->size);
+    for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis)
+      cuts.push_back(stride *= axis->size);
   }
   return Mesh(num_devices, cuts, order);
 }
 
 // Devices of side effects are there; outfeeds' data lie in shardings of the mesh.
-absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& stated, Annotations* annotations) {
+absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& stated,
+                              Annotations* annotations) {
   const Mesh& mesh = annotations->mesh;
   annotations->device = stated.device;
   for (const auto& [instruction, device] : stated.device) {
     if (device >= 0 && device < mesh.num_devices()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(instruction->Path(), ": is to run on device ", device, " of ",
-                                                   mesh.num_devices(), "; name one of them, or ask for more devices"));
+    return absl::InvalidArgumentError(absl::StrCat(instruction->Path(), ": is to run on device ", device,
+                                                   " of ", mesh.num_devices(),
+                                                   "; name one of them, or ask for more devices"));
   }
   for (const auto& [instruction, shardings] : stated.fed) {
     const auto leaves = graph.Leaves(*instruction->operand(0));

@@ -45,7 +45,8 @@ absl::StatusOr<Annotation> OnMesh(const StatedSharding& stated, const Mesh& mesh
   for (const int priority : stated.priorities) {
     if (priority != 0) annotation.priorities = stated.priorities;
   }
-  for (const SdyAxisRef& ref : stated.replicated) annotation.replicated |= AxesOnMesh(stated.mesh, ref, mesh).Set();
+  for (const SdyAxisRef& ref : stated.replicated)
+    annotation.replicated |= AxesOnMesh(stated.mesh, ref, mesh).Set();
   return annotation;
 }
 

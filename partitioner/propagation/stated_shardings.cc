@@ -89,8 +89,7 @@ class Reader {
       for (const auto& instruction : computation->instructions()) {
         // A constraint in the ordinary dialect alone: frontends then fall back to it for the whole module.
         if (IsCallTo(*instruction, "Sharding") && instruction->sharding() != nullptr &&
-            instruction->FrontendAttribute(kSdySharding) == nullptr &&
-            !given_.contains(instruction.get())) {
+            instruction->FrontendAttribute(kSdySharding) == nullptr && !given_.contains(instruction.get())) {
           out_.shardy = false;
         }
       }
@@ -124,7 +123,8 @@ class Reader {
   }
 
   // The shardings that an instruction states, one per leaf of `shape`, in the dialect of the module.
-  absl::StatusOr<std::vector<StatedSharding>> Stated(const Instruction& instruction, const Shape& shape) const {
+  absl::StatusOr<std::vector<StatedSharding>> Stated(const Instruction& instruction,
+                                                     const Shape& shape) const {
     std::vector<StatedSharding> stated;
     if (out_.shardy) {
       const std::string* text = instruction.FrontendAttribute(kSdySharding);

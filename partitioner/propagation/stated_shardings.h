@@ -23,10 +23,10 @@ namespace toroid {
 // A sharding with what its dialect says beside the tiles.
 struct StatedSharding {
   HloSharding sharding;
-  uint64_t closed = ~uint64_t{0};     // Bit d: dimension d is not to be cut further.
-  std::vector<int> priorities;        // Per dimension; empty: all 0.
+  uint64_t closed = ~uint64_t{0};      // Bit d: dimension d is not to be cut further.
+  std::vector<int> priorities;         // Per dimension; empty: all 0.
   std::vector<SdyAxisRef> replicated;  // Axes of `mesh` that may not cut any dimension.
-  std::optional<SdyMesh> mesh;        // Of a Shardy sharding.
+  std::optional<SdyMesh> mesh;         // Of a Shardy sharding.
 };
 
 struct StatedShardings {

@@ -36,11 +36,26 @@ std::vector<absl::string_view> PartsOf(absl::string_view op_name) {
 
 // What tracing adds: transforms, and the control flow of the traced program.
 bool IsOfTracing(absl::string_view part) {
-  static constexpr absl::string_view kParts[] = {
-      "while",       "body",     "cond",      "scan",      "closed_call", "core_call",
-      "checkpoint",  "remat",    "remat2",    "xla_call",  "pjit",        "rematted_computation",
-      "shard_map",   "vmap",     "jvp",       "transpose", "",            "custom_jvp_call",
-      "custom_vjp_call", "custom_vjp_call_jaxpr"};
+  static constexpr absl::string_view kParts[] = {"while",
+                                                 "body",
+                                                 "cond",
+                                                 "scan",
+                                                 "closed_call",
+                                                 "core_call",
+                                                 "checkpoint",
+                                                 "remat",
+                                                 "remat2",
+                                                 "xla_call",
+                                                 "pjit",
+                                                 "rematted_computation",
+                                                 "shard_map",
+                                                 "vmap",
+                                                 "jvp",
+                                                 "transpose",
+                                                 "",
+                                                 "custom_jvp_call",
+                                                 "custom_vjp_call",
+                                                 "custom_vjp_call_jaxpr"};
   if (std::find(std::begin(kParts), std::end(kParts), part) != std::end(kParts)) return true;
   return absl::StartsWith(part, "branch_") && absl::EndsWith(part, "_fun");
 }
@@ -52,7 +67,8 @@ absl::string_view AuthorPart(absl::string_view part) {
     if (open == absl::string_view::npos) break;
     const absl::string_view word = part.substr(0, open);
     if (word == "jit" || word == "pjit") return "";
-    if (word != "jvp" && word != "transpose" && word != "vmap" && word != "remat" && word != "checkpoint") break;
+    if (word != "jvp" && word != "transpose" && word != "vmap" && word != "remat" && word != "checkpoint")
+      break;
     part = part.substr(open + 1, part.size() - open - 2);
   }
   return IsOfTracing(part) ? "" : part;
@@ -79,7 +95,8 @@ bool HoldsElementsOfOperand(Opcode opcode) {
 }
 
 // The axes of the module's mesh over n devices: of the one with most axes.
-std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64_t n, const DeviceOrder* order) {
+std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64_t n,
+                                                     const DeviceOrder* order) {
   std::vector<std::pair<std::string, int64_t>> axes;
   const auto& attributes = module.proto().frontend_attributes().map();
   const auto text = attributes.find("xla.sdy.meshes");
@@ -130,7 +147,8 @@ absl::flat_hash_map<int, const Instruction*> ParametersReplaced(const Module& mo
   for (const auto& alias : module.proto().input_output_alias().entries()) {
     if (alias.output_shape_index_size() != (result.IsTuple() ? 1 : 0)) continue;
     const int64_t output = result.IsTuple() ? alias.output_shape_index(0) : 0;
-    if (const Instruction* p = parameter(alias.parameter_number())) replaced.emplace(static_cast<int>(output), p);
+    if (const Instruction* p = parameter(alias.parameter_number()))
+      replaced.emplace(static_cast<int>(output), p);
   }
   std::vector<const Instruction*> donors;
   for (const auto& donor : module.proto().buffer_donor().entries()) {
@@ -225,7 +243,8 @@ void ProgramNames::MakeAxes(const Annotations& annotations) {
     axes_.back().axes.push_back(axis);
   }
   for (size_t i = 0; i < axes_.size(); ++i) {
-    axes_[i].name = absl::StrCat(std::string(1, static_cast<char>('a' + i % 26)), mesh_.Product(axes_[i].axes));
+    axes_[i].name =
+        absl::StrCat(std::string(1, static_cast<char>('a' + i % 26)), mesh_.Product(axes_[i].axes));
   }
 }
 
@@ -254,7 +273,8 @@ void ProgramNames::NameOutputs(const Module& module) {
       if (it != replaced.end()) name = absl::StrCat(name, " in place of ", ParameterName(*it->second));
     }
     for (const Instruction* identity : identities) names_.emplace(identity, name);
-    if (value != nullptr && value->opcode() != Opcode::kParameter && value != &root) output_of_.emplace(value, name);
+    if (value != nullptr && value->opcode() != Opcode::kParameter && value != &root)
+      output_of_.emplace(value, name);
     outputs_.push_back(std::move(name));
   }
 }
@@ -311,7 +331,8 @@ std::string ProgramNames::Text(const AxisList& axes) const {
       const auto at = std::find(axis.axes.begin(), axis.axes.end(), axes[i]);
       if (at == axis.axes.end()) continue;
       const int begin = static_cast<int>(at - axis.axes.begin());
-      while (i + run < axes.size() && begin + run < axis.axes.size() && axis.axes[begin + run] == axes[i + run]) {
+      while (i + run < axes.size() && begin + run < axis.axes.size() &&
+             axis.axes[begin + run] == axes[i + run]) {
         ++run;
       }
       std::string name = axis.name;
@@ -331,11 +352,12 @@ std::string ProgramNames::Text(const Sharding& sharding) const {
   std::vector<std::string> dims;
   for (const AxisList& dim : sharding.dims) dims.push_back(Text(dim));
   std::string out;
-  if (sharding.DimAxes() != 0 || sharding.partial == 0) absl::StrAppend(&out, "[", absl::StrJoin(dims, ", "), "]");
+  if (sharding.DimAxes() != 0 || sharding.partial == 0)
+    absl::StrAppend(&out, "[", absl::StrJoin(dims, ", "), "]");
   if (sharding.partial == 0) return out;
   static constexpr const char* kReducers[] = {"", "product ", "maximum ", "minimum ", "and ", "or "};
-  absl::StrAppend(&out, out.empty() ? "" : " ", "partial ", kReducers[static_cast<int>(sharding.reducer)], "over ",
-                  Text(mesh_.InOrder(sharding.partial)));
+  absl::StrAppend(&out, out.empty() ? "" : " ", "partial ", kReducers[static_cast<int>(sharding.reducer)],
+                  "over ", Text(mesh_.InOrder(sharding.partial)));
   return out;
 }
 

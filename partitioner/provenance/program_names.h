@@ -65,10 +65,10 @@ class ProgramNames {
   std::vector<Axis> axes_;
   bool made_up_ = false;
   std::vector<std::string> outputs_;
-  absl::flat_hash_map<const Instruction*, std::string> names_;  // Other than those of their instructions.
+  absl::flat_hash_map<const Instruction*, std::string> names_;      // Other than those of their instructions.
   absl::flat_hash_map<const Instruction*, std::string> output_of_;  // The output that an op makes.
-  std::vector<int> from_;                                       // By tensor: the one it holds elements of.
-  absl::flat_hash_map<int, const Instruction*> parameter_;      // By tensor.
+  std::vector<int> from_;                                   // By tensor: the one it holds elements of.
+  absl::flat_hash_map<int, const Instruction*> parameter_;  // By tensor.
 };
 
 }  // namespace toroid

@@ -18,9 +18,10 @@
 namespace toroid {
 namespace {
 
-constexpr int kIndent = 4;           // Of the lines of a row that hold no numbers.
-constexpr int64_t kInFull = 1000000;  // Totals from here on are given to the byte too: two digits hide what a change saves.
-constexpr int kEnoughOfAName = 24;   // Columns of a name or source line that need not be whole.
+constexpr int kIndent = 4;  // Of the lines of a row that hold no numbers.
+constexpr int64_t kInFull =
+    1000000;  // Totals from here on are given to the byte too: two digits hide what a change saves.
+constexpr int kEnoughOfAName = 24;  // Columns of a name or source line that need not be whole.
 
 // What a row says beside its numbers.
 struct Text {
@@ -28,10 +29,12 @@ struct Text {
 
   // Columns of "NAME: STEP (SOURCE)", and the fewest in which it still says enough.
   int Width() const {
-    return TextWidth(name) + TextWidth(step) + TextWidth(source) + (step.empty() ? 0 : 2) + (source.empty() ? 0 : 3);
+    return TextWidth(name) + TextWidth(step) + TextWidth(source) + (step.empty() ? 0 : 2) +
+           (source.empty() ? 0 : 3);
   }
   int LeastWidth() const {
-    return Width() - std::max(0, TextWidth(name) - kEnoughOfAName) - std::max(0, TextWidth(source) - kEnoughOfAName);
+    return Width() - std::max(0, TextWidth(name) - kEnoughOfAName) -
+           std::max(0, TextWidth(source) - kEnoughOfAName);
   }
   // It in at most `width` columns, all of the step.
   std::string Cut(int width) const {
@@ -99,12 +102,13 @@ auto ExecutionsKey(const Executions& e) { return std::make_tuple(e.times, e.in_l
 
 std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, const ExplainOptions& options) {
   const bool full = options.full;
-  using Key = std::tuple<std::string, int64_t, std::string, std::string, std::tuple<int64_t, bool, bool>, int>;
+  using Key =
+      std::tuple<std::string, int64_t, std::string, std::string, std::tuple<int64_t, bool, bool>, int>;
   std::map<Key, Row> rows;
   for (size_t i = 0; i < collectives.size(); ++i) {
     const CollectiveRecord& record = collectives[i];
-    Row& row = rows[{record.opcode, record.group_size, record.cause, record.source, ExecutionsKey(record.executions),
-                     full ? static_cast<int>(i) : 0}];
+    Row& row = rows[{record.opcode, record.group_size, record.cause, record.source,
+                     ExecutionsKey(record.executions), full ? static_cast<int>(i) : 0}];
     row.opcode = record.opcode;
     row.group = record.group_size;
     row.executions = record.executions;
@@ -137,11 +141,10 @@ std::vector<Row> MergedRows(std::vector<Row> rows) {
   std::map<Key, size_t> place;
   std::vector<Row> merged;
   for (Row& row : rows) {
-    const auto [it, is_new] =
-        place.try_emplace({row.opcode, row.group, row.count, row.operand_bytes, row.sent_bytes,
-                           ExecutionsKey(row.executions), AtNumbers(row.text.name).first, row.text.step,
-                           row.text.source},
-                          merged.size());
+    const auto [it, is_new] = place.try_emplace(
+        {row.opcode, row.group, row.count, row.operand_bytes, row.sent_bytes, ExecutionsKey(row.executions),
+         AtNumbers(row.text.name).first, row.text.step, row.text.source},
+        merged.size());
     if (is_new) {
       merged.push_back(std::move(row));
       continue;
@@ -181,15 +184,17 @@ std::string ShareOfStep(double seconds, const PredictedTimes& times) {
 std::vector<std::string> NumberColumns(const std::vector<Row>& rows, const PredictedTimes* times) {
   std::vector<std::vector<std::string>> cells = {{"collective", "count", "", "group", "operands", "sent"}};
   for (const Row& row : rows) {
-    cells.push_back({row.opcode, CountText(row.count), TripsText(row.executions), row.group == 0 ? "?" : CountText(row.group),
-                     BytesText(row.operand_bytes), BytesText(row.sent_bytes)});
+    cells.push_back({row.opcode, CountText(row.count), TripsText(row.executions),
+                     row.group == 0 ? "?" : CountText(row.group), BytesText(row.operand_bytes),
+                     BytesText(row.sent_bytes)});
   }
   std::vector<int> widths = {18, 5, 0, 5, 9, 9};
   if (times != nullptr) {
     widths.insert(widths.end(), {8, 7});
     cells[0].insert(cells[0].end(), {"time", "of step"});
     for (size_t i = 0; i < rows.size(); ++i) {
-      cells[i + 1].insert(cells[i + 1].end(), {TimeText(rows[i].seconds), ShareOfStep(rows[i].seconds, *times)});
+      cells[i + 1].insert(cells[i + 1].end(),
+                          {TimeText(rows[i].seconds), ShareOfStep(rows[i].seconds, *times)});
     }
   }
   for (const auto& row : cells) {
@@ -206,7 +211,8 @@ std::vector<std::string> NumberColumns(const std::vector<Row>& rows, const Predi
 }
 
 int64_t NumCollectives(absl::Span<const CollectiveRecord> collectives) {
-  return std::count_if(collectives.begin(), collectives.end(), [](const CollectiveRecord& r) { return r.array == 0; });
+  return std::count_if(collectives.begin(), collectives.end(),
+                       [](const CollectiveRecord& r) { return r.array == 0; });
 }
 
 std::string ReplicationLines(absl::Span<const FullReplication> replications, const ExplainOptions& options) {
@@ -225,7 +231,8 @@ std::string ReplicationLines(absl::Span<const FullReplication> replications, con
     const auto& [pattern, bytes, reason, source, number] = key;
     const std::vector<std::string>& alike = names[key];
     std::string middle = absl::StrCat(" ", BytesText(bytes), ", ");
-    if (alike.size() > 1) middle = absl::StrCat(" ", CountText(static_cast<int64_t>(alike.size())), " x", middle);
+    if (alike.size() > 1)
+      middle = absl::StrCat(" ", CountText(static_cast<int64_t>(alike.size())), " x", middle);
     const std::string name = NameOfAll(alike);
     const int fixed = TextWidth("replicated: ") + TextWidth(middle) + (source.empty() ? 0 : 3);
     const std::vector<int> fit =
@@ -270,10 +277,9 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                          absl::Span<const FullReplication> replications, const ExplainOptions& options) {
   std::vector<Row> rows = ExactRows(collectives, options);
   if (!options.full) rows = MergedRows(std::move(rows));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) {
-                     return std::tie(a.seconds, a.sent_bytes) > std::tie(b.seconds, b.sent_bytes);
-                   });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tie(a.seconds, a.sent_bytes) > std::tie(b.seconds, b.sent_bytes);
+  });
   const std::vector<std::string> numbers = NumberColumns(rows, options.times);
   const int behind = options.width - TextWidth(numbers[0]) - 2;
   int longest = 0;
@@ -304,7 +310,10 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                   total < kInFull ? "" : absl::StrCat(" (", CountText(total), " bytes)"),
                   all_known ? "" : ", loops of unknown length counted once",
                   all_groups_known ? "" : ", groups of unknown size as of one device",
-                  started == arrays ? "" : absl::StrCat(", ", CountText(arrays), " arrays in ", CountText(started), " collectives"), "\n");
+                  started == arrays ? ""
+                                    : absl::StrCat(", ", CountText(arrays), " arrays in ", CountText(started),
+                                                   " collectives"),
+                  "\n");
   if (options.times != nullptr) out += PredictionLine(*options.times);
   return out + ReplicationLines(replications, options);
 }
@@ -322,9 +331,10 @@ std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t 
     known &= record.executions.known && record.group_size != 0;
   }
   const int64_t count = NumCollectives(collectives);
-  return absl::StrCat("one program for ", CountText(num_partitions), num_partitions == 1 ? " device: " : " devices: ",
-                      CountText(count), count == 1 ? " collective sends " : " collectives send ",
-                      known ? "" : "at least ", BytesText(sent), " per device");
+  return absl::StrCat("one program for ", CountText(num_partitions),
+                      num_partitions == 1 ? " device: " : " devices: ", CountText(count),
+                      count == 1 ? " collective sends " : " collectives send ", known ? "" : "at least ",
+                      BytesText(sent), " per device");
 }
 
 }  // namespace toroid

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "hlo/ir/module.h"
 #include "hlo/cost/predicted_times.h"
+#include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/provenance/replication_log.h"
 

@@ -52,7 +52,8 @@ std::vector<int64_t> Weights(const Module& module) {
       if (instruction->opcode() != Opcode::kWhile) continue;
       const bool is_made = instruction->FrontendAttribute(kLoopOverParts) != nullptr;
       for (const Computation* callee : instruction->called()) {
-        weights[callee->index()] = is_made ? SaturatingMultiply(weights[c], TripCount(*instruction).value_or(1)) : weights[c];
+        weights[callee->index()] =
+            is_made ? SaturatingMultiply(weights[c], TripCount(*instruction).value_or(1)) : weights[c];
       }
     }
   }
@@ -68,13 +69,15 @@ ProgramStatistics ComputeStatistics(const Module& module) {
   for (const auto& computation : module.computations()) {
     const int64_t times = weights[computation->index()];
     for (const auto& instruction : computation->instructions()) {
-      statistics.flops = SaturatingAdd(statistics.flops, SaturatingMultiply(times, MatrixFlops(*instruction)));
+      statistics.flops =
+          SaturatingAdd(statistics.flops, SaturatingMultiply(times, MatrixFlops(*instruction)));
       const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
       if (!collective) continue;
       CollectiveTotals& totals = statistics.collectives[std::string(instruction->opcode_name())];
       totals.count += times;
       totals.unknown_groups += collective->group_size == 0;
-      totals.operand_bytes = SaturatingAdd(totals.operand_bytes, SaturatingMultiply(times, collective->operand_bytes));
+      totals.operand_bytes =
+          SaturatingAdd(totals.operand_bytes, SaturatingMultiply(times, collective->operand_bytes));
       totals.sent_bytes = SaturatingAdd(totals.sent_bytes, SaturatingMultiply(times, Sent(*collective)));
     }
   }
@@ -94,7 +97,8 @@ WholeRun WorkOfWholeRun(const Module& module) {
     const double times = static_cast<double>(executions[computation->index()].times);
     for (const auto& instruction : computation->instructions()) {
       run.flops += times * static_cast<double>(MatrixFlops(*instruction));
-      if (IsMade(*instruction)) run.made_bytes += times * static_cast<double>(ArrayBytes(instruction->shape()));
+      if (IsMade(*instruction))
+        run.made_bytes += times * static_cast<double>(ArrayBytes(instruction->shape()));
       const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
       if (!collective) continue;
       run.sent_bytes += times * static_cast<double>(Sent(*collective));
@@ -135,7 +139,8 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
         of_array.array = static_cast<int>(k);
         of_array.operand_bytes = ArrayBytes(instruction->operand(static_cast<int64_t>(k))->shape());
         of_array.share = record.operand_bytes == 0 ? 1.0 / static_cast<double>(elements.size())
-                                                   : static_cast<double>(of_array.operand_bytes) / static_cast<double>(record.operand_bytes);
+                                                   : static_cast<double>(of_array.operand_bytes) /
+                                                         static_cast<double>(record.operand_bytes);
         collective->operand_bytes = bytes_before = SaturatingAdd(bytes_before, of_array.operand_bytes);
         of_array.sent_bytes = Sent(*collective) - sent_before;
         sent_before += of_array.sent_bytes;

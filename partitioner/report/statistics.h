@@ -13,15 +13,15 @@ namespace toroid {
 
 struct CollectiveTotals {
   int64_t count = 0;
-  int64_t operand_bytes = 0;  // Per device.
-  int64_t sent_bytes = 0;     // Per device, under a bandwidth-optimal algorithm.
+  int64_t operand_bytes = 0;   // Per device.
+  int64_t sent_bytes = 0;      // Per device, under a bandwidth-optimal algorithm.
   int64_t unknown_groups = 0;  // Of `count`; what these send is not in sent_bytes.
 };
 
 struct ProgramStatistics {
   std::map<std::string, CollectiveTotals> collectives;  // By opcode.
   int64_t flops = 0;                                    // Matrix flops (hlo/analysis/work.h).
-  int64_t parameter_bytes = 0;  // Of the entry.
+  int64_t parameter_bytes = 0;                          // Of the entry.
   int64_t output_bytes = 0;
   int64_t peak_bytes = 0;  // hlo/analysis/peak_memory.h
 };

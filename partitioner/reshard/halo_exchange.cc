@@ -25,13 +25,15 @@ Instruction* Phase(SpmdBuilder& b, const AxisList& axes, const TileWindows& wind
                    PrimitiveType type) {
   const int64_t shift = windows.shift + Periods(windows, period) * period;
   if (windows.scale % period == 0) return b.IntScalar(shift % period, type);
-  return b.Binary(Opcode::kRemainder, b.AffineOffset(axes, windows.scale, shift, type), b.IntScalar(period, type));
+  return b.Binary(Opcode::kRemainder, b.AffineOffset(axes, windows.scale, shift, type),
+                  b.IntScalar(period, type));
 }
 
 // Where the window of a tile begins.
 Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& windows, PrimitiveType type) {
   const int64_t d = windows.divisor;
-  if (windows.scale % d == 0) return b.AffineOffset(axes, windows.scale / d, FloorOfRatio(windows.shift, d), type);
+  if (windows.scale % d == 0)
+    return b.AffineOffset(axes, windows.scale / d, FloorOfRatio(windows.shift, d), type);
   const int64_t periods = Periods(windows, d);
   Instruction* start =
       b.Binary(Opcode::kDivide, b.AffineOffset(axes, windows.scale, windows.shift + periods * d, type),
@@ -87,11 +89,14 @@ class Exchange {
           return pattern;
         });
         // Plans of many places bound what travels: it may be nothing.
-        piece = NumPairs(sent->attrs()) > 0 ? sent : b_.Broadcast(b_.Zero(sent->shape().element_type()), sent->shape().dims());
+        piece = NumPairs(sent->attrs()) > 0
+                    ? sent
+                    : b_.Broadcast(b_.Zero(sent->shape().element_type()), sent->shape().dims());
       }
       const int64_t begin = hop.distance * step_.tile + hop.lo, end = hop.distance * step_.tile + hop.hi;
       const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
-      if (hop.stays && lane.hops.size() == 1 && lane.lo < lane.hi && hop.hi - hop.lo > step_.windows.length + begin - at + rest) {
+      if (hop.stays && lane.hops.size() == 1 && lane.lo < lane.hi &&
+          hop.hi - hop.lo > step_.windows.length + begin - at + rest) {
         return OfLargeTile(piece, Offset(phase, begin), begin - at, rest);
       }
       pieces.push_back(b_.PadAlong(piece, dim_, begin - at, rest));
@@ -109,9 +114,11 @@ class Exchange {
     if (before == 0 && behind == 0) return b_.DynamicSliceAlong(piece, dim_, start, length);
     Instruction* inside = b_.Binary(Opcode::kMaximum, start, b_.IntScalar(0, type_));
     inside = b_.Binary(Opcode::kMinimum, inside, b_.IntScalar(piece->shape().dim(dim_) - length, type_));
-    Instruction* window = b_.PadAlong(b_.DynamicSliceAlong(piece, dim_, inside, length), dim_, before, behind);
+    Instruction* window =
+        b_.PadAlong(b_.DynamicSliceAlong(piece, dim_, inside, length), dim_, before, behind);
     Instruction* shift = b_.Binary(Opcode::kSubtract, start, inside);
-    return b_.DynamicSliceAlong(window, dim_, b_.Binary(Opcode::kAdd, shift, b_.IntScalar(before, type_)), length);
+    return b_.DynamicSliceAlong(window, dim_, b_.Binary(Opcode::kAdd, shift, b_.IntScalar(before, type_)),
+                                length);
   }
 
   // Where the window begins, behind row `first` of the origin tile.
@@ -123,7 +130,7 @@ class Exchange {
                                     : b_.Binary(Opcode::kDivide, phase, b_.IntScalar(windows.divisor, type_));
     } else if (windows.scale % windows.divisor == 0 && step_.share == 1) {
       return b_.AffineOffset(to_, windows.scale / windows.divisor - step_.tile,
-                       FloorOfRatio(windows.shift, windows.divisor) - first, type_);
+                             FloorOfRatio(windows.shift, windows.divisor) - first, type_);
     } else {
       offset =
           b_.Binary(Opcode::kSubtract, Start(b_, to_, windows, type_), b_.Offset(from_, step_.tile, type_));
@@ -164,9 +171,9 @@ Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, con
   }
   const int64_t rows = x->shape().dim(dim);
   const int64_t row_bytes = rows == 0 ? 0 : x->shape().ByteSize() / rows;
-  const HaloPlan plan = PlanHalo(
-      b.mesh(), b.cost(),
-      {.n = n, .tile = rows, .from = from, .to = to, .windows = windows, .row_bytes = row_bytes});
+  const HaloPlan plan =
+      PlanHalo(b.mesh(), b.cost(),
+               {.n = n, .tile = rows, .from = from, .to = to, .windows = windows, .row_bytes = row_bytes});
   AxisList cut = from.Prefix(from.size() - plan.gathered);
   if (plan.gathered > 0) x = b.AllGather(x, from.Suffix(cut.size()), dim);
   for (const HaloStep& step : plan.steps) {
@@ -180,7 +187,7 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
                                const TileWindows& windows, Instruction* fill) {
   const int64_t tile = x->shape().dim(dim), tiles = b.mesh().Product(axes);
   Instruction* window = FetchWindow(b, x, dim, n, axes, axes, windows);
-  const bool before = windows.Start(0) < windows.first, behind = windows.Start(tiles - 1) + windows.length> n;
+  const bool before = windows.Start(0)<windows.first, behind = windows.Start(tiles - 1) + windows.length> n;
   if (!before && !behind) return window;
   const PrimitiveType type = RowType(tiles, n, tile, windows);
   Instruction* start = Start(b, axes, windows, type);
@@ -193,8 +200,8 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
   return b.Select(mask, window, b.Broadcast(fill, dims));
 }
 
-Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut, const TileWindows& windows,
-                               int64_t length, Instruction* fill) {
+Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut,
+                               const TileWindows& windows, int64_t length, Instruction* fill) {
   const auto& [dim, n, axes] = cut;
   x = FetchMaskedWindow(b, x, dim, n, axes, windows, fill);
   const int64_t step = windows.divisor;

@@ -39,8 +39,8 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
 // As FetchMaskedWindow, of x spread by the windows' divisor: between its rows lie divisor - 1 of `fill`. Tile
 // i gets `length` positions of it from scale i + shift - (divisor - 1): its window begins with the first row that is not before
 // them.
-Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut, const TileWindows& windows,
-                               int64_t length, Instruction* fill);
+Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut,
+                               const TileWindows& windows, int64_t length, Instruction* fill);
 
 }  // namespace toroid
 

@@ -29,7 +29,8 @@ Span Existing(const HaloStep& step, int64_t place) {
 Span PlacesThatRead(const HaloStep& step) {
   const TileWindows& windows = step.windows;
   const auto first_from = [&](int64_t row) {  // The first place whose window begins at `row` or behind it.
-    return std::clamp<int64_t>(CeilOfSignedRatio(row * windows.divisor - windows.shift, windows.scale), 0, step.places);
+    return std::clamp<int64_t>(CeilOfSignedRatio(row * windows.divisor - windows.shift, windows.scale), 0,
+                               step.places);
   };
   return {first_from(windows.first - windows.length + 1), first_from(step.rows)};
 }

@@ -99,8 +99,8 @@ class Units {
 // A*: states are taken in the order of what they have cost and must cost at least, by the bytes that a device then lacks.
 class Search {
  public:
-  Search(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
-         const Sharding& to, bool bounded)
+  Search(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width,
+         const Sharding& from, const Sharding& to, bool bounded)
       : mesh_(mesh), cost_(cost), dims_(dims), width_(width), to_(to), units_(mesh, from, to) {
     bound_ = bounded ? PaddedBound(from) : INT64_MAX;
     for (const AxisList& axes : to.dims) to_units_.push_back(units_.Split(axes));
@@ -216,7 +216,8 @@ class Search {
         // Or all that the other dimension lacks, where it stands here in that order.
         if (!state.dims[e].IsPrefixOf(to_.dims[e])) continue;
         const AxisList lacking = to_.dims[e].Suffix(state.dims[e].size());
-        if (lacking.size() > n && lacking.size() <= axes.size() && axes.Suffix(axes.size() - lacking.size()) == lacking) {
+        if (lacking.size() > n && lacking.size() <= axes.size() &&
+            axes.Suffix(axes.size() - lacking.size()) == lacking) {
           ExpandAllToAll(at, state, v, d, e, lacking.size());
         }
       }
@@ -237,7 +238,8 @@ class Search {
         if (n == 0) continue;
         Move part{MoveKind::kSlice, unit.Suffix(unit.size() - n), -1, d, state};
         part.result.dims[d].Append(part.axes);
-        if (TilesNest(dims_[d], mesh_.Product(state.dims[d]), mesh_.Product(part.axes))) Relax(at, v, std::move(part));
+        if (TilesNest(dims_[d], mesh_.Product(state.dims[d]), mesh_.Product(part.axes)))
+          Relax(at, v, std::move(part));
       }
     }
     ExpandPartial(at, state, v);
@@ -260,7 +262,8 @@ class Search {
     const AxisList& axes = state.dims[d];
     const AxisList unit = axes.Suffix(axes.size() - n), rest = axes.Prefix(axes.size() - n);
     const int64_t g = mesh_.Product(unit);
-    if (!TilesNest(dims_[d], mesh_.Product(rest), g) || !TilesNest(dims_[e], mesh_.Product(state.dims[e]), g)) return;
+    if (!TilesNest(dims_[d], mesh_.Product(rest), g) || !TilesNest(dims_[e], mesh_.Product(state.dims[e]), g))
+      return;
     Move move{MoveKind::kAllToAll, unit, d, e, state};
     move.result.dims[d] = rest;
     move.result.dims[e].Append(unit);
@@ -431,8 +434,8 @@ class Search {
 };
 
 // Gather every dimension that differs, reduce, then cut: always possible.
-ReshardPlan GatherAndCut(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width,
-                         const Sharding& from, const Sharding& to) {
+ReshardPlan GatherAndCut(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims,
+                         int64_t width, const Sharding& from, const Sharding& to) {
   ReshardPlan plan;
   plan.exceeds_bound = true;
   Sharding state = from;

@@ -12,8 +12,8 @@ Computation* ComputationCopies::CopyOf(const Computation* computation) {
   const auto known = copies_.find(computation);
   if (known != copies_.end()) return known->second;
   Computation* copy = module_->AddComputation(computation->name());
-  const absl::StatusOr<std::vector<Instruction*>> map =
-      CloneInstructions(*computation, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+  const absl::StatusOr<std::vector<Instruction*>> map = CloneInstructions(
+      *computation, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
         if (IsShardingAnnotation(instruction)) return operands->front();
         Instruction* clone = copy->AddClone(instruction, instruction.shape(), *operands);
         clone->set_name(instruction.name());

@@ -49,8 +49,9 @@ absl::Status ControlFlowRewriter::RewriteWhile(SpmdBuilder& b, const Instruction
   Instruction* init = Collect(b, *loop.operand(0), shardings, loop);
   // The state goes back in the shardings it came in.
   ASSIGN_OR_RETURN(Computation * local_body, RewriteCallee(body, shardings));
-  ASSIGN_OR_RETURN(Computation * local_condition,
-                   RewriteCallee(condition, {state_.values.Replicated(state_.graph.Leaves(*condition.root())[0])}));
+  ASSIGN_OR_RETURN(
+      Computation * local_condition,
+      RewriteCallee(condition, {state_.values.Replicated(state_.graph.Leaves(*condition.root())[0])}));
   b.SetProvenance(&loop);
   Instruction* local = b.Clone(loop, init->shape(), {init});
   Computation* called[] = {local_body, local_condition};

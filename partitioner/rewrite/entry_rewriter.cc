@@ -49,7 +49,8 @@ std::vector<bool> FreeOutputs(const PreparedProgram& program) {
   std::vector<bool> free = AliasedLeaves(*program.flat, program.flat->entry()->root()->shape());
   for (size_t i = 0; i < free.size(); ++i) {
     const int output = program.graph->outputs()[i];
-    free[i] = !free[i] && !program.annotations.tensor[output].has_value() && program.graph->shape(output).IsArray();
+    free[i] =
+        !free[i] && !program.annotations.tensor[output].has_value() && program.graph->shape(output).IsArray();
   }
   return free;
 }
@@ -108,7 +109,8 @@ Sharding EntryRewriter::OutputSharding(size_t i, int tensor, bool is_free) const
     if (plan.sent_bytes == 0) return wanted;
     // Callers cannot always take arrays in unequal parts.
     bool even = true;
-    for (int d = 0; d < shape.rank(); ++d) even &= shape.dim(d) % state_.mesh.Product(version.sharding.dims[d]) == 0;
+    for (int d = 0; d < shape.rank(); ++d)
+      even &= shape.dim(d) % state_.mesh.Product(version.sharding.dims[d]) == 0;
     if (made == nullptr && even && version.sharding.partial == 0) made = &version;
   }
   return made == nullptr ? wanted : made->sharding;

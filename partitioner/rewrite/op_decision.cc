@@ -81,8 +81,7 @@ bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, c
                              const Assignment& reduced) const {
   const Sharding& partial = passing.passed_on.partial;
   // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
-  if (partial.reducer != op.rule->reducer &&
-      PartialAxes(*op.rule, passing.assignment.factor_axes) != 0) {
+  if (partial.reducer != op.rule->reducer && PartialAxes(*op.rule, passing.assignment.factor_axes) != 0) {
     return true;
   }
   const int result = op.results[0];
@@ -95,11 +94,13 @@ bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, c
   const std::optional<double> work = cost.ContractionTime(reduced.flops);
   return reduced.time + work.value_or(reduced.flops * kBytesPerFlop) <
          passing.assignment.time + later +
-             cost.ContractionTime(passing.assignment.flops).value_or(passing.assignment.flops * kBytesPerFlop);
+             cost.ContractionTime(passing.assignment.flops)
+                 .value_or(passing.assignment.flops * kBytesPerFlop);
 }
 
 Sharding OpDecider::OperandSharding(const FlowOp& op, size_t operand, const OpDecision& decision) const {
-  Sharding needed = ShardingUnder(mesh_, *op.rule, op.rule->operands[operand], decision.assignment.factor_axes);
+  Sharding needed =
+      ShardingUnder(mesh_, *op.rule, op.rule->operands[operand], decision.assignment.factor_axes);
   needed.manual = program_.annotations.manual[op.operands[operand]];
   if (decision.passed_on.Has(operand)) {
     needed.partial = decision.passed_on.partial.partial;

@@ -36,21 +36,25 @@ absl::Status OpRewriter::Rewrite(SpmdBuilder& b, const Instruction& instruction)
 bool OpRewriter::CanBeRematerialized(const FlowOp& op) const {
   const auto is_whole = [&](int t) {
     const auto versions = state_.values.versions(t);
-    return std::any_of(versions.begin(), versions.end(), [](const auto& version) { return version.sharding.IsReplicated(); });
+    return std::any_of(versions.begin(), versions.end(),
+                       [](const auto& version) { return version.sharding.IsReplicated(); });
   };
-  return IsMadeAnywhere(state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, is_whole);
+  return IsMadeAnywhere(
+      state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, is_whole);
 }
 
 bool OpRewriter::IsMadeOfWholes(const FlowOp& op, const OpDecision& decision) const {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     if (!state_.decider.OperandSharding(op, i, decision).IsReplicated()) return false;
   }
-  return IsMadeAnywhere(state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, [](int) { return true; });
+  return IsMadeAnywhere(
+      state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, [](int) { return true; });
 }
 
 bool OpRewriter::RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction) {
   if (!IsShardingAnnotation(instruction)) return false;
-  const auto operands = state_.graph.Leaves(*instruction.operand(0)), results = state_.graph.Leaves(instruction);
+  const auto operands = state_.graph.Leaves(*instruction.operand(0)),
+             results = state_.graph.Leaves(instruction);
   for (size_t i = 0; i < results.size(); ++i) {
     const int from = operands[i], to = results[i];
     const std::optional<Annotation>& annotation = state_.annotations.tensor[to];
@@ -97,7 +101,8 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
   const OpDecision decision = Decide(instruction, op);
   if (IsMadeOfWholes(op, decision)) {
     for (const int t : op.operands) {
-      if (!state_.values.IsRematerializable(t)) state_.values.Fetch(b, t, state_.values.Replicated(t), instruction);
+      if (!state_.values.IsRematerializable(t))
+        state_.values.Fetch(b, t, state_.values.Replicated(t), instruction);
     }
     state_.values.AddRematerializable(op.results[0], &instruction);
     return absl::OkStatus();
@@ -165,7 +170,8 @@ std::vector<Instruction*> OpRewriter::CloneReplicated(SpmdBuilder& b, const Inst
   }
   Instruction* clone = b.Clone(instruction, instruction.shape(), operands);
   std::vector<Computation*> called;
-  for (const Computation* computation : instruction.called()) called.push_back(state_.copies.CopyOf(computation));
+  for (const Computation* computation : instruction.called())
+    called.push_back(state_.copies.CopyOf(computation));
   clone->set_called(called);
   return b.Flatten(clone);
 }

@@ -40,7 +40,8 @@ bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOp
   return false;
 }
 
-PartialSums::PartialSums(const PreparedProgram& program, const ShardingPlan& plan, const ShardedValues* values)
+PartialSums::PartialSums(const PreparedProgram& program, const ShardingPlan& plan,
+                         const ShardedValues* values)
     : graph_(*program.graph),
       values_(*values),
       must_reduce_(MustReduce(graph_, plan, program.annotations.mesh)) {}
@@ -54,7 +55,8 @@ PartialOperands PartialSums::OperandsToPassOn(const Instruction& instruction, co
     if (!graph_.shape(t).IsArray() || !values_.IsPartial(t)) continue;
     const Sharding& sharding = values_.versions(t)[0].sharding;
     if (present.none()) present.partial = sharding;
-    if (present.partial.partial != sharding.partial || present.partial.reducer != sharding.reducer) return none;
+    if (present.partial.partial != sharding.partial || present.partial.reducer != sharding.reducer)
+      return none;
     if (must_reduce_[t]) return none;
     present.operands |= uint32_t{1} << i;
   }

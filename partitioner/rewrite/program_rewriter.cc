@@ -105,7 +105,8 @@ absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, 
   result.module = std::make_unique<Module>(program.flat->name(), *program.flat);
   result.module->config().replica_count = program.num_replicas;
   result.module->config().num_partitions = program.annotations.mesh.num_devices();
-  RewriteState state(program, plan, *options.policy, options.decided, options.on_local_value, result.module.get());
+  RewriteState state(program, plan, *options.policy, options.decided, options.on_local_value,
+                     result.module.get());
   AddOverruledShardings(program, &state.replications);
   ProgramRewriter rewriter(&state);
   RETURN_IF_ERROR(rewriter.Run());

@@ -32,8 +32,9 @@ struct RewrittenProgram {
   // caller's arrays are cut is not told.
   std::unique_ptr<Module> module;
   std::vector<FullReplication> full_replications;
-  std::vector<Sharding> outputs;  // How results lie, by output of the graph: the plan's, or as they were made (entry_rewriter.h).
-  DecidedOps decisions;  // How ops were computed.
+  std::vector<Sharding>
+      outputs;  // How results lie, by output of the graph: the plan's, or as they were made (entry_rewriter.h).
+  DecidedOps decisions;      // How ops were computed.
   std::string made_up_axes;  // Of a module that names none: those of the causes.
 };
 

@@ -120,7 +120,8 @@ class Analysis {
   // True if an operand that would have to be partial is reduced for another user.
   bool MeetsComplete(const FlowOp& op, const Linearity& linearity) const {
     for (size_t k = 0; k < op.operands.size() && k < 32; ++k) {
-      if (linearity.together >> k & 1 && complete_[op.operands[k]] && partial_[op.operands[k]] != 0) return true;
+      if (linearity.together >> k & 1 && complete_[op.operands[k]] && partial_[op.operands[k]] != 0)
+        return true;
     }
     return false;
   }
@@ -166,7 +167,8 @@ class Analysis {
     for (size_t d = 0; d < target.dims.size(); ++d) {
       const AxisSet cut = target.dims[d].Set();
       scattered |= cut & partial_[t];
-      bytes *= static_cast<double>(CeilOfRatio(graph_.shape(t).dim(static_cast<int>(d)), mesh_.Product(cut & ~partial_[t])));
+      bytes *= static_cast<double>(
+          CeilOfRatio(graph_.shape(t).dim(static_cast<int>(d)), mesh_.Product(cut & ~partial_[t])));
     }
     if (partial_[t] == 0) return 2 * bytes;
     const double scatter = static_cast<double>(mesh_.Product(scattered));
@@ -177,7 +179,7 @@ class Analysis {
   const FlowGraph& graph_;
   const std::vector<Sharding>& targets_;
   const Mesh& mesh_;
-  std::vector<bool> complete_;  // Known from the round before: reduced at once.
+  std::vector<bool> complete_;    // Known from the round before: reduced at once.
   std::vector<AxisSet> partial_;  // The axes over which a tensor may be partial.
   std::vector<bool> must_reduce_, used_, done_;
   std::vector<double> through_;  // Bytes sent if every user reduces its own result.

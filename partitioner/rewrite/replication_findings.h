@@ -16,7 +16,8 @@ bool IsNeedlessGather(const FlowOp& op, size_t operand, const Assignment& assign
 
 // Bytes of the operands and results that are cut around an op that nothing cuts; none if the op is cut itself, gives
 // partial sums, or has nothing around it that is cut. To be asked when the op is rewritten.
-std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const FlowOp& op, const Assignment& assignment);
+std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const FlowOp& op,
+                                               const Assignment& assignment);
 
 // Adds the cuts that were asked for of arrays whose size is known only when running.
 void AddOverruledShardings(const PreparedProgram& program, ReplicationLog* log);

@@ -29,8 +29,9 @@ absl::flat_hash_set<const Instruction*> SlicesReadThrough(const Module& module) 
 
 }  // namespace
 
-RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
-                           const DecidedOps* decided, LocalValueHook hook, Module* out)
+RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& plan,
+                           const AssignmentPolicy& policy, const DecidedOps* decided, LocalValueHook hook,
+                           Module* out)
     : program(program),
       module(*program.flat),
       graph(*program.graph),

@@ -13,8 +13,9 @@
 
 namespace toroid {
 
-ShardedValues::ShardedValues(const PreparedProgram& program, const ShardingPlan& plan, const ProgramNames& names,
-                             LocalValueHook hook, CopyComputation copy_computation, ReplicationLog* log)
+ShardedValues::ShardedValues(const PreparedProgram& program, const ShardingPlan& plan,
+                             const ProgramNames& names, LocalValueHook hook, CopyComputation copy_computation,
+                             ReplicationLog* log)
     : program_(program),
       graph_(*program.graph),
       plan_(plan),
@@ -40,7 +41,8 @@ void ShardedValues::Add(int tensor, const Sharding& sharding, Instruction* local
   values_[tensor].versions.push_back({sharding, local});
 }
 
-Instruction* ShardedValues::AddMade(SpmdBuilder& b, int tensor, const Sharding& sharding, Instruction* local) {
+Instruction* ShardedValues::AddMade(SpmdBuilder& b, int tensor, const Sharding& sharding,
+                                    Instruction* local) {
   if (hook_ != nullptr && graph_.shape(tensor).IsArray()) {
     local = hook_(b, local, graph_.shape(tensor).dims(), sharding);
   }
@@ -67,7 +69,8 @@ bool ShardedValues::IsPartial(int tensor) const {
                      [](const Version& version) { return version.sharding.partial != 0; });
 }
 
-Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted, AxisSet* gathered) {
+Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted,
+                                          AxisSet* gathered) {
   const Instruction& producer = *values_[tensor].producer;
   const Shape& shape = producer.shape();
   const Shape local = b.ShardShape(shape, wanted);
@@ -102,7 +105,8 @@ Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Shar
   }
 }
 
-Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const Sharding& wanted, AxisSet* gathered) {
+Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const Sharding& wanted,
+                                        AxisSet* gathered) {
   const ShardingRule& rule = *op.rule;
   std::vector<AxisList> factor_axes(rule.factors.size());
   for (size_t d = 0; d < wanted.dims.size(); ++d) {
@@ -112,7 +116,9 @@ Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const 
       factor_axes[f] = rule.Admissible(b.mesh(), f, FactorAxes(b.mesh(), rule, dim, i, wanted.dims[d]));
     }
   }
-  if (wanted.partial != 0 || !IsExpressible(b.mesh(), rule, factor_axes) || ShardingUnder(b.mesh(), rule, rule.results[0], factor_axes).dims != wanted.dims) return nullptr;
+  if (wanted.partial != 0 || !IsExpressible(b.mesh(), rule, factor_axes) ||
+      ShardingUnder(b.mesh(), rule, rule.results[0], factor_axes).dims != wanted.dims)
+    return nullptr;
   OpContext context;
   context.op = op.instruction;
   context.rule = &rule;

@@ -19,8 +19,8 @@ Literal Absent(PrimitiveType type) {
         if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
           using R = typename T::value_type;
           return Literal::Scalar<T>(T(-R(0), -R(0)));
-        } else if constexpr (IsSmallFloat<T>::value || std::is_floating_point_v<T> || std::is_same_v<T, half> ||
-                             std::is_same_v<T, bfloat16>) {
+        } else if constexpr (IsSmallFloat<T>::value || std::is_floating_point_v<T> ||
+                             std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
           return Literal::Scalar<T>(T(-0.0f));
         } else {
           return Literal::Scalar<T>(T(0));
@@ -31,13 +31,15 @@ Literal Absent(PrimitiveType type) {
 
 }  // namespace
 
-absl::Status SideEffectRewriter::RewriteOnDevice(SpmdBuilder& b, const Instruction& instruction, int64_t device) {
+absl::Status SideEffectRewriter::RewriteOnDevice(SpmdBuilder& b, const Instruction& instruction,
+                                                 int64_t device) {
   const auto results = state_.graph.Leaves(instruction);
   for (const int t : results) {
     const Shape& shape = state_.graph.shape(t);
     if (shape.IsArray() || shape.IsToken()) continue;
-    return absl::UnimplementedError(absl::StrCat("device ", device, " alone gives a ", shape.ToString(),
-                                                 ", of which the others can hold nothing; leave out the sharding"));
+    return absl::UnimplementedError(
+        absl::StrCat("device ", device, " alone gives a ", shape.ToString(),
+                     ", of which the others can hold nothing; leave out the sharding"));
   }
   std::vector<Instruction*> operands;
   for (const Instruction* operand : instruction.operands()) {
@@ -98,15 +100,15 @@ absl::Status SideEffectRewriter::RewriteOutfeed(SpmdBuilder& b, const Instructio
     Sharding wanted = i < data.size() ? data[i] : state_.values.Replicated(tensors[i]);
     wanted.manual = state_.annotations.manual[tensors[i]];
     if (wanted.partial != 0) {
-      return absl::UnimplementedError(absl::StrCat("an outfeed of ", shape.ToString(),
-                                                   " that is unreduced; feed it replicated or in equal parts"));
+      return absl::UnimplementedError(absl::StrCat(
+          "an outfeed of ", shape.ToString(), " that is unreduced; feed it replicated or in equal parts"));
     }
     for (size_t d = 0; d < wanted.dims.size(); ++d) {
       const int64_t tiles = state_.mesh.Product(wanted.dims[d]);
       if (shape.dim(d) % tiles == 0) continue;
-      return absl::UnimplementedError(absl::StrCat("an outfeed of ", shape.ToString(), " in ", tiles,
-                                                   " parts along dimension ", d,
-                                                   ": parts of unequal size; pad the data, or feed it replicated"));
+      return absl::UnimplementedError(
+          absl::StrCat("an outfeed of ", shape.ToString(), " in ", tiles, " parts along dimension ", d,
+                       ": parts of unequal size; pad the data, or feed it replicated"));
     }
     leaves.push_back(state_.values.Get(b, tensors[i], wanted, instruction));
   }

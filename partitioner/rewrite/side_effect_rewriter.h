@@ -20,7 +20,8 @@ class SideEffectRewriter {
 
   // An outfeed whose data lie in the shardings `data`, one per leaf: every device feeds its tiles.
   // Errors: kUnimplemented for tiles of unequal size.
-  absl::Status RewriteOutfeed(SpmdBuilder& b, const Instruction& instruction, absl::Span<const Sharding> data);
+  absl::Status RewriteOutfeed(SpmdBuilder& b, const Instruction& instruction,
+                              absl::Span<const Sharding> data);
 
  private:
   // The branch of the device that runs the op, and that of the others.

@@ -7,7 +7,8 @@ namespace toroid {
 namespace {
 
 bool AreAlike(const OpDecision& a, const OpDecision& b) {
-  return a.assignment.factor_axes == b.assignment.factor_axes && a.passed_on.operands == b.passed_on.operands &&
+  return a.assignment.factor_axes == b.assignment.factor_axes &&
+         a.passed_on.operands == b.passed_on.operands &&
          (a.passed_on.none() || a.passed_on.partial == b.passed_on.partial);
 }
 

@@ -98,7 +98,8 @@ class Frontier {
     }
     bool improved = false;
     if (all * kFewestStates <= static_cast<double>(max_steps_)) {
-      improved = Improve(everything, static_cast<size_t>(static_cast<double>(max_steps_) / std::max(all, 1.0)));
+      improved =
+          Improve(everything, static_cast<size_t>(static_cast<double>(max_steps_) / std::max(all, 1.0)));
     } else {
       for (bool again = true; again && !IsOver();) {
         again = ImproveParts();
@@ -222,7 +223,8 @@ class Frontier {
     for (int i = 0; i < steps_.size(); ++i) {
       const bool of_part = next_of_part < part.size() && part[next_of_part] == i;
       next_of_part += of_part;
-      if (!of_part && next_of_part == part.size() && states.size() == 1 && states[0].difference.empty()) break;
+      if (!of_part && next_of_part == part.size() && states.size() == 1 && states[0].difference.empty())
+        break;
       if (of_part || AnyTouched(states, i)) {
         next_.Clear();
         for (const auto& [difference, paths] : states) {
@@ -269,7 +271,8 @@ class Frontier {
   }
 
   bool AnyTouched(const States& states, int i) const {
-    return std::any_of(states.begin(), states.end(), [&](const auto& state) { return IsTouched(state.difference, i); });
+    return std::any_of(states.begin(), states.end(),
+                       [&](const auto& state) { return IsTouched(state.difference, i); });
   }
 
   void Take(int i, const Difference& difference, absl::Span<const Path> paths) {
@@ -294,15 +297,16 @@ class Frontier {
   }
 
   // Extends paths by step `i`, taken so.
-  void Extend(int i, const Difference& before, absl::Span<const Path> paths, const StepCosts::Taken& taken, double flops,
-              const Node* node) {
+  void Extend(int i, const Difference& before, absl::Span<const Path> paths, const StepCosts::Taken& taken,
+              double flops, const Node* node) {
     const double cost = taken.cost - cost_[i];
     bool any = false;
     for (const Path& path : paths) any |= MayWin(i, {path.cost + cost, path.flops + flops});
     if (!any) return;
     Difference difference;
     for (const auto& [t, set] : before) {
-      const bool touched = std::any_of(taken.after.begin(), taken.after.end(), [&](const auto& v) { return v.first == t; });
+      const bool touched =
+          std::any_of(taken.after.begin(), taken.after.end(), [&](const auto& v) { return v.first == t; });
       if (!touched && steps_.last_use(t) > i) difference.push_back({t, set});
     }
     for (const auto& [t, set] : taken.after) {
@@ -342,8 +346,9 @@ class Frontier {
   void Add(int i, const Difference& difference, const Path& path) {
     if (!MayWin(i, path)) return;
     Paths& kept = next_.At(difference);
-    kept.erase(std::remove_if(kept.begin(), kept.end(),
-                              [&](const Path& other) { return path.cost <= other.cost && path.flops <= other.flops; }),
+    kept.erase(std::remove_if(
+                   kept.begin(), kept.end(),
+                   [&](const Path& other) { return path.cost <= other.cost && path.flops <= other.flops; }),
                kept.end());
     if (kept.size() < kMostPaths) kept.push_back(path);
   }
@@ -391,7 +396,9 @@ class Frontier {
     if (step.choices.empty()) {
       consider({});
     } else {
-      const auto set_of = [&](int other) { return other == t ? set : SetIn(before_[user], other, steps_.initial(other)); };
+      const auto set_of = [&](int other) {
+        return other == t ? set : SetIn(before_[user], other, steps_.initial(other));
+      };
       for (const PartialOperands& passed_on : costs_.Passings(user, set_of)) consider(passed_on);
     }
     if (best == kNever) best = 0;
@@ -419,12 +426,15 @@ class Frontier {
     for (size_t c = 0; c < step.choices.size(); ++c) {
       const int wanted = costs_.Wanted(user, static_cast<int>(c), operand, passed_on);
       const int there = versions_.SetOf(wanted);
-      const auto set_of = [&](int other) { return other == t ? there : SetIn(before_[user], other, steps_.initial(other)); };
+      const auto set_of = [&](int other) {
+        return other == t ? there : SetIn(before_[user], other, steps_.initial(other));
+      };
       if (!costs_.Compute(user, static_cast<int>(c), passed_on, set_of, &taken)) continue;
       for (const int result : step.op->results) {
         taken.cost += step.times * BackToCurrent(user, result, SetIn(taken.after, result, -1));
       }
-      const auto known = std::find_if(uses.begin(), uses.end(), [&](const auto& use) { return use.first == wanted; });
+      const auto known =
+          std::find_if(uses.begin(), uses.end(), [&](const auto& use) { return use.first == wanted; });
       if (known == uses.end()) {
         uses.push_back({wanted, taken.cost});
       } else {

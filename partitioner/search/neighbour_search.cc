@@ -54,7 +54,8 @@ class Search {
   using Places = absl::flat_hash_map<int, Sharding>;
 
   bool IsOver() const {
-    return programs_ >= search_.max_programs || program_.planner->steps() - first_step_ >= search_.max_plan_steps ||
+    return programs_ >= search_.max_programs ||
+           program_.planner->steps() - first_step_ >= search_.max_plan_steps ||
            trials_ >= kTrialsPerProgram * search_.max_programs;
   }
 
@@ -190,7 +191,8 @@ class Search {
     std::vector<AxisList> lists;
     for (const int t : TensorsOf(op)) {
       for (const AxisList& list : plan_[t].dims) {
-        if (!list.empty() && std::find(lists.begin(), lists.end(), list) == lists.end()) lists.push_back(list);
+        if (!list.empty() && std::find(lists.begin(), lists.end(), list) == lists.end())
+          lists.push_back(list);
       }
     }
     const int t = TensorsOf(op)[i];
@@ -247,7 +249,8 @@ class Search {
       int largest = -1;
       for (size_t i = 0; i < op->operands.size(); ++i) {
         if (!graph_.shape(op->operands[i]).IsArray()) continue;
-        if (largest < 0 || graph_.shape(op->operands[i]).ByteSize() > graph_.shape(op->operands[largest]).ByteSize()) {
+        if (largest < 0 ||
+            graph_.shape(op->operands[i]).ByteSize() > graph_.shape(op->operands[largest]).ByteSize()) {
           largest = static_cast<int>(i);
         }
       }

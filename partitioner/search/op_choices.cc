@@ -21,7 +21,8 @@ class Enumeration {
     for (const int t : op.results) reserved_ |= program.annotations.manual[t];
     for (size_t f = 0; f < op.rule->factors.size(); ++f) {
       const Factor& factor = op.rule->factors[f];
-      if (factor.size > 1 && CanCutLocally(*op.instruction, factor.kind)) factors_.push_back(static_cast<int>(f));
+      if (factor.size > 1 && CanCutLocally(*op.instruction, factor.kind))
+        factors_.push_back(static_cast<int>(f));
     }
   }
 
@@ -97,7 +98,9 @@ class Enumeration {
 AxisUnits UnitsOf(const Mesh& mesh, const ShardingPlan& plan) {
   constexpr int kUnknown = -1, kNone = -2;
   std::vector<int> next(mesh.num_axes(), kUnknown), previous(mesh.num_axes(), kUnknown);
-  const auto note = [](int* known, int axis) { *known = *known == kUnknown || *known == axis ? axis : kNone; };
+  const auto note = [](int* known, int axis) {
+    *known = *known == kUnknown || *known == axis ? axis : kNone;
+  };
   for (const Sharding& sharding : plan) {
     for (const AxisList& list : sharding.dims) {
       for (int i = 0; i < list.size(); ++i) {
@@ -111,7 +114,8 @@ AxisUnits UnitsOf(const Mesh& mesh, const ShardingPlan& plan) {
     if (next[first] == kUnknown) continue;  // Nothing is cut over it.
     if (previous[first] >= 0 && next[previous[first]] == first) continue;
     AxisList unit = {first};
-    for (int axis = first; next[axis] >= 0 && previous[next[axis]] == axis && unit.size() < mesh.num_axes();) {
+    for (int axis = first;
+         next[axis] >= 0 && previous[next[axis]] == axis && unit.size() < mesh.num_axes();) {
       axis = next[axis];
       unit.push_back(axis);
     }
@@ -126,7 +130,8 @@ AxisUnits SingleAxes(const Mesh& mesh) {
   return units;
 }
 
-OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op, absl::Span<const AxisList> factor_axes) {
+OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
+                     absl::Span<const AxisList> factor_axes) {
   const Mesh& mesh = program.annotations.mesh;
   const CostModel& cost = program.planner->cost();
   const ShardingRule& rule = *op.rule;

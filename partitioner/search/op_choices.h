@@ -23,15 +23,16 @@ AxisUnits SingleAxes(const Mesh& mesh);
 
 struct OpChoice {
   absl::InlinedVector<AxisList, 6> factor_axes;
-  AxisSet used = 0;                              // Axes that cut some factor.
-  absl::InlinedVector<Sharding, 3> operands;     // Where it needs them; complete.
-  absl::InlinedVector<Sharding, 1> results;      // Where they are made; partial over the reductions that are cut.
+  AxisSet used = 0;                           // Axes that cut some factor.
+  absl::InlinedVector<Sharding, 3> operands;  // Where it needs them; complete.
+  absl::InlinedVector<Sharding, 1> results;  // Where they are made; partial over the reductions that are cut.
   double time = 0;   // Of its own exchanges, and of writing its results to memory, by the cost model.
   double flops = 0;  // Of a contraction.
 };
 
 // One choice, made ready to be compared.
-OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op, absl::Span<const AxisList> factor_axes);
+OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
+                     absl::Span<const AxisList> factor_axes);
 
 // At most so many choices there are, orders of units apart.
 double CountChoices(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units);

@@ -9,8 +9,8 @@
 #include "partitioner/propagation/free_values.h"
 
 namespace toroid {
-ProgramSteps::ProgramSteps(const PreparedProgram& program, const ShardingPlan& plan, const DecidedOps& current,
-                           AxisUnits units, VersionSets* versions)
+ProgramSteps::ProgramSteps(const PreparedProgram& program, const ShardingPlan& plan,
+                           const DecidedOps& current, AxisUnits units, VersionSets* versions)
     : program_(program),
       graph_(*program.graph),
       annotations_(program.annotations),
@@ -65,7 +65,8 @@ void ProgramSteps::Fill(const FlowOp& op, ProgramStep* step) {
   const auto boundary = annotations_.boundaries.find(op.instruction);
   if (boundary != annotations_.boundaries.end()) return AddCrossings(*op.instruction, boundary->second, step);
   if (IsShardingAnnotation(*op.instruction)) return AddAnnotation(op, step);
-  if (IsMadeAnywhere(graph_, op, [&](int t) { return free_[t]; }, [](int) { return false; })) {
+  if (IsMadeAnywhere(
+          graph_, op, [&](int t) { return free_[t]; }, [](int) { return false; })) {
     free_[op.results[0]] = true;
     return;
   }
@@ -101,7 +102,8 @@ void ProgramSteps::AddChoices(int i) {
   ProgramStep& step = steps_[i];
   if (step.choices.empty()) return;
   for (OpChoice& choice : ChoicesOf(program_, *step.op, units_)) {
-    if (choice.factor_axes != step.choices[0].choice.factor_axes) step.choices.push_back(Numbered(std::move(choice)));
+    if (choice.factor_axes != step.choices[0].choice.factor_axes)
+      step.choices.push_back(Numbered(std::move(choice)));
   }
 }
 
@@ -135,16 +137,19 @@ void ProgramSteps::AddAnnotation(const FlowOp& op, ProgramStep* step) {
   }
 }
 
-void ProgramSteps::AddCrossings(const Instruction& instruction, const ManualBoundary& boundary, ProgramStep* step) {
+void ProgramSteps::AddCrossings(const Instruction& instruction, const ManualBoundary& boundary,
+                                ProgramStep* step) {
   for (const CrossingValue& crossing : CrossingValues(graph_, instruction, boundary)) {
     if (!graph_.shape(crossing.local).IsArray()) continue;
-    const auto [local, global] =
-        crossing.SidesOf(graph_, annotations_.mesh, plan_[crossing.local], annotations_.manual[crossing.global]);
+    const auto [local, global] = crossing.SidesOf(graph_, annotations_.mesh, plan_[crossing.local],
+                                                  annotations_.manual[crossing.global]);
     const int inside = Number(crossing.local, local), outside = Number(crossing.global, global);
     if (boundary.enters) {
-      if (!free_[crossing.global]) step->deliveries.push_back({crossing.global, outside, crossing.local, inside});
+      if (!free_[crossing.global])
+        step->deliveries.push_back({crossing.global, outside, crossing.local, inside});
     } else {
-      if (!free_[crossing.local]) step->deliveries.push_back({crossing.local, inside, crossing.global, outside});
+      if (!free_[crossing.local])
+        step->deliveries.push_back({crossing.local, inside, crossing.global, outside});
     }
   }
 }

@@ -39,8 +39,8 @@ struct ProgramStep {
 class ProgramSteps {
  public:
   // `current`: how the ops are computed so far. All references are to outlive this.
-  ProgramSteps(const PreparedProgram& program, const ShardingPlan& plan, const DecidedOps& current, AxisUnits units,
-               VersionSets* versions);
+  ProgramSteps(const PreparedProgram& program, const ShardingPlan& plan, const DecidedOps& current,
+               AxisUnits units, VersionSets* versions);
 
   const std::vector<ProgramStep>& steps() const { return steps_; }
   const ProgramStep& step(int i) const { return steps_[i]; }

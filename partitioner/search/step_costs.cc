@@ -25,7 +25,8 @@ int Find(const SetsOfTensors& sets, int tensor, SetOf otherwise) {
 
 }  // namespace
 
-bool StepCosts::Compute(int i, int choice_number, const PartialOperands& passed_on, SetOf set_of, Taken* taken) {
+bool StepCosts::Compute(int i, int choice_number, const PartialOperands& passed_on, SetOf set_of,
+                        Taken* taken) {
   ++count_;
   const ProgramStep& step = steps_.step(i);
   const NumberedChoice& choice = step.choices[choice_number];

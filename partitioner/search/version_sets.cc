@@ -33,7 +33,8 @@ VersionSets::Fetched VersionSets::Fetch(int tensor, int set, int wanted) {
 }
 
 bool VersionSets::HasWhole(int set) const {
-  return std::any_of(sets_[set].begin(), sets_[set].end(), [&](int number) { return shardings_[number].IsReplicated(); });
+  return std::any_of(sets_[set].begin(), sets_[set].end(),
+                     [&](int number) { return shardings_[number].IsReplicated(); });
 }
 
 VersionSets::Fetched VersionSets::Plan(int tensor, int set, int wanted) {
@@ -89,7 +90,9 @@ double VersionSets::Estimate(int tensor, const Sharding& from, const Sharding& t
     const double size = static_cast<double>(shape.dim(d));
     // Tiles meet where their axes begin alike; along others as chance has it.
     int alike = 0;
-    while (alike < std::min(from.dims[d].size(), to.dims[d].size()) && from.dims[d][alike] == to.dims[d][alike]) ++alike;
+    while (alike < std::min(from.dims[d].size(), to.dims[d].size()) &&
+           from.dims[d][alike] == to.dims[d][alike])
+      ++alike;
     wanted *= size / static_cast<double>(mesh.Product(to.dims[d]));
     there *= size / static_cast<double>(mesh.Product(from.dims[d]) * mesh.Product(to.dims[d].Suffix(alike)));
   }

@@ -58,10 +58,10 @@ class VersionSets {
   std::vector<Sharding> shardings_;
   std::vector<int> alone_;  // By sharding: the set of it alone.
   absl::flat_hash_map<std::vector<int>, int> set_number_;
-  std::vector<std::vector<int>> sets_;  // In ascending order.
+  std::vector<std::vector<int>> sets_;                               // In ascending order.
   absl::flat_hash_map<std::tuple<int, int, int>, Fetched> fetched_;  // By tensor, set and what is wanted.
-  absl::flat_hash_map<std::tuple<int, int, int>, double> time_;       // By tensor and two shardings.
-  absl::flat_hash_map<std::tuple<int, int, int>, double> estimate_;   // The same.
+  absl::flat_hash_map<std::tuple<int, int, int>, double> time_;      // By tensor and two shardings.
+  absl::flat_hash_map<std::tuple<int, int, int>, double> estimate_;  // The same.
 };
 
 }  // namespace toroid

@@ -17,8 +17,8 @@ struct Sharding;
 // to another sharding or rematerialized in it. Uneven shards get padding there and nowhere else.
 // `local` is the part under `sharding` of an array of global dimensions `dims`; what is returned, of its shape, takes
 // its place. The hook adds instructions with `b`.
-using LocalValueHook = std::function<Instruction*(SpmdBuilder& b, Instruction* local, absl::Span<const int64_t> dims,
-                                                  const Sharding& sharding)>;
+using LocalValueHook = std::function<Instruction*(SpmdBuilder& b, Instruction* local,
+                                                  absl::Span<const int64_t> dims, const Sharding& sharding)>;
 
 }  // namespace toroid
 

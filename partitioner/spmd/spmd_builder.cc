@@ -18,9 +18,10 @@ Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) cons
 }
 
 SpmdBuilder::SpmdBuilder(SpmdModule* shared, Computation* computation)
-    : InstructionBuilder(computation, shared->builders == nullptr
-                                          ? shared->builders = std::make_shared<BuilderState>(computation->module())
-                                          : shared->builders),
+    : InstructionBuilder(computation,
+                         shared->builders == nullptr
+                             ? shared->builders = std::make_shared<BuilderState>(computation->module())
+                             : shared->builders),
       shared_(shared) {}
 
 int SpmdBuilder::Cause() {
@@ -75,7 +76,8 @@ Instruction* SpmdBuilder::Offset(const AxisList& axes, int64_t size, PrimitiveTy
   return size == 1 ? coordinate : Binary(Opcode::kMultiply, coordinate, IntScalar(size, type));
 }
 
-Instruction* SpmdBuilder::AffineOffset(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type) {
+Instruction* SpmdBuilder::AffineOffset(const AxisList& axes, int64_t scale, int64_t shift,
+                                       PrimitiveType type) {
   if (axes.empty() || scale == 0) return IntScalar(shift, type);
   Instruction* scaled = Offset(axes, scale, type);
   return shift == 0 ? scaled : Binary(Opcode::kAdd, scaled, IntScalar(shift, type));
@@ -172,7 +174,8 @@ Instruction* SpmdBuilder::Collective(Opcode opcode, const Shape& shape, Instruct
 }
 
 Instruction* SpmdBuilder::AllReduce(Instruction* x, const AxisList& axes, Reducer reducer) {
-  return Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(Opcode::kAllReduce, axes, -1), reducer);
+  return Collective(Opcode::kAllReduce, x->shape(), x, CollectiveAttrs(Opcode::kAllReduce, axes, -1),
+                    reducer);
 }
 
 Instruction* SpmdBuilder::AllGather(Instruction* x, const AxisList& axes, int dim) {
@@ -194,8 +197,8 @@ Instruction* SpmdBuilder::AllToAll(Instruction* x, const AxisList& axes, int dim
 }
 
 Instruction* SpmdBuilder::BroadcastFrom(Instruction* x, const AxisList& axes, int64_t member) {
-  const xla::HloInstructionProto*& attrs =
-      shared_->collective_attrs[{.opcode = Opcode::kCollectiveBroadcast, .axes = axes, .wanted = {}, .numbers = {member}}];
+  const xla::HloInstructionProto*& attrs = shared_->collective_attrs[{
+      .opcode = Opcode::kCollectiveBroadcast, .axes = axes, .wanted = {}, .numbers = {member}}];
   if (attrs == nullptr) {
     // The first of a group has what all of it get.
     auto* made = module()->New<xla::HloInstructionProto>();
@@ -204,7 +207,8 @@ Instruction* SpmdBuilder::BroadcastFrom(Instruction* x, const AxisList& axes, in
     for (const int64_t other : mesh().Positions(mesh().InOrder(mesh().AllAxes() & ~axes.Set()))) {
       auto* group = list->add_replica_groups();
       for (size_t i = 0; i < at.size(); ++i) {
-        group->add_replica_ids(mesh().order().DeviceAt(other + at[(static_cast<size_t>(member) + i) % at.size()]));
+        group->add_replica_ids(
+            mesh().order().DeviceAt(other + at[(static_cast<size_t>(member) + i) % at.size()]));
       }
     }
     attrs = made;
@@ -295,7 +299,8 @@ xla::PermutePattern SpmdBuilder::PatternAlong(const AxisList& axes) const {
   };
   add(axes, pattern.mutable_sizes(), pattern.mutable_source_strides());
   *pattern.mutable_target_strides() = pattern.source_strides();
-  add(mesh().InOrder(mesh().AllAxes() & ~axes.Set()), pattern.mutable_shared_sizes(), pattern.mutable_shared_strides());
+  add(mesh().InOrder(mesh().AllAxes() & ~axes.Set()), pattern.mutable_shared_sizes(),
+      pattern.mutable_shared_strides());
   return pattern;
 }
 
@@ -303,7 +308,8 @@ namespace {
 
 // Tiles from axes `from` to axes `to`: a device's tile comes from the one whose coordinates along `from` are its own
 // along `to`; its other coordinates are such that whoever has its tile keeps it. nullopt if the axes are of other sizes.
-std::optional<xla::PermutePattern> PatternOfTiles(const Mesh& mesh, const AxisList& from, const AxisList& to) {
+std::optional<xla::PermutePattern> PatternOfTiles(const Mesh& mesh, const AxisList& from,
+                                                  const AxisList& to) {
   if (from.size() != to.size()) return std::nullopt;
   std::vector<int> from_of(mesh.num_axes(), -1), image(mesh.num_axes(), -1);
   for (int i = 0; i < from.size(); ++i) {
@@ -339,7 +345,9 @@ std::optional<xla::PermutePattern> PatternOfTiles(const Mesh& mesh, const AxisLi
 
 Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {
   // Values differ between the members of a manual or partial group: they stay among themselves.
-  const auto apart = [&](const Sharding& sharding) { return mesh().InOrder(sharding.manual | sharding.partial); };
+  const auto apart = [&](const Sharding& sharding) {
+    return mesh().InOrder(sharding.manual | sharding.partial);
+  };
   const auto axes_of = [&](const Sharding& sharding) {
     AxisList all;
     for (const AxisList& axes : sharding.dims) all.Append(axes);
@@ -347,7 +355,8 @@ Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, con
     return all;
   };
   if (axes_of(from) == axes_of(to)) return x;
-  if (const auto pattern = PatternOfTiles(mesh(), axes_of(from), axes_of(to))) return CollectivePermute(x, *pattern);
+  if (const auto pattern = PatternOfTiles(mesh(), axes_of(from), axes_of(to)))
+    return CollectivePermute(x, *pattern);
   // Tile numbers of a position under both; whoever already has its tile keeps it, the others are matched in
   // order.
   const int64_t n = mesh().num_devices();

@@ -157,7 +157,8 @@ class SpmdBuilder : public InstructionBuilder {
 
  private:
   // An instruction with these attributes, a channel of its own and the cause.
-  Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x, const xla::HloInstructionProto* attrs,
+  Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x,
+                          const xla::HloInstructionProto* attrs,
                           std::optional<Reducer> reducer = std::nullopt);
   const xla::HloInstructionProto* PermuteAttrs(const PositionPairs& pairs);
   const xla::HloInstructionProto* PermuteAttrs(xla::PermutePattern pattern);

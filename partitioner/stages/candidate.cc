@@ -81,7 +81,8 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
   rewrite.on_local_value = options.on_local_value;
   ASSIGN_OR_RETURN(RewrittenProgram rewritten, RewriteProgram(program, plan, rewrite));
   result.module = std::move(rewritten.module);
-  for (size_t i = 0; i < rewritten.outputs.size(); ++i) plan[program.graph->outputs()[i]] = rewritten.outputs[i];
+  for (size_t i = 0; i < rewritten.outputs.size(); ++i)
+    plan[program.graph->outputs()[i]] = rewritten.outputs[i];
   RecordPartitioning(program, plan, result.module.get());
   result.num_partitions = annotations.mesh.num_devices();
   result.full_replications = std::move(rewritten.full_replications);
@@ -92,9 +93,10 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
   const Stopwatch end;
   PassPipeline first;
   if (options.windowed_einsum_bytes < INT64_MAX) {
-    first.Add<WindowedEinsumPass>(WindowedEinsumOptions{.least_bytes = options.windowed_einsum_bytes,
-                                                        .both_directions = options.windowed_einsum_both_directions,
-                                                        .unroll = options.windowed_einsum_unroll});
+    first.Add<WindowedEinsumPass>(
+        WindowedEinsumOptions{.least_bytes = options.windowed_einsum_bytes,
+                              .both_directions = options.windowed_einsum_both_directions,
+                              .unroll = options.windowed_einsum_unroll});
   }
   ASSIGN_OR_RETURN(PassPipeline listed, MakePipeline(options.passes, LocalPasses()));
   result.passes = program.passes;

@@ -32,8 +32,9 @@ const AssignmentPolicy& PolicyOf(const PartitionOptions& options);
 absl::StatusOr<Candidate> Rewrite(const PreparedProgram& program, const PartitionOptions& options);
 
 // The phases behind propagation: ops are computed as `decided` says, if that is not null, others by the policy.
-absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const PartitionOptions& options, ShardingPlan plan,
-                                       const AssignmentPolicy& policy, const DecidedOps* decided = nullptr);
+absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const PartitionOptions& options,
+                                       ShardingPlan plan, const AssignmentPolicy& policy,
+                                       const DecidedOps* decided = nullptr);
 
 }  // namespace toroid
 

@@ -24,7 +24,8 @@ void RecordDevices(int64_t n, Module* local) {
 }
 
 // The sharding of a tensor as the caller knows it.
-void RecordSharding(const PreparedProgram& program, const ShardingPlan& plan, int tensor, xla::OpSharding* out) {
+void RecordSharding(const PreparedProgram& program, const ShardingPlan& plan, int tensor,
+                    xla::OpSharding* out) {
   const std::optional<Annotation>& annotation = program.annotations.tensor[tensor];
   if (annotation && annotation->foreign) {
     annotation->foreign->ToProto(out);

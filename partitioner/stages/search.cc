@@ -17,7 +17,8 @@ namespace {
 int64_t PermutedPairs(const Module& module) {
   int64_t pairs = 0;
   for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) pairs += instruction->attrs().source_target_pairs_size();
+    for (const auto& instruction : computation->instructions())
+      pairs += instruction->attrs().source_target_pairs_size();
   }
   return pairs;
 }
@@ -93,7 +94,8 @@ absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* 
   if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
   PartitionOptions plain = options;
   // Those that change what is sent.
-  plain.passes = {"dead_code", "duplicates", "loop_collectives", "reduce_scatter", "dead_code", "product_order"};
+  plain.passes = {"dead_code",      "duplicates", "loop_collectives",
+                  "reduce_scatter", "dead_code",  "product_order"};
   FixBoundary(best->plan, program);
   const AssignmentPolicy& policy = *best->policy;
   ASSIGN_OR_RETURN(Candidate now, RewriteUnder(*program, plain, best->plan, policy));
@@ -140,7 +142,8 @@ absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* 
       ASSIGN_OR_RETURN(Candidate candidate, RewriteUnder(*program, plain, plan, policy, &ops));
       const bool replicates =
           candidate.partitioned.full_replications.size() > now.partitioned.full_replications.size();
-      if (!judge.Improves(*candidate.partitioned.module, replicates, finer ? kMuchLess : 1)) return absl::OkStatus();
+      if (!judge.Improves(*candidate.partitioned.module, replicates, finer ? kMuchLess : 1))
+        return absl::OkStatus();
       best->decided = ops;
       now = std::move(candidate);
       taken = true;
@@ -150,7 +153,8 @@ absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* 
     if (!taken) {
       // Perhaps some of it pays by itself.
       const std::vector<DecidedOps> parts = ChangedParts(*program->graph, now.decisions, *decided);
-      const size_t most = std::min<size_t>(parts.size(), std::min<int64_t>(kMostParts, neighbours.max_programs));
+      const size_t most =
+          std::min<size_t>(parts.size(), std::min<int64_t>(kMostParts, neighbours.max_programs));
       for (size_t i = 0; i < most && parts.size() > 1; ++i) {
         DecidedOps mixed = now.decisions;
         for (const auto& [op, decision] : parts[i]) mixed[op] = decision;

@@ -49,8 +49,8 @@ absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* progr
     annotations->even.assign(graph.num_tensors(), false);
     bool any = false;
     for (const int t : uneven) {
-      const bool chosen = which == kAll || (which == kOutputs && is_output(t)) ||
-                          (which == kParameters && !is_output(t));
+      const bool chosen =
+          which == kAll || (which == kOutputs && is_output(t)) || (which == kParameters && !is_output(t));
       annotations->even[t] = chosen;
       any |= chosen;
     }
@@ -86,13 +86,15 @@ bool Pays(const Candidate& candidate, const Candidate& best, double usual_bytes)
 
 // The program with contractions cut over idle axes: the best that pays at little more, and the best that does at more, if that
 // is another one.
-absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& program, const PartitionOptions& options,
-                                                   const Candidate& best, double usual_bytes) {
+absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& program,
+                                                   const PartitionOptions& options, const Candidate& best,
+                                                   double usual_bytes) {
   std::vector<Candidate> cut, paying;
   const WholeRun run = WorkOf(best);
   if (run.flops == 0 || run.sent_bytes == 0) return paying;
   for (const IdleAxes idle_axes : {IdleAxes::kCutForFewFlops, IdleAxes::kCutForFlops, IdleAxes::kCut}) {
-    ASSIGN_OR_RETURN(Candidate idle, RewriteUnder(program, options, best.plan, CheapestAssignmentsOnIdleAxes(idle_axes)));
+    ASSIGN_OR_RETURN(Candidate idle,
+                     RewriteUnder(program, options, best.plan, CheapestAssignmentsOnIdleAxes(idle_axes)));
     if (WorkOf(idle).flops == run.flops) break;  // No axis is idle.
     cut.push_back(std::move(idle));
   }
@@ -111,7 +113,8 @@ absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& progra
 
 // Searches from what was found, and from the same with contractions cut over idle axes: what is worse before a search may be
 // better behind it.
-absl::Status Search(const PartitionOptions& options, double usual_bytes, PreparedProgram* program, Candidate* best) {
+absl::Status Search(const PartitionOptions& options, double usual_bytes, PreparedProgram* program,
+                    Candidate* best) {
   ASSIGN_OR_RETURN(std::vector<Candidate> others, TryIdleAxes(*program, options, *best, usual_bytes));
   for (Candidate& other : others) {
     if (WorkOf(other).CostsLessThan(WorkOf(*best))) std::swap(other, *best);

@@ -27,7 +27,8 @@ struct Slot {
   const Shape* shape;
 };
 
-void AppendSlots(const Shape& shape, const std::string& name, const std::string& label, std::vector<Slot>* slots) {
+void AppendSlots(const Shape& shape, const std::string& name, const std::string& label,
+                 std::vector<Slot>* slots) {
   if (shape.IsArray()) slots->push_back({name, label, &shape});
   int i = 0;
   for (const Shape& element : shape.tuple_shapes()) {
@@ -67,8 +68,9 @@ absl::Status WrongNumberOfArrays(const Computation& entry, const std::vector<Slo
       absl::StrCat(entry.name(), " takes ", slots.size(), " arrays as arguments, got ", names.size());
   if (names.size() > slots.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        text, "; jax.jit drops arguments that are not used unless it is given keep_unused=True: leave those out, "
-              "or lower the function with it"));
+        text,
+        "; jax.jit drops arguments that are not used unless it is given keep_unused=True: leave those out, "
+        "or lower the function with it"));
   }
   // By name where the file's names are those of parameters, else the last ones.
   std::vector<bool> has_array(slots.size(), false);
@@ -90,8 +92,8 @@ absl::Status WrongNumberOfArrays(const Computation& entry, const std::vector<Slo
     if (has_array[s] || ++lacking > kMostNamed) continue;
     missing.push_back(absl::StrCat(slots[s].label, " ", slots[s].shape->ToString()));
   }
-  return absl::InvalidArgumentError(absl::StrCat(text, "; missing: ", absl::StrJoin(missing, ", "),
-                                                 lacking > kMostNamed ? ", ..." : ""));
+  return absl::InvalidArgumentError(
+      absl::StrCat(text, "; missing: ", absl::StrJoin(missing, ", "), lacking > kMostNamed ? ", ..." : ""));
 }
 
 void AppendArrays(const Literal& literal, std::vector<Literal>* arrays) {

@@ -69,8 +69,8 @@ absl::StatusOr<RunArguments> ArgumentsOfFile(const Module& module, const std::st
                                              int64_t max_bytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is a folder; give one file that holds all arguments: .npz, .npy or a snapshot"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": is a folder; give one file that holds all arguments: .npz, .npy or a snapshot"));
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadValues(path, max_bytes));
   if (LooksLikeNumpy(bytes)) {

@@ -50,8 +50,8 @@ std::string NonfiniteWarning(absl::Span<const double> shares) {
 
 std::string EqualText(const nlohmann::ordered_json& outcome) {
   const int64_t outputs = outcome["outputs"], devices = outcome["num_partitions"];
-  return absl::StrCat("equal: ", CountText(outputs), outputs == 1 ? " output" : " outputs", " of ", CountText(devices),
-                      devices == 1 ? " device" : " devices", ", largest relative error ",
+  return absl::StrCat("equal: ", CountText(outputs), outputs == 1 ? " output" : " outputs", " of ",
+                      CountText(devices), devices == 1 ? " device" : " devices", ", largest relative error ",
                       absl::StrFormat("%.3g", outcome["max_rel_error"].get<double>()));
 }
 
@@ -85,7 +85,8 @@ nlohmann::ordered_json PromotedReport(const Literal& plain, const Literal& promo
     const bool equal = from_plain.outputs[i].equal && plain_error == 0;
     // Of what is zero but for rounding, such as the gradient of a bias before a norm, nothing is left of the difference but its
     // share of the longer mantissa.
-    const bool vanishes = from_promoted.outputs[i].max_abs_error <= kVanishing * from_plain.outputs[i].max_abs_error;
+    const bool vanishes =
+        from_promoted.outputs[i].max_abs_error <= kVanishing * from_plain.outputs[i].max_abs_error;
     const bool rounding = kinds.outputs[i].equal && (error <= allowed || vanishes);
     report.push_back({{"output", i},
                       {"type", std::string(TypeName(types[i]))},

@@ -89,7 +89,9 @@ absl::StatusOr<Literal> ProgramRunner::Run(const Module& module, const std::vect
   const bool partitioned = IsPartitioned(module);
   run_.transport = partitioned || run_.num_replicas > 1 ? options_.transport : nullptr;
   if (!partitioned && run_.transport != nullptr) {
-    const auto same = [&](int i, int64_t begin, int64_t end) { return MeshValue::Uniform(arguments[i], end - begin); };
+    const auto same = [&](int i, int64_t begin, int64_t end) {
+      return MeshValue::Uniform(arguments[i], end - begin);
+    };
     ASSIGN_OR_RETURN(const MeshValue output, RunOnRanks(module, same, run_, /*whole=*/false, &seconds_));
     return output.ToLiteral(0);
   }

@@ -126,15 +126,15 @@ absl::Status ExecuteRaggedAllToAll(OpCall& call) {
     for (const int64_t from : group) {
       for (int64_t at = 0; at < size * updates; ++at) {
         const RaggedPiece piece = piece_of(from, at);
-        if (piece.count == 0 || (piece.source >= 0 && piece.count > 0 && piece.target >= 0 &&
-                                 piece.source <= input.dim(0) - piece.count &&
-                                 piece.target <= output.dim(0) - piece.count)) {
+        if (piece.count == 0 ||
+            (piece.source >= 0 && piece.count > 0 && piece.target >= 0 &&
+             piece.source <= input.dim(0) - piece.count && piece.target <= output.dim(0) - piece.count)) {
           continue;
         }
-        return absl::InvalidArgumentError(
-            absl::StrCat("device ", mesh.DeviceAt(from), " sends rows ", piece.source, " + ", piece.count, " of ",
-                         input.dim(0), " to row ", piece.target, " of ", output.dim(0), " on device ",
-                         mesh.DeviceAt(group[at / updates])));
+        return absl::InvalidArgumentError(absl::StrCat("device ", mesh.DeviceAt(from), " sends rows ",
+                                                       piece.source, " + ", piece.count, " of ", input.dim(0),
+                                                       " to row ", piece.target, " of ", output.dim(0),
+                                                       " on device ", mesh.DeviceAt(group[at / updates])));
       }
     }
   }

@@ -158,8 +158,8 @@ class BlockMover {
     if (input.rank() != rank || input.element_type() != output.element_type() || !from.IsOneBlock() ||
         !to.IsOneBlock() || next_ + rank > sizes_.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "a block of ", input.ToString(), " for ", output.ToString(), " from ", from.starts.ToString(), " to ",
-          to.starts.ToString(), "; give one start and one size per dimension"));
+          "a block of ", input.ToString(), " for ", output.ToString(), " from ", from.starts.ToString(),
+          " to ", to.starts.ToString(), "; give one start and one size per dimension"));
     }
     const auto sizes = absl::MakeConstSpan(sizes_).subspan(next_, rank);
     next_ += rank;

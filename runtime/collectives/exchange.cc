@@ -31,8 +31,8 @@ StridedLoop Packing(const StridedLoop& loop, bool pack) {
 }
 
 bool IsRun(const StridedLoop& packed) {
-  return packed.dims.empty() ||
-         (packed.dims.size() == 1 && packed.dims[0].source == packed.width && packed.dims[0].target == packed.width);
+  return packed.dims.empty() || (packed.dims.size() == 1 && packed.dims[0].source == packed.width &&
+                                 packed.dims[0].target == packed.width);
 }
 
 // What goes to, or comes from, one other rank.
@@ -177,7 +177,8 @@ StridedLoop OneRun(int64_t bytes) {
 }
 
 absl::Status MovePieces(const OpCall& call,
-                        absl::FunctionRef<void(absl::FunctionRef<void(const Piece&)>)> each, bool overlapping) {
+                        absl::FunctionRef<void(absl::FunctionRef<void(const Piece&)>)> each,
+                        bool overlapping) {
   if (!call.mesh().shared()) {
     each([](const Piece& piece) { StridedCopy(*piece.loop, piece.read, piece.write); });
     return absl::OkStatus();

@@ -38,7 +38,8 @@ struct Piece {
 // Moves the pieces that `each` shows to its argument. It is called several times; every rank shows the same pieces in
 // the same order, but may leave out those of which it is neither source nor target. Where they may overlap they
 // are written in that order. Errors: kResourceExhausted, those of the transport.
-absl::Status MovePieces(const OpCall& call, absl::FunctionRef<void(absl::FunctionRef<void(const Piece&)>)> each,
+absl::Status MovePieces(const OpCall& call,
+                        absl::FunctionRef<void(absl::FunctionRef<void(const Piece&)>)> each,
                         bool overlapping = false);
 
 // A loop over `bytes` bytes in one run.

@@ -31,7 +31,8 @@ Fold::Fold(OpCall& call, int i) : call_(call), type_(call.operand_shape(i).eleme
   narrow_ = loop_ != nullptr && IsNarrowFloat(type_);
 }
 
-absl::Status Fold::Add(absl::Span<const char* const> rows, int64_t begin, int64_t end, bool first, char* partial) {
+absl::Status Fold::Add(absl::Span<const char* const> rows, int64_t begin, int64_t end, bool first,
+                       char* partial) {
   if (rows.empty() || begin == end) return absl::OkStatus();
   if (loop_ == nullptr) return AddByBody(rows, begin, end, first, partial);
   ParallelFor(end - begin, kGrain, [&](int64_t from, int64_t to) {

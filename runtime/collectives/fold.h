@@ -34,7 +34,8 @@ class Fold {
   absl::Status Total(absl::Span<const char* const> rows, int64_t elements, char* total);
 
  private:
-  absl::Status AddByBody(absl::Span<const char* const> rows, int64_t begin, int64_t end, bool first, char* partial);
+  absl::Status AddByBody(absl::Span<const char* const> rows, int64_t begin, int64_t end, bool first,
+                         char* partial);
 
   OpCall& call_;
   PrimitiveType type_;

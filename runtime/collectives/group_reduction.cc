@@ -21,8 +21,15 @@ constexpr int64_t kChunkBytes = 256 << 10;
 class Reduction {
  public:
   Reduction(OpCall& call, int i, const Groups& groups, const ScatteredBlocks* blocks, MeshBuffer* result)
-      : call_(call), mesh_(call.mesh()), ranks_(call.mesh()), in_(call.operand(i)), fold_(call, i), groups_(groups),
-        blocks_(blocks), result_(*result), row_bytes_(call.operand_shape(i).ByteSize()) {}
+      : call_(call),
+        mesh_(call.mesh()),
+        ranks_(call.mesh()),
+        in_(call.operand(i)),
+        fold_(call, i),
+        groups_(groups),
+        blocks_(blocks),
+        result_(*result),
+        row_bytes_(call.operand_shape(i).ByteSize()) {}
 
   // Every row of every group is here, or the same everywhere.
   absl::Status RunHere() {
@@ -53,7 +60,8 @@ class Reduction {
   // One member a rank: each folds a slice.
   absl::Status RunInSlices() {
     for (const std::vector<int64_t>& group : groups_) {
-      const auto here = std::find_if(group.begin(), group.end(), [&](int64_t place) { return mesh_.IsHere(place); });
+      const auto here =
+          std::find_if(group.begin(), group.end(), [&](int64_t place) { return mesh_.IsHere(place); });
       if (here == group.end()) continue;
       if (group.size() > 1) {
         RETURN_IF_ERROR(ReduceInSlices(call_, ranks_, group, blocks_, Row(*here), &fold_, ResultRow(*here)));
@@ -83,7 +91,8 @@ class Reduction {
       if (ranks_.Of(groups_[g].back()) == ranks_.mine()) fold_.Round(partial);
     }
     RETURN_IF_ERROR(WaitAll(transport, sends));
-    return Spread([&](size_t g) { return slots[g] < 0 ? nullptr : partials.data() + slots[g] * partial_bytes; });
+    return Spread(
+        [&](size_t g) { return slots[g] < 0 ? nullptr : partials.data() + slots[g] * partial_bytes; });
   }
 
   const char* Row(int64_t place) const {
@@ -102,7 +111,8 @@ class Reduction {
     for (size_t j = 0; j < group.size(); ++j) {
       if (!result_.uniform() && !mesh_.IsHere(group[j])) continue;
       if (blocks_ != nullptr) {
-        ParallelStridedCopy(blocks_->loop, total + static_cast<int64_t>(j) * blocks_->step, ResultRow(group[j]));
+        ParallelStridedCopy(blocks_->loop, total + static_cast<int64_t>(j) * blocks_->step,
+                            ResultRow(group[j]));
       } else if (ResultRow(group[j]) != total) {
         std::memcpy(ResultRow(group[j]), total, row_bytes_);
       }
@@ -150,7 +160,8 @@ class Reduction {
         in = total;
       }
       if (ranks.size() > 1)
-        RETURN_IF_ERROR(transport.AllReduce(ranks, fold_.type(), fold_.opcode(), fold_.elements(), in, total));
+        RETURN_IF_ERROR(
+            transport.AllReduce(ranks, fold_.type(), fold_.opcode(), fold_.elements(), in, total));
       Deliver(group, total);
     }
     return absl::OkStatus();
@@ -183,10 +194,12 @@ class Reduction {
         char* data = partial + begin * width;
         if (s > 0) {
           if (reading[c] >= 0) RETURN_IF_ERROR(transport.Wait(std::exchange(reading[c], -1)));
-          RETURN_IF_ERROR(transport.Wait(transport.StartReceive(chain[s - 1].rank, data, (end - begin) * width)));
+          RETURN_IF_ERROR(
+              transport.Wait(transport.StartReceive(chain[s - 1].rank, data, (end - begin) * width)));
         }
         RETURN_IF_ERROR(fold_.Add(chain[s].rows, begin, end, /*first=*/s == 0, data));
-        if (s + 1 < stretches) reading[c] = transport.StartSend(chain[s + 1].rank, data, (end - begin) * width);
+        if (s + 1 < stretches)
+          reading[c] = transport.StartSend(chain[s + 1].rank, data, (end - begin) * width);
       }
     }
     for (const Transport::Ticket ticket : reading) {

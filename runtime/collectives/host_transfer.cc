@@ -43,9 +43,9 @@ absl::StatusOr<Literal> NextOfInfeed(const MeshContext& mesh, const Shape& shape
   stacked.insert(stacked.end(), shape.dims().begin(), shape.dims().end());
   if (!SameKind(given.element_type(), shape.element_type()) ||
       (!given.SameDims(shape) && given.dims() != absl::MakeConstSpan(stacked))) {
-    return absl::InvalidArgumentError(absl::StrCat("the infeed has ", given.ToString(), " for ", shape.ToString(),
-                                                   mesh.num_devices() > 1 ? "; give that, or one for each device"
-                                                                          : ""));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the infeed has ", given.ToString(), " for ", shape.ToString(),
+                     mesh.num_devices() > 1 ? "; give that, or one for each device" : ""));
   }
   return value;
 }
@@ -83,7 +83,8 @@ absl::Status TakeSharedArray(OpCall& call, const Shape& shape, MeshBuffer* resul
     const int64_t copies = uniform ? transport.size() : mesh.num_active;
     for (int64_t i = 0; i < copies; ++i) {
       Piece piece{0, uniform ? static_cast<int>(i) : ranks.Of(i), &loop};
-      if (transport.rank() == 0) piece.read = converted.data() + (uniform ? 0 : mesh.DeviceAt(i) * shape.ByteSize());
+      if (transport.rank() == 0)
+        piece.read = converted.data() + (uniform ? 0 : mesh.DeviceAt(i) * shape.ByteSize());
       if (piece.target == transport.rank())
         piece.write = result->mutable_data() + (uniform ? 0 : (i - mesh.first_here) * shape.ByteSize());
       visit(piece);
@@ -295,7 +296,8 @@ absl::Status SendMessages(OpCall& call) {
     return absl::OkStatus();
   }
   if (HasDynamicArray(call.operand_shape(0))) {
-    return absl::UnimplementedError("messages of arrays with dynamic dimensions between ranks; run in one process");
+    return absl::UnimplementedError(
+        "messages of arrays with dynamic dimensions between ranks; run in one process");
   }
   const Transport& transport = *mesh.run->transport;
   const Ranks ranks(mesh);
@@ -315,7 +317,8 @@ absl::Status SendMessages(OpCall& call) {
   }
   RETURN_IF_ERROR(Deliver(call, call.operand(0), call.operand_shape(0), absl::MakeSpan(messages), values));
   for (Message& message : messages) {
-    if (message.target_rank == transport.rank()) waiting[{channel, message.target}].push_back(std::move(message.value));
+    if (message.target_rank == transport.rank())
+      waiting[{channel, message.target}].push_back(std::move(message.value));
   }
   return absl::OkStatus();
 }

@@ -19,7 +19,9 @@ struct Slice {
 class SlicedReduction {
  public:
   SlicedReduction(const OpCall& call, const Ranks& ranks, const std::vector<int64_t>& group, Fold* fold)
-      : call_(call), transport_(*call.mesh().run->transport), fold_(*fold),
+      : call_(call),
+        transport_(*call.mesh().run->transport),
+        fold_(*fold),
         chunk_(std::max<int64_t>(1, kChunkBytes / fold->width()) * fold->width()) {
     for (const int64_t place : group) {
       if (ranks.Of(place) == ranks.mine()) mine_ = members();
@@ -72,7 +74,8 @@ class SlicedReduction {
 
   template <typename F>
   void ForEachChunk(const Slice& slice, const F& f) const {
-    for (int64_t begin = slice.begin; begin < slice.end; begin += chunk_) f(begin, std::min(slice.end, begin + chunk_));
+    for (int64_t begin = slice.begin; begin < slice.end; begin += chunk_)
+      f(begin, std::min(slice.end, begin + chunk_));
   }
 
   // Sends all slices of the row but one, and folds that one from all rows into `out`; `pass_on` sends what is folded.

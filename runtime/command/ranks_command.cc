@@ -61,14 +61,15 @@ absl::Status CheckRanksAgree(Transport& transport, const std::string& command_li
   for (int rank = 1; rank < transport.size(); ++rank) {
     const std::vector<std::string> theirs = absl::StrSplit(all[rank], '\n');
     if (theirs[0] != first[0]) {
-      return absl::InvalidArgumentError(absl::StrCat("rank ", rank, " was started with other flags: ", theirs[0],
+      return absl::InvalidArgumentError(absl::StrCat("rank ", rank,
+                                                     " was started with other flags: ", theirs[0],
                                                      "; rank 0: ", first[0], "; start all ranks alike"));
     }
     for (size_t i = 1; i < first.size() && i < theirs.size(); ++i) {
       if (theirs[i] == first[i]) continue;
-      return absl::InvalidArgumentError(absl::StrCat(files[i - 1], ": rank ", rank, " has another file than rank 0: ",
-                                                     theirs[i], "; rank 0: ", first[i],
-                                                     "; give all ranks the same files"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(files[i - 1], ": rank ", rank, " has another file than rank 0: ", theirs[i],
+                       "; rank 0: ", first[i], "; give all ranks the same files"));
     }
   }
   return absl::OkStatus();

@@ -17,6 +17,7 @@
 #include "hlo/base/text_table.h"
 #include "hlo/io/file.h"
 #include "hlo/io/literal_text.h"
+#include "hlo/ir/replicas.h"
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/run_time_sizes_pass.h"
@@ -34,7 +35,6 @@
 #include "runtime/numerics/narrowest_float.h"
 #include "runtime/numerics/promote.h"
 #include "runtime/partitioned/ranks_run.h"
-#include "hlo/ir/replicas.h"
 
 namespace toroid {
 namespace {
@@ -51,15 +51,16 @@ struct Program {
   std::shared_ptr<const Module> made;  // By the partitioner; null if the module runs as it is.
   int64_t num_partitions = 1;
   int64_t num_replicas = 1;
-  bool manual = false;       // The file's module runs on the devices it names and no others.
+  bool manual = false;  // The file's module runs on the devices it names and no others.
   double partition_seconds = 0;
 };
 
 absl::Status CheckDevices(int64_t devices, int64_t max_bytes) {
   if (devices <= 1 || devices <= max_bytes / kBytesPerDevice) return absl::OkStatus();
-  return OverMemoryLimit(absl::StrCat("a mesh of ", devices, " devices takes ",
-                                      BytesText(CheckedMultiply(devices, kBytesPerDevice).value_or(INT64_MAX)),
-                                      " beside its values, the limit is ", BytesText(max_bytes)));
+  return OverMemoryLimit(
+      absl::StrCat("a mesh of ", devices, " devices takes ",
+                   BytesText(CheckedMultiply(devices, kBytesPerDevice).value_or(INT64_MAX)),
+                   " beside its values, the limit is ", BytesText(max_bytes)));
 }
 
 absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& module, int64_t max_bytes) {
@@ -74,11 +75,13 @@ absl::StatusOr<Program> MakeProgram(const HloRunCommand& command, const Module& 
   }
   ASSIGN_OR_RETURN(const int64_t replicas, ReplicasToRun(module, command.num_replicas));
   const bool partitions = IsPartitioned(module) || said > 1 || command.num_partitions > 1 ||
-                          (command.num_partitions == 0 && command.partition != nullptr && ComputeShardingStats(module).devices > 1);
+                          (command.num_partitions == 0 && command.partition != nullptr &&
+                           ComputeShardingStats(module).devices > 1);
   if (replicas > 1) {
     if (partitions && ReplicasOf(module) <= 1) {
-      return absl::InvalidArgumentError(absl::StrCat("has collectives between ", replicas,
-                                                     " replicas; beside several partitions give --replicas=", replicas));
+      return absl::InvalidArgumentError(
+          absl::StrCat("has collectives between ", replicas,
+                       " replicas; beside several partitions give --replicas=", replicas));
     }
     RETURN_IF_ERROR(CheckDevices(replicas * std::max<int64_t>(1, command.num_partitions), max_bytes));
     program.num_replicas = replicas;
@@ -200,7 +203,8 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
   // What mpirun gives its ranks for standard output looks like a terminal and is none.
   const bool is_read = command.transport == TransportKind::kLocal && isatty(STDOUT_FILENO) != 0;
   std::printf("%s\n", (is_read ? ForReading(outcome.json) : outcome.json).dump().c_str());
-  if (IsTerminal() && outcome.difference.empty()) std::fprintf(stderr, "%s\n", EqualText(outcome.json).c_str());
+  if (IsTerminal() && outcome.difference.empty())
+    std::fprintf(stderr, "%s\n", EqualText(outcome.json).c_str());
   return outcome.difference.empty() ? absl::OkStatus() : absl::FailedPreconditionError(outcome.difference);
 }
 
@@ -220,8 +224,7 @@ absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, co
                           int64_t max_bytes, const RanksHere& ranks) {
   ASSIGN_OR_RETURN(const std::vector<Shape> shapes, GlobalArgumentShapes(module));
   RETURN_IF_ERROR(CheckArgumentBytes(shapes, max_bytes));
-  RETURN_IF_ERROR(CheckRunMemory(*program.module, shapes, program.num_replicas,
-                                 max_bytes, ranks.transport));
+  RETURN_IF_ERROR(CheckRunMemory(*program.module, shapes, program.num_replicas, max_bytes, ranks.transport));
   if (!command.check || program.made == nullptr || program.manual) return absl::OkStatus();
   return CheckRunMemory(module, shapes, program.num_replicas, max_bytes);
 }

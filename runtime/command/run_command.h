@@ -21,8 +21,8 @@ namespace toroid {
 
 // Partitions a global module for N devices (0: what its shardings name). The result records N and its
 // shardings (spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
-using PartitionFunction =
-    std::function<absl::StatusOr<std::shared_ptr<const Module>>(const Module& module, int64_t num_partitions)>;
+using PartitionFunction = std::function<absl::StatusOr<std::shared_ptr<const Module>>(
+    const Module& module, int64_t num_partitions)>;
 
 // How the devices are spread: all in this process, or an equal share on each rank that mpirun started.
 enum class TransportKind { kLocal, kMpi };

@@ -167,9 +167,8 @@ absl::Status ExecuteDynamicReshape(OpCall& call) {
 absl::Status PadToStatic(OpCall& call) {
   const Shape bound = call.num_operands() == 1 ? call.operand_shape(0) : Shape();
   const auto shapes = call.shape().tuple_shapes();
-  bool fits = bound.IsArray() &&
-              static_cast<int>(shapes.size()) == bound.rank() + 1 && shapes[0].SameDims(bound) &&
-              shapes[0].element_type() == bound.element_type();
+  bool fits = bound.IsArray() && static_cast<int>(shapes.size()) == bound.rank() + 1 &&
+              shapes[0].SameDims(bound) && shapes[0].element_type() == bound.element_type();
   for (int d = 0; fits && d < bound.rank(); ++d) fits = shapes[d + 1].Compatible(Shape(xla::S32, {}));
   if (!fits) {
     return absl::InvalidArgumentError("PadToStatic gives (array, one s32[] size per dimension)");

@@ -105,9 +105,9 @@ absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, c
   const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end - begin);
   if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
   const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
-  return OverMemoryLimit(
-      absl::StrCat(where.Path(), ": the values alive here take ", BytesText(peak.bytes), BesideText(options.held_bytes),
-                   ", the limit is ", BytesText(max_bytes)));
+  return OverMemoryLimit(absl::StrCat(where.Path(), ": the values alive here take ", BytesText(peak.bytes),
+                                      BesideText(options.held_bytes), ", the limit is ",
+                                      BytesText(max_bytes)));
 }
 
 absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const RunOptions& options) {

@@ -79,7 +79,8 @@ class Executor {
   // Of a run. What the machine has is read at most once a second: short runs would do little else.
   int64_t MaxBytes(const RunOptions& options) const;
 
-  const std::unique_ptr<Module> made_;  // The module without mixed precision; null if that is the module given.
+  const std::unique_ptr<Module>
+      made_;  // The module without mixed precision; null if that is the module given.
   const Module& module_;
   std::unique_ptr<ThreadPool> threads_;
   PlanBuilder builder_;

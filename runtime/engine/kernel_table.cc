@@ -40,7 +40,7 @@ namespace toroid {
 Kernel KernelOf(Opcode opcode) {
   switch (opcode) {
 #define HLO_OP(enumerator, name, arity, family, attributes, traits) \
-  case Opcode::enumerator:                                  \
+  case Opcode::enumerator:                                          \
     return Execute##family;
 #include "hlo/opcode.inc"
 #undef HLO_OP

@@ -23,7 +23,7 @@ class PlanBuilder {
   absl::StatusOr<Plan*> Build(const Computation& computation, int depth);
   absl::Status AddSteps(const Computation& computation, int depth, Plan& plan);
 
-  std::vector<std::unique_ptr<Plan>> plans_;  // By computation index.
+  std::vector<std::unique_ptr<Plan>> plans_;   // By computation index.
   std::unique_ptr<SideEffects> side_effects_;  // Of the module.
 };
 

@@ -112,7 +112,7 @@ absl::Status ExecuteBinary(OpCall& call) {
         absl::StrCat(call.instruction().opcode_name(), " is not defined on ", TypeName(cache.type)));
   }
   // Before the result takes an operand's place.
-  RowsOfTwo rows = {call.data(0), call.rows(0),          call.data(1), call.rows(1),
+  RowsOfTwo rows = {call.data(0), call.rows(0),           call.data(1), call.rows(1),
                     nullptr,      call.result_elements(), cache.width,  cache.result_width};
   const bool uniform = call.AllUniform();
   if (cache.width == cache.result_width) {

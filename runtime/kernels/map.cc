@@ -97,7 +97,8 @@ absl::Status ExecuteScan(OpCall& call) {
       }
       const Shape& shape = call.shape().tuple_shape(i);
       CopySlices({shape, d, t, rows}, /*into_array=*/true, value.data(),
-                 value.uniform() ? 0 : shape.ByteSize() / shape.dim(d), result.mutable_element(i).mutable_data());
+                 value.uniform() ? 0 : shape.ByteSize() / shape.dim(d),
+                 result.mutable_element(i).mutable_data());
     }
   }
   for (int i = 0; i < num_carries; ++i) result.mutable_element(num_outputs + i) = std::move(carries[i]);

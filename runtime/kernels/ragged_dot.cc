@@ -137,8 +137,8 @@ absl::Status RaggedContracting(OpCall& call, const RaggedDims& dims, const std::
     MeshBuffer lhs, rhs, part;
     RETURN_IF_ERROR(MaskOperand(call, 0, lhs_dim, dims, members, g, &lhs));
     RETURN_IF_ERROR(MaskOperand(call, 1, rhs_dim, dims, members, g, &rhs));
-    RETURN_IF_ERROR(
-        Dot(call, DotView(dims.numbers), {call.operand_shape(0), lhs}, {call.operand_shape(1), rhs}, one, &part));
+    RETURN_IF_ERROR(Dot(call, DotView(dims.numbers), {call.operand_shape(0), lhs},
+                        {call.operand_shape(1), rhs}, one, &part));
     for (int64_t row = 0; row < rows; ++row) {
       std::memcpy(result.mutable_data() + row * call.result_bytes() + g * one.ByteSize(),
                   part.data() + row * one.ByteSize(), one.ByteSize());
@@ -185,8 +185,8 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
     loop.Add(call.rows(1) * outer, groups * inner, inner);
     loop.Add(inner / width, width, width);
     ParallelStridedCopy(std::move(loop), call.data(1) + g * inner, weights.mutable_data());
-    RETURN_IF_ERROR(
-        Dot(call, DotView(numbers), {call.operand_shape(0), call.operand(0)}, {one, weights}, call.shape(), &part));
+    RETURN_IF_ERROR(Dot(call, DotView(numbers), {call.operand_shape(0), call.operand(0)}, {one, weights},
+                        call.shape(), &part));
     for (int64_t row = 0; row < rows; ++row) {
       const char* in = part.data() + (part.uniform() ? 0 : row * call.result_bytes());
       char* out = result.mutable_data() + row * call.result_bytes();
@@ -269,7 +269,8 @@ absl::Status ExecuteScaledDot(OpCall& call) {
   RETURN_IF_ERROR(ApplyScale(call, 1, 3, &rhs));
   const Shape lhs_shape(xla::F32, call.operand_shape(0).dims()),
       rhs_shape(xla::F32, call.operand_shape(1).dims());
-  return Dot(call, DotView(call.instruction()), {lhs_shape, lhs}, {rhs_shape, rhs}, call.shape(), &call.result());
+  return Dot(call, DotView(call.instruction()), {lhs_shape, lhs}, {rhs_shape, rhs}, call.shape(),
+             &call.result());
 }
 
 }  // namespace toroid

@@ -106,12 +106,12 @@ absl::Status ExecuteSelect(OpCall& call) {
   if (rows == 1 || (!pred_uniform && !true_uniform && !false_uniform && (!scalar_pred || n == 1))) {
     ParallelFor(rows * n, kGrain, [&](int64_t begin, int64_t end) {
       const int64_t pred_stride = scalar_pred && n != 1 ? 0 : 1;
-      loop({pred + begin * pred_stride, pred_stride}, {on_true + begin * width, 1}, {on_false + begin * width, 1},
-           out + begin * width, end - begin);
+      loop({pred + begin * pred_stride, pred_stride}, {on_true + begin * width, 1},
+           {on_false + begin * width, 1}, out + begin * width, end - begin);
     });
   } else if (n == 1) {
-    loop({pred, pred_uniform ? 0 : 1}, {on_true, true_uniform ? 0 : 1}, {on_false, false_uniform ? 0 : 1}, out,
-         rows);
+    loop({pred, pred_uniform ? 0 : 1}, {on_true, true_uniform ? 0 : 1}, {on_false, false_uniform ? 0 : 1},
+         out, rows);
   } else {
     const int64_t pred_row = pred_uniform ? 0 : scalar_pred ? 1 : n;
     const int64_t true_row = true_uniform ? 0 : n * width, false_row = false_uniform ? 0 : n * width;

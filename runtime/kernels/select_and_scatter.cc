@@ -16,8 +16,8 @@ namespace toroid {
 namespace {
 
 // Position in the operand of every source element's window element `k`, as an element offset; -1 if outside.
-void FindCandidates(const Shape& operand, const Shape& source, absl::Span<const WindowDim> window, const Dims& k,
-                    std::vector<int64_t>* offsets) {
+void FindCandidates(const Shape& operand, const Shape& source, absl::Span<const WindowDim> window,
+                    const Dims& k, std::vector<int64_t>* offsets) {
   offsets->assign(1, 0);
   for (int d = 0; d < source.rank(); ++d) {
     const WindowDim& w = window[d];

@@ -90,7 +90,8 @@ void SetKeys(const char* data, int64_t begin, const SimpleOrder& order, std::vec
 
 // False if the order is not a strict weak one for these values: NaNs under the partial order.
 bool SortSimply(Lines& lines, PrimitiveType type, const SimpleOrder& order) {
-  using KeyLoop = void (*)(const char* data, int64_t begin, const SimpleOrder& order, std::vector<int64_t>& keys);
+  using KeyLoop =
+      void (*)(const char* data, int64_t begin, const SimpleOrder& order, std::vector<int64_t>& keys);
   const char* data = lines.arrays[order.operand].data();
   const KeyLoop set_keys = VisitArrayType(
       type,
@@ -110,7 +111,8 @@ bool SortSimply(Lines& lines, PrimitiveType type, const SimpleOrder& order) {
   ParallelFor(lines.lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, lines.length)),
               [&](int64_t begin, int64_t end) {
                 std::vector<int64_t> keys(lines.length);
-                for (int64_t offset = begin * lines.length; offset < end * lines.length; offset += lines.length) {
+                for (int64_t offset = begin * lines.length; offset < end * lines.length;
+                     offset += lines.length) {
                   set_keys(data, offset, order, keys);
                   const auto first = lines.order.begin() + offset;
                   std::stable_sort(first, first + lines.length,

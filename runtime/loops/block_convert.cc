@@ -1,8 +1,9 @@
 // BUILD: copts = ["-O3"]
-#include "hlo/ir/native_types.h"
 #include "runtime/loops/block_convert.h"
 
 #include <type_traits>
+
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {

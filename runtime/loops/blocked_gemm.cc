@@ -16,8 +16,8 @@
 namespace toroid {
 namespace {
 
-constexpr int kVectors = 2;          // Of columns, in a tile.
-constexpr int64_t kBlockRows = 120;  // Rows of a packed for one pass over the tiles.
+constexpr int kVectors = 2;                         // Of columns, in a tile.
+constexpr int64_t kBlockRows = 120;                 // Rows of a packed for one pass over the tiles.
 constexpr int64_t kBlockBytes = 4 * 1024 * kPanel;  // Of b packed.
 
 template <typename T>
@@ -291,9 +291,8 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
           }
           for (int64_t i = 0; i < rows; i += kRows) {
             const int64_t height = std::min(kRows, rows - i);
-            const Target<T> target{
-                out.data + (row + i) * out.row_stride + (column + j) * out.column_stride, out.row_stride,
-                out.column_stride, width, first > 0};
+            const Target<T> target{out.data + (row + i) * out.row_stride + (column + j) * out.column_stride,
+                                   out.row_stride, out.column_stride, width, first > 0};
             FindTile<T>(height, std::make_integer_sequence<int, kRows>())(
                 count, packed_a + i * count * kParts, tile_b, b_stride, target);
           }

@@ -12,7 +12,8 @@ namespace {
 template <typename T>
 void PlacePanel(const T* sum, int64_t stride, int64_t column, int64_t columns, bool add,
                 const StridedMatrix<T>& out) {
-  const Target<T> target{out.data + column * out.column_stride, out.row_stride, out.column_stride, columns, add};
+  const Target<T> target{out.data + column * out.column_stride, out.row_stride, out.column_stride, columns,
+                         add};
   for (int64_t r = 0; r < out.rows; ++r) {
     for (int64_t j = 0; j < columns; ++j) Place(target, r, j, sum[r * stride + j]);
   }
@@ -81,7 +82,8 @@ void TransposeVectors(V* v) {
 
 // b has its lines along the contracted dimension: a square of it at a time is transposed in registers. a: [k][kRows].
 template <typename T, int kRows>
-void FewRowsTimesColumns(const T* a, const StridedMatrix<const T>& b, bool later, const StridedMatrix<T>& out) {
+void FewRowsTimesColumns(const T* a, const StridedMatrix<const T>& b, bool later,
+                         const StridedMatrix<T>& out) {
   using V = typename Vector<T>::Type;
   using U = typename Vector<T>::Unaligned;
   constexpr int kLanes = kVectorBytes / sizeof(T);
@@ -131,14 +133,16 @@ void Run(const StridedMatrix<const T>& a, const StridedMatrix<const T>& b, const
       const T* row = a.data + r * a.row_stride + first * a.column_stride;
       for (int64_t p = 0; p < count; ++p) packed[p * a.rows + r] = row[p * a.column_stride];
     }
-    kernel(packed, {b.data + first * b.row_stride, count, b.columns, b.row_stride, b.column_stride}, first > 0, out);
+    kernel(packed, {b.data + first * b.row_stride, count, b.columns, b.row_stride, b.column_stride},
+           first > 0, out);
   }
 }
 
 }  // namespace
 
 template <typename T>
-void FewRowsGemm(const StridedMatrix<const T>& a, const StridedMatrix<const T>& b, const StridedMatrix<T>& out) {
+void FewRowsGemm(const StridedMatrix<const T>& a, const StridedMatrix<const T>& b,
+                 const StridedMatrix<T>& out) {
   Run(a, b, out, std::make_integer_sequence<int, kFewRows>());
 }
 

@@ -15,7 +15,8 @@ constexpr int64_t kFewRows = 4;
 // T: float, double. Requires: a.rows <= kFewRows, a.columns = b.rows > 0, one stride of b is 1, out [a.rows, b.columns]
 // overlaps neither.
 template <typename T>
-void FewRowsGemm(const StridedMatrix<const T>& a, const StridedMatrix<const T>& b, const StridedMatrix<T>& out);
+void FewRowsGemm(const StridedMatrix<const T>& a, const StridedMatrix<const T>& b,
+                 const StridedMatrix<T>& out);
 
 }  // namespace toroid
 

@@ -72,8 +72,8 @@ void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, vo
   }
   // Tasks are blocks of rows of one product. Their borders change no value.
   const int64_t row_flops = std::max<int64_t>(1, g.n * g.k);
-  const int64_t blocks = std::clamp<int64_t>(
-      std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)), 1, 2 * NumThreads());
+  const int64_t blocks = std::clamp<int64_t>(std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)),
+                                             1, 2 * NumThreads());
   const int64_t block_rows = (g.m + blocks - 1) / blocks;
   const int64_t grain = std::max<int64_t>(1, kSmallFlops / (block_rows * row_flops));
   ParallelFor(g.batch * blocks, grain, [&](int64_t begin, int64_t end) {

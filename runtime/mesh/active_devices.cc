@@ -41,7 +41,8 @@ absl::StatusOr<const char*> EveryRow(const MeshContext& mesh, const char* rows, 
   if (!mesh.shared()) return rows;
   const std::vector<int64_t> first = FirstPlaces(mesh);
   std::vector<int64_t> lengths;
-  for (size_t rank = 0; rank + 1 < first.size(); ++rank) lengths.push_back((first[rank + 1] - first[rank]) * bytes);
+  for (size_t rank = 0; rank + 1 < first.size(); ++rank)
+    lengths.push_back((first[rank + 1] - first[rank]) * bytes);
   storage->resize(static_cast<size_t>(mesh.num_active * bytes) + 1);  // Never without data().
   std::copy_n(rows, mesh.copies * bytes, storage->data() + mesh.first_here * bytes);
   RETURN_IF_ERROR(mesh.run->transport->AllGather(lengths, storage->data()));

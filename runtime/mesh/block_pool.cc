@@ -95,7 +95,8 @@ char* AllocateBlock(int64_t bytes, BlockAccount** account) {
   if (bytes < 0 || bytes > (int64_t{1} << 62)) return nullptr;
   BlockAccount& mine = Mine();
   const int64_t size = RoundUp(bytes);
-  if (size > kPooledBytes && size > mine.limit - mine.live_bytes.load(std::memory_order_relaxed)) return nullptr;
+  if (size > kPooledBytes && size > mine.limit - mine.live_bytes.load(std::memory_order_relaxed))
+    return nullptr;
   char* block = size >= kPooledBytes ? mine.idle.Take(size) : nullptr;
   if (block == nullptr) block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
   if (block == nullptr) {

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/mesh/mesh_context.h"
 #include "runtime/mesh/mesh_buffer.h"
+#include "runtime/mesh/mesh_context.h"
 
 namespace toroid {
 

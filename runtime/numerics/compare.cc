@@ -256,7 +256,8 @@ std::optional<int64_t> FirstOtherElement(const Literal& a, const Literal& b) {
 
 bool SameBits(const Literal& a, const Literal& b) {
   if (!a.shape().Compatible(b.shape())) return false;
-  if (a.shape().IsTuple()) return std::equal(a.elements().begin(), a.elements().end(), b.elements().begin(), SameBits);
+  if (a.shape().IsTuple())
+    return std::equal(a.elements().begin(), a.elements().end(), b.elements().begin(), SameBits);
   const int64_t bytes = a.shape().IsArray() ? a.shape().ByteSize() : 0;
   if (bytes == 0 || std::memcmp(a.bytes(), b.bytes(), bytes) == 0) return true;
   const int64_t values = a.shape().NumElements() * ByteWidth(a.shape().element_type());

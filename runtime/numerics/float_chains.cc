@@ -84,12 +84,13 @@ class ChainKeeper {
 
   absl::StatusOr<Computation*> AddWideReducer(const Computation& source) {
     Computation* reducer = target_->AddComputation(source.name() + ".f32");
-    ASSIGN_OR_RETURN(const std::vector<Instruction*> made,
-                     CloneInstructions(source, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
-                       Instruction* wide = reducer->AddClone(instruction, Widened(instruction.shape()), *operands);
-                       wide->set_name(instruction.name());
-                       return wide;
-                     }));
+    ASSIGN_OR_RETURN(
+        const std::vector<Instruction*> made,
+        CloneInstructions(source, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+          Instruction* wide = reducer->AddClone(instruction, Widened(instruction.shape()), *operands);
+          wide->set_name(instruction.name());
+          return wide;
+        }));
     reducer->set_root(made[source.root()->index()]);
     RETURN_IF_ERROR(reducer->CollectParameters());
     return reducer;

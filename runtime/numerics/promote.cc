@@ -69,10 +69,11 @@ class Promoter {
     into->set_is_fusion(source.is_fusion());
     into->set_execution_thread(source.execution_thread());
     InstructionBuilder b(into);
-    ASSIGN_OR_RETURN(const std::vector<Instruction*> made,
-                     CloneInstructions(source, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
-                       return AddInstruction(instruction, *operands, b);
-                     }));
+    ASSIGN_OR_RETURN(
+        const std::vector<Instruction*> made,
+        CloneInstructions(source, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+          return AddInstruction(instruction, *operands, b);
+        }));
     CloneControlPredecessors(source, made);
     into->set_root(made[source.root()->index()]);
     computations_[&source] = into;
@@ -165,8 +166,7 @@ Literal DemotedLiteral(const Literal& literal, const Shape& shape) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     for (size_t i = 0; i < literal.elements().size(); ++i) {
-      elements.push_back(
-          DemotedLiteral(literal.element(static_cast<int>(i)), shape.tuple_shape(i)));
+      elements.push_back(DemotedLiteral(literal.element(static_cast<int>(i)), shape.tuple_shape(i)));
     }
     return Literal::Tuple(std::move(elements));
   }

@@ -36,18 +36,21 @@ absl::Status DoNotBelongTogether(const Module& module) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MeshProgram>> MeshProgram::Create(const Module& partitioned, const Module& global) {
+absl::StatusOr<std::unique_ptr<MeshProgram>> MeshProgram::Create(const Module& partitioned,
+                                                                 const Module& global) {
   std::unique_ptr<MeshProgram> program(new MeshProgram());
   ASSIGN_OR_RETURN(program->num_devices_, PartitionsOf(partitioned));
   const Computation &entry = *global.entry(), &local = *partitioned.entry();
   const Shape& result = entry.root()->shape();
   program->tuple_ = result.IsTuple();
-  if (local.num_parameters() != entry.num_parameters() || local.root()->shape().IsTuple() != program->tuple_) {
+  if (local.num_parameters() != entry.num_parameters() ||
+      local.root()->shape().IsTuple() != program->tuple_) {
     return DoNotBelongTogether(global);
   }
   for (int i = 0; i < entry.num_parameters(); ++i) {
     if (!entry.parameter(i)->shape().IsArray()) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.parameter(i)->Path(), ": is no array; give the arrays of a tuple as "
+      return absl::InvalidArgumentError(absl::StrCat(entry.parameter(i)->Path(),
+                                                     ": is no array; give the arrays of a tuple as "
                                                      "parameters of their own"));
     }
     ASSIGN_OR_RETURN(std::vector<HloSharding> sharding, ParameterShardings(partitioned, i));
@@ -59,7 +62,8 @@ absl::StatusOr<std::unique_ptr<MeshProgram>> MeshProgram::Create(const Module& p
   if (shardings.size() != shapes.size()) return DoNotBelongTogether(global);
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (!shapes[i].IsArray()) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.root()->Path(), ": element ", i, " of the result is no array"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(entry.root()->Path(), ": element ", i, " of the result is no array"));
     }
     program->results_.push_back({shapes[i], {shardings[i]}});
   }
@@ -70,13 +74,14 @@ absl::StatusOr<std::unique_ptr<MeshProgram>> MeshProgram::Create(const Module& p
 absl::StatusOr<MeshValue> MeshProgram::Cut(int i, const Literal& value) const {
   const Place& place = parameters_[i];
   if (!value.shape().Compatible(place.global)) {
-    return absl::InvalidArgumentError(absl::StrCat("parameter ", i, " is ", place.global.ToString(), ", its value ",
-                                                   value.shape().ToString()));
+    return absl::InvalidArgumentError(absl::StrCat("parameter ", i, " is ", place.global.ToString(),
+                                                   ", its value ", value.shape().ToString()));
   }
   return CutLiteral(value, place.sharding, num_devices_);
 }
 
-absl::StatusOr<std::vector<MeshValue>> MeshProgram::Run(std::vector<MeshValue> arguments, RunOptions options) {
+absl::StatusOr<std::vector<MeshValue>> MeshProgram::Run(std::vector<MeshValue> arguments,
+                                                        RunOptions options) {
   options.num_partitions = num_devices_;
   ASSIGN_OR_RETURN(const MeshValue result, executor_->Run(std::move(arguments), options));
   if (!tuple_) return std::vector<MeshValue>{result};
@@ -88,9 +93,9 @@ absl::StatusOr<std::vector<MeshValue>> MeshProgram::Run(std::vector<MeshValue> a
 absl::StatusOr<MeshValue> MeshProgram::Recut(const Place& from, MeshValue value, int parameter) const {
   const Place& to = parameters_[parameter];
   if (!from.global.Compatible(to.global) || (value.num_devices() != num_devices_ && !value.uniform())) {
-    return absl::InvalidArgumentError(absl::StrCat("parameter ", parameter, " takes ", to.global.ToString(), " on ",
-                                                   num_devices_, " devices, the value is ", from.global.ToString(), " on ",
-                                                   value.num_devices()));
+    return absl::InvalidArgumentError(absl::StrCat("parameter ", parameter, " takes ", to.global.ToString(),
+                                                   " on ", num_devices_, " devices, the value is ",
+                                                   from.global.ToString(), " on ", value.num_devices()));
   }
   if (CutAlike(from.sharding[0], to.sharding[0], to.global, num_devices_)) return value;
   ASSIGN_OR_RETURN(const Literal whole, AssembleLiteral(value, from.global, from.sharding));
@@ -101,11 +106,13 @@ absl::StatusOr<MeshValue> MeshProgram::Feed(int result, MeshValue value, int par
   return Recut(results_[result], std::move(value), parameter);
 }
 
-absl::StatusOr<MeshValue> MeshProgram::Take(const MeshProgram& other, int theirs, MeshValue value, int parameter) const {
+absl::StatusOr<MeshValue> MeshProgram::Take(const MeshProgram& other, int theirs, MeshValue value,
+                                            int parameter) const {
   return Recut(other.parameters_[theirs], std::move(value), parameter);
 }
 
-absl::StatusOr<MeshValue> MeshProgram::TakeResult(const MeshProgram& other, int theirs, MeshValue value, int parameter) const {
+absl::StatusOr<MeshValue> MeshProgram::TakeResult(const MeshProgram& other, int theirs, MeshValue value,
+                                                  int parameter) const {
   return Recut(other.results_[theirs], std::move(value), parameter);
 }
 

@@ -51,7 +51,8 @@ class MeshProgram {
   // What `other` takes as its parameter `theirs`, as parameter `parameter` of this program on as many devices.
   absl::StatusOr<MeshValue> Take(const MeshProgram& other, int theirs, MeshValue value, int parameter) const;
   // The same for result `theirs` of the other.
-  absl::StatusOr<MeshValue> TakeResult(const MeshProgram& other, int theirs, MeshValue value, int parameter) const;
+  absl::StatusOr<MeshValue> TakeResult(const MeshProgram& other, int theirs, MeshValue value,
+                                       int parameter) const;
   // Whole arrays from what the devices hold.
   absl::StatusOr<Literal> AssembleParameter(int i, const MeshValue& value) const;
   absl::StatusOr<Literal> AssembleResult(int i, const MeshValue& value) const;

@@ -25,7 +25,8 @@ struct Job {
   static Job FromText(const std::string& text) {
     Job job;
     const std::vector<std::string> words = absl::StrSplit(text, ' ');
-    int64_t* const members[] = {&job.num_replicas, &job.num_partitions, &job.max_steps, &job.num_arguments, &job.whole};
+    int64_t* const members[] = {&job.num_replicas, &job.num_partitions, &job.max_steps, &job.num_arguments,
+                                &job.whole};
     for (size_t i = 0; i < words.size() && i < 5; ++i) (void)absl::SimpleAtoi(words[i], members[i]);
     return job;
   }
@@ -68,7 +69,8 @@ absl::Status MakeBuffer(absl::Span<const int64_t>* form, MeshBuffer* buffer) {
 template <typename F>
 void ForEachArray(MeshBuffer& buffer, const F& f) {
   if (buffer.is_tuple()) {
-    for (int i = 0; i < static_cast<int>(buffer.elements().size()); ++i) ForEachArray(buffer.mutable_element(i), f);
+    for (int i = 0; i < static_cast<int>(buffer.elements().size()); ++i)
+      ForEachArray(buffer.mutable_element(i), f);
     return;
   }
   f(buffer);
@@ -79,13 +81,15 @@ void ForEachArray(MeshBuffer& buffer, const F& f) {
 }
 
 absl::Status SendBytes(Transport& transport, int to, const char* data, int64_t bytes) {
-  RETURN_IF_ERROR(transport.Wait(transport.StartSend(to, reinterpret_cast<const char*>(&bytes), sizeof(bytes))));
+  RETURN_IF_ERROR(
+      transport.Wait(transport.StartSend(to, reinterpret_cast<const char*>(&bytes), sizeof(bytes))));
   return transport.Wait(transport.StartSend(to, data, bytes));
 }
 
 absl::Status ReceiveBytes(Transport& transport, int from, std::string* data) {
   int64_t bytes = 0;
-  RETURN_IF_ERROR(transport.Wait(transport.StartReceive(from, reinterpret_cast<char*>(&bytes), sizeof(bytes))));
+  RETURN_IF_ERROR(
+      transport.Wait(transport.StartReceive(from, reinterpret_cast<char*>(&bytes), sizeof(bytes))));
   data->resize(static_cast<size_t>(bytes));
   return transport.Wait(transport.StartReceive(from, data->data(), bytes));
 }
@@ -187,14 +191,16 @@ absl::Status CollectResult(Transport& transport, int64_t devices, MeshBuffer* bu
       i += tuple ? 2 : 3;
     }
     if (!same) {
-      return absl::InternalError(absl::StrCat("rank ", rank, " holds another form of the result than rank 0; "
-                                                             "this is a defect of the runtime"));
+      return absl::InternalError(absl::StrCat("rank ", rank,
+                                              " holds another form of the result than rank 0; "
+                                              "this is a defect of the runtime"));
     }
     std::vector<Transport::Ticket> tickets;
     ForEachArray(*buffer, [&](MeshBuffer& array) {
       if (array.uniform()) return;
       const int64_t row = array.bytes() / devices;
-      tickets.push_back(transport.StartReceive(rank, array.mutable_data() + begin * row, (end - begin) * row));
+      tickets.push_back(
+          transport.StartReceive(rank, array.mutable_data() + begin * row, (end - begin) * row));
     });
     RETURN_IF_ERROR(WaitAll(transport, tickets));
   }
@@ -203,8 +209,8 @@ absl::Status CollectResult(Transport& transport, int64_t devices, MeshBuffer* bu
 
 }  // namespace
 
-absl::StatusOr<MeshValue> RunOnRanks(const Module& module, ArgumentOfDevices argument, const RunOptions& options,
-                                     bool whole, double* seconds) {
+absl::StatusOr<MeshValue> RunOnRanks(const Module& module, ArgumentOfDevices argument,
+                                     const RunOptions& options, bool whole, double* seconds) {
   Transport& transport = *options.transport;
   const int64_t devices = options.num_devices();
   Job job;
@@ -246,7 +252,8 @@ absl::Status ServeRuns(const RunOptions& options) {
     RETURN_IF_ERROR(transport.Broadcast(&bytes));
     const Job job = Job::FromText(text);
     RunOptions run = options;
-    run.num_replicas = job.num_replicas, run.num_partitions = job.num_partitions, run.max_steps = job.max_steps;
+    run.num_replicas = job.num_replicas, run.num_partitions = job.num_partitions,
+    run.max_steps = job.max_steps;
     ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ReadModuleProto(bytes));
     bytes = std::string();
     const auto [begin, end] = transport.ShareOf(transport.rank(), run.num_devices());

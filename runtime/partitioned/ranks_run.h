@@ -23,8 +23,8 @@ using ArgumentOfDevices = absl::FunctionRef<absl::StatusOr<MeshValue>(int i, int
 // them. Each rank is sent its part of the arguments. The result is that of all devices, or with `whole` false that of
 // those of rank 0. `seconds`, if given, is the time of the run alone.
 // Errors: those of Executor, of `argument` and of the transport.
-absl::StatusOr<MeshValue> RunOnRanks(const Module& module, ArgumentOfDevices argument, const RunOptions& options,
-                                     bool whole, double* seconds = nullptr);
+absl::StatusOr<MeshValue> RunOnRanks(const Module& module, ArgumentOfDevices argument,
+                                     const RunOptions& options, bool whole, double* seconds = nullptr);
 
 // On the others: takes part in runs until rank 0 calls EndRuns. Each has the limits of `options` for itself.
 // Errors: those of Executor and of the transport.

@@ -43,7 +43,8 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
     if (options.seconds != nullptr) *options.seconds = stopwatch.Seconds();
   }
   ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, OutputShardings(partitioned));
-  output = MeshValue(output.shape(), run.num_partitions, output.buffer());  // Devices of the first replica come first.
+  output = MeshValue(output.shape(), run.num_partitions,
+                     output.buffer());  // Devices of the first replica come first.
   if (options.result != nullptr) return AssembleLiteral(output, *options.result, shardings, options.assemble);
   ASSIGN_OR_RETURN(const Shape global, GlobalShape(output.shape(), shardings, run.num_partitions));
   return AssembleLiteral(output, global, shardings, options.assemble);

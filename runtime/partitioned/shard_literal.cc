@@ -177,7 +177,8 @@ struct Devices {
   int64_t begin, end, count;
 };
 
-absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, Devices devices, MeshBuffer* buffer) {
+absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, Devices devices,
+                     MeshBuffer* buffer) {
   const bool unreduced = IsUnreduced(sharding);
   if ((!sharding.IsTiled() && !unreduced) || !global.shape().IsArray())
     return BufferFromLiteral(global, buffer);
@@ -188,8 +189,8 @@ absl::Status CutLeaf(const Literal& global, const HloSharding& sharding, Devices
   *buffer = MeshBuffer::Array(CheckedMultiply(bytes, devices.end - devices.begin).value_or(-1),
                               /*uniform=*/false);
   if (buffer->empty()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("out of memory for ", local.ToString(), " on ", devices.end - devices.begin, " devices"));
+    return absl::ResourceExhaustedError(absl::StrCat("out of memory for ", local.ToString(), " on ",
+                                                     devices.end - devices.begin, " devices"));
   }
   alignas(16) char poison[16];
   WritePoison(shape.element_type(), poison);

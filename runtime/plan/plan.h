@@ -30,7 +30,8 @@ struct Plan;
 
 struct Step {
   Kernel kernel = nullptr;
-  Kernel static_kernel = nullptr;  // Of the op on arrays of static sizes, which `kernel` may call on valid parts.
+  Kernel static_kernel =
+      nullptr;  // Of the op on arrays of static sizes, which `kernel` may call on valid parts.
   const Instruction* instruction = nullptr;
   int result = 0;
   bool takes_element = false;  // See OpCall.
@@ -56,7 +57,7 @@ struct Plan {
   bool root_is_constant = false;
   Frame constants;  // A frame that holds the constants alone.
   std::vector<int> constant_slots;
-  double work = 0;               // Of all steps.
+  double work = 0;  // Of all steps.
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };
 

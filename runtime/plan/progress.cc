@@ -36,7 +36,8 @@ std::string ProgressText(absl::string_view what, double share, double seconds) {
 double EstimatedWork(const Instruction& instruction) {
   const Work work = WorkOf(instruction);
   return kStepNanoseconds + static_cast<double>(work.matrix_flops) / kFlopsPerNanosecond +
-         (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written)) / kBytesPerNanosecond;
+         (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written)) /
+             kBytesPerNanosecond;
 }
 
 double EstimatedTrips(const Instruction& loop) {

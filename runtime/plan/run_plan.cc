@@ -13,9 +13,10 @@ namespace {
 absl::Status Locate(const absl::Status& status, const Instruction& instruction, RunState& run) {
   if (run.located) return status;
   run.located = true;
-  return AnnotateMarked(status, absl::StrCat(instruction.computation()->name(), "/",
-                                       instruction.name().empty() ? std::string(instruction.opcode_name())
-                                                                  : instruction.name()));
+  return AnnotateMarked(
+      status,
+      absl::StrCat(instruction.computation()->name(), "/",
+                   instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name()));
 }
 
 absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {

@@ -10,11 +10,13 @@ namespace toroid {
 // The functions and objects that are used, under their names without MPI_. mpi.h spells objects as addresses in the
 // library, which only the loader knows.
 struct MpiLibrary {
+// clang-format off
 #define TOROID_MPI_FUNCTIONS(F)                                                                              \
   F(Init_thread) F(Finalize) F(Abort) F(Comm_rank) F(Comm_size) F(Comm_dup) F(Comm_group) F(Group_incl)      \
   F(Group_free) F(Comm_create_group) F(Comm_set_errhandler) F(Isend) F(Irecv) F(Recv) F(Test) F(Iprobe)      \
-  F(Get_count) F(Iallgatherv) F(Ibarrier) F(Error_string) F(Barrier) F(Allreduce) F(Allgather) \
+  F(Get_count) F(Iallgatherv) F(Ibarrier) F(Error_string) F(Barrier) F(Allreduce) F(Allgather)               \
   F(Alltoall) F(Reduce_scatter_block) F(Sendrecv)
+// clang-format on
 #define TOROID_MPI_MEMBER(name) decltype(&MPI_##name) name = nullptr;
   TOROID_MPI_FUNCTIONS(TOROID_MPI_MEMBER)
 #undef TOROID_MPI_MEMBER

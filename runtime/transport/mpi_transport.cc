@@ -29,28 +29,45 @@ constexpr size_t kMaxText = 4000;
 
 MPI_Datatype TypeOf(const MpiLibrary& mpi, PrimitiveType type) {
   switch (type) {
-    case xla::S8: return mpi.int8;
-    case xla::S16: return mpi.int16;
-    case xla::S32: return mpi.int32;
-    case xla::S64: return mpi.int64;
-    case xla::U8: return mpi.uint8;
-    case xla::U16: return mpi.uint16;
-    case xla::U32: return mpi.uint32;
-    case xla::U64: return mpi.uint64;
-    default: return nullptr;
+    case xla::S8:
+      return mpi.int8;
+    case xla::S16:
+      return mpi.int16;
+    case xla::S32:
+      return mpi.int32;
+    case xla::S64:
+      return mpi.int64;
+    case xla::U8:
+      return mpi.uint8;
+    case xla::U16:
+      return mpi.uint16;
+    case xla::U32:
+      return mpi.uint32;
+    case xla::U64:
+      return mpi.uint64;
+    default:
+      return nullptr;
   }
 }
 
 MPI_Op OpOf(const MpiLibrary& mpi, Opcode opcode) {
   switch (opcode) {
-    case Opcode::kAdd: return mpi.sum;
-    case Opcode::kMultiply: return mpi.product;
-    case Opcode::kMaximum: return mpi.maximum;
-    case Opcode::kMinimum: return mpi.minimum;
-    case Opcode::kAnd: return mpi.bit_and;
-    case Opcode::kOr: return mpi.bit_or;
-    case Opcode::kXor: return mpi.bit_xor;
-    default: return nullptr;
+    case Opcode::kAdd:
+      return mpi.sum;
+    case Opcode::kMultiply:
+      return mpi.product;
+    case Opcode::kMaximum:
+      return mpi.maximum;
+    case Opcode::kMinimum:
+      return mpi.minimum;
+    case Opcode::kAnd:
+      return mpi.bit_and;
+    case Opcode::kOr:
+      return mpi.bit_or;
+    case Opcode::kXor:
+      return mpi.bit_xor;
+    default:
+      return nullptr;
   }
 }
 
@@ -90,10 +107,12 @@ absl::Status MpiTransport::Join() {
   const auto host_of = [&](int r) { return hosts[r].substr(hosts[r].find(' ') + 1); };
   std::vector<Peer> peers;
   for (int r = 0; r < size_; ++r) {
-    if (r != rank_ && host_of(r) == host_of(rank_)) peers.push_back({r, static_cast<pid_t>(std::atoi(hosts[r].c_str()))});
+    if (r != rank_ && host_of(r) == host_of(rank_))
+      peers.push_back({r, static_cast<pid_t>(std::atoi(hosts[r].c_str()))});
   }
   neighbors_ = static_cast<int>(peers.size()) + 1;
-  busy_tests_ = neighbors_ > static_cast<int>(std::thread::hardware_concurrency()) ? kBusyTestsSharing : kBusyTests;
+  busy_tests_ =
+      neighbors_ > static_cast<int>(std::thread::hardware_concurrency()) ? kBusyTestsSharing : kBusyTests;
   watch_ = std::make_unique<PeerWatch>(rank_, std::move(peers));
   return absl::OkStatus();
 }
@@ -113,8 +132,9 @@ Transport::Ticket MpiTransport::StartSend(int to, const char* data, int64_t byte
   std::vector<MPI_Request> requests;
   for (int64_t at = 0; at < bytes && failure_.ok(); at += max_message_) {
     MPI_Request request;
-    const absl::Status status = Check(mpi_.Isend(data + at, static_cast<int>(std::min(max_message_, bytes - at)),
-                                                 mpi_.byte, to, kTag, data_, &request));
+    const absl::Status status =
+        Check(mpi_.Isend(data + at, static_cast<int>(std::min(max_message_, bytes - at)), mpi_.byte, to, kTag,
+                         data_, &request));
     if (!status.ok()) failure_ = status;
     if (status.ok()) requests.push_back(request);
   }
@@ -125,8 +145,9 @@ Transport::Ticket MpiTransport::StartReceive(int from, char* data, int64_t bytes
   std::vector<MPI_Request> requests;
   for (int64_t at = 0; at < bytes && failure_.ok(); at += max_message_) {
     MPI_Request request;
-    const absl::Status status = Check(mpi_.Irecv(data + at, static_cast<int>(std::min(max_message_, bytes - at)),
-                                                 mpi_.byte, from, kTag, data_, &request));
+    const absl::Status status =
+        Check(mpi_.Irecv(data + at, static_cast<int>(std::min(max_message_, bytes - at)), mpi_.byte, from,
+                         kTag, data_, &request));
     if (!status.ok()) failure_ = status;
     if (status.ok()) requests.push_back(request);
   }
@@ -181,7 +202,8 @@ void MpiTransport::Fail(const absl::Status& status) {
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     MPI_Request request;
-    if (mpi_.Isend(text.data(), static_cast<int>(text.size()), mpi_.byte, r, kTag, control_, &request) == MPI_SUCCESS)
+    if (mpi_.Isend(text.data(), static_cast<int>(text.size()), mpi_.byte, r, kTag, control_, &request) ==
+        MPI_SUCCESS)
       requests.push_back(request);
   }
   const Clock::time_point end = Clock::now() + kFarewell;
@@ -217,7 +239,8 @@ absl::Status MpiTransport::Close(const absl::Status& status,
   }
   if (rank_ == 0) report(result);
   Fail(result);
-  if (rank_ != 0 && !stopped_[0]) report(absl::Status(result.code(), absl::StrCat("rank ", rank_, ": ", result.message())));
+  if (rank_ != 0 && !stopped_[0])
+    report(absl::Status(result.code(), absl::StrCat("rank ", rank_, ": ", result.message())));
   std::fflush(stdout);
   _exit(1);
 }
@@ -256,8 +279,8 @@ absl::Status MpiTransport::Meet(absl::Span<const int> ranks, MPI_Comm communicat
   }
 }
 
-absl::Status MpiTransport::AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode, int64_t n,
-                                     const char* in, char* out) {
+absl::Status MpiTransport::AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode,
+                                     int64_t n, const char* in, char* out) {
   ASSIGN_OR_RETURN(const MPI_Comm comm, CommunicatorOf(ranks));
   RETURN_IF_ERROR(Meet(ranks, comm));
   // Faster than MPI_Iallreduce. A rank that is killed meanwhile ends the others (PeerWatch).
@@ -280,8 +303,8 @@ absl::Status MpiTransport::AllGather(absl::Span<const int64_t> bytes, char* all)
   }
   if (total >= max_message_) return Transport::AllGather(bytes, all);
   std::vector<MPI_Request> request(1);
-  RETURN_IF_ERROR(Check(mpi_.Iallgatherv(MPI_IN_PLACE, 0, mpi_.byte, all, counts.data(), offsets.data(), mpi_.byte,
-                                         data_, request.data())));
+  RETURN_IF_ERROR(Check(mpi_.Iallgatherv(MPI_IN_PLACE, 0, mpi_.byte, all, counts.data(), offsets.data(),
+                                         mpi_.byte, data_, request.data())));
   return WaitFor(request);
 }
 

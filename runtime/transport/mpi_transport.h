@@ -39,8 +39,8 @@ class MpiTransport : public Transport {
   void Fail(const absl::Status& status) override;
 
   bool CanReduce(PrimitiveType type, Opcode opcode) const override;
-  absl::Status AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode, int64_t n, const char* in,
-                         char* out) override;
+  absl::Status AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode, int64_t n,
+                         const char* in, char* out) override;
   absl::Status AllGather(absl::Span<const int64_t> bytes, char* all) override;
 
   // Leaves the other ranks, all together. If this rank or another one has failed, rank 0 calls `report` with what is

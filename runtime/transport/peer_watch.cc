@@ -32,7 +32,8 @@ PeerWatch::PeerWatch(int rank, std::vector<Peer> peers) : rank_(rank), peers_(st
   const sigset_t set = Terminate();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   // Of a peer that is gone already there is no file: -1, which poll passes over; the launcher ends the others.
-  for (const Peer& peer : peers_) files_.push_back(static_cast<int>(syscall(SYS_pidfd_open, peer.process, 0)));
+  for (const Peer& peer : peers_)
+    files_.push_back(static_cast<int>(syscall(SYS_pidfd_open, peer.process, 0)));
   files_.push_back(signalfd(-1, &set, SFD_CLOEXEC));
   files_.push_back(eventfd(0, EFD_CLOEXEC));
   thread_ = std::thread([this] { Watch(); });

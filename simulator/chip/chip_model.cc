@@ -48,7 +48,8 @@ const GroupTime& ChipModel::TimeOf(const Instruction& group) {
 double ChipModel::TimesMade(const GroupWork& work) const {
   const MatrixWork &outer = work.products[0], &inner = work.products[1];
   if (outer.lhs_bytes > 0 || outer.channel_taps > 0) return 1;
-  const double parts = 2 * (inner.lhs_bytes + work.bytes) / static_cast<double>(core_.memory().window_budget_bytes());
+  const double parts =
+      2 * (inner.lhs_bytes + work.bytes) / static_cast<double>(core_.memory().window_budget_bytes());
   return ReadsOfParts(outer.places, std::exp2(std::ceil(std::log2(std::max(1.0, parts)))));
 }
 
@@ -56,7 +57,8 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
   GroupTime time;
   if (work == GroupWork()) return time;
   const MemorySpec& memory = core_.memory();
-  const double out_cycles = (work.bytes - work.written_bytes) / StreamRate(core_) + (work.written_bytes + work.spill_bytes) / WriteRate(core_);
+  const double out_cycles = (work.bytes - work.written_bytes) / StreamRate(core_) +
+                            (work.written_bytes + work.spill_bytes) / WriteRate(core_);
   const double slots = static_cast<double>(std::max<int64_t>(1, core_.vector().slots()));
   double cycles = core_.group_cycles();
   double matrix = 0, vector = 0, bytes = 0, moved = 0, movement = work.movement_cycles;
@@ -66,24 +68,27 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     moved = out_cycles;
     vector = work.slots / slots + core_.vector().cycles_per_register() * work.registers +
              core_.vector().access_cycles() * work.accesses;
-    const double window = static_cast<double>(work.single ? memory.single_window_bytes() : memory.window_bytes());
+    const double window =
+        static_cast<double>(work.single ? memory.single_window_bytes() : memory.window_bytes());
     // The small windows of a lone op are packed before the next one is loaded.
-    const double passed =
-        work.single ? std::max(moved, vector) + work.packing_cycles : std::max(moved, vector + work.packing_cycles);
+    const double passed = work.single ? std::max(moved, vector) + work.packing_cycles
+                                      : std::max(moved, vector + work.packing_cycles);
     const double waits = bytes > window ? memory.window_cycles() * bytes / window : 0;
     // Half of the windows are worked on while the others move: the work on the last ones is not hidden.
     const double last = !work.single && moved > vector ? vector / (2 * std::max(1.0, bytes / window)) : 0;
     cycles += std::max({passed + last + waits, movement, transfers + waits});
   } else {
     cycles += core_.matrix().fill_cycles();
-    const double passes =
-        core_.vector().cycles_per_register() * work.registers + core_.vector().access_cycles() * work.accesses;
+    const double passes = core_.vector().cycles_per_register() * work.registers +
+                          core_.vector().access_cycles() * work.accesses;
     const double out_slots = work.slots > 0 ? work.slots + slots * passes : 0;
-    const bool leave_inside = work.products.size() == 2 && work.products[1].holds_rhs && work.products[0].channel_taps == 0;
+    const bool leave_inside =
+        work.products.size() == 2 && work.products[1].holds_rhs && work.products[0].channel_taps == 0;
     ProductResults leaving;
     for (size_t p = 0; p < work.products.size(); ++p) {
       // The outermost product stands first: it has the results of the group. They leave while the kernel inside of it slides.
-      ProductResults results = p == 0 ? ProductResults{work.bytes + work.spill_bytes, out_cycles, out_slots, work.bytes - work.written_bytes}
+      ProductResults results = p == 0 ? ProductResults{work.bytes + work.spill_bytes, out_cycles, out_slots,
+                                                       work.bytes - work.written_bytes}
                                       : ProductResults{0, 0, work.products[p].out_slots, 0};
       if (leave_inside) std::swap(results.bytes, leaving.bytes), std::swap(results.cycles, leaving.cycles);
       WindowedTime windows = TimeInWindows(work.products[p], results, core_);
@@ -97,14 +102,16 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     }
     cycles += movement + work.packing_cycles;
   }
-  time.picoseconds = static_cast<int64_t>(std::min(cycles / core_.clock_hertz() * kPicosecondsPerSecond, 4e18));
+  time.picoseconds =
+      static_cast<int64_t>(std::min(cycles / core_.clock_hertz() * kPicosecondsPerSecond, 4e18));
   time.bound = BoundOf(cycles, matrix, vector, moved, std::max(movement, transfers));
   time.flops = work.matrix_flops + work.vector_flops;
   time.bytes = bytes;
   const double vector_peak =
       static_cast<double>(core_.vector().lanes() * core_.vector().sublanes()) * slots * core_.clock_hertz();
-  const double ideal = std::max({work.matrix_flops / PeakMatrixFlopsPerSecond(core_), work.vector_flops / vector_peak,
-                                 work.ideal_bytes / memory.bytes_per_second()});
+  const double ideal =
+      std::max({work.matrix_flops / PeakMatrixFlopsPerSecond(core_), work.vector_flops / vector_peak,
+                work.ideal_bytes / memory.bytes_per_second()});
   time.roofline_picoseconds = static_cast<int64_t>(std::min(ideal * kPicosecondsPerSecond, 4e18));
   return time;
 }

@@ -28,9 +28,7 @@ uint64_t ForOperand(int product, int side) { return uint64_t{2} << (2 * product 
 class Accountant {
  public:
   Accountant(const CoreSpec& core, GroupWork* work)
-      : core_(core),
-        tiling_{core.vector().sublanes(), core.vector().lanes()},
-        work_(work) {}
+      : core_(core), tiling_{core.vector().sublanes(), core.vector().lanes()}, work_(work) {}
 
   void Fusion(const Computation& inside);
   void Single(const Instruction& instruction);
@@ -42,7 +40,8 @@ class Accountant {
   double Registers(const Shape& shape) const {
     const double tiles = TilesOf(shape, tiling_);
     if (!IsColumn(shape, tiling_)) return tiles;
-    return std::max(tiles, std::ceil(static_cast<double>(shape.NumElements()) / static_cast<double>(tiling_.lanes)));
+    return std::max(tiles,
+                    std::ceil(static_cast<double>(shape.NumElements()) / static_cast<double>(tiling_.lanes)));
   }
 
   void AddOp(const Instruction& op, uint64_t made_for);
@@ -69,8 +68,10 @@ class Accountant {
     const int64_t features = op.shape().dim(ConvolutionView(op).output_feature());
     if (!lies.empty() && lies[0] == ConvolutionView(op).output_batch() && features < tiling_.sublanes) {
       // Images along lanes take as many registers as if they lay along rows.
-      const double places = static_cast<double>(op.shape().NumElements() / std::max<int64_t>(1, images * features));
-      of_result = places * std::ceil(static_cast<double>(images) / static_cast<double>(tiling_.sublanes)) * RegisterElements();
+      const double places =
+          static_cast<double>(op.shape().NumElements() / std::max<int64_t>(1, images * features));
+      of_result = places * std::ceil(static_cast<double>(images) / static_cast<double>(tiling_.sublanes)) *
+                  RegisterElements();
     }
     work_->slots += 4 * simple * work.channel_taps * of_result / RegisterElements();
   }
@@ -96,30 +97,33 @@ class Accountant {
   void WorkOnRows(const Instruction& slice) {
     const Dims order = PhysicalOrder(slice.operand(0)->shape());
     if (order.size() < 2 || slice.shape().dim(order[1]) > tiling_.sublanes / 2) return;
-    double tiles = std::ceil(static_cast<double>(slice.shape().dim(order[0])) / static_cast<double>(tiling_.lanes));
+    double tiles =
+        std::ceil(static_cast<double>(slice.shape().dim(order[0])) / static_cast<double>(tiling_.lanes));
     for (size_t i = 2; i < order.size(); ++i) tiles *= static_cast<double>(slice.shape().dim(order[i]));
     register_space_ = std::max(register_space_, tiles * RegisterElements());
     registers_ = std::max(registers_, tiles);
   }
   // Elements of the largest result that stay on the chip until all is worked on: sums do if there is room for all of them.
   double KeptOnChip() const {
-    return !sums_ || 4 * widest_result_ <= static_cast<double>(core_.memory().window_budget_bytes()) ? widest_result_ : 0;
+    return !sums_ || 4 * widest_result_ <= static_cast<double>(core_.memory().window_budget_bytes())
+               ? widest_result_
+               : 0;
   }
   void Finish();
 
   const CoreSpec& core_;
   const Tiling tiling_;
   GroupWork* work_;
-  bool folds_ = false;       // The root is a running fold.
-  bool sums_ = false;        // A reduction for the results.
-  bool is_alone_ = false;    // No fusion: operands are other instructions.
-  double turned_ = 0;        // Cycles of copies and transposes in which lanes or rows of tiles move.
-  bool turns_ = false;       // A copy that rounds, in which lanes move: it passes registers tile by tile.
-  double space_ = 0;         // Elements.
-  double registers_ = 0;     // The same in registers.
+  bool folds_ = false;         // The root is a running fold.
+  bool sums_ = false;          // A reduction for the results.
+  bool is_alone_ = false;      // No fusion: operands are other instructions.
+  double turned_ = 0;          // Cycles of copies and transposes in which lanes or rows of tiles move.
+  bool turns_ = false;         // A copy that rounds, in which lanes move: it passes registers tile by tile.
+  double space_ = 0;           // Elements.
+  double registers_ = 0;       // The same in registers.
   double register_space_ = 0;  // The same in elements of whole registers.
-  double widest_result_ = 0;  // Elements of the largest result of 4 bytes or more, or of predicates.
-  double widest_whole_ = 0;   // The same of those in whole tiles.
+  double widest_result_ = 0;   // Elements of the largest result of 4 bytes or more, or of predicates.
+  double widest_whole_ = 0;    // The same of those in whole tiles.
   double largest_result_ = 0;
   double product_space_ = 0, product_registers_ = 0;
   int pieces_left_ = kMostPieces;
@@ -139,7 +143,8 @@ void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
   if (!moves && !IsElementwise(op) && opcode != Opcode::kReduce && opcode != Opcode::kReduceWindow) return;
   for (int k = 0; k < op.num_operands(); ++k) {
     const Instruction* operand = op.operand(k);
-    const bool is_inside = is_alone_ ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
+    const bool is_inside =
+        is_alone_ ? operand->opcode() == Opcode::kConstant : operand->opcode() != Opcode::kParameter;
     if (is_inside || operand->shape().rank() == 0 || !operand->shape().IsArray()) continue;
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == operand;
@@ -149,7 +154,8 @@ void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
     // Products round what they read anyway.
     const bool is_made = opcode != Opcode::kConvert;
     if (is_made) {
-      const double slots = registers * core_.vector().access_cycles() * static_cast<double>(core_.vector().slots());
+      const double slots =
+          registers * core_.vector().access_cycles() * static_cast<double>(core_.vector().slots());
       AddSlots(slots, made_for & ~kForResults);
     }
   }
@@ -210,7 +216,9 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     }
     case Opcode::kSelectAndScatter: {
       if (op.num_operands() < 2) return;
-      AddSlots(2 * core_.vector().slots_of().simple() * WindowElements(op) * Registers(op.operand(1)->shape()), made_for);
+      AddSlots(
+          2 * core_.vector().slots_of().simple() * WindowElements(op) * Registers(op.operand(1)->shape()),
+          made_for);
       return;
     }
     case Opcode::kConcatenate: {
@@ -219,9 +227,13 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
         const Dims order = PhysicalOrder(op.shape());
         bool whole = true;
         for (const Instruction* operand : op.operands()) {
-          whole &= order.empty() || order[0] != op.dimension() || operand->shape().dim(op.dimension()) % tiling_.lanes == 0;
+          whole &= order.empty() || order[0] != op.dimension() ||
+                   operand->shape().dim(op.dimension()) % tiling_.lanes == 0;
         }
-        if (!whole) AddSlots(8 * core_.vector().slots_of().simple() * static_cast<double>(op.num_operands()) * Registers(op.shape()), made_for);
+        if (!whole)
+          AddSlots(8 * core_.vector().slots_of().simple() * static_cast<double>(op.num_operands()) *
+                       Registers(op.shape()),
+                   made_for);
         return;
       }
       if (is_alone_) AddRead(BytesBesideOperands(op, core_), made_for);
@@ -233,7 +245,9 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kReshape:
       // A vector becomes a column: a row of a register for each of its rows.
       if (is_alone_ && BecomesColumn(op, tiling_)) {
-        register_space_ = std::max(register_space_, RegisterElements() * std::ceil(static_cast<double>(op.shape().NumElements()) / static_cast<double>(tiling_.lanes)));
+        register_space_ = std::max(
+            register_space_, RegisterElements() * std::ceil(static_cast<double>(op.shape().NumElements()) /
+                                                            static_cast<double>(tiling_.lanes)));
       }
       break;
     case Opcode::kPad:
@@ -243,12 +257,13 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     case Opcode::kTopK: {
       if (op.num_operands() == 0) return;
       const Shape& shape = op.operand(0)->shape();
-      const int64_t d = opcode == Opcode::kSort && !op.dimensions().empty() ? op.dimension() : shape.rank() - 1;
+      const int64_t d =
+          opcode == Opcode::kSort && !op.dimensions().empty() ? op.dimension() : shape.rank() - 1;
       const double n = d >= 0 && d < shape.rank() ? static_cast<double>(shape.dim(d)) : 1;
       // A bitonic network.
       const double levels = n > 1 ? std::ceil(std::log2(n)) : 0;
-      work_->movement_cycles += core_.movement().sort_stage_cycles() * levels * (levels + 1) / 2 * Registers(shape) *
-                                static_cast<double>(op.num_operands());
+      work_->movement_cycles += core_.movement().sort_stage_cycles() * levels * (levels + 1) / 2 *
+                                Registers(shape) * static_cast<double>(op.num_operands());
       return;
     }
     case Opcode::kGather:
@@ -287,8 +302,10 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
     }
   }
   // Of a sine alone compilers count what it reads and writes.
-  const bool is_lone_sine = is_alone_ && (opcode == Opcode::kSin || opcode == Opcode::kCos || opcode == Opcode::kTan);
-  if (IsElementwise(op) && !is_lone_sine) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
+  const bool is_lone_sine =
+      is_alone_ && (opcode == Opcode::kSin || opcode == Opcode::kCos || opcode == Opcode::kTan);
+  if (IsElementwise(op) && !is_lone_sine)
+    AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
 // Slices of concatenations and the like are taken apart: each time that it is taken the pieces are read where they are, for themselves.
@@ -324,7 +341,8 @@ void Accountant::AddPieces(const Instruction& taken, std::vector<double>* picked
       // Of what is padded for several slices whole tiles are made.
       for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
         if (value->opcode() != Opcode::kSlice || operand->opcode() != Opcode::kPad) break;
-        const int64_t d = order[i], tile = i == 0 ? tiling_.lanes : tiling_.sublanes, end = piece.at[d] + piece.extent[d];
+        const int64_t d = order[i], tile = i == 0 ? tiling_.lanes : tiling_.sublanes,
+                      end = piece.at[d] + piece.extent[d];
         piece.at[d] = std::max<int64_t>(0, piece.at[d]) / tile * tile;
         piece.extent[d] = std::min((end + tile - 1) / tile * tile, operand->shape().dim(d)) - piece.at[d];
         piece.begin[d] = piece.at[d];
@@ -381,7 +399,8 @@ void Accountant::Fusion(const Computation& inside) {
     if (op->opcode() == Opcode::kTuple) continue;
     uint64_t now = made_for[i];
     // A product takes whole tiles of what is put together or cut for it.
-    const bool is_padded = op->opcode() == Opcode::kPad || (op->opcode() == Opcode::kSlice && op->operand(0)->opcode() == Opcode::kPad);
+    const bool is_padded = op->opcode() == Opcode::kPad ||
+                           (op->opcode() == Opcode::kSlice && op->operand(0)->opcode() == Opcode::kPad);
     const bool is_moved = IsMove(*op) && ((now & kForResults) != 0 || is_padded);
     if (is_moved && (is_taken[i] || is_result[i])) AddPieces(*op, &picked);
     const bool is_product = IsMatrixOp(op->opcode()) && op->num_operands() >= 2;
@@ -409,7 +428,8 @@ void Accountant::Fusion(const Computation& inside) {
         if (inner.batch > work_->products[p].batch) {
           inner.out_slots = (core_.vector().cycles_per_register() + core_.vector().access_cycles()) *
                             static_cast<double>(core_.vector().slots()) * Registers(op->shape());
-        } else if (matrix_ops[p]->opcode() != Opcode::kConvolution || work_->products[p].k > static_cast<double>(core_.matrix().tile())) {
+        } else if (matrix_ops[p]->opcode() != Opcode::kConvolution ||
+                   work_->products[p].k > static_cast<double>(core_.matrix().tile())) {
           // Of a convolution whose features fill one tile nothing is added.
           work_->products[p].sum_accesses = SumAccesses(*matrix_ops[p]);
         }
@@ -452,7 +472,8 @@ void Accountant::Fusion(const Computation& inside) {
       double& slots = side == 0 ? product.lhs_slots : product.rhs_slots;
       if (slots > 0) {
         // And are stored for the matrix units.
-        slots += core_.vector().access_cycles() * static_cast<double>(core_.vector().slots()) * Registers(operand->shape());
+        slots += core_.vector().access_cycles() * static_cast<double>(core_.vector().slots()) *
+                 Registers(operand->shape());
       }
     }
   }
@@ -477,16 +498,19 @@ void Accountant::Single(const Instruction& op) {
     const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
     turns_ = !before.empty() && !after.empty() && before[0] != after[0];
   }
-  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose && op.opcode() != Opcode::kConcatenate;
+  work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose &&
+                  op.opcode() != Opcode::kConcatenate;
   if (IsMadeInPlace(op)) {
     // What nobody makes is copied.
     for (const Instruction* operand : op.operands()) {
-      while (operand->opcode() == Opcode::kBitcast || operand->opcode() == Opcode::kReshape) operand = operand->operand(0);
+      while (operand->opcode() == Opcode::kBitcast || operand->opcode() == Opcode::kReshape)
+        operand = operand->operand(0);
       if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) {
         AddRead(Bytes(operand->shape()), kForResults);
         AddWritten(Bytes(operand->shape()));
         // As every result of less than four bytes.
-        if (ByteWidth(operand->shape().element_type()) < 4) work_->spill_bytes += 4 * PaddedElements(operand->shape(), tiling_);
+        if (ByteWidth(operand->shape().element_type()) < 4)
+          work_->spill_bytes += 4 * PaddedElements(operand->shape(), tiling_);
       }
     }
     return;
@@ -500,7 +524,8 @@ void Accountant::Single(const Instruction& op) {
   } else {
     AddOp(op, kForResults);
   }
-  const bool picks = op.opcode() == Opcode::kSlice || op.opcode() == Opcode::kDynamicSlice || op.opcode() == Opcode::kGather;
+  const bool picks =
+      op.opcode() == Opcode::kSlice || op.opcode() == Opcode::kDynamicSlice || op.opcode() == Opcode::kGather;
   const bool updates = op.opcode() == Opcode::kDynamicUpdateSlice || op.opcode() == Opcode::kScatter;
   for (int k = 0; k < op.num_operands(); ++k) {
     const Shape& shape = op.operand(k)->shape();
@@ -508,9 +533,10 @@ void Accountant::Single(const Instruction& op) {
     if (k == 0 && updates) continue;
     bool again = false;
     for (int j = 0; j < k; ++j) again |= op.operand(j) == op.operand(k);
-    const double bytes = k == 0 && op.opcode() == Opcode::kSlice && IsMove(op) ? BytesOfSlice(op, core_)
-                         : k == 0 && picks                                     ? Bytes(op.shape())
-                         : again && work_->products.empty() && !IsElementwise(op) ? 0 : Bytes(shape);
+    const double bytes = k == 0 && op.opcode() == Opcode::kSlice && IsMove(op)    ? BytesOfSlice(op, core_)
+                         : k == 0 && picks                                        ? Bytes(op.shape())
+                         : again && work_->products.empty() && !IsElementwise(op) ? 0
+                                                                                  : Bytes(shape);
     AddRead(bytes, work_->products.empty() ? kForResults : ForOperand(0, std::min(k, 1)));
   }
   if (op.opcode() == Opcode::kScatter) {
@@ -548,9 +574,11 @@ GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core) {
     return work;
   }
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  if (IsFirstOfTiles(group, tiling) || IsMadeFromHalves(group, tiling) || JoinsSpreadTiles(group, tiling)) return work;
+  if (IsFirstOfTiles(group, tiling) || IsMadeFromHalves(group, tiling) || JoinsSpreadTiles(group, tiling))
+    return work;
   Accountant accountant(core, &work);
-  const bool is_fusion = opcode == Opcode::kFusion && !group.called().empty() && group.called(0)->root() != nullptr;
+  const bool is_fusion =
+      opcode == Opcode::kFusion && !group.called().empty() && group.called(0)->root() != nullptr;
   if (is_fusion) {
     accountant.Fusion(*group.called(0));
   } else {

@@ -35,15 +35,17 @@ struct GroupWork {
   double packing_cycles = 0;
   // Rows that are read or written one by one, at indices.
   double rows = 0;
-  bool single = false;  // An instruction alone, but for copies and concatenations, which have windows as large as groups have.
+  bool single =
+      false;  // An instruction alone, but for copies and concatenations, which have windows as large as groups have.
   // What an ideal core would have to do: no padding, no recomputation.
   double matrix_flops = 0, vector_flops = 0;
   double ideal_bytes = 0;
 
   template <typename H>
   friend H AbslHashValue(H h, const GroupWork& w) {
-    return H::combine(std::move(h), w.products, w.bytes, w.written_bytes, w.spill_bytes, w.slots, w.registers, w.accesses, w.movement_cycles, w.packing_cycles, w.rows,
-                      w.single, w.matrix_flops, w.vector_flops, w.ideal_bytes);
+    return H::combine(std::move(h), w.products, w.bytes, w.written_bytes, w.spill_bytes, w.slots, w.registers,
+                      w.accesses, w.movement_cycles, w.packing_cycles, w.rows, w.single, w.matrix_flops,
+                      w.vector_flops, w.ideal_bytes);
   }
   bool operator==(const GroupWork&) const = default;
 };

@@ -11,14 +11,15 @@ namespace toroid {
 // The places at which a window stands on the images of a convolution: of a gradient those of what slides over them. Rows are cut first;
 // with one spatial dimension there are columns alone.
 struct SlidingWindow {
-  double rows = 0, columns = 0;                 // Places; 0: nothing slides.
-  double row_step = 1, column_step = 1;         // Of images, from one place to the next.
-  double row_reach = 1, column_reach = 1;       // Of images, from the first to the last element under a window.
-  double column_tile = 1;                       // Columns that lie in one tile.
+  double rows = 0, columns = 0;            // Places; 0: nothing slides.
+  double row_step = 1, column_step = 1;    // Of images, from one place to the next.
+  double row_reach = 1, column_reach = 1;  // Of images, from the first to the last element under a window.
+  double column_tile = 1;                  // Columns that lie in one tile.
 
   template <typename H>
   friend H AbslHashValue(H h, const SlidingWindow& w) {
-    return H::combine(std::move(h), w.rows, w.columns, w.row_step, w.column_step, w.row_reach, w.column_reach, w.column_tile);
+    return H::combine(std::move(h), w.rows, w.columns, w.row_step, w.column_step, w.row_reach, w.column_reach,
+                      w.column_tile);
   }
   bool operator==(const SlidingWindow&) const = default;
 };
@@ -88,8 +89,12 @@ struct MatrixWork {
 
   template <typename H>
   friend H AbslHashValue(H h, const MatrixWork& w) {
-    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined, w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots, w.whole_batch, w.rows_together, w.passes_part, w.part_sum_cycles, w.positions, w.channel_taps, w.places, w.contracts_places, w.row_windows, w.row_step, w.gradient_positions, w.holds_lhs, w.places_in_cycles, w.places_out_cycles, w.holds_rhs, w.float32,
-                      w.full_precision, w.sum_accesses);
+    return H::combine(std::move(h), w.batch, w.m, w.k, w.n, w.lhs_bytes, w.rhs_bytes, w.lhs_joined,
+                      w.rhs_joined, w.lhs_slots, w.rhs_slots, w.lhs_moved, w.rhs_moved, w.out_slots,
+                      w.whole_batch, w.rows_together, w.passes_part, w.part_sum_cycles, w.positions,
+                      w.channel_taps, w.places, w.contracts_places, w.row_windows, w.row_step,
+                      w.gradient_positions, w.holds_lhs, w.places_in_cycles, w.places_out_cycles, w.holds_rhs,
+                      w.float32, w.full_precision, w.sum_accesses);
   }
   bool operator==(const MatrixWork&) const = default;
 };

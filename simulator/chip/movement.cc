@@ -26,7 +26,8 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
       d = permutation[d];
     }
   }
-  if (before.size() != after.size() || before.size() < 2 || (before == after && op.opcode() != Opcode::kCopy)) return 0;
+  if (before.size() != after.size() || before.size() < 2 || (before == after && op.opcode() != Opcode::kCopy))
+    return 0;
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   // The operand's extents in the order of the dimensions of each side.
   const auto rows_of_tile = [&](const Dims& order) {
@@ -43,15 +44,16 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
     for (const int64_t d : after) array.after.push_back(place[d]);
     // Its rows are said to be along a dimension of one element.
     const Dims named = to.MinorToMajor();
-    array.rows_alone =
-        op.opcode() != Opcode::kTranspose && to.dim(named[1]) == 1 && named[0] != to.rank() - 1 && to.dim(named[0]) > 1;
+    array.rows_alone = op.opcode() != Opcode::kTranspose && to.dim(named[1]) == 1 &&
+                       named[0] != to.rank() - 1 && to.dim(named[0]) > 1;
     // A group has one start, however many windows.
     return CyclesOfTransposeWindows(array, core) - core.group_cycles();
   }
   // Rows of small tiles move one by one.
   const bool to_small = rows_of_tile(after) < tiling.sublanes;
   if (!to_small) return 0;
-  return core.movement().narrow_tile_cycles() * PaddedElements(to, tiling) / static_cast<double>(rows_of_tile(after) * tiling.lanes);
+  return core.movement().narrow_tile_cycles() * PaddedElements(to, tiling) /
+         static_cast<double>(rows_of_tile(after) * tiling.lanes);
 }
 
 double CyclesOfBroadcast(const Instruction& broadcast, const CoreSpec& core) {
@@ -64,7 +66,8 @@ double CyclesOfBroadcast(const Instruction& broadcast, const CoreSpec& core) {
     if (d == order[0]) return 0;
   }
   const bool is_vector = PhysicalOrder(from->shape()).size() == 1;
-  const double each = core.movement().lane_broadcast_cycles() + (is_vector ? core.movement().lanes_to_rows_cycles() : 0);
+  const double each =
+      core.movement().lane_broadcast_cycles() + (is_vector ? core.movement().lanes_to_rows_cycles() : 0);
   return each * static_cast<double>(from->shape().NumElements()) /
          static_cast<double>(core.vector().sublanes());
 }
@@ -87,7 +90,8 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
 double WindowElements(const Instruction& op) {
   double elements = 1;
   const WindowView window(op);
-  for (int i = 0; i < window.rank(); ++i) elements *= static_cast<double>(std::max<int64_t>(window[i].size, 1));
+  for (int i = 0; i < window.rank(); ++i)
+    elements *= static_cast<double>(std::max<int64_t>(window[i].size, 1));
   return elements;
 }
 

@@ -30,7 +30,8 @@ constexpr OpClass kClasses[] = {{"dot", "dot"},
                                 {"copy", "loop"}};
 
 size_t RankOf(absl::string_view name) {
-  const auto* place = std::find_if(std::begin(kClasses), std::end(kClasses), [&](const OpClass& c) { return c.name == name; });
+  const auto* place = std::find_if(std::begin(kClasses), std::end(kClasses),
+                                   [&](const OpClass& c) { return c.name == name; });
   return static_cast<size_t>(place - std::begin(kClasses));
 }
 
@@ -78,7 +79,8 @@ absl::string_view OpClassOf(const Instruction& instruction) {
   if (const auto collective = CollectiveOf(instruction, {}); collective.has_value()) {
     return CollectiveKindName(collective->kind);
   }
-  if (instruction.opcode() != Opcode::kFusion || instruction.called().empty()) return ClassOfOpcode(instruction.opcode());
+  if (instruction.opcode() != Opcode::kFusion || instruction.called().empty())
+    return ClassOfOpcode(instruction.opcode());
   const Instruction& main = MainOpOf(instruction);
   return &main == &instruction ? "copy" : OpClassOf(main);
 }
@@ -103,7 +105,9 @@ const Instruction& MainOpOf(const Instruction& instruction) {
   size_t best_rank = std::size(kClasses);
   int64_t best_flops = 0;
   for (const auto& op : instruction.called(0)->instructions()) {
-    if (op->opcode() == Opcode::kParameter || op->opcode() == Opcode::kConstant || op->opcode() == Opcode::kTuple) continue;
+    if (op->opcode() == Opcode::kParameter || op->opcode() == Opcode::kConstant ||
+        op->opcode() == Opcode::kTuple)
+      continue;
     const Instruction& main = MainOpOf(*op);
     const size_t rank = RankOf(OpClassOf(main));
     const int64_t flops = MatrixFlops(main);

@@ -6,7 +6,8 @@ namespace toroid {
 namespace {
 
 bool IsConstant(const Instruction* value) {
-  while (value->opcode() == Opcode::kBroadcast || value->opcode() == Opcode::kReshape) value = value->operand(0);
+  while (value->opcode() == Opcode::kBroadcast || value->opcode() == Opcode::kReshape)
+    value = value->operand(0);
   return value->opcode() == Opcode::kConstant;
 }
 
@@ -14,7 +15,8 @@ bool IsConstant(const Instruction* value) {
 bool IsByPowerOfTwo(const Instruction& remainder) {
   const Instruction* by = remainder.operand(1);
   while (by->opcode() == Opcode::kBroadcast || by->opcode() == Opcode::kReshape) by = by->operand(0);
-  if (by->opcode() != Opcode::kConstant || by->shape().rank() != 0 || by->shape().element_type() != xla::S32) return false;
+  if (by->opcode() != Opcode::kConstant || by->shape().rank() != 0 || by->shape().element_type() != xla::S32)
+    return false;
   const absl::StatusOr<Literal> literal = LiteralOf(*by);
   if (!literal.ok()) return false;
   const int32_t n = literal->data<int32_t>()[0];
@@ -51,9 +53,11 @@ double SlotsOf(const Instruction& instruction, const OpSlots& slots) {
     case Opcode::kLog:
       return slots.logarithm();
     case Opcode::kDivide:
-      return instruction.num_operands() == 2 && IsConstant(instruction.operand(1)) ? slots.simple() : slots.divide();
+      return instruction.num_operands() == 2 && IsConstant(instruction.operand(1)) ? slots.simple()
+                                                                                   : slots.divide();
     case Opcode::kRemainder:
-      return instruction.num_operands() == 2 && IsByPowerOfTwo(instruction) ? slots.simple() : slots.remainder();
+      return instruction.num_operands() == 2 && IsByPowerOfTwo(instruction) ? slots.simple()
+                                                                            : slots.remainder();
     case Opcode::kFloor:
     case Opcode::kCeil:
     case Opcode::kRoundNearestAfz:

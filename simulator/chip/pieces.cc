@@ -21,7 +21,8 @@ bool IsMove(const Instruction& op) {
   if (op.opcode() == Opcode::kConcatenate) return true;
   if (rank == 0 || (op.opcode() != Opcode::kSlice && op.opcode() != Opcode::kPad)) return false;
   for (int d = 0; d < rank; ++d) {
-    if (op.opcode() == Opcode::kSlice ? SliceView(op)[d].stride != 1 : PadView(op)[d].interior != 0) return false;
+    if (op.opcode() == Opcode::kSlice ? SliceView(op)[d].stride != 1 : PadView(op)[d].interior != 0)
+      return false;
   }
   return true;
 }
@@ -30,7 +31,8 @@ double BytesOfArray(const Shape& shape, const Tiling& tiling) {
   const double bytes = PaddedBytes(shape, tiling);
   if (!IsColumn(shape, tiling)) return bytes;
   const int64_t width = ByteWidth(shape.element_type());
-  return std::max(bytes, PaddedElements(1, 1, shape.NumElements(), width, tiling) * static_cast<double>(width));
+  return std::max(bytes,
+                  PaddedElements(1, 1, shape.NumElements(), width, tiling) * static_cast<double>(width));
 }
 
 double BytesOfPiece(const Piece& piece, const Shape& whole, const CoreSpec& core) {
@@ -38,11 +40,13 @@ double BytesOfPiece(const Piece& piece, const Shape& whole, const CoreSpec& core
   const Shape& shape = piece.array->shape();
   const Dims own_order = PhysicalOrder(shape), whole_order = PhysicalOrder(whole);
   const Dims& order = own_order.size() >= whole_order.size() ? own_order : whole_order;
-  const double all = BytesOfArray(whole, tiling), windows = std::max(1.0, 2 * all / static_cast<double>(core.memory().window_bytes()));
+  const double all = BytesOfArray(whole, tiling),
+               windows = std::max(1.0, 2 * all / static_cast<double>(core.memory().window_bytes()));
   double bytes = BytesOfArray(shape, tiling);
   for (size_t i = 0; i < order.size(); ++i) {
     const int64_t d = order[i];
-    const auto own = static_cast<double>(shape.dim(d)), extent = static_cast<double>(piece.extent[d]), from = static_cast<double>(piece.at[d]);
+    const auto own = static_cast<double>(shape.dim(d)), extent = static_cast<double>(piece.extent[d]),
+               from = static_cast<double>(piece.at[d]);
     const auto begin = static_cast<double>(piece.begin[d]), limit = static_cast<double>(piece.limit[d]);
     if (from == 0 && own == extent && begin == 0 && limit == own) continue;
     const bool is_minor = i == 0, is_row = i == 1;
@@ -50,7 +54,8 @@ double BytesOfPiece(const Piece& piece, const Shape& whole, const CoreSpec& core
     const auto tile = static_cast<double>(is_minor ? tiling.lanes : is_row ? rows : 1);
     const double all_tiles = std::ceil(own / tile), end = std::min(from + extent, limit);
     const double from_begin = std::ceil(end / tile) - std::floor(std::max(from, begin) / tile);
-    const double tiles = std::max(1.0, limit - begin <= tile ? from_begin : std::ceil(end / tile) - std::floor(from / tile));
+    const double tiles =
+        std::max(1.0, limit - begin <= tile ? from_begin : std::ceil(end / tile) - std::floor(from / tile));
     if (is_minor || i + 1 < order.size()) {
       const double passed = tiles / all_tiles;
       bytes *= is_minor ? passed : std::min(passed, windows);
@@ -86,9 +91,14 @@ double BytesBesideOperands(const Instruction& op, const CoreSpec& core) {
       const PadView around(op);
       for (int d = 0; d < op.shape().rank(); ++d) at[d] = -around[d].low;
     }
-    const Piece piece = {operand, at, DimsOf(op.shape()), Dims(op.shape().rank(), 0), DimsOf(operand->shape()),
+    const Piece piece = {operand,
+                         at,
+                         DimsOf(op.shape()),
+                         Dims(op.shape().rank(), 0),
+                         DimsOf(operand->shape()),
                          op.opcode() == Opcode::kConcatenate};
-    more += std::max(0.0, BytesOfPiece(piece, op.shape(), core) - BytesOfArray(operand->shape(), TilingOf(core)));
+    more +=
+        std::max(0.0, BytesOfPiece(piece, op.shape(), core) - BytesOfArray(operand->shape(), TilingOf(core)));
     if (op.opcode() == Opcode::kConcatenate) at[op.dimension()] -= operand->shape().dim(op.dimension());
   }
   return more;
@@ -98,11 +108,13 @@ std::vector<bool> OnlySpread(const Computation& inside) {
   std::vector<bool> spread(inside.size(), true), read(inside.size(), false);
   for (int i = inside.size() - 1; i >= 0; --i) {
     const Instruction* op = inside.instruction(i);
-    const bool renames = op->opcode() == Opcode::kReshape || op->opcode() == Opcode::kConvert || op->opcode() == Opcode::kTranspose;
+    const bool renames = op->opcode() == Opcode::kReshape || op->opcode() == Opcode::kConvert ||
+                         op->opcode() == Opcode::kTranspose;
     const bool passes = op->opcode() == Opcode::kBroadcast || (renames && read[i] && spread[i]);
     for (const Instruction* operand : op->operands()) {
       read[operand->index()] = true;
-      if (!passes || (!renames && operand->shape().NumElements() == op->shape().NumElements())) spread[operand->index()] = false;
+      if (!passes || (!renames && operand->shape().NumElements() == op->shape().NumElements()))
+        spread[operand->index()] = false;
     }
   }
   return spread;

@@ -14,7 +14,7 @@
 namespace toroid {
 namespace {
 
-constexpr double kBytesOfElement = 4;  // In registers.
+constexpr double kBytesOfElement = 4;   // In registers.
 constexpr double kMostTiles = 1 << 16;  // More than any machine's windows hold: the search stays short.
 
 }  // namespace
@@ -41,7 +41,8 @@ double RunningFoldCycles(const Instruction& reduce_window, bool is_alone, const 
   // What is loaded stands there twice: one window's while another is worked on, as results do if there are several windows.
   const auto fits = [&](int64_t beside, double windows) {
     const double held = folded * (vectors.has_value() ? 1 : 2) + stored * (windows > 1 ? 2 : 1);
-    return held * static_cast<double>(beside) + (vectors.has_value() ? folded * spread : 0) <= movement.running_window_tiles();
+    return held * static_cast<double>(beside) + (vectors.has_value() ? folded * spread : 0) <=
+           movement.running_window_tiles();
   };
   int64_t beside = lanes;
   if (!fits(lanes, arrays)) {
@@ -55,7 +56,8 @@ double RunningFoldCycles(const Instruction& reduce_window, bool is_alone, const 
   const double rows_cycles = (2 * elements - 1) / elements * movement.window_row_cycles() * (1 + spread);
   if (vectors.has_value()) {
     const double spread_cycles = rows_cycles * registers / static_cast<double>(beside);
-    return started + std::max(additions, spread_cycles) + 2 * core.vector().access_cycles() * registers + store_cycles * registers / windows;
+    return started + std::max(additions, spread_cycles) + 2 * core.vector().access_cycles() * registers +
+           store_cycles * registers / windows;
   }
   // Of what is cut from rows of tiles each tile is a transfer of its own.
   const double transfer = beside < lanes ? movement.strided_run_cycles() : 0;

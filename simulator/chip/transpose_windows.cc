@@ -34,7 +34,8 @@ class Search {
         if (is_row && order == &array.after && array.rows_alone) continue;
         const int64_t d = (*order)[i];
         if (!is_inner_[d]) inner_.push_back({d, is_row ? sublanes_ : lanes_});
-        if (!is_row) absl::c_find_if(inner_, [d](const Inner& inner) { return inner.dim == d; })->granule = lanes_;
+        if (!is_row)
+          absl::c_find_if(inner_, [d](const Inner& inner) { return inner.dim == d; })->granule = lanes_;
         is_inner_[d] = true;
       }
     }
@@ -101,16 +102,20 @@ class Search {
       for (int64_t each = std::min(granules, budget_); each > 0;) {
         window_[inner_[next].dim] = std::min(size, each * inner_[next].granule);
         const int64_t count = CeilOfRatio(granules, each);
-        if (each == 1 || Tiles(array_.before, false) + Tiles(array_.after, array_.rows_alone) <= budget_) Try(next + 1, windows * count);
+        if (each == 1 || Tiles(array_.before, false) + Tiles(array_.after, array_.rows_alone) <= budget_)
+          Try(next + 1, windows * count);
         // The largest of which more are needed, all as large.
         each = each == 1 ? 0 : CeilOfRatio(granules, CeilOfRatio(granules, each - 1));
       }
       return;
     }
     const auto cycles = [&](int64_t together) {
-      const auto n = static_cast<double>(windows * CeilOfRatio(others_, together)), times = static_cast<double>(together);
-      const double runs = Runs(array_.before, false, read, together) + Runs(array_.after, array_.rows_alone, written, together);
-      return n * (movement_.transpose_window_cycles() + times * (movement_.transpose_cycles() * static_cast<double>(read + written) + runs));
+      const auto n = static_cast<double>(windows * CeilOfRatio(others_, together)),
+                 times = static_cast<double>(together);
+      const double runs = Runs(array_.before, false, read, together) +
+                          Runs(array_.after, array_.rows_alone, written, together);
+      return n * (movement_.transpose_window_cycles() +
+                  times * (movement_.transpose_cycles() * static_cast<double>(read + written) + runs));
     };
     const int64_t most = budget_ / (read + written);
     // Where lanes and rows of both sides are four dimensions the smallest window holds more.
@@ -119,7 +124,8 @@ class Search {
       return;
     }
     const int64_t fewest = CeilOfRatio(others_, most);
-    for (int64_t n = fewest; n < fewest + kMostTried; ++n) best_ = std::min(best_, cycles(CeilOfRatio(others_, n)));
+    for (int64_t n = fewest; n < fewest + kMostTried; ++n)
+      best_ = std::min(best_, cycles(CeilOfRatio(others_, n)));
   }
 
   const TransposedArray& array_;

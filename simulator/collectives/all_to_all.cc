@@ -162,8 +162,11 @@ double LongestLatency(const Topology& topology, const DeviceGroups& groups) {
 void AddShapes(const Topology& topology, const DeviceGroups& groups, std::vector<BoxShape>* shapes) {
   for (int64_t i = 0; i < groups.size(); ++i) {
     BoxShape shape = ShapeAround(topology, groups.group(i));
-    const auto same = [&](const BoxShape& s) { return s.chips == shape.chips && s.far_wrap == shape.far_wrap; };
-    if (!shape.chips.empty() && std::none_of(shapes->begin(), shapes->end(), same)) shapes->push_back(std::move(shape));
+    const auto same = [&](const BoxShape& s) {
+      return s.chips == shape.chips && s.far_wrap == shape.far_wrap;
+    };
+    if (!shape.chips.empty() && std::none_of(shapes->begin(), shapes->end(), same))
+      shapes->push_back(std::move(shape));
   }
 }
 
@@ -184,7 +187,8 @@ DeviceGroups LinesOf(const DeviceGroups& groups, const Topology& topology, int a
 
 }  // namespace
 
-absl::StatusOr<CollectivePlan> PlanDirectAllToAll(const CollectiveNetwork& network, const DeviceGroups& groups) {
+absl::StatusOr<CollectivePlan> PlanDirectAllToAll(const CollectiveNetwork& network,
+                                                  const DeviceGroups& groups) {
   CollectivePlan plan;
   plan.algorithm = "direct";
   plan.fixed_seconds = network.network.collective_cost_seconds() + LongestLatency(network.topology, groups);
@@ -196,11 +200,13 @@ absl::StatusOr<CollectivePlan> PlanDirectAllToAll(const CollectiveNetwork& netwo
   return plan;
 }
 
-absl::StatusOr<CollectivePlan> PlanAxesAllToAll(const CollectiveNetwork& network, const DeviceGroups& groups) {
+absl::StatusOr<CollectivePlan> PlanAxesAllToAll(const CollectiveNetwork& network,
+                                                const DeviceGroups& groups) {
   std::vector<bool> uses(network.topology.axes().size(), false);
   for (int64_t i = 0; i < groups.size(); ++i) {
     const std::optional<GroupBox> box = BoxOf(network.topology, groups.group(i));
-    if (!box.has_value()) return absl::FailedPreconditionError("exchanges along axes need groups that are boxes");
+    if (!box.has_value())
+      return absl::FailedPreconditionError("exchanges along axes need groups that are boxes");
     for (const BoxAxis& a : box->axes) uses[a.axis] = true;
   }
   CollectivePlan plan;
@@ -221,7 +227,8 @@ absl::StatusOr<CollectivePlan> PlanAxesAllToAll(const CollectiveNetwork& network
   return plan;
 }
 
-double MeshAllToAllSeconds(const NetworkSpec& network, int64_t n, bool torus, int64_t cores_per_chip, Bytes payload) {
+double MeshAllToAllSeconds(const NetworkSpec& network, int64_t n, bool torus, int64_t cores_per_chip,
+                           Bytes payload) {
   const double bytes = static_cast<double>(n * cores_per_chip) * static_cast<double>(payload) / 4;
   return network.collective_cost_seconds() + bytes / (torus ? 2 : 1) / network.link_bytes_per_second();
 }

@@ -23,11 +23,13 @@ namespace toroid {
 
 // `groups` are cores of the slice, more than one each. The payload is what each core has, its own piece included.
 // Errors: kUnavailable if dead links leave no way; of "axes" also kFailedPrecondition if the groups are no boxes.
-absl::StatusOr<CollectivePlan> PlanDirectAllToAll(const CollectiveNetwork& network, const DeviceGroups& groups);
+absl::StatusOr<CollectivePlan> PlanDirectAllToAll(const CollectiveNetwork& network,
+                                                  const DeviceGroups& groups);
 absl::StatusOr<CollectivePlan> PlanAxesAllToAll(const CollectiveNetwork& network, const DeviceGroups& groups);
 
 // The formula above without latency and efficiency: all cores of an open mesh or torus with longest axis n, n even.
-double MeshAllToAllSeconds(const NetworkSpec& network, int64_t n, bool torus, int64_t cores_per_chip, Bytes payload);
+double MeshAllToAllSeconds(const NetworkSpec& network, int64_t n, bool torus, int64_t cores_per_chip,
+                           Bytes payload);
 
 }  // namespace toroid
 

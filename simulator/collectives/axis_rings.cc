@@ -69,9 +69,10 @@ class PhaseLoad {
 
 bool SameAxes(const GroupBox& a, const GroupBox& b) {
   return a.places.size() == b.places.size() &&
-         std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(), [](const BoxAxis& x, const BoxAxis& y) {
-           return x.axis == y.axis && x.count == y.count && x.closed == y.closed;
-         });
+         std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(),
+                    [](const BoxAxis& x, const BoxAxis& y) {
+                      return x.axis == y.axis && x.count == y.count && x.closed == y.closed;
+                    });
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ std::vector<ColorChoice> ColorChoices(const GroupBox& box, const AlgorithmSpec& 
     equal = equal && a.count == box.axes[0].count;
     closed = closed || a.closed;
   }
-  const int64_t most = closed   ? algorithms.wrapped_max_colors()
+  const int64_t most = closed  ? algorithms.wrapped_max_colors()
                        : equal ? algorithms.max_colors()
                                : algorithms.asymmetric_max_colors();
   std::vector<int64_t> color_counts = {1, axes};
@@ -164,7 +165,8 @@ absl::StatusOr<CollectivePlan> PlanAxisRings(const CollectiveNetwork& network, c
   return plan;
 }
 
-double AxisAllReduceSeconds(const NetworkSpec& network, RingAxis first, RingAxis second, int64_t colors, Bytes payload) {
+double AxisAllReduceSeconds(const NetworkSpec& network, RingAxis first, RingAxis second, int64_t colors,
+                            Bytes payload) {
   const double p = static_cast<double>(payload), c = static_cast<double>(colors);
   const double a = static_cast<double>(first.chips), b = static_cast<double>(second.chips);
   // Both passes of each phase, for one byte of payload: a way round the ring; what is left for the second axis.

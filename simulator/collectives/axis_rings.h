@@ -53,7 +53,8 @@ struct RingAxis {
   int64_t chips = 1;
   bool closed = false;
 };
-double AxisAllReduceSeconds(const NetworkSpec& network, RingAxis first, RingAxis second, int64_t colors, Bytes payload);
+double AxisAllReduceSeconds(const NetworkSpec& network, RingAxis first, RingAxis second, int64_t colors,
+                            Bytes payload);
 
 }  // namespace toroid
 

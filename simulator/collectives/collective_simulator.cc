@@ -15,7 +15,8 @@
 namespace toroid {
 namespace {
 
-absl::Status CheckName(absl::string_view value, std::vector<absl::string_view> names, absl::string_view field) {
+absl::Status CheckName(absl::string_view value, std::vector<absl::string_view> names,
+                       absl::string_view field) {
   if (value.empty() || std::find(names.begin(), names.end(), value) != names.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("algorithms.", field, " is \"", value, "\"; use one of ", absl::StrJoin(names, ", ")));
@@ -37,7 +38,8 @@ absl::Status CheckCosts(const NetworkSpec& network) {
       {"local_pass_seconds_per_byte", network.local_pass_seconds_per_byte()}};
   for (const auto& [field, value] : costs) {
     if (std::isfinite(value) && value >= 0) continue;
-    return absl::InvalidArgumentError(absl::StrCat("network.", field, " is ", value, "; a cost is 0 or more"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("network.", field, " is ", value, "; a cost is 0 or more"));
   }
   const double injection = network.injection_bytes_per_second();
   if (injection > 0) return absl::OkStatus();
@@ -61,8 +63,8 @@ std::string Key(absl::string_view what, const DeviceGroups& groups) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CollectiveSimulator>> CollectiveSimulator::Create(
-    const NetworkSpec& network, const SliceSpec& slice, int64_t cores_per_chip, const RouterEfficiencyTable& efficiency,
-    std::vector<int64_t> core_of_device) {
+    const NetworkSpec& network, const SliceSpec& slice, int64_t cores_per_chip,
+    const RouterEfficiencyTable& efficiency, std::vector<int64_t> core_of_device) {
   ASSIGN_OR_RETURN(Topology topology, Topology::Create(network, slice, cores_per_chip));
   ASSIGN_OR_RETURN(RouterEfficiency by_pattern, RouterEfficiency::Create(efficiency));
   AlgorithmSpec algorithms = network.algorithms();
@@ -76,15 +78,17 @@ absl::StatusOr<std::unique_ptr<CollectiveSimulator>> CollectiveSimulator::Create
       return absl::InvalidArgumentError(absl::StrCat("device ", d, " is assigned to core ", core, "; slice ",
                                                      slice.name(), " has ", topology.cores(), " cores"));
     }
-    if (taken[core]) return absl::InvalidArgumentError(absl::StrCat("core ", core, " is assigned to two devices"));
+    if (taken[core])
+      return absl::InvalidArgumentError(absl::StrCat("core ", core, " is assigned to two devices"));
     taken[core] = true;
   }
   return std::unique_ptr<CollectiveSimulator>(new CollectiveSimulator(
       network, algorithms, std::move(topology), std::move(by_pattern), std::move(core_of_device)));
 }
 
-CollectiveSimulator::CollectiveSimulator(const NetworkSpec& network, const AlgorithmSpec& algorithms, Topology topology,
-                                         RouterEfficiency efficiency, std::vector<int64_t> core_of_device)
+CollectiveSimulator::CollectiveSimulator(const NetworkSpec& network, const AlgorithmSpec& algorithms,
+                                         Topology topology, RouterEfficiency efficiency,
+                                         std::vector<int64_t> core_of_device)
     : network_(network),
       algorithms_(algorithms),
       topology_(std::move(topology)),
@@ -103,7 +107,8 @@ absl::StatusOr<DeviceGroups> CollectiveSimulator::CoresOf(const DeviceGroups& gr
         return absl::InvalidArgumentError(
             absl::StrCat("group ", i, " has device ", device, " of ", core_of_device_.size()));
       }
-      if (seen[device]) return absl::InvalidArgumentError(absl::StrCat("device ", device, " is in two groups"));
+      if (seen[device])
+        return absl::InvalidArgumentError(absl::StrCat("device ", device, " is in two groups"));
       seen[device] = true;
       members.push_back(core_of_device_[device]);
     }
@@ -112,7 +117,8 @@ absl::StatusOr<DeviceGroups> CollectiveSimulator::CoresOf(const DeviceGroups& gr
   return cores;
 }
 
-absl::StatusOr<std::vector<CollectivePlan>> CollectiveSimulator::RingPlans(absl::string_view algorithm, int passes,
+absl::StatusOr<std::vector<CollectivePlan>> CollectiveSimulator::RingPlans(absl::string_view algorithm,
+                                                                           int passes,
                                                                            const DeviceGroups& cores) const {
   const CollectiveNetwork network = {topology_, network_};
   std::vector<CollectivePlan> plans;
@@ -127,7 +133,8 @@ absl::StatusOr<std::vector<CollectivePlan>> CollectiveSimulator::RingPlans(absl:
     }
   }
   if (algorithm == "axes" && !plans.empty()) return plans;
-  ASSIGN_OR_RETURN(CollectivePlan ring, PlanOneRing(network, cores, passes == 2 ? RingUse::kTwoPasses : RingUse::kOnePass));
+  ASSIGN_OR_RETURN(CollectivePlan ring,
+                   PlanOneRing(network, cores, passes == 2 ? RingUse::kTwoPasses : RingUse::kOnePass));
   plans.push_back(std::move(ring));
   return plans;
 }
@@ -201,7 +208,8 @@ double CollectiveSimulator::Seconds(const Simulated& simulated, double payload) 
     const Bytes bytes = static_cast<Bytes>(std::min(payload, 9e18));
     efficiency = std::min(efficiency, efficiency_.Find(simulated.pattern, shape, bytes));
   }
-  return simulated.fixed_seconds + payload * (simulated.seconds_per_byte + simulated.flow_seconds_per_byte / efficiency);
+  return simulated.fixed_seconds +
+         payload * (simulated.seconds_per_byte + simulated.flow_seconds_per_byte / efficiency);
 }
 
 CollectiveEstimate CollectiveSimulator::Fastest(const Candidates& candidates, double payload) const {
@@ -262,10 +270,12 @@ absl::StatusOr<CollectiveEstimate> CollectiveSimulator::EstimatePermute(
     std::vector<std::pair<int64_t, int64_t>> cores;
     for (const auto& [from, to] : pairs) {
       if (std::min(from, to) < 0 || std::max(from, to) >= devices) {
-        return absl::InvalidArgumentError(absl::StrCat("pair {", from, ",", to, "} of ", devices, " devices"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("pair {", from, ",", to, "} of ", devices, " devices"));
       }
       if (sends[from] || receives[to]) {
-        return absl::InvalidArgumentError(absl::StrCat("pair {", from, ",", to, "}: source or target occurs twice"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("pair {", from, ",", to, "}: source or target occurs twice"));
       }
       sends[from] = receives[to] = true;
       if (from != to) cores.push_back({core_of_device_[from], core_of_device_[to]});

@@ -47,7 +47,8 @@ class CollectiveSimulator {
   // `core_of_device[d]` is the core of the slice on which device (partition) d runs.
   // Errors: kInvalidArgument: those of Topology::Create and RouterEfficiency::Create; costs that are negative, rates that
   // are not positive; an algorithm that does not exist; cores out of range or given twice.
-  static absl::StatusOr<std::unique_ptr<CollectiveSimulator>> Create(const NetworkSpec& network, const SliceSpec& slice,
+  static absl::StatusOr<std::unique_ptr<CollectiveSimulator>> Create(const NetworkSpec& network,
+                                                                     const SliceSpec& slice,
                                                                      int64_t cores_per_chip,
                                                                      const RouterEfficiencyTable& efficiency,
                                                                      std::vector<int64_t> core_of_device);

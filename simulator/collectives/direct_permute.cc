@@ -13,10 +13,11 @@ absl::StatusOr<CollectivePlan> PlanDirectPermute(const CollectiveNetwork& networ
   std::vector<int64_t> target(topology.cores(), -1);
   for (const auto& [from, to] : pairs) target[from] = to;
   Traffic traffic(topology, Fold(topology, [&](absl::Span<const int32_t> image) {
-                    return std::all_of(pairs.begin(), pairs.end(), [&](const std::pair<int64_t, int64_t>& pair) {
-                      return target[ImageOfCore(topology, image, pair.first)] ==
-                             ImageOfCore(topology, image, pair.second);
-                    });
+                    return std::all_of(pairs.begin(), pairs.end(),
+                                       [&](const std::pair<int64_t, int64_t>& pair) {
+                                         return target[ImageOfCore(topology, image, pair.first)] ==
+                                                ImageOfCore(topology, image, pair.second);
+                                       });
                   }));
   CollectivePlan plan;
   plan.algorithm = "direct";

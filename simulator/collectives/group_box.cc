@@ -34,7 +34,8 @@ int64_t GroupBox::chips() const {
 
 int64_t GroupBox::Chip(const Topology& topology, absl::Span<const int64_t> at) const {
   int64_t chip = first_chip;
-  for (size_t i = 0; i < axes.size(); ++i) chip += at[i] * axes[i].stride * topology.axes()[axes[i].axis].stride;
+  for (size_t i = 0; i < axes.size(); ++i)
+    chip += at[i] * axes[i].stride * topology.axes()[axes[i].axis].stride;
   return chip;
 }
 

@@ -16,7 +16,7 @@ namespace toroid {
 struct BoxAxis {
   int axis = 0;
   int64_t start = 0, stride = 1, count = 1;  // Coordinates start, start + stride, ...
-  bool closed = false;  // From the last to the first is as near as between neighbours.
+  bool closed = false;                       // From the last to the first is as near as between neighbours.
 };
 
 struct GroupBox {

@@ -10,15 +10,16 @@ namespace toroid {
 namespace {
 
 // What a broadcast of one byte from `source` puts on links: to both sides of it, as far as the middle of the ring.
-absl::Status AddBroadcast(const Topology& topology, absl::Span<const int64_t> ring, int64_t source, Router* router,
-                          std::vector<LinkShare>* links, std::vector<double>* injected) {
+absl::Status AddBroadcast(const Topology& topology, absl::Span<const int64_t> ring, int64_t source,
+                          Router* router, std::vector<LinkShare>* links, std::vector<double>* injected) {
   const int64_t g = static_cast<int64_t>(ring.size());
   const int64_t at = std::find(ring.begin(), ring.end(), source) - ring.begin();
   for (int64_t step = 0; step + 1 < g; ++step) {
     // The first half of the others ahead, the rest behind.
     const bool ahead = step < g / 2;
     const int64_t hop = ahead ? step : step - g / 2;
-    const int64_t from = ring[(at + (ahead ? hop : g - hop)) % g], to = ring[(at + (ahead ? hop + 1 : g - hop - 1)) % g];
+    const int64_t from = ring[(at + (ahead ? hop : g - hop)) % g],
+                  to = ring[(at + (ahead ? hop + 1 : g - hop - 1)) % g];
     const int64_t chip = topology.ChipOfCore(from), next = topology.ChipOfCore(to);
     if (chip == next) continue;
     RETURN_IF_ERROR(router->Route(chip, next, links));
@@ -69,7 +70,8 @@ double OneRingSeconds(const NetworkSpec& network, int64_t g, int64_t passes, Byt
   const double members = static_cast<double>(g);
   const double bytes =
       static_cast<double>(payload) * static_cast<double>(passes) * (members - 1) / (2 * members);
-  return network.collective_cost_seconds() + network.step_cost_seconds() * static_cast<double>(passes * (g / 2)) +
+  return network.collective_cost_seconds() +
+         network.step_cost_seconds() * static_cast<double>(passes * (g / 2)) +
          network.local_pass_seconds_per_byte() * static_cast<double>(payload) +
          std::max(bytes / network.link_bytes_per_second(), bytes / network.injection_bytes_per_second());
 }

@@ -27,7 +27,8 @@ std::vector<std::vector<int64_t>> BackAndForth(absl::Span<const BoxAxis> axes) {
 // Chips of a box in a closed ring of neighbours: out along the axis of even length over all of the rest but its first
 // place, back over the first. Empty where no axis is even or there is only one.
 std::vector<int64_t> ClosedRing(const Topology& topology, const GroupBox& box) {
-  const auto even = std::find_if(box.axes.begin(), box.axes.end(), [](const BoxAxis& a) { return a.count % 2 == 0; });
+  const auto even =
+      std::find_if(box.axes.begin(), box.axes.end(), [](const BoxAxis& a) { return a.count % 2 == 0; });
   if (even == box.axes.end() || box.axes.size() < 2) return {};
   const size_t along = even - box.axes.begin();
   std::vector<BoxAxis> others(box.axes);
@@ -89,8 +90,8 @@ absl::Status AddRing(const Topology& topology, absl::Span<const int64_t> cores, 
   return absl::OkStatus();
 }
 
-std::vector<int64_t> RingAlongAxis(const Topology& topology, const GroupBox& box, int axis, std::vector<int64_t> at,
-                                   absl::Span<const int64_t> places) {
+std::vector<int64_t> RingAlongAxis(const Topology& topology, const GroupBox& box, int axis,
+                                   std::vector<int64_t> at, absl::Span<const int64_t> places) {
   std::vector<int64_t> chips;
   for (int64_t c = 0; c < box.axes[axis].count; ++c) {
     at[axis] = c;
@@ -111,7 +112,8 @@ std::vector<int64_t> RingThroughAll(const Topology& topology, absl::Span<const i
     if (!closed.empty()) return AllOfEach(topology, closed, box->places);
     std::vector<int64_t> chips;
     for (const std::vector<int64_t>& at : BackAndForth(box->axes)) chips.push_back(box->Chip(topology, at));
-    return box->places.size() > 1 ? OutAndBack(topology, chips, box->places) : AllOfEach(topology, chips, box->places);
+    return box->places.size() > 1 ? OutAndBack(topology, chips, box->places)
+                                  : AllOfEach(topology, chips, box->places);
   }
   // Back and forth over the whole slice, members only.
   std::vector<std::pair<int64_t, int64_t>> order;

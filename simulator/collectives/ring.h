@@ -28,8 +28,8 @@ absl::Status AddRing(const Topology& topology, absl::Span<const int64_t> cores, 
 
 // Order of the ring along box.axes[axis] through the chips at `at` (whose entry for the axis does not matter) and
 // the cores at `places` of each chip.
-std::vector<int64_t> RingAlongAxis(const Topology& topology, const GroupBox& box, int axis, std::vector<int64_t> at,
-                                   absl::Span<const int64_t> places);
+std::vector<int64_t> RingAlongAxis(const Topology& topology, const GroupBox& box, int axis,
+                                   std::vector<int64_t> at, absl::Span<const int64_t> places);
 
 // Order of one ring through all members. A box of two axes or more, one of them of even length: from neighbour to
 // neighbour, closed. Of other members: back and forth over the axes, the last joined to the first by the network.

@@ -40,7 +40,6 @@ class Traffic {
   void AddLinkBytes(const FlowResult& result, std::vector<double>* link_bytes) const;
 
  private:
-
   const Topology& topology_;
   Folding folding_;
   FlowProblem flows_;

@@ -34,12 +34,12 @@ by XLA, is taken as it is. One that names no devices runs on one core.
 Machines: slices of TPU v2, v3 and v4 by name ("tpu-v3-2048"), or a file (docs/machine_model.md).)";
 
 absl::StatusOr<std::shared_ptr<const toroid::Module>> Partition(const toroid::Module& module,
-                                                               const toroid::PartitionRequest& request,
-                                                               toroid::PartitionOptions options) {
+                                                                const toroid::PartitionRequest& request,
+                                                                toroid::PartitionOptions options) {
   options.num_partitions = request.num_partitions;
   const bool nothing_asked = request.num_partitions == 0 && request.shardings.empty();
-  if (request.num_partitions == 1 ||
-      (nothing_asked && toroid::ComputeShardingStats(module).devices == 1 && !toroid::HasManualRegions(module))) {
+  if (request.num_partitions == 1 || (nothing_asked && toroid::ComputeShardingStats(module).devices == 1 &&
+                                      !toroid::HasManualRegions(module))) {
     return nullptr;
   }
   std::vector<toroid::GivenSharding> lines;
@@ -62,38 +62,53 @@ int main(int argc, char** argv) {
   toroid::PartitionOptions options;
   const auto take_all = CLI::MultiOptionPolicy::TakeAll;
   app.add_option("IN", command.input, "The module, - for standard input")->required();
-  app.add_option("--machine", command.machine,
-                 "Slice, or FILE or FILE:SLICE; default: the smallest TPU v3 slice with a core for each device");
-  app.add_option("--rates", command.rates,
-                 "Whose times of groups: those that Google's compiler estimates, or, where the machine was measured and they "
-                 "do not hold, as measured")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, toroid::Rates>{{"compiler", toroid::Rates::kCompiler},
-                                                                               {"measured", toroid::Rates::kMeasured}}))
+  app.add_option(
+      "--machine", command.machine,
+      "Slice, or FILE or FILE:SLICE; default: the smallest TPU v3 slice with a core for each device");
+  app.add_option(
+         "--rates", command.rates,
+         "Whose times of groups: those that Google's compiler estimates, or, where the machine was measured and they "
+         "do not hold, as measured")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, toroid::Rates>{
+          {"compiler", toroid::Rates::kCompiler}, {"measured", toroid::Rates::kMeasured}}))
       ->option_text("compiler|measured [compiler]");
   toroid::AddPartitionFlags(app, &options);
   app.add_option("--shard", command.request.shardings, "NAME=SHARDING, as for hlo-partition")
-      ->type_name("NAME=SHARDING")->expected(1)->multi_option_policy(take_all);
+      ->type_name("NAME=SHARDING")
+      ->expected(1)
+      ->multi_option_policy(take_all);
   app.add_option("--device_assignment", command.device_assignment,
                  "Which core runs which device: row-major, topology, best, or a file of core numbers")
       ->option_text("row-major|topology|best|FILE");
-  app.add_option("--set", command.parameters, "A parameter of the machine, such as network.link_bytes_per_second=100e9")
-      ->type_name("NAME=VALUE")->expected(1)->multi_option_policy(take_all);
-  app.add_flag("--overlap", command.schedule.overlap, "Collectives overlap with computation that does not need them");
-  app.add_option("--trip_count", command.schedule.unknown_trip_count, "Trips of loops whose length the program does not show")
+  app.add_option("--set", command.parameters,
+                 "A parameter of the machine, such as network.link_bytes_per_second=100e9")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(take_all);
+  app.add_flag("--overlap", command.schedule.overlap,
+               "Collectives overlap with computation that does not need them");
+  app.add_option("--trip_count", command.schedule.unknown_trip_count,
+                 "Trips of loops whose length the program does not show")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--branch_probability", command.schedule.costliest_branch_probability,
                  "How often a conditional takes its costliest branch; default: always")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--json", command.json, "Write the prediction as JSON, - for standard output");
   app.add_option("--trace", command.trace, "Write a trace that ui.perfetto.dev opens");
-  app.add_option("--report", command.report, "Write a page with link loads, timeline, roofline, memory: *.html");
-  app.add_option("--dump_lowered", command.dump_lowered, "Write the module as the machine's compiler would run it");
+  app.add_option("--report", command.report,
+                 "Write a page with link loads, timeline, roofline, memory: *.html");
+  app.add_option("--dump_lowered", command.dump_lowered,
+                 "Write the module as the machine's compiler would run it");
   CLI::Option* sweep =
-      app.add_option("--sweep", command.sweep,
-                     "What-if: NAME=VALUE,VALUE of a machine's parameter, machine, num_partitions, or shard=A|B; repeated: "
-                     "all combinations")
-          ->type_name("NAME=VALUES")->expected(1)->multi_option_policy(take_all);
-  app.add_option("--sweep_output", command.sweep_output, "Write the sweep to PREFIX.csv and PREFIX.html")->needs(sweep);
+      app.add_option(
+             "--sweep", command.sweep,
+             "What-if: NAME=VALUE,VALUE of a machine's parameter, machine, num_partitions, or shard=A|B; repeated: "
+             "all combinations")
+          ->type_name("NAME=VALUES")
+          ->expected(1)
+          ->multi_option_policy(take_all);
+  app.add_option("--sweep_output", command.sweep_output, "Write the sweep to PREFIX.csv and PREFIX.html")
+      ->needs(sweep);
   return toroid::RunCommand(app, argc, argv, [&] {
     command.request.num_partitions = options.num_partitions;
     command.partition = [&](const toroid::Module& module, const toroid::PartitionRequest& request) {

@@ -40,8 +40,9 @@ absl::StatusOr<Machine> DefaultMachine(int64_t devices) {
     if (machine.cores() >= devices) return machine;
     most = std::max(most, machine.cores());
   }
-  return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, the largest TPU v3 slice has ",
-                                                 most, " cores; name another with --machine"));
+  return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices,
+                                                 " devices, the largest TPU v3 slice has ", most,
+                                                 " cores; name another with --machine"));
 }
 
 absl::Status SetParameters(const std::vector<std::string>& parameters, MachineFamily* family) {
@@ -64,11 +65,12 @@ class Run {
   absl::StatusOr<Simulation> Simulate(bool keep_timeline) {
     ASSIGN_OR_RETURN(const Module* module, Program());
     SimulationOptions options;
-    ASSIGN_OR_RETURN(options.machine,
-                     command_.machine.empty() ? DefaultMachine(DevicesOf(*module)) : LoadMachine(command_.machine));
+    ASSIGN_OR_RETURN(options.machine, command_.machine.empty() ? DefaultMachine(DevicesOf(*module))
+                                                               : LoadMachine(command_.machine));
     UseRates(command_.rates, &options.machine);
     RETURN_IF_ERROR(SetParameters(command_.parameters, &options.machine.family));
-    ASSIGN_OR_RETURN(options.core_of_device, PlaceDevices(command_.device_assignment, *module, options.machine));
+    ASSIGN_OR_RETURN(options.core_of_device,
+                     PlaceDevices(command_.device_assignment, *module, options.machine));
     options.schedule = command_.schedule;
     options.keep_timeline = keep_timeline;
     return toroid::Simulate(*module, options);
@@ -84,8 +86,8 @@ class Run {
       }
       const int64_t asked = command_.request.num_partitions;
       if (asked > 0 && asked != DevicesOf(module_)) {
-        return absl::InvalidArgumentError(absl::StrCat("is partitioned for ", DevicesOf(module_),
-                                                       " devices; leave --num_partitions out"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("is partitioned for ", DevicesOf(module_), " devices; leave --num_partitions out"));
       }
       return &module_;
     }
@@ -122,7 +124,8 @@ absl::StatusOr<SimulateCommand> AtPoint(const SimulateCommand& command, const st
       point.request.shardings.push_back(values[i]);
     } else if (axes[i].name == "num_partitions") {
       if (!absl::SimpleAtoi(values[i], &point.request.num_partitions) || point.request.num_partitions < 1) {
-        return absl::InvalidArgumentError(absl::StrCat("num_partitions=", values[i], ": give a number of devices"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("num_partitions=", values[i], ": give a number of devices"));
       }
     } else if (axes[i].name == "device_assignment") {
       point.device_assignment = values[i];
@@ -140,11 +143,13 @@ absl::Status RunSweepCommand(const SimulateCommand& command, const Module& modul
     if (!axis.ok()) return Annotate(axis.status(), "--sweep");
     axes.push_back(*std::move(axis));
   }
-  ASSIGN_OR_RETURN(const Sweep sweep, RunSweep(axes, [&](const std::vector<std::string>& values) -> absl::StatusOr<Prediction> {
-    ASSIGN_OR_RETURN(const SimulateCommand point, AtPoint(command, axes, values));
-    ASSIGN_OR_RETURN(Simulation simulation, Run(point, module).Simulate(/*keep_timeline=*/false));
-    return std::move(simulation.prediction);
-  }));
+  ASSIGN_OR_RETURN(const Sweep sweep,
+                   RunSweep(axes, [&](const std::vector<std::string>& values) -> absl::StatusOr<Prediction> {
+                     ASSIGN_OR_RETURN(const SimulateCommand point, AtPoint(command, axes, values));
+                     ASSIGN_OR_RETURN(Simulation simulation,
+                                      Run(point, module).Simulate(/*keep_timeline=*/false));
+                     return std::move(simulation.prediction);
+                   }));
   const std::string csv = SweepCsv(sweep);
   if (command.sweep_output.empty()) {
     std::fputs(csv.c_str(), stdout);
@@ -164,7 +169,8 @@ absl::Status RunOnFile(const SimulateCommand& command, HloFile& file) {
   ASSIGN_OR_RETURN(const Simulation simulation,
                    Run(command, *file.module).Simulate(!command.trace.empty() || !command.report.empty()));
   RETURN_IF_ERROR(WriteReports(command, simulation));
-  if (!PrintsToStandardOutput(command)) std::fputs(SummaryText(simulation.prediction, OutputWidth()).c_str(), stdout);
+  if (!PrintsToStandardOutput(command))
+    std::fputs(SummaryText(simulation.prediction, OutputWidth()).c_str(), stdout);
   return absl::OkStatus();
 }
 
@@ -172,7 +178,8 @@ absl::Status RunOnFile(const SimulateCommand& command, HloFile& file) {
 
 absl::Status RunSimulateCommand(const SimulateCommand& command) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
-  RETURN_IF_ERROR(Annotate(RunOnFile(command, file), command.input == "-" ? "standard input" : command.input));
+  RETURN_IF_ERROR(
+      Annotate(RunOnFile(command, file), command.input == "-" ? "standard input" : command.input));
   PrintWarnings(file);
   return absl::OkStatus();
 }

@@ -18,14 +18,14 @@ namespace toroid {
 
 // What a sweep changes of the program's partitioning.
 struct PartitionRequest {
-  int64_t num_partitions = 0;              // 0: what the module's shardings name.
+  int64_t num_partitions = 0;               // 0: what the module's shardings name.
   std::vector<std::string> shardings = {};  // NAME=SHARDING, beside those in the module.
 };
 
 // The program of one partition of `module`, or null if it names no devices and none are asked for: it runs on one core as
 // it is.
-using PartitionForSimulation =
-    std::function<absl::StatusOr<std::shared_ptr<const Module>>(const Module& module, const PartitionRequest& request)>;
+using PartitionForSimulation = std::function<absl::StatusOr<std::shared_ptr<const Module>>(
+    const Module& module, const PartitionRequest& request)>;
 
 struct SimulateCommand {
   std::string input;
@@ -34,7 +34,7 @@ struct SimulateCommand {
   PartitionRequest request;
   std::string device_assignment = "row-major";  // "topology", "best", or a file of core numbers.
   ScheduleOptions schedule;
-  std::vector<std::string> parameters;  // NAME=VALUE of the machine.
+  std::vector<std::string> parameters;            // NAME=VALUE of the machine.
   std::string json, trace, report, dump_lowered;  // Files; "-" standard output; empty: none.
   std::vector<std::string> sweep;                 // NAME=VALUE,VALUE,...
   std::string sweep_output;                       // Files PREFIX.csv and PREFIX.html.

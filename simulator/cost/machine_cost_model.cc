@@ -38,25 +38,30 @@ double PermuteSeconds(CollectiveSimulator* simulator) {
 absl::StatusOr<std::unique_ptr<MachineCostModel>> MachineCostModel::Create(const Machine& machine) {
   std::vector<int64_t> cores(machine.cores());
   std::iota(cores.begin(), cores.end(), int64_t{0});
-  ASSIGN_OR_RETURN(std::unique_ptr<CollectiveSimulator> simulator,
-                   CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
-                                               RouterTableOf(machine.family.network()), std::move(cores)));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<CollectiveSimulator> simulator,
+      CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
+                                  RouterTableOf(machine.family.network()), std::move(cores)));
   return std::unique_ptr<MachineCostModel>(new MachineCostModel(machine, std::move(simulator)));
 }
 
 MachineCostModel::MachineCostModel(const Machine& machine, std::unique_ptr<CollectiveSimulator> simulator)
-    : core_(machine.family.core()), cores_(machine.cores()),
+    : core_(machine.family.core()),
+      cores_(machine.cores()),
       link_bytes_per_second_(machine.family.network().link_bytes_per_second()),
-      permute_seconds_(PermuteSeconds(simulator.get())), simulator_(std::move(simulator)) {}
+      permute_seconds_(PermuteSeconds(simulator.get())),
+      simulator_(std::move(simulator)) {}
 
-double MachineCostModel::CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const {
+double MachineCostModel::CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
+                                        const AxisList& axes) const {
   if (bytes <= 0 || mesh.num_devices() < 2 || (kind != CollectiveKind::kPermute && axes.empty())) return 0;
   const auto [found, is_new] = known_.try_emplace(Key(kind, bytes, axes), 0);
   if (is_new) found->second = Simulate(kind, bytes, mesh, axes);
   return found->second;
 }
 
-double MachineCostModel::Simulate(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const {
+double MachineCostModel::Simulate(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
+                                  const AxisList& axes) const {
   const double sent = static_cast<double>(SentBytes(kind, bytes, mesh.Product(axes)));
   if (mesh.num_devices() > cores_) return sent;
   // A permute without axes moves devices about: the order of the mesh itself.
@@ -87,7 +92,8 @@ double MachineCostModel::MemoryTime(double bytes) const {
 std::optional<double> MachineCostModel::ContractionTime(double flops) const {
   const MatrixUnitSpec& matrix = core_.matrix();
   const double tile = static_cast<double>(matrix.tile());
-  const double flops_per_cycle = 2 * static_cast<double>(matrix.units()) * tile * tile / matrix.cycles_per_row();
+  const double flops_per_cycle =
+      2 * static_cast<double>(matrix.units()) * tile * tile / matrix.cycles_per_row();
   return flops / (flops_per_cycle * core_.clock_hertz()) * link_bytes_per_second_;
 }
 
@@ -95,10 +101,12 @@ double MachineCostModel::OpTime(const Work& work) const {
   const VectorUnitSpec& vector = core_.vector();
   const double vector_rate = static_cast<double>(vector.slots()) * static_cast<double>(vector.lanes()) *
                              static_cast<double>(vector.sublanes()) * core_.clock_hertz();
-  const double vector_ops = static_cast<double>(work.vector_flops) + static_cast<double>(work.transcendentals);
-  return std::max({*ContractionTime(static_cast<double>(work.matrix_flops)),
-                   vector_ops / vector_rate * link_bytes_per_second_,
-                   MemoryTime(static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written))});
+  const double vector_ops =
+      static_cast<double>(work.vector_flops) + static_cast<double>(work.transcendentals);
+  return std::max(
+      {*ContractionTime(static_cast<double>(work.matrix_flops)),
+       vector_ops / vector_rate * link_bytes_per_second_,
+       MemoryTime(static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written))});
 }
 
 }  // namespace toroid

@@ -28,7 +28,8 @@ class MachineCostModel : public CostModel {
   static absl::StatusOr<std::unique_ptr<MachineCostModel>> Create(const Machine& machine);
 
   // What would be sent if the mesh has more devices than the slice has cores, or dead links leave no way.
-  double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const override;
+  double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
+                        const AxisList& axes) const override;
   // Each permute takes the fixed time of a collective; the one that moves the bytes has been counted.
   double PermuteDelay(int64_t count) const override;
   double MemoryTime(double bytes) const override;

@@ -23,7 +23,9 @@ std::unique_ptr<Module> Tagged(const Module& program, std::vector<const Instruct
   std::unique_ptr<Module> copy = CloneModule(program);
   for (const auto& computation : program.computations()) {
     for (const auto& op : computation->instructions()) {
-      copy->computation(computation->index())->instruction(op->index())->set_name(absl::StrCat(kTag, ops->size()));
+      copy->computation(computation->index())
+          ->instruction(op->index())
+          ->set_name(absl::StrCat(kTag, ops->size()));
       ops->push_back(op.get());
     }
   }
@@ -47,12 +49,13 @@ struct Part {
 };
 
 // Of those that stand for several, by the first of them, whose name they have: the others' names are on their results.
-absl::flat_hash_map<const Instruction*, std::vector<Part>> PartsOfCombined(const Module& lowered,
-                                                                           const std::vector<const Instruction*>& ops) {
+absl::flat_hash_map<const Instruction*, std::vector<Part>> PartsOfCombined(
+    const Module& lowered, const std::vector<const Instruction*>& ops) {
   absl::flat_hash_map<const Instruction*, std::vector<Part>> parts;
   for (const auto& computation : lowered.computations()) {
     for (const auto& op : computation->instructions()) {
-      if (op->opcode() != Opcode::kGetTupleElement || op->operand(0)->opcode() != Opcode::kAllReduce) continue;
+      if (op->opcode() != Opcode::kGetTupleElement || op->operand(0)->opcode() != Opcode::kAllReduce)
+        continue;
       const Instruction* all = TaggedOp(op->operand(0)->name(), ops);
       const Instruction* part = op->attrs().tuple_index() == 0 ? all : TaggedOp(op->name(), ops);
       // One with several results of its own is one.

@@ -40,11 +40,14 @@ bool PassesOn(const Instruction& op) {
   }
 }
 
-bool IsFloat32(const Instruction& value) { return value.shape().element_type() == xla::F32 && value.shape().rank() > 0; }
+bool IsFloat32(const Instruction& value) {
+  return value.shape().element_type() == xla::F32 && value.shape().rank() > 0;
+}
 
 Instruction* Rounded(Instruction* value) {
   // What was bf16 already is that again.
-  if (value->opcode() == Opcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16) return value->operand(0);
+  if (value->opcode() == Opcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16)
+    return value->operand(0);
   Shape shape = value->shape();
   shape.set_element_type(xla::BF16);
   Instruction* convert = value->computation()->Add(Opcode::kConvert, shape, {value});
@@ -63,7 +66,9 @@ bool IsOfProduct(const Instruction& value, const UserMap& users) {
     for (const Instruction* operand : todo[next]->operands()) {
       const auto readers = users.users(*operand);
       if (operand->shape().dims() != value.shape().dims() || readers.size() > kMostReaders) continue;
-      if (std::all_of(readers.begin(), readers.end(), [](const Instruction* reader) { return IsElementwise(*reader); })) todo.push_back(operand);
+      if (std::all_of(readers.begin(), readers.end(),
+                      [](const Instruction* reader) { return IsElementwise(*reader); }))
+        todo.push_back(operand);
     }
   }
   return false;
@@ -71,13 +76,14 @@ bool IsOfProduct(const Instruction& value, const UserMap& users) {
 
 // Is made with its operand, before that is rounded.
 bool IsSumBeside(const Instruction& op, const UserMap& users) {
-  return op.opcode() == Opcode::kReduce && op.num_operands() == 2 && op.shape().rank() > 0 && IsOfProduct(*op.operand(0), users);
+  return op.opcode() == Opcode::kReduce && op.num_operands() == 2 && op.shape().rank() > 0 &&
+         IsOfProduct(*op.operand(0), users);
 }
 
 // The largest of what windows reach, which is one of the elements.
 bool IsLargestOfWindows(const Instruction& op) {
-  return op.opcode() == Opcode::kReduceWindow && op.num_operands() == 2 && !op.called().empty() && op.called(0)->root() != nullptr &&
-         op.called(0)->root()->opcode() == Opcode::kMaximum;
+  return op.opcode() == Opcode::kReduceWindow && op.num_operands() == 2 && !op.called().empty() &&
+         op.called(0)->root() != nullptr && op.called(0)->root()->opcode() == Opcode::kMaximum;
 }
 
 bool Narrow(Computation* computation) {
@@ -89,7 +95,8 @@ bool Narrow(Computation* computation) {
   for (int i = n - 1; i >= 0; --i) {
     const Instruction* op = computation->instruction(i);
     const bool rounds = RoundsOperands(*op) || (PassesOn(*op) && used[i] && narrow[i]);
-    const bool is_beside = IsSumBeside(*op, users), is_largest = IsLargestOfWindows(*op) && used[i] && narrow[i];
+    const bool is_beside = IsSumBeside(*op, users),
+               is_largest = IsLargestOfWindows(*op) && used[i] && narrow[i];
     for (const Instruction* operand : op->operands()) {
       // Sums alone make no value narrow.
       if (is_beside && operand == op->operand(0)) continue;

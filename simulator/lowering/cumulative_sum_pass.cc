@@ -19,7 +19,8 @@ struct RunningFold {
 
 // `cut`: of the results, which may be one more than there are elements, so many are read.
 std::optional<RunningFold> RunOf(const Instruction& op, std::optional<int64_t> cut = std::nullopt) {
-  if (op.opcode() != Opcode::kReduceWindow || op.num_operands() != 2 || !op.shape().IsArray() || op.called().empty()) {
+  if (op.opcode() != Opcode::kReduceWindow || op.num_operands() != 2 || !op.shape().IsArray() ||
+      op.called().empty()) {
     return std::nullopt;
   }
   const WindowView window(op);
@@ -34,8 +35,9 @@ std::optional<RunningFold> RunOf(const Instruction& op, std::optional<int64_t> c
     // With a result for each element, or as many read.
     const bool forward = d.padding_low >= n - 1, backward = d.padding_high >= n - 1;
     const bool exclusive = (forward ? d.padding_low : d.padding_high) == n;
-    const bool counts = std::max(d.padding_low, d.padding_high) <= n && std::min(d.padding_low, d.padding_high) >= -1 &&
-                        std::min(d.padding_low, d.padding_high) <= 0 && (results == n || (cut == n && results == n + 1));
+    const bool counts =
+        std::max(d.padding_low, d.padding_high) <= n && std::min(d.padding_low, d.padding_high) >= -1 &&
+        std::min(d.padding_low, d.padding_high) <= 0 && (results == n || (cut == n && results == n + 1));
     if (run || !whole || n < 2 || forward == backward || !counts) return std::nullopt;
     run = RunningFold{i, forward, exclusive};
   }
@@ -117,7 +119,8 @@ class Tree {
     xla::HloInstructionProto* attrs;
     if (exclusive) {
       Instruction* last = Last(blocked, d + 1);
-      total = run_.forward ? Add(opcode_, total->shape(), {total, last}, &attrs) : Add(opcode_, total->shape(), {last, total}, &attrs);
+      total = run_.forward ? Add(opcode_, total->shape(), {total, last}, &attrs)
+                           : Add(opcode_, total->shape(), {last, total}, &attrs);
     }
     Dims rows = padded;
     rows[d] = blocks;
@@ -192,7 +195,9 @@ bool LeavesOneOut(const Instruction& slice, int64_t d, bool forward) {
     const int64_t size = slice.operand(0)->shape().dim(i);
     const bool is_cut = i == d;
     const auto dim = view[static_cast<int>(i)];
-    if (dim.stride != 1 || dim.start != (is_cut && !forward ? 1 : 0) || dim.limit != (is_cut && forward ? size - 1 : size)) return false;
+    if (dim.stride != 1 || dim.start != (is_cut && !forward ? 1 : 0) ||
+        dim.limit != (is_cut && forward ? size - 1 : size))
+      return false;
   }
   return true;
 }

@@ -12,13 +12,15 @@ namespace {
 
 class DepthFirst {
  public:
-  DepthFirst(const Computation& entry, const Buffers& buffers) : entry_(entry), n_(entry.size()), before_(n_), rank_(n_), done_(n_, false) {
+  DepthFirst(const Computation& entry, const Buffers& buffers)
+      : entry_(entry), n_(entry.size()), before_(n_), rank_(n_), done_(n_, false) {
     for (const auto& op : entry.instructions()) {
       std::vector<int>& before = before_[op->index()];
       for (const Instruction* operand : op->operands()) before.push_back(operand->index());
       for (const Instruction* other : op->control_predecessors()) before.push_back(other->index());
     }
-    for (const ReadBeforeWritten& pair : ReadersOfDonated(entry, buffers)) before_[pair.writer].push_back(pair.reader);
+    for (const ReadBeforeWritten& pair : ReadersOfDonated(entry, buffers))
+      before_[pair.writer].push_back(pair.reader);
     for (std::vector<int>& before : before_) {
       std::sort(before.begin(), before.end());
       before.erase(std::unique(before.begin(), before.end()), before.end());
@@ -96,6 +98,8 @@ class DepthFirst {
 
 }  // namespace
 
-std::vector<Instruction*> DepthFirstOrder(const Computation& entry, const Buffers& buffers) { return DepthFirst(entry, buffers).Run(); }
+std::vector<Instruction*> DepthFirstOrder(const Computation& entry, const Buffers& buffers) {
+  return DepthFirst(entry, buffers).Run();
+}
 
 }  // namespace toroid

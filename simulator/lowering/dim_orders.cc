@@ -16,7 +16,9 @@ Dims SizedOrder(const Shape& shape, const Dims& order) {
   return sized;
 }
 
-bool LiesAlike(const Shape& shape, const Dims& a, const Dims& b) { return a == b || SizedOrder(shape, a) == SizedOrder(shape, b); }
+bool LiesAlike(const Shape& shape, const Dims& a, const Dims& b) {
+  return a == b || SizedOrder(shape, a) == SizedOrder(shape, b);
+}
 
 Dims RowMajorOrder(const Shape& shape) {
   Dims order;

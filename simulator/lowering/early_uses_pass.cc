@@ -21,8 +21,14 @@ class EarlyOrder {
  public:
   // `needed`: temporary bytes of the program.
   EarlyOrder(const Computation& computation, const ArraySize& size, int64_t needed)
-      : computation_(computation), n_(computation.size()), small_(needed / kShareOfAll), buffers_(computation, &size),
-        stays_(ResultBuffers(*computation.module(), buffers_)), waits_(n_, 0), then_(n_), readers_(buffers_.size(), 0),
+      : computation_(computation),
+        n_(computation.size()),
+        small_(needed / kShareOfAll),
+        buffers_(computation, &size),
+        stays_(ResultBuffers(*computation.module(), buffers_)),
+        waits_(n_, 0),
+        then_(n_),
+        readers_(buffers_.size(), 0),
         done_(n_, false) {
     for (const Instruction* parameter : computation.parameters()) {
       for (const int b : buffers_.Of(*parameter)) stays_[b] = true;
@@ -34,7 +40,8 @@ class EarlyOrder {
       if (IsName(op)) continue;
       for (const int b : Read(op)) ++readers_[b];
     }
-    for (const ReadBeforeWritten& pair : ReadersOfDonated(computation, buffers_)) Await(pair.reader, pair.writer);
+    for (const ReadBeforeWritten& pair : ReadersOfDonated(computation, buffers_))
+      Await(pair.reader, pair.writer);
   }
 
   // Empty: nothing runs earlier than it stands.
@@ -106,10 +113,10 @@ class EarlyOrder {
   const int n_;
   const int64_t small_;
   const Buffers buffers_;
-  std::vector<bool> stays_;              // By buffer: arguments and results.
-  std::vector<int> waits_;               // By instruction: for how many.
-  std::vector<std::vector<int>> then_;   // By instruction: who waits for it.
-  std::vector<int> readers_;             // By buffer: that have not run.
+  std::vector<bool> stays_;             // By buffer: arguments and results.
+  std::vector<int> waits_;              // By instruction: for how many.
+  std::vector<std::vector<int>> then_;  // By instruction: who waits for it.
+  std::vector<int> readers_;            // By buffer: that have not run.
   std::vector<bool> done_;
   std::vector<int> ready_;
   std::vector<Instruction*> order_;

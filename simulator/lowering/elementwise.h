@@ -14,7 +14,8 @@ inline bool IsElementwise(const Instruction& op) {
 
 // A scalar, or one that is spread over an array.
 inline bool IsEverywhereTheSame(const Instruction& value) {
-  return value.shape().rank() == 0 || (value.opcode() == Opcode::kBroadcast && value.operand(0)->shape().rank() == 0);
+  return value.shape().rank() == 0 ||
+         (value.opcode() == Opcode::kBroadcast && value.operand(0)->shape().rank() == 0);
 }
 
 }  // namespace toroid

@@ -17,7 +17,8 @@ struct Exchange {
 };
 
 // Element j of x meets element `apart * j - place + padding_low` of w: counted from the last place of the result, that is a window.
-xla::WindowDimension FromLastPlace(const xla::WindowDimension& before, int64_t size, int64_t turned, int64_t results) {
+xla::WindowDimension FromLastPlace(const xla::WindowDimension& before, int64_t size, int64_t turned,
+                                   int64_t results) {
   const int64_t apart = std::max<int64_t>(1, before.base_dilation());
   xla::WindowDimension now;
   now.set_size(size);
@@ -30,7 +31,8 @@ xla::WindowDimension FromLastPlace(const xla::WindowDimension& before, int64_t s
 }
 
 // Where w is read from its end x is so too; the places stay in their order.
-xla::WindowDimension FromEnd(const xla::WindowDimension& before, int64_t size, int64_t turned, int64_t results) {
+xla::WindowDimension FromEnd(const xla::WindowDimension& before, int64_t size, int64_t turned,
+                             int64_t results) {
   xla::WindowDimension now;
   now.set_size(size);
   now.set_stride(1);
@@ -61,7 +63,8 @@ bool MayExchange(const Instruction& op, Exchange* exchange) {
     results *= op.shape().dim(view.output_spatial()[i]);
   }
   if (positions == 0 || elements == 0) return false;
-  const bool is_wanted = is_dilated ? is_straight && positions > results : (is_straight || is_turned) && elements > 1 && elements < positions;
+  const bool is_wanted = is_dilated ? is_straight && positions > results
+                                    : (is_straight || is_turned) && elements > 1 && elements < positions;
   if (!is_wanted) return false;
   if (is_dilated || (is_straight && op.shape().NumElements() <= kernel.NumElements())) {
     exchange->reversed = Reversed::kResult;
@@ -70,8 +73,9 @@ bool MayExchange(const Instruction& op, Exchange* exchange) {
   }
   for (int i = 0; i < dims.size(); ++i) {
     const auto along = exchange->reversed == Reversed::kResult ? FromLastPlace : FromEnd;
-    const xla::WindowDimension now = along(dims[i], slides.dim(view.input_spatial()[i]), kernel.dim(view.kernel_spatial()[i]),
-                                           op.shape().dim(view.output_spatial()[i]));
+    const xla::WindowDimension now =
+        along(dims[i], slides.dim(view.input_spatial()[i]), kernel.dim(view.kernel_spatial()[i]),
+              op.shape().dim(view.output_spatial()[i]));
     if (now.padding_low() < 0 || now.padding_high() < 0) return false;
     *exchange->window.add_dimensions() = now;
   }
@@ -93,7 +97,8 @@ Instruction* WithExchanged(Instruction* op, const Exchange& exchange) {
   if (exchange.reversed == Reversed::kSliding) slides = Reverse(slides, view.kernel_spatial(), *op);
   xla::HloInstructionProto* attrs;
   const xla::ConvolutionDimensionNumbers before = op->attrs().convolution_dimension_numbers();
-  Instruction* now = op->computation()->Add(Opcode::kConvolution, op->shape(), {slides, op->operand(0)}, &attrs, op->name());
+  Instruction* now =
+      op->computation()->Add(Opcode::kConvolution, op->shape(), {slides, op->operand(0)}, &attrs, op->name());
   now->set_metadata(op->metadata());
   now->set_cause(op->cause());
   *attrs->mutable_window() = exchange.window;

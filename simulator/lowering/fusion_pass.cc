@@ -19,7 +19,12 @@ namespace {
 class Fuser {
  public:
   Fuser(Computation* computation, const Tiling& tiling)
-      : computation_(computation), tiling_(tiling), n_(computation->size()), plan_(PlanGroups(*computation, tiling)), copy_(n_), stamp_(n_, 0) {}
+      : computation_(computation),
+        tiling_(tiling),
+        n_(computation->size()),
+        plan_(PlanGroups(*computation, tiling)),
+        copy_(n_),
+        stamp_(n_, 0) {}
 
   absl::StatusOr<bool> Run() {
     std::vector<Instruction*> now(n_, nullptr);
@@ -64,10 +69,10 @@ void Fuser::Gather(const std::vector<Instruction*>& results) {
     if (stamp_[value->index()] == time_) return;
     const Opcode opcode = value->opcode();
     const bool is_small_constant = opcode == Opcode::kConstant && value->shape().rank() == 0;
-    const bool is_in_memory = plan_.written[value->index()] || plan_.renamed[value->index()] ||
-                              opcode == Opcode::kConstant || opcode == Opcode::kParameter || opcode == Opcode::kTuple ||
-                              opcode == Opcode::kGetTupleElement || opcode == Opcode::kAfterAll ||
-                              opcode == Opcode::kReplicaId || opcode == Opcode::kPartitionId;
+    const bool is_in_memory =
+        plan_.written[value->index()] || plan_.renamed[value->index()] || opcode == Opcode::kConstant ||
+        opcode == Opcode::kParameter || opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement ||
+        opcode == Opcode::kAfterAll || opcode == Opcode::kReplicaId || opcode == Opcode::kPartitionId;
     // Another name of what this group makes.
     const Instruction* source = value;
     while (plan_.renamed[source->index()]) source = source->operand(0);
@@ -110,10 +115,12 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
   // What is but the first of another array's tiles is still made, if the plan says so.
   if (real < 2 && !IsFirstOfTiles(*results[0], tiling_)) return false;
   Module* module = computation_->module();
-  Computation* inside = module->AddComputation(absl::StrCat("fused_computation.", module->num_computations()));
+  Computation* inside =
+      module->AddComputation(absl::StrCat("fused_computation.", module->num_computations()));
   inside->set_is_fusion(true);
   for (Instruction* leaf : leaves_) {
-    copy_[leaf->index()] = inside->AddParameter(leaf->shape(), absl::StrCat("param.", inside->num_parameters()));
+    copy_[leaf->index()] =
+        inside->AddParameter(leaf->shape(), absl::StrCat("param.", inside->num_parameters()));
   }
   std::vector<Instruction*> operands;
   for (const Instruction* member : members_) {
@@ -138,7 +145,8 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
       // A reduction of several arrays.
       for (size_t k = 0; k < result->shape().tuple_shapes().size(); ++k) {
         xla::HloInstructionProto* attrs;
-        elements.push_back(inside->Add(Opcode::kGetTupleElement, result->shape().tuple_shape(k), {copy}, &attrs));
+        elements.push_back(
+            inside->Add(Opcode::kGetTupleElement, result->shape().tuple_shape(k), {copy}, &attrs));
         attrs->set_tuple_index(static_cast<int64_t>(k));
         shapes.push_back(result->shape().tuple_shape(k));
       }
@@ -148,7 +156,8 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
   }
   inside->set_root(root);
   xla::HloInstructionProto* attrs;
-  const std::string name = results[0]->name().empty() ? "fusion" : absl::StrCat(results[0]->name(), ".fusion");
+  const std::string name =
+      results[0]->name().empty() ? "fusion" : absl::StrCat(results[0]->name(), ".fusion");
   Instruction* fusion = computation_->Add(Opcode::kFusion, shape, leaves_, &attrs, name);
   attrs->set_fusion_kind(kind);
   fusion->set_called({inside});
@@ -188,7 +197,8 @@ absl::StatusOr<bool> FusionPass::Run(std::unique_ptr<Module>* module) {
       for (Computation* called : op->called()) run.push_back(called);
     }
   }
-  std::sort(run.begin(), run.end(), [](const Computation* a, const Computation* b) { return a->index() < b->index(); });
+  std::sort(run.begin(), run.end(),
+            [](const Computation* a, const Computation* b) { return a->index() < b->index(); });
   run.erase(std::unique(run.begin(), run.end()), run.end());
   bool changed = false;
   for (Computation* computation : run) {

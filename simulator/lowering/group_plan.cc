@@ -88,8 +88,12 @@ class Grouper {
     if (ReductionOf(a) != nullptr) a = ReductionOf(a);
     if (ReductionOf(b) != nullptr) b = ReductionOf(b);
     if (!a->shape().IsArray() || !b->shape().IsArray()) {
-      const auto widened = [](const Instruction* op) { return op->opcode() == Opcode::kConvert ? op->operand(0) : op; };
-      if (a->opcode() != b->opcode() || widened(a->operand(0)) != widened(b->operand(0)) || a->dimensions() != b->dimensions()) return false;
+      const auto widened = [](const Instruction* op) {
+        return op->opcode() == Opcode::kConvert ? op->operand(0) : op;
+      };
+      if (a->opcode() != b->opcode() || widened(a->operand(0)) != widened(b->operand(0)) ||
+          a->dimensions() != b->dimensions())
+        return false;
       const Opcode one = (a->shape().IsArray() ? a : b)->called(0)->root()->opcode();
       return one == Opcode::kMaximum || one == Opcode::kMinimum;
     }
@@ -97,7 +101,8 @@ class Grouper {
   }
   // A sum of what was rounded to the type to which it is rounded itself: as a sum of that type.
   static bool SumsAsRounded(const Instruction& rounded, const Instruction& sum) {
-    return rounded.opcode() == Opcode::kConvert && sum.opcode() == Opcode::kReduce && sum.operand(0)->opcode() == Opcode::kConvert &&
+    return rounded.opcode() == Opcode::kConvert && sum.opcode() == Opcode::kReduce &&
+           sum.operand(0)->opcode() == Opcode::kConvert &&
            sum.operand(0)->operand(0)->shape().element_type() == rounded.shape().element_type();
   }
   static PrimitiveType ComputedType(const Instruction* op) {
@@ -116,7 +121,8 @@ class Grouper {
   // Written to its place in a larger array, and nowhere else.
   bool IsPlaced(const Instruction* op) const {
     const auto users = users_.users(*op);
-    return users.size() == 1 && (IsMadeInPlace(*users[0]) || (users[0]->opcode() == Opcode::kReshape && IsPlaced(users[0])));
+    return users.size() == 1 &&
+           (IsMadeInPlace(*users[0]) || (users[0]->opcode() == Opcode::kReshape && IsPlaced(users[0])));
   }
   // Of a product, or of what it takes behind it.
   bool IsOfProduct(int g) const;
@@ -137,8 +143,8 @@ class Grouper {
     if (other >= 0 && IsOfProduct(other)) return true;
     bool is_last = true;
     ForReaders(other, [&](int reader) {
-      is_last &= reader <= g || level_[reader] > level_[g] || !absl::c_linear_search(inputs_[reader], value) ||
-                 !made_.recomputed[reader] ||
+      is_last &= reader <= g || level_[reader] > level_[g] ||
+                 !absl::c_linear_search(inputs_[reader], value) || !made_.recomputed[reader] ||
                  !IsElementwise(*At(reader)) || IsPlaced(At(reader)) || !CanJoin(reader, other);
     });
     return is_last;
@@ -170,7 +176,7 @@ class Grouper {
   // Groups by number of their first value; values of each.
   std::vector<int> group_of_;
   std::vector<std::vector<int>> values_;
-  std::vector<std::vector<int>> inputs_;  // Written values and arguments that a group reads.
+  std::vector<std::vector<int>> inputs_;   // Written values and arguments that a group reads.
   std::vector<std::vector<int>> read_by_;  // By index: values that are made from it, before groups merge.
   std::vector<int> level_;
   std::vector<int> levels_;  // Of values, by index, before groups merge.
@@ -184,7 +190,8 @@ void Grouper::Group() {
   for (int i = 0; i < n_; ++i) {
     if (!made_.written[i]) continue;
     const Instruction* op = At(i);
-    const bool reduces = op->opcode() == Opcode::kReduce || (op->opcode() == Opcode::kConvert && op->operand(0)->opcode() == Opcode::kReduce);
+    const bool reduces = op->opcode() == Opcode::kReduce ||
+                         (op->opcode() == Opcode::kConvert && op->operand(0)->opcode() == Opcode::kReduce);
     const bool joins = reduces && made_.owner[i] != nullptr && made_.owner[i] != op;
     const int g = joins ? made_.owner[i]->index() : i;
     group_of_[i] = g;
@@ -205,9 +212,11 @@ void Grouper::Group() {
       const Instruction* op = At(i);
       int now = level[i];
       for (const Instruction* operand : op->operands()) {
-        if (!made_.written[i] || MakerOf(operand->index()) != group_of_[i]) now = std::max(now, level[operand->index()]);
+        if (!made_.written[i] || MakerOf(operand->index()) != group_of_[i])
+          now = std::max(now, level[operand->index()]);
       }
-      for (const Instruction* before : op->control_predecessors()) now = std::max(now, level[before->index()]);
+      for (const Instruction* before : op->control_predecessors())
+        now = std::max(now, level[before->index()]);
       if (made_.written[i]) {
         const int g = group_of_[i];
         inside_.ForLeaves(op, [&](const Instruction* leaf) {
@@ -228,19 +237,23 @@ const Shape* Grouper::SpaceOf(int g) const {
   if (made_.written[g] && LeavesColumn(*op, tiling_)) return &op->operand(0)->shape();
   const Shape* shape = &op->shape();
   // Under another name.
-  while (op->opcode() == Opcode::kReshape && SameButUnitDims(op->shape(), op->operand(0)->shape()) && !made_.IsInMemory(*op->operand(0))) {
+  while (op->opcode() == Opcode::kReshape && SameButUnitDims(op->shape(), op->operand(0)->shape()) &&
+         !made_.IsInMemory(*op->operand(0))) {
     op = op->operand(0);
   }
   return made_.recomputed[g] && IsElementwise(*op) && op->opcode() != Opcode::kCopy ? shape : nullptr;
 }
 
 const Instruction* Grouper::SliceOf(const Instruction* op) const {
-  while ((op->opcode() == Opcode::kReshape || op->opcode() == Opcode::kConvert) && !made_.IsInMemory(*op->operand(0))) op = op->operand(0);
+  while ((op->opcode() == Opcode::kReshape || op->opcode() == Opcode::kConvert) &&
+         !made_.IsInMemory(*op->operand(0)))
+    op = op->operand(0);
   return op->opcode() == Opcode::kSlice ? op : nullptr;
 }
 
 void Grouper::MergeSlices() {
-  std::vector<std::vector<int>> slices(n_);  // By what they are of: in groups of their own, or the first of a group.
+  std::vector<std::vector<int>> slices(
+      n_);  // By what they are of: in groups of their own, or the first of a group.
   for (int i = 0; i < n_; ++i) {
     if (group_of_[i] != i || values_[i].size() != 1 || made_.owner[i] != nullptr || IsPlaced(At(i))) continue;
     const Instruction* slice = SliceOf(At(i));
@@ -248,8 +261,8 @@ void Grouper::MergeSlices() {
     std::vector<int>& others = slices[slice->operand(0)->index()];
     const auto alike = absl::c_find_if(others, [&](int other) {
       const Shape &own = At(i)->shape(), &theirs = At(other)->shape();
-      return own == theirs && SliceOf(At(other))->shape().dims() == slice->shape().dims() && values_[other].size() < kMostValues &&
-             ShareLevel(other, i);
+      return own == theirs && SliceOf(At(other))->shape().dims() == slice->shape().dims() &&
+             values_[other].size() < kMostValues && ShareLevel(other, i);
     });
     if (alike == others.end()) {
       others.push_back(i);
@@ -333,8 +346,10 @@ bool Grouper::FitsElementwise(int g, int reducing) {
       const int other = group_of_[value];
       if (other == g || other == reducing || absl::c_linear_search(seen, other)) continue;
       seen.push_back(other);
-      if (!CanMerge(other) || Reduces(other) || !CanMeet(g, other) || SharedArrays(g, other) < common) continue;
-      const bool has_predicates = own->element_type() == xla::PRED || SpaceOf(other)->element_type() == xla::PRED;
+      if (!CanMerge(other) || Reduces(other) || !CanMeet(g, other) || SharedArrays(g, other) < common)
+        continue;
+      const bool has_predicates =
+          own->element_type() == xla::PRED || SpaceOf(other)->element_type() == xla::PRED;
       if (has_predicates) continue;
       const std::vector<int> before = level_;
       const bool can_meet = ShareLevel(g, other);
@@ -360,7 +375,9 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     int into = -1;
     for (const int input : inputs_[g]) {
       const int maker = group_of_[input];
-      if (is_reduction || maker == into || !counts(input, own->dims()) || !CanJoin(g, maker) || !IsLastToJoin(g, input)) continue;
+      if (is_reduction || maker == into || !counts(input, own->dims()) || !CanJoin(g, maker) ||
+          !IsLastToJoin(g, input))
+        continue;
       if (into < 0) {
         into = maker;
       } else if (CanMeet(into, maker) && ShareLevel(into, maker)) {
@@ -377,7 +394,8 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         const bool rises = k >= std::min<size_t>(8, candidates.size());
         const int other = candidates[candidates.size() - 1 - k % std::min<size_t>(8, candidates.size())];
         if ((level_[other] != level_[g]) != rises) continue;
-        if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > kMostValues) continue;
+        if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > kMostValues)
+          continue;
         const Shape* theirs = SpaceOf(other);
         if (theirs->dims() != own->dims()) continue;
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
@@ -385,7 +403,9 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         if (!GoTogether(At(g), At(other))) continue;
         if (Shared(g, other) < shared) continue;
         // What is made elementwise goes with what it has most in common with.
-        if (Reduces(g) != Reduces(other) && (Reduces(g) ? FitsElementwise(other, g) : FitsElementwise(g, other))) continue;
+        if (Reduces(g) != Reduces(other) &&
+            (Reduces(g) ? FitsElementwise(other, g) : FitsElementwise(g, other)))
+          continue;
         if (!ShareLevel(g, other)) continue;
         into = other;
       }
@@ -411,7 +431,8 @@ void Grouper::Move(int g, int into) {
 }
 
 bool Grouper::CanMeet(int g, int other) const {
-  if (values_[g].size() + values_[other].size() >= kMostValues || Reads(g, other) || Reads(other, g)) return false;
+  if (values_[g].size() + values_[other].size() >= kMostValues || Reads(g, other) || Reads(other, g))
+    return false;
   const Shape *own = SpaceOf(g), *theirs = SpaceOf(other);
   return own != nullptr && theirs != nullptr && own->dims() == theirs->dims() && GoTogether(At(g), At(other));
 }
@@ -463,8 +484,9 @@ bool Grouper::ReadsInPlace(int g, int other) const {
         continue;
       }
       if (MakerOf(operand->index()) != other) continue;
-      const bool shifts = op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kPad || op->opcode() == Opcode::kConcatenate ||
-                          op->opcode() == Opcode::kReverse || op->opcode() == Opcode::kDynamicSlice;
+      const bool shifts = op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kPad ||
+                          op->opcode() == Opcode::kConcatenate || op->opcode() == Opcode::kReverse ||
+                          op->opcode() == Opcode::kDynamicSlice;
       // Nor a reduction, of which nothing is known before the end.
       if (shifts || operand->shape().dims() != At(g)->shape().dims()) return false;
     }
@@ -476,11 +498,17 @@ bool Grouper::CanJoin(int g, int other) {
   if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
   const Instruction* maker = At(other);
   const bool is_product = IsOfProduct(other);
-  if ((!is_product && (!made_.recomputed[other] || !IsElementwise(*maker))) || maker->shape().dims() != At(g)->shape().dims()) return false;
+  if ((!is_product && (!made_.recomputed[other] || !IsElementwise(*maker))) ||
+      maker->shape().dims() != At(g)->shape().dims())
+    return false;
   // Copies of it are made of what is in memory.
-  if (is_product && (At(g)->opcode() == Opcode::kCopy || PhysicalOrder(At(g)->shape()) != PhysicalOrder(maker->shape()))) return false;
+  if (is_product &&
+      (At(g)->opcode() == Opcode::kCopy || PhysicalOrder(At(g)->shape()) != PhysicalOrder(maker->shape())))
+    return false;
   // One reader of a value goes along, or its reductions; of what a product makes all of them.
-  const bool is_first = is_product || absl::c_any_of(inputs_[g], [&](int input) { return group_of_[input] == other && !HasReaderInside(input, other); });
+  const bool is_first = is_product || absl::c_any_of(inputs_[g], [&](int input) {
+                          return group_of_[input] == other && !HasReaderInside(input, other);
+                        });
   if (!is_first) return false;
   // What else `g` reads waits for nothing that `other` makes, and stays below what reads either.
   for (const int input : inputs_[g]) {
@@ -529,13 +557,15 @@ bool Grouper::ShareLevel(int a, int b) {
   bool can_rise = true;
   for (size_t next = 0; next < risen.size() && can_rise; ++next) {
     const int group = risen[next].first;
-    can_rise = ForReaders(group, [&](int reader) {
-      if (reader == group || level_[reader] > level_[group]) return;
-      can_rise &= reader != upper && risen.size() < kMostRaised;
-      if (!can_rise) return;
-      risen.push_back({reader, level_[reader]});
-      level_[reader] = level_[group] + 1;
-    }) && can_rise;
+    can_rise = ForReaders(group,
+                          [&](int reader) {
+                            if (reader == group || level_[reader] > level_[group]) return;
+                            can_rise &= reader != upper && risen.size() < kMostRaised;
+                            if (!can_rise) return;
+                            risen.push_back({reader, level_[reader]});
+                            level_[reader] = level_[group] + 1;
+                          }) &&
+               can_rise;
   }
   if (!can_rise) {
     for (; !risen.empty(); risen.pop_back()) level_[risen.back().first] = risen.back().second;
@@ -549,7 +579,8 @@ std::vector<int> Grouper::ReadInside(int g) const {
     if (At(found[next]) == computation_.root()) return {};
     for (const Instruction* user : users_.users(*At(found[next]))) {
       const int u = user->index();
-      if (user == computation_.root() || (made_.written[u] && group_of_[u] != g) || found.size() > kMostRead) return {};
+      if (user == computation_.root() || (made_.written[u] && group_of_[u] != g) || found.size() > kMostRead)
+        return {};
       if (!made_.written[u]) found.push_back(u);
     }
   }
@@ -576,6 +607,8 @@ void Grouper::Collect() {
 
 }  // namespace
 
-GroupPlan PlanGroups(const Computation& computation, const Tiling& tiling) { return Grouper(computation, tiling).Run(); }
+GroupPlan PlanGroups(const Computation& computation, const Tiling& tiling) {
+  return Grouper(computation, tiling).Run();
+}
 
 }  // namespace toroid

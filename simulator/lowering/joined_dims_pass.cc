@@ -41,12 +41,15 @@ struct Split {
     joined.push_back(size());
     return joined;
   }
-  bool operator<(const Split& other) const { return std::tie(dims, first) < std::tie(other.dims, other.first); }
+  bool operator<(const Split& other) const {
+    return std::tie(dims, first) < std::tie(other.dims, other.first);
+  }
 };
 
 // Of a reshape that cuts the last dimension of its operand, whatever it does to the others.
 std::optional<Split> SplitOf(const Instruction& op, int64_t lanes) {
-  if (op.opcode() != Opcode::kReshape || op.shape().rank() < 2 || op.operand(0)->shape().rank() < 1) return std::nullopt;
+  if (op.opcode() != Opcode::kReshape || op.shape().rank() < 2 || op.operand(0)->shape().rank() < 1)
+    return std::nullopt;
   const Shape& from = op.operand(0)->shape();
   const int64_t last = from.dim(from.rank() - 1);
   Split split{DimsOf(op.shape()), op.shape().rank() - 1};
@@ -63,8 +66,10 @@ std::optional<Split> SplitOf(const Instruction& op, int64_t lanes) {
 bool IsPlain(const Instruction& reduce) {
   if (reduce.num_operands() != 2 || !reduce.shape().IsArray() || reduce.called().size() != 1) return false;
   const Instruction* root = reduce.called(0)->root();
-  if (reduce.called(0)->size() != 3 || root->num_operands() != 2 || root->operand(0) == root->operand(1)) return false;
-  if (root->operand(0)->opcode() != Opcode::kParameter || root->operand(1)->opcode() != Opcode::kParameter) return false;
+  if (reduce.called(0)->size() != 3 || root->num_operands() != 2 || root->operand(0) == root->operand(1))
+    return false;
+  if (root->operand(0)->opcode() != Opcode::kParameter || root->operand(1)->opcode() != Opcode::kParameter)
+    return false;
   const auto neutral = NeutralElement(root->opcode(), reduce.shape().element_type());
   if (!neutral || reduce.operand(1)->opcode() != Opcode::kConstant) return false;
   const absl::StatusOr<Literal> from = LiteralOf(*reduce.operand(1));
@@ -75,7 +80,11 @@ bool IsPlain(const Instruction& reduce) {
 class Joiner {
  public:
   Joiner(Computation* computation, const UserMap& users, const Split& split)
-      : computation_(computation), users_(users), split_(split), builder_(computation), joins_(computation->size(), false) {}
+      : computation_(computation),
+        users_(users),
+        split_(split),
+        builder_(computation),
+        joins_(computation->size(), false) {}
 
   // How many values would have to be cut, and how many are now.
   bool IsWorthwhile();
@@ -83,7 +92,9 @@ class Joiner {
   absl::Status status() const { return builder_.status(); }
 
  private:
-  bool HasDims(const Instruction& op) const { return op.shape().IsArray() && op.shape().dims() == absl::MakeConstSpan(split_.dims); }
+  bool HasDims(const Instruction& op) const {
+    return op.shape().IsArray() && op.shape().dims() == absl::MakeConstSpan(split_.dims);
+  }
   bool IsEntry(const Instruction& op) const {
     const Shape& shape = op.shape();
     return op.opcode() == Opcode::kReshape && HasDims(op) && op.operand(0)->shape().rank() > 0 &&
@@ -91,7 +102,8 @@ class Joiner {
   }
   // Back to one dimension, whatever becomes of the others.
   bool IsEnd(const Instruction& op) const {
-    return op.opcode() == Opcode::kReshape && op.shape().rank() > 0 && op.shape().dims().back() == split_.size();
+    return op.opcode() == Opcode::kReshape && op.shape().rank() > 0 &&
+           op.shape().dims().back() == split_.size();
   }
   bool IsPiece(int64_t d) const { return d >= split_.first; }
   bool CanSpread(const Instruction& broadcast) const;
@@ -256,11 +268,13 @@ void Joiner::Build(std::vector<Instruction*>* now) {
   for (int i = 0; i < n; ++i) {
     Instruction* op = computation_->instruction(i);
     if ((*now)[i] != nullptr) continue;
-    const bool reads = op->num_operands() > 0 && op->operand(0)->index() < n && images_[op->operand(0)->index()] != nullptr;
+    const bool reads =
+        op->num_operands() > 0 && op->operand(0)->index() < n && images_[op->operand(0)->index()] != nullptr;
     if (joins_[i]) {
       images_[i] = Image(op);
       // Who cannot work on it so reads it cut.
-      if (op->opcode() != Opcode::kBroadcast && !IsEntry(*op)) (*now)[i] = builder_.Reshape(images_[i], split_.dims);
+      if (op->opcode() != Opcode::kBroadcast && !IsEntry(*op))
+        (*now)[i] = builder_.Reshape(images_[i], split_.dims);
     } else if (reads && op->opcode() == Opcode::kOptimizationBarrier && IsEntry(*op->operand(0))) {
       // A sum of it and nothing else is one of what was not cut, behind the barrier too.
       images_[i] = images_[op->operand(0)->index()];

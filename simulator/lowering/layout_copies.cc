@@ -24,9 +24,11 @@ Instruction* LayoutCopies::As(Instruction* value, const Dims& order, bool is_wri
     Shape shape = value->shape();
     SetOrder(order, &shape);
     // An argument that nobody else reads is rounded as it is copied.
-    const bool rounds = value->opcode() == Opcode::kConvert && value->operand(0)->opcode() == Opcode::kParameter &&
+    const bool rounds = value->opcode() == Opcode::kConvert &&
+                        value->operand(0)->opcode() == Opcode::kParameter &&
                         state_.users.users(*value->operand(0)).size() == 1;
-    copy = rounds ? computation_->Add(Opcode::kConvert, shape, {value->operand(0)}) : computation_->Add(Opcode::kCopy, shape, {value});
+    copy = rounds ? computation_->Add(Opcode::kConvert, shape, {value->operand(0)})
+                  : computation_->Add(Opcode::kCopy, shape, {value});
     copy->set_metadata(value->metadata());
   }
   copies_[key] = copy;
@@ -42,7 +44,8 @@ Instruction* LayoutCopies::CopyBeforeReshape(Instruction* value, const Dims& ord
   Instruction* source = value;
   while (source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kReshape) {
     Instruction* from = source->operand(0);
-    if (!Known(source) || !Known(from) || from->shape().rank() == 0 || state_.IsFlexible(from)) return nullptr;
+    if (!Known(source) || !Known(from) || from->shape().rank() == 0 || state_.IsFlexible(from))
+      return nullptr;
     Dims own;
     if (source->opcode() == Opcode::kTranspose) {
       for (const int64_t d : now) own.push_back(source->dimensions()[d]);
@@ -102,13 +105,18 @@ void LayoutCopies::RoundCopies() {
     const auto& precision = user->attrs().precision_config();
     return (user->opcode() == Opcode::kDot || user->opcode() == Opcode::kConvolution) &&
            precision.algorithm() == xla::PrecisionConfig::ALG_UNSET &&
-           absl::c_all_of(precision.operand_precision(), [](int p) { return p == xla::PrecisionConfig::DEFAULT; });
+           absl::c_all_of(precision.operand_precision(),
+                          [](int p) { return p == xla::PrecisionConfig::DEFAULT; });
   };
   for (const auto& [key, copy] : copies_) {
-    if (copy->opcode() != Opcode::kCopy || copy->shape().element_type() != xla::F32 || copy->operand(0) != key.first) continue;
+    if (copy->opcode() != Opcode::kCopy || copy->shape().element_type() != xla::F32 ||
+        copy->operand(0) != key.first)
+      continue;
     const auto readers = users.users(*copy);
     if (readers.empty() || !absl::c_all_of(readers, rounds)) continue;
-    if (SizedOrder(copy->shape(), copy->shape().MinorToMajor()).front() == SizedOrder(copy->shape(), OrderOf(key.first)).front()) continue;
+    if (SizedOrder(copy->shape(), copy->shape().MinorToMajor()).front() ==
+        SizedOrder(copy->shape(), OrderOf(key.first)).front())
+      continue;
     Shape shape = copy->shape();
     shape.set_element_type(xla::BF16);
     Instruction* rounded = computation_->Add(Opcode::kConvert, shape, {copy->operand(0)});
@@ -141,17 +149,23 @@ void LayoutCopies::Settle(Instruction* value, const Dims& order) {
         }
         if (static_cast<int>(own.size()) != from->shape().rank()) break;
         Instruction* made = from;
-        while (made->opcode() == Opcode::kReshape && SameButUnitDims(made->operand(0)->shape(), made->shape())) {
+        while (made->opcode() == Opcode::kReshape &&
+               SameButUnitDims(made->operand(0)->shape(), made->shape())) {
           made = made->operand(0);
         }
         const bool is_written = IsElementwise(*made) && made->shape().rank() > 1;
         if (!Known(from) && !Known(made) && is_written) {
           // Written before it is spread: as it is made best, or else as it is read.
-          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own).value_or(LeastPaddingOrder(made->shape(), tiling_, true));
-          Settle(made, NaturalOrder(made, PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_, true), tiling_));
+          const Dims read = OrderThroughReshape(from->shape(), made->shape(), own)
+                                .value_or(LeastPaddingOrder(made->shape(), tiling_, true));
+          Settle(made,
+                 NaturalOrder(
+                     made,
+                     PadsLittle(made->shape(), read) ? read : LeastPaddingOrder(made->shape(), tiling_, true),
+                     tiling_));
           if (!Known(from)) {
-            orders_[from->index()] =
-                OrderThroughReshape(made->shape(), from->shape(), OrderOf(made)).value_or(RowMajorOrder(from->shape()));
+            orders_[from->index()] = OrderThroughReshape(made->shape(), from->shape(), OrderOf(made))
+                                         .value_or(RowMajorOrder(from->shape()));
           }
         }
         if (!Known(from)) {
@@ -169,7 +183,8 @@ void LayoutCopies::Settle(Instruction* value, const Dims& order) {
       }
       case Opcode::kReshape: {
         Instruction* from = op->operand(0);
-        Dims order = OrderThroughReshape(op->shape(), from->shape(), now).value_or(RowMajorOrder(from->shape()));
+        Dims order =
+            OrderThroughReshape(op->shape(), from->shape(), now).value_or(RowMajorOrder(from->shape()));
         // Pieces of lanes would each fill a tile.
         if (!PadsLittle(from->shape(), order)) order = LeastPaddingOrder(from->shape(), tiling_);
         todo.push_back({from, order});

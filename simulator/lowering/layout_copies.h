@@ -17,7 +17,11 @@ namespace toroid {
 class LayoutCopies {
  public:
   LayoutCopies(Computation* computation, const Tiling& tiling)
-      : computation_(computation), tiling_(tiling), state_(*computation, tiling), n_(state_.n), orders_(state_.orders) {}
+      : computation_(computation),
+        tiling_(tiling),
+        state_(*computation, tiling),
+        n_(state_.n),
+        orders_(state_.orders) {}
 
  protected:
   bool KeepsTilesIn(Shape from, const Dims& before, Shape to, const Dims& after) const {
@@ -52,7 +56,8 @@ class LayoutCopies {
     Instruction* result = As(value, order);
     if (result != value) return result;
     const Instruction* source = value;
-    while (source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kReshape) source = source->operand(0);
+    while (source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kReshape)
+      source = source->operand(0);
     if (source == value || source->opcode() != Opcode::kParameter) return value;
     Shape shape = value->shape();
     SetOrder(order, &shape);

@@ -11,8 +11,8 @@
 #include "hlo/ir/edit.h"
 #include "hlo/ir/unit_dims.h"
 #include "hlo/passes/dce_pass.h"
-#include "simulator/chip/movement.h"
 #include "simulator/chip/matrix_work.h"
+#include "simulator/chip/movement.h"
 #include "simulator/lowering/dim_orders.h"
 #include "simulator/lowering/elementwise.h"
 #include "simulator/lowering/layout_copies.h"
@@ -71,9 +71,10 @@ class LayoutAssigner : public LayoutCopies {
     if (op.opcode() != Opcode::kSlice || op.shape().rank() < 2) return false;
     const Dims sized = SizedOrder(op.operand(0)->shape(), OrderOf(op.operand(0)));
     if (op.operand(0)->opcode() == Opcode::kConcatenate && sized.size() < 3) return false;
-    return !sized.empty() && op.shape().dim(sized[0]) == 1 && absl::c_any_of(state_.users.users(op), [](const Instruction* user) {
-      return user->opcode() == Opcode::kConcatenate || user->opcode() == Opcode::kPad;
-    });
+    return !sized.empty() && op.shape().dim(sized[0]) == 1 &&
+           absl::c_any_of(state_.users.users(op), [](const Instruction* user) {
+             return user->opcode() == Opcode::kConcatenate || user->opcode() == Opcode::kPad;
+           });
   }
   // Of a slice of one element along a dimension, of several such of an array that are worked on together: an order of the array with
   // that dimension outermost, so that they are layers of it. Empty for others.
@@ -102,7 +103,8 @@ class LayoutAssigner : public LayoutCopies {
 Dims LayoutAssigner::OrderOfLayers(const Instruction& slice) {
   if (slice.opcode() != Opcode::kSlice) return {};
   const Instruction* from = slice.operand(0);
-  const Dims sized = SizedOrder(from->shape(), Known(from) ? OrderOf(from) : LeastPaddingOrder(from->shape(), tiling_, true));
+  const Dims sized = SizedOrder(
+      from->shape(), Known(from) ? OrderOf(from) : LeastPaddingOrder(from->shape(), tiling_, true));
   if (sized.size() < 3) return {};
   for (const int64_t d : sized) {
     if (d == sized.back() || slice.shape().dim(d) > 1) continue;
@@ -123,7 +125,8 @@ Dims LayoutAssigner::OrderOfLayers(const Instruction& slice) {
 bool LayoutAssigner::IsWorkedOnInLayers(const Instruction& array, int64_t d) const {
   // Not only put beside others again.
   const auto is_worked_on = [&](const Instruction* op) {
-    if (op->opcode() != Opcode::kReshape) return !Places(*op) || (op->opcode() == Opcode::kConcatenate && op->dimension() != d);
+    if (op->opcode() != Opcode::kReshape)
+      return !Places(*op) || (op->opcode() == Opcode::kConcatenate && op->dimension() != d);
     return absl::c_any_of(state_.users.users(*op), [](const Instruction* user) {
       return user->opcode() != Opcode::kReshape && user->opcode() != Opcode::kTuple;
     });
@@ -157,11 +160,14 @@ bool LayoutAssigner::IsOfProduct(const Instruction& value) const {
     // Narrow tiles of few images are not put together row by row.
     if (todo[next]->opcode() == Opcode::kConvolution) {
       const Dims order = SizedOrder(todo[next]->shape(), OrderOf(todo[next]));
-      return order.size() > 1 && (todo[next]->shape().dim(order[1]) > tiling_.sublanes / 2 || ByteWidth(value.shape().element_type()) >= 4);
+      return order.size() > 1 && (todo[next]->shape().dim(order[1]) > tiling_.sublanes / 2 ||
+                                  ByteWidth(value.shape().element_type()) >= 4);
     }
     if (!IsElementwise(*todo[next]) && !IsInPlace(*todo[next])) continue;
     for (const Instruction* operand : todo[next]->operands()) {
-      if (operand->shape().NumElements() == value.shape().NumElements() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
+      if (operand->shape().NumElements() == value.shape().NumElements() &&
+          !absl::c_linear_search(todo, operand))
+        todo.push_back(operand);
     }
   }
   return false;
@@ -194,9 +200,12 @@ const Instruction* LayoutAssigner::ProductMetBy(const Instruction& op) const {
   std::vector<const Instruction*> todo = {&op};
   for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
     for (const Instruction* user : state_.users.users(*todo[next])) {
-      if (user->index() >= n_ || !IsElementwise(*user) || user->shape().dims() != op.shape().dims() || absl::c_linear_search(todo, user)) continue;
+      if (user->index() >= n_ || !IsElementwise(*user) || user->shape().dims() != op.shape().dims() ||
+          absl::c_linear_search(todo, user))
+        continue;
       for (const Instruction* operand : user->operands()) {
-        const bool is_known = operand != todo[next] && operand->shape().dims() == op.shape().dims() && Known(operand) && !state_.IsFlexible(operand);
+        const bool is_known = operand != todo[next] && operand->shape().dims() == op.shape().dims() &&
+                              Known(operand) && !state_.IsFlexible(operand);
         if (is_known && IsOfProduct(*operand)) return operand;
       }
       todo.push_back(user);
@@ -225,7 +234,8 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
     if (!leads(operand)) continue;
     // Of what is padded the largest.
     if (leader != nullptr && leader->opcode() == Opcode::kPad && operand->opcode() == Opcode::kPad) {
-      if (operand->operand(0)->shape().NumElements() > leader->operand(0)->shape().NumElements()) leader = operand;
+      if (operand->operand(0)->shape().NumElements() > leader->operand(0)->shape().NumElements())
+        leader = operand;
       continue;
     }
     const bool is_made = IsElementwise(*operand), is_turned = IsTurnedArgument(*operand);
@@ -235,7 +245,8 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
       if (leads(other)) misses += !HasCopyAs(*other, lies(operand));
     }
     if (leader != nullptr && misses >= leader_misses &&
-        (misses > leader_misses || (!yields && (is_turned || leader_is_made || !is_made) && !leader_is_turned))) {
+        (misses > leader_misses ||
+         (!yields && (is_turned || leader_is_made || !is_made) && !leader_is_turned))) {
       continue;
     }
     leader = operand;
@@ -253,7 +264,8 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
     const Instruction* before = op->operand(k);
     if (before->shape().dims() != op->shape().dims()) continue;
     Need(op, k, order);
-    if (op->operand(k) != before && before->opcode() == Opcode::kParameter) turned_.try_emplace(before, order);
+    if (op->operand(k) != before && before->opcode() == Opcode::kParameter)
+      turned_.try_emplace(before, order);
   }
   orders_[op->index()] = order;
 }
@@ -295,7 +307,8 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
   }
   if (const Dims order = OrderThatKeepsTiles(*op, state_); !order.empty()) {
     const Dims of_operand = *OrderThroughReshape(op->shape(), from->shape(), order);
-    const bool is_read = absl::c_any_of(state_.users.users(*op), [](const Instruction* user) { return user->opcode() != Opcode::kTuple; });
+    const bool is_read = absl::c_any_of(
+        state_.users.users(*op), [](const Instruction* user) { return user->opcode() != Opcode::kTuple; });
     if (is_read && IsChainOfArgument(*from)) MakeAs(from, of_operand);
     Need(op, 0, of_operand);
     orders_[op->index()] = order;
@@ -349,13 +362,15 @@ void LayoutAssigner::Assign(Instruction* op) {
       if (opcode == Opcode::kConvolution) {
         Need(op, 0, OrderOfImages(*op, 0, OrderOf(op->operand(0)), tiling_));
         // Of what slides for a kernel's gradient, the images of results.
-        const bool of_groups = ConvolutionView(*op).batch_groups() > 1 || ConvolutionView(*op).feature_groups() > 1;
+        const bool of_groups =
+            ConvolutionView(*op).batch_groups() > 1 || ConvolutionView(*op).feature_groups() > 1;
         if (IsKernelGradient(*op) && (!of_groups || HoldsImagesOfGroups(*op))) {
           Need(op, 1, OrderOfImages(*op, 1, OrderOf(op->operand(1)), tiling_));
         }
       } else {
         for (const int side : {0, 1}) Need(op, side, OrderOfOperand(*op, side, OrderOf(op->operand(side))));
-        if (CutsColumnsOfSteps(*op)) Need(op, 1, OrderFrom(op->operand(1)->shape(), {DotView(*op).rhs_contracting()[0]}));
+        if (CutsColumnsOfSteps(*op))
+          Need(op, 1, OrderFrom(op->operand(1)->shape(), {DotView(*op).rhs_contracting()[0]}));
       }
       order = opcode == Opcode::kDot ? OrderOfDot(op, state_) : OrderOfConvolution(op, state_);
       break;
@@ -391,8 +406,10 @@ void LayoutAssigner::Assign(Instruction* op) {
     case Opcode::kAllReduce: {
       Instruction* from = op->operand(0);
       const Dims apart = OrderOfLayers(*op);
-      if (!Known(from)) Settle(from, !apart.empty() ? apart : LeastPaddingOrder(from->shape(), tiling_, true));
-      if (!apart.empty() && (from->opcode() == Opcode::kParameter || from->opcode() == Opcode::kDot || from->opcode() == Opcode::kConvolution)) {
+      if (!Known(from))
+        Settle(from, !apart.empty() ? apart : LeastPaddingOrder(from->shape(), tiling_, true));
+      if (!apart.empty() && (from->opcode() == Opcode::kParameter || from->opcode() == Opcode::kDot ||
+                             from->opcode() == Opcode::kConvolution)) {
         Need(op, 0, apart);
         order = apart;
         break;
@@ -426,7 +443,8 @@ void LayoutAssigner::Assign(Instruction* op) {
       // The dimension that is folded goes outermost: what is added to each other lies in registers of its own. Rows may
       // come from elsewhere, lanes not.
       const WindowView window(*op);
-      const auto folded = std::find_if(order.begin(), order.end(), [&](int64_t d) { return !window[d].IsTrivial(); });
+      const auto folded =
+          std::find_if(order.begin(), order.end(), [&](int64_t d) { return !window[d].IsTrivial(); });
       if (folded == order.end()) break;
       const bool is_minor = !LiesAlike(op->shape(), Dims(folded, folded + 1), {}) &&
                             SizedOrder(op->shape(), order).front() == *folded;
@@ -449,12 +467,15 @@ void LayoutAssigner::Assign(Instruction* op) {
     }
     case Opcode::kConcatenate: {
       order = OrderOfConcatenation(*op, state_);
-      if (absl::c_all_of(op->operands(), [](const Instruction* operand) { return IsOfArgument(operand) || operand->opcode() == Opcode::kConcatenate; })) {
+      if (absl::c_all_of(op->operands(), [](const Instruction* operand) {
+            return IsOfArgument(operand) || operand->opcode() == Opcode::kConcatenate;
+          })) {
         if (const Dims images = OrderAsImages(*op, state_); !images.empty()) order = images;
       }
       // What a result of the program is made of alone lies as the caller wants that.
       const Instruction* end = op;
-      while (state_.users.users(*end).size() == 1 && IsElementwise(*state_.users.users(*end)[0])) end = state_.users.users(*end)[0];
+      while (state_.users.users(*end).size() == 1 && IsElementwise(*state_.users.users(*end)[0]))
+        end = state_.users.users(*end)[0];
       if (IsOnlyReturned(*end)) order = LeastPaddingOrder(end->shape(), tiling_);
       for (int k = 0; k < op->num_operands(); ++k) Need(op, k, order);
       break;

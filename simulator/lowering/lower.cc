@@ -33,7 +33,8 @@ constexpr MergeCollectivesPass::Options kCombined = {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core, const PipelineOptions& options) {
+absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core,
+                                              const PipelineOptions& options) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCallsApart(module));
   PassPipeline pipeline;
@@ -55,7 +56,8 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<EarlyUsesPass>(tiling);
   if (core.program_memory_share() > 0) {
     pipeline.Add<RematerializationPass>(
-        static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()), core.least_repeated_bytes(), tiling);
+        static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()),
+        core.least_repeated_bytes(), tiling);
   }
   const absl::StatusOr<std::vector<PassReport>> reports = pipeline.Run(&lowered, options);
   if (!reports.ok()) return reports.status();

@@ -23,8 +23,8 @@ bool AddsToRunningFold(const Instruction& value) {
 
 // Takes what its operands are made from into its own group.
 bool TakesProducers(const Instruction& op, const Tiling& tiling) {
-  return LeavesColumn(op, tiling) || IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kReduceWindow ||
-         op.opcode() == Opcode::kDynamicUpdateSlice;
+  return LeavesColumn(op, tiling) || IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce ||
+         op.opcode() == Opcode::kReduceWindow || op.opcode() == Opcode::kDynamicUpdateSlice;
 }
 
 bool IsArithmetic(const Instruction& op) {
@@ -37,7 +37,9 @@ bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
 
 }  // namespace
 
-bool Places(const Instruction& op) { return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad; }
+bool Places(const Instruction& op) {
+  return op.opcode() == Opcode::kConcatenate || op.opcode() == Opcode::kPad;
+}
 
 bool RepeatsElements(const Instruction& op) {
   return op.opcode() == Opcode::kBroadcast && SizedDims(op.operand(0)->shape()).size() > 1 &&
@@ -50,11 +52,16 @@ bool IsInPlace(const Instruction& op) {
 }
 
 MadeWhereRead::MadeWhereRead(const Computation& computation, const UserMap& users, const Tiling& tiling)
-    : computation_(computation), users_(users), tiling_(tiling), values_(computation.size(), false), made_(computation.size(), false) {
+    : computation_(computation),
+      users_(users),
+      tiling_(tiling),
+      values_(computation.size(), false),
+      made_(computation.size(), false) {
   for (int i = 0; i < computation.size(); ++i) {
-    values_[i] = (IsRecomputed(*At(i), tiling) && !IsSlidOverReversed(*At(i))) || MovesTilesForDots(*At(i), tiling.lanes) ||
-                 (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) || JoinsTilesForProducts(*At(i)) ||
-                 (MovesRows(*At(i)) && !IsResult(*At(i)));
+    values_[i] = (IsRecomputed(*At(i), tiling) && !IsSlidOverReversed(*At(i))) ||
+                 MovesTilesForDots(*At(i), tiling.lanes) ||
+                 (Places(*At(i)) && !IsMadeInPlace(*At(i)) && IsReadElementwise(*At(i))) ||
+                 JoinsTilesForProducts(*At(i)) || (MovesRows(*At(i)) && !IsResult(*At(i)));
     if (BecomesColumn(*At(i), tiling) && GoesIntoTable(*At(i))) values_[i] = false;
   }
   FindArithmetic();
@@ -67,12 +74,14 @@ bool MadeWhereRead::IsReadElementwise(const Instruction& op) const {
            const bool cuts = user->opcode() == Opcode::kSlice;
            if (cuts) return true;
            if (Places(*user) && !IsMadeInPlace(*user)) return op.opcode() == Opcode::kConcatenate;
-           return IsElementwise(*user) && user->opcode() != Opcode::kCopy && user->shape().NumElements() == op.shape().NumElements();
+           return IsElementwise(*user) && user->opcode() != Opcode::kCopy &&
+                  user->shape().NumElements() == op.shape().NumElements();
          });
 }
 
 bool MadeWhereRead::GoesIntoTable(const Instruction& op) const {
-  return IsResult(op) || absl::c_any_of(users_.users(op), [](const Instruction* user) { return Places(*user); });
+  return IsResult(op) ||
+         absl::c_any_of(users_.users(op), [](const Instruction* user) { return Places(*user); });
 }
 
 bool MadeWhereRead::IsSlidOverReversed(const Instruction& op) const {
@@ -93,29 +102,35 @@ bool MadeWhereRead::IsReadByProducts(const Instruction& op, bool (*is_product)(O
 bool MadeWhereRead::GoesToConvolutions(const Instruction& op) const {
   const auto users = users_.users(op);
   return !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
-    return user->opcode() == Opcode::kConvolution || ((IsInPlace(*user) || user->opcode() == Opcode::kReshape) && GoesToConvolutions(*user));
+    return user->opcode() == Opcode::kConvolution ||
+           ((IsInPlace(*user) || user->opcode() == Opcode::kReshape) && GoesToConvolutions(*user));
   });
 }
 
 bool MadeWhereRead::HasSibling(const Instruction& slice) const {
-  const bool is_placed = absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
+  const bool is_placed =
+      absl::c_any_of(users_.users(slice), [](const Instruction* user) { return Places(*user); });
   return is_placed && absl::c_any_of(users_.users(*slice.operand(0)), [&](const Instruction* user) {
-    return user != &slice && user->opcode() == Opcode::kSlice && user->shape().dims() == slice.shape().dims();
-  });
+           return user != &slice && user->opcode() == Opcode::kSlice &&
+                  user->shape().dims() == slice.shape().dims();
+         });
 }
 
 bool MadeWhereRead::MovesRows(const Instruction& op) const {
   if (op.opcode() != Opcode::kCopy || !op.control_predecessors().empty()) return false;
   const Dims before = PhysicalOrder(op.operand(0)->shape()), after = PhysicalOrder(op.shape());
   if (before.size() < 2 || after.size() < 2 || before[0] != after[0] || before == after) return false;
-  return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) == tiling_.sublanes;
+  return RowsOfTile(op.shape().dim(after[1]), ByteWidth(op.shape().element_type()), tiling_) ==
+         tiling_.sublanes;
 }
 
 bool MadeWhereRead::IsMadeOfReshapedSpread(const Instruction& op) const {
   std::vector<const Instruction*> todo = {&op};
   for (size_t next = 0; next < todo.size() && next < 16; ++next) {
     for (const Instruction* operand : todo[next]->operands()) {
-      if (operand->opcode() == Opcode::kReshape && operand->operand(0)->opcode() == Opcode::kBroadcast && !SameButUnitDims(operand->shape(), operand->operand(0)->shape())) return true;
+      if (operand->opcode() == Opcode::kReshape && operand->operand(0)->opcode() == Opcode::kBroadcast &&
+          !SameButUnitDims(operand->shape(), operand->operand(0)->shape()))
+        return true;
       if (made_[operand->index()] && IsElementwise(*operand)) todo.push_back(operand);
     }
   }
@@ -128,12 +143,14 @@ bool MadeWhereRead::IsCutForSome(const Instruction& op) const {
   std::vector<const Instruction*> names = {&op};
   for (size_t next = 0; next < names.size() && next < 16; ++next) {
     for (const Instruction* user : users_.users(*names[next])) {
-      const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
+      const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) &&
+                           values_[user->index()];
       if (is_name) {
         names.push_back(user);
       } else {
         // A kernel is rounded in the convolutions that read pieces of it.
-        if (op.opcode() == Opcode::kConvert && user->opcode() == Opcode::kSlice && GoesToConvolutions(*user)) return false;
+        if (op.opcode() == Opcode::kConvert && user->opcode() == Opcode::kSlice && GoesToConvolutions(*user))
+          return false;
         ++readers;
         cuts += user->opcode() == Opcode::kSlice;
       }
@@ -153,10 +170,12 @@ bool MadeWhereRead::RepeatsInPlace(const Instruction& op) const {
   if (!RepeatsElements(op)) return false;
   // Whole tiles are made where they are read, one of each element.
   const Dims order = PhysicalOrder(op.shape());
-  const bool fills_tiles = !absl::c_linear_search(op.dimensions(), order[1]) && op.shape().dim(order[1]) % tiling_.sublanes == 0;
+  const bool fills_tiles =
+      !absl::c_linear_search(op.dimensions(), order[1]) && op.shape().dim(order[1]) % tiling_.sublanes == 0;
   if (fills_tiles) return false;
   return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-    return user->opcode() == Opcode::kReshape && !SameButUnitDims(op.shape(), user->shape()) && !IsReadByProducts(*user, IsDot);
+    return user->opcode() == Opcode::kReshape && !SameButUnitDims(op.shape(), user->shape()) &&
+           !IsReadByProducts(*user, IsDot);
   });
 }
 
@@ -171,7 +190,8 @@ bool MadeWhereRead::IsCutApart(const Instruction& op) const {
 }
 
 bool MadeWhereRead::IsPieceOfPieces(const Instruction& op) const {
-  if (op.opcode() != Opcode::kSlice || !IsCutApart(*op.operand(0)) || !values_[op.operand(0)->index()]) return false;
+  if (op.opcode() != Opcode::kSlice || !IsCutApart(*op.operand(0)) || !values_[op.operand(0)->index()])
+    return false;
   const SliceView view(op);
   bool is_first = true, is_narrow = true;
   for (int d = 0; d < op.shape().rank(); ++d) {
@@ -185,7 +205,8 @@ bool MadeWhereRead::IsPieceOfPieces(const Instruction& op) const {
 
 bool MadeWhereRead::IsCopied(const Instruction& op) const {
   return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-    const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) && values_[user->index()];
+    const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) &&
+                         values_[user->index()];
     return user->opcode() == Opcode::kCopy || (is_name && IsCopied(*user));
   });
 }
@@ -196,7 +217,8 @@ bool MadeWhereRead::IsOfArguments(const Instruction& op) const {
     if (next > 64) return false;
     for (const Instruction* operand : todo[next]->operands()) {
       if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) continue;
-      const bool moves = operand->opcode() == Opcode::kReshape || operand->opcode() == Opcode::kCopy || Places(*operand);
+      const bool moves =
+          operand->opcode() == Opcode::kReshape || operand->opcode() == Opcode::kCopy || Places(*operand);
       if (!values_[operand->index()] && !moves) return false;
       if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
     }
@@ -206,17 +228,20 @@ bool MadeWhereRead::IsOfArguments(const Instruction& op) const {
 
 bool MadeWhereRead::IsResult(const Instruction& op) const {
   return &op == computation_.root() || absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-           return user == computation_.root() && user->opcode() == Opcode::kTuple;
-         });
+    return user == computation_.root() && user->opcode() == Opcode::kTuple;
+  });
 }
 
 bool MadeWhereRead::JoinsTilesForProducts(const Instruction& op) const {
   // What convolutions slide over may be put together in any place.
-  if (op.opcode() == Opcode::kConcatenate && !IsMadeInPlace(op) && IsReadByProducts(op, IsConvolution)) return true;
+  if (op.opcode() == Opcode::kConcatenate && !IsMadeInPlace(op) && IsReadByProducts(op, IsConvolution))
+    return true;
   return JoinsTiles(op) && IsReadByProducts(op, IsMatrixOp);
 }
 
-bool MadeWhereRead::JoinsTilesForDots(const Instruction& op) const { return JoinsTiles(op) && IsReadByProducts(op, IsDot); }
+bool MadeWhereRead::JoinsTilesForDots(const Instruction& op) const {
+  return JoinsTiles(op) && IsReadByProducts(op, IsDot);
+}
 
 bool MadeWhereRead::JoinsTiles(const Instruction& op) const {
   if (op.opcode() != Opcode::kConcatenate || IsMadeInPlace(op)) return false;
@@ -259,7 +284,9 @@ bool MadeWhereRead::HasRows(const Instruction& op, const Instruction& reader) co
   std::vector<const Instruction*> todo = {&op};
   for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
     for (const Instruction* operand : todo[next]->operands()) {
-      if (operand->shape().NumElements() != op.shape().NumElements() || operand->opcode() == Opcode::kBroadcast) continue;
+      if (operand->shape().NumElements() != op.shape().NumElements() ||
+          operand->opcode() == Opcode::kBroadcast)
+        continue;
       if (!values_[operand->index()]) return operand->opcode() != Opcode::kConvolution || !is_whole;
       if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
     }
@@ -297,7 +324,8 @@ const Instruction* MadeWhereRead::ReaderInOtherRows(const Instruction& op, const
     if (!absl::c_linear_search(view.lhs_contracting(), d)) free.push_back(d);
   }
   // Rows of tiles of one and of the other.
-  const bool is_other = order[1] < static_cast<int64_t>(free.size()) && absl::c_linear_search(view.lhs_contracting(), from[0]) && from[1] != free[order[1]];
+  const bool is_other = order[1] < static_cast<int64_t>(free.size()) &&
+                        absl::c_linear_search(view.lhs_contracting(), from[0]) && from[1] != free[order[1]];
   return is_other ? &user : nullptr;
 }
 
@@ -308,7 +336,9 @@ bool MadeWhereRead::IsRoundedInPlace(const Instruction& op, const Instruction& u
 
 bool MadeWhereRead::IsFolded(const Instruction& op) const {
   if (!made_[op.index()] || op.shape().rank() == 0) return false;
-  const auto folds = [](const Instruction* user) { return user->opcode() == Opcode::kReduceWindow && IsRunningFold(*user); };
+  const auto folds = [](const Instruction* user) {
+    return user->opcode() == Opcode::kReduceWindow && IsRunningFold(*user);
+  };
   return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
     return folds(user) || (KeepsElements(*user) && absl::c_any_of(users_.users(*user), folds));
   });
@@ -323,7 +353,8 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   // What is made for several slices that are written, as for a roll.
   if (made_[i] && op->shape().rank() > 0 && !IsCutApart(*op)) {
     const int64_t pieces = absl::c_count_if(users_.users(*op), [&](const Instruction* user) {
-      return user->opcode() == Opcode::kSlice && absl::c_any_of(users_.users(*user), [&](const Instruction* reader) {
+      return user->opcode() == Opcode::kSlice &&
+             absl::c_any_of(users_.users(*user), [&](const Instruction* reader) {
                return Places(*reader) && !JoinsTilesForDots(*reader);
              });
     });
@@ -331,19 +362,25 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   }
   // What is spread is put together with others for products as it lies in memory.
   if (op->opcode() == Opcode::kBroadcast && op->operand(0)->shape().rank() > 0 &&
-      absl::c_any_of(users_.users(*op), [&](const Instruction* user) { return user->opcode() == Opcode::kConcatenate && JoinsTilesForProducts(*user); })) {
+      absl::c_any_of(users_.users(*op), [&](const Instruction* user) {
+        return user->opcode() == Opcode::kConcatenate && JoinsTilesForProducts(*user);
+      })) {
     return true;
   }
   if (IsFolded(*op) && !VectorsSpreadAlong(*op, 0).has_value()) return true;
   if (IsCutForSome(*op) || IsRowOfTiles(*op)) return true;
   // Quantized for products: a quarter of the bytes passes them again and again.
-  if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) && op->shape().rank() > 0 &&
-      IsReadByProducts(*op, IsMatrixOp)) {
+  if (made_[i] && (op->shape().element_type() == xla::S8 || op->shape().element_type() == xla::U8) &&
+      op->shape().rank() > 0 && IsReadByProducts(*op, IsMatrixOp)) {
     return true;
   }
   // A left operand is made where it is read only of what lies as it does.
-  const auto is_left = [&](const Instruction* user) { return user->opcode() == Opcode::kDot && user->operand(0) == op; };
-  if (made_[i] && IsArithmetic(*op) && absl::c_any_of(users_.users(*op), is_left) && IsMadeOfReshapedSpread(*op)) return true;
+  const auto is_left = [&](const Instruction* user) {
+    return user->opcode() == Opcode::kDot && user->operand(0) == op;
+  };
+  if (made_[i] && IsArithmetic(*op) && absl::c_any_of(users_.users(*op), is_left) &&
+      IsMadeOfReshapedSpread(*op))
+    return true;
   if (op->opcode() == Opcode::kCopy && IsCopied(*op)) return true;
   if (RepeatsInPlace(*op)) return true;
   // Put together and worked on for a product: pieces pass for themselves only as they are.
@@ -355,7 +392,9 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   for (const Instruction* user : users_.users(*op)) {
     const int u = user->index();
     const bool is_placed = values_[i] && op->opcode() == Opcode::kConcatenate && !IsMadeInPlace(*user);
-    if (Places(*user) && op->shape().rank() > 0 && !is_placed && !IsPieceOfPieces(*op) && (made_[i] || !JoinsTilesForDots(*user)) && !IsRoundedInPlace(*op, *user)) return true;
+    if (Places(*user) && op->shape().rank() > 0 && !is_placed && !IsPieceOfPieces(*op) &&
+        (made_[i] || !JoinsTilesForDots(*user)) && !IsRoundedInPlace(*op, *user))
+      return true;
     if (user->opcode() == Opcode::kBroadcast) {
       // Made once for many elements.
       if (made_[i] && op->shape().rank() > 0) return true;

@@ -16,7 +16,9 @@ namespace {
 constexpr int kMostRounds = 24;
 constexpr int kMostSteps = 16;
 
-bool IsMove(const Instruction& op) { return op.opcode() == Opcode::kReshape || op.opcode() == Opcode::kTranspose; }
+bool IsMove(const Instruction& op) {
+  return op.opcode() == Opcode::kReshape || op.opcode() == Opcode::kTranspose;
+}
 
 // It is the results of a convolution, moved and worked on; each step is read by the next one alone.
 bool IsOfConvolution(const Instruction& value, const UserMap& users) {
@@ -65,14 +67,15 @@ absl::StatusOr<bool> MovedResultsPass::Run(std::unique_ptr<Module>* module) {
   for (int round = 0; round < kMostRounds; ++round) {
     const Computation* of = nullptr;
     std::unique_ptr<UserMap> users;
-    ASSIGN_OR_RETURN(const bool moved, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
-      if (!IsElementwise(*op)) return nullptr;
-      if (op->computation() != of) {
-        of = op->computation();
-        users = std::make_unique<UserMap>(*of);
-      }
-      return BeforeMove(op, *users);
-    }));
+    ASSIGN_OR_RETURN(const bool moved,
+                     ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
+                       if (!IsElementwise(*op)) return nullptr;
+                       if (op->computation() != of) {
+                         of = op->computation();
+                         users = std::make_unique<UserMap>(*of);
+                       }
+                       return BeforeMove(op, *users);
+                     }));
     if (!moved) break;
     // The move is read no more.
     EliminateDeadCode(module->get());

@@ -23,7 +23,8 @@ constexpr size_t kMostSteps = 64;
 constexpr int kMostOps = 4;
 
 bool IsSpread(const Instruction& op) {
-  return op.opcode() == Opcode::kBroadcast || op.opcode() == Opcode::kConstant || op.opcode() == Opcode::kIota || op.opcode() == Opcode::kParameter;
+  return op.opcode() == Opcode::kBroadcast || op.opcode() == Opcode::kConstant ||
+         op.opcode() == Opcode::kIota || op.opcode() == Opcode::kParameter;
 }
 
 // The product behind which `predicate` is found element by element; null if there is none, or it waits for more than one.
@@ -44,7 +45,8 @@ const Instruction* ProductOf(const Instruction& predicate) {
       } else if (IsSpread(*operand)) {
         // Of arguments and constants, or of what was there before the product.
         const Instruction* from = operand;
-        while (from->opcode() == Opcode::kBroadcast || from->opcode() == Opcode::kReshape) from = from->operand(0);
+        while (from->opcode() == Opcode::kBroadcast || from->opcode() == Opcode::kReshape)
+          from = from->operand(0);
         if (from->num_operands() > 0) return nullptr;
       } else {
         return nullptr;
@@ -56,12 +58,14 @@ const Instruction* ProductOf(const Instruction& predicate) {
 
 // What a reduction packs into words; null if it does not.
 const Instruction* PredicateOf(const Instruction& op) {
-  if (op.opcode() != Opcode::kReduce || op.num_operands() != 2 || op.called().empty() || op.called(0)->root()->opcode() != Opcode::kOr) {
+  if (op.opcode() != Opcode::kReduce || op.num_operands() != 2 || op.called().empty() ||
+      op.called(0)->root()->opcode() != Opcode::kOr) {
     return nullptr;
   }
   const Instruction* shifted = op.operand(0);
   if (shifted->opcode() == Opcode::kConvert) shifted = shifted->operand(0);
-  if (shifted->opcode() != Opcode::kShiftLeft || shifted->operand(0)->opcode() != Opcode::kConvert) return nullptr;
+  if (shifted->opcode() != Opcode::kShiftLeft || shifted->operand(0)->opcode() != Opcode::kConvert)
+    return nullptr;
   const Instruction* predicate = shifted->operand(0)->operand(0);
   return predicate->shape().element_type() == xla::PRED ? predicate : nullptr;
 }
@@ -72,7 +76,8 @@ bool ComesFromElsewhere(const Instruction& value, const Instruction& product) {
   for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
     const Instruction* op = todo[next];
     if (op == &product || op->num_operands() == 0) continue;
-    if (!IsElementwise(*op) && op->opcode() != Opcode::kBroadcast && op->opcode() != Opcode::kReshape) return true;
+    if (!IsElementwise(*op) && op->opcode() != Opcode::kBroadcast && op->opcode() != Opcode::kReshape)
+      return true;
     for (const Instruction* operand : op->operands()) {
       if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
     }
@@ -153,7 +158,9 @@ const Instruction* ProductOfPacked(const Instruction& op) {
 }
 
 const Instruction* WordsOf(const Instruction& op) {
-  if (op.opcode() != Opcode::kConvert || op.shape().element_type() != xla::PRED || op.operand(0)->opcode() != Opcode::kAnd) return nullptr;
+  if (op.opcode() != Opcode::kConvert || op.shape().element_type() != xla::PRED ||
+      op.operand(0)->opcode() != Opcode::kAnd)
+    return nullptr;
   const Instruction* wide = op.operand(0)->operand(0);
   while (wide->opcode() == Opcode::kConvert || wide->opcode() == Opcode::kBroadcast) wide = wide->operand(0);
   return PacksPredicates(*wide) ? wide : nullptr;
@@ -162,18 +169,19 @@ const Instruction* WordsOf(const Instruction& op) {
 absl::StatusOr<bool> PackedPredicatesPass::Run(std::unique_ptr<Module>* module) {
   const Computation* of = nullptr;
   std::unique_ptr<UserMap> users;
-  ASSIGN_OR_RETURN(const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
-    if (op->opcode() != Opcode::kCompare || op->shape().rank() < 3) return nullptr;
-    if (op->computation() != of) {
-      of = op->computation();
-      users = std::make_unique<UserMap>(*of);
-    }
-    const Instruction* product = ProductOf(*op);
-    if (product == nullptr || op == of->root()) return nullptr;
-    const int64_t d = DimensionOfBits(*product, unit_);
-    if (d < 0 || !IsNeededLater(*op, *product, *users)) return nullptr;
-    return PackAndUnpack(*op, d);
-  }));
+  ASSIGN_OR_RETURN(const bool changed,
+                   ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
+                     if (op->opcode() != Opcode::kCompare || op->shape().rank() < 3) return nullptr;
+                     if (op->computation() != of) {
+                       of = op->computation();
+                       users = std::make_unique<UserMap>(*of);
+                     }
+                     const Instruction* product = ProductOf(*op);
+                     if (product == nullptr || op == of->root()) return nullptr;
+                     const int64_t d = DimensionOfBits(*product, unit_);
+                     if (d < 0 || !IsNeededLater(*op, *product, *users)) return nullptr;
+                     return PackAndUnpack(*op, d);
+                   }));
   // The reducers' computations stand before those that call them.
   if (changed) (*module)->RemoveUnreachableComputations();
   return changed;

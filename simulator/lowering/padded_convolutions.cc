@@ -35,9 +35,11 @@ Instruction* WithoutPad(const Instruction& convolution, Computation* computation
     const EdgePadding edge = around[d];
     if (edge.low == 0 && edge.high == 0 && edge.interior == 0) continue;
     const int i = IndexOf(view.input_spatial(), d);
-    if (i < 0 || edge.interior != 0 || convolution.attrs().window().dimensions(i).base_dilation() > 1) return nullptr;
+    if (i < 0 || edge.interior != 0 || convolution.attrs().window().dimensions(i).base_dilation() > 1)
+      return nullptr;
   }
-  Instruction* direct = computation->AddClone(convolution, convolution.shape(), {pad->operand(0), convolution.operand(1)});
+  Instruction* direct =
+      computation->AddClone(convolution, convolution.shape(), {pad->operand(0), convolution.operand(1)});
   auto* window = direct->MutableAttrs()->mutable_window();
   for (int i = 0; i < window->dimensions_size(); ++i) {
     const EdgePadding edge = around[static_cast<int>(view.input_spatial()[i])];
@@ -54,14 +56,17 @@ Instruction* ConvolutionOfSlice(const Instruction& slice, Computation* computati
   const SliceView cut(slice);
   for (int d = 0; d < slice.shape().rank(); ++d) {
     if (cut[d].stride != 1) return nullptr;
-    if (slice.shape().dim(d) != convolution.shape().dim(d) && IndexOf(view.output_spatial(), d) < 0) return nullptr;
+    if (slice.shape().dim(d) != convolution.shape().dim(d) && IndexOf(view.output_spatial(), d) < 0)
+      return nullptr;
   }
-  Instruction* less = computation->AddClone(convolution, slice.shape(), {convolution.operand(0), convolution.operand(1)});
+  Instruction* less =
+      computation->AddClone(convolution, slice.shape(), {convolution.operand(0), convolution.operand(1)});
   auto* window = less->MutableAttrs()->mutable_window();
   for (int i = 0; i < window->dimensions_size(); ++i) {
     const int d = static_cast<int>(view.output_spatial()[i]);
     auto* along = window->mutable_dimensions(i);
-    const int64_t stride = std::max<int64_t>(1, along->stride()), after = convolution.shape().dim(d) - cut[d].start - slice.shape().dim(d);
+    const int64_t stride = std::max<int64_t>(1, along->stride()),
+                  after = convolution.shape().dim(d) - cut[d].start - slice.shape().dim(d);
     along->set_padding_low(along->padding_low() - cut[d].start * stride);
     along->set_padding_high(along->padding_high() - after * stride);
   }

@@ -37,7 +37,8 @@ bool LeadsToDots(const Instruction& value, const LayoutState& state) {
     for (const Instruction* user : state.users.users(*todo[next])) {
       const Opcode opcode = user->opcode();
       if (opcode == Opcode::kDot) return true;
-      const bool moves = opcode == Opcode::kReshape || opcode == Opcode::kTranspose || opcode == Opcode::kSlice || opcode == Opcode::kConcatenate ||
+      const bool moves = opcode == Opcode::kReshape || opcode == Opcode::kTranspose ||
+                         opcode == Opcode::kSlice || opcode == Opcode::kConcatenate ||
                          opcode == Opcode::kPad || opcode == Opcode::kReverse;
       if ((moves || IsElementwise(*user)) && !absl::c_linear_search(todo, user)) todo.push_back(user);
     }
@@ -50,9 +51,10 @@ bool LeadsToDots(const Instruction& value, const LayoutState& state) {
 Dims OrderOfConcatenation(const Instruction& op, const LayoutState& state) {
   // What convolutions slide over, rounded or not.
   const auto slides = [&](const Instruction* value) {
-    return !state.users.users(*value).empty() && absl::c_all_of(state.users.users(*value), [&](const Instruction* user) {
-      return user->opcode() == Opcode::kConvolution && user->operand(0) == value;
-    });
+    return !state.users.users(*value).empty() &&
+           absl::c_all_of(state.users.users(*value), [&](const Instruction* user) {
+             return user->opcode() == Opcode::kConvolution && user->operand(0) == value;
+           });
   };
   const Instruction* value = &op;
   const auto users = state.users.users(op);
@@ -67,7 +69,9 @@ Dims OrderOfConcatenation(const Instruction& op, const LayoutState& state) {
     if (!state.Known(candidate)) continue;
     int64_t elements = 0;
     for (const Instruction* operand : op.operands()) {
-      if (state.Known(operand) && LiesAlike(operand->shape(), state.OrderOf(operand), state.OrderOf(candidate))) elements += operand->shape().NumElements();
+      if (state.Known(operand) &&
+          LiesAlike(operand->shape(), state.OrderOf(operand), state.OrderOf(candidate)))
+        elements += operand->shape().NumElements();
     }
     if (elements <= most) continue;
     most = elements;
@@ -94,7 +98,8 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
     const int64_t lanes = SizedOrder(to, *turned)[0];
     SetOrder(*turned, &lies);
     const double padded = PaddedElements(lies, state.tiling);
-    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || IsBatchOfDots(reshape, lanes, state)) continue;
+    if (to.dim(lanes) != from.dim(before[k]) || padded >= least || IsBatchOfDots(reshape, lanes, state))
+      continue;
     least = padded;
     best = *turned;
   }
@@ -113,7 +118,8 @@ Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
     return KeepsTiles(from, to, state.tiling);
   };
   if (state.Known(reshape.operand(0))) {
-    if (const auto now = OrderThroughReshape(from, to, state.OrderOf(reshape.operand(0))); now && keeps(*now)) return {};
+    if (const auto now = OrderThroughReshape(from, to, state.OrderOf(reshape.operand(0))); now && keeps(*now))
+      return {};
   }
   // Padded, of the side that has more dimensions.
   const bool cuts = SizedDims(to).size() >= SizedDims(from).size();

@@ -72,7 +72,8 @@ bool IsOnlyReduced(const Instruction& reshape, const UserMap& users) {
       if (user->opcode() == Opcode::kReduce || absl::c_linear_search(made, user)) continue;
       if (!IsElementwise(*user)) return false;
       for (const Instruction* operand : user->operands()) {
-        const bool is_spread = operand->opcode() == Opcode::kBroadcast || operand->opcode() == Opcode::kConstant;
+        const bool is_spread =
+            operand->opcode() == Opcode::kBroadcast || operand->opcode() == Opcode::kConstant;
         if (!is_spread && !absl::c_linear_search(made, operand)) return false;
       }
       made.push_back(user);
@@ -104,11 +105,13 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
     return found.size() == 2 ? found : Dims();
   };
   const auto padded = [&](int64_t minor, int64_t second) {
-    return PaddedElements(1, value->shape().dim(second), value->shape().dim(minor), ByteWidth(value->shape().element_type()), state.tiling);
+    return PaddedElements(1, value->shape().dim(second), value->shape().dim(minor),
+                          ByteWidth(value->shape().element_type()), state.tiling);
   };
   // Lanes along the longer dimension, if that pads no more.
   const Dims other = {pair[1], pair[0]};
-  const bool is_longer = value->shape().dim(pair[1]) >= value->shape().dim(pair[0]) && padded(pair[1], pair[0]) <= padded(pair[0], pair[1]);
+  const bool is_longer = value->shape().dim(pair[1]) >= value->shape().dim(pair[0]) &&
+                         padded(pair[1], pair[0]) <= padded(pair[0], pair[1]);
   Dims nearest;
   // By an argument, which is copied, or a result, which is a copy then.
   bool is_weak = false;
@@ -172,7 +175,8 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         if (pads_little && !keeps_pair && keeps_other) nearest = other;
       } else if (IsElementwise(*user) && user->shape().dims() == place.op->shape().dims()) {
         for (const Instruction* operand : user->operands()) {
-          if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand)) continue;
+          if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand))
+            continue;
           if (state.IsFlexible(operand)) continue;
           if (!nearest.empty() || (for_window && IsOfArgument(operand))) continue;
           nearest = as_in(place, state.OrderOf(operand));
@@ -226,7 +230,8 @@ bool IsOfConvolution(const Instruction& value) {
     if (todo[next]->opcode() == Opcode::kConvolution) return true;
     if (!IsElementwise(*todo[next])) continue;
     for (const Instruction* operand : todo[next]->operands()) {
-      if (operand->shape().dims() == value.shape().dims() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
+      if (operand->shape().dims() == value.shape().dims() && !absl::c_linear_search(todo, operand))
+        todo.push_back(operand);
     }
   }
   return false;
@@ -240,14 +245,19 @@ int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& 
   for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
     for (const Instruction* user : state.users.users(*todo[next])) {
       if (user->index() >= state.n || user->num_operands() == 0) continue;
-      if (user->opcode() == Opcode::kConvolution && user->operand(0) == todo[next] && !IsKernelGradient(*user)) {
+      if (user->opcode() == Opcode::kConvolution && user->operand(0) == todo[next] &&
+          !IsKernelGradient(*user)) {
         const ConvolutionView view(*user);
         return view.input_feature() == features ? view.input_batch() : -1;
       }
-      if (!IsElementwise(*user) || user->shape().dims() != value->shape().dims() || absl::c_linear_search(todo, user)) continue;
+      if (!IsElementwise(*user) || user->shape().dims() != value->shape().dims() ||
+          absl::c_linear_search(todo, user))
+        continue;
       todo.push_back(user);
       for (const Instruction* other : user->operands()) {
-        if (other == todo[next] || other->shape().dims() != value->shape().dims() || !state.Known(other) || state.IsFlexible(other)) continue;
+        if (other == todo[next] || other->shape().dims() != value->shape().dims() || !state.Known(other) ||
+            state.IsFlexible(other))
+          continue;
         const Dims order = SizedOrder(other->shape(), state.OrderOf(other));
         if (order.size() > 1 && order[0] == features && IsOfConvolution(*other)) return order[1];
       }
@@ -262,25 +272,32 @@ Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
   constexpr size_t kMostSteps = 24;
   const Shape& shape = value.shape();
   const int64_t rank = shape.rank();
-  if (rank < 3 || shape.dim(rank - 1) % (state.tiling.lanes / 2) != 0 || shape.dim(0) % state.tiling.sublanes != 0) return {};
+  if (rank < 3 || shape.dim(rank - 1) % (state.tiling.lanes / 2) != 0 ||
+      shape.dim(0) % state.tiling.sublanes != 0)
+    return {};
   // Images are the first dimension, features the last.
   std::vector<const Instruction*> todo = {&value};
   for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
     for (const Instruction* user : state.users.users(*todo[next])) {
-      if (user->index() >= state.n || user->num_operands() == 0 || absl::c_linear_search(todo, user)) continue;
+      if (user->index() >= state.n || user->num_operands() == 0 || absl::c_linear_search(todo, user))
+        continue;
       if (user->opcode() == Opcode::kConvolution) {
         const ConvolutionView view(*user);
-        if (user->operand(0) == todo[next] && !IsKernelGradient(*user) && view.input_batch() == 0 && view.input_feature() == rank - 1) {
+        if (user->operand(0) == todo[next] && !IsKernelGradient(*user) && view.input_batch() == 0 &&
+            view.input_feature() == rank - 1) {
           return OrderFrom(shape, {rank - 1, 0});
         }
         continue;
       }
-      const bool moves = user->opcode() == Opcode::kSlice || user->opcode() == Opcode::kPad || user->opcode() == Opcode::kConcatenate ||
-                         user->opcode() == Opcode::kReverse || user->opcode() == Opcode::kBroadcast || user->opcode() == Opcode::kReshape;
+      const bool moves = user->opcode() == Opcode::kSlice || user->opcode() == Opcode::kPad ||
+                         user->opcode() == Opcode::kConcatenate || user->opcode() == Opcode::kReverse ||
+                         user->opcode() == Opcode::kBroadcast || user->opcode() == Opcode::kReshape;
       if (!moves && !IsElementwise(*user)) continue;
       // Between repeating elements and joining them there is one dimension more.
       const Shape& after = user->shape();
-      if (after.rank() < rank || after.dim(0) != shape.dim(0) || after.dim(after.rank() - 1) < shape.dim(rank - 1)) continue;
+      if (after.rank() < rank || after.dim(0) != shape.dim(0) ||
+          after.dim(after.rank() - 1) < shape.dim(rank - 1))
+        continue;
       todo.push_back(user);
     }
   }
@@ -290,7 +307,8 @@ Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   const DotView view(*dot);
   const int64_t batch = static_cast<int64_t>(view.lhs_batch().size());
-  const int64_t left = dot->operand(0)->shape().rank() - batch - static_cast<int64_t>(view.lhs_contracting().size());
+  const int64_t left =
+      dot->operand(0)->shape().rank() - batch - static_cast<int64_t>(view.lhs_contracting().size());
   const auto largest = [&](int64_t from, int64_t to) {
     int64_t best = -1;
     for (int64_t d = from; d < to; ++d) {
@@ -307,20 +325,25 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   int64_t contracted = 1;
   for (const int64_t d : view.lhs_contracting()) contracted *= dot->operand(0)->shape().dim(d);
   const bool is_whole = contracted % tile == 0 || dot->shape().dim(columns) % tile == 0;
-  if (batch == 0 && dot->shape().dim(last) % state.tiling.sublanes == 0 && !fills_units && is_whole && !IsCutIntoSteps(dot, last, state)) rows = last;
+  if (batch == 0 && dot->shape().dim(last) % state.tiling.sublanes == 0 && !fills_units && is_whole &&
+      !IsCutIntoSteps(dot, last, state))
+    rows = last;
   Dims pair = {columns, rows};
   // Either may be minor: the one that pads less.
   const auto padded = [&](int64_t minor, int64_t second) {
-    return PaddedElements(1, dot->shape().dim(second), dot->shape().dim(minor), ByteWidth(dot->shape().element_type()), state.tiling);
+    return PaddedElements(1, dot->shape().dim(second), dot->shape().dim(minor),
+                          ByteWidth(dot->shape().element_type()), state.tiling);
   };
   if (padded(rows, columns) < padded(columns, rows)) std::swap(pair[0], pair[1]);
   // As rows of tiles for a convolution, if that pads no more.
-  const int64_t images = batch == 0 && dot->shape().dim(columns) % (tile / 2) == 0 ? ImagesOf(dot, columns, state) : -1;
+  const int64_t images =
+      batch == 0 && dot->shape().dim(columns) % (tile / 2) == 0 ? ImagesOf(dot, columns, state) : -1;
   if (images >= 0 && images < left && FillsRows(dot->shape().dim(images), state.tiling)) {
     Shape chosen = dot->shape(), as_images = dot->shape();
     SetOrder(OrderFrom(dot->shape(), pair), &chosen);
     SetOrder(OrderFrom(dot->shape(), {columns, images}), &as_images);
-    if (PaddedElements(as_images, state.tiling) <= PaddedElements(chosen, state.tiling)) return OrderFrom(dot->shape(), {columns, images});
+    if (PaddedElements(as_images, state.tiling) <= PaddedElements(chosen, state.tiling))
+      return OrderFrom(dot->shape(), {columns, images});
   }
   // Rows of several dimensions are positions of a window, whose results lie as the units make them.
   const auto sized = [&](int64_t from, int64_t to) {
@@ -351,21 +374,28 @@ Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, 
   const Shape& shape = convolution.operand(side)->shape();
   // For the gradient of a kernel images are features, and lie as they did.
   const bool is_gradient = IsKernelGradient(convolution);
-  const int64_t features = side == 1 ? view.kernel_output_feature() : is_gradient ? view.input_batch() : view.input_feature();
-  const int64_t batch = side == 1 ? view.kernel_input_feature() : is_gradient ? view.input_feature() : view.input_batch();
+  const int64_t features = side == 1     ? view.kernel_output_feature()
+                           : is_gradient ? view.input_batch()
+                                         : view.input_feature();
+  const int64_t batch = side == 1     ? view.kernel_input_feature()
+                        : is_gradient ? view.input_feature()
+                                      : view.input_batch();
   if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
-  if ((side == 0 || is_gradient) && HoldsImagesOfGroups(convolution)) return OrderFrom(shape, {batch, features});
+  if ((side == 0 || is_gradient) && HoldsImagesOfGroups(convolution))
+    return OrderFrom(shape, {batch, features});
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
   if (shape.dim(batch) == 1) return order;
   // One feature: images go along lanes, a tile for each place.
-  if (shape.dim(features) == 1) return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
+  if (shape.dim(features) == 1)
+    return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
   const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
   return few ? OrderFrom(shape, {batch, features}) : OrderFrom(shape, {features, batch});
 }
 
 Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling) {
-  if (!HasDimension(shape, features) || !HasDimension(shape, batch) || shape.dim(features) == 1 || shape.dim(batch) == 1) {
+  if (!HasDimension(shape, features) || !HasDimension(shape, batch) || shape.dim(features) == 1 ||
+      shape.dim(batch) == 1) {
     return LeastPaddingOrder(shape, tiling);
   }
   const auto padded = [&](int64_t minor, int64_t second) {
@@ -377,7 +407,8 @@ Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const T
 
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state) {
   const ConvolutionView view(*convolution);
-  if (!IsKernelGradient(*convolution) && HoldsImagesOfGroups(*convolution)) return OrderFrom(convolution->shape(), {view.output_batch(), view.output_feature()});
+  if (!IsKernelGradient(*convolution) && HoldsImagesOfGroups(*convolution))
+    return OrderFrom(convolution->shape(), {view.output_batch(), view.output_feature()});
   return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
 }
 
@@ -391,13 +422,17 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
     const Instruction* op = todo[next];
     if (op->opcode() == Opcode::kBroadcast) {
       const Instruction* from = op->operand(0);
-      if (!state.Known(from) || state.IsFlexible(from) || SizedOrder(from->shape(), state.OrderOf(from)).size() < 2) continue;
+      if (!state.Known(from) || state.IsFlexible(from) ||
+          SizedOrder(from->shape(), state.OrderOf(from)).size() < 2)
+        continue;
       // Not along what could fill tiles itself.
       if (shape.NumElements() > tiling.sublanes * from->shape().NumElements()) continue;
-      if (spread == nullptr || from->shape().NumElements() > spread->operand(0)->shape().NumElements()) spread = op;
+      if (spread == nullptr || from->shape().NumElements() > spread->operand(0)->shape().NumElements())
+        spread = op;
     } else if (IsElementwise(*op)) {
       for (const Instruction* operand : op->operands()) {
-        if (operand->shape().dims() == shape.dims() && !absl::c_linear_search(todo, operand)) todo.push_back(operand);
+        if (operand->shape().dims() == shape.dims() && !absl::c_linear_search(todo, operand))
+          todo.push_back(operand);
       }
     }
   }
@@ -410,9 +445,12 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
       return OrderFrom(shape, first);
     }
   }
-  const Dims dense = LeastPaddingOrder(shape, tiling, /*prefers_whole=*/true), sized = SizedOrder(shape, dense);
+  const Dims dense = LeastPaddingOrder(shape, tiling, /*prefers_whole=*/true),
+             sized = SizedOrder(shape, dense);
   const auto reduced = reduce->dimensions();
-  const auto is_reduced = [&](int64_t d) { return std::find(reduced.begin(), reduced.end(), d) != reduced.end(); };
+  const auto is_reduced = [&](int64_t d) {
+    return std::find(reduced.begin(), reduced.end(), d) != reduced.end();
+  };
   if (sized.size() < 2 || !is_reduced(sized[0]) || is_reduced(sized[1])) return dense;
   if (shape.dim(sized[1]) % tiling.lanes != 0 || shape.dim(sized[0]) % tiling.sublanes != 0) return dense;
   return OrderFrom(shape, {sized[1], sized[0]});

@@ -42,7 +42,8 @@ bool WantsDenseOperands(const Instruction& op);
 // Either dimension of the pair may be minor: as an op wants it that takes operands in one order only; if there is none, as
 // the nearest of these does: reshapes that keep one of them, values that it meets, results of the program, reductions, which are not
 // over the minor one. `for_window`: of these neither arguments that it meets nor results nor reductions.
-Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_window = false);
+Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state,
+                 bool for_window = false);
 
 // The order in which a convolution takes the value as images, or what is made of it elementwise, cut, padded or repeated, whole tiles of
 // features and images each; empty if none does.

@@ -52,11 +52,20 @@ bool IsHeldBesideProducts(const Shape& shape) {
 }
 
 ProductGroups::ProductGroups(const Computation& computation, const UserMap& users, const MadeWhereRead& made)
-    : computation_(computation), users_(users), made_(made), n_(computation.size()), owner_(n_, nullptr), taken_(n_), slid_(n_), is_nested_(n_, false), holds_(n_, false) {}
+    : computation_(computation),
+      users_(users),
+      made_(made),
+      n_(computation.size()),
+      owner_(n_, nullptr),
+      taken_(n_),
+      slid_(n_),
+      is_nested_(n_, false),
+      holds_(n_, false) {}
 
 std::vector<const Instruction*> ProductGroups::Owners() && {
   for (int i = n_ - 1; i >= 0; --i) {
-    const bool is_pooling = At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() && !IsRunningFold(*At(i));
+    const bool is_pooling =
+        At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() && !IsRunningFold(*At(i));
     if (!IsMatrixOp(At(i)->opcode()) && !is_pooling) continue;
     if (owner_[i] != nullptr) continue;
     TakeEpilogue(At(i));
@@ -76,7 +85,9 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   std::vector<int> open_users;  // Of members, how many users are no members yet.
   // Words of predicates are made beside the result, which then takes nothing that is made from them.
   int first_words = n_;
-  const auto is_beside = [](const Instruction* user) { return PacksPredicates(*user) && IsHeldBesideProducts(user->shape()); };
+  const auto is_beside = [](const Instruction* user) {
+    return PacksPredicates(*user) && IsHeldBesideProducts(user->shape());
+  };
   const auto distinct_users = [&](const Instruction* op) {
     std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
     for (const Instruction* user : distinct) {
@@ -105,13 +116,17 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
     const bool in_place = IsInPlace(*user);
-    if (absl::c_any_of(user->operands(), [&](const Instruction* operand) { return !absl::c_linear_search(members, operand) && MayWaitFor(*operand, first_words); })) {
+    if (absl::c_any_of(user->operands(), [&](const Instruction* operand) {
+          return !absl::c_linear_search(members, operand) && MayWaitFor(*operand, first_words);
+        })) {
       continue;
     }
     // A reshape that is still there has readers that lie as it does.
-    if (user->opcode() == Opcode::kReshape && !SameButUnitDims(user->operand(0)->shape(), user->shape())) break;
-    if (!IsRecomputed(*user) || owner_[i] != nullptr || user->shape().NumElements() != dot->shape().NumElements() ||
-        !(IsElementwise(*user) || in_place) || user->opcode() == Opcode::kCopy) {
+    if (user->opcode() == Opcode::kReshape && !SameButUnitDims(user->operand(0)->shape(), user->shape()))
+      break;
+    if (!IsRecomputed(*user) || owner_[i] != nullptr ||
+        user->shape().NumElements() != dot->shape().NumElements() || !(IsElementwise(*user) || in_place) ||
+        user->opcode() == Opcode::kCopy) {
       break;
     }
     members.push_back(user);
@@ -124,10 +139,12 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
     for (const int users : open_users) leaving += users > 0;
     const bool is_root = user == computation_.root();
     // What is but another name of the result ends no group.
-    if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) && !in_place) {
+    if (leaving + (is_root && open_users.back() == 0) == 1 && (open_users.back() > 0 || is_root) &&
+        !in_place) {
       best_size = members.size();
       best = user;
-      if (ByteWidth(user->shape().element_type()) <= ByteWidth(members[narrow_size - 1]->shape().element_type())) {
+      if (ByteWidth(user->shape().element_type()) <=
+          ByteWidth(members[narrow_size - 1]->shape().element_type())) {
         narrow_size = best_size;
       }
     }
@@ -151,22 +168,28 @@ bool ProductGroups::KeepsRows(const Instruction& dot) {
   const Shape& lhs = dot.operand(0)->shape();
   Dims free;  // Of the left operand, in the order of the result.
   for (int64_t d = 0; d < lhs.rank(); ++d) {
-    if (!absl::c_linear_search(view.lhs_batch(), d) && !absl::c_linear_search(view.lhs_contracting(), d)) free.push_back(d);
+    if (!absl::c_linear_search(view.lhs_batch(), d) && !absl::c_linear_search(view.lhs_contracting(), d))
+      free.push_back(d);
   }
   const Dims order = PhysicalOrder(dot.shape()), from = PhysicalOrder(lhs);
-  const int64_t batch = static_cast<int64_t>(view.lhs_batch().size()), rows = order.size() < 2 ? -1 : order[1] - batch;
-  if (rows < 0 || rows >= static_cast<int64_t>(free.size()) || batch + static_cast<int64_t>(free.size()) + 1 != dot.shape().rank()) return false;
+  const int64_t batch = static_cast<int64_t>(view.lhs_batch().size()),
+                rows = order.size() < 2 ? -1 : order[1] - batch;
+  if (rows < 0 || rows >= static_cast<int64_t>(free.size()) ||
+      batch + static_cast<int64_t>(free.size()) + 1 != dot.shape().rank())
+    return false;
   return order[0] + 1 == dot.shape().rank() && from.size() > 1 && from[1] == free[rows];
 }
 
 // Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the inner
 // one windows are cut at no cost.
-bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer, int side) const {
+bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer,
+                               int side) const {
   const DotView in(*inner[0]), out(outer);
   const Shape &own = outer.operand(side)->shape(), &other = outer.operand(1 - side)->shape();
   // Rows, columns and one more dimension, two where rows fill tiles; under a batch no more.
   int64_t sized = 0;
-  for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d) sized += inner[0]->shape().dim(d) > 1;
+  for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d)
+    sized += inner[0]->shape().dim(d) > 1;
   const Dims order = PhysicalOrder(inner[0]->shape());
   const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % kWholeRows == 0;
   if (sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2)) return false;
@@ -191,11 +214,13 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
   const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
   // Of images only features pass, in the rows in which they come.
-  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0]))) return false;
+  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0])))
+    return false;
   double rows = 1, contracted = 1, bound = 1;
   for (int64_t d = 0; d < own.rank(); ++d) {
     const auto size = static_cast<double>(own.dim(d));
-    const bool is_batch = absl::c_linear_search(batch, d), is_contracted = absl::c_linear_search(contracting, d);
+    const bool is_batch = absl::c_linear_search(batch, d),
+               is_contracted = absl::c_linear_search(contracting, d);
     const bool is_cut = dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
     // Both have the same batch, or tiles of the inner one come batch by batch.
     const bool is_in_tile = order.size() < 2 || dims[d] == order[0] || dims[d] == order[1];
@@ -212,18 +237,25 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   const double columns = static_cast<double>(other.NumElements()) / bound;
   // Lanes of what the outer one makes of rows of several dimensions are those of its other operand, unless these fill no tile.
   const Dims result = PhysicalOrder(outer.shape());
-  const int64_t free_end = outer.operand(0)->shape().rank() - static_cast<int64_t>(out.lhs_contracting().size());
-  const bool is_turned = out.lhs_batch().empty() && result.size() > 2 && (result[0] < free_end) == (side == 0);
+  const int64_t free_end =
+      outer.operand(0)->shape().rank() - static_cast<int64_t>(out.lhs_contracting().size());
+  const bool is_turned =
+      out.lhs_batch().empty() && result.size() > 2 && (result[0] < free_end) == (side == 0);
   if (is_turned && columns >= kLanes) return false;
   // Rows are widened for another product: that one takes what is wide.
   const Instruction* end = owner_[outer.index()] != nullptr ? owner_[outer.index()] : &outer;
-  while (users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kConvert) end = users_.users(*end)[0];
-  const bool is_read_by_dot = users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kDot;
+  while (users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kConvert)
+    end = users_.users(*end)[0];
+  const bool is_read_by_dot =
+      users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kDot;
   if (columns > 2 * contracted && is_read_by_dot) return false;
   double inside = 1;
-  for (const int64_t d : in.lhs_contracting()) inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
+  for (const int64_t d : in.lhs_contracting())
+    inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
   // Few rows stay while weights pass, wide as they were.
-  const double most = rows < contracted ? kNestedRowBytes / ByteWidth(inner[0]->operand(0)->shape().element_type()) : kNestedElements;
+  const double most = rows < contracted
+                          ? kNestedRowBytes / ByteWidth(inner[0]->operand(0)->shape().element_type())
+                          : kNestedElements;
   return (inside + columns) * std::min(rows, contracted) <= most;
 }
 
@@ -231,9 +263,11 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
 bool ProductGroups::MeetsAnother(absl::Span<const Instruction* const> inner) const {
   return absl::c_any_of(inner.subspan(1), [&](const Instruction* member) {
     return absl::c_any_of(member->operands(), [&](const Instruction* operand) {
-      while (owner_[operand->index()] == nullptr && operand->num_operands() == 1) operand = operand->operand(0);
+      while (owner_[operand->index()] == nullptr && operand->num_operands() == 1)
+        operand = operand->operand(0);
       const Instruction* end = owner_[operand->index()];
-      return end == operand && end != owner_[inner[0]->index()] && !taken_[end->index()].empty() && users_.users(*end).size() == 1;
+      return end == operand && end != owner_[inner[0]->index()] && !taken_[end->index()].empty() &&
+             users_.users(*end).size() == 1;
     });
   });
 }
@@ -243,7 +277,9 @@ void ProductGroups::TakeNestedDot(const Instruction* dot) {
     // Back through what only this dot reads, to where another one ends.
     const Instruction* value = dot->operand(side);
     while (owner_[value->index()] == nullptr && IsRecomputed(*value) && users_.users(*value).size() == 1 &&
-           value->num_operands() == 1 && (value->opcode() != Opcode::kReshape || SameButUnitDims(value->operand(0)->shape(), value->shape()))) {
+           value->num_operands() == 1 &&
+           (value->opcode() != Opcode::kReshape ||
+            SameButUnitDims(value->operand(0)->shape(), value->shape()))) {
       value = value->operand(0);
     }
     const std::vector<const Instruction*>& members = taken_[value->index()];
@@ -275,7 +311,8 @@ void ProductGroups::TakeNestedConvolution(const Instruction* convolution) {
     if (from == nullptr) return;
     value = from;
   }
-  if (value->opcode() != Opcode::kConvolution || users_.users(*value).size() != 1 || value == convolution) return;
+  if (value->opcode() != Opcode::kConvolution || users_.users(*value).size() != 1 || value == convolution)
+    return;
   const Instruction*& owner = owner_[value->index()];
   if (owner != nullptr && owner != value) return;
   owner = owner_[convolution->index()] != nullptr ? owner_[convolution->index()] : convolution;
@@ -287,31 +324,47 @@ bool ProductGroups::IsMadeInWindows(const Instruction& inner, const Instruction&
     const Dims lies = PhysicalOrder(op.operand(0)->shape()), made = PhysicalOrder(op.shape());
     return !lies.empty() && !made.empty() && lies[0] == view.input_batch() && made[0] == view.output_batch();
   };
-  if (!stays_along_lanes(inner) || !stays_along_lanes(outer) || IsKernelGradient(inner) || IsKernelGradient(outer)) return false;
+  if (!stays_along_lanes(inner) || !stays_along_lanes(outer) || IsKernelGradient(inner) ||
+      IsKernelGradient(outer))
+    return false;
   const Shape& weights = inner.operand(1)->shape();
-  if (static_cast<double>(weights.NumElements() + outer.operand(1)->shape().NumElements()) > kNestedWindowWeights) return false;
+  if (static_cast<double>(weights.NumElements() + outer.operand(1)->shape().NumElements()) >
+      kNestedWindowWeights)
+    return false;
   if (weights.dim(ConvolutionView(inner).kernel_input_feature()) < kWholeRows) return false;
-  const bool strides = absl::c_any_of(outer.attrs().window().dimensions(), [](const auto& d) { return d.stride() > 1; });
-  return strides || ByteWidth(weights.element_type()) >= 4 || weights.dim(ConvolutionView(inner).kernel_output_feature()) <= kNestedFeatures;
+  const bool strides =
+      absl::c_any_of(outer.attrs().window().dimensions(), [](const auto& d) { return d.stride() > 1; });
+  return strides || ByteWidth(weights.element_type()) >= 4 ||
+         weights.dim(ConvolutionView(inner).kernel_output_feature()) <= kNestedFeatures;
 }
 
 void ProductGroups::TakeConvolutionBefore(const Instruction* outer) {
   const ConvolutionView view(*outer);
   const Shape& kernel = outer->operand(1)->shape();
-  const bool is_pointwise = absl::c_all_of(view.kernel_spatial(), [&](int64_t d) { return kernel.dim(d) == 1; });
+  const bool is_pointwise =
+      absl::c_all_of(view.kernel_spatial(), [&](int64_t d) { return kernel.dim(d) == 1; });
   const auto slides = [](const Instruction& op) {
     const ConvolutionView of(op);
     if (of.feature_groups() != 1 || of.batch_groups() != 1) return false;
-    return absl::c_all_of(op.attrs().window().dimensions(), [](const auto& d) { return d.base_dilation() <= 1 && d.window_dilation() <= 1; });
+    return absl::c_all_of(op.attrs().window().dimensions(),
+                          [](const auto& d) { return d.base_dilation() <= 1 && d.window_dilation() <= 1; });
   };
-  const auto stays = [](const auto& d) { return d.stride() == 1 && d.padding_low() == 0 && d.padding_high() == 0; };
-  if (!slides(*outer) || (is_pointwise && !absl::c_all_of(outer->attrs().window().dimensions(), stays))) return;
+  const auto stays = [](const auto& d) {
+    return d.stride() == 1 && d.padding_low() == 0 && d.padding_high() == 0;
+  };
+  if (!slides(*outer) || (is_pointwise && !absl::c_all_of(outer->attrs().window().dimensions(), stays)))
+    return;
   const Instruction* value = outer->operand(0);
-  while (owner_[value->index()] == nullptr && value->opcode() == Opcode::kConvert && users_.users(*value).size() == 1) value = value->operand(0);
+  while (owner_[value->index()] == nullptr && value->opcode() == Opcode::kConvert &&
+         users_.users(*value).size() == 1)
+    value = value->operand(0);
   const std::vector<const Instruction*>& members = slid_[value->index()];
-  if (members.empty() || owner_[value->index()] != value || users_.users(*value).size() != 1 || owner_[outer->index()] == value) return;
+  if (members.empty() || owner_[value->index()] != value || users_.users(*value).size() != 1 ||
+      owner_[outer->index()] == value)
+    return;
   if (!slides(*members[0])) return;
-  const double weights = static_cast<double>(members[0]->operand(1)->shape().NumElements() + kernel.NumElements());
+  const double weights =
+      static_cast<double>(members[0]->operand(1)->shape().NumElements() + kernel.NumElements());
   if (is_pointwise ? weights > kNestedWeights : !IsMadeInWindows(*members[0], *outer)) return;
   if (holds_[members[0]->index()]) return;
   for (const Instruction* member : members) owner_[member->index()] = owner_[outer->index()];

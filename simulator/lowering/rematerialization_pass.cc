@@ -27,13 +27,16 @@ constexpr double kAsGood = 1.03;
 
 // A copy reads the same memory under another name.
 bool IsCopiedName(const Instruction& name) {
-  return name.opcode() == Opcode::kBitcast || name.opcode() == Opcode::kGetTupleElement || name.opcode() == Opcode::kReshape;
+  return name.opcode() == Opcode::kBitcast || name.opcode() == Opcode::kGetTupleElement ||
+         name.opcode() == Opcode::kReshape;
 }
 
 bool IsKindThatRepeats(const Instruction& op) {
   if (!op.control_predecessors().empty()) return false;
-  if (op.opcode() == Opcode::kFusion) return !op.called().empty() && !HasTrait(op.called(0)->root()->opcode(), kInPlace);
-  return IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kCopy || IsElementwise(op);
+  if (op.opcode() == Opcode::kFusion)
+    return !op.called().empty() && !HasTrait(op.called(0)->root()->opcode(), kInPlace);
+  return IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce || op.opcode() == Opcode::kCopy ||
+         IsElementwise(op);
 }
 
 // An entry as steps: its instructions but for names and arguments.
@@ -43,10 +46,12 @@ class Steps {
       : entry_(*entry), n_(entry->size()), buffers_(*entry, &size), step_of_(n_, -1) {
     const std::vector<bool> is_result = ResultBuffers(*entry->module(), buffers_);
     for (int b = 0; b < buffers_.size(); ++b) {
-      const bool is_given = buffers_[b].maker->opcode() == Opcode::kParameter || buffers_[b].maker->opcode() == Opcode::kConstant;
+      const bool is_given = buffers_[b].maker->opcode() == Opcode::kParameter ||
+                            buffers_[b].maker->opcode() == Opcode::kConstant;
       program_.values.push_back({.bytes = is_given || is_result[b] ? 0 : buffers_[b].bytes, .origin = b});
     }
-    std::vector<bool> is_named(n_, false);  // In a way that copies do not repeat, or others wait for it without reading it.
+    std::vector<bool> is_named(
+        n_, false);  // In a way that copies do not repeat, or others wait for it without reading it.
     for (int i = n_ - 1; i >= 0; --i) {
       const Instruction& op = *entry->instruction(i);
       for (const Instruction* before : op.control_predecessors()) is_named[before->index()] = true;
@@ -90,9 +95,11 @@ class Steps {
     std::vector<Instruction*> now;
     std::vector<bool> is_put(n_, false);
     for (int i = 0; i < n_; ++i) {
-      if (step_of_[i] < 0 && entry_.instruction(i)->num_operands() == 0) Put(entry_.instruction(i), &is_put, &now);
+      if (step_of_[i] < 0 && entry_.instruction(i)->num_operands() == 0)
+        Put(entry_.instruction(i), &is_put, &now);
     }
-    std::vector<absl::flat_hash_map<const Instruction*, Instruction*>> named(program_.steps.size());  // Copies of names, by step.
+    std::vector<absl::flat_hash_map<const Instruction*, Instruction*>> named(
+        program_.steps.size());  // Copies of names, by step.
     for (const int s : order) {
       const Step& step = program_.steps[s];
       const int original = step.repeats >= 0 ? step.repeats : s;
@@ -124,7 +131,8 @@ class Steps {
   bool IsName(const Instruction& op) const {
     if (HasTrait(op.opcode(), kNoStorage)) return true;
     const auto own = buffers_.Of(op);
-    return op.num_operands() > 0 && !own.empty() && absl::c_none_of(own, [&](int b) { return buffers_[b].maker == &op; });
+    return op.num_operands() > 0 && !own.empty() &&
+           absl::c_none_of(own, [&](int b) { return buffers_[b].maker == &op; });
   }
 
   void Read(int step, int value) {
@@ -142,8 +150,11 @@ class Steps {
     now->push_back(op);
   }
   // Names of names may be many.
-  void PutNames(absl::Span<Instruction* const> operands, std::vector<bool>* is_put, std::vector<Instruction*>* now) {
-    const auto is_missing = [&](const Instruction* op) { return op->index() < n_ && step_of_[op->index()] < 0 && !(*is_put)[op->index()]; };
+  void PutNames(absl::Span<Instruction* const> operands, std::vector<bool>* is_put,
+                std::vector<Instruction*>* now) {
+    const auto is_missing = [&](const Instruction* op) {
+      return op->index() < n_ && step_of_[op->index()] < 0 && !(*is_put)[op->index()];
+    };
     std::vector<Instruction*> todo(operands.begin(), operands.end());
     while (!todo.empty()) {
       Instruction* op = todo.back();
@@ -159,7 +170,8 @@ class Steps {
 
   // What an operand of the program as it was is for a step: the same, or a copy, with copies of the names on the way.
   Instruction* Current(Instruction* operand, const Step& step, absl::Span<Instruction* const> made,
-                       std::vector<absl::flat_hash_map<const Instruction*, Instruction*>>* named, std::vector<Instruction*>* now) {
+                       std::vector<absl::flat_hash_map<const Instruction*, Instruction*>>* named,
+                       std::vector<Instruction*>* now) {
     int maker = -1;
     for (const int b : buffers_.Of(*operand)) {
       for (const int v : step.reads) {
@@ -190,7 +202,7 @@ class Steps {
   Computation& entry_;
   const int n_;
   const Buffers buffers_;
-  std::vector<int> step_of_;        // By index.
+  std::vector<int> step_of_;       // By index.
   std::vector<Instruction*> ops_;  // By step, without repetitions.
   StepProgram program_;
 };
@@ -200,7 +212,8 @@ class Steps {
 absl::StatusOr<bool> RematerializationPass::Run(std::unique_ptr<Module>* module) {
   const ArraySize size = PaddedSize(tiling_);
   const MemoryNeeds needs = ComputeMemoryNeeds(**module, &size);
-  const int64_t most_temporary = std::max<int64_t>(most_bytes_ - SaturatingAdd(needs.arguments, needs.results), 0);
+  const int64_t most_temporary =
+      std::max<int64_t>(most_bytes_ - SaturatingAdd(needs.arguments, needs.results), 0);
   Computation* entry = (*module)->entry();
   const int64_t alive = MostAlive(Steps(entry, size).program());
   if (alive <= most_temporary) return false;

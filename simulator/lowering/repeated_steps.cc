@@ -23,7 +23,10 @@ void Free(int64_t bytes, int64_t* of) { *of = std::max<int64_t>(*of - bytes, 0);
 class Repeater {
  public:
   Repeater(int64_t most_bytes, int64_t least_bytes, StepProgram* program)
-      : most_(most_bytes), least_(least_bytes), program_(*program), most_steps_(kMostGrowth * program->steps.size() + 1) {
+      : most_(most_bytes),
+        least_(least_bytes),
+        program_(*program),
+        most_steps_(kMostGrowth * program->steps.size() + 1) {
     const int n = static_cast<int>(program_.steps.size());
     for (int i = 0; i < n; ++i) {
       places_.push_back({i * kGap, i - 1, i + 1 < n ? i + 1 : -1});
@@ -63,7 +66,9 @@ class Repeater {
   };
   struct FreesMost {
     const Repeater* of;
-    bool operator()(int a, int b) const { return of->freed_[a] != of->freed_[b] ? of->freed_[a] > of->freed_[b] : InOrder{of}(a, b); }
+    bool operator()(int a, int b) const {
+      return of->freed_[a] != of->freed_[b] ? of->freed_[a] > of->freed_[b] : InOrder{of}(a, b);
+    }
   };
 
   StepValue& ValueAt(int v) { return program_.values[v]; }
@@ -227,11 +232,11 @@ class Repeater {
   const int64_t most_, least_;
   StepProgram& program_;
   const size_t most_steps_;
-  std::vector<Place> places_;    // By step.
-  std::vector<int> awaited_;     // By value: readers that have not run.
+  std::vector<Place> places_;                    // By step.
+  std::vector<int> awaited_;                     // By value: readers that have not run.
   std::vector<std::set<int, InOrder>> waiting_;  // By value: these readers.
-  std::vector<int64_t> bytes_of_;  // By step: of all that it makes.
-  std::vector<int64_t> freed_;     // By step: if it runs again later than now.
+  std::vector<int64_t> bytes_of_;                // By step: of all that it makes.
+  std::vector<int64_t> freed_;                   // By step: if it runs again later than now.
   // Steps that free something: of which no reader has run, and others.
   std::set<int, InOrder> unread_{InOrder{this}};
   std::set<int, FreesMost> read_{FreesMost{this}};

@@ -17,8 +17,8 @@
 namespace toroid {
 
 struct StepValue {
-  int maker = -1;     // A step; -1: there from the beginning, takes no memory.
-  int64_t bytes = 0;  // 0: stays, and is not counted.
+  int maker = -1;               // A step; -1: there from the beginning, takes no memory.
+  int64_t bytes = 0;            // 0: stays, and is not counted.
   bool is_overwritten = false;  // Behind its last reader: nothing may read it later.
   std::vector<int> readers;     // Steps, each once.
   int origin = -1;              // The value that this one is again; itself, if it is no repetition.

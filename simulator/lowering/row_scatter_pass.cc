@@ -11,26 +11,31 @@ namespace {
 // The dimension along which the rows of a scatter's operand are written; nullopt if a row may be written twice, or in
 // pieces of more than one element.
 std::optional<int64_t> RowDimension(const Instruction& op) {
-  if (op.opcode() != Opcode::kScatter || op.num_operands() != 3 || !op.shape().IsArray() || op.called().empty()) {
+  if (op.opcode() != Opcode::kScatter || op.num_operands() != 3 || !op.shape().IsArray() ||
+      op.called().empty()) {
     return std::nullopt;
   }
   const ScatterView view(op);
   const Shape &indices = op.operand(1)->shape(), &updates = op.operand(2)->shape();
   if (!view.update_window_dims().empty() || view.inserted_window_dims().size() != 1 ||
       view.scatter_dims_to_operand_dims().size() != 1 ||
-      view.scatter_dims_to_operand_dims()[0] != view.inserted_window_dims()[0] || ByteWidth(indices.element_type()) < 4) {
+      view.scatter_dims_to_operand_dims()[0] != view.inserted_window_dims()[0] ||
+      ByteWidth(indices.element_type()) < 4) {
     return std::nullopt;
   }
   // All other dimensions are batch, in order.
   const int64_t row = view.inserted_window_dims()[0], batch = op.shape().rank() - 1;
   const auto of_operand = view.operand_batching_dims(), of_indices = view.indices_batching_dims();
-  if (static_cast<int64_t>(of_operand.size()) != batch || static_cast<int64_t>(of_indices.size()) != batch) return std::nullopt;
+  if (static_cast<int64_t>(of_operand.size()) != batch || static_cast<int64_t>(of_indices.size()) != batch)
+    return std::nullopt;
   for (int64_t k = 0; k < batch; ++k) {
-    if (of_operand[k] != (k < row ? k : k + 1) || (k > 0 && of_indices[k] <= of_indices[k - 1])) return std::nullopt;
+    if (of_operand[k] != (k < row ? k : k + 1) || (k > 0 && of_indices[k] <= of_indices[k - 1]))
+      return std::nullopt;
   }
   // One index, one update for each row.
   const int64_t rows = op.shape().NumElements() / std::max<int64_t>(1, op.shape().dim(row));
-  if (op.shape().dim(row) == 0 || indices.NumElements() != rows || updates.NumElements() != rows) return std::nullopt;
+  if (op.shape().dim(row) == 0 || indices.NumElements() != rows || updates.NumElements() != rows)
+    return std::nullopt;
   return row;
 }
 
@@ -83,7 +88,8 @@ class Choice {
     }
     xla::HloInstructionProto* attrs;
     Instruction* flat = Add(Opcode::kReshape, Shape(values->shape().element_type(), rows), {values}, &attrs);
-    Instruction* spread = Add(Opcode::kBroadcast, Shape(values->shape().element_type(), scatter_->shape().dims()), {flat}, &attrs);
+    Instruction* spread = Add(
+        Opcode::kBroadcast, Shape(values->shape().element_type(), scatter_->shape().dims()), {flat}, &attrs);
     for (int64_t d = 0; d < scatter_->shape().rank(); ++d) {
       if (d != row_) attrs->add_dimensions(d);
     }

@@ -40,7 +40,8 @@ enum class Walk { kMerges, kRemovesBarriers };
 class Simplifier {
  public:
   // `texts`: what computations compute, for those that may be told to be equal.
-  Simplifier(Computation* computation, const std::vector<std::string>& texts, Walk walk, bool is_second, const Tiling& tiling)
+  Simplifier(Computation* computation, const std::vector<std::string>& texts, Walk walk, bool is_second,
+             const Tiling& tiling)
       : computation_(computation), texts_(texts), walk_(walk), is_second_(is_second), tiling_(tiling) {}
 
   absl::StatusOr<bool> Run() {
@@ -111,8 +112,8 @@ class Simplifier {
   const bool is_second_;  // What is the same was merged before, so that readers are counted.
   const Tiling tiling_;
   std::vector<Instruction*> now_;
-  std::vector<bool> is_cut_;  // By index: only slices read it.
-  std::vector<int> readers_;  // By index.
+  std::vector<bool> is_cut_;                        // By index: only slices read it.
+  std::vector<int> readers_;                        // By index.
   absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
   std::string scratch_;
   bool changed_ = false;
@@ -155,9 +156,11 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kOptimizationBarrier:
       return walk_ == Walk::kRemovesBarriers ? op->operand(0) : nullptr;
     case Opcode::kCustomCall: {
-      const bool annotates = op->custom_call_target() == "Sharding" || op->custom_call_target() == "annotate_device_placement";
-      return annotates && op->num_operands() == 1 && op->operand(0)->shape().Compatible(op->shape()) ? op->operand(0)
-                                                                                                    : nullptr;
+      const bool annotates =
+          op->custom_call_target() == "Sharding" || op->custom_call_target() == "annotate_device_placement";
+      return annotates && op->num_operands() == 1 && op->operand(0)->shape().Compatible(op->shape())
+                 ? op->operand(0)
+                 : nullptr;
     }
     default:
       return nullptr;
@@ -168,20 +171,23 @@ Instruction* Simplifier::Simplified(Instruction* op) {
 std::optional<double> SplatOf(const Instruction* value) {
   if (value->opcode() == Opcode::kBroadcast) value = value->operand(0);
   const PrimitiveType type = value->shape().element_type();
-  if (value->opcode() != Opcode::kConstant || value->shape().rank() != 0 || (type != xla::F32 && type != xla::BF16)) {
+  if (value->opcode() != Opcode::kConstant || value->shape().rank() != 0 ||
+      (type != xla::F32 && type != xla::BF16)) {
     return std::nullopt;
   }
   const absl::StatusOr<Literal> literal = LiteralOf(*value);
   if (!literal.ok()) return std::nullopt;
-  return type == xla::F32 ? static_cast<double>(literal->data<float>()[0]) : static_cast<double>(literal->data<bfloat16>()[0]);
+  return type == xla::F32 ? static_cast<double>(literal->data<float>()[0])
+                          : static_cast<double>(literal->data<bfloat16>()[0]);
 }
 
 Instruction* Simplifier::WithoutNeutral(Instruction* op) {
   const Opcode opcode = op->opcode();
   const double infinity = std::numeric_limits<double>::infinity();
-  const double neutral = opcode == Opcode::kMaximum ? -infinity : opcode == Opcode::kMinimum ? infinity
-                         : opcode == Opcode::kAdd   ? 0
-                                                    : 1;
+  const double neutral = opcode == Opcode::kMaximum   ? -infinity
+                         : opcode == Opcode::kMinimum ? infinity
+                         : opcode == Opcode::kAdd     ? 0
+                                                      : 1;
   for (int k = 0; k < 2; ++k) {
     if (!op->operand(1 - k)->shape().Compatible(op->shape())) continue;
     if (SplatOf(op->operand(k)) == neutral) return op->operand(1 - k);
@@ -263,7 +269,8 @@ Instruction* Simplifier::SliceOfSlice(Instruction* slice) {
   Instruction* direct = computation_->Add(Opcode::kSlice, slice->shape(), {outer->operand(0)}, &attrs);
   for (int d = 0; d < slice->shape().rank(); ++d) {
     attrs->add_slice_dimensions();
-    const int64_t start = before[d].start + cut[d].start * before[d].stride, stride = before[d].stride * cut[d].stride;
+    const int64_t start = before[d].start + cut[d].start * before[d].stride,
+                  stride = before[d].stride * cut[d].stride;
     SliceView::Set(attrs, d, {start, start + (slice->shape().dim(d) - 1) * stride + 1, stride});
   }
   direct->set_metadata(slice->metadata());
@@ -274,7 +281,8 @@ Instruction* Simplifier::SliceOfSlice(Instruction* slice) {
 Instruction* Simplifier::SimplifiedConvert(Instruction* convert) {
   const Instruction* whole = convert->operand(0);
   const bool narrows = ByteWidth(convert->shape().element_type()) < ByteWidth(whole->shape().element_type());
-  if (whole->opcode() != Opcode::kConcatenate || !narrows || !convert->control_predecessors().empty()) return nullptr;
+  if (whole->opcode() != Opcode::kConcatenate || !narrows || !convert->control_predecessors().empty())
+    return nullptr;
   if (whole->index() >= static_cast<int>(readers_.size()) || readers_[whole->index()] != 1) return nullptr;
   std::vector<Instruction*> pieces;
   for (Instruction* piece : whole->operands()) {
@@ -294,7 +302,9 @@ Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
     const bool is_only = pad->index() < static_cast<int>(readers_.size()) && readers_[pad->index()] == 1;
     return is_second_ && is_only ? ConvolutionOfSlice(*slice, computation_) : nullptr;
   }
-  if (pad->opcode() != Opcode::kPad || pad->index() >= static_cast<int>(is_cut_.size()) || !is_cut_[pad->index()]) return nullptr;
+  if (pad->opcode() != Opcode::kPad || pad->index() >= static_cast<int>(is_cut_.size()) ||
+      !is_cut_[pad->index()])
+    return nullptr;
   const SliceView cut(*slice);
   const PadView around(*pad);
   Instruction* x = pad->operand(0);
@@ -351,12 +361,19 @@ Instruction* Simplifier::CutByPad(Instruction* pad) {
 }
 
 bool Simplifier::CanMakeOfSlices(const Instruction& made, int steps) const {
-  if (steps == 0 || !IsElementwise(made) || made.opcode() == Opcode::kCopy || !made.control_predecessors().empty()) return false;
+  if (steps == 0 || !IsElementwise(made) || made.opcode() == Opcode::kCopy ||
+      !made.control_predecessors().empty())
+    return false;
   if (made.index() >= static_cast<int>(readers_.size())) return false;
   return absl::c_all_of(made.operands(), [&](const Instruction* operand) {
-    if (operand->shape().rank() == 0 || operand->opcode() == Opcode::kBroadcast || operand->opcode() == Opcode::kParameter) return true;
-    if (operand->shape().dims() != made.shape().dims() || operand->index() >= static_cast<int>(readers_.size())) return false;
-    return IsElementwise(*operand) && (readers_[operand->index()] > 1 || CanMakeOfSlices(*operand, steps - 1));
+    if (operand->shape().rank() == 0 || operand->opcode() == Opcode::kBroadcast ||
+        operand->opcode() == Opcode::kParameter)
+      return true;
+    if (operand->shape().dims() != made.shape().dims() ||
+        operand->index() >= static_cast<int>(readers_.size()))
+      return false;
+    return IsElementwise(*operand) &&
+           (readers_[operand->index()] > 1 || CanMakeOfSlices(*operand, steps - 1));
   });
 }
 
@@ -371,7 +388,8 @@ Instruction* Simplifier::SlicedAs(const Instruction& slice, Instruction* x) {
   }
   Instruction* from = x->operand(0);
   bool cuts = false;
-  for (int64_t k = 0; k < from->shape().rank(); ++k) cuts |= from->shape().dim(k) != slice.shape().dim(x->dimensions()[k]);
+  for (int64_t k = 0; k < from->shape().rank(); ++k)
+    cuts |= from->shape().dim(k) != slice.shape().dim(x->dimensions()[k]);
   if (cuts) {
     Shape piece = from->shape();
     for (int64_t k = 0; k < piece.rank(); ++k) piece.set_dim(k, slice.shape().dim(x->dimensions()[k]));
@@ -392,7 +410,9 @@ Instruction* Simplifier::SlicedAs(const Instruction& slice, Instruction* x) {
 Instruction* Simplifier::MadeOfSlices(Instruction* slice) {
   constexpr int kMostSteps = 32;
   Instruction* made = slice->operand(0);
-  if (made->index() >= static_cast<int>(readers_.size()) || readers_[made->index()] != 1 || !CanMakeOfSlices(*made, kMostSteps)) return nullptr;
+  if (made->index() >= static_cast<int>(readers_.size()) || readers_[made->index()] != 1 ||
+      !CanMakeOfSlices(*made, kMostSteps))
+    return nullptr;
   std::vector<Instruction*> pieces;
   for (Instruction* operand : made->operands()) pieces.push_back(SlicedAs(*slice, operand));
   return computation_->AddClone(*made, slice->shape(), pieces);
@@ -400,7 +420,8 @@ Instruction* Simplifier::MadeOfSlices(Instruction* slice) {
 
 // Of vectors that were columns: made of these.
 Instruction* Simplifier::MadeOfColumns(Instruction* op) {
-  if (op->shape().rank() != 1 || !op->shape().IsArray() || !op->control_predecessors().empty()) return nullptr;
+  if (op->shape().rank() != 1 || !op->shape().IsArray() || !op->control_predecessors().empty())
+    return nullptr;
   const Shape* column = nullptr;
   for (const Instruction* operand : op->operands()) {
     if (IsEverywhereTheSame(*operand)) continue;
@@ -414,9 +435,10 @@ Instruction* Simplifier::MadeOfColumns(Instruction* op) {
   for (Instruction* operand : op->operands()) {
     Shape shape = *column;
     shape.set_element_type(operand->shape().element_type());
-    operands.push_back(operand->shape().rank() == 0                      ? operand
-                       : operand->opcode() == Opcode::kBroadcast ? computation_->AddClone(*operand, shape, {operand->operand(0)})
-                                                                         : operand->operand(0));
+    operands.push_back(operand->shape().rank() == 0 ? operand
+                       : operand->opcode() == Opcode::kBroadcast
+                           ? computation_->AddClone(*operand, shape, {operand->operand(0)})
+                           : operand->operand(0));
   }
   Shape shape = *column;
   shape.set_element_type(op->shape().element_type());
@@ -444,7 +466,8 @@ Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
     wider[d].padding_high += around[d].high;
     wider[d].base_dilation = around[d].interior + 1;
   }
-  Instruction* direct = computation_->AddClone(*reduce_window, reduce_window->shape(), {pad->operand(0), reduce_window->operand(1)});
+  Instruction* direct = computation_->AddClone(*reduce_window, reduce_window->shape(),
+                                               {pad->operand(0), reduce_window->operand(1)});
   xla::HloInstructionProto* attrs = direct->MutableAttrs();
   for (int d = 0; d < windows.rank(); ++d) WindowView::Set(attrs, d, wider[d]);
   return direct;
@@ -455,15 +478,20 @@ Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
 Instruction* Simplifier::ReduceOfReduce(Instruction* reduce) {
   Instruction* inner = reduce->operand(0);
   if (LeavesColumn(*inner, tiling_)) {
-    Instruction* one = computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
+    Instruction* one =
+        computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
     one->MutableAttrs()->add_dimensions(1);
     return one;
   }
-  if (inner->opcode() != Opcode::kReduce || inner->num_operands() != 2 || !inner->shape().IsArray()) return nullptr;
-  if (inner->index() >= static_cast<int>(readers_.size()) || readers_[inner->index()] != 1 || inner->called().size() != 1) return nullptr;
+  if (inner->opcode() != Opcode::kReduce || inner->num_operands() != 2 || !inner->shape().IsArray())
+    return nullptr;
+  if (inner->index() >= static_cast<int>(readers_.size()) || readers_[inner->index()] != 1 ||
+      inner->called().size() != 1)
+    return nullptr;
   const std::string& text = texts_[reduce->called(0)->index()];
   if (text.empty() || text != texts_[inner->called(0)->index()]) return nullptr;
-  const std::optional<Literal> neutral = NeutralElement(reduce->called(0)->root()->opcode(), reduce->shape().element_type());
+  const std::optional<Literal> neutral =
+      NeutralElement(reduce->called(0)->root()->opcode(), reduce->shape().element_type());
   if (!neutral || inner->operand(1)->opcode() != Opcode::kConstant) return nullptr;
   const absl::StatusOr<Literal> from = LiteralOf(*inner->operand(1));
   if (!from.ok() || !(*from == *neutral)) return nullptr;
@@ -474,14 +502,16 @@ Instruction* Simplifier::ReduceOfReduce(Instruction* reduce) {
   }
   for (const int64_t d : reduce->dimensions()) dims.push_back(kept[d]);
   absl::c_sort(dims);
-  Instruction* one = computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
+  Instruction* one =
+      computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
   one->MutableAttrs()->clear_dimensions();
   for (const int64_t d : dims) one->MutableAttrs()->add_dimensions(d);
   return one;
 }
 
 Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
-  if (reduce->num_operands() != 2 || !reduce->shape().IsArray() || reduce->called().size() != 1) return nullptr;
+  if (reduce->num_operands() != 2 || !reduce->shape().IsArray() || reduce->called().size() != 1)
+    return nullptr;
   const Instruction* x = reduce->operand(0);
   const Instruction* init = reduce->operand(1);
   const Instruction* root = reduce->called(0)->root();
@@ -506,15 +536,17 @@ Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
 Instruction* Simplifier::SameAsBefore(Instruction* op) {
   const Opcode opcode = op->opcode();
   if (opcode == Opcode::kParameter || opcode == Opcode::kCustomCall || opcode == Opcode::kUnknown ||
-      opcode == Opcode::kInfeed || HasTrait(opcode, kSideEffect) || HasTrait(opcode, kRunsBody) || IsCollective(opcode) ||
-      opcode == Opcode::kRngGetAndUpdateState || opcode == Opcode::kTuple || !op->control_predecessors().empty()) {
+      opcode == Opcode::kInfeed || HasTrait(opcode, kSideEffect) || HasTrait(opcode, kRunsBody) ||
+      IsCollective(opcode) || opcode == Opcode::kRngGetAndUpdateState || opcode == Opcode::kTuple ||
+      !op->control_predecessors().empty()) {
     return nullptr;
   }
   if (opcode == Opcode::kConstant && op->shape().NumElements() > 1024) return nullptr;
   std::string& attrs = scratch_;
   attrs.clear();
   op->attrs().AppendToString(&attrs);
-  size_t key = absl::HashOf(static_cast<int>(opcode), attrs, op->shape().dims(), static_cast<int>(op->shape().element_type()));
+  size_t key = absl::HashOf(static_cast<int>(opcode), attrs, op->shape().dims(),
+                            static_cast<int>(op->shape().element_type()));
   for (const Instruction* operand : op->operands()) key = absl::HashOf(key, operand->index());
   for (const Computation* called : op->called()) {
     if (texts_[called->index()].empty()) return nullptr;
@@ -564,13 +596,17 @@ absl::StatusOr<bool> SimplifyPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (const auto& computation : (*module)->computations()) {
     if (!runs[computation->index()]) continue;
-    const bool has_barrier = !keeps_barriers_ && absl::c_any_of(computation->instructions(), [](const auto& op) {
-      return op->opcode() == Opcode::kOptimizationBarrier;
-    });
-    ASSIGN_OR_RETURN(const bool now, Simplifier(computation.get(), texts, Walk::kMerges, !keeps_barriers_, tiling_).Run());
+    const bool has_barrier =
+        !keeps_barriers_ && absl::c_any_of(computation->instructions(), [](const auto& op) {
+          return op->opcode() == Opcode::kOptimizationBarrier;
+        });
+    ASSIGN_OR_RETURN(const bool now,
+                     Simplifier(computation.get(), texts, Walk::kMerges, !keeps_barriers_, tiling_).Run());
     changed |= now;
     if (!has_barrier) continue;
-    RETURN_IF_ERROR(Simplifier(computation.get(), texts, Walk::kRemovesBarriers, !keeps_barriers_, tiling_).Run().status());
+    RETURN_IF_ERROR(Simplifier(computation.get(), texts, Walk::kRemovesBarriers, !keeps_barriers_, tiling_)
+                        .Run()
+                        .status());
     changed = true;
   }
   changed |= EliminateDeadCode(module->get());

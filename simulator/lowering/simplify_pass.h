@@ -38,7 +38,8 @@ namespace toroid {
 class SimplifyPass : public Pass {
  public:
   // `keeps_barriers`: for a pass after which comes another one.
-  explicit SimplifyPass(bool keeps_barriers = false, const Tiling& tiling = {}) : keeps_barriers_(keeps_barriers), tiling_(tiling) {}
+  explicit SimplifyPass(bool keeps_barriers = false, const Tiling& tiling = {})
+      : keeps_barriers_(keeps_barriers), tiling_(tiling) {}
   absl::string_view name() const override { return "simplify"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 

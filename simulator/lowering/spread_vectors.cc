@@ -24,7 +24,8 @@ int64_t DimBefore(const Instruction& op, int64_t lanes) {
 }  // namespace
 
 bool KeepsElements(const Instruction& op) {
-  return op.opcode() == Opcode::kReshape || op.opcode() == Opcode::kTranspose || op.opcode() == Opcode::kBitcast;
+  return op.opcode() == Opcode::kReshape || op.opcode() == Opcode::kTranspose ||
+         op.opcode() == Opcode::kBitcast;
 }
 
 std::optional<std::vector<const Instruction*>> VectorsSpreadAlong(const Instruction& value, int64_t lanes) {
@@ -37,11 +38,13 @@ std::optional<std::vector<const Instruction*>> VectorsSpreadAlong(const Instruct
   for (size_t next = 0; next < todo.size(); ++next) {
     const auto [op, dim] = todo[next];
     if (next == kMostSteps) return std::nullopt;
-    if (op->shape().rank() == 0 || op->opcode() == Opcode::kIota || op->opcode() == Opcode::kConstant) continue;
+    if (op->shape().rank() == 0 || op->opcode() == Opcode::kIota || op->opcode() == Opcode::kConstant)
+      continue;
     if (op->opcode() == Opcode::kBroadcast) {
       const Instruction* vector = op->operand(0);
       if (vector->shape().NumElements() == op->shape().NumElements()) return std::nullopt;
-      const bool is_needed = vector->shape().rank() > 0 && vector->opcode() != Opcode::kIota && !absl::c_linear_search(op->dimensions(), dim);
+      const bool is_needed = vector->shape().rank() > 0 && vector->opcode() != Opcode::kIota &&
+                             !absl::c_linear_search(op->dimensions(), dim);
       if (is_needed && !absl::c_linear_search(vectors, vector)) vectors.push_back(vector);
     } else if (KeepsElements(*op)) {
       add(op->operand(0), DimBefore(*op, dim));

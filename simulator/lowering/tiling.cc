@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hlo/ir/unit_dims.h"
-
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
 
 namespace toroid {
 namespace {
@@ -16,7 +15,8 @@ double RoundUp(double n, double multiple) { return std::ceil(n / multiple) * mul
 Dims TiledOrder(const Shape& shape) {
   Dims order = PhysicalOrder(shape);
   const Dims all = shape.MinorToMajor();
-  const bool keeps_lane = shape.custom_layout() != nullptr && shape.custom_layout()->tiles_size() > 0 && !all.empty() && shape.dim(all[0]) == 1;
+  const bool keeps_lane = shape.custom_layout() != nullptr && shape.custom_layout()->tiles_size() > 0 &&
+                          !all.empty() && shape.dim(all[0]) == 1;
   if (keeps_lane) order.insert(order.begin(), all[0]);
   return order;
 }
@@ -41,16 +41,20 @@ bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
          PaddedElements(op.operand(0)->shape(), tiling) == PaddedElements(op.shape(), tiling);
 }
 
-bool IsMadeInPlace(const Instruction& op) { return op.opcode() == Opcode::kConcatenate && op.num_operands() > 4; }
+bool IsMadeInPlace(const Instruction& op) {
+  return op.opcode() == Opcode::kConcatenate && op.num_operands() > 4;
+}
 
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {
-  const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2), quarter = std::max<int64_t>(1, tiling.sublanes / 4);
+  const int64_t half = std::max<int64_t>(1, tiling.sublanes / 2),
+                quarter = std::max<int64_t>(1, tiling.sublanes / 4);
   if (second_minor <= quarter && element_bytes >= 4) return quarter;
   if (second_minor <= half && element_bytes >= 2) return half;
   return tiling.sublanes;
 }
 
-double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling) {
+double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes,
+                      const Tiling& tiling) {
   return outer * RoundUp(static_cast<double>(second_minor), RowsOfTile(second_minor, element_bytes, tiling)) *
          RoundUp(static_cast<double>(minor), tiling.lanes);
 }
@@ -85,7 +89,9 @@ double PaddedBytes(const Shape& shape, const Tiling& tiling) {
 }
 
 ArraySize PaddedSize(const Tiling& tiling) {
-  return [tiling](const Shape& array) { return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18)); };
+  return [tiling](const Shape& array) {
+    return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18));
+  };
 }
 
 double TilesOf(const Shape& shape, const Tiling& tiling) {
@@ -123,11 +129,14 @@ Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling, bool prefers_wh
   for (const int64_t minor : sized) {
     for (const int64_t second : sized) {
       if (second == minor) continue;
-      const double outer = elements / (static_cast<double>(shape.dim(minor)) * static_cast<double>(shape.dim(second)));
+      const double outer =
+          elements / (static_cast<double>(shape.dim(minor)) * static_cast<double>(shape.dim(second)));
       const double padded = PaddedElements(outer, shape.dim(second), shape.dim(minor), width, tiling);
       // Of two that pad alike row-major, or else, if asked for, the one whose tiles have all their rows.
       const bool is_whole = !prefers_whole || shape.dim(second) >= tiling.sublanes;
-      if (best_minor >= 0 && (padded > least || (padded == least && (is_first || best_is_whole || !is_whole)))) continue;
+      if (best_minor >= 0 &&
+          (padded > least || (padded == least && (is_first || best_is_whole || !is_whole))))
+        continue;
       is_first = best_minor < 0;
       least = padded;
       best_is_whole = is_whole;
@@ -165,16 +174,20 @@ bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling) {
     // A vector is one column of tiles.
     if (before.size() == 1 || after.size() == 1) {
       const auto is_column = [&](const Shape& shape, const Dims& order) {
-        return order.size() == 1 ? shape.dim(order[0]) % (tiling.lanes * tiling.sublanes) == 0
-                                 : shape.dim(order[0]) == tiling.lanes && shape.dim(order[1]) % tiling.sublanes == 0;
+        return order.size() == 1
+                   ? shape.dim(order[0]) % (tiling.lanes * tiling.sublanes) == 0
+                   : shape.dim(order[0]) == tiling.lanes && shape.dim(order[1]) % tiling.sublanes == 0;
       };
       if (is_column(from, before) && is_column(to, after)) return true;
     }
     if (from.dim(before[0]) != to.dim(after[0])) return false;
-    const int64_t a = before.size() < 2 ? 1 : from.dim(before[1]), b = after.size() < 2 ? 1 : to.dim(after[1]);
+    const int64_t a = before.size() < 2 ? 1 : from.dim(before[1]),
+                  b = after.size() < 2 ? 1 : to.dim(after[1]);
     if (a == b || (a % tiling.sublanes == 0 && b % tiling.sublanes == 0)) return true;
     // Tiles below each other: rows follow rows, whatever the tiles have of them.
-    const auto fills = [&](int64_t rows) { return rows % RowsOfTile(rows, ByteWidth(from.element_type()), tiling) == 0; };
+    const auto fills = [&](int64_t rows) {
+      return rows % RowsOfTile(rows, ByteWidth(from.element_type()), tiling) == 0;
+    };
     return from.dim(before[0]) <= tiling.lanes && fills(a) && fills(b);
   };
   return keeps(PhysicalOrder(from), PhysicalOrder(to));
@@ -185,7 +198,9 @@ bool KeepsRows(const Shape& from, const Shape& to, const Tiling& tiling) {
   const Dims before = SizedDims(from), after = SizedDims(to);
   if (before.empty() || after.empty()) return true;
   if (from.dim(before.back()) != to.dim(after.back())) return false;
-  const auto rows = [](const Shape& shape, const Dims& dims) { return dims.size() < 2 ? 1 : shape.dim(dims[dims.size() - 2]); };
+  const auto rows = [](const Shape& shape, const Dims& dims) {
+    return dims.size() < 2 ? 1 : shape.dim(dims[dims.size() - 2]);
+  };
   const int64_t a = rows(from, before), b = rows(to, after);
   return a == b || (a % tiling.sublanes == 0 && b % tiling.sublanes == 0);
 }

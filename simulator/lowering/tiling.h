@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
-#include "hlo/ir/instruction.h"
 #include "hlo/analysis/buffers.h"
+#include "hlo/ir/instruction.h"
 #include "hlo/ir/shape.h"
 
 namespace toroid {
@@ -29,7 +29,8 @@ double PaddedBytes(const Shape& shape, const Tiling& tiling);
 ArraySize PaddedSize(const Tiling& tiling);
 
 // PaddedElements of an array whose two minor dimensions have these extents, all others together `outer`.
-double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes, const Tiling& tiling);
+double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes,
+                      const Tiling& tiling);
 
 // Tiles of an array, whatever rows they have: as many vector registers as it fills, in part or whole.
 double TilesOf(const Shape& shape, const Tiling& tiling);

@@ -36,9 +36,10 @@ Instruction* WithoutTransposedOperand(const Instruction& dot, Computation* compu
     operands[side] = transpose->operand(0);
     Instruction* direct = computation->AddClone(dot, dot.shape(), operands);
     xla::DotDimensionNumbers* numbers = direct->MutableAttrs()->mutable_dot_dimension_numbers();
-    MapInto(permutation, side == 0 ? numbers->mutable_lhs_batch_dimensions() : numbers->mutable_rhs_batch_dimensions());
     MapInto(permutation,
-            side == 0 ? numbers->mutable_lhs_contracting_dimensions() : numbers->mutable_rhs_contracting_dimensions());
+            side == 0 ? numbers->mutable_lhs_batch_dimensions() : numbers->mutable_rhs_batch_dimensions());
+    MapInto(permutation, side == 0 ? numbers->mutable_lhs_contracting_dimensions()
+                                   : numbers->mutable_rhs_contracting_dimensions());
     if (Instruction* simple = WithoutTransposedOperand(*direct, computation)) return simple;
     return direct;
   }

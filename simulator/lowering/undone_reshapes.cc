@@ -16,8 +16,8 @@ constexpr int kMostSteps = 16;
 
 // What all arrays that `value` is made of elementwise were before they were reshaped to its sizes: one shape, the first of which is
 // put into `before`. Vectors that are spread over it are put into `spread`, what is made elementwise into `made`. At most `steps` ops.
-bool IsMadeOfReshapes(const Instruction& value, int* steps, const Shape** before, std::vector<const Instruction*>* spread,
-                      std::vector<const Instruction*>* made) {
+bool IsMadeOfReshapes(const Instruction& value, int* steps, const Shape** before,
+                      std::vector<const Instruction*>* spread, std::vector<const Instruction*>* made) {
   if (IsEverywhereTheSame(value)) return true;
   if (--*steps < 0 || !value.control_predecessors().empty()) return false;
   if (value.opcode() == Opcode::kReshape) {
@@ -31,7 +31,9 @@ bool IsMadeOfReshapes(const Instruction& value, int* steps, const Shape** before
   }
   made->push_back(&value);
   return IsElementwise(value) && value.opcode() != Opcode::kCopy && value.num_operands() > 0 &&
-         absl::c_all_of(value.operands(), [&](const Instruction* operand) { return IsMadeOfReshapes(*operand, steps, before, spread, made); });
+         absl::c_all_of(value.operands(), [&](const Instruction* operand) {
+           return IsMadeOfReshapes(*operand, steps, before, spread, made);
+         });
 }
 
 // What a vector lies over: of what was reshaped, whole dimensions; after the reshape all that became of these, or some of it.
@@ -48,7 +50,8 @@ std::optional<Spread> SpreadOver(const Instruction& broadcast, absl::Span<const 
   if (!absl::c_is_sorted(own)) return std::nullopt;
   Spread spread;
   for (const ReshapedDims& group : groups) {
-    const int64_t meets = absl::c_count_if(group.after, [&](int64_t d) { return absl::c_linear_search(own, d); });
+    const int64_t meets =
+        absl::c_count_if(group.after, [&](int64_t d) { return absl::c_linear_search(own, d); });
     if (meets == 0) continue;
     spread.is_whole &= meets == static_cast<int64_t>(group.after.size());
     spread.before.insert(spread.before.end(), group.before.begin(), group.before.end());
@@ -125,7 +128,9 @@ Instruction* ReductionBeforeReshape(const Instruction& reduce, Computation* comp
   const Shape* before = nullptr;
   std::vector<const Instruction*> spread, ops;
   int steps = kMostSteps;
-  if (made->shape().NumElements() == 0 || !IsMadeOfReshapes(*made, &steps, &before, &spread, &ops) || before == nullptr) return nullptr;
+  if (made->shape().NumElements() == 0 || !IsMadeOfReshapes(*made, &steps, &before, &spread, &ops) ||
+      before == nullptr)
+    return nullptr;
   if (SameButUnitDims(*before, made->shape())) return nullptr;
   const std::vector<ReshapedDims> groups = DimsThroughReshape(*before, made->shape());
   const auto lies_over_whole = [&](const Instruction* broadcast) {
@@ -136,7 +141,8 @@ Instruction* ReductionBeforeReshape(const Instruction& reduce, Computation* comp
   // What is summed up, and what is left.
   Dims summed, left;
   for (const ReshapedDims& group : groups) {
-    const int64_t sums = absl::c_count_if(group.after, [&](int64_t d) { return absl::c_linear_search(reduce.dimensions(), d); });
+    const int64_t sums = absl::c_count_if(
+        group.after, [&](int64_t d) { return absl::c_linear_search(reduce.dimensions(), d); });
     if (sums != 0 && sums != static_cast<int64_t>(group.after.size())) return nullptr;
     Dims& dims = sums != 0 ? summed : left;
     dims.insert(dims.end(), group.before.begin(), group.before.end());
@@ -146,8 +152,9 @@ Instruction* ReductionBeforeReshape(const Instruction& reduce, Computation* comp
   for (int64_t d = 0; d < before->rank(); ++d) {
     if (absl::c_linear_search(left, d)) sizes.push_back(dims[d]);
   }
-  Instruction* sum = computation->AddClone(reduce, Shape(reduce.shape().element_type(), sizes),
-                                           {Unreshaped(dims, groups, computation).Of(made), reduce.operand(1)});
+  Instruction* sum =
+      computation->AddClone(reduce, Shape(reduce.shape().element_type(), sizes),
+                            {Unreshaped(dims, groups, computation).Of(made), reduce.operand(1)});
   xla::HloInstructionProto* attrs = sum->MutableAttrs();
   attrs->clear_dimensions();
   for (int64_t d = 0; d < before->rank(); ++d) {
@@ -159,9 +166,13 @@ Instruction* ReductionBeforeReshape(const Instruction& reduce, Computation* comp
   return result;
 }
 
-Instruction* MadeBeforeReshape(const Instruction& reshape, absl::FunctionRef<bool(const Instruction&)> is_read_once, Computation* computation) {
+Instruction* MadeBeforeReshape(const Instruction& reshape,
+                               absl::FunctionRef<bool(const Instruction&)> is_read_once,
+                               Computation* computation) {
   Instruction* value = reshape.operand(0);
-  if (!IsElementwise(*value) || value->shape().NumElements() == 0 || SameButUnitDims(value->shape(), reshape.shape())) return nullptr;
+  if (!IsElementwise(*value) || value->shape().NumElements() == 0 ||
+      SameButUnitDims(value->shape(), reshape.shape()))
+    return nullptr;
   const Shape* before = nullptr;
   std::vector<const Instruction*> spread, ops;
   int steps = kMostSteps;
@@ -169,7 +180,9 @@ Instruction* MadeBeforeReshape(const Instruction& reshape, absl::FunctionRef<boo
   if (before->dims() != reshape.shape().dims()) return nullptr;
   if (!absl::c_all_of(ops, [&](const Instruction* op) { return is_read_once(*op); })) return nullptr;
   const std::vector<ReshapedDims> groups = DimsThroughReshape(*before, value->shape());
-  if (!absl::c_all_of(spread, [&](const Instruction* broadcast) { return SpreadOver(*broadcast, groups).has_value(); })) return nullptr;
+  if (!absl::c_all_of(
+          spread, [&](const Instruction* broadcast) { return SpreadOver(*broadcast, groups).has_value(); }))
+    return nullptr;
   const Dims dims(before->dims().begin(), before->dims().end());
   return Unreshaped(dims, groups, computation).Of(value);
 }

@@ -22,7 +22,9 @@ Instruction* ReductionBeforeReshape(const Instruction& reduce, Computation* comp
 
 // What `reshape` makes, without reshapes of arrays; null if it undoes none. What it reads is made for it alone, as `is_read_once` says of
 // each value.
-Instruction* MadeBeforeReshape(const Instruction& reshape, absl::FunctionRef<bool(const Instruction&)> is_read_once, Computation* computation);
+Instruction* MadeBeforeReshape(const Instruction& reshape,
+                               absl::FunctionRef<bool(const Instruction&)> is_read_once,
+                               Computation* computation);
 
 }  // namespace toroid
 

@@ -50,10 +50,13 @@ absl::StatusOr<bool> UpdateCopiesPass::Run(std::unique_ptr<Module>* module) {
   const int n = entry->size();
   for (int i = 0; i < n; ++i) {
     Instruction* op = entry->instruction(i);
-    if ((op->opcode() != Opcode::kDynamicUpdateSlice && op->opcode() != Opcode::kScatter) || op->num_operands() < 3) continue;
+    if ((op->opcode() != Opcode::kDynamicUpdateSlice && op->opcode() != Opcode::kScatter) ||
+        op->num_operands() < 3)
+      continue;
     Instruction* updated = op->operand(0);
     const Instruction* source = updated;
-    while (source->opcode() == Opcode::kReshape || source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kBitcast) {
+    while (source->opcode() == Opcode::kReshape || source->opcode() == Opcode::kTranspose ||
+           source->opcode() == Opcode::kBitcast) {
       source = source->operand(0);
     }
     if (source->opcode() != Opcode::kParameter) continue;

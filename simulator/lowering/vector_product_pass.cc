@@ -28,7 +28,8 @@ int VectorSide(const Instruction& op) {
     const Shape& shape = op.operand(side)->shape();
     if (!IsFloat(shape) || !IsFloat(op.operand(1 - side)->shape())) return -1;
     int64_t contracted = 1;
-    for (const int64_t d : side == 0 ? view.lhs_contracting() : view.rhs_contracting()) contracted *= shape.dim(d);
+    for (const int64_t d : side == 0 ? view.lhs_contracting() : view.rhs_contracting())
+      contracted *= shape.dim(d);
     if (contracted > 1 && contracted == shape.NumElements()) return side;
   }
   return -1;
@@ -44,7 +45,8 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   // The vector's dimensions, in the order in which the matrix has them.
   std::vector<int64_t> numbers(of_matrix.size());
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
-  std::sort(numbers.begin(), numbers.end(), [&](int64_t x, int64_t y) { return of_matrix[x] < of_matrix[y]; });
+  std::sort(numbers.begin(), numbers.end(),
+            [&](int64_t x, int64_t y) { return of_matrix[x] < of_matrix[y]; });
   Dims sizes, permutation, places;
   Dims sorted(of_vector.begin(), of_vector.end());
   std::sort(sorted.begin(), sorted.end());
@@ -55,13 +57,15 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   }
   vector = b->Convert(b->Transpose(b->Reshape(vector, sizes), permutation), xla::F32);
   matrix = b->Convert(matrix, xla::F32);
-  Instruction* sum = b->Sum(b->Multiply(matrix, b->Broadcast(vector, matrix->shape().dims(), places)), places);
+  Instruction* sum =
+      b->Sum(b->Multiply(matrix, b->Broadcast(vector, matrix->shape().dims(), places)), places);
   return b->Reshape(b->Convert(sum, dot->shape().element_type()), dot->shape().dims());
 }
 
 // The side that has batch and contracted dimensions alone, but for those of one element: a vector for each of the batch; -1 if
 // none has. Nor where it has no others, or is among `made_of_sums`, and the matrices of the other side have `least` rows and columns.
-int VectorSideOfBatch(const Instruction& op, int64_t least, const absl::flat_hash_set<const Instruction*>& made_of_sums) {
+int VectorSideOfBatch(const Instruction& op, int64_t least,
+                      const absl::flat_hash_set<const Instruction*>& made_of_sums) {
   if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return -1;
   const DotView view(op);
   if (view.lhs_batch().empty() || op.shape().NumElements() == 0) return -1;
@@ -75,8 +79,10 @@ int VectorSideOfBatch(const Instruction& op, int64_t least, const absl::flat_has
     const size_t bound = view.lhs_batch().size() + view.lhs_contracting().size();
     if (shape.NumElements() != own * contracted) continue;
     // What fills a tile is multiplied there, but not under a dimension of one element that stays.
-    const int64_t free = op.operand(1 - side)->shape().NumElements() / (own * std::max<int64_t>(1, contracted));
-    const bool is_thin = static_cast<size_t>(shape.rank()) > bound && !made_of_sums.contains(op.operand(side));
+    const int64_t free =
+        op.operand(1 - side)->shape().NumElements() / (own * std::max<int64_t>(1, contracted));
+    const bool is_thin =
+        static_cast<size_t>(shape.rank()) > bound && !made_of_sums.contains(op.operand(side));
     if (std::min(contracted, free) < least || is_thin) return side;
   }
   return -1;
@@ -86,10 +92,12 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
   const DotView view(*dot);
   b->set_metadata(dot->metadata());
   const auto of_vector = [&](bool batch) {
-    return side == 0 ? (batch ? view.lhs_batch() : view.lhs_contracting()) : (batch ? view.rhs_batch() : view.rhs_contracting());
+    return side == 0 ? (batch ? view.lhs_batch() : view.lhs_contracting())
+                     : (batch ? view.rhs_batch() : view.rhs_contracting());
   };
   const auto of_matrix = [&](bool batch) {
-    return side == 1 ? (batch ? view.lhs_batch() : view.lhs_contracting()) : (batch ? view.rhs_batch() : view.rhs_contracting());
+    return side == 1 ? (batch ? view.lhs_batch() : view.lhs_contracting())
+                     : (batch ? view.rhs_batch() : view.rhs_contracting());
   };
   Instruction* matrix = b->Convert(dot->operand(1 - side), xla::F32);
   // Without its dimensions of one element that are neither.
@@ -104,7 +112,8 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
   // Dimensions of the vector in the order in which the matrix has them.
   std::vector<std::pair<int64_t, int64_t>> places;  // In the matrix, in the vector.
   for (const bool batch : {true, false}) {
-    for (size_t i = 0; i < of_vector(batch).size(); ++i) places.push_back({of_matrix(batch)[i], numbers[of_vector(batch)[i]]});
+    for (size_t i = 0; i < of_vector(batch).size(); ++i)
+      places.push_back({of_matrix(batch)[i], numbers[of_vector(batch)[i]]});
   }
   std::sort(places.begin(), places.end());
   Dims permutation, into;
@@ -113,12 +122,15 @@ Instruction* BatchAsSum(Instruction* dot, int side, InstructionBuilder* b) {
     permutation.push_back(in_vector);
   }
   vector = b->Transpose(vector, permutation);
-  if (static_cast<int>(into.size()) < matrix->shape().rank()) vector = b->Broadcast(vector, matrix->shape().dims(), into);
+  if (static_cast<int>(into.size()) < matrix->shape().rank())
+    vector = b->Broadcast(vector, matrix->shape().dims(), into);
   Instruction* product = side == 1 ? b->Multiply(matrix, vector) : b->Multiply(vector, matrix);
   const Dims contracted(of_matrix(false).begin(), of_matrix(false).end());
   Instruction* sum = contracted.empty() ? product : b->Sum(product, contracted);
   // What is left of the matrix's dimensions: the batch in its order, then the others.
-  const auto left = [&](int64_t d) { return d - std::count_if(contracted.begin(), contracted.end(), [d](int64_t c) { return c < d; }); };
+  const auto left = [&](int64_t d) {
+    return d - std::count_if(contracted.begin(), contracted.end(), [d](int64_t c) { return c < d; });
+  };
   Dims order;
   for (const int64_t d : of_matrix(true)) order.push_back(left(d));
   for (int64_t d = 0; d < matrix->shape().rank(); ++d) {
@@ -134,8 +146,11 @@ bool IsOuterProduct(const Instruction& op) {
   if (op.opcode() != Opcode::kDot || op.num_operands() != 2) return false;
   const DotView view(op);
   const Shape &lhs = op.operand(0)->shape(), &rhs = op.operand(1)->shape();
-  if (view.lhs_contracting().empty()) return lhs.element_type() == op.shape().element_type() && rhs.element_type() == op.shape().element_type();
-  if (!view.lhs_batch().empty() || !IsFloat(op.shape()) || !IsFloat(lhs) || !IsFloat(rhs) || lhs.NumElements() < 2 || rhs.NumElements() < 2) return false;
+  if (view.lhs_contracting().empty())
+    return lhs.element_type() == op.shape().element_type() && rhs.element_type() == op.shape().element_type();
+  if (!view.lhs_batch().empty() || !IsFloat(op.shape()) || !IsFloat(lhs) || !IsFloat(rhs) ||
+      lhs.NumElements() < 2 || rhs.NumElements() < 2)
+    return false;
   return absl::c_all_of(view.lhs_contracting(), [&](int64_t d) { return lhs.dim(d) == 1; });
 }
 
@@ -153,7 +168,8 @@ Instruction* AsOuterProduct(Instruction* dot, InstructionBuilder* b) {
     for (int64_t d = 0; d < operand->shape().rank(); ++d) {
       if (absl::c_linear_search(contracted, d)) continue;
       const auto place = absl::c_find(batch, d);
-      places.push_back({place != batch.end() ? place - batch.begin() : next++, static_cast<int64_t>(sizes.size())});
+      places.push_back(
+          {place != batch.end() ? place - batch.begin() : next++, static_cast<int64_t>(sizes.size())});
       sizes.push_back(operand->shape().dim(d));
     }
     absl::c_sort(places);
@@ -163,7 +179,8 @@ Instruction* AsOuterProduct(Instruction* dot, InstructionBuilder* b) {
       permutation.push_back(in_operand);
     }
     operand = b->Transpose(b->Reshape(operand, sizes), permutation);
-    return b->Broadcast(IsFloat(dot->shape()) ? b->Convert(operand, xla::F32) : operand, dot->shape().dims(), into);
+    return b->Broadcast(IsFloat(dot->shape()) ? b->Convert(operand, xla::F32) : operand, dot->shape().dims(),
+                        into);
   };
   Instruction* lhs = spread(0);
   return b->Convert(b->Multiply(lhs, spread(1)), dot->shape().element_type());
@@ -176,7 +193,8 @@ absl::flat_hash_set<const Instruction*> MadeOfSums(const Module& module, int64_t
     for (const auto& op : computation->instructions()) {
       const auto is_made = [&](const Instruction* operand) { return made.contains(operand); };
       const bool is_sum = VectorSideOfBatch(*op, least, made) >= 0;
-      const bool passes = op->opcode() == Opcode::kConvert || (IsElementwise(*op) && op->shape().element_type() == xla::F32);
+      const bool passes =
+          op->opcode() == Opcode::kConvert || (IsElementwise(*op) && op->shape().element_type() == xla::F32);
       if (is_sum || (passes && absl::c_any_of(op->operands(), is_made))) made.insert(op.get());
     }
   }
@@ -187,15 +205,18 @@ absl::flat_hash_set<const Instruction*> MadeOfSums(const Module& module, int64_t
 
 absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
   const absl::flat_hash_set<const Instruction*> made_of_sums = MadeOfSums(**module, tile_ / 2);
-  ASSIGN_OR_RETURN(const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
-    const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2, made_of_sums);
-    const bool is_outer = side_of_batch < 0 && IsOuterProduct(*op);
-    if (side < 0 && side_of_batch < 0 && !is_outer) return nullptr;
-    InstructionBuilder builder(op->computation());
-    Instruction* sum = is_outer ? AsOuterProduct(op, &builder) : side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder) : AsSum(op, side, &builder);
-    RETURN_IF_ERROR(builder.status());
-    return sum;
-  }));
+  ASSIGN_OR_RETURN(
+      const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
+        const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2, made_of_sums);
+        const bool is_outer = side_of_batch < 0 && IsOuterProduct(*op);
+        if (side < 0 && side_of_batch < 0 && !is_outer) return nullptr;
+        InstructionBuilder builder(op->computation());
+        Instruction* sum = is_outer             ? AsOuterProduct(op, &builder)
+                           : side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder)
+                                                : AsSum(op, side, &builder);
+        RETURN_IF_ERROR(builder.status());
+        return sum;
+      }));
   // Sums' computations stand before those that call them.
   if (changed) (*module)->RemoveUnreachableComputations();
   return changed;

@@ -61,7 +61,12 @@ int64_t OpsOf(const Instruction& op) {
 class Finder {
  public:
   Finder(const Computation& computation, const UserMap& users, const Tiling& tiling)
-      : computation_(computation), users_(users), tiling_(tiling), n_(computation.size()), made_(computation, users, tiling), inside_(computation, &values_) {
+      : computation_(computation),
+        users_(users),
+        tiling_(tiling),
+        n_(computation.size()),
+        made_(computation, users, tiling),
+        inside_(computation, &values_) {
     values_.written.assign(n_, false);
     values_.renamed.assign(n_, false);
     values_.only_joined.assign(n_, false);
@@ -70,7 +75,8 @@ class Finder {
     values_.owner = ProductGroups(computation, users, made_).Owners();
     ends_product_.assign(n_, false);
     for (int i = 0; i < n_; ++i) {
-      if (values_.owner[i] != nullptr && IsMatrixOp(At(i)->opcode())) ends_product_[values_.owner[i]->index()] = true;
+      if (values_.owner[i] != nullptr && IsMatrixOp(At(i)->opcode()))
+        ends_product_[values_.owner[i]->index()] = true;
     }
   }
 
@@ -91,7 +97,8 @@ class Finder {
   void TakeConverts() {
     for (int i = 0; i < n_; ++i) {
       const Instruction* op = At(i);
-      if (op->opcode() != Opcode::kReduce || !op->shape().IsArray() || users_.users(*op).size() != 1) continue;
+      if (op->opcode() != Opcode::kReduce || !op->shape().IsArray() || users_.users(*op).size() != 1)
+        continue;
       const Instruction* user = users_.users(*op)[0];
       if (user->opcode() != Opcode::kConvert || values_.owner[user->index()] != nullptr) continue;
       values_.owner[i] = values_.owner[user->index()] = user;
@@ -116,7 +123,8 @@ class Finder {
   std::vector<int> Levels() const;
   // Of the groups that read the value one goes along, the last in the order of the results: an elementwise one that waits for nothing
   // more, behind all of these reductions.
-  bool IsTakenByLater(const Instruction* value, absl::Span<const Instruction* const> reductions, const std::vector<int>& level) const;
+  bool IsTakenByLater(const Instruction* value, absl::Span<const Instruction* const> reductions,
+                      const std::vector<int>& level) const;
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
@@ -129,7 +137,8 @@ class Finder {
     return later == value || DependsOnAny(later, absl::MakeConstSpan(&value, 1));
   }
   // The same for any of some other values, none of which is made from what stands at or before `apart`.
-  bool DependsOnAny(const Instruction* later, absl::Span<const Instruction* const> values, int apart = -1) const;
+  bool DependsOnAny(const Instruction* later, absl::Span<const Instruction* const> values,
+                    int apart = -1) const;
   // Products take nothing across some places between instructions: what stands before such a place is not made from what stands behind it.
   void FindPlacesApart();
 
@@ -147,8 +156,9 @@ class Finder {
   InsideOfGroups inside_;
   std::vector<std::vector<int>> readers_;
   std::vector<int> place_;  // By index.
-  std::vector<int> apart_;  // By index: the last instruction before it behind which there is such a place; -1: none.
-  std::vector<bool> ends_product_;  // By index: the last that a product takes behind it.
+  std::vector<int>
+      apart_;  // By index: the last instruction before it behind which there is such a place; -1: none.
+  std::vector<bool> ends_product_;                       // By index: the last that a product takes behind it.
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
   std::vector<LateGroup> late_groups_;
 };
@@ -165,7 +175,8 @@ void Finder::CountReaders() {
     for (const Instruction* user : users_.users(*op)) {
       const int u = user->index();
       const Instruction* end = values_.owner[u] != nullptr ? values_.owner[u] : user;
-      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u] && !made_.MustBeWritten(user)) {
+      if (values_.owner[u] == nullptr && values_.recomputed[u] && !values_.written[u] &&
+          !made_.MustBeWritten(user)) {
         for (const int group : readers_[u]) add(group);
       } else {
         // A result of the program is its own group.
@@ -197,7 +208,9 @@ bool Finder::IsWorthWriting(const Instruction* op) {
     const auto others = users_.users(*At(reader));
     return others.size() == 1 && others[0] == computation_.root() && others[0]->opcode() == Opcode::kTuple;
   });
-  return (!all_results && (readers > kMostAsOne || inside_.CountOps(op, kMostOpsAsOne + 1) > kMostOpsAsOne)) || !CanRunAsOne(op);
+  return (!all_results &&
+          (readers > kMostAsOne || inside_.CountOps(op, kMostOpsAsOne + 1) > kMostOpsAsOne)) ||
+         !CanRunAsOne(op);
 }
 
 bool Finder::CanRunAsOne(const Instruction* value) const {
@@ -218,22 +231,30 @@ bool Finder::CanRunAsOne(const Instruction* value) const {
 }
 
 bool Finder::IsOfTwoArrays(const Instruction& op) const {
-  return op.num_operands() == 2 && op.operand(0) != op.operand(1) && absl::c_all_of(op.operands(), [&](const Instruction* operand) {
+  return op.num_operands() == 2 && op.operand(0) != op.operand(1) &&
+         absl::c_all_of(op.operands(), [&](const Instruction* operand) {
            return values_.IsInMemory(*operand) && operand->shape().Compatible(op.shape());
          });
 }
 
 bool Finder::IsReducedAndReadAgain(const Instruction& op) const {
   const std::vector<int>& readers = readers_[op.index()];
-  const auto is_product = [&](int reader) { return IsMatrixOp(At(reader)->opcode()) || ends_product_[reader]; };
-  const bool is_reduced = absl::c_any_of(readers, [&](int reader) { return At(reader)->opcode() == Opcode::kReduce; });
-  return users_.users(op).size() > 1 && is_reduced && absl::c_none_of(readers, is_product) && !CanRunAsOne(&op);
+  const auto is_product = [&](int reader) {
+    return IsMatrixOp(At(reader)->opcode()) || ends_product_[reader];
+  };
+  const bool is_reduced =
+      absl::c_any_of(readers, [&](int reader) { return At(reader)->opcode() == Opcode::kReduce; });
+  return users_.users(op).size() > 1 && is_reduced && absl::c_none_of(readers, is_product) &&
+         !CanRunAsOne(&op);
 }
 
 bool Finder::IsSineForSeveral(const Instruction* op) const {
   const Instruction* value = op;
-  while (value->opcode() == Opcode::kConvert && users_.users(*value->operand(0)).size() == 1) value = value->operand(0);
-  if (!IsSine(*value) || op->shape().rank() == 0 || users_.users(*op).size() < 2 || readers_[op->index()].size() < 2 || CanRunAsOne(op)) return false;
+  while (value->opcode() == Opcode::kConvert && users_.users(*value->operand(0)).size() == 1)
+    value = value->operand(0);
+  if (!IsSine(*value) || op->shape().rank() == 0 || users_.users(*op).size() < 2 ||
+      readers_[op->index()].size() < 2 || CanRunAsOne(op))
+    return false;
   return value == op || !IsSpread(*value);
 }
 
@@ -272,22 +293,28 @@ void Finder::Write() {
     }
     cost[i] = OpsOf(*op);
     for (const Instruction* operand : op->operands()) {
-      if (!values_.written[operand->index()]) cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
+      if (!values_.written[operand->index()])
+        cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
     }
     // Counted once for each way to them so far.
     if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, kMostAtOnce + 1);
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
-    const auto is_of_product = [&](int group) { return IsMatrixOp(At(group)->opcode()) || ends_product_[group]; };
-    const bool is_anew = users_.users(*op).size() > 1 && (readers_[i].size() > 1 || absl::c_any_of(readers_[i], is_of_product));
+    const auto is_of_product = [&](int group) {
+      return IsMatrixOp(At(group)->opcode()) || ends_product_[group];
+    };
+    const bool is_anew = users_.users(*op).size() > 1 &&
+                         (readers_[i].size() > 1 || absl::c_any_of(readers_[i], is_of_product));
     // A predicate of an f32 product that one choice with a product needs is taken out of its words before.
     const Instruction* words = WordsOf(*op);
     const Instruction* packed = words == nullptr ? nullptr : ProductOfPacked(*words);
-    const bool is_taken_out = packed != nullptr && packed->shape().element_type() == xla::F32 && users_.users(*op).size() == 1 &&
-                              readers_[i].size() == 1 && is_of_product(readers_[i][0]);
-    const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew && !CanRunAsOne(op);
-    values_.written[i] =
-        made_.MustBeWritten(op) || is_long || is_taken_out || IsSineForSeveral(op) || cost[i] > kMostAtOnce || IsWorthWriting(op);
+    const bool is_taken_out = packed != nullptr && packed->shape().element_type() == xla::F32 &&
+                              users_.users(*op).size() == 1 && readers_[i].size() == 1 &&
+                              is_of_product(readers_[i][0]);
+    const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 &&
+                         is_anew && !CanRunAsOne(op);
+    values_.written[i] = made_.MustBeWritten(op) || is_long || is_taken_out || IsSineForSeveral(op) ||
+                         cost[i] > kMostAtOnce || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }
@@ -306,13 +333,15 @@ std::vector<int> Finder::Levels() const {
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
-    for (const Instruction* before : op->control_predecessors()) level[i] = std::max(level[i], level[before->index()]);
+    for (const Instruction* before : op->control_predecessors())
+      level[i] = std::max(level[i], level[before->index()]);
     if (values_.written[i]) ++level[i];
   }
   return level;
 }
 
-bool Finder::DependsOnAny(const Instruction* later, absl::Span<const Instruction* const> values, int apart) const {
+bool Finder::DependsOnAny(const Instruction* later, absl::Span<const Instruction* const> values,
+                          int apart) const {
   std::vector<bool> seen(n_, false);
   std::vector<const Instruction*> todo = {later};
   const auto visit = [&](const Instruction* op) {
@@ -352,23 +381,27 @@ void Finder::Join(const Instruction* op, const Instruction* value, const std::ve
   joined_[value->index()].push_back(op);
   const int own = level[value->index()];
   int waits_for = 0;
-  inside_.ForLeaves(op, [&](const Instruction* leaf) { waits_for = std::max(waits_for, WaitsFor(level[leaf->index()])); });
+  inside_.ForLeaves(
+      op, [&](const Instruction* leaf) { waits_for = std::max(waits_for, WaitsFor(level[leaf->index()])); });
   if (waits_for > WaitsFor(own)) late_groups_.push_back({own, waits_for});
 }
 
-std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, const std::vector<int>& level) {
+std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value,
+                                                     const std::vector<int>& level) {
   std::vector<const Instruction*> found, todo = {value};
   for (size_t next = 0; next < todo.size() && next < 16; ++next) {
     for (const Instruction* user : users_.users(*todo[next])) {
       const int u = user->index();
       if (user->opcode() == Opcode::kReduce) {
         // From constants; of one array, or of it and numbers of its elements. Rounded as it is written, or not.
-        const Instruction* result = values_.owner[u] != nullptr && values_.owner[u]->operand(0) == user ? values_.owner[u] : user;
+        const Instruction* result =
+            values_.owner[u] != nullptr && values_.owner[u]->operand(0) == user ? values_.owner[u] : user;
         const int arrays = user->num_operands() / 2;
-        const bool from_constants = absl::c_all_of(user->operands().subspan(arrays), [](const Instruction* init) {
-          return init->opcode() == Opcode::kConstant;
-        });
-        const bool is_taken = values_.owner[u] != nullptr && (values_.owner[u] != result || result == user || values_.owner[result->index()] != result);
+        const bool from_constants =
+            absl::c_all_of(user->operands().subspan(arrays),
+                           [](const Instruction* init) { return init->opcode() == Opcode::kConstant; });
+        const bool is_taken = values_.owner[u] != nullptr && (values_.owner[u] != result || result == user ||
+                                                              values_.owner[result->index()] != result);
         if (arrays > 2 || !from_constants || is_taken || absl::c_linear_search(found, user)) continue;
         bool waits = false;
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
@@ -379,8 +412,8 @@ std::vector<const Instruction*> Finder::ReductionsOf(const Instruction* value, c
         });
         if (!waits) found.push_back(user);
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
-                 (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) && !IsReshaped(*user) &&
-                 user->shape().NumElements() == value->shape().NumElements()) {
+                 (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
+                 !IsReshaped(*user) && user->shape().NumElements() == value->shape().NumElements()) {
         todo.push_back(user);
       }
     }
@@ -410,13 +443,15 @@ std::vector<int> OrderOfResults(const Computation& computation) {
   return place;
 }
 
-bool Finder::IsTakenByLater(const Instruction* value, absl::Span<const Instruction* const> reductions, const std::vector<int>& level) const {
+bool Finder::IsTakenByLater(const Instruction* value, absl::Span<const Instruction* const> reductions,
+                            const std::vector<int>& level) const {
   int last = -1;
   for (const Instruction* reduction : reductions) last = std::max(last, place_[reduction->index()]);
   return absl::c_any_of(readers_[value->index()], [&](int reader) {
     const Instruction* op = At(reader);
-    const bool can_join = op != value && values_.written[reader] && values_.recomputed[reader] && values_.owner[reader] == nullptr &&
-                          IsElementwise(*op) && op->opcode() != Opcode::kCopy && op->shape().dims() == value->shape().dims();
+    const bool can_join = op != value && values_.written[reader] && values_.recomputed[reader] &&
+                          values_.owner[reader] == nullptr && IsElementwise(*op) &&
+                          op->opcode() != Opcode::kCopy && op->shape().dims() == value->shape().dims();
     // What is but rounded is made with the reductions.
     const bool is_rounded = op->opcode() == Opcode::kConvert && op->operand(0) == value;
     return can_join && !is_rounded && level[reader] == level[value->index()] + 1 && place_[reader] > last;
@@ -438,29 +473,36 @@ void Finder::TakeReductions() {
   for (int i = 0; i < n_; ++i) {
     const Instruction* value = At(i);
     if (!values_.written[i] || !value->shape().IsArray()) continue;
-    const bool of_product = values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
-                                                    value->operand(0)->opcode() == Opcode::kReduce);
-    if (!of_product && !(values_.recomputed[i] && made_.IsMade(*value) && value->shape().rank() > 0)) continue;
+    const bool of_product =
+        values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
+                                       value->operand(0)->opcode() == Opcode::kReduce);
+    if (!of_product && !(values_.recomputed[i] && made_.IsMade(*value) && value->shape().rank() > 0))
+      continue;
     if (IsSine(*value)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
     std::vector<const Instruction*> reductions = ReductionsOf(value, level);
     // A largest element with its place runs by itself, but for what a product makes.
     const auto has_place = [](const Instruction* reduction) { return reduction->num_operands() > 2; };
-    if (!of_product) reductions.erase(std::remove_if(reductions.begin(), reductions.end(), has_place), reductions.end());
+    if (!of_product)
+      reductions.erase(std::remove_if(reductions.begin(), reductions.end(), has_place), reductions.end());
     if (!of_product && !reductions.empty() && IsTakenByLater(value, reductions, level)) continue;
     // One type; that of what is not reduced as it is, if there are several.
     const auto type_of = [](const Instruction* reduction) {
       return reduction->shape().IsArray() ? reduction->shape().element_type() : xla::TUPLE;
     };
-    const auto made = absl::c_find_if(reductions, [&](const Instruction* reduction) { return reduction->operand(0) != value; });
+    const auto made = absl::c_find_if(
+        reductions, [&](const Instruction* reduction) { return reduction->operand(0) != value; });
     for (const Instruction* reduction : reductions) {
       if (!of_product && made != reductions.end() && type_of(reduction) != type_of(*made)) continue;
       if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
-      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 && first->num_operands() == 2 &&
+      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
+                              first->num_operands() == 2 &&
                               reduction->shape().element_type() == first->shape().element_type();
-      if (first != nullptr && !is_sibling && (reduction->operand(0) != value || first->operand(0) != value ||
-                               (reduction->dimensions() == first->dimensions() && reduction->num_operands() == first->num_operands()))) {
+      if (first != nullptr && !is_sibling &&
+          (reduction->operand(0) != value || first->operand(0) != value ||
+           (reduction->dimensions() == first->dimensions() &&
+            reduction->num_operands() == first->num_operands()))) {
         continue;
       }
       const Instruction* rounded = values_.owner[reduction->index()];
@@ -472,7 +514,8 @@ void Finder::TakeReductions() {
       // dimensions.
       if (of_product && first == nullptr) first = reduction;
     }
-    if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct && value != computation_.root()) {
+    if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct &&
+        value != computation_.root()) {
       values_.only_joined[i] = true;
     }
   }

@@ -47,13 +47,15 @@ struct Number {
 };
 
 bool IsNumber(const FieldDescriptor& field) {
-  return field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE || field.cpp_type() == FieldDescriptor::CPPTYPE_INT64;
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE ||
+         field.cpp_type() == FieldDescriptor::CPPTYPE_INT64;
 }
 
 constexpr char kMeasured[] = "measured";
 
 // Calls `visit` for every number under `message`, those that are not set as 0; of what was measured only those that are set.
-void ForEachNumber(Message* message, const std::string& prefix, const std::function<void(const Number&)>& visit) {
+void ForEachNumber(Message* message, const std::string& prefix,
+                   const std::function<void(const Number&)>& visit) {
   const google::protobuf::Reflection& reflection = *message->GetReflection();
   for (int f = 0; f < message->GetDescriptor()->field_count(); ++f) {
     const FieldDescriptor* field = message->GetDescriptor()->field(f);
@@ -82,7 +84,8 @@ double Get(const Number& number) {
                      : static_cast<double>(reflection.GetInt64(*number.message, number.field));
   }
   return is_double ? reflection.GetRepeatedDouble(*number.message, number.field, number.element)
-                   : static_cast<double>(reflection.GetRepeatedInt64(*number.message, number.field, number.element));
+                   : static_cast<double>(
+                         reflection.GetRepeatedInt64(*number.message, number.field, number.element));
 }
 
 absl::Status Set(const Number& number, double value) {
@@ -104,12 +107,13 @@ absl::Status Set(const Number& number, double value) {
 
 // What a machine can do without: costs, lower limits, and what is counted from 0. A 0 elsewhere would divide, or leave nothing.
 bool MayBeZero(const Number& number) {
-  static constexpr absl::string_view kCosts[] = {"_seconds", "_seconds_per_byte", "_cycles", "_passes", "_times",
-                                                 "_share",   "_colors",           "_factor"};
+  static constexpr absl::string_view kCosts[] = {
+      "_seconds", "_seconds_per_byte", "_cycles", "_passes", "_times", "_share", "_colors", "_factor"};
   const std::string& name = number.field->name();
   const bool is_cost = std::any_of(std::begin(kCosts), std::end(kCosts),
                                    [&](absl::string_view suffix) { return absl::EndsWith(name, suffix); });
-  return is_cost || absl::StartsWith(name, "least_") || name == "write_efficiency" || name == "chip" || name == "axis" || absl::StartsWith(number.path, "network.router.") ||
+  return is_cost || absl::StartsWith(name, "least_") || name == "write_efficiency" || name == "chip" ||
+         name == "axis" || absl::StartsWith(number.path, "network.router.") ||
          absl::StrContains(number.path, ".slots_of.");
 }
 
@@ -138,8 +142,8 @@ absl::Status CheckSlices(const MachineFamily& family) {
     }
     if (slice.chips().empty()) return absl::InvalidArgumentError(absl::StrCat(slice.name(), " has no chips"));
     if (slice.wrap_size() > slice.chips_size()) {
-      return absl::InvalidArgumentError(absl::StrCat(slice.name(), " has ", slice.chips_size(), " axes, but wrap is given for ",
-                                                     slice.wrap_size()));
+      return absl::InvalidArgumentError(absl::StrCat(slice.name(), " has ", slice.chips_size(),
+                                                     " axes, but wrap is given for ", slice.wrap_size()));
     }
     int64_t cores = family.cores_per_chip();
     for (const int64_t chips : slice.chips()) cores = SaturatingMultiply(cores, chips);
@@ -202,8 +206,8 @@ absl::StatusOr<Machine> FindMachine(const std::string& name) {
   // Something with a folder or a suffix was meant as a file.
   if (absl::StrContains(name, '/') || absl::StrContains(name, '.')) return text.status();
   const std::vector<std::string> names = BuiltInSlices();
-  return absl::NotFoundError(absl::StrCat("no machine is named ", name, DidYouMean(name, names), "; there are ",
-                                          absl::StrJoin(names, ", "), ", or give a file"));
+  return absl::NotFoundError(absl::StrCat("no machine is named ", name, DidYouMean(name, names),
+                                          "; there are ", absl::StrJoin(names, ", "), ", or give a file"));
 }
 
 }  // namespace
@@ -226,7 +230,8 @@ std::vector<std::string> BuiltInSlices() {
   return names;
 }
 
-absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view slice, const std::string& place) {
+absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view slice,
+                                     const std::string& place) {
   ASSIGN_OR_RETURN(MachineFamily family, ParseFamily(text, place));
   return SliceOf(std::move(family), slice, place);
 }

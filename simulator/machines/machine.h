@@ -45,7 +45,8 @@ void UseRates(Rates rates, Machine* machine);
 // Errors: kInvalidArgument "PLACE:LINE:COL: what" for text that does not parse; "PLACE: FIELD ..." for a number that is
 // not finite, or negative; a rate (*_per_second) or size of 0; a slice without chips, with more wraps than axes,
 // with a name twice, of more than 2^20 cores.
-absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view slice, const std::string& place);
+absl::StatusOr<Machine> ParseMachine(absl::string_view text, absl::string_view slice,
+                                     const std::string& place);
 
 // Sets one number of the family, named by its path: "network.link_bytes_per_second", "slices[0].chips[1]".
 // Errors: kNotFound with the nearest name; kInvalidArgument for a value that the field cannot hold.

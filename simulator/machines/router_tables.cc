@@ -45,7 +45,8 @@ const std::vector<RouterEfficiencyTable>& Tables() {
 double Distance(const RouterSpec& a, const RouterSpec& b) {
   const auto apart = [](double x, double y) { return std::abs(std::log((x + 1e-12) / (y + 1e-12))); };
   const auto of = [](int64_t x) { return static_cast<double>(x); };
-  return apart(of(a.virtual_channels()), of(b.virtual_channels())) + apart(of(a.buffer_bytes()), of(b.buffer_bytes())) +
+  return apart(of(a.virtual_channels()), of(b.virtual_channels())) +
+         apart(of(a.buffer_bytes()), of(b.buffer_bytes())) +
          apart(of(a.packet_bytes()), of(b.packet_bytes())) + apart(of(a.write_bytes()), of(b.write_bytes())) +
          apart(of(a.writes_in_progress()), of(b.writes_in_progress())) +
          apart(a.write_setup_seconds() + 1e-9, b.write_setup_seconds() + 1e-9);
@@ -58,7 +59,8 @@ const RouterEfficiencyTable& RouterTableOf(const NetworkSpec& network) {
   const RouterEfficiencyTable* nearest = empty;
   if (network.router().virtual_channels() < 1) return *empty;
   for (const RouterEfficiencyTable& table : Tables()) {
-    if (nearest == empty || Distance(table.router(), network.router()) < Distance(nearest->router(), network.router())) {
+    if (nearest == empty ||
+        Distance(table.router(), network.router()) < Distance(nearest->router(), network.router())) {
       nearest = &table;
     }
   }

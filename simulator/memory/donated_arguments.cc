@@ -11,7 +11,8 @@ std::vector<ReadBeforeWritten> ReadersOfDonated(const Computation& entry, const 
     if (alias.parameter_number() < 0 || alias.parameter_number() >= entry.num_parameters()) continue;
     // Of a result within a result: all that read the argument.
     const int64_t leaf = alias.output_shape_index_size() == 0 ? 0 : alias.output_shape_index(0);
-    if (alias.output_shape_index_size() > 1 || leaf < 0 || leaf >= static_cast<int64_t>(results.size())) continue;
+    if (alias.output_shape_index_size() > 1 || leaf < 0 || leaf >= static_cast<int64_t>(results.size()))
+      continue;
     const int maker = buffers[results[leaf]].maker->index();
     for (const int b : buffers.Of(*entry.parameter(alias.parameter_number()))) writers[b].push_back(maker);
   }

@@ -20,7 +20,8 @@ class Classifier {
     const std::vector<bool> donated = DonatedParameters(module);
     const auto of_state = [&](int64_t p) { return slots[p] ? kOfSlot : kOfState; };
     for (int64_t p = 0; p < entry_.num_parameters(); ++p) {
-      for (const int b : buffers_.Of(*entry_.parameter(p))) kinds_[b] = donated[p] ? of_state(p) : kOfParameter;
+      for (const int b : buffers_.Of(*entry_.parameter(p)))
+        kinds_[b] = donated[p] ? of_state(p) : kOfParameter;
     }
     // A result that a donated argument's memory receives is state from the moment it is made.
     const auto result = buffers_.Of(*entry_.root());
@@ -45,7 +46,8 @@ class Classifier {
     const Shape* at = &shape;
     int64_t leaf = 0;
     for (const int64_t element : index) {
-      if (!at->IsTuple() || element < 0 || element >= static_cast<int64_t>(at->tuple_shapes().size())) return -1;
+      if (!at->IsTuple() || element < 0 || element >= static_cast<int64_t>(at->tuple_shapes().size()))
+        return -1;
       for (int64_t i = 0; i < element; ++i) leaf += at->tuple_shape(i).NumLeaves();
       at = &at->tuple_shape(element);
     }
@@ -83,8 +85,8 @@ MemoryProfile::Sample SampleOf(const HeldMemory& held, int64_t start_ps) {
   return sample;
 }
 
-std::vector<MemoryProfile::Sample> SamplesOf(const Module& module, const Schedule& schedule, const Classifier& classifier,
-                                             const ArraySize* size) {
+std::vector<MemoryProfile::Sample> SamplesOf(const Module& module, const Schedule& schedule,
+                                             const Classifier& classifier, const ArraySize* size) {
   const std::vector<HeldMemory> held = MemoryWhileRunning(
       module, size, [&](const Buffer& buffer) { return classifier.KindOf(*buffer.maker, buffer.leaf); });
   std::vector<MemoryProfile::Sample> samples;
@@ -103,7 +105,8 @@ std::vector<MemoryProfile::Sample> SamplesOf(const Module& module, const Schedul
 bool HoldsProduct(const Instruction& op, const std::vector<bool>& computation_does) {
   if (IsMatrixOp(op.opcode())) return true;
   const auto called = op.called();
-  return std::any_of(called.begin(), called.end(), [&](const Computation* c) { return computation_does[c->index()]; });
+  return std::any_of(called.begin(), called.end(),
+                     [&](const Computation* c) { return computation_does[c->index()]; });
 }
 
 }  // namespace

@@ -18,12 +18,12 @@
 namespace toroid {
 
 enum class MemoryClass {
-  kParameter,   // An argument that stays as it is: weights that are not updated, the batch.
-  kState,       // An argument that the program donates, and what is written in its place: weights in training.
-  kSlot,        // Of these, in a program whose products read some: one that no product reads. Averages of an optimizer.
+  kParameter,  // An argument that stays as it is: weights that are not updated, the batch.
+  kState,      // An argument that the program donates, and what is written in its place: weights in training.
+  kSlot,  // Of these, in a program whose products read some: one that no product reads. Averages of an optimizer.
   kActivation,  // Made before the peak and needed after it.
-  kWorkspace    // Operands and results of the op at the peak, made or used for the last time there; over time, of the op
-                // that runs.
+  kWorkspace  // Operands and results of the op at the peak, made or used for the last time there; over time, of the op
+              // that runs.
 };
 inline constexpr int kMemoryClasses = 5;
 absl::string_view MemoryClassName(MemoryClass c);
@@ -42,7 +42,7 @@ struct MemoryProfile {
   // A loop's body is at its highest for as long as the loop runs.
   struct Sample {
     int64_t start_ps;
-    int64_t bytes;  // Until the next sample.
+    int64_t bytes;                                 // Until the next sample.
     std::array<int64_t, kMemoryClasses> by_class;  // Sum: bytes.
   };
 

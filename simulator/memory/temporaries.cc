@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t kPlaceBytes = 16384;
 
 int64_t Rounded(int64_t bytes) {
-  return bytes > std::numeric_limits<int64_t>::max() - kPlaceBytes ? bytes : CeilOfRatio(bytes, kPlaceBytes) * kPlaceBytes;
+  return bytes > std::numeric_limits<int64_t>::max() - kPlaceBytes
+             ? bytes
+             : CeilOfRatio(bytes, kPlaceBytes) * kPlaceBytes;
 }
 
 // Free and taken places of an address space without end.
@@ -72,7 +74,9 @@ bool IsMadeInPlace(const Computation& group, int p) {
   reached[from->index()] = true;
   for (const auto& op : group.instructions()) {
     const auto operands = op->operands();
-    if (!std::any_of(operands.begin(), operands.end(), [&](const Instruction* o) { return reached[o->index()]; })) continue;
+    if (!std::any_of(operands.begin(), operands.end(),
+                     [&](const Instruction* o) { return reached[o->index()]; }))
+      continue;
     if (!IsElementwise(*op) || op->shape().dims() != from->shape().dims() ||
         ByteWidth(op->shape().element_type()) > width) {
       return false;
@@ -90,8 +94,12 @@ class Allocator {
  public:
   // `needs`: temporary bytes of the computations before this one, by index.
   Allocator(const Computation& computation, const std::vector<int64_t>& needs, const ArraySize* size)
-      : computation_(computation), needs_(needs), buffers_(computation, size), last_(LastUses(computation, buffers_)),
-        stays_(buffers_.size(), false), place_(buffers_.size()) {
+      : computation_(computation),
+        needs_(needs),
+        buffers_(computation, size),
+        last_(LastUses(computation, buffers_)),
+        stays_(buffers_.size(), false),
+        place_(buffers_.size()) {
     const bool is_entry = &computation == computation.module()->entry();
     if (is_entry) stays_ = ResultBuffers(*computation.module(), buffers_);
     for (const Instruction* parameter : computation.parameters()) {
@@ -129,7 +137,9 @@ class Allocator {
 
  private:
   // Has a place of its own.
-  bool IsPlaced(int b) const { return !stays_[b] && place_[b] == b && buffers_[b].bytes > 0 && last_[b] >= 0; }
+  bool IsPlaced(int b) const {
+    return !stays_[b] && place_[b] == b && buffers_[b].bytes > 0 && last_[b] >= 0;
+  }
 
   const Computation& computation_;
   const std::vector<int64_t>& needs_;
@@ -166,13 +176,13 @@ std::vector<int> LastUses(const Computation& computation, const Buffers& buffers
   return last;
 }
 
-std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buffers, const std::vector<int>& last_uses,
-                             const std::vector<bool>& stays) {
+std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buffers,
+                             const std::vector<int>& last_uses, const std::vector<bool>& stays) {
   std::vector<int> taken(buffers.size(), -1);
   std::vector<bool> passed_on(buffers.size(), false);  // Once.
   const auto take = [&](int from, int to, const Instruction& at) {
-    if (buffers[to].maker != &at || stays[from] || stays[to] || last_uses[from] != at.index() || taken[to] >= 0 ||
-        passed_on[from] || from == to || buffers[from].bytes != buffers[to].bytes) {
+    if (buffers[to].maker != &at || stays[from] || stays[to] || last_uses[from] != at.index() ||
+        taken[to] >= 0 || passed_on[from] || from == to || buffers[from].bytes != buffers[to].bytes) {
       return false;
     }
     taken[to] = from;
@@ -187,7 +197,8 @@ std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buff
         const auto own = buffers.Of(*operand);
         operands.insert(operands.end(), own.begin(), own.end());
       }
-      for (size_t leaf = 0; leaf < results.size() && leaf < operands.size(); ++leaf) take(operands[leaf], results[leaf], *op);
+      for (size_t leaf = 0; leaf < results.size() && leaf < operands.size(); ++leaf)
+        take(operands[leaf], results[leaf], *op);
       continue;
     }
     const bool is_group = op->opcode() == Opcode::kFusion && !op->called().empty();
@@ -213,12 +224,14 @@ MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {
   needs.temporary = temporary[module.entry()->index()];
   const Buffers buffers(*module.entry(), size);
   for (const Instruction* parameter : module.entry()->parameters()) {
-    for (const int b : buffers.Of(*parameter)) needs.arguments = SaturatingAdd(needs.arguments, buffers[b].bytes);
+    for (const int b : buffers.Of(*parameter))
+      needs.arguments = SaturatingAdd(needs.arguments, buffers[b].bytes);
   }
   const std::vector<bool> is_result = ResultBuffers(module, buffers);
   int64_t results = 0, donated = 0;
   for (int b = 0; b < buffers.size(); ++b) {
-    if (is_result[b] && buffers[b].maker->opcode() != Opcode::kParameter) results = SaturatingAdd(results, buffers[b].bytes);
+    if (is_result[b] && buffers[b].maker->opcode() != Opcode::kParameter)
+      results = SaturatingAdd(results, buffers[b].bytes);
   }
   // An alias gives a result the memory of an argument, which holds it exactly.
   std::vector<bool> aliased(module.entry()->num_parameters(), false);
@@ -228,7 +241,8 @@ MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {
   }
   for (int p = 0; p < module.entry()->num_parameters(); ++p) {
     if (!aliased[p]) continue;
-    for (const int b : buffers.Of(*module.entry()->parameter(p))) donated = SaturatingAdd(donated, buffers[b].bytes);
+    for (const int b : buffers.Of(*module.entry()->parameter(p)))
+      donated = SaturatingAdd(donated, buffers[b].bytes);
   }
   needs.results = std::max<int64_t>(0, results - donated);
   return needs;

@@ -37,8 +37,8 @@ std::vector<int> LastUses(const Computation& computation, const Buffers& buffers
 
 // By number of `buffers`: the one whose place it takes as it is made, that one's last use; -1 if none. `stays`: those that
 // neither take places nor pass theirs on.
-std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buffers, const std::vector<int>& last_uses,
-                             const std::vector<bool>& stays);
+std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buffers,
+                             const std::vector<int>& last_uses, const std::vector<bool>& stays);
 
 MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size = nullptr);
 

@@ -61,11 +61,12 @@ std::vector<Digit> Take(int64_t want, absl::Span<const int> preference, std::vec
 }
 
 // Device numbers count through the digits of the mesh axes, the last axis fastest. Empty if the mesh does not fit.
-std::vector<int64_t> Assign(const Topology& topology, absl::Span<const int64_t> mesh, absl::Span<const int> mesh_order,
-                            absl::Span<const int> preference) {
+std::vector<int64_t> Assign(const Topology& topology, absl::Span<const int64_t> mesh,
+                            absl::Span<const int> mesh_order, absl::Span<const int> preference) {
   std::vector<Rest> rests;
   rests.push_back({topology.cores_per_chip(), 1});
-  for (const TopologyAxis& a : topology.axes()) rests.push_back({a.size, a.stride * topology.cores_per_chip()});
+  for (const TopologyAxis& a : topology.axes())
+    rests.push_back({a.size, a.stride * topology.cores_per_chip()});
   std::vector<std::vector<Digit>> digits(mesh.size());
   for (const int axis : mesh_order) {
     digits[axis] = Take(mesh[axis], preference, &rests);
@@ -140,7 +141,8 @@ absl::StatusOr<std::vector<int64_t>> SnakeAssignment(const Topology& topology, i
   return cores;
 }
 
-absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& topology, absl::Span<const int64_t> mesh) {
+absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& topology,
+                                                             absl::Span<const int64_t> mesh) {
   ASSIGN_OR_RETURN(const int64_t devices, DevicesOf(mesh));
   RETURN_IF_ERROR(CheckFits(topology, devices));
   std::vector<int64_t> cores =
@@ -149,8 +151,8 @@ absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& top
   return cores;
 }
 
-absl::StatusOr<std::vector<int64_t>> ParseAssignment(const Topology& topology, int64_t devices, absl::string_view text,
-                                                     absl::string_view place) {
+absl::StatusOr<std::vector<int64_t>> ParseAssignment(const Topology& topology, int64_t devices,
+                                                     absl::string_view text, absl::string_view place) {
   RETURN_IF_ERROR(CheckFits(topology, devices));
   std::vector<int64_t> cores;
   std::vector<bool> taken(topology.cores(), false);

@@ -31,12 +31,13 @@ absl::StatusOr<std::vector<int64_t>> RowMajorAssignment(const Topology& topology
 absl::StatusOr<std::vector<int64_t>> SnakeAssignment(const Topology& topology, int64_t devices);
 
 // `mesh`: sizes of the mesh axes, the last one fastest in device numbers. Errors: also for sizes below 1.
-absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& topology, absl::Span<const int64_t> mesh);
+absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& topology,
+                                                             absl::Span<const int64_t> mesh);
 
 // `text`: one core per device, 0 first, separated by white space or commas; from # to the end of a line is a comment.
 // Errors: kInvalidArgument "PLACE:LINE: ..." for what is no core of the slice or occurs twice; too many or too few.
-absl::StatusOr<std::vector<int64_t>> ParseAssignment(const Topology& topology, int64_t devices, absl::string_view text,
-                                                     absl::string_view place);
+absl::StatusOr<std::vector<int64_t>> ParseAssignment(const Topology& topology, int64_t devices,
+                                                     absl::string_view text, absl::string_view place);
 
 // Seconds (or any other measure) of an assignment. Errors end the search.
 using AssignmentCost = std::function<absl::StatusOr<double>(const std::vector<int64_t>& core_of_device)>;

@@ -53,7 +53,8 @@ class Classes {
   double count(int64_t c) const { return count_[c]; }
   absl::Span<const ResourceShare> shares(int64_t c) const { return problem_.shares(member_[c]); }
   absl::Span<const int32_t> users(int64_t resource) const {
-    return absl::MakeConstSpan(users_).subspan(user_begin_[resource], user_begin_[resource + 1] - user_begin_[resource]);
+    return absl::MakeConstSpan(users_).subspan(user_begin_[resource],
+                                               user_begin_[resource + 1] - user_begin_[resource]);
   }
   int64_t class_of(int64_t transfer) const { return class_of_[transfer]; }
   const FlowProblem& problem() const { return problem_; }
@@ -141,7 +142,8 @@ int32_t FlowProblem::AddTransfer(double bytes, double count, absl::Span<const Re
   bytes_.push_back(bytes);
   count_.push_back(count);
   const size_t first = shares_.size();
-  for (const ResourceShare& s : shares) TOROID_CHECK(s.resource >= 0 && s.resource < resources() && s.share >= 0, s.resource);
+  for (const ResourceShare& s : shares)
+    TOROID_CHECK(s.resource >= 0 && s.resource < resources() && s.share >= 0, s.resource);
   if (static_cast<int64_t>(shares.size()) > resources() / 4) {
     // Many: added up in an array instead of being sorted.
     sum_.assign(resources(), 0);

@@ -41,9 +41,9 @@ int64_t Shuffled(int64_t i, int64_t n, uint64_t key) {
 struct Packet {
   int32_t target = 0;  // Chip.
   int32_t bytes = 0;
-  int32_t next = -1;  // Behind it in its queue.
+  int32_t next = -1;           // Behind it in its queue.
   int16_t link_at_router = 0;  // Of those that leave the router where it is: 2 * axis + direction.
-  uint8_t draw = 0;    // For its channel.
+  uint8_t draw = 0;            // For its channel.
   bool ties_plus = false;
   bool crossed = false;  // The wrap link of the axis it is on.
 };
@@ -113,7 +113,8 @@ class EventQueue {
 
 class PacketSimulation {
  public:
-  PacketSimulation(const Topology& topology, const RouterSpec& router, const WritesOfCore& writes, uint64_t seed)
+  PacketSimulation(const Topology& topology, const RouterSpec& router, const WritesOfCore& writes,
+                   uint64_t seed)
       : topology_(topology),
         router_(router),
         writes_(writes),
@@ -156,7 +157,8 @@ class PacketSimulation {
           break;
       }
     }
-    TOROID_CHECK(result_.injected == result_.delivered, result_.injected, " bytes sent, ", result_.delivered, " arrived");
+    TOROID_CHECK(result_.injected == result_.delivered, result_.injected, " bytes sent, ", result_.delivered,
+                 " arrived");
     return std::move(result_);
   }
 
@@ -173,7 +175,9 @@ class PacketSimulation {
       for (int64_t from = 0; from < a.size; ++from) {
         for (int64_t to = 0; to < a.size; ++to) {
           const AxisRoute route = RouteAlong(a, from, to);
-          direction_[axis][from * a.size + to] = route.plus_share == 1 ? kPlus : route.minus_share == 1 ? kMinus : kTie;
+          direction_[axis][from * a.size + to] = route.plus_share == 1    ? kPlus
+                                                 : route.minus_share == 1 ? kMinus
+                                                                          : kTie;
         }
       }
     }
@@ -260,7 +264,8 @@ class PacketSimulation {
     return packets_[queues_[QueueOf(chip, input)].head];
   }
   int32_t EngineOf(int32_t chip, int input) const {
-    return static_cast<int32_t>(chip * topology_.cores_per_chip() * engines_per_core_) + input - queues_per_router_;
+    return static_cast<int32_t>(chip * topology_.cores_per_chip() * engines_per_core_) + input -
+           queues_per_router_;
   }
   int32_t QueueOf(int32_t chip, int input) const {
     const int from = input / channels_;
@@ -414,17 +419,20 @@ absl::Status Check(const Topology& topology, const RouterSpec& router) {
   }
   if (router.virtual_channels() < 1 || router.packet_bytes() < 1 || router.write_bytes() < 1 ||
       router.writes_in_progress() < 1 || router.write_setup_seconds() < 0) {
-    return absl::InvalidArgumentError("router: channels, packets, writes and writes in progress must be 1 or more");
+    return absl::InvalidArgumentError(
+        "router: channels, packets, writes and writes in progress must be 1 or more");
   }
   if (router.packet_bytes() > (1 << 30) || router.buffer_bytes() < router.packet_bytes()) {
     return absl::InvalidArgumentError(absl::StrCat("router: a queue of ", router.buffer_bytes(),
-                                                   " bytes does not hold a packet of ", router.packet_bytes()));
+                                                   " bytes does not hold a packet of ",
+                                                   router.packet_bytes()));
   }
   const int64_t inputs = SaturatingAdd(
       SaturatingMultiply(2 * static_cast<int64_t>(topology.axes().size()), router.virtual_channels()),
       SaturatingMultiply(topology.cores_per_chip(), router.writes_in_progress()));
   if (inputs > 64) {
-    return absl::InvalidArgumentError(absl::StrCat("router: ", inputs, " queues and engines; at most 64 are simulated"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("router: ", inputs, " queues and engines; at most 64 are simulated"));
   }
   if (far_wrap && router.virtual_channels() % 2 != 0) {
     return absl::InvalidArgumentError("router: virtual_channels must be even where messages wrap");
@@ -440,7 +448,8 @@ absl::StatusOr<PacketResult> SimulatePackets(const Topology& topology, const Rou
   return PacketSimulation(topology, router, writes, seed).Run();
 }
 
-WritesOfCore AllToAllWrites(const Topology& topology, const RouterSpec& router, Bytes bytes_per_core, uint64_t seed) {
+WritesOfCore AllToAllWrites(const Topology& topology, const RouterSpec& router, Bytes bytes_per_core,
+                            uint64_t seed) {
   const int64_t cores = topology.cores();
   const Bytes piece = CeilOfRatio(bytes_per_core, cores), chunk = router.write_bytes();
   return [=](int64_t core, int64_t index, RemoteWrite* write) {

@@ -38,10 +38,10 @@ struct RemoteWrite {
 using WritesOfCore = std::function<bool(int64_t core, int64_t index, RemoteWrite* write)>;
 
 struct PacketResult {
-  Picoseconds time = 0;              // When the last byte arrives.
+  Picoseconds time = 0;               // When the last byte arrives.
   Bytes injected = 0, delivered = 0;  // Of writes that leave their chip.
   int64_t packets = 0;
-  std::vector<Bytes> link_bytes;     // By link id.
+  std::vector<Bytes> link_bytes;  // By link id.
 };
 
 // `seed` draws the channels.

@@ -55,7 +55,8 @@ absl::StatusOr<RouterEfficiency> RouterEfficiency::Create(const RouterEfficiency
       curve.shape.far_wrap.push_back(axis < row.far_wrap_size() && row.far_wrap(axis));
     }
     auto same = std::find_if(found.curves_.begin(), found.curves_.end(), [&](const Curve& c) {
-      return c.pattern == curve.pattern && c.shape.chips == curve.shape.chips && c.shape.far_wrap == curve.shape.far_wrap;
+      return c.pattern == curve.pattern && c.shape.chips == curve.shape.chips &&
+             c.shape.far_wrap == curve.shape.far_wrap;
     });
     if (same == found.curves_.end()) same = found.curves_.insert(same, curve);
     same->points.push_back({row.bytes_per_core(), row.efficiency()});
@@ -67,18 +68,22 @@ absl::StatusOr<RouterEfficiency> RouterEfficiency::Create(const RouterEfficiency
   return found;
 }
 
-double RouterEfficiency::Find(absl::string_view pattern, const BoxShape& shape, int64_t bytes_per_core) const {
+double RouterEfficiency::Find(absl::string_view pattern, const BoxShape& shape,
+                              int64_t bytes_per_core) const {
   const Curve* nearest = nullptr;
   for (const Curve& curve : curves_) {
     if (curve.pattern != pattern) continue;
-    if (nearest == nullptr || Distance(curve.shape, shape) < Distance(nearest->shape, shape)) nearest = &curve;
+    if (nearest == nullptr || Distance(curve.shape, shape) < Distance(nearest->shape, shape))
+      nearest = &curve;
   }
   if (nearest == nullptr || bytes_per_core < 1 || shape.chips.empty()) return 1;
   const std::vector<Point>& points = nearest->points;
   if (bytes_per_core <= points.front().bytes) {
-    return points.front().efficiency * static_cast<double>(bytes_per_core) / static_cast<double>(points.front().bytes);
+    return points.front().efficiency * static_cast<double>(bytes_per_core) /
+           static_cast<double>(points.front().bytes);
   }
-  const auto above = std::find_if(points.begin(), points.end(), [&](const Point& p) { return p.bytes >= bytes_per_core; });
+  const auto above =
+      std::find_if(points.begin(), points.end(), [&](const Point& p) { return p.bytes >= bytes_per_core; });
   if (above == points.end()) return points.back().efficiency;
   const Point &low = *(above - 1), &high = *above;
   const double part = std::log(static_cast<double>(bytes_per_core) / static_cast<double>(low.bytes)) /

@@ -76,7 +76,8 @@ absl::Status Router::Detour(int64_t from, int64_t to, std::vector<LinkShare>* li
           if (!topology_.Exists(link) || topology_.Dead(link) || (a.switched && direction == kDown)) continue;
           const int64_t targets = a.switched ? a.size : 1;
           for (int64_t i = 0; i < targets; ++i) {
-            const int64_t next = a.switched ? topology_.Along(queue[head], axis, i) : topology_.TargetOfLink(link);
+            const int64_t next =
+                a.switched ? topology_.Along(queue[head], axis, i) : topology_.TargetOfLink(link);
             const int64_t last = a.switched ? topology_.Link(next, axis, kDown) : link;
             if (next == from || last_link_[next] >= 0 || topology_.Dead(last)) continue;
             last_link_[next] = static_cast<int32_t>(last);
@@ -105,7 +106,8 @@ absl::Status Router::Detour(int64_t from, int64_t to, std::vector<LinkShare>* li
   return absl::OkStatus();
 }
 
-void Router::RouteLine(int64_t at, int axis, absl::Span<const double> weights, std::vector<LinkShare>* links) {
+void Router::RouteLine(int64_t at, int axis, absl::Span<const double> weights,
+                       std::vector<LinkShare>* links) {
   const TopologyAxis& a = topology_.axes()[axis];
   const int64_t start = topology_.Coordinate(at, axis);
   if (a.switched) {
@@ -113,7 +115,8 @@ void Router::RouteLine(int64_t at, int axis, absl::Span<const double> weights, s
     for (int64_t t = 0; t < a.size; ++t) {
       if (t == start || weights[t] == 0) continue;
       up += weights[t];
-      links->push_back({static_cast<int32_t>(topology_.Link(topology_.Along(at, axis, t), axis, kDown)), weights[t]});
+      links->push_back(
+          {static_cast<int32_t>(topology_.Link(topology_.Along(at, axis, t), axis, kDown)), weights[t]});
     }
     if (up > 0) links->push_back({static_cast<int32_t>(topology_.Link(at, axis, kUp)), up});
     return;
@@ -144,7 +147,8 @@ void Router::RouteLine(int64_t at, int axis, absl::Span<const double> weights, s
   }
 }
 
-absl::Status Router::RouteToAll(int64_t from, absl::Span<const double> weights, std::vector<LinkShare>* links) {
+absl::Status Router::RouteToAll(int64_t from, absl::Span<const double> weights,
+                                std::vector<LinkShare>* links) {
   if (topology_.has_dead_links()) {
     for (int64_t to = 0; to < topology_.chips(); ++to) {
       if (to == from || weights[to] == 0) continue;
@@ -181,7 +185,8 @@ double Router::Latency(int64_t from, int64_t to) const {
     const int64_t start = topology_.Coordinate(from, axis), end = topology_.Coordinate(to, axis);
     if (start == end) continue;
     const AxisRoute route = RouteAlong(a, start, end);
-    seconds += a.hop_seconds * static_cast<double>(a.switched ? 2 : std::max(route.plus_hops, route.minus_hops));
+    seconds +=
+        a.hop_seconds * static_cast<double>(a.switched ? 2 : std::max(route.plus_hops, route.minus_hops));
   }
   return seconds;
 }

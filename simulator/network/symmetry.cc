@@ -18,8 +18,8 @@ std::vector<int32_t> Image(const Topology& topology, int axis, To to) {
 }
 
 // A link keeps its axis; the reflection of an axis turns its direction, unless a switch joins it.
-void JoinAlike(const Topology& topology, const std::vector<int32_t>& image, int reflected_axis, DisjointSets* chips,
-               DisjointSets* links) {
+void JoinAlike(const Topology& topology, const std::vector<int32_t>& image, int reflected_axis,
+               DisjointSets* chips, DisjointSets* links) {
   const int axes = static_cast<int>(topology.axes().size());
   for (int64_t chip = 0; chip < topology.chips(); ++chip) {
     chips->Join(static_cast<int32_t>(chip), image[chip]);
@@ -38,7 +38,8 @@ void JoinAlike(const Topology& topology, const std::vector<int32_t>& image, int 
 
 Folding Fold(const Topology& topology, const KeepsPattern& keeps_pattern, bool fold) {
   DisjointSets chips(topology.chips()), links(topology.link_ids());
-  for (int axis = 0; fold && !topology.has_dead_links() && axis < static_cast<int>(topology.axes().size()); ++axis) {
+  for (int axis = 0; fold && !topology.has_dead_links() && axis < static_cast<int>(topology.axes().size());
+       ++axis) {
     const TopologyAxis& a = topology.axes()[axis];
     if (a.size == 1) continue;
     const std::vector<int32_t> mirror = Image(topology, axis, [&](int64_t c) { return a.size - 1 - c; });

@@ -10,7 +10,8 @@ namespace {
 
 absl::Status CheckRate(double rate, absl::string_view field) {
   if (std::isfinite(rate) && rate > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, " is ", rate, "; a rate is more than 0 bytes per second"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, " is ", rate, "; a rate is more than 0 bytes per second"));
 }
 
 absl::Status CheckLatency(double seconds, absl::string_view field) {
@@ -36,11 +37,13 @@ absl::StatusOr<TopologyAxis> MakeAxis(const NetworkSpec& network, const SliceSpe
   axis.bytes_per_second = network.link_bytes_per_second() * rate_factor;
   axis.hop_seconds = network.hop_latency_seconds() * latency_factor;
   const std::string where = absl::StrCat(name, ": axis ", i);
-  if (axis.size < 1) return absl::InvalidArgumentError(absl::StrCat(where, " has ", axis.size, " chips; use 1 or more"));
+  if (axis.size < 1)
+    return absl::InvalidArgumentError(absl::StrCat(where, " has ", axis.size, " chips; use 1 or more"));
   if (axis.switched && axis.wrap) {
     return absl::InvalidArgumentError(absl::StrCat(where, " is switched and wraps; choose one"));
   }
-  if (axis.far_wrap && !axis.wrap) return absl::InvalidArgumentError(absl::StrCat(where, " has far_wrap without wrap"));
+  if (axis.far_wrap && !axis.wrap)
+    return absl::InvalidArgumentError(absl::StrCat(where, " has far_wrap without wrap"));
   RETURN_IF_ERROR(CheckRate(axis.bytes_per_second, absl::StrCat(where, ": rate of its links")));
   RETURN_IF_ERROR(CheckLatency(axis.hop_seconds, absl::StrCat(where, ": latency of its hops")));
   return axis;
@@ -48,16 +51,18 @@ absl::StatusOr<TopologyAxis> MakeAxis(const NetworkSpec& network, const SliceSpe
 
 }  // namespace
 
-absl::StatusOr<Topology> Topology::Create(const NetworkSpec& network, const SliceSpec& slice, int64_t cores_per_chip) {
+absl::StatusOr<Topology> Topology::Create(const NetworkSpec& network, const SliceSpec& slice,
+                                          int64_t cores_per_chip) {
   const std::string name = absl::StrCat("slice ", slice.name());
   const int axes = slice.chips_size();
   if (axes < 1 || axes > kMostAxes) {
     return absl::InvalidArgumentError(absl::StrCat(name, " has ", axes, " axes; use 1 to ", kMostAxes));
   }
-  for (const int given : {slice.wrap_size(), slice.far_wrap_size(), slice.switched_size(), slice.link_rate_factor_size(),
-                          slice.hop_latency_factor_size()}) {
+  for (const int given : {slice.wrap_size(), slice.far_wrap_size(), slice.switched_size(),
+                          slice.link_rate_factor_size(), slice.hop_latency_factor_size()}) {
     if (given <= axes) continue;
-    return absl::InvalidArgumentError(absl::StrCat(name, " has ", axes, " axes, but a list by axis has ", given));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " has ", axes, " axes, but a list by axis has ", given));
   }
   if (cores_per_chip < 1 || cores_per_chip > kMostCores) {
     return absl::InvalidArgumentError(

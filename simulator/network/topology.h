@@ -37,16 +37,15 @@ class Topology {
 
   // Errors: kInvalidArgument, naming the field: no axis or too many, sizes below 1 or more than kMostCores cores in
   // all, rates not positive and finite, latencies negative, dead links that are not there.
-  static absl::StatusOr<Topology> Create(const NetworkSpec& network, const SliceSpec& slice, int64_t cores_per_chip);
+  static absl::StatusOr<Topology> Create(const NetworkSpec& network, const SliceSpec& slice,
+                                         int64_t cores_per_chip);
 
   const std::vector<TopologyAxis>& axes() const { return axes_; }
   int64_t chips() const { return chips_; }
   int64_t cores_per_chip() const { return cores_per_chip_; }
   int64_t cores() const { return chips_ * cores_per_chip_; }
   int64_t ChipOfCore(int64_t core) const { return core / cores_per_chip_; }
-  int64_t Coordinate(int64_t chip, int axis) const {
-    return chip / axes_[axis].stride % axes_[axis].size;
-  }
+  int64_t Coordinate(int64_t chip, int axis) const { return chip / axes_[axis].stride % axes_[axis].size; }
   // The chip at `coordinate` of `axis`, elsewhere as `chip`.
   int64_t Along(int64_t chip, int axis, int64_t coordinate) const {
     return chip + (coordinate - Coordinate(chip, axis)) * axes_[axis].stride;
@@ -58,7 +57,9 @@ class Topology {
     return (chip * static_cast<int64_t>(axes_.size()) + axis) * 2 + direction;
   }
   int64_t ChipOfLink(int64_t link) const { return link / 2 / static_cast<int64_t>(axes_.size()); }
-  int AxisOfLink(int64_t link) const { return static_cast<int>(link / 2 % static_cast<int64_t>(axes_.size())); }
+  int AxisOfLink(int64_t link) const {
+    return static_cast<int>(link / 2 % static_cast<int64_t>(axes_.size()));
+  }
   LinkDirection DirectionOfLink(int64_t link) const { return static_cast<LinkDirection>(link % 2); }
   // The chip to which the link leads; itself on a switched axis.
   int64_t TargetOfLink(int64_t link) const;

@@ -35,7 +35,8 @@ inline std::string FillTemplate(absl::string_view page,
 
 // JSON for a script element: nothing in it may end the element, or a line.
 inline std::string ScriptSafe(const std::string& json) {
-  return absl::StrReplaceAll(json, {{"<", "\\u003c"}, {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}});
+  return absl::StrReplaceAll(json,
+                             {{"<", "\\u003c"}, {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}});
 }
 
 }  // namespace toroid

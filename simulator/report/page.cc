@@ -15,8 +15,8 @@ constexpr EmbeddedFile kFiles[] = {
 // In the order in which they need each other.
 std::string Scripts() {
   std::string scripts;
-  for (const char* name : {"page_common.js", "page_overview.js", "page_timeline.js", "page_mesh.js", "page_roofline.js",
-                           "page_memory.js", "page_table.js", "page.js"}) {
+  for (const char* name : {"page_common.js", "page_overview.js", "page_timeline.js", "page_mesh.js",
+                           "page_roofline.js", "page_memory.js", "page_table.js", "page.js"}) {
     absl::StrAppend(&scripts, TextOf(kFiles, name), "\n");
   }
   return scripts;

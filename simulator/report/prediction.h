@@ -17,8 +17,8 @@ struct PredictedGroup {
   std::string opcode;
   std::string op_class;  // "dot", "elementwise", "reduce", "copy", ...
   std::string bound;
-  std::string source;   // "file:line", empty if unknown
-  std::string op_name;  // What the author's framework calls it; empty if unknown.
+  std::string source;       // "file:line", empty if unknown
+  std::string op_name;      // What the author's framework calls it; empty if unknown.
   int64_t picoseconds = 0;  // One execution.
   int64_t roofline_ps = 0;
   double executions = 1;  // In one step; a fraction below a branch.
@@ -71,7 +71,8 @@ struct PredictedNetwork {
 };
 
 // Parts of what a program holds, as reports name them (MemoryClass).
-inline constexpr std::array<const char*, 5> kMemoryParts = {"parameters", "state", "slots", "activations", "workspace"};
+inline constexpr std::array<const char*, 5> kMemoryParts = {"parameters", "state", "slots", "activations",
+                                                            "workspace"};
 
 struct PredictedMemory {
   struct Value {
@@ -84,7 +85,8 @@ struct PredictedMemory {
   };
   struct Sample {
     int64_t start_ps;
-    std::array<int64_t, kMemoryParts.size()> bytes;  // By part, until the next sample; slots are no state here.
+    std::array<int64_t, kMemoryParts.size()>
+        bytes;  // By part, until the next sample; slots are no state here.
   };
   int64_t capacity = 0;
   int64_t parameters = 0, state = 0, activations = 0, workspace = 0, peak = 0;
@@ -110,15 +112,15 @@ struct Prediction {
   int64_t step_ps = 0;
   // If every unit and link ran at its full rate: the sum over groups and collectives of their roofline times.
   int64_t roofline_ps = 0;
-  std::vector<Class> breakdown;                   // Largest first. Sum: step_ps, unless streams overlap.
-  std::vector<PredictedGroup> groups;             // Costliest first, all executions together.
-  std::vector<PredictedCollective> collectives;   // Likewise.
-  std::vector<PredictedEvent> events;             // By start.
+  std::vector<Class> breakdown;                  // Largest first. Sum: step_ps, unless streams overlap.
+  std::vector<PredictedGroup> groups;            // Costliest first, all executions together.
+  std::vector<PredictedCollective> collectives;  // Likewise.
+  std::vector<PredictedEvent> events;            // By start.
   bool events_truncated = false;
   PredictedNetwork network;
   PredictedMemory memory;
   double flops_per_second = 0, bytes_per_second = 0;  // The machine's roofline.
-  std::vector<std::string> notes;  // What was assumed.
+  std::vector<std::string> notes;                     // What was assumed.
   // Share of the step in which the core does nothing but communicate.
   double communication_share = 0;
 };

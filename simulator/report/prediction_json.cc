@@ -59,10 +59,12 @@ json MemoryJson(const PredictedMemory& memory) {
                        {"source", value.source},
                        {"op_name", value.op_name}});
   }
-  return {{"capacity", memory.capacity},       {"parameters", memory.parameters}, {"state", memory.state},
-          {"activations", memory.activations}, {"workspace", memory.workspace},   {"peak", memory.peak},
-          {"peak_at", memory.peak_at},         {"temporary", memory.temporary},   {"allocated", memory.allocated},
-          {"slots", memory.slots},             {"largest", std::move(largest)}};
+  return {{"capacity", memory.capacity},   {"parameters", memory.parameters},
+          {"state", memory.state},         {"activations", memory.activations},
+          {"workspace", memory.workspace}, {"peak", memory.peak},
+          {"peak_at", memory.peak_at},     {"temporary", memory.temporary},
+          {"allocated", memory.allocated}, {"slots", memory.slots},
+          {"largest", std::move(largest)}};
 }
 
 template <typename Row, typename ToJson>
@@ -75,25 +77,26 @@ json Rows(const std::vector<Row>& rows, size_t most, const ToJson& to_json) {
 json Common(const Prediction& prediction, size_t most_rows) {
   json breakdown = json::object();
   for (const Prediction::Class& c : prediction.breakdown) breakdown[c.name] = Seconds(c.picoseconds);
-  return {{"schema_version", kPredictionSchemaVersion},
-          {"module", prediction.module},
-          {"machine", prediction.machine},
-          {"rates", prediction.rates},
-          {"devices", prediction.devices},
-          {"overlap", prediction.overlap},
-          {"step_seconds", Seconds(static_cast<double>(prediction.step_ps))},
-          {"roofline_seconds", Seconds(static_cast<double>(prediction.roofline_ps))},
-          {"communication_share", prediction.communication_share},
-          {"breakdown", std::move(breakdown)},
-          {"links",
-           {{"max_utilization", prediction.network.max_utilization},
-            {"mean_utilization", prediction.network.mean_utilization}}},
-          {"memory", MemoryJson(prediction.memory)},
-          {"collectives", Rows(prediction.collectives, most_rows,
-                               [&](const PredictedCollective& row) { return CollectiveJson(row, prediction); })},
-          {"groups",
-           Rows(prediction.groups, most_rows, [&](const PredictedGroup& row) { return GroupJson(row, prediction); })},
-          {"notes", prediction.notes}};
+  return {
+      {"schema_version", kPredictionSchemaVersion},
+      {"module", prediction.module},
+      {"machine", prediction.machine},
+      {"rates", prediction.rates},
+      {"devices", prediction.devices},
+      {"overlap", prediction.overlap},
+      {"step_seconds", Seconds(static_cast<double>(prediction.step_ps))},
+      {"roofline_seconds", Seconds(static_cast<double>(prediction.roofline_ps))},
+      {"communication_share", prediction.communication_share},
+      {"breakdown", std::move(breakdown)},
+      {"links",
+       {{"max_utilization", prediction.network.max_utilization},
+        {"mean_utilization", prediction.network.mean_utilization}}},
+      {"memory", MemoryJson(prediction.memory)},
+      {"collectives", Rows(prediction.collectives, most_rows,
+                           [&](const PredictedCollective& row) { return CollectiveJson(row, prediction); })},
+      {"groups", Rows(prediction.groups, most_rows,
+                      [&](const PredictedGroup& row) { return GroupJson(row, prediction); })},
+      {"notes", prediction.notes}};
 }
 
 json NetworkJson(const PredictedNetwork& network) {
@@ -126,12 +129,14 @@ nlohmann::json PageJson(const Prediction& prediction) {
   for (const PredictedEvent& event : prediction.events) {
     const size_t rows = event.stream == Stream::kCompute ? page["groups"].size() : page["collectives"].size();
     if (static_cast<size_t>(event.row) >= rows) continue;
-    events.push_back({Seconds(static_cast<double>(event.start_ps)), Seconds(static_cast<double>(event.picoseconds)),
-                      static_cast<int>(event.stream), event.row});
+    events.push_back({Seconds(static_cast<double>(event.start_ps)),
+                      Seconds(static_cast<double>(event.picoseconds)), static_cast<int>(event.stream),
+                      event.row});
   }
   page["timeline"] = {{"truncated", prediction.events_truncated}, {"events", std::move(events)}};
   page["network"] = NetworkJson(prediction.network);
-  page["ridge"] = {{"flops_per_second", prediction.flops_per_second}, {"bytes_per_second", prediction.bytes_per_second}};
+  page["ridge"] = {{"flops_per_second", prediction.flops_per_second},
+                   {"bytes_per_second", prediction.bytes_per_second}};
   json samples = json::array();
   for (const PredictedMemory::Sample& sample : prediction.memory.samples) {
     json row = {Seconds(static_cast<double>(sample.start_ps))};

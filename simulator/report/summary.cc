@@ -35,12 +35,12 @@ std::string BreakdownTable(const Prediction& prediction, int width) {
 struct Costs {
   double picoseconds = 0;
   int64_t ops = 0;
-  std::string what;   // Of the costliest of them.
+  std::string what;  // Of the costliest of them.
   double costliest = 0;
 };
 
-void AddCost(const std::string& source, const std::string& instruction, const std::string& what, double picoseconds,
-             std::map<std::string, Costs>* costs) {
+void AddCost(const std::string& source, const std::string& instruction, const std::string& what,
+             double picoseconds, std::map<std::string, Costs>* costs) {
   Costs& own = (*costs)[source.empty() ? instruction : source];
   own.picoseconds += picoseconds;
   ++own.ops;
@@ -53,7 +53,7 @@ void AddCost(const std::string& source, const std::string& instruction, const st
 std::string CostliestTable(const Prediction& prediction, int width) {
   std::map<std::string, Costs> costs;
   for (const PredictedGroup& group : prediction.groups) {
-    AddCost(group.source, group.instruction, absl::StrCat(group.op_class, ", ", group.bound), 
+    AddCost(group.source, group.instruction, absl::StrCat(group.op_class, ", ", group.bound),
             group.executions * static_cast<double>(group.picoseconds), &costs);
   }
   for (const PredictedCollective& row : prediction.collectives) {
@@ -75,13 +75,15 @@ std::string CostliestTable(const Prediction& prediction, int width) {
 
 std::string MemoryText(const PredictedMemory& memory, int width) {
   std::string text = absl::StrFormat(
-      "memory: %s of %s at the peak (%s): parameters %s, state %s, activations %s, workspace %s\n", BytesText(memory.peak),
-      BytesText(memory.capacity), memory.peak_at.empty() ? "nothing runs" : memory.peak_at, BytesText(memory.parameters),
-      BytesText(memory.state) + (memory.slots > 0 ? absl::StrCat(" (", BytesText(memory.slots), " of it slots)") : ""),
+      "memory: %s of %s at the peak (%s): parameters %s, state %s, activations %s, workspace %s\n",
+      BytesText(memory.peak), BytesText(memory.capacity),
+      memory.peak_at.empty() ? "nothing runs" : memory.peak_at, BytesText(memory.parameters),
+      BytesText(memory.state) +
+          (memory.slots > 0 ? absl::StrCat(" (", BytesText(memory.slots), " of it slots)") : ""),
       BytesText(memory.activations), BytesText(memory.workspace));
   if (memory.allocated > 0) {
-    absl::StrAppend(&text, "        ", BytesText(memory.allocated), " as handed out: ", BytesText(memory.temporary),
-                    " beside arguments and results\n");
+    absl::StrAppend(&text, "        ", BytesText(memory.allocated),
+                    " as handed out: ", BytesText(memory.temporary), " beside arguments and results\n");
   }
   const int64_t needed = std::max(memory.peak, memory.allocated);
   if (needed <= memory.capacity) return text;
@@ -103,12 +105,13 @@ std::string SummaryText(const Prediction& prediction, int width) {
       "%s on %d core%s of %s%s: %s a step, %s of it communication; roofline %s (%s)\n", prediction.module,
       prediction.devices, prediction.devices == 1 ? "" : "s", prediction.machine,
       prediction.rates == RatesName(Rates::kMeasured) ? ", at measured rates" : "",
-      TimeText(SecondsOf(prediction.step_ps)),
-      Percent(prediction.communication_share), TimeText(SecondsOf(prediction.roofline_ps)),
+      TimeText(SecondsOf(prediction.step_ps)), Percent(prediction.communication_share),
+      TimeText(SecondsOf(prediction.roofline_ps)),
       Percent(ShareOf(static_cast<double>(prediction.roofline_ps), prediction)));
   if (!prediction.collectives.empty()) {
     absl::StrAppendFormat(&text, "links: the busiest carries bytes %s of the step, the mean %s\n",
-                          Percent(prediction.network.max_utilization), Percent(prediction.network.mean_utilization));
+                          Percent(prediction.network.max_utilization),
+                          Percent(prediction.network.mean_utilization));
   }
   absl::StrAppend(&text, MemoryText(prediction.memory, width), BreakdownTable(prediction, width),
                   CostliestTable(prediction, width));

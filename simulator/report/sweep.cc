@@ -41,7 +41,8 @@ std::vector<std::string> ClassesOf(const Sweep& sweep) {
   std::vector<std::pair<double, std::string>> classes;
   for (const Sweep::Point& point : sweep.points) {
     for (const Prediction::Class& c : point.prediction.breakdown) {
-      const auto found = std::find_if(classes.begin(), classes.end(), [&](const auto& own) { return own.second == c.name; });
+      const auto found =
+          std::find_if(classes.begin(), classes.end(), [&](const auto& own) { return own.second == c.name; });
       if (found == classes.end()) {
         classes.push_back({c.picoseconds, c.name});
       } else {
@@ -49,7 +50,8 @@ std::vector<std::string> ClassesOf(const Sweep& sweep) {
       }
     }
   }
-  std::stable_sort(classes.begin(), classes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(classes.begin(), classes.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> names;
   for (auto& c : classes) names.push_back(std::move(c.second));
   return names;
@@ -92,7 +94,8 @@ absl::StatusOr<Sweep> RunSweep(std::vector<SweepAxis> axes, const PredictPoint& 
     count = SaturatingMultiply(count, static_cast<int64_t>(axis.values.size()));
   }
   if (count > kMostPoints) {
-    return absl::InvalidArgumentError(absl::StrCat("the sweep has ", count, " combinations; at most ", kMostPoints));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the sweep has ", count, " combinations; at most ", kMostPoints));
   }
   for (int64_t p = 0; p < count; ++p) {
     Sweep::Point point;
@@ -118,8 +121,8 @@ std::string SweepCsv(const Sweep& sweep) {
   const std::vector<std::string> classes = ClassesOf(sweep);
   std::vector<std::string> header;
   for (const SweepAxis& axis : sweep.axes) header.push_back(Field(axis.name));
-  for (const char* name : {"machine_name", "devices", "step_seconds", "roofline_seconds", "communication_seconds",
-                           "max_link_utilization", "peak_bytes", "fits"}) {
+  for (const char* name : {"machine_name", "devices", "step_seconds", "roofline_seconds",
+                           "communication_seconds", "max_link_utilization", "peak_bytes", "fits"}) {
     header.push_back(name);
   }
   for (const std::string& c : classes) header.push_back(Field(absl::StrCat(c, " seconds")));

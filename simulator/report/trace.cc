@@ -29,21 +29,31 @@ json EventJson(const PredictedEvent& event, const Prediction& prediction) {
     const PredictedGroup& group = prediction.groups[event.row];
     out["name"] = group.instruction;
     out["cat"] = group.op_class;
-    out["args"] = {{"source", group.source}, {"op_name", group.op_name}, {"bound", group.bound},
-                   {"flops", group.flops},   {"bytes", group.bytes}};
+    out["args"] = {{"source", group.source},
+                   {"op_name", group.op_name},
+                   {"bound", group.bound},
+                   {"flops", group.flops},
+                   {"bytes", group.bytes}};
   } else {
     const PredictedCollective& collective = prediction.collectives[event.row];
     out["name"] = collective.instruction;
     out["cat"] = collective.kind;
-    out["args"] = {{"source", collective.source}, {"op_name", collective.op_name}, {"bytes", collective.bytes},
-                   {"algorithm", collective.algorithm}, {"cause", collective.cause}};
+    out["args"] = {{"source", collective.source},
+                   {"op_name", collective.op_name},
+                   {"bytes", collective.bytes},
+                   {"algorithm", collective.algorithm},
+                   {"cause", collective.cause}};
   }
   return out;
 }
 
 // `values` by name are drawn on top of each other.
 json Counter(const std::string& name, int64_t at_ps, json values) {
-  return {{"ph", "C"}, {"pid", kProcess}, {"name", name}, {"ts", Microseconds(at_ps)}, {"args", std::move(values)}};
+  return {{"ph", "C"},
+          {"pid", kProcess},
+          {"name", name},
+          {"ts", Microseconds(at_ps)},
+          {"args", std::move(values)}};
 }
 
 // The busiest link of a pattern, "chip 12 +x".
@@ -71,7 +81,8 @@ std::string TraceText(const Prediction& prediction) {
     const int pattern = prediction.collectives[event.row].link_load;
     float load = 0;
     if (pattern < 0) continue;
-    const std::string link = BusiestLink(prediction.network.link_loads[pattern], prediction.network.axes.size(), &load);
+    const std::string link =
+        BusiestLink(prediction.network.link_loads[pattern], prediction.network.axes.size(), &load);
     if (link.empty()) continue;
     events.push_back(Counter("link " + link, event.start_ps, {{"value", load}}));
     events.push_back(Counter("link " + link, event.start_ps + event.picoseconds, {{"value", 0}}));

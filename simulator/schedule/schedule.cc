@@ -37,7 +37,9 @@ class Scheduler {
   }
 
  private:
-  ComputationSchedule& Of(const Computation& computation) { return schedule_.computations[computation.index()]; }
+  ComputationSchedule& Of(const Computation& computation) {
+    return schedule_.computations[computation.index()];
+  }
 
   // Computations that run as programs do: the entry and bodies, not the insides of fusions and reducers.
   void MarkReached() {
@@ -58,7 +60,8 @@ class Scheduler {
     int64_t compute_free = 0, communication_free = 0;
     for (const auto& instruction : computation.instructions()) {
       int64_t ready = 0;
-      for (const Instruction* operand : instruction->operands()) ready = std::max(ready, ends[operand->index()]);
+      for (const Instruction* operand : instruction->operands())
+        ready = std::max(ready, ends[operand->index()]);
       for (const Instruction* before : instruction->control_predecessors()) {
         if (before->index() < instruction->index()) ready = std::max(ready, ends[before->index()]);
       }
@@ -106,7 +109,8 @@ class Scheduler {
       return static_cast<int64_t>(std::min(expected, 9e18));
     }
     int64_t once = 0;
-    for (const Computation* callee : instruction.called()) once = SaturatingAdd(once, Of(*callee).duration_ps);
+    for (const Computation* callee : instruction.called())
+      once = SaturatingAdd(once, Of(*callee).duration_ps);
     if (instruction.opcode() != Opcode::kWhile) return once;
     *trips = Trips(instruction);
     const std::optional<int64_t> all = CheckedMultiply(once, *trips);
@@ -131,7 +135,8 @@ class Scheduler {
     const double p = options_.costliest_branch_probability;
     Weights weights;
     for (size_t b = 0; b < branches.size(); ++b) {
-      weights.push_back({branches[b], b == costliest ? p : (1 - p) / static_cast<double>(branches.size() - 1)});
+      weights.push_back(
+          {branches[b], b == costliest ? p : (1 - p) / static_cast<double>(branches.size() - 1)});
     }
     return weights;
   }
@@ -157,7 +162,8 @@ class Scheduler {
 
   absl::Status TooLong(const Instruction& instruction) const {
     return absl::InvalidArgumentError(
-        absl::StrCat(instruction.Path(), ": the program takes more than 106 days here, the most that is simulated; does a loop ",
+        absl::StrCat(instruction.Path(),
+                     ": the program takes more than 106 days here, the most that is simulated; does a loop ",
                      "count to the right number?"));
   }
 
@@ -170,7 +176,8 @@ class Scheduler {
 
 }  // namespace
 
-absl::StatusOr<Schedule> ComputeSchedule(const Module& module, const OpTimes& times, const ScheduleOptions& options) {
+absl::StatusOr<Schedule> ComputeSchedule(const Module& module, const OpTimes& times,
+                                         const ScheduleOptions& options) {
   return Scheduler(module, times, options).Run();
 }
 

@@ -59,7 +59,8 @@ struct Schedule {
 };
 
 // Errors: those of `times`; kInvalidArgument for a sum beyond 2^63 ps (106 days).
-absl::StatusOr<Schedule> ComputeSchedule(const Module& module, const OpTimes& times, const ScheduleOptions& options);
+absl::StatusOr<Schedule> ComputeSchedule(const Module& module, const OpTimes& times,
+                                         const ScheduleOptions& options);
 
 }  // namespace toroid
 

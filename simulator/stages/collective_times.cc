@@ -20,7 +20,8 @@ absl::StatusOr<const CollectiveTime*> CollectiveTimes::Of(const Instruction& ins
   return &(known_[&instruction] = *std::move(time));
 }
 
-absl::StatusOr<CollectiveTime> CollectiveTimes::Compute(const Instruction& instruction, const Collective& collective) {
+absl::StatusOr<CollectiveTime> CollectiveTimes::Compute(const Instruction& instruction,
+                                                        const Collective& collective) {
   CollectiveTime time;
   time.kind = collective.kind;
   time.bytes = collective.operand_bytes;

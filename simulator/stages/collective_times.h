@@ -23,7 +23,8 @@ struct CollectiveTime {
 class CollectiveTimes {
  public:
   // Both outlive this. `counts`: replicas and partitions that run, as far as the module tells.
-  CollectiveTimes(CollectiveSimulator* simulator, const DeviceCounts& counts) : simulator_(*simulator), counts_(counts) {}
+  CollectiveTimes(CollectiveSimulator* simulator, const DeviceCounts& counts)
+      : simulator_(*simulator), counts_(counts) {}
 
   // Null for an op that exchanges nothing. Sends to a device and receives from one are transfers of their own: nothing.
   // Errors: those of the groups and of the simulator, after the instruction's path.

@@ -9,9 +9,9 @@
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/units.h"
-#include "simulator/machines/router_tables.h"
 #include "hlo/ir/replica_groups.h"
 #include "simulator/collectives/collective_simulator.h"
+#include "simulator/machines/router_tables.h"
 #include "simulator/network/device_assignment.h"
 #include "simulator/network/topology.h"
 #include "simulator/stages/collective_times.h"
@@ -52,9 +52,10 @@ std::vector<DeviceGroups> GroupsOf(const std::vector<Exchange>& exchanges, const
 
 absl::StatusOr<double> SecondsOfAll(const std::vector<Exchange>& exchanges, const DeviceCounts& counts,
                                     const Machine& machine, const std::vector<int64_t>& core_of_device) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<CollectiveSimulator> simulator,
-                   CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
-                                               RouterTableOf(machine.family.network()), core_of_device));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<CollectiveSimulator> simulator,
+      CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
+                                  RouterTableOf(machine.family.network()), core_of_device));
   CollectiveTimes times(simulator.get(), counts);
   double seconds = 0;
   for (const Exchange& exchange : exchanges) {
@@ -66,7 +67,8 @@ absl::StatusOr<double> SecondsOfAll(const std::vector<Exchange>& exchanges, cons
 
 }  // namespace
 
-absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, const Module& module, const Machine& machine) {
+absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, const Module& module,
+                                                  const Machine& machine) {
   const DeviceCounts counts = DeviceCountsOf(module);
   const int64_t devices = DevicesOf(counts);
   ASSIGN_OR_RETURN(const Topology topology, Topology::Create(machine.family.network(), machine.slice,

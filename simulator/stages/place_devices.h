@@ -19,7 +19,8 @@ namespace toroid {
 //   "best"       of a few dozen orders of axes, the one with the least time of all collectives together
 //   a file       one core per device, 0 first
 // Errors: kInvalidArgument for more devices than cores; those of the file and of the collectives.
-absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, const Module& module, const Machine& machine);
+absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, const Module& module,
+                                                  const Machine& machine);
 
 }  // namespace toroid
 

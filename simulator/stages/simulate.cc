@@ -75,10 +75,16 @@ double SlowestSpeed(const Machine& machine, absl::Span<const int64_t> core_of_de
 
 class Simulator {
  public:
-  Simulator(const Module& lowered, const SimulationOptions& options, std::unique_ptr<CollectiveSimulator> network,
-            const DeviceCounts& counts, std::vector<bool> slots)
-      : module_(lowered), slots_(std::move(slots)), names_(lowered), options_(options), chip_(options.machine.family.core()),
-        network_(std::move(network)), collectives_(network_.get(), counts), speed_(SlowestSpeed(options.machine, network_->core_of_device())) {}
+  Simulator(const Module& lowered, const SimulationOptions& options,
+            std::unique_ptr<CollectiveSimulator> network, const DeviceCounts& counts, std::vector<bool> slots)
+      : module_(lowered),
+        slots_(std::move(slots)),
+        names_(lowered),
+        options_(options),
+        chip_(options.machine.family.core()),
+        network_(std::move(network)),
+        collectives_(network_.get(), counts),
+        speed_(SlowestSpeed(options.machine, network_->core_of_device())) {}
 
   absl::StatusOr<Prediction> Run() {
     const OpTimes times = [&](const Instruction& op) { return TimeOf(op); };
@@ -90,12 +96,14 @@ class Simulator {
     AddMemory();
     if (options_.keep_timeline) {
       AddEvents(*module_.entry(), 0);
-      std::stable_sort(prediction_.events.begin(), prediction_.events.end(),
-                       [](const PredictedEvent& a, const PredictedEvent& b) { return a.start_ps < b.start_ps; });
+      std::stable_sort(
+          prediction_.events.begin(), prediction_.events.end(),
+          [](const PredictedEvent& a, const PredictedEvent& b) { return a.start_ps < b.start_ps; });
     }
     for (const Instruction* loop : schedule_.unknown_loops) {
-      prediction_.notes.push_back(absl::StrCat("the program does not show how long the loop ", loop->Path(), " runs: ",
-                                               options_.schedule.unknown_trip_count, " trips are assumed"));
+      prediction_.notes.push_back(absl::StrCat("the program does not show how long the loop ", loop->Path(),
+                                               " runs: ", options_.schedule.unknown_trip_count,
+                                               " trips are assumed"));
     }
     AddNotesOnCustomCalls();
     const CoreSpec& core = options_.machine.family.core();
@@ -110,7 +118,8 @@ class Simulator {
     if (collective != nullptr) return OpTime{collective->estimate.time, true};
     const int64_t picoseconds = chip_.TimeOf(op).picoseconds;
     // All wait for the slowest at the next collective.
-    return OpTime{speed_ == 1 ? picoseconds : static_cast<int64_t>(static_cast<double>(picoseconds) / speed_), false};
+    return OpTime{speed_ == 1 ? picoseconds : static_cast<int64_t>(static_cast<double>(picoseconds) / speed_),
+                  false};
   }
 
   // A row for each op that takes time; costliest first.
@@ -161,15 +170,20 @@ class Simulator {
       if (main.opcode() == Opcode::kCustomCall) ++calls[std::string(main.custom_call_target())];
     }
     for (const auto& [target, count] : calls) {
-      prediction_.notes.push_back(absl::StrCat("what the custom call ", target, " (", count,
-                                               " times in the program) computes is not known: only its bytes are counted"));
+      prediction_.notes.push_back(
+          absl::StrCat("what the custom call ", target, " (", count,
+                       " times in the program) computes is not known: only its bytes are counted"));
     }
   }
 
   // As the printed module has it: lowering makes many instructions of one name.
-  std::string NameOf(const Instruction& op) const { return absl::StrCat(names_(*op.computation()), "/", names_(op)); }
+  std::string NameOf(const Instruction& op) const {
+    return absl::StrCat(names_(*op.computation()), "/", names_(op));
+  }
 
-  static bool HasBody(const Instruction& op) { return HasTrait(op.opcode(), kRunsBody) && !op.called().empty(); }
+  static bool HasBody(const Instruction& op) {
+    return HasTrait(op.opcode(), kRunsBody) && !op.called().empty();
+  }
 
   PredictedGroup GroupRow(const Instruction& op) {
     const GroupTime& time = chip_.TimeOf(op);
@@ -190,7 +204,8 @@ class Simulator {
   }
 
   // Of groups with several products; what they share is divided as their own cycles are.
-  static void AddParts(const Instruction& group, const std::vector<double>& product_cycles, PredictedGroup* row) {
+  static void AddParts(const Instruction& group, const std::vector<double>& product_cycles,
+                       PredictedGroup* row) {
     if (product_cycles.size() < 2) return;
     const double all = std::accumulate(product_cycles.begin(), product_cycles.end(), 0.0);
     const Computation& inside = *group.called(0);
@@ -224,7 +239,8 @@ class Simulator {
   int LinkLoad(const CollectiveTime& time) {
     if (time.estimate.link_bytes_per_byte == nullptr || time.estimate.time == 0) return -1;
     const auto key = std::make_pair(time.estimate.link_bytes_per_byte.get(), time.bytes);
-    const auto [found, is_new] = patterns_.try_emplace(key, static_cast<int>(prediction_.network.link_loads.size()));
+    const auto [found, is_new] =
+        patterns_.try_emplace(key, static_cast<int>(prediction_.network.link_loads.size()));
     if (!is_new) return found->second;
     const Topology& topology = network_->topology();
     std::vector<float> loads(topology.link_ids(), -1);
@@ -268,7 +284,8 @@ class Simulator {
   }
 
   void AddMemory() {
-    const Tiling tiling{options_.machine.family.core().vector().sublanes(), options_.machine.family.core().vector().lanes()};
+    const Tiling tiling{options_.machine.family.core().vector().sublanes(),
+                        options_.machine.family.core().vector().lanes()};
     const ArraySize size = PaddedSize(tiling);
     const MemoryProfile profile = ProfileMemory(module_, schedule_, slots_, &size);
     PredictedMemory& memory = prediction_.memory;
@@ -288,8 +305,9 @@ class Simulator {
       const MemoryProfile::Value& value = profile.at_peak[i];
       std::string name = NameOf(*value.maker);
       const Shape& array = LeafOf(value.maker->shape(), value.leaf, &name);
-      memory.largest.push_back({std::move(name), array.ToString(), std::string(MemoryClassName(value.memory_class)),
-                                SourceLine(module_, value.maker->metadata()), OpNameOf(*value.maker), value.bytes});
+      memory.largest.push_back(
+          {std::move(name), array.ToString(), std::string(MemoryClassName(value.memory_class)),
+           SourceLine(module_, value.maker->metadata()), OpNameOf(*value.maker), value.bytes});
     }
     for (const MemoryProfile::Sample& sample : profile.samples) {
       memory.samples.push_back({sample.start_ps, sample.by_class});
@@ -305,7 +323,8 @@ class Simulator {
       picoseconds += static_cast<double>(op.end_ps - op.start_ps);
     }
     if (again == 0) return;
-    prediction_.notes.push_back(absl::StrCat(again, " values are made a second time (", absl::SixDigits(picoseconds * 1e-9),
+    prediction_.notes.push_back(absl::StrCat(again, " values are made a second time (",
+                                             absl::SixDigits(picoseconds * 1e-9),
                                              " ms), for the program does not fit into memory otherwise"));
   }
 
@@ -330,9 +349,9 @@ class Simulator {
   void AddBodies(const ScheduledOp& op, int64_t start) {
     const auto called = op.instruction->called();
     if (op.instruction->opcode() == Opcode::kConditional) {
-      const auto costliest = std::max_element(called.begin(), called.end(), [&](const Computation* a, const Computation* b) {
-        return DurationOf(*a) < DurationOf(*b);
-      });
+      const auto costliest = std::max_element(
+          called.begin(), called.end(),
+          [&](const Computation* a, const Computation* b) { return DurationOf(*a) < DurationOf(*b); });
       AddEvents(**costliest, start);
       return;
     }
@@ -378,8 +397,8 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
   const int64_t devices = DevicesOf(counts);
   const Machine& machine = options.machine;
   if (devices > machine.cores()) {
-    return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, and ", machine.slice.name(),
-                                                   " has ", machine.cores(), " cores"));
+    return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, and ",
+                                                   machine.slice.name(), " has ", machine.cores(), " cores"));
   }
   std::vector<int64_t> core_of_device = options.core_of_device;
   if (core_of_device.empty()) {
@@ -392,11 +411,13 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
   }
   Simulation simulation;
   ASSIGN_OR_RETURN(simulation.lowered, Lower(module, machine.family.core()));
-  ASSIGN_OR_RETURN(std::unique_ptr<CollectiveSimulator> network,
-                   CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
-                                               RouterTableOf(machine.family.network()), std::move(core_of_device)));
-  ASSIGN_OR_RETURN(simulation.prediction,
-                   Simulator(*simulation.lowered, options, std::move(network), counts, FindSlots(module)).Run());
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<CollectiveSimulator> network,
+      CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
+                                  RouterTableOf(machine.family.network()), std::move(core_of_device)));
+  ASSIGN_OR_RETURN(
+      simulation.prediction,
+      Simulator(*simulation.lowered, options, std::move(network), counts, FindSlots(module)).Run());
   simulation.prediction.module = module.name();
   simulation.prediction.machine = machine.slice.name();
   simulation.prediction.rates = std::string(RatesName(machine.rates));

@@ -1,9 +1,8 @@
 // Figure 8 of GShard as //benchmarks:figure8_breakdown prints it. Bounds are what is reached, rounded up: a change that
 // makes errors grow fails here.
-#include "benchmarks/figure8_model.h"
-
 #include <cmath>
 
+#include "benchmarks/figure8_model.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -27,12 +26,15 @@ TEST_F(Figure8Test, TotalsAreWithinFivePercent) {
   for (int c = 0; c < 3; ++c) EXPECT_LE(std::abs(figure_->TotalError(c)), 0.047) << kFigure8Experts[c];
 }
 
-TEST_F(Figure8Test, TotalGrowsFrom128To2048ExpertsAsMeasured) { EXPECT_NEAR(figure_->OurRatio(), 1.68, 0.02); }
+TEST_F(Figure8Test, TotalGrowsFrom128To2048ExpertsAsMeasured) {
+  EXPECT_NEAR(figure_->OurRatio(), 1.68, 0.02);
+}
 
 TEST_F(Figure8Test, ShareOfAllToAllIsWithinThreePoints) {
   constexpr double kPoints[] = {0.0105, 0.0295, 0.0295};
   for (int c = 0; c < 3; ++c) {
-    EXPECT_NEAR(figure_->OurShare("all-to-all", c), figure_->PaperShare("all-to-all", c), kPoints[c]) << kFigure8Experts[c];
+    EXPECT_NEAR(figure_->OurShare("all-to-all", c), figure_->PaperShare("all-to-all", c), kPoints[c])
+        << kFigure8Experts[c];
   }
 }
 
@@ -48,7 +50,8 @@ TEST_F(Figure8Test, CountingPositionsByProductsChangesThatBarAlone) {
   for (size_t bar = 0; bar < products.bars.size(); ++bar) {
     if (products.bars[bar].name == "cumulative sum") continue;
     for (int c = 0; c < 3; ++c) {
-      EXPECT_NEAR(products.bars[bar].our_us[c] / figure_->bars[bar].our_us[c], 1, 0.02) << products.bars[bar].name;
+      EXPECT_NEAR(products.bars[bar].our_us[c] / figure_->bars[bar].our_us[c], 1, 0.02)
+          << products.bars[bar].name;
     }
   }
 }

@@ -13,14 +13,18 @@ namespace {
 double StepsPerSecond(const SimulatedTraining& training) { return 1 / training.step_seconds; }
 
 TEST(TrainingModelTest, StepsThatComputeLayersAgainAreAsFastAsPublished) {
-  ASSERT_OK_AND_ASSIGN(const SimulatedTraining again, SimulateTraining({.experts = 2048, .layers = 36, .remat = Remat::kLayers}));
-  ASSERT_OK_AND_ASSIGN(const SimulatedTraining kept, SimulateTraining({.experts = 2048, .layers = 36, .remat = Remat::kNone}));
+  ASSERT_OK_AND_ASSIGN(const SimulatedTraining again,
+                       SimulateTraining({.experts = 2048, .layers = 36, .remat = Remat::kLayers}));
+  ASSERT_OK_AND_ASSIGN(const SimulatedTraining kept,
+                       SimulateTraining({.experts = 2048, .layers = 36, .remat = Remat::kNone}));
   EXPECT_NEAR(StepsPerSecond(again) / 0.72, 1, 0.083);
   // What is computed again, the all-to-alls among it, is what the step takes longer.
-  EXPECT_NEAR(again.recomputed_share, 1 - (1 - kept.recomputed_share) * kept.step_seconds / again.step_seconds, 0.01);
+  EXPECT_NEAR(again.recomputed_share,
+              1 - (1 - kept.recomputed_share) * kept.step_seconds / again.step_seconds, 0.01);
   EXPECT_GT(again.recomputed_share, 0.2);
 
-  ASSERT_OK_AND_ASSIGN(const SimulatedTraining fewer, SimulateTraining({.experts = 512, .layers = 36, .remat = Remat::kLayers}));
+  ASSERT_OK_AND_ASSIGN(const SimulatedTraining fewer,
+                       SimulateTraining({.experts = 512, .layers = 36, .remat = Remat::kLayers}));
   EXPECT_NEAR(StepsPerSecond(fewer) / 1.05, 1, 0.05);
 }
 
@@ -37,15 +41,18 @@ TEST(TrainingModelTest, ActivationsThatAreKeptAreAsPublished) {
   for (const PublishedMemory& paper : kFigure7) {
     if (paper.experts < 2048 || paper.layers == 60) continue;
     SCOPED_TRACE(paper.layers);
-    ASSERT_OK_AND_ASSIGN(const SimulatedTraining step, SimulateTraining({.experts = 2048, .layers = paper.layers, .remat = Remat::kNone}));
+    ASSERT_OK_AND_ASSIGN(const SimulatedTraining step,
+                         SimulateTraining({.experts = 2048, .layers = paper.layers, .remat = Remat::kNone}));
     const double gib = (step.activation_bytes + step.gradient_bytes) / kGiB;
     EXPECT_NEAR(gib / paper.activations, 1, paper.layers == 36 ? 0.105 : 0.03);
   }
 }
 
 TEST(TrainingModelTest, TheCompilerAloneIsSaidToMakeAgainAsMuchAsPublished) {
-  ASSERT_OK_AND_ASSIGN(const SimulatedTraining small, SimulateTraining({.experts = 2048, .layers = 24, .by_compiler_alone = true}));
-  ASSERT_OK_AND_ASSIGN(const SimulatedTraining large, SimulateTraining({.experts = 2048, .layers = 36, .by_compiler_alone = true}));
+  ASSERT_OK_AND_ASSIGN(const SimulatedTraining small,
+                       SimulateTraining({.experts = 2048, .layers = 24, .by_compiler_alone = true}));
+  ASSERT_OK_AND_ASSIGN(const SimulatedTraining large,
+                       SimulateTraining({.experts = 2048, .layers = 36, .by_compiler_alone = true}));
   EXPECT_EQ(small.recomputed_share, 0);
   EXPECT_NEAR(large.recomputed_share, kShareComputedAgain36, 0.02);
 }

@@ -74,7 +74,8 @@ std::vector<std::string> MaskedLines(const std::vector<std::string>& lines) {
 }
 
 // Lines alike, a line `...` of `expected` for any.
-bool Matches(const std::vector<std::string>& expected, size_t e, const std::vector<std::string>& actual, size_t a) {
+bool Matches(const std::vector<std::string>& expected, size_t e, const std::vector<std::string>& actual,
+             size_t a) {
   for (; e < expected.size(); ++e, ++a) {
     if (expected[e] == "...") {
       for (size_t rest = a; rest <= actual.size(); ++rest) {
@@ -119,13 +120,14 @@ int RunPage(const std::string& page) {
       const std::string content = absl::StrJoin(example.output, "\n") + "\n";
       if (!std::filesystem::exists(path)) EXPECT_OK(WriteFile(path, content));
     }
-    const Outcome outcome = RunShell(absl::StrCat(
-        "cd ", folder, " && unset COLUMNS && PATH=", root, "/partitioner:", root, "/runtime:", root, "/hlo:$PATH && ",
-        Resolved(example.command, root), " 2>&1"));
+    const Outcome outcome =
+        RunShell(absl::StrCat("cd ", folder, " && unset COLUMNS && PATH=", root, "/partitioner:", root,
+                              "/runtime:", root, "/hlo:$PATH && ", Resolved(example.command, root), " 2>&1"));
     EXPECT_NE(outcome.exit, -1) << "ended by a signal";
     const std::vector<std::string> expected = MaskedLines(example.output);
     const std::vector<std::string> actual = MaskedLines(absl::StrSplit(outcome.out, '\n'));
-    EXPECT_TRUE(Matches(expected, 0, actual, 0)) << "prints\n" << outcome.out << "and the page says\n"
+    EXPECT_TRUE(Matches(expected, 0, actual, 0)) << "prints\n"
+                                                 << outcome.out << "and the page says\n"
                                                  << absl::StrJoin(example.output, "\n");
   }
   return static_cast<int>(examples.size());
@@ -133,7 +135,9 @@ int RunPage(const std::string& page) {
 
 TEST(DocumentationTest, TheReadmesExamplesPrintWhatItSays) { EXPECT_GE(RunPage("README.md"), 5); }
 
-TEST(DocumentationTest, TheExamplesOfTheCommandsPagePrintWhatItSays) { EXPECT_GE(RunPage("docs/commands.md"), 5); }
+TEST(DocumentationTest, TheExamplesOfTheCommandsPagePrintWhatItSays) {
+  EXPECT_GE(RunPage("docs/commands.md"), 5);
+}
 
 TEST(DocumentationTest, TheExamplesOfThePartitioningPagePrintWhatItSays) {
   EXPECT_GE(RunPage("docs/partitioning.md"), 1);
@@ -143,7 +147,8 @@ TEST(DocumentationTest, ThePicturesOfTheReadmeAreThere) {
   ASSERT_OK_AND_ASSIGN(const std::string text, ReadFile("README.md"));
   const std::regex picture(R"(!\[[^\]]*\]\(([^)]+)\))");
   int count = 0;
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), picture); it != std::sregex_iterator(); ++it) {
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), picture); it != std::sregex_iterator();
+       ++it) {
     EXPECT_TRUE(std::filesystem::exists((*it)[1].str())) << (*it)[1];
     ++count;
   }

@@ -104,7 +104,8 @@ TEST(HloPartitionTest, InputsThatCannotBeProcessedAreStatusOne) {
   ExpectFailure(layer + " --shard 'nobody={replicated}'", 1, "'nobody' names no instruction");
   ExpectFailure(layer + " --shard 'paramter(1)={replicated}'", 1, "did you mean parameter(1)?");
   ExpectFailure(layer + " --shard 'jit(f)/layr/dot={replicated}'", 1, "did you mean jit(f)/layer/dot?");
-  ExpectFailure(layer + " --num_partition=4", 2, "there is no flag --num_partition; did you mean --num_partitions?");
+  ExpectFailure(layer + " --num_partition=4", 2,
+                "there is no flag --num_partition; did you mean --num_partitions?");
   ExpectFailure(layer + " -o out.unknown", 2, "--format");
   ExpectFailure(layer + " --shard 'w=somehow'", 1, "'w'");
   ExpectFailure(layer + " --shard w", 1, "NAME=SHARDING");
@@ -140,7 +141,8 @@ TEST(HloPartitionTest, APartitionedModuleIsReportedOn) {
     const Outcome outcome = RunShell(absl::StrCat(kPartition, TempPath(name), " --explain --stats=-"));
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
-    EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"num_partitions\":8"), HasSubstr("all-to-all"), HasSubstr(".py:")));
+    EXPECT_THAT(outcome.out,
+                AllOf(HasSubstr("\"num_partitions\":8"), HasSubstr("all-to-all"), HasSubstr(".py:")));
     // The same table: the file keeps why each collective is there.
     const std::string table = outcome.out.substr(outcome.out.find('\n') + 1);
     EXPECT_EQ(table, first.out.substr(0, table.size()));
@@ -167,16 +169,19 @@ ENTRY main {
 
 TEST(HloPartitionTest, AMachineAddsTimes) {
   const std::string flags = absl::StrCat(kModel, " --machine=tpu-v3-16 ");
-  const Outcome explained = RunShell(absl::StrCat(kPartition, flags, "--explain --check --stats=", TempPath("stats.json")));
+  const Outcome explained =
+      RunShell(absl::StrCat(kPartition, flags, "--explain --check --stats=", TempPath("stats.json")));
   ASSERT_EQ(explained.exit, 0) << explained.err;
   EXPECT_THAT(explained.out, AllOf(HasSubstr("of step"), HasSubstr("predicted on tpu-v3-16: ")));
   ASSERT_OK_AND_ASSIGN(const std::string stats, ReadInput(TempPath("stats.json")));
   EXPECT_THAT(stats, HasSubstr("\"predicted\":{\"machine\":\"tpu-v3-16\",\"step_seconds\":"));
   EXPECT_THAT(RunShell(absl::StrCat(kPartition, flags)).out, HasSubstr("predicted on tpu-v3-16: "));
   ExpectFailure(absl::StrCat(kModel, " --machine=tpu-v9-16 -o ", TempPath("none.hlo")), 1, "tpu-v9-16");
-  ExpectFailure(absl::StrCat(TempFile("wide.hlo", "ENTRY main { ROOT x = f32[64] parameter(0), sharding={devices=[64]<=[64]} }"),
-                             " --machine=tpu-v3-16 -o ", TempPath("none.hlo")),
-                1, "wide.hlo: ");
+  ExpectFailure(
+      absl::StrCat(
+          TempFile("wide.hlo", "ENTRY main { ROOT x = f32[64] parameter(0), sharding={devices=[64]<=[64]} }"),
+          " --machine=tpu-v3-16 -o ", TempPath("none.hlo")),
+      1, "wide.hlo: ");
   EXPECT_FALSE(ReadInput(TempPath("none.hlo")).ok());
 }
 
@@ -185,15 +190,18 @@ TEST(HloPartitionTest, WhereNothingIsShardedItSaysHowToBegin) {
   const Outcome outcome = RunShell(absl::StrCat(kPartition, plain, " --explain"));
   EXPECT_EQ(outcome.exit, 0);
   EXPECT_THAT(outcome.out, StartsWith("no collectives\n"));
-  EXPECT_EQ(outcome.err, plain + ": nothing is sharded, so every device does all of it; give a sharding, for example "
-                                 "--num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'\n");
+  EXPECT_EQ(outcome.err,
+            plain +
+                ": nothing is sharded, so every device does all of it; give a sharding, for example "
+                "--num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'\n");
   // The example works, and then there is nothing to say.
-  const Outcome example =
-      RunShell(absl::StrCat(kPartition, plain, " --explain --num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'"));
+  const Outcome example = RunShell(
+      absl::StrCat(kPartition, plain, " --explain --num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'"));
   EXPECT_EQ(example.exit, 0);
   EXPECT_EQ(example.err, "");
   EXPECT_EQ(RunShell(absl::StrCat(kPartition, plain, " --num_partitions=1")).err, "");
-  EXPECT_THAT(RunShell(absl::StrCat(kPartition, plain, " --num_partitions=4")).err, HasSubstr("--num_partitions=4 "));
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, plain, " --num_partitions=4")).err,
+              HasSubstr("--num_partitions=4 "));
   const std::string optimized = TempFile("optimized.hlo", R"(HloModule m, is_scheduled=true
 ENTRY main {
   x = f32[8,6] parameter(0)
@@ -210,8 +218,9 @@ TEST(HloPartitionTest, NamesThatMatchNothingGetASuggestion) {
   ExpectFailure(plain + " --shard \"params['kernle']={replicated}\"", 1, "did you mean params['kernel']?");
   ExpectFailure(plain + " --shard kernel={replicated}", 1, "did you mean params['kernel']?");
   ExpectFailure(plain + " --shard 'jit(f)/layr/dot={replicated}'", 1, "did you mean jit(f)/layer/dot?");
-  const std::string constant = TempFile(
-      "constant.hlo", "ENTRY main {\n  ROOT c = f32[2] constant({1, 2}), metadata={op_name=\"layer/bias\"}\n}\n");
+  const std::string constant =
+      TempFile("constant.hlo",
+               "ENTRY main {\n  ROOT c = f32[2] constant({1, 2}), metadata={op_name=\"layer/bias\"}\n}\n");
   ExpectFailure(constant + " --shard layer/bais={replicated}", 1, "did you mean layer/bias?");
   ExpectFailure(constant + " --shard nosuchname={replicated}", 1, "matches no op_name");
   ExpectFailure(plain + " --shard nosuchname={replicated}", 1, "; the parameters are x, params['kernel']");
@@ -219,8 +228,9 @@ TEST(HloPartitionTest, NamesThatMatchNothingGetASuggestion) {
 
 TEST(HloPartitionTest, ExplainFitsTheWidthAndListsAllWhenAsked) {
   const auto lines = [](const std::string& flags, const std::string& columns) {
-    const Outcome outcome = RunShell(absl::StrCat("COLUMNS=", columns, " ", kPartition,
-                                                  "tests/corpus/jax/lm_fsdp_tensor_parallel.shardy.hlo.pb ", flags));
+    const Outcome outcome =
+        RunShell(absl::StrCat("COLUMNS=", columns, " ", kPartition,
+                              "tests/corpus/jax/lm_fsdp_tensor_parallel.shardy.hlo.pb ", flags));
     EXPECT_EQ(outcome.exit, 0) << outcome.err;
     return std::vector<std::string>(absl::StrSplit(outcome.out, '\n', absl::SkipEmpty()));
   };
@@ -278,10 +288,11 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
     passes.push_back(pass["pass"]);
     EXPECT_GE(pass["seconds"], 0) << passes.back();
   }
-  EXPECT_THAT(passes, ::testing::ElementsAre("run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "dead_code", "constant_starts", "merge_movement", "single_rows", "duplicates",
-                                            "windowed_einsum", "dead_code",
-                                            "duplicates", "loop_collectives", "reduce_scatter", "unit_dimensions", "merge_movement", "dead_code",
-                                            "product_order", "merge_collectives", "causes"));
+  EXPECT_THAT(passes, ::testing::ElementsAre(
+                          "run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "dead_code",
+                          "constant_starts", "merge_movement", "single_rows", "duplicates", "windowed_einsum",
+                          "dead_code", "duplicates", "loop_collectives", "reduce_scatter", "unit_dimensions",
+                          "merge_movement", "dead_code", "product_order", "merge_collectives", "causes"));
   EXPECT_EQ(json["instructions"]["before"], 238);
   EXPECT_TRUE(json["instructions"]["after"].is_number_integer());
   EXPECT_GT(json["flops_per_device"], 0);
@@ -303,19 +314,25 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
     EXPECT_EQ(outcome.exit, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out, nullptr, false);
   };
-  const auto both = passes_of(""), none = passes_of("--passes=none"), twice = passes_of("--passes=dead_code,dead_code");
-  EXPECT_EQ(none["seconds"]["passes"].size(), 10) << "those before propagation, and that of another flag, stay";
+  const auto both = passes_of(""), none = passes_of("--passes=none"),
+             twice = passes_of("--passes=dead_code,dead_code");
+  EXPECT_EQ(none["seconds"]["passes"].size(), 10)
+      << "those before propagation, and that of another flag, stay";
   EXPECT_EQ(twice["seconds"]["passes"].size(), 12);
   EXPECT_GT(none["instructions"]["after"], both["instructions"]["after"]);
   EXPECT_GT(twice["instructions"]["after"], both["instructions"]["after"]);
   EXPECT_GT(none["instructions"]["after"], twice["instructions"]["after"]);
-  const auto apart = passes_of("--passes=dead_code,merge_collectives:0,causes"), merged = passes_of("--passes=dead_code,merge_collectives:1000000");
+  const auto apart = passes_of("--passes=dead_code,merge_collectives:0,causes"),
+             merged = passes_of("--passes=dead_code,merge_collectives:1000000");
   EXPECT_GE(apart["collectives"]["all-reduce"]["count"], merged["collectives"]["all-reduce"]["count"]);
-  EXPECT_THAT(RunShell(absl::StrCat(kPartition, kModel, " --passes=dead_code:4")).err, HasSubstr("it has no number"));
-  EXPECT_THAT(RunShell(absl::StrCat(kPartition, kModel, " --passes=merge_collectives:few")).err, HasSubstr("expected NAME:NUMBER"));
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, kModel, " --passes=dead_code:4")).err,
+              HasSubstr("it has no number"));
+  EXPECT_THAT(RunShell(absl::StrCat(kPartition, kModel, " --passes=merge_collectives:few")).err,
+              HasSubstr("expected NAME:NUMBER"));
   const Outcome unknown = RunShell(absl::StrCat(kPartition, kModel, " --passes=fusion"));
   EXPECT_NE(unknown.exit, 0);
-  EXPECT_THAT(unknown.err, HasSubstr("there is no pass 'fusion'; there are dead_code, duplicates, loop_collectives, "));
+  EXPECT_THAT(unknown.err,
+              HasSubstr("there is no pass 'fusion'; there are dead_code, duplicates, loop_collectives, "));
 }
 
 // Three users of an array want it cut otherwise: it is moved once, if anything is searched.
@@ -329,9 +346,11 @@ ENTRY main {
   ROOT r = (f32[10,64], f32[64,10], f32[10,64]) tuple(a, b, c), sharding={{devices=[1,4]<=[4]}, {devices=[4,1]<=[4]}, {devices=[1,4]<=[4]}}
 })"));
   const auto sent = [](const std::string& flag) {
-    const Outcome outcome = RunShell(absl::StrCat(kPartition, TempPath("users.hlo"), " --check -o /dev/null --stats=", TempPath("stats.json"), flag));
+    const Outcome outcome = RunShell(absl::StrCat(
+        kPartition, TempPath("users.hlo"), " --check -o /dev/null --stats=", TempPath("stats.json"), flag));
     EXPECT_EQ(outcome.exit, 0) << outcome.err;
-    const nlohmann::json json = nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
+    const nlohmann::json json =
+        nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
     int64_t bytes = 0;
     for (const auto& collective : json["collectives"]) bytes += collective["sent_bytes"].get<int64_t>();
     return bytes;
@@ -434,14 +453,14 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
     ASSERT_OK_AND_ASSIGN(const std::string text, ReadFile(entry.path().string()));
     EXPECT_OK(ParseModule(text)) << entry.path();
   }
-  EXPECT_THAT(files, ::testing::UnorderedElementsAre(
-                         "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_expand_ops.hlo",
-                              "03_inline_calls.hlo", "04_dead_code.hlo", "05_constant_starts.hlo", "06_merge_movement.hlo",
-                              "07_single_rows.hlo", "08_duplicates.hlo", "09_propagate.hlo", "10_partition.hlo",
-                              "11_windowed_einsum.hlo", "12_dead_code.hlo", "13_duplicates.hlo",
-                              "14_loop_collectives.hlo", "15_reduce_scatter.hlo", "16_unit_dimensions.hlo",
-                              "17_merge_movement.hlo", "18_dead_code.hlo", "19_product_order.hlo",
-                              "20_merge_collectives.hlo", "21_causes.hlo"));
+  EXPECT_THAT(
+      files, ::testing::UnorderedElementsAre(
+                 "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_expand_ops.hlo",
+                 "03_inline_calls.hlo", "04_dead_code.hlo", "05_constant_starts.hlo", "06_merge_movement.hlo",
+                 "07_single_rows.hlo", "08_duplicates.hlo", "09_propagate.hlo", "10_partition.hlo",
+                 "11_windowed_einsum.hlo", "12_dead_code.hlo", "13_duplicates.hlo", "14_loop_collectives.hlo",
+                 "15_reduce_scatter.hlo", "16_unit_dimensions.hlo", "17_merge_movement.hlo",
+                 "18_dead_code.hlo", "19_product_order.hlo", "20_merge_collectives.hlo", "21_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {

@@ -49,8 +49,8 @@ std::string Executable() {
 
 // A command of which rank 2 alone is preceded by `before`.
 std::string OnlyOnRankTwo(const std::string& before, const std::string& arguments) {
-  return absl::StrCat("sh -c 'if [ $OMPI_COMM_WORLD_RANK = 2 ]; then ", before, "; fi; exec ", Executable(), arguments,
-                      "'");
+  return absl::StrCat("sh -c 'if [ $OMPI_COMM_WORLD_RANK = 2 ]; then ", before, "; fi; exec ", Executable(),
+                      arguments, "'");
 }
 
 int Running(const std::string& what) {
@@ -91,8 +91,9 @@ TEST(HloRunMpiTest, RanksWithOtherFlagsOrFilesAreToldApart) {
   ASSERT_EQ(RunShell(absl::StrCat("mkdir -p ", TempPath("a"), " ", TempPath("b"))).exit, 0);
   TempFile("a/m.hlo", Endless("f32"));
   TempFile("b/m.hlo", Endless("f32").substr(0, 200));
-  outcome = RunShell(absl::StrCat(Mpirun(), "-n 2 -wdir ", TempPath("a"), " ", Executable(), "m.hlo --transport=mpi : -n 1 -wdir ",
-                                  TempPath("b"), " ", Executable(), "m.hlo --transport=mpi"));
+  outcome = RunShell(absl::StrCat(Mpirun(), "-n 2 -wdir ", TempPath("a"), " ", Executable(),
+                                  "m.hlo --transport=mpi : -n 1 -wdir ", TempPath("b"), " ", Executable(),
+                                  "m.hlo --transport=mpi"));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("m.hlo: rank 2 has another file than rank 0: 200 bytes"),
                                  HasSubstr("give all ranks the same files")));
@@ -102,7 +103,8 @@ TEST(HloRunMpiTest, RanksWithOtherFlagsOrFilesAreToldApart) {
   TempFile("a/x.npy", std::string(4096, 'x'));
   TempFile("b/x.npy", std::string(100, 'x'));
   const std::string run = absl::StrCat(Executable(), "m.hlo --args=x.npy --transport=mpi");
-  outcome = RunShell(absl::StrCat(Mpirun(), "-n 1 -wdir ", TempPath("a"), " ", run, " : -n 1 -wdir ", TempPath("b"), " ", run));
+  outcome = RunShell(absl::StrCat(Mpirun(), "-n 1 -wdir ", TempPath("a"), " ", run, " : -n 1 -wdir ",
+                                  TempPath("b"), " ", run));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, HasSubstr("x.npy: rank 1 has another file than rank 0: 100 bytes"));
 }
@@ -112,7 +114,8 @@ void ExpectKilledRankIsNamed(const std::string& type) {
                     process = TempPath(absl::StrCat("process_", type));
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = RunShell(absl::StrCat(
-      "(while [ ! -s ", process, " ]; do sleep 0.1; done; sleep 3; kill -9 $(cat ", process, ")) & ", Mpirun(), "-n 4 ",
+      "(while [ ! -s ", process, " ]; do sleep 0.1; done; sleep 3; kill -9 $(cat ", process, ")) & ",
+      Mpirun(), "-n 4 ",
       OnlyOnRankTwo(absl::StrCat("echo $$ > ", process), absl::StrCat(module, " --transport=mpi"))));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_NE(outcome.exit, 0);
@@ -128,14 +131,16 @@ TEST(HloRunMpiTest, AKilledRankIsNamedAndNothingStays) {
 }
 
 void ExpectRankOutOfMemoryIsNamed(const std::string& type) {
-  const std::string small = TempFile(absl::StrCat("small_", type, ".hlo"), absl::StrReplaceAll(R"(HloModule small, num_partitions=4
+  const std::string small =
+      TempFile(absl::StrCat("small_", type, ".hlo"), absl::StrReplaceAll(R"(HloModule small, num_partitions=4
 add { a = TYPE[] parameter(0) b = TYPE[] parameter(1) ROOT c = TYPE[] add(a, b) }
 ENTRY main { i = u32[] partition-id() f = TYPE[] convert(i)
              x = TYPE[20000000] broadcast(f), dimensions={}
              ROOT y = TYPE[20000000] all-reduce(x), to_apply=add, channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, sharding={replicated} })",
-                                                                                       {{"TYPE", type}}));
+                                                                         {{"TYPE", type}}));
   const Outcome outcome = RunShell(absl::StrCat(
-      Mpirun(), "-n 4 ", OnlyOnRankTwo("ulimit -d 150000", absl::StrCat(small, " --transport=mpi -o ", TempPath("o.npz")))));
+      Mpirun(), "-n 4 ",
+      OnlyOnRankTwo("ulimit -d 150000", absl::StrCat(small, " --transport=mpi -o ", TempPath("o.npz")))));
   EXPECT_NE(outcome.exit, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("rank 2: "), HasSubstr("out of memory"))) << outcome.err;
   EXPECT_EQ(Running(small), 0);
@@ -155,7 +160,8 @@ TEST(HloRunMpiTest, AFullDiskIsAnErrorOfTheFirstRank) {
 }
 
 TEST(HloRunMpiTest, WithoutMpirunItRunsOnOneRank) {
-  const Outcome outcome = RunShell(absl::StrCat(MpiFolder(), Executable(), kModel, " --transport=mpi --check"));
+  const Outcome outcome =
+      RunShell(absl::StrCat(MpiFolder(), Executable(), kModel, " --transport=mpi --check"));
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_EQ(RunShell(absl::StrCat(Executable(), kModel, " --transport=pigeon")).exit, 2);
 }

@@ -58,12 +58,15 @@ ENTRY main { ROOT x = f32[4096] parameter(0), sharding={devices=[4096]<=[4096]} 
 }
 
 TEST(HloSimulateTest, MeasuredRatesAreSlowerAndSaid) {
-  const std::string module = TempFile("negate.hlo", "HloModule negate\nENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] negate(x) }");
+  const std::string module = TempFile(
+      "negate.hlo",
+      "HloModule negate\nENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] negate(x) }");
   const nlohmann::json compiler = Json(module), measured = Json(module + " --rates=measured");
   EXPECT_EQ(compiler["rates"], "compiler");
   EXPECT_EQ(measured["rates"], "measured");
   EXPECT_GT(measured["step_seconds"].get<double>(), 1.2 * compiler["step_seconds"].get<double>());
-  EXPECT_THAT(RunShell(absl::StrCat(kSimulate, module, " --rates=measured")).out, HasSubstr("at measured rates"));
+  EXPECT_THAT(RunShell(absl::StrCat(kSimulate, module, " --rates=measured")).out,
+              HasSubstr("at measured rates"));
   ExpectFailure(module + " --rates=guessed", 2, "rates");
 }
 
@@ -97,7 +100,8 @@ TEST(HloSimulateTest, WhatIsNotKnownIsSaid) {
 ENTRY main {
   x = f32[1000] parameter(0)
   ROOT y = f32[1000] custom-call(x), custom_call_target="who_knows" })");
-  EXPECT_THAT(RunShell(kSimulate + call).out, HasSubstr("what the custom call who_knows (1 times in the program) computes is not known"));
+  EXPECT_THAT(RunShell(kSimulate + call).out,
+              HasSubstr("what the custom call who_knows (1 times in the program) computes is not known"));
   const std::string loop = TempFile("loop.hlo", R"(HloModule loop
 more { s = (f32[1000]) parameter(0)
   ROOT t = pred[] constant(true) }
@@ -109,7 +113,8 @@ ENTRY main {
   x = f32[1000] parameter(0)
   s = (f32[1000]) tuple(x)
   ROOT w = (f32[1000]) while(s), condition=more, body=body })");
-  EXPECT_THAT(RunShell(kSimulate + loop).out, HasSubstr("how long the loop main/w runs: 1 trips are assumed"));
+  EXPECT_THAT(RunShell(kSimulate + loop).out,
+              HasSubstr("how long the loop main/w runs: 1 trips are assumed"));
 }
 
 TEST(HloSimulateTest, NothingShardedIsSaid) {
@@ -117,14 +122,16 @@ TEST(HloSimulateTest, NothingShardedIsSaid) {
 ENTRY main {
   x = f32[64,128] parameter(0)
   ROOT y = f32[64,128] negate(x) })");
-  EXPECT_THAT(RunShell(absl::StrCat(kSimulate, plain, " --num_partitions=8")).err, HasSubstr("nothing is sharded"));
+  EXPECT_THAT(RunShell(absl::StrCat(kSimulate, plain, " --num_partitions=8")).err,
+              HasSubstr("nothing is sharded"));
   EXPECT_EQ(RunShell(absl::StrCat(kSimulate, plain)).err, "");
 }
 
 TEST(HloSimulateTest, ReportsAreWritten) {
   const std::string prefix = absl::StrCat(testing::TempDir(), "/step");
-  const Outcome outcome = RunShell(absl::StrCat(kSimulate, kModel, " --report=", prefix, ".html --trace=", prefix,
-                                                ".trace.json --dump_lowered=", prefix, ".hlo"));
+  const Outcome outcome =
+      RunShell(absl::StrCat(kSimulate, kModel, " --report=", prefix, ".html --trace=", prefix,
+                            ".trace.json --dump_lowered=", prefix, ".hlo"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("a step"));
   ASSERT_OK_AND_ASSIGN(const std::string page, ReadFile(prefix + ".html"));
@@ -138,10 +145,14 @@ TEST(HloSimulateTest, ReportsAreWritten) {
 TEST(HloSimulateTest, ASweepHasARowForEveryCombination) {
   const std::string prefix = absl::StrCat(testing::TempDir(), "/sweep");
   const Outcome outcome = RunShell(absl::StrCat(
-      kSimulate, kModel, " --sweep=machine=tpu-v3-8,tpu-v3-16 --sweep=network.link_bytes_per_second=40e9,80e9,160e9"));
+      kSimulate, kModel,
+      " --sweep=machine=tpu-v3-8,tpu-v3-16 --sweep=network.link_bytes_per_second=40e9,80e9,160e9"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 7);
-  ASSERT_EQ(RunShell(absl::StrCat(kSimulate, kModel, " --sweep=machine=tpu-v3-8,tpu-v3-16 --sweep_output=", prefix)).exit, 0);
+  ASSERT_EQ(
+      RunShell(absl::StrCat(kSimulate, kModel, " --sweep=machine=tpu-v3-8,tpu-v3-16 --sweep_output=", prefix))
+          .exit,
+      0);
   ASSERT_OK_AND_ASSIGN(const std::string csv, ReadFile(prefix + ".csv"));
   EXPECT_THAT(csv, HasSubstr("tpu-v3-16"));
   ASSERT_OK_AND_ASSIGN(const std::string page, ReadFile(prefix + ".html"));
@@ -155,7 +166,8 @@ ENTRY main {
   w = f32[128,512] parameter(1)
   ROOT h = f32[64,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} })");
   const Outcome outcome = RunShell(absl::StrCat(
-      kSimulate, layer, " --num_partitions=8 '--sweep=shard=w={devices=[8,1]<=[8]}|w={devices=[1,8]<=[8]}|w={devices=[8,1]<=[8]}'"));
+      kSimulate, layer,
+      " --num_partitions=8 '--sweep=shard=w={devices=[8,1]<=[8]}|w={devices=[1,8]<=[8]}|w={devices=[8,1]<=[8]}'"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   const std::vector<std::string> lines = absl::StrSplit(outcome.out, '\n');
   ASSERT_GE(lines.size(), 4);

@@ -124,7 +124,9 @@ std::string InContainer(const std::string& text, int index) {
       *with_config.mutable_hlo_module() = proto.hlo_module();
       // Both places name one number.
       with_config.mutable_config()->set_num_partitions(
-          proto.hlo_module().has_device_assignment() ? proto.hlo_module().device_assignment().computation_count() : 2);
+          proto.hlo_module().has_device_assignment()
+              ? proto.hlo_module().device_assignment().computation_count()
+              : 2);
       return with_config.SerializeAsString();
   }
 }

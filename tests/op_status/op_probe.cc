@@ -101,7 +101,8 @@ absl::Status Execute(const OpProgram& program, Opcode) {
   RunOptions options;
   options.num_partitions = program.devices;
   const int32_t values[] = {5, 6};
-  options.infeed = std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, values)});
+  options.infeed =
+      std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, values)});
   ASSIGN_OR_RETURN(const MeshValue result, RunModule(*module, {}, options));
   std::vector<std::string> texts;
   for (int device = 0; device < program.devices; ++device) texts.push_back(ToText(result.ToLiteral(device)));
@@ -217,14 +218,19 @@ const std::map<std::string, std::string>& WhyWhole() {
       {"sort",
        "a sorted line stays cut from about 2 D³ rows over D devices on (`partitioner/ops/column_sort.h`); shorter ones are gathered, "
        "or the lines are handed round"},
-      {"fft", "lines of two elements; longer ones are handed round or transformed in four steps (`partitioner/ops/fft.h`)"},
-      {"cholesky", "matrices of two rows; larger ones are factored in blocks, where that sends less (`partitioner/ops/cholesky.h`)"},
+      {"fft",
+       "lines of two elements; longer ones are handed round or transformed in four steps (`partitioner/ops/fft.h`)"},
+      {"cholesky",
+       "matrices of two rows; larger ones are factored in blocks, where that sends less (`partitioner/ops/cholesky.h`)"},
       {"rng",
        "which numbers it gives is left open, and one generator with a hidden state makes them in order: cut, all devices would take "
        "the same ones, so each makes all and keeps its tile. Generators with a key are cut: rng-bit-generator"},
-      {"rng-get-and-update-state", "nothing to cut: one state of two words, which every device advances alike"},
-      {"rng-bit-generator", "nothing to cut but the key, of which every device needs both words; the bits that it makes are cut"},
-      {"get-dimension-size", "a size known only when running: no tile knows how much of it is valid, and such arrays are kept whole"},
+      {"rng-get-and-update-state",
+       "nothing to cut: one state of two words, which every device advances alike"},
+      {"rng-bit-generator",
+       "nothing to cut but the key, of which every device needs both words; the bits that it makes are cut"},
+      {"get-dimension-size",
+       "a size known only when running: no tile knows how much of it is valid, and such arrays are kept whole"},
       {"set-dimension-size", "as get-dimension-size"},
       {"dynamic-reshape", "as get-dimension-size"},
   };

@@ -10,7 +10,7 @@
 namespace toroid {
 
 struct PartitionProbe {
-  int cut = 0;         // Ways to cut: an operand (or, of programs without any, the result) and a dimension.
+  int cut = 0;  // Ways to cut: an operand (or, of programs without any, the result) and a dimension.
   // Of these, the ones for which the partitioner reports a full replication: "f32[4,6], dimension 1".
   std::vector<std::string> replicated;
   std::vector<std::string> failures;

@@ -53,8 +53,9 @@ TEST(FlatPermutesTest, PermutesAreAsShortFor65536DevicesAsFor16) {
 
 // Rows over the axes 0 and 2 of 2 x 2 x 2, or 0 and 2 of 2 x 3 x 2: places are no devices in a row.
 TEST(FlatPermutesTest, PlacesMayLieApart) {
-  for (const auto& [cut, devices] : {std::pair{"[4,1,2]<=[2,2,2]T(0,2,1)", 8}, std::pair{"[4,1,3]<=[2,3,2]T(0,2,1)", 12},
-                                     std::pair{"[6,1,2]<=[2,3,2]T(2,1,0)", 12}, std::pair{"[4,1,2]<=[2,2,2]T(2,0,1)", 8}}) {
+  for (const auto& [cut, devices] :
+       {std::pair{"[4,1,2]<=[2,2,2]T(0,2,1)", 8}, std::pair{"[4,1,3]<=[2,3,2]T(0,2,1)", 12},
+        std::pair{"[6,1,2]<=[2,3,2]T(2,1,0)", 12}, std::pair{"[4,1,2]<=[2,2,2]T(2,0,1)", 8}}) {
     SCOPED_TRACE(cut);
     ExpectEquivalent(absl::StrReplaceAll(R"(ENTRY main {
   x = f32[13,5] parameter(0), sharding={devices=$c last_tile_dim_replicate}
@@ -74,9 +75,14 @@ TEST(FlatPermutesTest, PlacesMayLieApart) {
 
 // From one cut to another of as many tiles: whole axes, parts of them, and some that only one of the two uses.
 TEST(FlatPermutesTest, TilesMoveBetweenAnyTwoCutsOfAsMany) {
-  const char* const cuts[] = {"[4,2]<=[8]",         "[4,2]<=[2,4]T(1,0)",    "[4,2]<=[4,2]T(1,0)",   "[4,2]<=[2,2,2]T(2,0,1)",
-                              "[4,2]<=[2,2,2]T(1,2,0)", "[4,2]<=[2,2,2]T(0,2,1)"};
-  const char* const shared[] = {"[2,2,2]<=[8]", "[2,2,2]<=[2,2,2]T(1,2,0)", "[2,2,2]<=[2,2,2]T(2,0,1)", "[2,2,2]<=[2,2,2]T(0,2,1)"};
+  const char* const cuts[] = {"[4,2]<=[8]",
+                              "[4,2]<=[2,4]T(1,0)",
+                              "[4,2]<=[4,2]T(1,0)",
+                              "[4,2]<=[2,2,2]T(2,0,1)",
+                              "[4,2]<=[2,2,2]T(1,2,0)",
+                              "[4,2]<=[2,2,2]T(0,2,1)"};
+  const char* const shared[] = {"[2,2,2]<=[8]", "[2,2,2]<=[2,2,2]T(1,2,0)", "[2,2,2]<=[2,2,2]T(2,0,1)",
+                                "[2,2,2]<=[2,2,2]T(0,2,1)"};
   const auto check = [](const std::string& from, const std::string& to) {
     SCOPED_TRACE(absl::StrCat(from, " to ", to));
     ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = f32[9,5] parameter(0), sharding={devices=", from,

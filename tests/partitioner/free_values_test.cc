@@ -13,7 +13,8 @@ std::string Interpolation(const char* cut) {
   return absl::StrCat(R"(
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 ENTRY main {
-  x = f32[4,12,5] parameter(0), sharding={devices=)", cut, R"(<=[$n]}
+  x = f32[4,12,5] parameter(0), sharding={devices=)",
+                      cut, R"(<=[$n]}
   i = f32[12,20] iota(), iota_dimension=0
   j = f32[12,20] iota(), iota_dimension=1
   h = f32[] constant(0.5)
@@ -49,7 +50,8 @@ TEST(FreeValuesTest, AReshapeThatCannotBeCutAsWantedIsMadeWholeFirst) {
   for (const char* tiles : {"[2,3]<=[6]", "[3,2]<=[6]", "[1,6]<=[6]", "[6,1]<=[6]", "[2,3]<=[3,2]T(1,0)"}) {
     const std::string program = absl::StrCat(R"(
 ENTRY main {
-  x = s32[12,12] parameter(0), sharding={devices=)", tiles, R"(}
+  x = s32[12,12] parameter(0), sharding={devices=)",
+                                             tiles, R"(}
   i = s32[144] iota(), iota_dimension=0
   r = s32[12,12] reshape(i)
   ROOT y = s32[12,12] add(x, r)

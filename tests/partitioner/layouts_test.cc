@@ -47,7 +47,8 @@ ENTRY main {
   ROOT z = (f32[4,8,6], s32[4]) tuple(y, i)
 })";
   EXPECT_THAT(Collectives(text, 2), IsEmpty());
-  EXPECT_THAT(PartitionedText(text, 2), HasSubstr("operand_layout_constraints={f32[2,8,6]{1,2,0}, f32[2,8]{1,0}}"));
+  EXPECT_THAT(PartitionedText(text, 2),
+              HasSubstr("operand_layout_constraints={f32[2,8,6]{1,2,0}, f32[2,8]{1,0}}"));
 }
 
 TEST(LayoutsTest, ACallWithOtherBatchSizesStaysWhole) {
@@ -103,16 +104,15 @@ ENTRY main {
 })";
   EXPECT_THAT(Collectives(text, 4), IsEmpty());
   const std::unique_ptr<Module> module = ProgramFor(text, 1);
-  const Literal argument = Literal::Tuple(
-      [] {
-        std::vector<Literal> inner;
-        inner.push_back(Integers(Shape(xla::F32, {8}), 2));
-        inner.push_back(Literal::Scalar<int32_t>(7));
-        std::vector<Literal> outer;
-        outer.push_back(Integers(Shape(xla::F32, {8, 5}), 1));
-        outer.push_back(Literal::Tuple(std::move(inner)));
-        return outer;
-      }());
+  const Literal argument = Literal::Tuple([] {
+    std::vector<Literal> inner;
+    inner.push_back(Integers(Shape(xla::F32, {8}), 2));
+    inner.push_back(Literal::Scalar<int32_t>(7));
+    std::vector<Literal> outer;
+    outer.push_back(Integers(Shape(xla::F32, {8, 5}), 1));
+    outer.push_back(Literal::Tuple(std::move(inner)));
+    return outer;
+  }());
   ExpectEquivalent(text, {argument});
 }
 

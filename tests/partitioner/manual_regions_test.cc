@@ -71,7 +71,8 @@ ENTRY main {
   outside = f32[8] custom-call(p), custom_call_target="Sharding", sharding={devices=[4]<=[4]}
   v = f32[2] custom-call(outside), custom_call_target="SPMDFullToShardShape", sharding={manual}
   w = f32[2] collective-permute(v), channel_id=1, source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
-  ROOT r = f32[8] custom-call(w), custom_call_target="SPMDShardToFullShape", sharding={)", leaving, "}\n}");
+  ROOT r = f32[8] custom-call(w), custom_call_target="SPMDShardToFullShape", sharding={)",
+                        leaving, "}\n}");
   };
   const std::unique_ptr<Module> module = ProgramFor(program("devices=[4]<=[4]"), 4);
   const std::unique_ptr<Module> rolled = ProgramFor(R"(
@@ -80,7 +81,8 @@ ENTRY main {
   last = f32[2] slice(p), slice={[6:8]}
   rest = f32[6] slice(p), slice={[0:6]}
   ROOT r = f32[8] concatenate(last, rest), dimensions={0}
-})", 4);
+})",
+                                                    4);
   const std::vector<Literal> arguments = IntegerArguments(*module);
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*rolled, arguments));
   EXPECT_THAT(PartitionAndRun(*module, PartitionOptions(), arguments), IsOkAndHolds(expected));
@@ -91,14 +93,15 @@ ENTRY main {
 
 TEST(ManualRegionsTest, ChainsOfAnyLengthStayManual) {
   // Loops in loops, each entered with the value that the one before gives, hand the axes on step by step.
-  std::string text = "ENTRY main {\n  v0 = f32[4] parameter(0), sharding={manual}\n  p = pred[] parameter(1)\n";
+  std::string text =
+      "ENTRY main {\n  v0 = f32[4] parameter(0), sharding={manual}\n  p = pred[] parameter(1)\n";
   std::string branches;
   const int kDepth = 150;
   for (int i = 0; i < kDepth; ++i) {
     absl::StrAppend(&branches, "T", i, " { x = f32[4] parameter(0)  ROOT n = f32[4] negate(x) }\nF", i,
                     " { y = f32[4] parameter(0)  ROOT c = f32[4] copy(y) }\n");
-    absl::StrAppend(&text, "  v", i + 1, " = f32[4] conditional(p, v", i, ", v", i, "), true_computation=T", i,
-                    ", false_computation=F", i, "\n");
+    absl::StrAppend(&text, "  v", i + 1, " = f32[4] conditional(p, v", i, ", v", i, "), true_computation=T",
+                    i, ", false_computation=F", i, "\n");
   }
   absl::StrAppend(&text, "  ROOT r = f32[4] copy(v", kDepth, ")\n}");
   ExpectRunsAsItStands(absl::StrCat(branches, text));

@@ -1,12 +1,12 @@
 // BUILD: size = "medium"
 // Ops whose operands and results are different floats: what they compute, and that partitioning keeps it.
-#include "hlo/ir/native_types.h"
 #include "hlo/passes/mixed_precision.h"
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/native_types.h"
 #include "hlo/ops/verify_module.h"
 #include "runtime/engine/executor.h"
 #include "tests/partitioner/equivalence.h"
@@ -41,24 +41,39 @@ ENTRY main {
 }
 
 TEST(MixedPrecisionTest, EveryOpThatMayMixGivesWhatItsConvertsGive) {
-  for (const char* body :
-       {"bf16[12,4] copy(y)", "f32[12,4] copy(x)", "f32[12,4] add(x, y)", "bf16[12,4] add(y, x)",
-        "bf16[12,4] multiply(y, y)", "f32[12,4] negate(x)", "bf16[12,4] abs(y)", "pred[12,4] compare(x, y), direction=LT",
-        "f32[12,4] clamp(z, x, y)", "bf16[24,4] concatenate(x, y), dimensions={0}",
-        "f32[12,4] reduce-window(x, z), window={size=3x1 pad=1_1x0_0}, to_apply=add32",
-        "f32[13,4] pad(x, z), padding=1_0x0_0", "bf16[4,12] transpose(y), dimensions={1,0}",
-        "f32[48] reshape(x)", "f32[2,12,4] broadcast(x), dimensions={1,2}", "bf16[6,4] slice(y), slice={[0:12:2],[0:4]}",
-        "f32[12,4] dynamic-update-slice(x, y, k, k)", "f32[3,4] dynamic-slice(x, k, k), dynamic_slice_sizes={3,4}",
-        "f32[4] reduce(x, z), dimensions={0}, to_apply=add32", "bf16[4] reduce(x, z), dimensions={0}, to_apply=add32",
-        "f32[4] reduce(x, zb), dimensions={0}, to_apply=add32", "f32[4] reduce(y, zb), dimensions={0}, to_apply=add16",
-        "f32[4] reduce(x, z), dimensions={0}, to_apply=upon",
-        "bf16[12,4] scatter(y, i, u), update_window_dims={1}, inserted_window_dims={0}, "
-        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add32",
-        "f32[12,4] select-and-scatter(x, y, zb), window={size=1x1}, select=ge32, scatter=add32",
-        "f32[12,4] map(x, y), dimensions={0,1}, to_apply=add32", "bf16[12,4] sort(x), dimensions={0}, to_apply=ge32",
-        "f32[12,4] sort(x), dimensions={0}, to_apply=ge32",
-        "f32[3,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
-        "slice_sizes={1,4}"}) {
+  for (
+      const char* body :
+      {"bf16[12,4] copy(y)",
+       "f32[12,4] copy(x)",
+       "f32[12,4] add(x, y)",
+       "bf16[12,4] add(y, x)",
+       "bf16[12,4] multiply(y, y)",
+       "f32[12,4] negate(x)",
+       "bf16[12,4] abs(y)",
+       "pred[12,4] compare(x, y), direction=LT",
+       "f32[12,4] clamp(z, x, y)",
+       "bf16[24,4] concatenate(x, y), dimensions={0}",
+       "f32[12,4] reduce-window(x, z), window={size=3x1 pad=1_1x0_0}, to_apply=add32",
+       "f32[13,4] pad(x, z), padding=1_0x0_0",
+       "bf16[4,12] transpose(y), dimensions={1,0}",
+       "f32[48] reshape(x)",
+       "f32[2,12,4] broadcast(x), dimensions={1,2}",
+       "bf16[6,4] slice(y), slice={[0:12:2],[0:4]}",
+       "f32[12,4] dynamic-update-slice(x, y, k, k)",
+       "f32[3,4] dynamic-slice(x, k, k), dynamic_slice_sizes={3,4}",
+       "f32[4] reduce(x, z), dimensions={0}, to_apply=add32",
+       "bf16[4] reduce(x, z), dimensions={0}, to_apply=add32",
+       "f32[4] reduce(x, zb), dimensions={0}, to_apply=add32",
+       "f32[4] reduce(y, zb), dimensions={0}, to_apply=add16",
+       "f32[4] reduce(x, z), dimensions={0}, to_apply=upon",
+       "bf16[12,4] scatter(y, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add32",
+       "f32[12,4] select-and-scatter(x, y, zb), window={size=1x1}, select=ge32, scatter=add32",
+       "f32[12,4] map(x, y), dimensions={0,1}, to_apply=add32",
+       "bf16[12,4] sort(x), dimensions={0}, to_apply=ge32",
+       "f32[12,4] sort(x), dimensions={0}, to_apply=ge32",
+       "f32[3,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+       "slice_sizes={1,4}"}) {
     SCOPED_TRACE(body);
     const std::string text = Program(body);
     ExpectEquivalent(text, {}, {1, 2, 3});
@@ -78,8 +93,8 @@ TEST(MixedPrecisionTest, ReductionsAccumulateInTheTypeOfTheirComputation) {
   const auto sum = [](const std::string& shape, const std::string& reducer, const std::string& init) {
     const auto module = ParseModule(absl::StrCat(
         kReducers, "ENTRY main { c = bf16[] constant(256) o = bf16[] constant(1) a = bf16[1] reshape(c) ",
-        "b = bf16[8] broadcast(o), dimensions={} x = bf16[9] concatenate(a, b), dimensions={0} ", init, " ROOT r = ",
-        shape, " reduce(x, z), dimensions={0}, to_apply=", reducer, " }"));
+        "b = bf16[8] broadcast(o), dimensions={} x = bf16[9] concatenate(a, b), dimensions={0} ", init,
+        " ROOT r = ", shape, " reduce(x, z), dimensions={0}, to_apply=", reducer, " }"));
     TOROID_CHECK(module.ok(), module.status().ToString());
     const absl::StatusOr<Literal> result = RunSingle(**module, {});
     TOROID_CHECK(result.ok(), result.status().ToString());
@@ -113,25 +128,29 @@ ENTRY main {
   ASSERT_OK(VerifyModule(**integers));
   RunOptions options;
   options.num_partitions = 2;
-  ASSERT_OK_AND_ASSIGN(const Literal sum, RunSingle(**integers, {Literal::Array<int32_t>({4}, {1, 2, 3, 1 << 30})},
-                                                    options));
+  ASSERT_OK_AND_ASSIGN(const Literal sum,
+                       RunSingle(**integers, {Literal::Array<int32_t>({4}, {1, 2, 3, 1 << 30})}, options));
   EXPECT_EQ(sum, Literal::Array<int32_t>({4}, {2, 4, 6, INT32_MIN}));
 }
 
 TEST(MixedPrecisionTest, ModulesOfOnePrecisionStayAsTheyAre) {
   const auto module = ParseModule(absl::StrCat(
-      kReducers, "ENTRY main { x = bf16[4,4] parameter(0) d = f32[4,4] dot(x, x), lhs_contracting_dims={1}, "
-                 "rhs_contracting_dims={0} c = bf16[4,4] convert(d) t = (f32[4,4], bf16[4,4]) tuple(d, c) ROOT g = "
-                 "bf16[4,4] get-tuple-element(t), index=1 }"));
+      kReducers,
+      "ENTRY main { x = bf16[4,4] parameter(0) d = f32[4,4] dot(x, x), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0} c = bf16[4,4] convert(d) t = (f32[4,4], bf16[4,4]) tuple(d, c) ROOT g = "
+      "bf16[4,4] get-tuple-element(t), index=1 }"));
   ASSERT_OK(module.status());
   ASSERT_OK_AND_ASSIGN(const auto separate, SeparatePrecisions(**module));
   EXPECT_EQ(separate, nullptr);
 }
 
 TEST(MixedPrecisionTest, OtherTypesDoNotMix) {
-  for (const char* body : {"f32[12,4] copy(i)", "f32[12,4] add(y, y2)", "c64[12,4] negate(y)", "s32[12,4] negate(y)"}) {
-    const std::string text = absl::StrCat("ENTRY main { y = f32[12,4] parameter(0) y2 = s32[12,4] parameter(1) i = "
-                                          "s32[12,4] parameter(2) ROOT r = ", body, " }");
+  for (const char* body :
+       {"f32[12,4] copy(i)", "f32[12,4] add(y, y2)", "c64[12,4] negate(y)", "s32[12,4] negate(y)"}) {
+    const std::string text = absl::StrCat(
+        "ENTRY main { y = f32[12,4] parameter(0) y2 = s32[12,4] parameter(1) i = "
+        "s32[12,4] parameter(2) ROOT r = ",
+        body, " }");
     const auto module = ParseModule(text);
     ASSERT_OK(module.status());
     EXPECT_FALSE(VerifyModule(**module).ok()) << body;

@@ -22,10 +22,10 @@ using ::testing::IsEmpty;
 
 // $cut0: cut over the manual axis in dimension 0, and $local: a value inside, both whole over the free one.
 std::string Filled(const std::string& text) {
-  return absl::StrReplaceAll(
-      text, {{"$cut0", "devices=[2,1,4]<=[8] last_tile_dim_replicate"},
-             {"$whole", "devices=[1,1,8]<=[8] last_tile_dim_replicate"},
-             {"$local", "devices=[1,1,2,4]<=[8] last_tile_dims={manual, replicated}"}});
+  return absl::StrReplaceAll(text,
+                             {{"$cut0", "devices=[2,1,4]<=[8] last_tile_dim_replicate"},
+                              {"$whole", "devices=[1,1,8]<=[8] last_tile_dim_replicate"},
+                              {"$local", "devices=[1,1,2,4]<=[8] last_tile_dims={manual, replicated}"}});
 }
 
 void ExpectSame(const std::string& manual, const std::string& plain) {
@@ -60,9 +60,7 @@ ENTRY main {
   y = f32[$r,9] custom-call(no), custom_call_target="SPMDShardToFullShape", sharding={$cut0}, backend_config="unspecified_dims=[0,1]"
   ROOT out = f32[$r,9] copy(y)
 })",
-                             {{"$r", rows},
-                              {"$h", absl::StrCat(half)},
-                              {"$outside", w_sharding}});
+                             {{"$r", rows}, {"$h", absl::StrCat(half)}, {"$outside", w_sharding}});
 }
 
 std::string PlainProduct(const std::string& rows) {
@@ -93,7 +91,8 @@ TEST(OpenAxesTest, AWeightCutOutsideIsCutInside) {
 TEST(OpenAxesTest, RowsCutUnevenlyInsideAreMadeWholeAtTheBoundary) {
   for (const int half : {1, 2, 3, 4, 5, 7, 8}) {
     SCOPED_TRACE(half);
-    const std::string manual = absl::StrReplaceAll(R"(
+    const std::string manual =
+        absl::StrReplaceAll(R"(
 ENTRY main {
   x = f32[$r,6] parameter(0), sharding={$cut0}
   xl = f32[$h,6] custom-call(x), custom_call_target="SPMDFullToShardShape", sharding={$local}, backend_config="unspecified_dims=[0,1]"
@@ -101,9 +100,9 @@ ENTRY main {
   n = f32[$h,6] negate(cut)
   ROOT y = f32[$r,6] custom-call(n), custom_call_target="SPMDShardToFullShape", sharding={$cut0}, backend_config="unspecified_dims=[0,1]"
 })",
-                                                   {{"$r", absl::StrCat(2 * half)}, {"$h", absl::StrCat(half)}});
-    ExpectSame(manual, absl::StrCat("ENTRY main { x = f32[", 2 * half, ",6] parameter(0)  ROOT n = f32[", 2 * half,
-                                    ",6] negate(x) }"));
+                            {{"$r", absl::StrCat(2 * half)}, {"$h", absl::StrCat(half)}});
+    ExpectSame(manual, absl::StrCat("ENTRY main { x = f32[", 2 * half, ",6] parameter(0)  ROOT n = f32[",
+                                    2 * half, ",6] negate(x) }"));
   }
 }
 
@@ -117,7 +116,8 @@ ENTRY main {
   y = f32[16,6] custom-call(t), custom_call_target="SPMDShardToFullShape", sharding={$cut0}, backend_config="unspecified_dims=[0,1]"
   ROOT out = f32[16,6] copy(y)
 })";
-  EXPECT_THAT(Collectives(Filled(manual), 8), testing::Not(testing::Contains(testing::HasSubstr("all-gather"))));
+  EXPECT_THAT(Collectives(Filled(manual), 8),
+              testing::Not(testing::Contains(testing::HasSubstr("all-gather"))));
 }
 
 // Only the result is cut outside; the work inside is cut for it.
@@ -191,8 +191,9 @@ ENTRY main {
   ROOT out = f32[6,8] copy(y)
 })"),
       {{"$h", "5"},
-       {"$sum", "  t = f32[6,8] all-reduce(g), replica_groups={{0,4},{1,5},{2,6},{3,7}}, to_apply=add, channel_id=1, "
-                "use_global_device_ids=true"}});
+       {"$sum",
+        "  t = f32[6,8] all-reduce(g), replica_groups={{0,4},{1,5},{2,6},{3,7}}, to_apply=add, channel_id=1, "
+        "use_global_device_ids=true"}});
   const std::string plain =
       absl::StrReplaceAll(absl::StrCat(body, R"(
 ENTRY main {

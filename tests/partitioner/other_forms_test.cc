@@ -13,7 +13,8 @@ namespace {
 
 // Sums over rows, columns and features of a group, over [2, rows cols, 2, 4] as most libraries write it.
 std::string GroupNorm(int64_t rows, int64_t cols) {
-  const std::string image = absl::StrCat("f32[2,", rows, ",", cols, ",8]"), merged = absl::StrCat("f32[2,", rows * cols, ",2,4]");
+  const std::string image = absl::StrCat("f32[2,", rows, ",", cols, ",8]"),
+                    merged = absl::StrCat("f32[2,", rows * cols, ",2,4]");
   return absl::StrCat(R"(
 add {
   a = f32[] parameter(0)
@@ -21,13 +22,18 @@ add {
   ROOT s = f32[] add(a, b)
 }
 ENTRY main {
-  x = )", image, R"( parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
+  x = )",
+                      image, R"( parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
   z = f32[] constant(0)
-  y = )", merged, R"( reshape(x)
+  y = )",
+                      merged, R"( reshape(x)
   s = f32[2,2] reduce(y, z), dimensions={1,3}, to_apply=add
-  b = )", merged, R"( broadcast(s), dimensions={0,2}
-  d = )", merged, R"( subtract(y, b)
-  ROOT r = )", image, R"( reshape(d), sharding={devices=[1,1,$n,1]<=[$n]}
+  b = )",
+                      merged, R"( broadcast(s), dimensions={0,2}
+  d = )",
+                      merged, R"( subtract(y, b)
+  ROOT r = )",
+                      image, R"( reshape(d), sharding={devices=[1,1,$n,1]<=[$n]}
 })");
 }
 
@@ -40,18 +46,25 @@ TEST(OtherFormsTest, GroupNorm) {
 TEST(OtherFormsTest, Products) {
   const auto tokens = [](int64_t cols) {
     return absl::StrCat(R"(ENTRY main {
-  x = f32[3,4,)", cols, R"(,5] parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
+  x = f32[3,4,)",
+                        cols, R"(,5] parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
   w = f32[5,7] parameter(1), sharding={replicated}
-  y = f32[3,)", 4 * cols, R"(,5] reshape(x)
-  d = f32[3,)", 4 * cols, R"(,7] dot(y, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}
-  ROOT r = f32[3,4,)", cols, R"(,7] reshape(d), sharding={devices=[1,1,$n,1]<=[$n]}
+  y = f32[3,)",
+                        4 * cols, R"(,5] reshape(x)
+  d = f32[3,)",
+                        4 * cols, R"(,7] dot(y, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  ROOT r = f32[3,4,)",
+                        cols, R"(,7] reshape(d), sharding={devices=[1,1,$n,1]<=[$n]}
 })");
   };
   const auto image = [](int64_t cols) {
     return absl::StrCat(R"(ENTRY main {
-  x = f32[3,4,)", cols, R"(] parameter(0), sharding={devices=[1,1,$n]<=[$n]}
-  w = f32[)", 4 * cols, R"(,2] parameter(1), sharding={replicated}
-  y = f32[3,)", 4 * cols, R"(] reshape(x)
+  x = f32[3,4,)",
+                        cols, R"(] parameter(0), sharding={devices=[1,1,$n]<=[$n]}
+  w = f32[)",
+                        4 * cols, R"(,2] parameter(1), sharding={replicated}
+  y = f32[3,)",
+                        4 * cols, R"(] reshape(x)
   ROOT d = f32[3,2] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
 })");
   };
@@ -67,13 +80,19 @@ TEST(OtherFormsTest, Products) {
 TEST(OtherFormsTest, MirrorImages) {
   const auto program = [](int64_t cols) {
     const std::string image = absl::StrCat("f32[2,3,", cols, ",4]");
-    return absl::StrCat("ENTRY main {\n  x = ", image, R"( parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
+    return absl::StrCat(
+        "ENTRY main {\n  x = ", image, R"( parameter(0), sharding={devices=[1,1,$n,1]<=[$n]}
   w = f32[3,3,4,4] parameter(1), sharding={replicated}
-  a = )", image, R"( convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
-  r = )", image, R"( reverse(x), dimensions={2}
-  b = )", image, R"( convolution(r, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
-  f = )", image, R"( reverse(b), dimensions={2}
-  ROOT s = )", image, R"( add(a, f), sharding={devices=[1,1,$n,1]<=[$n]}
+  a = )",
+        image, R"( convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  r = )",
+        image, R"( reverse(x), dimensions={2}
+  b = )",
+        image, R"( convolution(r, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  f = )",
+        image, R"( reverse(b), dimensions={2}
+  ROOT s = )",
+        image, R"( add(a, f), sharding={devices=[1,1,$n,1]<=[$n]}
 })");
   };
   for (const int64_t cols : {16, 13, 5}) ExpectEquivalent(program(cols));

@@ -31,9 +31,10 @@ ENTRY main {
 
 // A square, or any product of two values that come from one sum, is linear in neither.
 TEST(PartialSumsTest, AValueAndItsSquareShareOneReduction) {
-  for (const char* product : {"sq = f32[8,6] multiply(g, g)", "k = f32[8,6] negate(g)  sq = f32[8,6] multiply(g, k)",
-                              "k = f32[8,6] multiply(g, half)  sq = f32[8,6] multiply(k, k)",
-                              "k = f32[8,6] multiply(half, g)  sq = f32[8,6] multiply(k, g)"}) {
+  for (const char* product :
+       {"sq = f32[8,6] multiply(g, g)", "k = f32[8,6] negate(g)  sq = f32[8,6] multiply(g, k)",
+        "k = f32[8,6] multiply(g, half)  sq = f32[8,6] multiply(k, k)",
+        "k = f32[8,6] multiply(half, g)  sq = f32[8,6] multiply(k, g)"}) {
     SCOPED_TRACE(product);
     const std::string text = Step(absl::StrCat("  step = f32[8,6] multiply(g, half)\n  ", product, R"(
   n = f32[] reduce(sq, z), dimensions={0,1}, to_apply=add

@@ -30,7 +30,10 @@ ENTRY main {
   d = f32[6,4] dot(y, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   ROOT r = $between
 })",
-                             {{"$replicas", absl::StrCat(replicas)}, {"$rows", absl::StrCat(rows)}, {"$sharding", sharding}, {"$between", between}});
+                             {{"$replicas", absl::StrCat(replicas)},
+                              {"$rows", absl::StrCat(rows)},
+                              {"$sharding", sharding},
+                              {"$between", between}});
 }
 
 void ExpectEqual(const std::string& text, int64_t partitions) {
@@ -51,19 +54,30 @@ void ExpectEqual(const std::string& text, int64_t partitions) {
 
 TEST(ReplicasTest, SumsAndExchangesBetweenReplicasAreThoseOfEachPartition) {
   for (const int64_t rows : {8, 10, 12}) {
-    for (const std::string sharding : {"{devices=[4,1]<=[4]}", "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}", "{devices=[4,1]2,0,3,1}"}) {
-      ExpectEqual(Program(2, rows, sharding, "f32[6,4] all-reduce(d), replica_groups={{0,1}}, to_apply=add"), 4);
-      ExpectEqual(Program(4, rows, sharding, "f32[6,4] all-reduce(d), replica_groups={{0,2},{3,1}}, to_apply=add"), 4);
-      ExpectEqual(Program(3, rows, sharding, "f32[18,4] all-gather(d), replica_groups={{2,0,1}}, dimensions={0}"), 4);
-      ExpectEqual(Program(3, rows, sharding, "f32[2,4] reduce-scatter(d), replica_groups={{0,1,2}}, dimensions={0}, to_apply=add"), 4);
-      ExpectEqual(Program(3, rows, sharding, "f32[6,4] collective-permute(d), source_target_pairs={{2,0},{0,1}}"), 4);
+    for (const std::string sharding :
+         {"{devices=[4,1]<=[4]}", "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}",
+          "{devices=[4,1]2,0,3,1}"}) {
+      ExpectEqual(Program(2, rows, sharding, "f32[6,4] all-reduce(d), replica_groups={{0,1}}, to_apply=add"),
+                  4);
+      ExpectEqual(
+          Program(4, rows, sharding, "f32[6,4] all-reduce(d), replica_groups={{0,2},{3,1}}, to_apply=add"),
+          4);
+      ExpectEqual(
+          Program(3, rows, sharding, "f32[18,4] all-gather(d), replica_groups={{2,0,1}}, dimensions={0}"), 4);
+      ExpectEqual(
+          Program(3, rows, sharding,
+                  "f32[2,4] reduce-scatter(d), replica_groups={{0,1,2}}, dimensions={0}, to_apply=add"),
+          4);
+      ExpectEqual(
+          Program(3, rows, sharding, "f32[6,4] collective-permute(d), source_target_pairs={{2,0},{0,1}}"), 4);
     }
   }
 }
 
 TEST(ReplicasTest, TheProgramSaysHowManyThereAre) {
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module,
-                       ParseModule(Program(3, 8, "{devices=[4,1]<=[4]}", "f32[6,4] all-reduce(d), replica_groups={}, to_apply=add")));
+                       ParseModule(Program(3, 8, "{devices=[4,1]<=[4]}",
+                                           "f32[6,4] all-reduce(d), replica_groups={}, to_apply=add")));
   PartitionOptions options;
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, options));
   EXPECT_EQ(ReplicasOf(*partitioned.module), 3);

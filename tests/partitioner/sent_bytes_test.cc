@@ -23,7 +23,7 @@ struct Case {
   int64_t sent;   // Bytes of a device.
   int64_t flops;  // Of matrix products and convolutions, of a device; 0: not asked.
   int64_t collectives;
-  bool runs;      // Small enough to be run.
+  bool runs;  // Small enough to be run.
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.file; }
@@ -32,15 +32,17 @@ class SentBytesTest : public testing::TestWithParam<Case> {};
 
 INSTANTIATE_TEST_SUITE_P(
     , SentBytesTest,
-    testing::Values(Case{"conv_kernel_gradient.hlo", 46'592, 0, 0, true},          // Window dimensions are summed over.
-                    Case{"dot_chain_partial.hlo", 3'932'160, 269'000'000, 0, true},  // Flops count where sums are passed on.
-                    Case{"roll.hlo", 16'384, 0, 1, true},                            // One permute.
-                    Case{"scatter_add_big_table.hlo", 1'850'000, 0, 0, false},     // Updates are gathered.
-                    Case{"scatter_partial_twice.hlo", 1'850'000, 0, 0, false},
-                    Case{"segment_max.hlo", 7'000, 0, 0, true},                    // A partial maximum.
-                    Case{"slice_small_4096_8.hlo", 98'304, 0, 0, true},            // Owners send to those who want rows.
-                    Case{"slice_small_512_4.hlo", 49'152, 0, 3, true},
-                    Case{"manual_open_dims.shardy.hlo.pb", 0, 0, 0, false}),       // Open axes flow through boundaries.
+    testing::Values(
+        Case{"conv_kernel_gradient.hlo", 46'592, 0, 0, true},  // Window dimensions are summed over.
+        Case{"dot_chain_partial.hlo", 3'932'160, 269'000'000, 0,
+             true},                                                 // Flops count where sums are passed on.
+        Case{"roll.hlo", 16'384, 0, 1, true},                       // One permute.
+        Case{"scatter_add_big_table.hlo", 1'850'000, 0, 0, false},  // Updates are gathered.
+        Case{"scatter_partial_twice.hlo", 1'850'000, 0, 0, false},
+        Case{"segment_max.hlo", 7'000, 0, 0, true},          // A partial maximum.
+        Case{"slice_small_4096_8.hlo", 98'304, 0, 0, true},  // Owners send to those who want rows.
+        Case{"slice_small_512_4.hlo", 49'152, 0, 3, true},
+        Case{"manual_open_dims.shardy.hlo.pb", 0, 0, 0, false}),  // Open axes flow through boundaries.
     [](const auto& info) {
       const std::string file = info.param.file;
       return file.substr(0, file.find('.'));
@@ -58,7 +60,8 @@ TEST_P(SentBytesTest, IsAsKnownToBePossible) {
   EXPECT_TRUE(GetParam().collectives == 0 || collectives <= GetParam().collectives) << collectives;
   if (!GetParam().runs) return;
   std::vector<Shape> shapes;
-  for (const Instruction* parameter : file.module->entry()->parameters()) shapes.push_back(parameter->shape());
+  for (const Instruction* parameter : file.module->entry()->parameters())
+    shapes.push_back(parameter->shape());
   const std::vector<Literal> arguments = RandomLiterals(shapes, IndexBound(*file.module), 1);
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*file.module, arguments));
   ASSERT_OK_AND_ASSIGN(const Literal actual, PartitionAndRun(*file.module, PartitionOptions(), arguments));

@@ -21,8 +21,7 @@ using ::testing::IsEmpty;
 
 // The result of the partitioned program with these infeeds, and what its outfeeds gave.
 absl::StatusOr<Literal> RunFed(const std::string& text, int64_t n, const std::vector<Literal>& infeed,
-                               Outfeed* outfeed,
-                               std::optional<uint64_t> device_order = std::nullopt) {
+                               Outfeed* outfeed, std::optional<uint64_t> device_order = std::nullopt) {
   const std::unique_ptr<Module> module = ProgramFor(text, n);
   PartitionOptions options;
   options.num_partitions = n;
@@ -168,8 +167,9 @@ ENTRY main {
   c = opaque[] custom-call(x), custom_call_target="open", custom_call_has_side_effect=true, sharding={maximal device=0}
   ROOT r = f32[8] negate(x)
 })";
-  EXPECT_THAT(PartitionModule(*ProgramFor(text, 2), PartitionOptions()).status(),
-              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("main/c: device 0 alone gives a opaque[]")));
+  EXPECT_THAT(
+      PartitionModule(*ProgramFor(text, 2), PartitionOptions()).status(),
+      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("main/c: device 0 alone gives a opaque[]")));
 }
 
 TEST(SideEffectsTest, AnOutfeedOfUnreducedDataIsRefused) {
@@ -180,8 +180,9 @@ ENTRY main {
   o = token[] outfeed(x, k), outfeed_shape=f32[8], sharding={unreduced}
   ROOT r = f32[8] negate(x)
 })";
-  EXPECT_THAT(PartitionModule(*ProgramFor(text, 2), PartitionOptions()).status(),
-              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("an outfeed of f32[8] that is unreduced")));
+  EXPECT_THAT(
+      PartitionModule(*ProgramFor(text, 2), PartitionOptions()).status(),
+      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("an outfeed of f32[8] that is unreduced")));
 }
 
 TEST(SideEffectsTest, ADeviceThatIsNotThereIsRefused) {

@@ -18,10 +18,11 @@ namespace {
 // Three products of a row saved on one of four devices are not worth bringing the rows there.
 TEST(SmallMovesTest, AFewFlopsAreNotWorthAnExchange) {
   const auto program = [](int64_t rows) {
-    return absl::StrCat("ENTRY main {\n  a = f32[", rows, ",5,12] parameter(0), sharding={devices=[$n,1,1]<=[$n]}\n",
-                        "  b = f32[12,3] parameter(1), sharding={devices=[$n,1]<=[$n]}\n",
-                        "  ROOT d = f32[", rows, ",5,3] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}, "
-                        "sharding={devices=[$n,1,1]<=[$n]}\n}");
+    return absl::StrCat(
+        "ENTRY main {\n  a = f32[", rows, ",5,12] parameter(0), sharding={devices=[$n,1,1]<=[$n]}\n",
+        "  b = f32[12,3] parameter(1), sharding={devices=[$n,1]<=[$n]}\n", "  ROOT d = f32[", rows,
+        ",5,3] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}, "
+        "sharding={devices=[$n,1,1]<=[$n]}\n}");
   };
   for (const int64_t rows : {8, 9, 11}) ExpectEquivalent(program(rows));
   EXPECT_EQ(SentBytes(program(9), 4), 3 * 9 * 4);  // The smaller operand is gathered.
@@ -33,8 +34,10 @@ TEST(SmallMovesTest, FlopsAreWorthGatheringALittle) {
   for (const int64_t terms : {1024, 40}) {
     const std::string program = absl::StrCat(R"(ENTRY main {
   x = f32[512,16] parameter(0), sharding={devices=[$n,1]<=[$n]}
-  a = f32[16,)", terms, R"(] parameter(1), sharding={replicated}
-  b = f32[)", terms, R"(,16] parameter(2), sharding={replicated}
+  a = f32[16,)",
+                                             terms, R"(] parameter(1), sharding={replicated}
+  b = f32[)",
+                                             terms, R"(,16] parameter(2), sharding={replicated}
   y = f32[512,16] negate(x), sharding={replicated}
   d = f32[16,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT r = (f32[512,16], f32[16,16]) tuple(y, d), sharding={{replicated}, {replicated}}
@@ -53,7 +56,8 @@ TEST(SmallMovesTest, FlopsAreWorthGatheringALittle) {
 // Every second position is a hole: the rows behind a tile of the result lie on its device.
 TEST(SmallMovesTest, HolesNeedNoRows) {
   const auto padded = [](int64_t rows) {
-    return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n",
+    return absl::StrCat("ENTRY main {\n  x = f32[", rows,
+                        ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n",
                         "  z = f32[] constant(7)\n  ROOT y = f32[", 2 * rows,
                         ",3] pad(x, z), padding=0_1_1x0_0, sharding={devices=[$n,1]<=[$n]}\n}");
   };
@@ -61,10 +65,11 @@ TEST(SmallMovesTest, HolesNeedNoRows) {
   EXPECT_EQ(SentBytes(padded(16), 4), 0);
   // The gradient of a convolution of stride 2 in its image: windows of 3 reach over one boundary, not over both.
   const auto gradient = [](int64_t rows) {
-    return absl::StrCat("ENTRY main {\n  g = f32[1,", rows, ",2] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
-                        "  k = f32[3,2,2] parameter(1)\n  ROOT y = f32[1,", 2 * rows,
-                        ",2] convolution(g, k), window={size=3 pad=1_2 lhs_dilate=2}, dim_labels=b0f_0io->b0f, "
-                        "sharding={devices=[1,$n,1]<=[$n]}\n}");
+    return absl::StrCat(
+        "ENTRY main {\n  g = f32[1,", rows, ",2] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
+        "  k = f32[3,2,2] parameter(1)\n  ROOT y = f32[1,", 2 * rows,
+        ",2] convolution(g, k), window={size=3 pad=1_2 lhs_dilate=2}, dim_labels=b0f_0io->b0f, "
+        "sharding={devices=[1,$n,1]<=[$n]}\n}");
   };
   for (const int64_t rows : {4, 7, 16}) ExpectEquivalent(gradient(rows));
   EXPECT_EQ(SentBytes(gradient(16), 4), 8);  // One row.
@@ -73,7 +78,8 @@ TEST(SmallMovesTest, HolesNeedNoRows) {
 // A tile goes to where an all-to-all then takes it.
 TEST(SmallMovesTest, APermuteAndAnAllToAllInsteadOfGathering) {
   const auto program = [](int64_t rows) {
-    return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",4] parameter(0), sharding={devices=[6,1]<=[6]}\n  ROOT y = f32[", rows,
+    return absl::StrCat("ENTRY main {\n  x = f32[", rows,
+                        ",4] parameter(0), sharding={devices=[6,1]<=[6]}\n  ROOT y = f32[", rows,
                         ",4] negate(x), sharding={devices=[3,2]<=[2,3]T(1,0)}\n}");
   };
   for (const int64_t rows : {6, 18, 20}) {

@@ -33,8 +33,9 @@ ENTRY main {
 }
 
 TEST(TuplesTest, OpsThatHandATupleOnMoveNothing) {
-  for (const char* op : {"opt-barrier(t)", "copy(t)", "domain(t), domain={kind=\"sharding\", entry={replicated}, "
-                                                      "exit={replicated}}",
+  for (const char* op : {"opt-barrier(t)", "copy(t)",
+                         "domain(t), domain={kind=\"sharding\", entry={replicated}, "
+                         "exit={replicated}}",
                          "custom-call(t), custom_call_target=\"MoveToHost\"",
                          "custom-call(t), custom_call_target=\"xla.sdy.PropagationBarrier\", "
                          "frontend_attributes={xla.sdy.allowed_direction=\"3 : i32\"}"}) {
@@ -74,10 +75,9 @@ ENTRY main {
 }
 
 TEST(TuplesTest, AsynchronousPairsAreCutAsTheOpTheyWrap) {
-  for (const char* pair :
-       {"s = (f32[8,5], f32[8,5], u32[]) copy-start(x)  d = f32[8,5] copy-done(s)",
-        "s = ((f32[8,5]), f32[8,5], u32[]) async-start(x), calls=wrapped  "
-        "u = ((f32[8,5]), f32[8,5], u32[]) async-update(s)  d = f32[8,5] async-done(u)"}) {
+  for (const char* pair : {"s = (f32[8,5], f32[8,5], u32[]) copy-start(x)  d = f32[8,5] copy-done(s)",
+                           "s = ((f32[8,5]), f32[8,5], u32[]) async-start(x), calls=wrapped  "
+                           "u = ((f32[8,5]), f32[8,5], u32[]) async-update(s)  d = f32[8,5] async-done(u)"}) {
     SCOPED_TRACE(pair);
     const std::string text = absl::StrCat(R"(
 wrapped {
@@ -97,10 +97,11 @@ ENTRY main {
 
 TEST(TuplesTest, CollectivesOfSeveralArraysKeepTheirFreeAxes) {
   // The first axis of the mesh is manual, the second free.
-  for (const char* op : {"all-to-all(l, m), replica_groups={{0,2},{1,3}}, channel_id=1",
-                         "collective-permute(l, m), source_target_pairs={{0,2},{2,0},{1,3},{3,1}}, channel_id=1",
-                         "all-reduce(l, m), replica_groups={{0,2},{1,3}}, channel_id=1, "
-                         "use_global_device_ids=true, to_apply=add"}) {
+  for (const char* op :
+       {"all-to-all(l, m), replica_groups={{0,2},{1,3}}, channel_id=1",
+        "collective-permute(l, m), source_target_pairs={{0,2},{2,0},{1,3},{3,1}}, channel_id=1",
+        "all-reduce(l, m), replica_groups={{0,2},{1,3}}, channel_id=1, "
+        "use_global_device_ids=true, to_apply=add"}) {
     SCOPED_TRACE(op);
     const std::string text = absl::StrCat(R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }

@@ -25,15 +25,17 @@ std::string Cut(int rank, int dim) {
 // x [m,k] and w [k,n], cut along the given dimensions, into y [m,n]; -1: whole.
 std::string Product(const std::string& type, int64_t m, int64_t k, int64_t n, int x, int w, int y) {
   const auto cut = [](int dim) { return dim < 0 ? std::string("sharding={replicated}") : Cut(2, dim); };
-  return absl::StrCat("ENTRY main {\n  x = ", type, "[", m, ",", k, "] parameter(0), ", cut(x), "\n  w = ", type, "[", k, ",", n,
-                      "] parameter(1), ", cut(w), "\n  ROOT y = ", type, "[", m, ",", n,
-                      "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, ", cut(y), "\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = ", type, "[", m, ",", k, "] parameter(0), ", cut(x),
+                      "\n  w = ", type, "[", k, ",", n, "] parameter(1), ", cut(w), "\n  ROOT y = ", type,
+                      "[", m, ",", n, "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, ",
+                      cut(y), "\n}\n");
 }
 
 int LoopsIn(const Module& module) {
   int loops = 0;
   for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) loops += instruction->opcode() == Opcode::kWhile;
+    for (const auto& instruction : computation->instructions())
+      loops += instruction->opcode() == Opcode::kWhile;
   }
   return loops;
 }
@@ -65,7 +67,8 @@ int ExpectSame(const std::string& text, int64_t n) {
     if (variant > 2) {
       const auto partitioned = PartitionModule(*module, options);
       EXPECT_OK(partitioned.status());
-      if (partitioned.ok()) EXPECT_EQ(SentBytes(*partitioned->module), SentBytes(*without->module)) << variant;
+      if (partitioned.ok())
+        EXPECT_EQ(SentBytes(*partitioned->module), SentBytes(*without->module)) << variant;
     }
     const auto actual = PartitionAndRun(*module, options, arguments);
     EXPECT_OK(actual.status());
@@ -77,11 +80,12 @@ int ExpectSame(const std::string& text, int64_t n) {
 TEST(WindowedEinsumTest, GatheredOperandsAndScatteredResults) {
   for (const char* type : {"f32", "bf16", "s32"}) {
     for (const int64_t n : {2, 3, 8}) {
-      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 24, 0, 0, 0), n), 1);   // w is gathered along the contraction.
-      EXPECT_EQ(ExpectSame(Product(type, 48, 24, 24, 0, 1, 0), n), 1);   // w is gathered along its columns.
-      EXPECT_EQ(ExpectSame(Product(type, 24, 24, 48, 0, 1, 1), n), 1);   // x is gathered along its rows.
-      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 48, 1, 0, 0), n), 1);   // Sums are scattered along rows.
-      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 48, 1, 0, 1), n), 1);   // Along columns.
+      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 24, 0, 0, 0), n),
+                1);  // w is gathered along the contraction.
+      EXPECT_EQ(ExpectSame(Product(type, 48, 24, 24, 0, 1, 0), n), 1);  // w is gathered along its columns.
+      EXPECT_EQ(ExpectSame(Product(type, 24, 24, 48, 0, 1, 1), n), 1);  // x is gathered along its rows.
+      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 48, 1, 0, 0), n), 1);  // Sums are scattered along rows.
+      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 48, 1, 0, 1), n), 1);  // Along columns.
     }
   }
 }
@@ -101,11 +105,13 @@ TEST(WindowedEinsumTest, BatchesAndOtherOrdersOfDimensions) {
     for (int x = 0; x < 3; ++x) {
       for (int w = 0; w < 3; ++w) {
         for (int y = 0; y < 3; ++y) {
-          ExpectSame(absl::StrCat("ENTRY main {\n  x = f32[8,4,12] parameter(0), ", Cut(3, x), "\n  w = f32[8,16,4] parameter(1), ", Cut(3, w),
-                                  "\n  ROOT y = f32[4,12,16] dot(x, w), lhs_batch_dims={1}, rhs_batch_dims={2}, "
-                                  "lhs_contracting_dims={0}, rhs_contracting_dims={0}, ",
-                                  Cut(3, y), "\n}\n"),
-                     n);
+          ExpectSame(
+              absl::StrCat("ENTRY main {\n  x = f32[8,4,12] parameter(0), ", Cut(3, x),
+                           "\n  w = f32[8,16,4] parameter(1), ", Cut(3, w),
+                           "\n  ROOT y = f32[4,12,16] dot(x, w), lhs_batch_dims={1}, rhs_batch_dims={2}, "
+                           "lhs_contracting_dims={0}, rhs_contracting_dims={0}, ",
+                           Cut(3, y), "\n}\n"),
+              n);
         }
       }
     }
@@ -121,7 +127,8 @@ ENTRY main {
   v = f32[64,32] parameter(2), sharding={devices=[4,2]<=[8]}
   h = f32[16,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT y = f32[16,32] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[4,2]<=[8]}
-})", 8);
+})",
+             8);
   const std::string loop = R"(
 body {
   p = (s32[], f32[16,16], f32[16,16]) parameter(0)
@@ -160,7 +167,6 @@ TEST(WindowedEinsumTest, NoDeviceHoldsTheGatheredArray) {
   EXPECT_LT(ComputeStatistics(*with.module).peak_bytes, ComputeStatistics(*without.module).peak_bytes);
 }
 
-
 // Parts from each side, and two in a trip: as many messages.
 TEST(WindowedEinsumTest, DirectionsAndUnrolling) {
   for (const int64_t n : {2, 3, 4, 5, 7, 8, 16}) {
@@ -179,7 +185,8 @@ TEST(WindowedEinsumTest, DirectionsAndUnrolling) {
       options.verify = true;
       for (const bool both : {false, true}) {
         for (const int64_t unroll : {1, 2, 3}) {
-          SCOPED_TRACE(absl::StrCat(n, " devices, ", both ? "both directions" : "one direction", ", ", unroll, " in a trip"));
+          SCOPED_TRACE(absl::StrCat(n, " devices, ", both ? "both directions" : "one direction", ", ", unroll,
+                                    " in a trip"));
           options.windowed_einsum_both_directions = both;
           options.windowed_einsum_unroll = unroll;
           ASSERT_OK_AND_ASSIGN(const Partitioned with, PartitionModule(*program, options));

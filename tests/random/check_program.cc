@@ -16,14 +16,16 @@ std::string CheckRandomProgram(const RandomProgram& program) {
         program.kind, ": ", what, "\npartitions ", program.options.num_partitions, ", device order ",
         program.options.device_order_seed ? absl::StrCat(*program.options.device_order_seed) : "plain",
         program.options.on_local_value ? ", poisoned" : "",
-        program.options.replicate_outputs ? ", outputs replicated" : "", "\n", program.text, program.reference);
+        program.options.replicate_outputs ? ", outputs replicated" : "", "\n", program.text,
+        program.reference);
   };
   const auto module = ParseModule(program.text);
   if (!module.ok()) return failure(absl::StrCat("does not parse: ", module.status().message()));
   const absl::Status verified = VerifyModule(**module);
   if (!verified.ok()) return failure(absl::StrCat("does not verify: ", verified.message()));
   const auto reference = ParseModule(program.reference.empty() ? program.text : program.reference);
-  if (!reference.ok()) return failure(absl::StrCat("the reference does not parse: ", reference.status().message()));
+  if (!reference.ok())
+    return failure(absl::StrCat("the reference does not parse: ", reference.status().message()));
   RunOptions single;
   single.num_replicas = ReplicasOf(**module);
   const auto expected = RunSingle(**reference, program.arguments, single);

@@ -57,7 +57,8 @@ void Generator::Convolution() {
   std::string window_size, stride, pad, lhs_dilate, rhs_dilate, reversal;
   std::string lhs_labels = "b", rhs_labels, out_labels = "b";
   for (int64_t i = 0; i < spatial; ++i) {
-    const int64_t n = Uniform(1, 12), k = Chance(75) ? Uniform(1, 4) : Uniform(1, 12);  // Also longer than the result.
+    const int64_t n = Uniform(1, 12),
+                  k = Chance(75) ? Uniform(1, 4) : Uniform(1, 12);  // Also longer than the result.
     const int64_t s = Chance(60) ? 1 : Uniform(1, 3), ld = Chance(75) ? 1 : Uniform(1, 3),
                   rd = Chance(75) ? 1 : Uniform(1, 2);
     int64_t low = Uniform(-1, 3), high = Uniform(-1, 3);
@@ -99,7 +100,8 @@ void Generator::Fft() {
   if (type == "RFFT") out.back() = in.back() / 2 + 1;
   if (type == "IRFFT") out.back() = length.back() = 2 * in.back() - 2;
   const std::string x = Parameter(type == "RFFT" ? "f32" : "c64", in);
-  Result(type == "IRFFT" ? "f32" : "c64", out, absl::StrCat("fft(", x, "), fft_type=", type, ", fft_length=", List(length)));
+  Result(type == "IRFFT" ? "f32" : "c64", out,
+         absl::StrCat("fft(", x, "), fft_type=", type, ", fft_length=", List(length)));
   program_.exact = false;
   result_type_ = "pred";
 }

@@ -30,13 +30,15 @@ std::string Generator::ConstantIntegers(const Dims& dims, const std::string& typ
     return absl::StrCat(Chance(50) ? INT64_MIN >> (64 - bits) : INT64_MAX >> (64 - bits));
   }
   std::vector<std::string> rows;
-  for (int64_t i = 0; i < dims[0]; ++i) rows.push_back(ConstantIntegers(Dims(dims.begin() + 1, dims.end()), type));
+  for (int64_t i = 0; i < dims[0]; ++i)
+    rows.push_back(ConstantIntegers(Dims(dims.begin() + 1, dims.end()), type));
   return absl::StrCat("{", absl::StrJoin(rows, ", "), "}");
 }
 
 // Index vectors along the last dimension of `dims` into dimensions `map` of `in`. Where a batch is as long as one of
 // these, its component is sometimes an iota.
-std::string Generator::CountedIndices(const std::string& type, const Dims& dims, const Dims& in, const Dims& map) {
+std::string Generator::CountedIndices(const std::string& type, const Dims& dims, const Dims& in,
+                                      const Dims& map) {
   const int last = static_cast<int>(dims.size()) - 1;
   for (size_t k = 0; k < map.size(); ++k) {
     for (int d = 0; d < last; ++d) {
@@ -53,7 +55,8 @@ std::string Generator::CountedIndices(const std::string& type, const Dims& dims,
       const int64_t behind = dims[last] - static_cast<int64_t>(k) - 1;
       if (behind > 0) pieces.push_back(Indices(type, part(behind)));
       if (pieces.size() == 1) return pieces[0];
-      Result(type, dims, absl::StrCat("concatenate(", absl::StrJoin(pieces, ", "), "), dimensions={", last, "}"));
+      Result(type, dims,
+             absl::StrCat("concatenate(", absl::StrJoin(pieces, ", "), "), dimensions={", last, "}"));
       return result_;
     }
   }
@@ -147,14 +150,15 @@ void Generator::Scatter() {
     updates.push_back(size);
   }
   const std::string type = Of({"f32", "s32", "u8"});
-  const std::string opcode =
-      type == "f32" ? Of({"add", "add", "maximum", "minimum"}) : Of({"add", "maximum", "minimum", "multiply", "and", "or"});
+  const std::string opcode = type == "f32" ? Of({"add", "add", "maximum", "minimum"})
+                                           : Of({"add", "maximum", "minimum", "multiply", "and", "or"});
   // Where no two windows can meet the update may also take the place of what is there.
   const bool is_single = std::all_of(batch.begin(), batch.end(), [](int64_t size) { return size == 1; });
   std::string combiner;
   if (is_single && Chance(50)) {
     combiner = Fresh("replace");
-    Computation(absl::StrCat(combiner, " {\n  a = ", type, "[] parameter(0)\n  ROOT b = ", type, "[] parameter(1)\n}\n"));
+    Computation(absl::StrCat(combiner, " {\n  a = ", type, "[] parameter(0)\n  ROOT b = ", type,
+                             "[] parameter(1)\n}\n"));
   } else {
     combiner = ReducerText(opcode, type);
   }

@@ -40,7 +40,8 @@ std::string GroupsText(const Mesh& mesh, const AxisList& axes) {
   const AxisList others = mesh.InOrder(mesh.AllAxes() & ~axes.Set());
   for (const int64_t first : mesh.Positions(others)) {
     Dims members;
-    for (const int64_t offset : mesh.Positions(axes)) members.push_back(mesh.order().DeviceAt(first + offset));
+    for (const int64_t offset : mesh.Positions(axes))
+      members.push_back(mesh.order().DeviceAt(first + offset));
     groups.push_back(List(members));
   }
   return absl::StrCat(", replica_groups={", absl::StrJoin(groups, ","), "}, use_global_device_ids=true");
@@ -73,7 +74,8 @@ void Generator::ManualRegion() {
   const auto unspecified = [&](size_t rank) {
     Dims dims(rank);
     std::iota(dims.begin(), dims.end(), 0);
-    return open ? absl::StrCat(", backend_config=\"unspecified_dims=[", absl::StrJoin(dims, ","), "]\"") : std::string();
+    return open ? absl::StrCat(", backend_config=\"unspecified_dims=[", absl::StrJoin(dims, ","), "]\"")
+                : std::string();
   };
   // `body_` holds the region, `reference_` what it means.
   const auto line = [&](const RegionValue& value, const std::string& local, const std::string& whole) {
@@ -87,11 +89,13 @@ void Generator::ManualRegion() {
     const std::string p = Parameter("s32", value.dims, -2, 2), outside = Fresh("outside");
     value.name = Fresh("v");
     absl::StrAppend(&reference_, "  ", p, " = ", ShapeText("s32", value.dims), " parameter(", number, ")\n");
-    Line(absl::StrCat(outside, " = ", ShapeText("s32", value.dims), " custom-call(", p, "), custom_call_target=\"Sharding\"",
-                      text(CutOf(value.cut), 0), unspecified(value.dims.size())));
+    Line(absl::StrCat(outside, " = ", ShapeText("s32", value.dims), " custom-call(", p,
+                      "), custom_call_target=\"Sharding\"", text(CutOf(value.cut), 0),
+                      unspecified(value.dims.size())));
     line(value,
          absl::StrCat("custom-call(", outside, "), custom_call_target=\"SPMDFullToShardShape\"",
-                      text(Sharding::Replicated(static_cast<int>(value.dims.size())), manual), unspecified(value.dims.size())),
+                      text(Sharding::Replicated(static_cast<int>(value.dims.size())), manual),
+                      unspecified(value.dims.size())),
          absl::StrCat("copy(", p, ")"));
     return value;
   };
@@ -118,7 +122,8 @@ void Generator::ManualRegion() {
       case 1: {
         const RegionValue& z = Pick(values);
         const bool alike = z.dims == x.dims && z.cut == x.cut;
-        const std::string op = absl::StrCat(Of({"add", "maximum", "multiply"}), "(", x.name, ", ", alike ? z.name : x.name, ")");
+        const std::string op =
+            absl::StrCat(Of({"add", "maximum", "multiply"}), "(", x.name, ", ", alike ? z.name : x.name, ")");
         line(y, op, op);
         break;
       }
@@ -129,21 +134,25 @@ void Generator::ManualRegion() {
         const std::string init = Fresh("init"), reducer = ReducerText("add", "s32");
         Line(absl::StrCat(init, " = s32[] constant(0)"));
         absl::StrAppend(&reference_, "  ", init, " = s32[] constant(0)\n");
-        const std::string reduce = absl::StrCat("reduce(", x.name, ", ", init, "), dimensions={", d, "}, to_apply=", reducer);
+        const std::string reduce =
+            absl::StrCat("reduce(", x.name, ", ", init, "), dimensions={", d, "}, to_apply=", reducer);
         if (x.cut[d].empty()) {
           line(y, reduce, reduce);
           break;
         }
         const std::string part = Fresh("part");
         Line(absl::StrCat(part, " = ", ShapeText("s32", LocalDims(mesh_, y)), " ", reduce));
-        line(y, absl::StrCat("all-reduce(", part, "), channel_id=", ++channel, groups, ", to_apply=", reducer), reduce);
+        line(y,
+             absl::StrCat("all-reduce(", part, "), channel_id=", ++channel, groups, ", to_apply=", reducer),
+             reduce);
         break;
       }
       case 3: {
         Dims permutation(rank);
         std::iota(permutation.begin(), permutation.end(), 0);
         std::shuffle(permutation.begin(), permutation.end(), random_);
-        for (int64_t i = 0; i < rank; ++i) y.dims[i] = x.dims[permutation[i]], y.cut[i] = x.cut[permutation[i]];
+        for (int64_t i = 0; i < rank; ++i)
+          y.dims[i] = x.dims[permutation[i]], y.cut[i] = x.cut[permutation[i]];
         const std::string op = absl::StrCat("transpose(", x.name, "), dimensions=", List(permutation));
         line(y, op, op);
         break;
@@ -151,7 +160,9 @@ void Generator::ManualRegion() {
       case 4:
         if (d < 0 || x.cut[d].empty()) continue;
         y.cut[d] = AxisList();
-        line(y, absl::StrCat("all-gather(", x.name, "), channel_id=", ++channel, groups, ", dimensions={", d, "}"),
+        line(y,
+             absl::StrCat("all-gather(", x.name, "), channel_id=", ++channel, groups, ", dimensions={", d,
+                          "}"),
              absl::StrCat("copy(", x.name, ")"));
         break;
       case 5: {  // Tiles move on by one.
@@ -168,12 +179,13 @@ void Generator::ManualRegion() {
         const std::string last = Fresh("last"), rest = Fresh("rest");
         Dims moved = x.dims, kept = x.dims;
         moved[d] = tile, kept[d] = n - tile;
-        absl::StrAppend(&reference_, "  ", last, " = ", ShapeText("s32", moved), " slice(", x.name, "), slice={",
-                        Bounds(x.dims, d, n - tile, n), "}\n");
-        absl::StrAppend(&reference_, "  ", rest, " = ", ShapeText("s32", kept), " slice(", x.name, "), slice={",
-                        Bounds(x.dims, d, 0, n - tile), "}\n");
-        line(y, absl::StrCat("collective-permute(", x.name, "), channel_id=", ++channel, ", source_target_pairs={",
-                             absl::StrJoin(pairs, ","), "}"),
+        absl::StrAppend(&reference_, "  ", last, " = ", ShapeText("s32", moved), " slice(", x.name,
+                        "), slice={", Bounds(x.dims, d, n - tile, n), "}\n");
+        absl::StrAppend(&reference_, "  ", rest, " = ", ShapeText("s32", kept), " slice(", x.name,
+                        "), slice={", Bounds(x.dims, d, 0, n - tile), "}\n");
+        line(y,
+             absl::StrCat("collective-permute(", x.name, "), channel_id=", ++channel,
+                          ", source_target_pairs={", absl::StrJoin(pairs, ","), "}"),
              absl::StrCat("concatenate(", last, ", ", rest, "), dimensions={", d, "}"));
         break;
       }
@@ -187,14 +199,17 @@ void Generator::ManualRegion() {
         y.cut.erase(y.cut.begin() + d);
         y.dims.push_back(w.dims[1]);
         y.cut.emplace_back();
-        const std::string dot = absl::StrCat("dot(", x.name, ", ", w.name, "), lhs_contracting_dims={", d, "}, rhs_contracting_dims={0}");
+        const std::string dot = absl::StrCat("dot(", x.name, ", ", w.name, "), lhs_contracting_dims={", d,
+                                             "}, rhs_contracting_dims={0}");
         if (x.cut[d].empty()) {
           line(y, dot, dot);
           break;
         }
         const std::string part = Fresh("part"), reducer = ReducerText("add", "s32");
         Line(absl::StrCat(part, " = ", ShapeText("s32", LocalDims(mesh_, y)), " ", dot));
-        line(y, absl::StrCat("all-reduce(", part, "), channel_id=", ++channel, groups, ", to_apply=", reducer), dot);
+        line(y,
+             absl::StrCat("all-reduce(", part, "), channel_id=", ++channel, groups, ", to_apply=", reducer),
+             dot);
         break;
       }
       default: {  // Cut inside over an axis that is open.
@@ -202,7 +217,8 @@ void Generator::ManualRegion() {
         if (d < 0 || free.empty()) continue;
         Sharding inside = Sharding::Replicated(static_cast<int>(rank));
         inside.dims[d].push_back(free[static_cast<int>(Uniform(0, free.size() - 1))]);
-        line(y, absl::StrCat("custom-call(", x.name, "), custom_call_target=\"Sharding\"", text(inside, manual)),
+        line(y,
+             absl::StrCat("custom-call(", x.name, "), custom_call_target=\"Sharding\"", text(inside, manual)),
              absl::StrCat("copy(", x.name, ")"));
         break;
       }
@@ -212,8 +228,8 @@ void Generator::ManualRegion() {
   // The result leaves the region.
   const RegionValue& last = values.back();
   Result("s32", last.dims,
-         absl::StrCat("custom-call(", last.name, "), custom_call_target=\"SPMDShardToFullShape\"", text(CutOf(last.cut), 0),
-                      unspecified(last.dims.size())));
+         absl::StrCat("custom-call(", last.name, "), custom_call_target=\"SPMDShardToFullShape\"",
+                      text(CutOf(last.cut), 0), unspecified(last.dims.size())));
   absl::StrAppend(&reference_, "  ", result_, " = ", ShapeText("s32", last.dims), " copy(", last.name, ")\n");
   reference_end_ = body_.size();
   Result("s32", last.dims, absl::StrCat("negate(", result_, ")"));
@@ -226,7 +242,8 @@ void Generator::Replicas() {
   Dims dims = NonEmptyDims(1, 3);
   const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1);
   dims[d] *= Chance(50) ? replicas : 1;
-  const std::string x = Parameter("s32", dims, -2, 2), id = Fresh("id"), number = Fresh("number"), wide = Fresh("wide");
+  const std::string x = Parameter("s32", dims, -2, 2), id = Fresh("id"), number = Fresh("number"),
+                    wide = Fresh("wide");
   Line(absl::StrCat(id, " = u32[] replica-id()"));
   Line(absl::StrCat(number, " = s32[] convert(", id, ")"));
   Line(absl::StrCat(wide, " = ", ShapeText("s32", dims), " broadcast(", number, "), dimensions={}"));
@@ -238,12 +255,15 @@ void Generator::Replicas() {
     out.erase(out.begin() + d);
     out.push_back(n);
     const std::string w = Parameter("s32", {dims[d], n}, -2, 2);
-    Result("s32", out, absl::StrCat("dot(", result_, ", ", w, "), lhs_contracting_dims={", d, "}, rhs_contracting_dims={0}"));
+    Result("s32", out,
+           absl::StrCat("dot(", result_, ", ", w, "), lhs_contracting_dims={", d,
+                        "}, rhs_contracting_dims={0}"));
   }
   Dims all(replicas);
   std::iota(all.begin(), all.end(), 0);
   std::shuffle(all.begin(), all.end(), random_);
-  std::string groups = Chance(30) ? ", replica_groups={}" : absl::StrCat(", replica_groups={", List(all), "}");
+  std::string groups =
+      Chance(30) ? ", replica_groups={}" : absl::StrCat(", replica_groups={", List(all), "}");
   if (replicas == 4 && Chance(40)) groups = ", replica_groups={{0,2},{3,1}}";
   const int64_t members = groups.find("},{") != std::string::npos ? 2 : replicas;
   Dims out = result_dims_;
@@ -262,18 +282,21 @@ void Generator::Replicas() {
     case 2:
       if (!divides) break;
       out[e] /= members;
-      Result("s32", out, absl::StrCat("reduce-scatter(", result_, ")", groups, ", dimensions={", e, "}, to_apply=",
-                                      ReducerText("add", "s32")));
+      Result("s32", out,
+             absl::StrCat("reduce-scatter(", result_, ")", groups, ", dimensions={", e,
+                          "}, to_apply=", ReducerText("add", "s32")));
       return;
     case 3:
-      Result("s32", out, absl::StrCat("collective-permute(", result_, "), source_target_pairs={{", all[0], ",", all[1], "},{", all[1],
-                                      ",", all[0], "}}"));
+      Result("s32", out,
+             absl::StrCat("collective-permute(", result_, "), source_target_pairs={{", all[0], ",", all[1],
+                          "},{", all[1], ",", all[0], "}}"));
       return;
     default:
       break;
   }
-  Result("s32", out, absl::StrCat("all-reduce(", result_, ")", groups, ", to_apply=",
-                                  ReducerText(Of({"add", "add", "maximum", "minimum"}), "s32")));
+  Result("s32", out,
+         absl::StrCat("all-reduce(", result_, ")", groups,
+                      ", to_apply=", ReducerText(Of({"add", "add", "maximum", "minimum"}), "s32")));
 }
 
 }  // namespace toroid

@@ -114,7 +114,8 @@ void Generator::Roll() {
   for (size_t i = 0; i + 1 < ends.size(); ++i) {
     std::vector<std::string> bounds;
     for (int64_t k = 0; k < static_cast<int64_t>(dims.size()); ++k) {
-      bounds.push_back(k == d ? absl::StrCat("[", ends[i], ":", ends[i + 1], "]") : absl::StrCat("[0:", dims[k], "]"));
+      bounds.push_back(k == d ? absl::StrCat("[", ends[i], ":", ends[i + 1], "]")
+                              : absl::StrCat("[0:", dims[k], "]"));
     }
     Dims part = dims;
     part[d] = ends[i + 1] - ends[i];

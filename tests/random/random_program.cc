@@ -196,7 +196,8 @@ RandomProgram Generator::Make(absl::string_view kind) {
     return absl::StrCat("HloModule random", header_, "\n\n", computations_, "ENTRY main {\n", lines, "}\n");
   };
   program_.text = program(body_);
-  if (!reference_.empty()) program_.reference = program(absl::StrCat(reference_, body_.substr(reference_end_)));
+  if (!reference_.empty())
+    program_.reference = program(absl::StrCat(reference_, body_.substr(reference_end_)));
   return std::move(program_);
 }
 

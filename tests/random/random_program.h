@@ -23,7 +23,8 @@ namespace toroid {
 struct RandomProgram {
   std::string kind;  // The op under test.
   std::string text;
-  std::string reference;  // The program that is run unpartitioned, if it is another one: without regions written per device.
+  std::string
+      reference;  // The program that is run unpartitioned, if it is another one: without regions written per device.
   std::vector<Literal> arguments;
   bool exact = true;         // Else results are equal up to the tolerance of their type.
   PartitionOptions options;  // Device count, device order, poison.

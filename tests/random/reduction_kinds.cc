@@ -238,8 +238,8 @@ void Generator::SelectAndScatter() {
   const std::string x = Parameter("f32", in), y = Parameter("f32", source), init = Fresh("init");
   Line(absl::StrCat(init, " = f32[] constant(0)"));
   Result("f32", in,
-         absl::StrCat("select-and-scatter(", x, ", ", y, ", ", init, "), window={size=", size,
-                      " stride=", stride, " pad=", pad, "}, select=", ge, ", scatter=", ReducerText("add", "f32")));
+         absl::StrCat("select-and-scatter(", x, ", ", y, ", ", init, "), window={size=", size, " stride=",
+                      stride, " pad=", pad, "}, select=", ge, ", scatter=", ReducerText("add", "f32")));
 }
 
 void Generator::Sort() {

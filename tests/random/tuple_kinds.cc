@@ -16,7 +16,8 @@ void Generator::HandedOn() {
   const std::string a = Parameter("f32", {m, k}, -2, 2), b = Parameter("f32", {k, n}, -2, 2),
                     x = Parameter("f32", {m, n});
   const std::string out = ShapeText("f32", {m, n}), in = ShapeText("f32", {m, k});
-  Line(absl::StrCat("dot = ", out, " dot(", a, ", ", b, "), lhs_contracting_dims={1}, rhs_contracting_dims={0}"));
+  Line(absl::StrCat("dot = ", out, " dot(", a, ", ", b,
+                    "), lhs_contracting_dims={1}, rhs_contracting_dims={0}"));
   const bool nested = Chance(50);
   const std::string inner = absl::StrCat("(", out, ", ", in, ", s32[])");
   const std::string shape = nested ? absl::StrCat("(", inner, ", ", out, ")")
@@ -30,8 +31,9 @@ void Generator::HandedOn() {
   } else {
     Line(absl::StrCat("t = ", shape, " tuple(dot, ", a, ", seven, late)"));
   }
-  const std::string op = Of({"opt-barrier(t)", "copy(t)", "custom-call(t), custom_call_target=\"MoveToDevice\"",
-                             "custom-call(t), custom_call_target=\"Sharding\""});
+  const std::string op =
+      Of({"opt-barrier(t)", "copy(t)", "custom-call(t), custom_call_target=\"MoveToDevice\"",
+          "custom-call(t), custom_call_target=\"Sharding\""});
   Line(absl::StrCat("b = ", shape, " ", op));
   if (nested) Line(absl::StrCat("i = ", inner, " get-tuple-element(b), index=0"));
   const char* from = nested ? "i" : "b";
@@ -89,7 +91,8 @@ void Generator::TupleArgument() {
   Line(absl::StrCat("zero = ", s, "[] constant(0)"));
   Dims all;
   for (size_t d = 0; d < y.size(); ++d) all.push_back(static_cast<int64_t>(d));
-  Line(absl::StrCat("sum = ", s, "[] reduce(e, zero), dimensions=", List(all), ", to_apply=", ReducerText("add", s)));
+  Line(absl::StrCat("sum = ", s, "[] reduce(e, zero), dimensions=", List(all),
+                    ", to_apply=", ReducerText("add", s)));
   Line(absl::StrCat("c = f32[] convert(sum)"));
   Line(absl::StrCat("cb = ", first, " broadcast(c), dimensions={}"));
   Line(absl::StrCat("df = ", first, " subtract(d, f)"));
@@ -102,7 +105,8 @@ void Generator::SharedSum() {
   const std::string a = Parameter("f32", {k, m}, -1, 1), b = Parameter("f32", {k, n}, -1, 1),
                     w = Parameter("f32", {m, n}, -1, 1);
   const std::string shape = ShapeText("f32", {m, n});
-  Line(absl::StrCat("g = ", shape, " dot(", a, ", ", b, "), lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
+  Line(absl::StrCat("g = ", shape, " dot(", a, ", ", b,
+                    "), lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
   Line("zero = f32[] constant(0)");
   Line("two = f32[] constant(2)");
   Line(absl::StrCat("twos = ", shape, " broadcast(two), dimensions={}"));
@@ -124,7 +128,8 @@ void Generator::SharedSum() {
         break;
       case 4: {
         const std::string norm = Fresh("norm");
-        Line(absl::StrCat(norm, " = f32[] dot(", x, ", ", y, "), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}"));
+        Line(absl::StrCat(norm, " = f32[] dot(", x, ", ", y,
+                          "), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}"));
         Line(absl::StrCat(name, "_flag = pred[] compare(", norm, ", zero), direction=GT"));
         Line(absl::StrCat(name, "_flags = pred[", m, ",", n, "] broadcast(", name, "_flag), dimensions={}"));
         Line(absl::StrCat(name, " = ", shape, " select(", name, "_flags, ", x, ", ", y, ")"));
@@ -132,7 +137,8 @@ void Generator::SharedSum() {
       }
       default: {
         const std::string rows = Fresh("rows");
-        Line(absl::StrCat(rows, " = f32[", m, "] reduce(", x, ", zero), dimensions={1}, to_apply=", ReducerText("add", "f32")));
+        Line(absl::StrCat(rows, " = f32[", m, "] reduce(", x,
+                          ", zero), dimensions={1}, to_apply=", ReducerText("add", "f32")));
         Line(absl::StrCat(name, " = ", shape, " broadcast(", rows, "), dimensions={0}"));
         break;
       }
@@ -149,8 +155,10 @@ void Generator::GroupedShardings() {
   Line(absl::StrCat("n = ", shape, " negate(", y, ")"));
   std::string from = "n";
   if (Chance(50)) {
-    Line(absl::StrCat("j = ", shape, " custom-call(", x, "), custom_call_target=\"Sharding\", sharding={unknown shard_as 4}"));
-    Line(absl::StrCat("k = ", shape, " custom-call(n), custom_call_target=\"Sharding\", sharding={unknown shard_as 4}"));
+    Line(absl::StrCat("j = ", shape, " custom-call(", x,
+                      "), custom_call_target=\"Sharding\", sharding={unknown shard_as 4}"));
+    Line(absl::StrCat("k = ", shape,
+                      " custom-call(n), custom_call_target=\"Sharding\", sharding={unknown shard_as 4}"));
     from = "k";
   } else {
     for (const std::string& member : {x, std::string("n")}) {

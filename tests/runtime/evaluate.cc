@@ -70,21 +70,26 @@ absl::StatusOr<std::vector<Literal>> RunInProcess(const Module& module,
 
 // What is different over ranks; empty if nothing is.
 std::string DifferenceOverRanks(const absl::StatusOr<std::vector<Literal>>& expected, const Outfeed& outfeed,
-                                const absl::StatusOr<std::vector<Literal>>& actual, const Outfeed& actual_outfeed) {
+                                const absl::StatusOr<std::vector<Literal>>& actual,
+                                const Outfeed& actual_outfeed) {
   if (!expected.ok()) {
     if (actual.ok()) return "no error";
     // Behind the place: names that stand in several computations are others where a module was sent.
-    const absl::string_view what = expected.status().message().substr(expected.status().message().find(": ") + 1);
+    const absl::string_view what =
+        expected.status().message().substr(expected.status().message().find(": ") + 1);
     return absl::StrContains(actual.status().message(), what) ? "" : std::string(actual.status().message());
   }
   if (!actual.ok()) return std::string(actual.status().message());
   for (size_t device = 0; device < expected->size(); ++device) {
     if (!SameBits((*expected)[device], (*actual)[device]))
-      return absl::StrCat("device ", device, " has ", ToText((*actual)[device]), ", not ", ToText((*expected)[device]));
+      return absl::StrCat("device ", device, " has ", ToText((*actual)[device]), ", not ",
+                          ToText((*expected)[device]));
   }
-  if (outfeed.size() != actual_outfeed.size()) return absl::StrCat(actual_outfeed.size(), " arrays in the outfeed");
+  if (outfeed.size() != actual_outfeed.size())
+    return absl::StrCat(actual_outfeed.size(), " arrays in the outfeed");
   for (size_t i = 0; i < outfeed.size(); ++i) {
-    if (!SameBits(outfeed[i].value, actual_outfeed[i].value) || outfeed[i].devices != actual_outfeed[i].devices)
+    if (!SameBits(outfeed[i].value, actual_outfeed[i].value) ||
+        outfeed[i].devices != actual_outfeed[i].devices)
       return absl::StrCat("array ", i, " of the outfeed is ", ToText(actual_outfeed[i].value));
   }
   return "";
@@ -103,8 +108,8 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
     if (static_cast<int>(arguments.size()) != module.entry()->num_parameters()) break;
     Outfeed over_ranks;
     here.outfeed = &over_ranks;
-    const std::string difference = DifferenceOverRanks(
-        expected, outfeed, RunOnThreadRanks(module, arguments, here, ranks), over_ranks);
+    const std::string difference =
+        DifferenceOverRanks(expected, outfeed, RunOnThreadRanks(module, arguments, here, ranks), over_ranks);
     if (!difference.empty()) return absl::InternalError(absl::StrCat("over ", ranks, " ranks: ", difference));
   }
   if (options.outfeed != nullptr) *options.outfeed = std::move(outfeed);

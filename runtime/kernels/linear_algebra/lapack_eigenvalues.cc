@@ -140,8 +140,8 @@ absl::Status SyevdCall(OpCall& call) {
 absl::Status GeevCall(OpCall& call) {
   ASSIGN_OR_RETURN(MatrixBatches batches, SquareMatricesOf(call));
   const PrimitiveType type = batches.type(), complex = IsComplex(type)    ? type
-                                                                             : type == xla::F64 ? xla::C128
-                                                                                                : xla::C64;
+                                                       : type == xla::F64 ? xla::C128
+                                                                          : xla::C64;
   const int64_t n = batches.n;
   for (int i = 0; i < (IsComplex(type) ? 1 : 2); ++i) RETURN_IF_ERROR(batches.AddResult(type, {n}));
   RETURN_IF_ERROR(batches.AddResult(complex, {n, n}));

@@ -26,8 +26,12 @@ bool Solve(const DenseMatrix<T>& a, DenseMatrix<T>* v, DenseVector<double>* w) {
 
 }  // namespace
 
-bool SolveSelfAdjoint(const DenseMatrix<double>& a, DenseMatrix<double>* v, DenseVector<double>* w) { return Solve(a, v, w); }
+bool SolveSelfAdjoint(const DenseMatrix<double>& a, DenseMatrix<double>* v, DenseVector<double>* w) {
+  return Solve(a, v, w);
+}
 
-bool SolveSelfAdjoint(const DenseMatrix<complex128>& a, DenseMatrix<complex128>* v, DenseVector<double>* w) { return Solve(a, v, w); }
+bool SolveSelfAdjoint(const DenseMatrix<complex128>& a, DenseMatrix<complex128>* v, DenseVector<double>* w) {
+  return Solve(a, v, w);
+}
 
 }  // namespace toroid

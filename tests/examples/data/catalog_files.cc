@@ -27,7 +27,8 @@ void WriteCatalog(const std::string& folder, const std::string& language, const 
                   const std::map<std::string, std::string>& translations) {
   std::map<std::string, std::string> all = translations;
   all.emplace("", "Content-Type: text/plain; charset=UTF-8\n");
-  const uint32_t n = static_cast<uint32_t>(all.size()), originals_at = 28, translations_at = originals_at + 8 * n;
+  const uint32_t n = static_cast<uint32_t>(all.size()), originals_at = 28,
+                 translations_at = originals_at + 8 * n;
   std::vector<uint32_t> words = {0x950412de, 0, n, originals_at, translations_at, 0, translations_at + 8 * n};
   std::string strings;
   const auto add = [&](const std::string& text) {

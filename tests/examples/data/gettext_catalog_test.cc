@@ -23,7 +23,8 @@ TEST(GettextCatalogTest, MessagesComeWithTheirTranslations) {
   EXPECT_THAT(CatalogLanguages(folder, "names"), ElementsAre("de", "ja"));
   EXPECT_THAT(ReadCatalog(folder, "de", "names"),
               IsOkAndHolds(UnorderedElementsAre(Pair("Spain", "Spanien"), Pair("Japan", "Japan"))));
-  EXPECT_THAT(ReadCatalog(folder, "ja", "names"), IsOkAndHolds(UnorderedElementsAre(Pair("Spain", "スペイン"))));
+  EXPECT_THAT(ReadCatalog(folder, "ja", "names"),
+              IsOkAndHolds(UnorderedElementsAre(Pair("Spain", "スペイン"))));
 }
 
 TEST(GettextCatalogTest, OfPluralFormsTheSingularIsTakenAndContextsAreLeftOut) {
@@ -37,14 +38,16 @@ TEST(GettextCatalogTest, EitherByteOrderIsRead) {
   const std::string folder = TestFolder("order");
   WriteCatalog(folder, "de", "names", {{"Spain", "Spanien"}});
   ASSERT_OK_AND_ASSIGN(std::string bytes, ReadFile(folder + "/de/LC_MESSAGES/names.mo"));
-  for (int word = 0; word < 7 + 4 * 2; ++word) std::reverse(bytes.begin() + 4 * word, bytes.begin() + 4 * word + 4);
+  for (int word = 0; word < 7 + 4 * 2; ++word)
+    std::reverse(bytes.begin() + 4 * word, bytes.begin() + 4 * word + 4);
   EXPECT_THAT(ParseCatalog(bytes), IsOkAndHolds(UnorderedElementsAre(Pair("Spain", "Spanien"))));
 }
 
 TEST(GettextCatalogTest, AnotherEncodingIsRefused) {
   const std::string folder = TestFolder("encoding");
   WriteCatalog(folder, "de", "names", {{"", "Content-Type: text/plain; charset=ISO-8859-1\n"}});
-  EXPECT_THAT(ReadCatalog(folder, "de", "names"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("names.mo: is not encoded")));
+  EXPECT_THAT(ReadCatalog(folder, "de", "names"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("names.mo: is not encoded")));
 }
 
 // Every byte flipped, every length cut: an error, or other texts.

@@ -18,11 +18,13 @@ using ::testing::HasSubstr;
 IsoFolders SmallPackage(const std::string& name) {
   const std::string root = TestFolder(name);
   const IsoFolders folders = {root + "/json", root + "/locale"};
-  for (const char* list : {"iso_3166-1", "iso_3166-3", "iso_639-2", "iso_639-3", "iso_639-5", "iso_15924", "iso_4217"}) {
+  for (const char* list :
+       {"iso_3166-1", "iso_3166-3", "iso_639-2", "iso_639-3", "iso_639-5", "iso_15924", "iso_4217"}) {
     WriteTestFile(absl::StrCat(folders.json, "/", list, ".json"), R"({"x": []})");
   }
-  WriteTestFile(folders.json + "/iso_3166-1.json",
-                R"({"3166-1": [{"name": "Spain", "official_name": "Kingdom of Spain", "numeric": 7}, {"name": "Peru"}, 3]})");
+  WriteTestFile(
+      folders.json + "/iso_3166-1.json",
+      R"({"3166-1": [{"name": "Spain", "official_name": "Kingdom of Spain", "numeric": 7}, {"name": "Peru"}, 3]})");
   WriteTestFile(folders.json + "/iso_639-2.json", R"({"639-2": [{"name": "German"}, {"name": "Spain"}]})");
   return folders;
 }
@@ -30,7 +32,8 @@ IsoFolders SmallPackage(const std::string& name) {
 TEST(IsoNamesTest, NamesOfAllListsAreCollectedOnceUnlessSpelledAsInEnglish) {
   const IsoFolders folders = SmallPackage("collected");
   WriteCatalog(folders.locales, "fr", "iso_639-2", {{"German", "allemand"}, {"Spain", "Espagne"}});
-  WriteCatalog(folders.locales, "fr", "iso_3166-1", {{"Spain", "Espagne"}, {"Kingdom of Spain", "Royaume d'Espagne"}});
+  WriteCatalog(folders.locales, "fr", "iso_3166-1",
+               {{"Spain", "Espagne"}, {"Kingdom of Spain", "Royaume d'Espagne"}});
   WriteCatalog(folders.locales, "de", "iso_3166-1", {{"Spain", "Spanien"}, {"Peru", "Peru"}});
   ASSERT_OK_AND_ASSIGN(const Corpus corpus, ReadIsoNames(folders));
   EXPECT_THAT(corpus.languages, ElementsAre("de", "fr"));
@@ -43,14 +46,17 @@ TEST(IsoNamesTest, NamesOfAllListsAreCollectedOnceUnlessSpelledAsInEnglish) {
 }
 
 TEST(IsoNamesTest, PackageWithoutTranslationsSaysWhatToDo) {
-  EXPECT_THAT(ReadIsoNames(SmallPackage("bare")), StatusIs(absl::StatusCode::kNotFound, HasSubstr("./setup.sh")));
+  EXPECT_THAT(ReadIsoNames(SmallPackage("bare")),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("./setup.sh")));
 }
 
 TEST(IsoNamesTest, FileThatIsNoListIsNamed) {
   const IsoFolders folders = SmallPackage("broken");
   for (const char* text : {"", "{", "[]", R"({"a": [], "b": []})", R"({"a": {}})"}) {
     WriteTestFile(folders.json + "/iso_639-3.json", text);
-    EXPECT_THAT(ReadIsoNames(folders), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("iso_639-3.json: "))) << text;
+    EXPECT_THAT(ReadIsoNames(folders),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("iso_639-3.json: ")))
+        << text;
   }
 }
 
@@ -63,7 +69,8 @@ TEST(IsoNamesTest, InstalledPackageHasManyLanguages) {
   ASSERT_OK_AND_ASSIGN(const Corpus again, ReadIsoNames(*folders));
   EXPECT_EQ(again.languages, corpus.languages);
   ASSERT_EQ(again.sentences.size(), corpus.sentences.size());
-  for (size_t i = 0; i < corpus.sentences.size(); ++i) ASSERT_EQ(again.sentences[i].source, corpus.sentences[i].source);
+  for (size_t i = 0; i < corpus.sentences.size(); ++i)
+    ASSERT_EQ(again.sentences[i].source, corpus.sentences[i].source);
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ std::vector<int32_t> RandomSource(const MoeTransformerConfig& config, uint64_t s
   std::vector<int32_t> tokens(config.groups * config.sequences * config.sequence_length);
   for (size_t row = 0; row < tokens.size(); row += config.sequence_length) {
     const int64_t words = 1 + static_cast<int64_t>(random() % config.sequence_length);
-    for (int64_t i = 0; i < words; ++i) tokens[row + i] = static_cast<int32_t>(1 + random() % (config.source_vocabulary - 1));
+    for (int64_t i = 0; i < words; ++i)
+      tokens[row + i] = static_cast<int32_t>(1 + random() % (config.source_vocabulary - 1));
   }
   return tokens;
 }
@@ -54,8 +55,8 @@ absl::StatusOr<std::vector<std::vector<DecodedSentence>>> DecodeOnMesh(const Moe
                                                                        const std::vector<int32_t>& source) {
   ASSIGN_OR_RETURN(const std::unique_ptr<BeamDecoder> decoder, BeamDecoder::Create(config, options));
   RETURN_IF_ERROR(decoder->SetWeights(weights.names, weights.arrays));
-  return decoder->Decode(
-      Literal::Array<int32_t>({config.groups, config.sequences, config.sequence_length}, absl::MakeConstSpan(source)));
+  return decoder->Decode(Literal::Array<int32_t>({config.groups, config.sequences, config.sequence_length},
+                                                 absl::MakeConstSpan(source)));
 }
 
 std::string Words(const DecodedSentence& sentence) {
@@ -64,7 +65,8 @@ std::string Words(const DecodedSentence& sentence) {
   return absl::StrCat(text, sentence.is_finished ? "." : "...");
 }
 
-void ExpectSame(const std::vector<std::vector<DecodedSentence>>& is, const std::vector<std::vector<DecodedSentence>>& should) {
+void ExpectSame(const std::vector<std::vector<DecodedSentence>>& is,
+                const std::vector<std::vector<DecodedSentence>>& should) {
   ASSERT_EQ(is.size(), should.size());
   for (size_t s = 0; s < is.size(); ++s) {
     ASSERT_EQ(is[s].size(), should[s].size()) << "sentence " << s;
@@ -87,7 +89,8 @@ TEST(BeamDecoderTest, FindsWhatAPlainSearchFindsForAnyBeamOnAnyMesh) {
       ASSERT_OK_AND_ASSIGN(const auto plain, PlainBeamSearch::Create(SmallModel(1, 8), options, weights));
       std::vector<std::vector<DecodedSentence>> expected;
       for (int64_t s = 0; s < 8; ++s) {
-        ASSERT_OK_AND_ASSIGN(auto hypotheses, plain->Decode(absl::MakeConstSpan(source).subspan(s * kLength, kLength)));
+        ASSERT_OK_AND_ASSIGN(auto hypotheses,
+                             plain->Decode(absl::MakeConstSpan(source).subspan(s * kLength, kLength)));
         for (const DecodedSentence& hypothesis : hypotheses) {
           (hypothesis.is_finished ? finished : open) += 1;
           longest = std::max<int>(longest, static_cast<int>(hypothesis.words.size()));
@@ -96,7 +99,8 @@ TEST(BeamDecoderTest, FindsWhatAPlainSearchFindsForAnyBeamOnAnyMesh) {
       }
       for (const int64_t devices : {1, 2, 8}) {
         SCOPED_TRACE(absl::StrCat("seed ", seed, ", beam ", beam, ", ", devices, " devices"));
-        ASSERT_OK_AND_ASSIGN(const auto decoded, DecodeOnMesh(SmallModel(devices, 8), options, weights, source));
+        ASSERT_OK_AND_ASSIGN(const auto decoded,
+                             DecodeOnMesh(SmallModel(devices, 8), options, weights, source));
         ExpectSame(decoded, expected);
       }
     }
@@ -139,14 +143,16 @@ TEST(BeamDecoderTest, StopsWhereNothingIsOpen) {
   EXPECT_TRUE(nothing[0].empty());
   ASSERT_OK_AND_ASSIGN(const auto both, decoder->Decode(tokens));
   size_t longest = 0;
-  for (const auto& hypotheses : both) longest = std::max(longest, hypotheses[0].words.size() + hypotheses[0].is_finished);
+  for (const auto& hypotheses : both)
+    longest = std::max(longest, hypotheses[0].words.size() + hypotheses[0].is_finished);
   EXPECT_EQ(decoder->steps_done(), longest);
 }
 
 TEST(BeamDecoderTest, WrongUseIsRefused) {
   const MoeTransformerConfig config = SmallModel(2, 2);
   const auto refused = [&](const DecodeOptions& options, const std::string& why) {
-    EXPECT_THAT(BeamDecoder::Create(config, options), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)));
+    EXPECT_THAT(BeamDecoder::Create(config, options),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)));
   };
   refused(Beam(0), "use 1 to 7");
   refused(Beam(8), "use 1 to 7");
@@ -162,7 +168,8 @@ TEST(BeamDecoderTest, WrongUseIsRefused) {
 
   ASSERT_OK_AND_ASSIGN(const auto decoder, BeamDecoder::Create(config, Beam(2)));
   const Literal source(Shape(xla::S32, {2, 1, kLength}));
-  EXPECT_THAT(decoder->Decode(source), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no weights")));
+  EXPECT_THAT(decoder->Decode(source),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no weights")));
   NamedWeights weights = RandomWeights(config, 1);
   std::swap(weights.names[0], weights.names[1]);
   EXPECT_THAT(decoder->SetWeights(weights.names, weights.arrays),

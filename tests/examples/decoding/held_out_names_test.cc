@@ -40,7 +40,8 @@ std::vector<std::string> TranslateSome(const TranslationTask& task, int64_t devi
   EXPECT_OK(decoder);
   EXPECT_OK((*decoder)->SetWeights(weights.names, weights.arrays));
   std::vector<SourceSentence> sources;
-  for (const int i : {0, 3, 7, 11, 12}) sources.push_back({task.sentence(i).language, task.sentence(i).source});
+  for (const int i : {0, 3, 7, 11, 12})
+    sources.push_back({task.sentence(i).language, task.sentence(i).source});
   auto texts = Translate(task, sources, **decoder);
   EXPECT_OK(texts);
   return *std::move(texts);
@@ -59,8 +60,9 @@ TEST(HeldOutNamesTest, LongSentenceIsRefused) {
   ASSERT_OK_AND_ASSIGN(const auto decoder, MakeTaskDecoder(task, ModelOf(task, 1), {.beam = 1}, 1));
   const NamedWeights weights = RandomWeights(ModelOf(task, 1), 3);
   ASSERT_OK(decoder->SetWeights(weights.names, weights.arrays));
-  EXPECT_THAT(Translate(task, {{0, "abcdefghijkl"}}, *decoder),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("12 characters, the model takes at most 11")));
+  EXPECT_THAT(
+      Translate(task, {{0, "abcdefghijkl"}}, *decoder),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("12 characters, the model takes at most 11")));
 }
 
 TEST(HeldOutNamesTest, QualityIsOfReferencesAlone) {

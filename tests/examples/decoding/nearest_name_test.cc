@@ -49,7 +49,8 @@ TEST(NearestNameTest, NearestIsOfTheSameLanguageAndTrainedOn) {
     EXPECT_EQ(nearest.language, sentence.language);
     EXPECT_NE(nearest.english, sentence.english);
     for (const int i : task.training_sentences(sentence.language)) {
-      EXPECT_LE(EditDistance(nearest.source, sentence.source), EditDistance(task.sentence(i).source, sentence.source));
+      EXPECT_LE(EditDistance(nearest.source, sentence.source),
+                EditDistance(task.sentence(i).source, sentence.source));
     }
   }
   const Sentence& trained = task.sentence(task.training_sentences(1)[3]);

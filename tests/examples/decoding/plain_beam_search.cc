@@ -24,9 +24,11 @@ NamedWeights RandomWeights(const MoeTransformerConfig& config, uint64_t seed) {
   TOROID_CHECK(step.ok(), step.status().ToString());
   for (const StateArray& array : step->state) {
     if (array.kind != StateArray::Kind::kWeight) continue;
-    std::normal_distribution<float> draw(static_cast<float>(array.mean), static_cast<float>(1.5 * array.stddev));
+    std::normal_distribution<float> draw(static_cast<float>(array.mean),
+                                         static_cast<float>(1.5 * array.stddev));
     Literal value(array.shape);
-    for (float& x : value.mutable_data<float>()) x = array.stddev == 0 ? static_cast<float>(array.mean) : draw(random);
+    for (float& x : value.mutable_data<float>())
+      x = array.stddev == 0 ? static_cast<float>(array.mean) : draw(random);
     weights.names.push_back(array.name);
     weights.arrays.push_back(std::move(value));
   }
@@ -112,7 +114,8 @@ absl::StatusOr<std::vector<DecodedSentence>> PlainBeamSearch::Decode(absl::Span<
         next.push_back(std::move(longer));
       }
     }
-    std::stable_sort(next.begin(), next.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+    std::stable_sort(next.begin(), next.end(),
+                     [](const auto& a, const auto& b) { return a.score > b.score; });
     next.resize(std::min<size_t>(next.size(), options_.search.beam));
     beam = std::move(next);
     if (absl::c_all_of(beam, [](const DecodedSentence& s) { return s.is_finished; })) break;

@@ -28,7 +28,8 @@ class PlainBeamSearch {
  public:
   // Experts always have room.
   static absl::StatusOr<std::unique_ptr<PlainBeamSearch>> Create(const MoeTransformerConfig& config,
-                                                                 const DecodeOptions& options, const NamedWeights& weights);
+                                                                 const DecodeOptions& options,
+                                                                 const NamedWeights& weights);
 
   // One sentence [L]: its hypotheses, best first.
   absl::StatusOr<std::vector<DecodedSentence>> Decode(absl::Span<const int32_t> source) const;
@@ -37,7 +38,8 @@ class PlainBeamSearch {
   explicit PlainBeamSearch(const DecodeOptions& options) : options_(options) {}
 
   // log p of each word after these words, [V].
-  absl::StatusOr<std::vector<float>> Next(absl::Span<const int32_t> source, const std::vector<int32_t>& words) const;
+  absl::StatusOr<std::vector<float>> Next(absl::Span<const int32_t> source,
+                                          const std::vector<int32_t>& words) const;
   double Score(double log_probability, size_t length) const;
 
   DecodeOptions options_;

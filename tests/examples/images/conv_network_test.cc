@@ -38,7 +38,8 @@ constexpr Cut kCuts[] = {{24, 24, 1, 2, 2}, {27, 22, 1, 3, 2}, {17, 30, 1, 1, 5}
 
 TEST(ConvNetworkTest, LossAndGradientsEqualThoseOfOneDevice) {
   for (const Cut& cut : kCuts) {
-    SCOPED_TRACE(absl::StrCat(cut.height, "x", cut.width, " over ", cut.batch_parts, "x", cut.row_parts, "x", cut.column_parts));
+    SCOPED_TRACE(absl::StrCat(cut.height, "x", cut.width, " over ", cut.batch_parts, "x", cut.row_parts, "x",
+                              cut.column_parts));
     ASSERT_OK_AND_ASSIGN(const auto module, BuildConvNetworkGradient(ConfigOf(cut)));
     ASSERT_OK(VerifyModule(*module));
     const std::vector<Literal> arguments = ConvNetworkArguments(*module, 3);
@@ -58,7 +59,8 @@ TEST(ConvNetworkTest, LossAndGradientsEqualThoseOfOneDevice) {
 // Halos, and sums of what weights are made of.
 TEST(ConvNetworkTest, NothingIsGathered) {
   for (const Cut& cut : kCuts) {
-    SCOPED_TRACE(absl::StrCat(cut.height, "x", cut.width, " over ", cut.batch_parts, "x", cut.row_parts, "x", cut.column_parts));
+    SCOPED_TRACE(absl::StrCat(cut.height, "x", cut.width, " over ", cut.batch_parts, "x", cut.row_parts, "x",
+                              cut.column_parts));
     const ConvNetworkConfig config = ConfigOf(cut);
     ASSERT_OK_AND_ASSIGN(const auto module, BuildConvNetworkGradient(config));
     PartitionOptions in_tiles;  // Images as small as these would send less if they were cut otherwise.
@@ -70,7 +72,8 @@ TEST(ConvNetworkTest, NothingIsGathered) {
       if (parameter->parameter_number() > 1) weights += parameter->shape().NumElements();
     }
     for (const CollectiveRecord& record : ListCollectives(*partitioned.module)) {
-      EXPECT_TRUE(record.opcode == "collective-permute" || record.opcode == "all-reduce") << record.opcode << " " << record.cause;
+      EXPECT_TRUE(record.opcode == "collective-permute" || record.opcode == "all-reduce")
+          << record.opcode << " " << record.cause;
       if (record.opcode == "all-reduce") reduced += record.operand_bytes;
     }
     EXPECT_EQ(reduced, 4 * weights);
@@ -91,7 +94,8 @@ TEST(ConvNetworkTest, HalosAreASmallPartOfLargeImages) {
 TEST(ConvNetworkTest, BadSizesAreRefused) {
   ConvNetworkConfig config;
   config.height = 0;
-  EXPECT_THAT(BuildConvNetwork(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a size of the images")));
+  EXPECT_THAT(BuildConvNetwork(config),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a size of the images")));
   config = ConvNetworkConfig();
   config.layers[1].kernel = 2;
   EXPECT_THAT(BuildConvNetwork(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("odd")));
@@ -100,7 +104,8 @@ TEST(ConvNetworkTest, BadSizesAreRefused) {
   EXPECT_THAT(BuildConvNetwork(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("devices")));
   config = ConvNetworkConfig();
   config.height = 2;
-  EXPECT_THAT(BuildConvNetwork(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("take larger ones")));
+  EXPECT_THAT(BuildConvNetwork(config),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("take larger ones")));
 }
 
 }  // namespace

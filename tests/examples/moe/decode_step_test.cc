@@ -59,7 +59,8 @@ TEST(DecodeStepTest, OnlyTokensTravelToTheirExperts) {
   ASSERT_OK_AND_ASSIGN(const DecodeStep step, BuildDecodeStep(config, options));
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*step.module, PartitionOptions()));
   std::vector<std::pair<std::string, int64_t>> counts;
-  for (const auto& [name, collective] : ComputeStatistics(*partitioned.module).collectives) counts.emplace_back(name, collective.count);
+  for (const auto& [name, collective] : ComputeStatistics(*partitioned.module).collectives)
+    counts.emplace_back(name, collective.count);
   EXPECT_THAT(counts, ElementsAre(Pair("all-reduce", 1), Pair("all-to-all", 18)));
 }
 
@@ -68,7 +69,8 @@ TEST(DecodeStepTest, LargestComeInOrderTheFirstOfEqualOnesFirst) {
   Builder b("largest");
   const Largest largest = TakeLargest(b.Parameter(Shape(xla::F32, {1, 2, 6}), "x"), 4, &b);
   ASSERT_OK_AND_ASSIGN(const auto module, b.Build(b.Tuple({largest.values, largest.indices})));
-  const Literal x = Literal::Array<float>({1, 2, 6}, {3, 1, 3, -1e30, 7, 3, -1e30, -1e30, -5, -1e30, -1e9, -6});
+  const Literal x =
+      Literal::Array<float>({1, 2, 6}, {3, 1, 3, -1e30, 7, 3, -1e30, -1e30, -5, -1e30, -1e9, -6});
   ASSERT_OK_AND_ASSIGN(const Literal result, RunSingle(*module, {x}));
   EXPECT_THAT(result.element(0).data<float>(), ElementsAre(7, 3, 3, 3, -5, -6, -1e9, -1e30));
   EXPECT_THAT(result.element(1).data<int32_t>(), ElementsAre(4, 0, 2, 5, 2, 5, 4, 0));
@@ -89,19 +91,24 @@ TEST(DecodeStepTest, RankingFollowsTheHeaderByHand) {
   options.beam = 2;
   options.length_power = 1;
   const Hypotheses next = RankHypotheses(now, log_probabilities, step, options, &b);
-  ASSERT_OK_AND_ASSIGN(const auto module,
-                       b.Build(b.Tuple({next.log_probability, next.length, next.finished, next.mask, next.words})));
+  ASSERT_OK_AND_ASSIGN(
+      const auto module,
+      b.Build(b.Tuple({next.log_probability, next.length, next.finished, next.mask, next.words})));
   // Place 0 ended after one word at -2: worth -2 * (8/6) / (6/6) = -2.667 among those of three words. Place 1 is at -1; after it
   // word 4 gives -1.5, the end -2, word 3 -3, padding and begin nothing though they are likely.
   const std::vector<Literal> arguments = {
-      Literal::Array<float>({1, 1, 2}, {-2, -1}), Literal::Array<int32_t>({1, 1, 2}, {1, 2}),
-      Literal::Array<bool>({1, 1, 2}, {true, false}), Literal::Array<bool>({1, 1, 2, 4}, {true, false, false, false, false, true, false, true}),
-      Literal::Array<float>({1, 1, 2, 5}, {0, 0, 0, 0, 0, -0.1f, -0.1f, -1, -2, -0.5f}), Literal::Scalar<int32_t>(2)};
+      Literal::Array<float>({1, 1, 2}, {-2, -1}),
+      Literal::Array<int32_t>({1, 1, 2}, {1, 2}),
+      Literal::Array<bool>({1, 1, 2}, {true, false}),
+      Literal::Array<bool>({1, 1, 2, 4}, {true, false, false, false, false, true, false, true}),
+      Literal::Array<float>({1, 1, 2, 5}, {0, 0, 0, 0, 0, -0.1f, -0.1f, -1, -2, -0.5f}),
+      Literal::Scalar<int32_t>(2)};
   ASSERT_OK_AND_ASSIGN(const Literal result, RunSingle(*module, arguments));
   EXPECT_THAT(result.element(0).data<float>(), ElementsAre(-1.5f, -2.0f));
   EXPECT_THAT(result.element(1).data<int32_t>(), ElementsAre(3, 3));
   EXPECT_THAT(result.element(2).data<bool>(), ElementsAre(false, true));
-  EXPECT_THAT(result.element(3).data<bool>(), ElementsAre(false, true, false, true, false, true, false, true));
+  EXPECT_THAT(result.element(3).data<bool>(),
+              ElementsAre(false, true, false, true, false, true, false, true));
   EXPECT_THAT(result.element(4).data<int32_t>(), ElementsAre(4, 2));
   // With the end less likely, what has ended stays, as it was.
   std::vector<Literal> later = arguments;
@@ -110,7 +117,8 @@ TEST(DecodeStepTest, RankingFollowsTheHeaderByHand) {
   EXPECT_THAT(stays.element(0).data<float>(), ElementsAre(-1.5f, -2.0f));
   EXPECT_THAT(stays.element(1).data<int32_t>(), ElementsAre(3, 1));
   EXPECT_THAT(stays.element(2).data<bool>(), ElementsAre(false, true));
-  EXPECT_THAT(stays.element(3).data<bool>(), ElementsAre(false, true, false, true, true, false, false, false));
+  EXPECT_THAT(stays.element(3).data<bool>(),
+              ElementsAre(false, true, false, true, true, false, false, false));
   EXPECT_THAT(stays.element(4).data<int32_t>(), ElementsAre(4, 0));
 }
 

@@ -33,13 +33,15 @@ std::vector<Literal> RandomArguments(const Module& module, int64_t vocabulary) {
     switch (parameter->shape().element_type()) {
       case xla::S32:
         if (parameter->shape().rank() == 0) break;  // The step.
-        for (int32_t& token : literal.mutable_data<int32_t>()) token = static_cast<int32_t>(random() % vocabulary);
+        for (int32_t& token : literal.mutable_data<int32_t>())
+          token = static_cast<int32_t>(random() % vocabulary);
         break;
       case xla::U32:
         literal.mutable_data<uint32_t>()[0] = 5;
         break;
       default:
-        for (float& x : literal.mutable_data<float>()) x = parameter->name() == "uniform" ? draw(random) : weight(random);
+        for (float& x : literal.mutable_data<float>())
+          x = parameter->name() == "uniform" ? draw(random) : weight(random);
     }
     arguments.push_back(std::move(literal));
   }
@@ -52,7 +54,7 @@ struct Case {
 };
 // One device; a group for each; groups on several devices; several groups on one. 16 experts have places for one token each: most
 // overflow.
-constexpr Case kCases[] = {{1, 2, 4, 4, false}, {2, 2, 4, 4, true},   {4, 4, 16, 4, false},
+constexpr Case kCases[] = {{1, 2, 4, 4, false}, {2, 2, 4, 4, true},  {4, 4, 16, 4, false},
                            {8, 4, 3, 4, true},  {2, 6, 16, 4, true}, {6, 6, 6, 5, false}};
 
 MoeTransformerConfig ConfigOf(const Case& c, Dispatch dispatch) {
@@ -67,7 +69,8 @@ MoeTransformerConfig ConfigOf(const Case& c, Dispatch dispatch) {
 }
 
 std::string NameOf(const Case& c) {
-  return absl::StrCat(c.devices, " devices, ", c.groups, " groups, ", c.experts, " experts", c.padding ? ", padding" : "");
+  return absl::StrCat(c.devices, " devices, ", c.groups, " groups, ", c.experts, " experts",
+                      c.padding ? ", padding" : "");
 }
 
 // The program by rows on a mesh gives what that by masks gives on one device.
@@ -99,8 +102,10 @@ TEST(GatherDispatchTest, TheTrainingStepIsThatOfMasks) {
       SCOPED_TRACE(absl::StrCat(NameOf(c), remat == Remat::kNone ? "" : ", layers computed again"));
       TrainingOptions options;
       options.remat = remat;
-      ASSERT_OK_AND_ASSIGN(const TrainingStep rows, BuildTrainingStep(ConfigOf(c, Dispatch::kGather), options));
-      ASSERT_OK_AND_ASSIGN(const TrainingStep masks, BuildTrainingStep(ConfigOf(c, Dispatch::kEinsum), options));
+      ASSERT_OK_AND_ASSIGN(const TrainingStep rows,
+                           BuildTrainingStep(ConfigOf(c, Dispatch::kGather), options));
+      ASSERT_OK_AND_ASSIGN(const TrainingStep masks,
+                           BuildTrainingStep(ConfigOf(c, Dispatch::kEinsum), options));
       ExpectSame(*rows.module, *masks.module, TinyConfig().target_vocabulary);
     }
   }
@@ -127,12 +132,14 @@ TEST(GatherDispatchTest, CollectivesAreThoseOfMasks) {
 }
 
 TEST(GatherDispatchTest, BadInputIsOneLine) {
-  EXPECT_THAT(ParseDispatch("sort"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("einsum or gather")));
+  EXPECT_THAT(ParseDispatch("sort"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("einsum or gather")));
   MoeTransformerConfig config = TinyConfig();
   config.devices = 4;
   config.groups = 6;
   config.dispatch = Dispatch::kGather;
-  EXPECT_THAT(BuildMoeTransformer(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("6 groups")));
+  EXPECT_THAT(BuildMoeTransformer(config),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("6 groups")));
 }
 
 }  // namespace

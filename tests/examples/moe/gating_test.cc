@@ -19,8 +19,10 @@ float Auxiliary(const MoeTransformerConfig& config, const std::vector<float>& ga
   Builder& b = m.b();
   const int64_t g = config.groups, s = config.tokens_per_group(), e = config.experts;
   Value chosen_by = b.Parameter(Shape(xla::F32, {g, s, e}), "gates");
-  Value is_there = b.Compare(b.Iota(xla::S32, {g, s}, 1), b.Full(xla::S32, {g, s}, static_cast<double>(present)), "LT");
-  const Gating gating = Top2Gating(chosen_by, b.Full(xla::F32, {g, s}, 0), present < s ? is_there : nullptr, &m);
+  Value is_there =
+      b.Compare(b.Iota(xla::S32, {g, s}, 1), b.Full(xla::S32, {g, s}, static_cast<double>(present)), "LT");
+  const Gating gating =
+      Top2Gating(chosen_by, b.Full(xla::F32, {g, s}, 0), present < s ? is_there : nullptr, &m);
   auto module = b.Build(b.MultiplyNumber(m.MeanOf(gating.aux, {0}, g), static_cast<double>(e * e)));
   EXPECT_OK(module);
   Literal literal(chosen_by->shape());
@@ -57,14 +59,16 @@ std::vector<float> Gates(const MoeTransformerConfig& config, ExpertOf expert_of)
 TEST(GatingTest, AuxiliaryLossOfAnEvenLoadIsOneWhateverIsPadding) {
   const MoeTransformerConfig config = SmallConfig();
   const std::vector<float> even = Gates(config, [](int64_t t) { return t % 4; });
-  for (const int64_t present : {16, 12, 8, 4}) EXPECT_NEAR(Auxiliary(config, even, present), 1, 1e-5) << present;
+  for (const int64_t present : {16, 12, 8, 4})
+    EXPECT_NEAR(Auxiliary(config, even, present), 1, 1e-5) << present;
 }
 
 TEST(GatingTest, AuxiliaryLossOfAnUnevenLoadIsTheSameWhateverIsPadding) {
   const MoeTransformerConfig config = SmallConfig();
   // All choose expert 2: E * 1 * 0.4.
   const std::vector<float> uneven = Gates(config, [](int64_t) { return 2; });
-  for (const int64_t present : {16, 7, 1}) EXPECT_NEAR(Auxiliary(config, uneven, present), 1.6, 1e-5) << present;
+  for (const int64_t present : {16, 7, 1})
+    EXPECT_NEAR(Auxiliary(config, uneven, present), 1.6, 1e-5) << present;
 }
 
 TEST(GatingTest, AGroupOfPaddingAddsNothing) {

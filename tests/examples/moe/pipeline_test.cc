@@ -88,7 +88,8 @@ Literal LayerOf(const Literal& stacked, const Shape& shape, int64_t layer) {
 }
 
 // By the name of a parameter that is a weight: its derivative.
-std::map<std::string, Literal> Gradients(const Module& loss, const std::vector<Literal>& arguments, double* value) {
+std::map<std::string, Literal> Gradients(const Module& loss, const std::vector<Literal>& arguments,
+                                         double* value) {
   std::vector<int64_t> numbers;
   std::vector<std::string> names;
   for (const Instruction* parameter : loss.entry()->parameters()) {
@@ -105,7 +106,8 @@ std::map<std::string, Literal> Gradients(const Module& loss, const std::vector<L
   EXPECT_OK(result.status());
   if (!result.ok()) return gradients;
   *value = result->element(0).data<float>()[0];
-  for (size_t i = 0; i < names.size(); ++i) gradients.emplace(names[i], result->element(static_cast<int>(i) + 1));
+  for (size_t i = 0; i < names.size(); ++i)
+    gradients.emplace(names[i], result->element(static_cast<int>(i) + 1));
   return gradients;
 }
 
@@ -127,7 +129,8 @@ TEST(PipelineTest, LossAndGradientsAreThoseOfLayerAfterLayer) {
     for (const Instruction* parameter : plain->entry()->parameters()) {
       const auto [name, layer] = Stacked(std::string(parameter->name()));
       ASSERT_TRUE(by_name.contains(name)) << name;
-      plain_arguments.push_back(layer < 0 ? by_name.at(name) : LayerOf(by_name.at(name), parameter->shape(), layer));
+      plain_arguments.push_back(layer < 0 ? by_name.at(name)
+                                          : LayerOf(by_name.at(name), parameter->shape(), layer));
     }
     double loss = 0, expected_loss = 1;
     const std::map<std::string, Literal> gradients = Gradients(*pipeline, arguments, &loss);
@@ -136,7 +139,8 @@ TEST(PipelineTest, LossAndGradientsAreThoseOfLayerAfterLayer) {
     for (const auto& [full_name, gradient] : expected) {
       const auto [name, layer] = Stacked(full_name);
       ASSERT_TRUE(gradients.contains(name)) << name;
-      const Literal actual = layer < 0 ? gradients.at(name) : LayerOf(gradients.at(name), gradient.shape(), layer);
+      const Literal actual =
+          layer < 0 ? gradients.at(name) : LayerOf(gradients.at(name), gradient.shape(), layer);
       const Comparison comparison = Compare(actual, gradient, 2e-5);
       EXPECT_TRUE(comparison.equal) << full_name << " " << comparison.outputs[0].difference;
     }
@@ -146,7 +150,8 @@ TEST(PipelineTest, LossAndGradientsAreThoseOfLayerAfterLayer) {
 TEST(PipelineTest, ThePartitionedTrainingStepIsTheWholeOne) {
   for (const Case& c : kCases) {
     for (const Remat remat : {Remat::kNone, Remat::kLayers}) {
-      SCOPED_TRACE(absl::StrCat(c.layers, " layers in ", c.stages, " stages", remat == Remat::kNone ? "" : ", computed again"));
+      SCOPED_TRACE(absl::StrCat(c.layers, " layers in ", c.stages, " stages",
+                                remat == Remat::kNone ? "" : ", computed again"));
       MoeTransformerConfig config = ConfigOf(c);
       config.dropout = 0.1;
       TrainingOptions options;
@@ -165,7 +170,8 @@ TEST(PipelineTest, ThePartitionedTrainingStepIsTheWholeOne) {
           partitioning.on_local_value = PoisonPadding;
           partitioning.device_order_seed = 5;
         }
-        ASSERT_OK_AND_ASSIGN(const Literal actual, PartitionAndRun(*training.module, partitioning, arguments));
+        ASSERT_OK_AND_ASSIGN(const Literal actual,
+                             PartitionAndRun(*training.module, partitioning, arguments));
         const Comparison comparison = Compare(actual, expected, 2e-5);
         for (const ArrayComparison& output : comparison.outputs) EXPECT_EQ(output.difference, "");
       }
@@ -213,7 +219,8 @@ TEST(PipelineTest, BetweenStagesOnlyPermutesTravel) {
   }
   EXPECT_EQ(permutes, 2 + 4);
 
-  ASSERT_OK_AND_ASSIGN(const TrainingStep training, BuildTrainingStep(ConfigOf(kCases[2]), TrainingOptions()));
+  ASSERT_OK_AND_ASSIGN(const TrainingStep training,
+                       BuildTrainingStep(ConfigOf(kCases[2]), TrainingOptions()));
   ASSERT_OK_AND_ASSIGN(const Partitioned step, PartitionModule(*training.module, options));
   for (const CollectiveRecord& record : ListCollectives(*step.module)) {
     EXPECT_NE(record.opcode, "all-to-all") << record.cause;
@@ -235,16 +242,20 @@ TEST(PipelineTest, TheDenseModelOfThePaperHas2Point3BillionWeights) {
 TEST(PipelineTest, StagesThatDoNotComeOutEvenAreRefused) {
   MoeTransformerConfig config = ConfigOf(kCases[1]);
   config.stages = 3;
-  EXPECT_THAT(BuildMoeTransformer(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("3 stages")));
+  EXPECT_THAT(BuildMoeTransformer(config),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("3 stages")));
   config = ConfigOf(kCases[1]);
   config.microbatches = 8;
-  EXPECT_THAT(BuildMoeTransformer(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("6 sequences")));
+  EXPECT_THAT(BuildMoeTransformer(config),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("6 sequences")));
   config = ConfigOf(kCases[1]);
   config.experts = 4;
-  EXPECT_THAT(BuildMoeTransformer(config), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("neither experts")));
+  EXPECT_THAT(BuildMoeTransformer(config),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("neither experts")));
   TrainingOptions options;
   options.remat = Remat::kLayerDots;
-  EXPECT_THAT(BuildTrainingStep(ConfigOf(kCases[1]), options), StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("say layers")));
+  EXPECT_THAT(BuildTrainingStep(ConfigOf(kCases[1]), options),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("say layers")));
 }
 
 }  // namespace

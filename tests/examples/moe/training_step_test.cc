@@ -95,7 +95,8 @@ TEST(TrainingStepTest, TheLossFallsWhereThereIsSomethingToLearn) {
   std::vector<Literal> state = FreshState(training, 1);
   std::vector<double> losses;
   for (int step = 0; step < 100; ++step) {
-    ASSERT_OK_AND_ASSIGN(const Literal result, RunSingle(*training.module, Arguments(state, Inputs(config, step))));
+    ASSERT_OK_AND_ASSIGN(const Literal result,
+                         RunSingle(*training.module, Arguments(state, Inputs(config, step))));
     state = StateOf(result, training.state.size());
     losses.push_back(result.element(training.state.size() + 1).data<float>()[0]);
   }
@@ -213,10 +214,10 @@ TEST(TrainingStepTest, EvaluationHasTheLossOfUntrainedWeights) {
   arguments.insert(arguments.end(), inputs.begin() + 1, inputs.end());
   ASSERT_OK_AND_ASSIGN(const Literal result, RunSingle(*evaluation, arguments));
   const auto metric = [&](int64_t i) { return result.element(i).data<float>()[0]; };
-  EXPECT_NEAR(metric(1), std::log(config.target_vocabulary), 1);                    // Cross entropy.
-  EXPECT_NEAR(metric(0), metric(1) + config.aux_weight * metric(2), 1e-5);          // Loss.
-  EXPECT_GE(metric(2), 0.8);                                                        // Auxiliary: about 1 if even.
-  EXPECT_EQ(metric(3), config.groups * config.tokens_per_group());                  // Labels.
+  EXPECT_NEAR(metric(1), std::log(config.target_vocabulary), 1);            // Cross entropy.
+  EXPECT_NEAR(metric(0), metric(1) + config.aux_weight * metric(2), 1e-5);  // Loss.
+  EXPECT_GE(metric(2), 0.8);                                                // Auxiliary: about 1 if even.
+  EXPECT_EQ(metric(3), config.groups * config.tokens_per_group());          // Labels.
 }
 
 TEST(TrainingStepTest, BadSizesAreRefused) {

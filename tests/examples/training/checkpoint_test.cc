@@ -32,13 +32,15 @@ Checkpoint Sample() {
 
 std::vector<NamedShape> Shapes(const Checkpoint& checkpoint) {
   std::vector<NamedShape> shapes;
-  for (size_t i = 0; i < checkpoint.names.size(); ++i) shapes.push_back({checkpoint.names[i], checkpoint.arrays[i].shape()});
+  for (size_t i = 0; i < checkpoint.names.size(); ++i)
+    shapes.push_back({checkpoint.names[i], checkpoint.arrays[i].shape()});
   return shapes;
 }
 
 // The one line of an error about this file.
 auto IsError(const std::string& path, const std::string& part) {
-  return StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr(path + ": "), HasSubstr(part), HasSubstr("; "), Not(HasSubstr("\n"))));
+  return StatusIs(absl::StatusCode::kInvalidArgument,
+                  AllOf(HasSubstr(path + ": "), HasSubstr(part), HasSubstr("; "), Not(HasSubstr("\n"))));
 }
 
 TEST(CheckpointTest, LoadsWhatWasSavedToTheBit) {
@@ -81,13 +83,15 @@ TEST(CheckpointTest, CheckpointOfAnotherModelIsRefusedByWhatDiffers) {
 
   std::vector<NamedShape> wanted = shapes;
   wanted[1].shape = Shape(xla::F32, {2, 3});
-  EXPECT_THAT(LoadCheckpoint(path, saved.configuration, wanted), IsError(path, "array layer.w is f32[2,2], that of the model f32[2,3]"));
+  EXPECT_THAT(LoadCheckpoint(path, saved.configuration, wanted),
+              IsError(path, "array layer.w is f32[2,2], that of the model f32[2,3]"));
   wanted = shapes;
   wanted[1].shape = Shape(xla::F64, {2, 2});
   EXPECT_THAT(LoadCheckpoint(path, saved.configuration, wanted), IsError(path, "array layer.w: holds f32"));
   wanted = shapes;
   wanted.push_back({"layer.v", Shape(xla::F32, {2})});
-  EXPECT_THAT(LoadCheckpoint(path, saved.configuration, wanted), IsError(path, "has no array layer.v f32[2]"));
+  EXPECT_THAT(LoadCheckpoint(path, saved.configuration, wanted),
+              IsError(path, "has no array layer.v f32[2]"));
   wanted = shapes;
   wanted.pop_back();
   EXPECT_THAT(LoadCheckpoint(path, saved.configuration, wanted), IsError(path, "has an array half"));
@@ -105,8 +109,9 @@ TEST(CheckpointTest, FileThatIsNoCheckpointIsRefused) {
   ASSERT_OK(WriteFile(path, archive));
   EXPECT_THAT(LoadCheckpoint(path, {}, {}), IsError(path, "has no configuration.json"));
   for (const std::string& text : {std::string("{"), std::string("[1]"), std::string(100000, '[')}) {
-    const Literal bytes = Literal::Array<uint8_t>(
-        {static_cast<int64_t>(text.size())}, absl::MakeSpan(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+    const Literal bytes =
+        Literal::Array<uint8_t>({static_cast<int64_t>(text.size())},
+                                absl::MakeSpan(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
     const std::string name = "configuration.json";
     ASSERT_OK_AND_ASSIGN(const std::string other, WriteNpz({bytes}, {name}));
     ASSERT_OK(WriteFile(path, other));
@@ -141,7 +146,10 @@ TEST(CheckpointTest, DamageNeverGivesOtherValues) {
 TEST(CheckpointTest, KilledWhileSavingNothingIsLost) {
   const std::string path = FreshPath("killed.npz");
   const auto numbered = [](int n) {
-    return Checkpoint{{{"model", "m"}}, {"n", "w"}, {Literal::Scalar<int32_t>(n), Literal::Array<int32_t>({50000}, std::vector<int32_t>(50000, n))}};
+    return Checkpoint{
+        {{"model", "m"}},
+        {"n", "w"},
+        {Literal::Scalar<int32_t>(n), Literal::Array<int32_t>({50000}, std::vector<int32_t>(50000, n))}};
   };
   ASSERT_OK(SaveCheckpoint(path, numbered(0)));
   int last = 0, interrupted = 0;
@@ -173,8 +181,10 @@ TEST(CheckpointTest, KilledWhileSavingNothingIsLost) {
 }
 
 TEST(CheckpointTest, PlaceThatCannotBeWrittenIsAnError) {
-  EXPECT_THAT(SaveCheckpoint("/nowhere/at/all.npz", Sample()), StatusIs(absl::StatusCode::kNotFound, HasSubstr("/nowhere/at/all.npz: ")));
-  EXPECT_THAT(SaveCheckpoint("/dev/null", Sample()), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no regular file")));
+  EXPECT_THAT(SaveCheckpoint("/nowhere/at/all.npz", Sample()),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/nowhere/at/all.npz: ")));
+  EXPECT_THAT(SaveCheckpoint("/dev/null", Sample()),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no regular file")));
 }
 
 }  // namespace

@@ -52,9 +52,13 @@ const std::string& Checkpoint1() {
     CLI::App app;
     AddTrainFlags(app, &command);
     const std::string file = folder + "/moe.npz";
-    EXPECT_EQ(ParseError(app, absl::StrCat("--train --names=made-up --experts=4 --groups=4 --model_width=8 --hidden=8 --heads=2 "
-                                           "--head_dim=4 --length=12 --steps=2 --evaluate_every=0 --beam=0 --checkpoint=", file)),
-              "");
+    EXPECT_EQ(
+        ParseError(app,
+                   absl::StrCat(
+                       "--train --names=made-up --experts=4 --groups=4 --model_width=8 --hidden=8 --heads=2 "
+                       "--head_dim=4 --length=12 --steps=2 --evaluate_every=0 --beam=0 --checkpoint=",
+                       file)),
+        "");
     EXPECT_OK(RunTrainCommand(command));
     return new std::string(file);
   }();
@@ -75,7 +79,8 @@ std::string WithEntries(const nlohmann::json& entries) {
 
 TEST(DecodeCommandTest, WrongUsageIsToldBeforeAnythingRuns) {
   DecodeCommand command;
-  EXPECT_THAT(DecodeError("", &command), AllOf(HasSubstr("--checkpoint"), HasSubstr("moe_transformer -- --train --checkpoint=")));
+  EXPECT_THAT(DecodeError("", &command),
+              AllOf(HasSubstr("--checkpoint"), HasSubstr("moe_transformer -- --train --checkpoint=")));
   EXPECT_THAT(DecodeError("--checkpoint=x --beam=0", &command), HasSubstr("--beam"));
   EXPECT_THAT(DecodeError("--checkpoint=x --sentence=Haus", &command), HasSubstr("--language"));
   EXPECT_THAT(DecodeError("--checkpoint=x --language=de", &command), HasSubstr("--sentence"));
@@ -87,9 +92,11 @@ TEST(DecodeCommandTest, WrongUsageIsToldBeforeAnythingRuns) {
 
 TEST(DecodeCommandTest, TranslatesWithACheckpointFromAFileOrFolderOnOtherDevices) {
   EXPECT_OK(Decode(absl::StrCat("--names=3 --beam=2 --checkpoint=", Checkpoint1())));
-  EXPECT_OK(Decode(absl::StrCat("--names=3 --devices=2 --checkpoint=", std::filesystem::path(Checkpoint1()).parent_path().string())));
+  EXPECT_OK(Decode(absl::StrCat("--names=3 --devices=2 --checkpoint=",
+                                std::filesystem::path(Checkpoint1()).parent_path().string())));
   EXPECT_THAT(Decode(absl::StrCat("--language=xx --sentence=abc --checkpoint=", Checkpoint1())),
-              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("not trained on xx; it knows "), Not(HasSubstr("\n")))));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("not trained on xx; it knows "), Not(HasSubstr("\n")))));
 }
 
 TEST(DecodeCommandTest, SentenceIsTranslatedUnlessItIsTooLong) {
@@ -99,21 +106,24 @@ TEST(DecodeCommandTest, SentenceIsTranslatedUnlessItIsTooLong) {
                               DecodeCommand one = command;
                               one.language = "?";
                               return one;
-                            }()).ToString();
+                            }())
+                                .ToString();
   // The first language that is told.
   const size_t at = tried.find("it knows ") + 9;
   command.language = tried.substr(at, tried.find(' ', at) - at);
   command.sentence = "abc";
   EXPECT_OK(RunDecodeCommand(command));
   command.sentence = "abcdefghijklmno";
-  EXPECT_THAT(RunDecodeCommand(command), StatusIs(absl::StatusCode::kInvalidArgument,
-                                                  HasSubstr("--sentence: the sentence has 15 characters, the model takes at most 11")));
+  EXPECT_THAT(RunDecodeCommand(command),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--sentence: the sentence has 15 characters, the model takes at most 11")));
 }
 
 TEST(DecodeCommandTest, MissingForeignAndDamagedCheckpointsAreRefusedInALine) {
   const std::string folder = ::testing::TempDir();
   const auto refused = [](const std::string& path, absl::StatusCode code, const std::string& why) {
-    EXPECT_THAT(Decode("--checkpoint=" + path), StatusIs(code, AllOf(HasSubstr(why), Not(HasSubstr("\n"))))) << path;
+    EXPECT_THAT(Decode("--checkpoint=" + path), StatusIs(code, AllOf(HasSubstr(why), Not(HasSubstr("\n")))))
+        << path;
   };
   refused(folder + "/absent.npz", absl::StatusCode::kNotFound, "absent.npz: ");
   std::filesystem::create_directories(folder + "/empty");
@@ -122,7 +132,8 @@ TEST(DecodeCommandTest, MissingForeignAndDamagedCheckpointsAreRefusedInALine) {
   refused(folder + "/text.npz", absl::StatusCode::kInvalidArgument, "text.npz: is no checkpoint");
   ASSERT_OK_AND_ASSIGN(const std::string other, WriteNpz({Literal::Scalar<float>(1)}));
   ASSERT_OK(WriteFile(folder + "/other.npz", other));
-  refused(folder + "/other.npz", absl::StatusCode::kInvalidArgument, "other.npz: is no checkpoint: has no configuration.json");
+  refused(folder + "/other.npz", absl::StatusCode::kInvalidArgument,
+          "other.npz: is no checkpoint: has no configuration.json");
   ASSERT_OK_AND_ASSIGN(std::string bytes, ReadFile(Checkpoint1()));
   ASSERT_OK(WriteFile(folder + "/cut.npz", bytes.substr(0, bytes.size() / 2)));
   refused(folder + "/cut.npz", absl::StatusCode::kInvalidArgument, "cut.npz: is no checkpoint");
@@ -138,7 +149,8 @@ TEST(DecodeCommandTest, ConfigurationsThatFitNoWeightsAreRefusedInALine) {
   const auto refused = [](const std::string& key, const nlohmann::json& value, const std::string& why) {
     const absl::Status status = Decode("--checkpoint=" + WithEntries({{key, value}}));
     EXPECT_FALSE(status.ok()) << key;
-    EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("changed.npz: "), HasSubstr(why), Not(HasSubstr("\n"))));
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("changed.npz: "), HasSubstr(why), Not(HasSubstr("\n"))));
   };
   refused("layers", nullptr, "has no layers");
   refused("layers", int64_t{1} << 60, "layers is no whole number from 2 to 1000");
@@ -158,11 +170,13 @@ TEST(DecodeCommandTest, ConfigurationsThatFitNoWeightsAreRefusedInALine) {
 
 TEST(DecodeCommandTest, ModelOfWhichAnArrayIsTooLargeIsToldInOneLine) {
   EXPECT_THAT(Decode("--predict --model=2048e_36l --beam=256 --sentences=4096 --steps=65536"),
-              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("the bytes of the result"), Not(HasSubstr("\n")))));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("the bytes of the result"), Not(HasSubstr("\n")))));
 }
 
 TEST(DecodeCommandTest, PodIsPredictedForATableOneModel) {
-  EXPECT_THAT(Decode("--predict --model=12l"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no model '12l'")));
+  EXPECT_THAT(Decode("--predict --model=12l"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no model '12l'")));
   DecodePredictionOptions options;
   options.model = "128e_12l";
   options.steps = 64;

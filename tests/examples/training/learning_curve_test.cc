@@ -36,9 +36,10 @@ TEST(LearningCurveTest, CheckpointKeepsItToTheBit) {
 }
 
 TEST(LearningCurveTest, ArraysThatAreNoCurveAreRefused) {
-  for (const Literal& array : {Literal::Scalar<double>(1), Literal::Array<float>({1, 2}, {1, 2}),
-                               Literal::Array<double>({1, 3}, {1, 2, 3}), Literal::Array<double>({2, 2}, {2, 0, 1, 0}),
-                               Literal::Array<double>({1, 2}, {0.5, 0}), Literal::Array<double>({1, 2}, {1e300, 0})}) {
+  for (const Literal& array :
+       {Literal::Scalar<double>(1), Literal::Array<float>({1, 2}, {1, 2}),
+        Literal::Array<double>({1, 3}, {1, 2, 3}), Literal::Array<double>({2, 2}, {2, 0, 1, 0}),
+        Literal::Array<double>({1, 2}, {0.5, 0}), Literal::Array<double>({1, 2}, {1e300, 0})}) {
     const Checkpoint checkpoint = {{}, {"curve.loss"}, {array}};
     EXPECT_THAT(LearningCurve::FromCheckpoint(checkpoint),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("curve.loss")));
@@ -55,11 +56,13 @@ TEST(LearningCurveTest, SmoothingTakesTheMeanOfTheLastSteps) {
 }
 
 TEST(CurvePlotTest, ScriptHasLinesAndNoText) {
-  const PlotPanel panel = {"it's", "step", "loss", false, {{"a'; system('x')", {1, 2}, {3, 4}}, {"empty", {}, {}}}};
+  const PlotPanel panel = {
+      "it's", "step", "loss", false, {{"a'; system('x')", {1, 2}, {3, 4}}, {"empty", {}, {}}}};
   const std::string script = PanelsScript({panel, PlotPanel()});
   EXPECT_THAT(script, AllOf(HasSubstr("1 3\n2 4\n"), HasSubstr("layout 1,1"), HasSubstr("'it''s'"),
                             HasSubstr("'a''; system(''x'')'"), Not(HasSubstr("'empty'"))));
-  EXPECT_THAT(PlotPanels({PlotPanel()}, "x.svg"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nothing to draw")));
+  EXPECT_THAT(PlotPanels({PlotPanel()}, "x.svg"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nothing to draw")));
 }
 
 }  // namespace

@@ -22,7 +22,9 @@ Value Loss(Builder& b, Value x, Value y, Value w) {
 absl::StatusOr<TrainingProgram> LinearProgram(int64_t devices, double learning_rate) {
   TrainingProgram program;
   program.configuration = {{"model", "linear"}, {"learning_rate", learning_rate}};
-  program.state = {{"step", Shape(xla::S32, {})}, {"w", Shape(xla::F32, {kIn, kOut}), 0, 0.5}, {"momentum", Shape(xla::F32, {kIn, kOut})}};
+  program.state = {{"step", Shape(xla::S32, {})},
+                   {"w", Shape(xla::F32, {kIn, kOut}), 0, 0.5},
+                   {"momentum", Shape(xla::F32, {kIn, kOut})}};
   program.metrics = program.evaluation_metrics = {"loss", "tokens", "load"};
   {
     Builder b("step", devices);
@@ -40,15 +42,16 @@ absl::StatusOr<TrainingProgram> LinearProgram(int64_t devices, double learning_r
     const Value next = b.Add(b.MultiplyNumber(momentum, 0.5), gradients[0]);
     const Value updated = b.Subtract(w, b.MultiplyNumber(next, learning_rate));
     const Value load = b.Reshape(b.Sum(b.Multiply(y, y), {0}), {1, kOut});
-    ASSIGN_OR_RETURN(program.step, b.Build(b.Tuple({b.Add(step, b.IntScalar(1)), updated, b.Replicate(next), loss,
-                                                    b.Full(xla::F32, {}, kRows), load})));
+    ASSIGN_OR_RETURN(program.step, b.Build(b.Tuple({b.Add(step, b.IntScalar(1)), updated, b.Replicate(next),
+                                                    loss, b.Full(xla::F32, {}, kRows), load})));
   }
   Builder b("evaluation", devices);
   const Value w = b.Replicate(b.Parameter(program.state[1].shape, "w"));
   const Value x = b.Split(b.Parameter(Shape(xla::F32, {kRows, kIn}), "x"), 0, devices);
   const Value y = b.Split(b.Parameter(Shape(xla::F32, {kRows, kOut}), "y"), 0, devices);
   const Value load = b.Reshape(b.Sum(b.Multiply(y, y), {0}), {1, kOut});
-  ASSIGN_OR_RETURN(program.evaluation, b.Build(b.Tuple({Loss(b, x, y, w), b.Full(xla::F32, {}, kRows), load})));
+  ASSIGN_OR_RETURN(program.evaluation,
+                   b.Build(b.Tuple({Loss(b, x, y, w), b.Full(xla::F32, {}, kRows), load})));
   program.evaluation_state = {1};
   return program;
 }

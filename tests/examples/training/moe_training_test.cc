@@ -48,7 +48,8 @@ TEST(MoeTrainingTest, PartitionedRunFollowsTheUnpartitionedOneForTwentySteps) {
   for (const int64_t devices : {2, 8}) {
     const std::vector<double> losses = Losses(Tiny(devices), 20);
     ASSERT_EQ(losses.size(), 20);
-    for (int i = 0; i < 20; ++i) EXPECT_NEAR(losses[i], expected[i], 1e-4 * expected[i]) << devices << " devices, step " << i;
+    for (int i = 0; i < 20; ++i)
+      EXPECT_NEAR(losses[i], expected[i], 1e-4 * expected[i]) << devices << " devices, step " << i;
   }
 }
 
@@ -95,7 +96,8 @@ TEST(MoeTrainingTest, VocabularyWithoutRoomIsRefused) {
   MoeTrainingOptions options = Tiny(2);
   options.model.source_vocabulary = 10;
   std::string says;
-  EXPECT_THAT(MoeTraining::Create(options, &says), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no room")));
+  EXPECT_THAT(MoeTraining::Create(options, &says),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no room")));
 }
 
 }  // namespace

@@ -55,10 +55,12 @@ TEST(StepDumpTest, FilesRepeatTheRun) {
   const auto& losses = curve.Find("loss")->points;
   for (int step = 0; step < 3; ++step) {
     std::vector<Literal> arguments = state;
-    for (Literal& input : ReadArrays(absl::StrCat(folder, "/inputs_", step, ".npz"))) arguments.push_back(std::move(input));
+    for (Literal& input : ReadArrays(absl::StrCat(folder, "/inputs_", step, ".npz")))
+      arguments.push_back(std::move(input));
     ASSERT_OK_AND_ASSIGN(const Literal result, RunSingle(*file.module, arguments));
     for (size_t i = 0; i < state.size(); ++i) state[i] = result.element(static_cast<int>(i));
-    EXPECT_NEAR(result.element(static_cast<int>(state.size())).data<float>()[0], losses[step].value, 1e-4 * losses[step].value);
+    EXPECT_NEAR(result.element(static_cast<int>(state.size())).data<float>()[0], losses[step].value,
+                1e-4 * losses[step].value);
   }
   EXPECT_THAT(ReadFile(folder + "/losses.tsv"), IsOkAndHolds(HasSubstr("step\tloss\n1\t")));
   EXPECT_THAT(ReadFile(folder + "/losses.tsv"), IsOkAndHolds(Not(HasSubstr("\n4\t"))));

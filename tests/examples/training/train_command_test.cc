@@ -55,7 +55,8 @@ TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
   EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=6 --checkpoint=", path)),
               StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr("run.npz: exists")));
   EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=6 --resume --dropout=0.5 --checkpoint=", path)),
-              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("run.npz: "), HasSubstr("dropout=0.0, this one has dropout=0.5"))));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("run.npz: "), HasSubstr("dropout=0.0, this one has dropout=0.5"))));
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=6 --resume --checkpoint=", path)));
   // The same weights; the curve of the stopped run has one evaluation more, at its end.
   TrainCommand command;
@@ -69,14 +70,16 @@ TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
   };
   ASSERT_OK_AND_ASSIGN(const Checkpoint resumed, load(path));
   ASSERT_OK_AND_ASSIGN(const Checkpoint straight, load(whole));
-  for (size_t i = 0; i < training->trainer().arrays().size(); ++i) EXPECT_EQ(resumed.arrays[i], straight.arrays[i]) << resumed.names[i];
+  for (size_t i = 0; i < training->trainer().arrays().size(); ++i)
+    EXPECT_EQ(resumed.arrays[i], straight.arrays[i]) << resumed.names[i];
 }
 
 TEST(TrainCommandTest, CurvesAreDrawnWithTheirNumbersBeside) {
   const std::string path = FreshPath("curve.svg");
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=4 --curves=", path)));
   EXPECT_THAT(ReadFile(path), IsOkAndHolds(HasSubstr("<svg")));
-  EXPECT_THAT(ReadFile(absl::StrCat(::testing::TempDir(), "/curve.tsv")), IsOkAndHolds(HasSubstr("step\tloss\tcross_entropy")));
+  EXPECT_THAT(ReadFile(absl::StrCat(::testing::TempDir(), "/curve.tsv")),
+              IsOkAndHolds(HasSubstr("step\tloss\tcross_entropy")));
 }
 
 TEST(TrainCommandTest, FirstStepsAreDumpedWithTheirLosses) {
@@ -88,13 +91,15 @@ TEST(TrainCommandTest, FirstStepsAreDumpedWithTheirLosses) {
   }
   EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder, "/inputs_2.npz")));
   TrainCommand command;
-  EXPECT_THAT(ParseError(absl::StrCat("--train --checkpoint=x --resume --dump_step=", folder), &command), HasSubstr("excludes"));
+  EXPECT_THAT(ParseError(absl::StrCat("--train --checkpoint=x --resume --dump_step=", folder), &command),
+              HasSubstr("excludes"));
   EXPECT_THAT(ParseError("--train --beam=65", &command), HasSubstr("--beam"));
 }
 
 TEST(TrainCommandTest, BeamWiderThanTheAlphabetIsRefusedBeforeTraining) {
   EXPECT_OK(RunFlags(absl::StrCat(kTiny, "--steps=1 --beam=2")));
-  EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=1 --beam=64")), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a beam of 64 hypotheses")));
+  EXPECT_THAT(RunFlags(absl::StrCat(kTiny, "--steps=1 --beam=64")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a beam of 64 hypotheses")));
 }
 
 TEST(TrainCommandTest, SharedFlagsAreTaken) {

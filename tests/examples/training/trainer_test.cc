@@ -50,7 +50,8 @@ TEST(TrainerTest, ManyDevicesFollowOneWithinRounding) {
   for (const int64_t devices : {2, 4, 8}) {
     ASSERT_OK_AND_ASSIGN(const auto many, LinearTrainer(devices));
     const std::vector<float> losses = Losses(*many, 20);
-    for (int i = 0; i < 20; ++i) EXPECT_NEAR(losses[i], expected[i], 1e-5 * expected[i]) << devices << " devices, step " << i;
+    for (int i = 0; i < 20; ++i)
+      EXPECT_NEAR(losses[i], expected[i], 1e-5 * expected[i]) << devices << " devices, step " << i;
   }
 }
 
@@ -104,27 +105,32 @@ TEST(TrainerTest, FreshArraysFollowSeedNameMeanAndDeviation) {
   EXPECT_FALSE(other == drawn);
   ASSERT_OK_AND_ASSIGN(const Literal ones, FreshArray({"norm", Shape(xla::BF16, {2}), 1, 0}, 1));
   EXPECT_EQ(static_cast<float>(ones.data<bfloat16>()[1]), 1.0f);
-  EXPECT_THAT(FreshArray({"mask", Shape(xla::PRED, {2})}, 1), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("array mask")));
+  EXPECT_THAT(FreshArray({"mask", Shape(xla::PRED, {2})}, 1),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("array mask")));
 }
 
 TEST(TrainerTest, ProgramsOfAnotherFormAreRefused) {
   ASSERT_OK_AND_ASSIGN(TrainingProgram program, LinearProgram(2));
   program.state[1].shape = Shape(xla::F32, {8, 5});
-  EXPECT_THAT(Trainer::Create(std::move(program), {2}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("w is f32[8,5]")));
+  EXPECT_THAT(Trainer::Create(std::move(program), {2}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("w is f32[8,5]")));
   ASSERT_OK_AND_ASSIGN(program, LinearProgram(2));
   program.metrics.pop_back();
-  EXPECT_THAT(Trainer::Create(std::move(program), {2}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("results are 6, should be 5")));
+  EXPECT_THAT(Trainer::Create(std::move(program), {2}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("results are 6, should be 5")));
   ASSERT_OK_AND_ASSIGN(program, LinearProgram(2));
   program.state.resize(5, program.state[1]);
   EXPECT_THAT(Trainer::Create(std::move(program), {2}), StatusIs(absl::StatusCode::kInvalidArgument));
   ASSERT_OK_AND_ASSIGN(program, LinearProgram(2));
   program.evaluation_state.clear();
-  EXPECT_THAT(Trainer::Create(std::move(program), {2}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("parameters are 3, should be 2")));
+  EXPECT_THAT(Trainer::Create(std::move(program), {2}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("parameters are 3, should be 2")));
 }
 
 TEST(TrainerTest, StepThatFailsSaysSoUntilThereIsAStateAgain) {
   ASSERT_OK_AND_ASSIGN(const auto trainer, LinearTrainer(4));
-  EXPECT_THAT(trainer->Step({}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("inputs are 0, should be 2")));
+  EXPECT_THAT(trainer->Step({}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("inputs are 0, should be 2")));
   std::vector<Literal> inputs = LinearInputs(0);
   std::swap(inputs[0], inputs[1]);
   EXPECT_THAT(trainer->Step(inputs), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("f32[16,8]")));

@@ -51,8 +51,10 @@ TEST(TrainingLoopTest, CurveHasEveryStepAndTheEvaluations) {
   options.steps = 13;
   ASSERT_OK(RunTraining(*trainer, LinearData(), options).status());
   ASSERT_EQ(lines.size(), 3);
-  EXPECT_THAT(lines[2], AllOf(HasSubstr("step     13  loss "), HasSubstr("load_peak"), Not(HasSubstr("held_out"))));
-  EXPECT_THAT(lines[1], AllOf(HasSubstr("step     12  loss "), HasSubstr("held_out_loss"), HasSubstr("steps/s")));
+  EXPECT_THAT(lines[2],
+              AllOf(HasSubstr("step     13  loss "), HasSubstr("load_peak"), Not(HasSubstr("held_out"))));
+  EXPECT_THAT(lines[1],
+              AllOf(HasSubstr("step     12  loss "), HasSubstr("held_out_loss"), HasSubstr("steps/s")));
 }
 
 // Stopped after any step and resumed: the same curve, the same state.
@@ -68,7 +70,8 @@ TEST(TrainingLoopTest, ResumedRunIsTheSameAsOneThatDidNotStop) {
     options.resume = false;
     ASSERT_OK_AND_ASSIGN(const auto first, LinearTrainer());
     TrainingData data = LinearData();
-    if (stop % 5 != 0 && stop != 11) data.held_out.clear();  // There is no evaluation where the whole run has none.
+    if (stop % 5 != 0 && stop != 11)
+      data.held_out.clear();  // There is no evaluation where the whole run has none.
     ASSERT_OK(RunTraining(*first, data, options).status());
     options.steps = 11;
     options.resume = true;
@@ -98,7 +101,8 @@ TEST(TrainingLoopTest, CheckpointThatIsThereIsNotOverwrittenUnasked) {
               StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr("kept.npz: exists; resume")));
   EXPECT_THAT(ReadFile(options.checkpoint), IsOkAndHolds("precious"));
   options.resume = true;
-  EXPECT_THAT(RunTraining(*trainer, LinearData(), options), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is no checkpoint")));
+  EXPECT_THAT(RunTraining(*trainer, LinearData(), options),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is no checkpoint")));
   EXPECT_THAT(ReadFile(options.checkpoint), IsOkAndHolds("precious"));
 }
 
@@ -110,7 +114,8 @@ TEST(TrainingLoopTest, CheckpointOfAnotherModelIsRefused) {
   options.resume = true;
   ASSERT_OK_AND_ASSIGN(trainer, LinearTrainer(0.01));
   EXPECT_THAT(RunTraining(*trainer, LinearData(), options),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("learning_rate=0.05, this one has learning_rate=0.01")));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("learning_rate=0.05, this one has learning_rate=0.01")));
 }
 
 TEST(TrainingLoopTest, LossThatIsNotFiniteEndsTheRunAndLeavesTheCheckpoint) {

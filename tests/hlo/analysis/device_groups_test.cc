@@ -46,25 +46,28 @@ std::vector<std::string> Sizes(const Module& module) {
   return out;
 }
 
-const char kGlobal[] = "  r = f32[8] all-reduce(x), replica_groups={{0,1,2,3}}, channel_id=1, "
-                       "use_global_device_ids=true, to_apply=add\n";
+const char kGlobal[] =
+    "  r = f32[8] all-reduce(x), replica_groups={{0,1,2,3}}, channel_id=1, "
+    "use_global_device_ids=true, to_apply=add\n";
 const char kAll[] = "  y = f32[8] all-reduce(x), replica_groups={}, to_apply=add\n";
 const char kAllChannel[] = "  z = f32[8] all-reduce(x), replica_groups={}, channel_id=2, to_apply=add\n";
 const char kAllPartitions[] = "  t = f32[8] all-to-all(x), replica_groups={}, channel_id=3, dimensions={0}\n";
 
 TEST(DeviceGroupsTest, ListedGroupsNeedNoNumberOfDevices) {
   EXPECT_THAT(Sizes(*AsProto(Text("", kGlobal))), ElementsAre("4"));
-  EXPECT_THAT(Sizes(*AsProto(Text("", "y = f32[8] all-reduce(x), replica_groups={{0,1,2},{3}}, to_apply=add"))),
-              ElementsAre("1,3"));
-  EXPECT_THAT(Sizes(*AsProto(Text("", "y = f32[16] all-gather(x), replica_groups=[4,2]<=[2,4]T(1,0), channel_id=1, "
-                                      "use_global_device_ids=true, dimensions={0}"))),
-              ElementsAre("2"));
+  EXPECT_THAT(
+      Sizes(*AsProto(Text("", "y = f32[8] all-reduce(x), replica_groups={{0,1,2},{3}}, to_apply=add"))),
+      ElementsAre("1,3"));
+  EXPECT_THAT(
+      Sizes(*AsProto(Text("",
+                          "y = f32[16] all-gather(x), replica_groups=[4,2]<=[2,4]T(1,0), channel_id=1, "
+                          "use_global_device_ids=true, dimensions={0}"))),
+      ElementsAre("2"));
 }
 
 TEST(DeviceGroupsTest, EmptyGroupsMeanTheDevicesOfTheHeader) {
-  ASSERT_OK_AND_ASSIGN(const auto module,
-                       ParseModule(Text(", replica_count=2, num_partitions=3",
-                                        absl::StrCat(kAll, kAllChannel, kAllPartitions))));
+  ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(Text(", replica_count=2, num_partitions=3",
+                                                           absl::StrCat(kAll, kAllChannel, kAllPartitions))));
   EXPECT_THAT(Sizes(*module), ElementsAre("2", "6", "3"));
 }
 
@@ -87,7 +90,8 @@ TEST(DeviceGroupsTest, EmptyGroupsMeanTheDevicesOfRecordedShardings) {
 TEST(DeviceGroupsTest, EmptyGroupsMeanAllDevicesThatOtherCollectivesName) {
   EXPECT_THAT(Sizes(*AsProto(Text("", absl::StrCat(kGlobal, kAllPartitions)))), ElementsAre("4", "4"));
   EXPECT_THAT(Sizes(*AsProto(Text("", absl::StrCat("  p = f32[8] collective-permute(x), "
-                                                   "source_target_pairs={{0,5},{5,0}}\n", kAll)))),
+                                                   "source_target_pairs={{0,5},{5,0}}\n",
+                                                   kAll)))),
               ElementsAre("6"));
 }
 
@@ -101,7 +105,8 @@ TEST(DeviceGroupsTest, WhatNothingTellsIsSaidToBeUnknown) {
   const auto json = nlohmann::json::parse(ModuleStatsJson(stats, {"HloProto", false}));
   EXPECT_EQ(json["collectives"]["all-reduce"]["unknown_groups"], 2);
   // Replica ids under a channel stand for all partitions of those replicas.
-  EXPECT_THAT(Sizes(*AsProto(Text("", "  y = f32[8] all-reduce(x), replica_groups={{0,1}}, channel_id=1, to_apply=add"))),
+  EXPECT_THAT(Sizes(*AsProto(Text(
+                  "", "  y = f32[8] all-reduce(x), replica_groups={{0,1}}, channel_id=1, to_apply=add"))),
               ElementsAre("unknown"));
 }
 

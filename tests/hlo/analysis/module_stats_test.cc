@@ -190,8 +190,10 @@ TEST(ModuleStatsTest, TablesCutLongLists) {
   ModuleStats stats = Stats();
   EXPECT_THAT(ModuleStatsTable(stats, {"HLO text", false}, 120),
               HasSubstr("\nlargest arrays\n  512 B  f32[8,16]  main/x"));
-  for (int i = 0; i < 100; ++i) stats.parameters.push_back({absl::StrCat("p", i), absl::StrCat("params[", i, "]"), "f32[]", 4, ""});
-  EXPECT_THAT(ModuleStatsTable(stats, {"HLO text", false}, 120), HasSubstr("  and 82 more, listed by --stats=json\n"));
+  for (int i = 0; i < 100; ++i)
+    stats.parameters.push_back({absl::StrCat("p", i), absl::StrCat("params[", i, "]"), "f32[]", 4, ""});
+  EXPECT_THAT(ModuleStatsTable(stats, {"HLO text", false}, 120),
+              HasSubstr("  and 82 more, listed by --stats=json\n"));
 }
 
 }  // namespace

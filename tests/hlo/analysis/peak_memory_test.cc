@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::unique_ptr<Module> Program(absl::string_view body, absl::string_view others = "", absl::string_view header = "") {
+std::unique_ptr<Module> Program(absl::string_view body, absl::string_view others = "",
+                                absl::string_view header = "") {
   auto module = ParseModule(absl::StrCat("HloModule m", header, "\n", others, "\nENTRY main {", body, "}"));
   EXPECT_OK(module.status());
   return *std::move(module);
@@ -35,19 +36,23 @@ TEST(PeakMemoryTest, ElementwiseResultsTakeThePlaceOfWhatDies) {
                    "ROOT w = f32[1000] add(y, z)"),
             3);
   // Another size, or other elements than those at its place, need room of their own.
-  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] reverse(y), dimensions={0}"),
-            3);
+  EXPECT_EQ(
+      Arrays(
+          "x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] reverse(y), dimensions={0}"),
+      3);
 }
 
 TEST(PeakMemoryTest, NamesTakeNoMemory) {
-  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) t = (f32[1000], f32[1000]) tuple(x, y) "
-                   "b = (f32[1000], f32[1000]) opt-barrier(t) ROOT e = f32[1000] get-tuple-element(b), index=1"),
-            2);
+  EXPECT_EQ(
+      Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) t = (f32[1000], f32[1000]) tuple(x, y) "
+             "b = (f32[1000], f32[1000]) opt-barrier(t) ROOT e = f32[1000] get-tuple-element(b), index=1"),
+      2);
   // Dimensions of one element come and go where the array lies; others move.
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) a = f32[1,1000,1] reshape(y) "
                    "b = f32[1,1000,1] sine(a) ROOT c = f32[1000,1] reshape(b)"),
             2);
-  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[10,100] reshape(x) ROOT z = f32[10,100] add(y, y)"), 2);
+  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[10,100] reshape(x) ROOT z = f32[10,100] add(y, y)"),
+            2);
   // A tuple keeps no element that nobody takes.
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) z = f32[1000] sine(x) "
                    "t = (f32[1000], f32[1000]) tuple(y, z) e = f32[1000] get-tuple-element(t), index=0 "
@@ -90,11 +95,13 @@ condition {
 
 TEST(PeakMemoryTest, TheStateOfALoopCountsOnce) {
   // x, the state in y's place, and what the body holds beside it: y and z.
-  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) z = s32[] constant(0) "
-                   "t = (s32[], f32[1000]) tuple(z, y) w = (s32[], f32[1000]) while(t), condition=condition, body=body "
-                   "ROOT r = f32[1000] get-tuple-element(w), index=1",
-                   kLoop),
-            4);
+  EXPECT_EQ(
+      Arrays(
+          "x = f32[1000] parameter(0) y = f32[1000] negate(x) z = s32[] constant(0) "
+          "t = (s32[], f32[1000]) tuple(z, y) w = (s32[], f32[1000]) while(t), condition=condition, body=body "
+          "ROOT r = f32[1000] get-tuple-element(w), index=1",
+          kLoop),
+      4);
 }
 
 TEST(PeakMemoryTest, OfBranchesTheLargestCountsAndItsResultOnce) {
@@ -106,10 +113,11 @@ big {
   ROOT c = f32[1000] add(a, b)
 }
 small { ROOT x = f32[1000] parameter(0) })";
-  EXPECT_EQ(Arrays("p = pred[] parameter(0) x = f32[1000] parameter(1) ROOT c = f32[1000] conditional(p, x, x), "
-                   "true_computation=big, false_computation=small",
-                   branches),
-            3);
+  EXPECT_EQ(
+      Arrays("p = pred[] parameter(0) x = f32[1000] parameter(1) ROOT c = f32[1000] conditional(p, x, x), "
+             "true_computation=big, false_computation=small",
+             branches),
+      3);
 }
 
 TEST(PeakMemoryTest, TheInsideOfAFusionStaysInRegisters) {
@@ -120,7 +128,8 @@ fused {
   b = f32[1000] reverse(a), dimensions={0}
   ROOT c = f32[1000] add(a, b)
 })";
-  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) ROOT f = f32[1000] fusion(x), kind=kLoop, calls=fused", fused), 2);
+  EXPECT_EQ(Arrays("x = f32[1000] parameter(0) ROOT f = f32[1000] fusion(x), kind=kLoop, calls=fused", fused),
+            2);
 }
 
 TEST(PeakMemoryTest, WhatWaitsForAStartHoldsNothingOfItsOwn) {

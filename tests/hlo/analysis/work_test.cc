@@ -49,14 +49,18 @@ TEST(WorkTest, ConvolutionsCountTheKernelPerOutputFeature) {
 Work RootWork(absl::string_view body) { return WorkOf(*Entry(body)->entry()->root()); }
 
 TEST(WorkTest, LinearAlgebraAndRaggedDotsAreContractionsToo) {
-  EXPECT_EQ(RootFlops("x = f32[5,6,6] parameter(0) ROOT c = f32[5,6,6] cholesky(x), lower=true"), 5 * 6 * 6 * 6 / 3);
-  EXPECT_EQ(RootFlops("a = f32[6,6] parameter(0) b = f32[6,4] parameter(1) ROOT x = f32[6,4] triangular-solve(a, b), "
-                      "left_side=true, lower=true, transpose_a=NO_TRANSPOSE"),
-            4 * 6 * 6);
-  EXPECT_EQ(RootFlops("x = f32[10,3] parameter(0) w = f32[4,3,7] parameter(1) g = s32[4] parameter(2) ROOT y = "
-                      "f32[10,7] ragged-dot(x, w, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
-                      "lhs_ragged_dims={0}, rhs_group_dims={0}"),
-            2 * 10 * 3 * 7);
+  EXPECT_EQ(RootFlops("x = f32[5,6,6] parameter(0) ROOT c = f32[5,6,6] cholesky(x), lower=true"),
+            5 * 6 * 6 * 6 / 3);
+  EXPECT_EQ(
+      RootFlops(
+          "a = f32[6,6] parameter(0) b = f32[6,4] parameter(1) ROOT x = f32[6,4] triangular-solve(a, b), "
+          "left_side=true, lower=true, transpose_a=NO_TRANSPOSE"),
+      4 * 6 * 6);
+  EXPECT_EQ(
+      RootFlops("x = f32[10,3] parameter(0) w = f32[4,3,7] parameter(1) g = s32[4] parameter(2) ROOT y = "
+                "f32[10,7] ragged-dot(x, w, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+                "lhs_ragged_dims={0}, rhs_group_dims={0}"),
+      2 * 10 * 3 * 7);
 }
 
 TEST(WorkTest, ArithmeticOnElementsIsCountedByItsUnit) {
@@ -66,15 +70,18 @@ TEST(WorkTest, ArithmeticOnElementsIsCountedByItsUnit) {
   EXPECT_EQ(tanh.matrix_flops, 0);
   EXPECT_EQ(RootWork("x = f32[8] parameter(0) ROOT y = f32[8] add(x, x)").vector_flops, 8);
   EXPECT_EQ(RootWork("x = f32[8] parameter(0) ROOT y = f32[8] copy(x)").vector_flops, 0);
-  EXPECT_EQ(RootWork("x = f32[8,4] parameter(0) z = f32[] constant(0) ROOT r = f32[8] reduce(x, z), dimensions={1}, "
-                     "to_apply=add")
-                .vector_flops,
-            32);
+  EXPECT_EQ(
+      RootWork(
+          "x = f32[8,4] parameter(0) z = f32[] constant(0) ROOT r = f32[8] reduce(x, z), dimensions={1}, "
+          "to_apply=add")
+          .vector_flops,
+      32);
   EXPECT_EQ(RootWork("x = f32[8] parameter(0) z = f32[] constant(0) ROOT r = f32[6] reduce-window(x, z), "
                      "window={size=3}, to_apply=add")
                 .vector_flops,
             18);
-  EXPECT_EQ(RootWork("x = f32[16,8] parameter(0) ROOT s = f32[16,8] sort(x), dimensions={1}, to_apply=add").vector_flops,
+  EXPECT_EQ(RootWork("x = f32[16,8] parameter(0) ROOT s = f32[16,8] sort(x), dimensions={1}, to_apply=add")
+                .vector_flops,
             16 * 8 * 3);
 }
 

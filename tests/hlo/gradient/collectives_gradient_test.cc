@@ -60,7 +60,8 @@ struct Region {
 };
 
 const Region kRegions[] = {
-    {"local", "d = f64[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}  r = f64[2,4] multiply(d, c)"},
+    {"local",
+     "d = f64[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}  r = f64[2,4] multiply(d, c)"},
     {"all-reduce",
      "d = f64[2,4] multiply(a, c)  e = f64[2,4] all-reduce(d), channel_id=1, replica_groups={{0,2},{1,3}}, "
      "use_global_device_ids=true, to_apply=add  r = f64[2,4] multiply(e, a)"},
@@ -128,7 +129,8 @@ TEST(CollectivesGradientTest, RegionsHaveTheGradientsOfFiniteDifferences) {
         along += result->element(i + 1).data<double>()[k] * directions[i].data<double>()[k];
       }
     }
-    const double difference = (LossOf(*module, ahead, options) - LossOf(*module, behind, options)) / (2 * kStep);
+    const double difference =
+        (LossOf(*module, ahead, options) - LossOf(*module, behind, options)) / (2 * kStep);
     EXPECT_NEAR(along, difference, 1e-6 * std::max(1.0, std::abs(difference))) << PrintModule(*gradient);
   }
 }
@@ -151,8 +153,9 @@ TEST(CollectivesGradientTest, ALoopOfPermutesHasTheGradientOfTheProduct) {
   Builder plain("plain");
   const Value x = plain.Parameter(arguments[0].shape(), "x"), w = plain.Parameter(arguments[1].shape(), "w");
   const Value y = plain.Einsum("MK,KN->MN", x, w);
-  ASSERT_OK_AND_ASSIGN(const auto whole,
-                       plain.Build(plain.Tuple({plain.Einsum("MN,KN->MK", y, w), plain.Einsum("MK,MN->KN", x, y)})));
+  ASSERT_OK_AND_ASSIGN(
+      const auto whole,
+      plain.Build(plain.Tuple({plain.Einsum("MN,KN->MK", y, w), plain.Einsum("MK,MN->KN", x, y)})));
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*whole, arguments));
   for (int i = 0; i < 2; ++i) {
     const auto a = actual.element(i + 1).data<float>(), e = expected.element(i).data<float>();
@@ -164,8 +167,9 @@ TEST(CollectivesGradientTest, ALoopOfPermutesHasTheGradientOfTheProduct) {
 }
 
 TEST(CollectivesGradientTest, WhatHasNoGradientIsNamed) {
-  const auto module = Parsed("e = f64[2,4] all-reduce(a), channel_id=1, replica_groups={{0,2},{1,3}}, "
-                             "use_global_device_ids=true, to_apply=max  r = f64[2,4] multiply(e, a)");
+  const auto module = Parsed(
+      "e = f64[2,4] all-reduce(a), channel_id=1, replica_groups={{0,2},{1,3}}, "
+      "use_global_device_ids=true, to_apply=max  r = f64[2,4] multiply(e, a)");
   EXPECT_THAT(GradientModule(*module, {0}, GradientOptions()).status().message(),
               HasSubstr("main/e: all-reduce by anything but addition has no gradient"));
 }

@@ -32,7 +32,8 @@ Value RaggedDot(GradientCase& c) {
   dot.add_rhs_contracting_dimensions(r[1]);
   numbers.add_lhs_ragged_dimensions(mode == 0 ? l[1] : mode == 1 ? l[2] : l[0]);
   if (mode == 0) numbers.add_rhs_group_dimensions(r[3]);
-  return c.b.Op(Opcode::kRaggedDot, Shape(xla::F64, {}), {c.Variable(lhs), c.Variable(rhs), GroupSizes(c, groups)}, attrs);
+  return c.b.Op(Opcode::kRaggedDot, Shape(xla::F64, {}),
+                {c.Variable(lhs), c.Variable(rhs), GroupSizes(c, groups)}, attrs);
 }
 
 Value ScaledDot(GradientCase& c) {
@@ -42,7 +43,8 @@ Value ScaledDot(GradientCase& c) {
   attrs->mutable_dot_dimension_numbers()->add_rhs_contracting_dimensions(0);
   const int64_t k = blocks * of_block;
   const Value lhs = c.Variable({m, k}), rhs = c.Variable({k, n});
-  const Value of_lhs = c.Variable({c.Coin() ? m : 1, blocks}), of_rhs = c.Coin() ? c.Constant({}) : c.Variable({blocks, n});
+  const Value of_lhs = c.Variable({c.Coin() ? m : 1, blocks}),
+              of_rhs = c.Coin() ? c.Constant({}) : c.Variable({blocks, n});
   return c.b.Op(Opcode::kScaledDot, Shape(xla::F64, {}), {lhs, rhs, of_lhs, of_rhs}, attrs);
 }
 
@@ -55,7 +57,8 @@ xla::Window RandomWindow(GradientCase& c, const Dims& dims, bool dilated, int64_
     dim->set_base_dilation(dilated ? c.Int(1, 2) : 1);
     dim->set_window_dilation(dilated ? c.Int(1, 2) : 1);
     dim->set_padding_low(c.Int(0, 2));
-    const int64_t extent = (dim->size() - 1) * dim->window_dilation() + 1, size = (n - 1) * dim->base_dilation() + 1;
+    const int64_t extent = (dim->size() - 1) * dim->window_dilation() + 1,
+                  size = (n - 1) * dim->base_dilation() + 1;
     dim->set_padding_high(std::max(c.Int(0, 2), extent - size - dim->padding_low()));
   }
   return window;
@@ -87,13 +90,15 @@ Value SelectAndScatter(GradientCase& c) {
     windows.push_back((n + dim->padding_low() + dim->padding_high() - dim->size()) / dim->stride() + 1);
   }
   InstructionBuilder select = c.b.InNewComputation("select");
-  const Value current = select.Parameter(Shape(xla::F64, {}), "current"), other = select.Parameter(Shape(xla::F64, {}), "other");
+  const Value current = select.Parameter(Shape(xla::F64, {}), "current"),
+              other = select.Parameter(Shape(xla::F64, {}), "other");
   const char* directions[] = {"GE", "GT", "LE", "LT"};
   const char* direction = directions[c.Int(0, 3)];
   const bool in_order = c.Coin();
   Computation* stays =
       select.Finish(select.Compare(in_order ? current : other, in_order ? other : current, direction));
-  return c.b.Op(Opcode::kSelectAndScatter, Shape(xla::F64, dims), {c.Variable(dims), c.Variable(windows), c.Variable({})}, attrs,
+  return c.b.Op(Opcode::kSelectAndScatter, Shape(xla::F64, dims),
+                {c.Variable(dims), c.Variable(windows), c.Variable({})}, attrs,
                 {stays, c.b.ReducerComputation(Opcode::kAdd, xla::F64)});
 }
 
@@ -109,9 +114,11 @@ Value ArgMax(GradientCase& c) {
   const Value b = inner.Parameter(real, "b"), j = inner.Parameter(index, "j"), q = inner.Parameter(real, "q");
   const Value stays = inner.Compare(a, b, largest ? "GT" : "LT");
   const Value first = inner.Or(stays, inner.And(inner.Compare(a, b, "EQ"), inner.Compare(i, j, "LT")));
-  const Value best = c.Coin() ? inner.Select(stays, a, b) : inner.Binary(largest ? Opcode::kMaximum : Opcode::kMinimum, a, b);
+  const Value best = c.Coin() ? inner.Select(stays, a, b)
+                              : inner.Binary(largest ? Opcode::kMaximum : Opcode::kMinimum, a, b);
   Computation* reducer = inner.Finish(inner.Tuple({best, inner.Select(first, i, j), inner.Add(p, q)}));
-  const Value init = c.Coin() ? c.Variable({}, largest ? -1 : 0, largest ? 0 : 1) : c.b.Scalar<double>(largest ? -9 : 9);
+  const Value init =
+      c.Coin() ? c.Variable({}, largest ? -1 : 0, largest ? 0 : 1) : c.b.Scalar<double>(largest ? -9 : 9);
   return c.b.Reduce({c.Variable(dims), c.b.Iota(xla::S32, dims, order[0]), c.Variable(dims)},
                     {init, c.b.IntScalar(0), c.Variable({})}, order, reducer);
 }
@@ -121,8 +128,10 @@ Value Choice(GradientCase& c) {
   InstructionBuilder inner = c.b.InNewComputation("nearest");
   const Value a = inner.Parameter(Shape(xla::F64, {}), "a"), b = inner.Parameter(Shape(xla::F64, {}), "b");
   const Value closer = inner.Compare(inner.Multiply(a, a), inner.Multiply(b, b), "LT");
-  Computation* reducer = inner.Finish(c.Coin() ? inner.Select(closer, a, b) : inner.Select(inner.Not(closer), b, a));
-  return c.b.Reduce({c.Variable({c.Int(1, 4), c.Int(1, 4)}, 0.1, 2)}, {c.Variable({}, 1, 2)}, {c.Int(0, 1)}, reducer);
+  Computation* reducer =
+      inner.Finish(c.Coin() ? inner.Select(closer, a, b) : inner.Select(inner.Not(closer), b, a));
+  return c.b.Reduce({c.Variable({c.Int(1, 4), c.Int(1, 4)}, 0.1, 2)}, {c.Variable({}, 1, 2)}, {c.Int(0, 1)},
+                    reducer);
 }
 
 Value Map(GradientCase& c) {
@@ -130,16 +139,19 @@ Value Map(GradientCase& c) {
   InstructionBuilder inner = c.b.InNewComputation("of_element");
   const Value a = inner.Parameter(Shape(xla::F64, {}), "a"), b = inner.Parameter(Shape(xla::F64, {}), "b");
   const Value product = inner.Multiply(inner.Unary(Opcode::kSin, a), inner.Scalar<double>(1.5));
-  Computation* of_element = inner.Finish(inner.Select(inner.Compare(a, b, "LT"), product, inner.Multiply(a, b)));
+  Computation* of_element =
+      inner.Finish(inner.Select(inner.Compare(a, b, "LT"), product, inner.Multiply(a, b)));
   std::vector<int64_t> all(dims.size());
   std::iota(all.begin(), all.end(), int64_t{0});
-  return c.b.Op(Opcode::kMap, Shape(xla::F64, dims), {c.Variable(dims), c.Variable(dims)}, c.b.WithDimensions(all), {of_element});
+  return c.b.Op(Opcode::kMap, Shape(xla::F64, dims), {c.Variable(dims), c.Variable(dims)},
+                c.b.WithDimensions(all), {of_element});
 }
 
 Value Scan(GradientCase& c) {
   const int64_t n = c.Int(1, 4), width = c.Int(1, 3), d = c.Int(0, 1);
   InstructionBuilder step = c.b.InNewComputation("step");
-  const Value x = step.Parameter(Shape(xla::F64, {width}), "x"), state = step.Parameter(Shape(xla::F64, {width}), "state");
+  const Value x = step.Parameter(Shape(xla::F64, {width}), "x"),
+              state = step.Parameter(Shape(xla::F64, {width}), "state");
   const Value next = step.Tanh(step.Add(step.Multiply(x, state), x));
   Computation* body = step.Finish(step.Tuple({step.Multiply(next, next), next}));
   xla::HloInstructionProto* attrs = c.b.NewAttrs();
@@ -158,19 +170,22 @@ Value BatchNormGrad(GradientCase& c) {
   attrs->set_epsilon(0.25f);
   attrs->set_feature_index(feature);
   const Shape of_feature(xla::F64, {n});
-  return c.b.Op(Opcode::kBatchNormGrad, Shape::Tuple({Shape(xla::F64, dims), of_feature, of_feature}),
-                {c.Variable(dims), c.Variable({n}), c.Variable({n}), c.Variable({n}, 0.5, 2), c.Variable(dims)}, attrs);
+  return c.b.Op(
+      Opcode::kBatchNormGrad, Shape::Tuple({Shape(xla::F64, dims), of_feature, of_feature}),
+      {c.Variable(dims), c.Variable({n}), c.Variable({n}), c.Variable({n}, 0.5, 2), c.Variable(dims)}, attrs);
 }
 
 Value Fusion(GradientCase& c) {
   const Dims dims = c.RandomDims(0, 2);
   InstructionBuilder inner = c.b.InNewComputation("fused");
-  const Value x = inner.Parameter(Shape(xla::F64, dims), "x"), y = inner.Parameter(Shape(xla::F64, dims), "y");
+  const Value x = inner.Parameter(Shape(xla::F64, dims), "x"),
+              y = inner.Parameter(Shape(xla::F64, dims), "y");
   Computation* fused = inner.Finish(inner.Tuple({inner.Multiply(x, y), inner.Tanh(x)}));
   fused->set_is_fusion(true);
   xla::HloInstructionProto* attrs = c.b.NewAttrs();
   attrs->set_fusion_kind("kLoop");
-  return c.b.Op(Opcode::kFusion, fused->root()->shape(), {c.Variable(dims), c.Variable(dims)}, attrs, {fused});
+  return c.b.Op(Opcode::kFusion, fused->root()->shape(), {c.Variable(dims), c.Variable(dims)}, attrs,
+                {fused});
 }
 
 // One array takes the newest, one adds.
@@ -190,8 +205,8 @@ Value Scatters(GradientCase& c) {
   Computation* combiner = inner.Finish(inner.Tuple({r, inner.Add(s, q)}));
   const Shape array(xla::F64, {rows, width});
   return c.b.Op(Opcode::kScatter, Shape::Tuple({array, array}),
-                {c.Variable({rows, width}), c.Variable({rows, width}), c.Indices({n, 1}, -1, rows), c.Variable({n, width}),
-                 c.Variable({n, width})},
+                {c.Variable({rows, width}), c.Variable({rows, width}), c.Indices({n, 1}, -1, rows),
+                 c.Variable({n, width}), c.Variable({n, width})},
                 attrs, {combiner});
 }
 

@@ -8,7 +8,8 @@ namespace {
 // Batch, contracting and free dimensions in any order.
 Value Dot(GradientCase& c) {
   const PrimitiveType type = c.Int(0, 3) == 0 ? xla::C128 : xla::F64;
-  const int64_t batch = c.Int(0, 2), contracting = c.Int(0, 2), lhs_free = c.Int(0, 1), rhs_free = c.Int(0, 2);
+  const int64_t batch = c.Int(0, 2), contracting = c.Int(0, 2), lhs_free = c.Int(0, 1),
+                rhs_free = c.Int(0, 2);
   std::vector<int64_t> shared;
   for (int64_t i = 0; i < batch + contracting; ++i) shared.push_back(c.Int(1, 3));
   xla::DotDimensionNumbers numbers;
@@ -20,8 +21,10 @@ Value Dot(GradientCase& c) {
     contracting_dims->Add(place.begin() + batch, place.begin() + batch + contracting);
     return dims;
   };
-  const Dims lhs = side(lhs_free, numbers.mutable_lhs_batch_dimensions(), numbers.mutable_lhs_contracting_dimensions());
-  const Dims rhs = side(rhs_free, numbers.mutable_rhs_batch_dimensions(), numbers.mutable_rhs_contracting_dimensions());
+  const Dims lhs =
+      side(lhs_free, numbers.mutable_lhs_batch_dimensions(), numbers.mutable_lhs_contracting_dimensions());
+  const Dims rhs =
+      side(rhs_free, numbers.mutable_rhs_batch_dimensions(), numbers.mutable_rhs_contracting_dimensions());
   const Value x = c.Variable(lhs, -2, 2, type);
   return c.b.Dot(x, c.Coin() ? c.Variable(rhs, -2, 2, type) : c.Constant(rhs, -2, 2, type), numbers);
 }
@@ -30,8 +33,10 @@ Value Dot(GradientCase& c) {
 Value Convolution(GradientCase& c) {
   const int64_t rank = c.Int(1, 2), feature_groups = c.Coin() ? c.Int(1, 2) : 1;
   const int64_t batch_groups = feature_groups == 1 && c.Coin() ? 2 : 1;
-  const int64_t batch = batch_groups * c.Int(1, 2), in = c.Int(1, 2), out = feature_groups * batch_groups * c.Int(1, 2);
-  const std::vector<int64_t> x_place = c.Permutation(rank + 2), k_place = c.Permutation(rank + 2), y_place = c.Permutation(rank + 2);
+  const int64_t batch = batch_groups * c.Int(1, 2), in = c.Int(1, 2),
+                out = feature_groups * batch_groups * c.Int(1, 2);
+  const std::vector<int64_t> x_place = c.Permutation(rank + 2), k_place = c.Permutation(rank + 2),
+                             y_place = c.Permutation(rank + 2);
   Dims x(rank + 2), k(rank + 2);
   x[x_place[0]] = batch;
   x[x_place[1]] = in * feature_groups;
@@ -87,7 +92,8 @@ Value ReduceWindow(GradientCase& c, Opcode reducer) {
     dim->set_base_dilation(dilated ? c.Int(1, 2) : 1);
     dim->set_window_dilation(dilated ? c.Int(1, 2) : 1);
     dim->set_padding_low(dilated ? c.Int(-1, 2) : c.Int(0, 1));
-    const int64_t extent = (dim->size() - 1) * dim->window_dilation() + 1, size = (n - 1) * dim->base_dilation() + 1;
+    const int64_t extent = (dim->size() - 1) * dim->window_dilation() + 1,
+                  size = (n - 1) * dim->base_dilation() + 1;
     dim->set_padding_high(std::max(dilated ? c.Int(-1, 2) : c.Int(0, 1), extent - size - dim->padding_low()));
   }
   return c.b.ReduceWindow(reducer, c.Variable(dims), window);
@@ -123,9 +129,9 @@ Value Fft(GradientCase& c) {
 
 // A well-conditioned triangle: what is not on the diagonal is small.
 Value Triangle(GradientCase& c, int64_t n) {
-  const Value diagonal = c.b.Select(
-      c.b.Compare(c.b.Iota(xla::S32, {2, n, n}, 1), c.b.Iota(xla::S32, {2, n, n}, 2), "EQ"), c.b.Full(xla::F64, {2, n, n}, 1.5),
-      c.b.Zeros(xla::F64, {2, n, n}));
+  const Value diagonal =
+      c.b.Select(c.b.Compare(c.b.Iota(xla::S32, {2, n, n}, 1), c.b.Iota(xla::S32, {2, n, n}, 2), "EQ"),
+                 c.b.Full(xla::F64, {2, n, n}, 1.5), c.b.Zeros(xla::F64, {2, n, n}));
   return c.b.Add(c.Variable({2, n, n}, -0.3, 0.3), diagonal);
 }
 
@@ -148,7 +154,8 @@ Value TriangularSolve(GradientCase& c) {
   options.set_left_side(c.Coin());
   options.set_lower(c.Coin());
   options.set_unit_diagonal(c.Coin());
-  options.set_transpose_a(c.Coin() ? xla::TriangularSolveOptions::TRANSPOSE : xla::TriangularSolveOptions::NO_TRANSPOSE);
+  options.set_transpose_a(c.Coin() ? xla::TriangularSolveOptions::TRANSPOSE
+                                   : xla::TriangularSolveOptions::NO_TRANSPOSE);
   const Value rhs = options.left_side() ? c.Variable({2, n, m}) : c.Variable({2, m, n});
   return c.b.Op(Opcode::kTriangularSolve, rhs->shape(), {Triangle(c, n), rhs}, attrs);
 }
@@ -167,7 +174,9 @@ std::vector<GradientKind> ContractionKinds() {
       {"maximum over windows", [](GradientCase& c) { return ReduceWindow(c, Opcode::kMaximum); }},
       {"minimum over windows", [](GradientCase& c) { return ReduceWindow(c, Opcode::kMinimum); }},
       {"cumulative sum",
-       [](GradientCase& c) { return c.b.CumulativeReduce(Opcode::kAdd, c.Variable({c.Int(1, 5), c.Int(1, 5)}), c.Int(0, 1)); }},
+       [](GradientCase& c) {
+         return c.b.CumulativeReduce(Opcode::kAdd, c.Variable({c.Int(1, 5), c.Int(1, 5)}), c.Int(0, 1));
+       }},
       {"cumulative maximum",
        [](GradientCase& c) {
          return c.b.CumulativeReduce(Opcode::kMaximum, c.Variable({c.Int(1, 5), c.Int(1, 5)}), c.Int(0, 1));

@@ -25,7 +25,8 @@ Literal Moved(const Literal& x, const Literal& direction, double by) {
       moved.mutable_data<complex128>()[i] += by * direction.data<complex128>()[i];
     }
   } else {
-    for (int64_t i = 0; i < x.shape().NumElements(); ++i) moved.mutable_data<double>()[i] += by * direction.data<double>()[i];
+    for (int64_t i = 0; i < x.shape().NumElements(); ++i)
+      moved.mutable_data<double>()[i] += by * direction.data<double>()[i];
   }
   return moved;
 }
@@ -92,7 +93,8 @@ void CheckAll(const std::vector<GradientKind>& kinds) {
     for (int i = 0; i < kCasesOfAKind; ++i) {
       SCOPED_TRACE(absl::StrCat(kind.name, ", case ", i));
       Check(kind, static_cast<uint64_t>(i) + 1);
-      const int failures = ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+      const int failures =
+          ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
       if (std::exchange(before, failures) != failures) break;  // The next kind.
     }
   }

@@ -21,7 +21,8 @@ std::vector<int64_t> GradientCase::Permutation(int64_t n) {
   return order;
 }
 
-Literal GradientCase::RandomLiteral(absl::Span<const int64_t> dims, double low, double high, PrimitiveType type) {
+Literal GradientCase::RandomLiteral(absl::Span<const int64_t> dims, double low, double high,
+                                    PrimitiveType type) {
   Literal literal(Shape(type, dims));
   if (type == xla::C128) {
     for (complex128& x : literal.mutable_data<complex128>()) x = {Real(low, high), Real(low, high)};

@@ -20,7 +20,9 @@ class GradientCase {
   explicit GradientCase(uint64_t seed) : random_(seed), b("gradient_case") {}
 
   // In [low, high].
-  int64_t Int(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
+  int64_t Int(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
   double Real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
   bool Coin() { return Int(0, 1) == 1; }
   // Between `least` and `most` sizes of 1 to `largest`.
@@ -28,9 +30,11 @@ class GradientCase {
   std::vector<int64_t> Permutation(int64_t n);
 
   // A parameter by which derivatives are taken, its elements between `low` and `high`.
-  Value Variable(absl::Span<const int64_t> dims, double low = -2, double high = 2, PrimitiveType type = xla::F64);
+  Value Variable(absl::Span<const int64_t> dims, double low = -2, double high = 2,
+                 PrimitiveType type = xla::F64);
   // The same, constant.
-  Value Constant(absl::Span<const int64_t> dims, double low = -2, double high = 2, PrimitiveType type = xla::F64);
+  Value Constant(absl::Span<const int64_t> dims, double low = -2, double high = 2,
+                 PrimitiveType type = xla::F64);
   // s32, some out of bounds.
   Value Indices(absl::Span<const int64_t> dims, int64_t low, int64_t high);
   Value Predicates(absl::Span<const int64_t> dims);

@@ -20,7 +20,8 @@ using ::testing::HasSubstr;
 
 // The derivative of the first result by the first parameter, as text.
 std::string Derivative(const std::string& body, const std::vector<Literal>& arguments,
-                       const GradientOptions& options = GradientOptions(), const std::string& computations = "") {
+                       const GradientOptions& options = GradientOptions(),
+                       const std::string& computations = "") {
   const auto module = MakeModule(body, computations);
   const auto gradient = GradientModule(*module, {0}, options);
   if (!gradient.ok()) return std::string(gradient.status().message());
@@ -33,41 +34,51 @@ std::string Derivative(const std::string& body, const std::vector<Literal>& argu
 Literal Scalar(float x) { return Literal::Scalar<float>(x); }
 
 TEST(GradientTest, SeveralUsesAddUp) {
-  EXPECT_EQ(Derivative("x = f32[] parameter(0) y = f32[] multiply(x, x) ROOT z = f32[] multiply(y, x)", {Scalar(2)}), "12");
+  EXPECT_EQ(Derivative("x = f32[] parameter(0) y = f32[] multiply(x, x) ROOT z = f32[] multiply(y, x)",
+                       {Scalar(2)}),
+            "12");
 }
 
 TEST(GradientTest, WhatDoesNotDependIsZero) {
-  EXPECT_EQ(Derivative("x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] exponential(y)", {Scalar(2), Scalar(0)}),
+  EXPECT_EQ(Derivative("x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] exponential(y)",
+                       {Scalar(2), Scalar(0)}),
             "0");
 }
 
 TEST(GradientTest, IntegersAreRefused) {
-  EXPECT_THAT(Derivative("x = s32[2] parameter(0) ROOT z = f32[] constant(1)", {}), HasSubstr("main/x: no derivatives by s32[2]"));
-  EXPECT_THAT(Derivative("x = f32[] parameter(0) ROOT z = s32[] convert(x)", {}), HasSubstr("a real scalar, this is s32[]"));
+  EXPECT_THAT(Derivative("x = s32[2] parameter(0) ROOT z = f32[] constant(1)", {}),
+              HasSubstr("main/x: no derivatives by s32[2]"));
+  EXPECT_THAT(Derivative("x = f32[] parameter(0) ROOT z = s32[] convert(x)", {}),
+              HasSubstr("a real scalar, this is s32[]"));
 }
 
 TEST(GradientTest, OpsWithoutGradientsAreNamed) {
   EXPECT_THAT(Derivative("x = f32[] parameter(0) y = f32[] custom-call(x), custom_call_target=\"mystery\" "
-                         "ROOT z = f32[] negate(y)", {}),
+                         "ROOT z = f32[] negate(y)",
+                         {}),
               HasSubstr("main/y: custom-call has no gradient; stop the gradient"));
 }
 
 TEST(GradientTest, LoopsOfUnknownLengthAreNamed) {
-  EXPECT_THAT(Derivative("x = f32[] parameter(0) ROOT w = f32[] while(x), condition=small, body=grow", {Scalar(1)},
-                         GradientOptions(),
-                         "small { x = f32[] parameter(0) n = f32[] constant(9) ROOT c = pred[] compare(x, n), direction=LT }\n"
-                         "grow { x = f32[] parameter(0) ROOT y = f32[] add(x, x) }"),
-              HasSubstr("main/w: the number of trips"));
+  EXPECT_THAT(
+      Derivative(
+          "x = f32[] parameter(0) ROOT w = f32[] while(x), condition=small, body=grow", {Scalar(1)},
+          GradientOptions(),
+          "small { x = f32[] parameter(0) n = f32[] constant(9) ROOT c = pred[] compare(x, n), direction=LT }\n"
+          "grow { x = f32[] parameter(0) ROOT y = f32[] add(x, x) }"),
+      HasSubstr("main/w: the number of trips"));
 }
 
 TEST(GradientTest, ParametersAndLeavesThatDoNotExistAreRefused) {
   const auto module = MakeModule("ROOT x = f32[] parameter(0)");
-  EXPECT_THAT(GradientModule(*module, {1}, GradientOptions()).status().message(), HasSubstr("no parameter 1"));
+  EXPECT_THAT(GradientModule(*module, {1}, GradientOptions()).status().message(),
+              HasSubstr("no parameter 1"));
   EXPECT_THAT(GradientModule(*module, {0}, GradientOptions(), 1).status().message(), HasSubstr("no leaf 1"));
 }
 
 TEST(GradientTest, NothingFlowsThroughWhatIsStopped) {
-  const auto module = MakeModule("x = f32[] parameter(0) y = f32[] multiply(x, x) ROOT z = f32[] multiply(y, x)");
+  const auto module =
+      MakeModule("x = f32[] parameter(0) y = f32[] multiply(x, x) ROOT z = f32[] multiply(y, x)");
   GradientOptions options;
   options.stopped.insert(module->entry()->instruction(1));
   ASSERT_OK_AND_ASSIGN(const auto gradient, GradientModule(*module, {0}, options));
@@ -120,7 +131,8 @@ constexpr char kEntry[] = R"(
 std::vector<Literal> Arguments() {
   std::vector<Literal> arguments(2, Literal(Shape(xla::F32, {4, 4})));
   for (int k = 0; k < 2; ++k) {
-    for (int i = 0; i < 16; ++i) arguments[k].mutable_data<float>()[i] = 0.1f * static_cast<float>((7 * i + 3 * k) % 11 - 5);
+    for (int i = 0; i < 16; ++i)
+      arguments[k].mutable_data<float>()[i] = 0.1f * static_cast<float>((7 * i + 3 * k) % 11 - 5);
   }
   return arguments;
 }
@@ -164,9 +176,10 @@ TEST(GradientTest, CutGradientsAreThoseOfTheWhole) {
 }
 
 TEST(GradientTest, ACotangentLiesAsItsValueDoes) {
-  const auto module = MakeModule("x = f32[8] parameter(0), sharding={devices=[4]<=[4]} y = f32[8] negate(x) "
-                                 "i = f32[] constant(0) ROOT r = f32[] reduce(y, i), dimensions={0}, to_apply=sum",
-                                 "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }");
+  const auto module = MakeModule(
+      "x = f32[8] parameter(0), sharding={devices=[4]<=[4]} y = f32[8] negate(x) "
+      "i = f32[] constant(0) ROOT r = f32[] reduce(y, i), dimensions={0}, to_apply=sum",
+      "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }");
   ASSERT_OK_AND_ASSIGN(const auto gradient, GradientModule(*module, {0}, GradientOptions()));
   const Instruction& of_x = *gradient->entry()->root()->operand(1);
   ASSERT_NE(of_x.sharding(), nullptr) << PrintModule(*gradient);

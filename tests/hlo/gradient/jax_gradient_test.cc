@@ -37,7 +37,8 @@ void ExpectNear(const Literal& actual, const Literal& expected) {
 class JaxGradientTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(JaxGradientTest, OfTheLossAloneAreThoseThatJaxRecorded) {
-  ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(absl::StrCat("tests/corpus/jax/", GetParam(), ".gspmd.snapshot.pb")));
+  ASSERT_OK_AND_ASSIGN(HloFile file,
+                       ReadHloFile(absl::StrCat("tests/corpus/jax/", GetParam(), ".gspmd.snapshot.pb")));
   ASSERT_OK_AND_ASSIGN(const std::vector<Literal> arguments, file.Arguments());
   ASSERT_OK_AND_ASSIGN(const std::optional<Literal> recorded, file.Result());
   Module& module = *file.module;
@@ -62,8 +63,9 @@ TEST_P(JaxGradientTest, OfTheLossAloneAreThoseThatJaxRecorded) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, JaxGradientTest, ::testing::Values("moe_layer_gradient", "conv_spatial_gradient", "conv_spatial_uneven",
-                                                                    "lm_scan_layers"));
+INSTANTIATE_TEST_SUITE_P(Corpus, JaxGradientTest,
+                         ::testing::Values("moe_layer_gradient", "conv_spatial_gradient",
+                                           "conv_spatial_uneven", "lm_scan_layers"));
 
 }  // namespace
 }  // namespace toroid

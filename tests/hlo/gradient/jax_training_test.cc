@@ -71,7 +71,7 @@ struct Step {
   HloFile file;
   std::vector<Literal> arguments;
   Literal recorded;
-  std::vector<int64_t> parameters;          // That are trained: parameter i becomes result i + 1.
+  std::vector<int64_t> parameters;      // That are trained: parameter i becomes result i + 1.
   std::vector<Instruction*> gradients;  // JAX's, of each.
 };
 
@@ -146,12 +146,14 @@ TEST_P(JaxTrainingTest, OwnGradientsAreThoseOfJaxAndMakeTheRecordedStep) {
     ASSERT_OK(VerifyModule(module));
     ASSERT_EQ(static_cast<int>(step.parameters.size()), GetParam().weights);
     for (const auto& op : module.entry()->instructions()) {
-      ASSERT_FALSE(IsBackward(*op) && op->opcode() == Opcode::kDot && !absl::StartsWith(op->metadata()->op_name(), "gradient/"))
+      ASSERT_FALSE(IsBackward(*op) && op->opcode() == Opcode::kDot &&
+                   !absl::StartsWith(op->metadata()->op_name(), "gradient/"))
           << op->Path() << ": JAX's backward pass is still there";
     }
     ASSERT_OK_AND_ASSIGN(const Literal whole, RunSingle(module, step.arguments));
     const int64_t first = step.recorded.shape().NumLeaves();
-    for (int64_t i = 0; i < first; ++i) ExpectNear(whole.element(i), step.recorded.element(i), absl::StrCat("result ", i));
+    for (int64_t i = 0; i < first; ++i)
+      ExpectNear(whole.element(i), step.recorded.element(i), absl::StrCat("result ", i));
     for (int64_t i = 0; i < expected.shape().NumLeaves(); ++i) {
       ExpectNear(whole.element(first + i), expected.element(i), absl::StrCat("gradient ", i));
     }
@@ -169,7 +171,8 @@ TEST_P(JaxTrainingTest, OwnGradientsAreThoseOfJaxAndMakeTheRecordedStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, JaxTrainingTest,
-                         ::testing::Values(Program{"lm_data_tensor_parallel", 17}, Program{"lm_fsdp_tensor_parallel", 17},
+                         ::testing::Values(Program{"lm_data_tensor_parallel", 17},
+                                           Program{"lm_fsdp_tensor_parallel", 17},
                                            Program{"moe_transformer_train", 55}));
 
 }  // namespace

@@ -13,9 +13,11 @@ LayeredMlp::LayeredMlp(int layers, const LayeredMlpSizes& sizes, int64_t devices
   x.push_back(b.Split(b.Parameter(Shape(xla::F32, {sizes.tokens, sizes.model}), "x"), 0, devices));
   for (int k = 0; k < layers; ++k) {
     Builder::Scope scope(&b, absl::StrCat("layer_", k));
-    weights.push_back(b.Replicate(b.Parameter(Shape(xla::F32, {sizes.model, sizes.hidden}), absl::StrCat("a", k))));
+    weights.push_back(
+        b.Replicate(b.Parameter(Shape(xla::F32, {sizes.model, sizes.hidden}), absl::StrCat("a", k))));
     const Value hidden = b.Einsum("TM,MH->TH", x.back(), weights.back());
-    weights.push_back(b.Replicate(b.Parameter(Shape(xla::F32, {sizes.hidden, sizes.model}), absl::StrCat("b", k))));
+    weights.push_back(
+        b.Replicate(b.Parameter(Shape(xla::F32, {sizes.hidden, sizes.model}), absl::StrCat("b", k))));
     const Value active = b.Multiply(hidden, b.Unary(Opcode::kLogistic, hidden));
     x.push_back(b.Add(x.back(), b.Tanh(b.Einsum("TH,HM->TM", active, weights.back()))));
   }

@@ -28,7 +28,8 @@ using ::testing::HasSubstr;
 constexpr LayeredMlpSizes kSizes = {.tokens = 512, .model = 16, .hidden = 64};
 
 absl::StatusOr<MemoryFitted> Fit(const LayeredMlp& mlp, const MemoryFit& fit, GradientOptions* options) {
-  return FitMemory(*mlp.loss, std::vector<const Instruction*>(mlp.weights.begin(), mlp.weights.end()), fit, options);
+  return FitMemory(*mlp.loss, std::vector<const Instruction*>(mlp.weights.begin(), mlp.weights.end()), fit,
+                   options);
 }
 
 // Flops of what is computed again.
@@ -137,7 +138,8 @@ TEST(MemoryFitTest, ALimitThatCannotBeMetSaysTheLeast) {
   GradientOptions options;
   const absl::Status status = Fit(mlp, {.limit_bytes = 1000}, &options).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(status.message(), HasSubstr("do not fit into 1000 bytes whatever is computed again: the least is "));
+  EXPECT_THAT(status.message(),
+              HasSubstr("do not fit into 1000 bytes whatever is computed again: the least is "));
   EXPECT_EQ(options.keep, nullptr);
   // The least that is named can be had.
   const std::string message(status.message());
@@ -173,7 +175,8 @@ TEST(MemoryFitTest, WhatTheCallerMeasuresAndKeepsHolds) {
   // Bytes of a partition; layers named by the caller.
   LayeredMlp mlp(6, kSizes, 4);
   GradientOptions options;
-  ASSERT_OK(KeepLayerInputs(*mlp.b.computation(), std::vector<const Instruction*>(mlp.x.begin(), mlp.x.end()), &options));
+  ASSERT_OK(KeepLayerInputs(*mlp.b.computation(), std::vector<const Instruction*>(mlp.x.begin(), mlp.x.end()),
+                            &options));
   MemoryFit fit;
   int measured = 0;
   fit.peak_bytes = [&](const Module& step) -> absl::StatusOr<int64_t> {
@@ -188,7 +191,8 @@ TEST(MemoryFitTest, WhatTheCallerMeasuresAndKeepsHolds) {
   ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted, Fit(mlp, fit, &options));
   EXPECT_LE(fitted.peak_bytes, fit.limit_bytes);
   EXPECT_GT(measured, 2);
-  for (size_t k = 0; k + 1 < mlp.x.size(); ++k) EXPECT_TRUE(options.keep(*mlp.x[k]) || mlp.x[k]->num_operands() == 0);
+  for (size_t k = 0; k + 1 < mlp.x.size(); ++k)
+    EXPECT_TRUE(options.keep(*mlp.x[k]) || mlp.x[k]->num_operands() == 0);
   ASSERT_OK_AND_ASSIGN(const auto step, mlp.Step(options));
   ASSERT_OK_AND_ASSIGN(const int64_t now, fit.peak_bytes(*step));
   EXPECT_EQ(now, fitted.peak_bytes);
@@ -199,7 +203,8 @@ TEST(MemoryFitTest, WhatTheCallerMeasuresAndKeepsHolds) {
 // Layers in a loop: what its trips write down is chosen too.
 TEST(MemoryFitTest, ValuesOfLoopsBodiesCountOncePerTrip) {
   Builder b("scan");
-  const Value x = b.Parameter(Shape(xla::F32, {64, 16}), "x"), w = b.Parameter(Shape(xla::F32, {16, 16}), "w");
+  const Value x = b.Parameter(Shape(xla::F32, {64, 16}), "x"),
+              w = b.Parameter(Shape(xla::F32, {16, 16}), "w");
   const Value init = b.Tuple({b.Zero(xla::S32), x, w});
   InstructionBuilder condition = b.InNewComputation("condition");
   const Value at = condition.GetTupleElement(condition.Parameter(init->shape(), "state"), 0);
@@ -208,18 +213,20 @@ TEST(MemoryFitTest, ValuesOfLoopsBodiesCountOncePerTrip) {
   const Value state = body.Parameter(init->shape(), "state");
   Value y = body.GetTupleElement(state, 1);
   for (int k = 0; k < 4; ++k) y = body.Tanh(body.Einsum("TM,MN->TN", y, body.GetTupleElement(state, 2)));
-  Computation* step = body.Finish(body.Tuple({body.Add(body.GetTupleElement(state, 0), body.IntScalar(1)), y,
-                                              body.GetTupleElement(state, 2)}));
+  Computation* step = body.Finish(body.Tuple(
+      {body.Add(body.GetTupleElement(state, 0), body.IntScalar(1)), y, body.GetTupleElement(state, 2)}));
   const Value loop = b.While(init, more, step);
   const Value loss = b.Sum(b.GetTupleElement(loop, 1), {0, 1});
   GradientOptions all;
-  ASSERT_OK_AND_ASSIGN(const MemoryFitted whole, FitMemory(*loss, {x, w}, {.limit_bytes = int64_t{1} << 40}, &all));
+  ASSERT_OK_AND_ASSIGN(const MemoryFitted whole,
+                       FitMemory(*loss, {x, w}, {.limit_bytes = int64_t{1} << 40}, &all));
   GradientOptions options;
   ASSERT_OK_AND_ASSIGN(const MemoryFitted fitted,
                        FitMemory(*loss, {x, w}, {.limit_bytes = whole.peak_bytes * 7 / 10}, &options));
   EXPECT_LE(fitted.peak_bytes, whole.peak_bytes * 7 / 10);
   int kept = 0;
-  for (const auto& op : step->instructions()) kept += op->opcode() == Opcode::kTanh && options.keep(*op) ? 1 : 0;
+  for (const auto& op : step->instructions())
+    kept += op->opcode() == Opcode::kTanh && options.keep(*op) ? 1 : 0;
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, 4);
 }

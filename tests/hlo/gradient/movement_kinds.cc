@@ -15,7 +15,9 @@ Value DynamicSlice(GradientCase& c) {
   }
   // Twice: one adds to what the other gave.
   const Value first = c.b.DynamicSlice(x, starts, sizes);
-  return c.Coin() ? first : c.b.Add(first, c.b.DynamicSlice(x, std::vector<Value>(starts.size(), c.Indices({}, 0, 1)), sizes));
+  return c.Coin() ? first
+                  : c.b.Add(first, c.b.DynamicSlice(x, std::vector<Value>(starts.size(), c.Indices({}, 0, 1)),
+                                                    sizes));
 }
 
 Value DynamicUpdateSlice(GradientCase& c) {
@@ -41,7 +43,8 @@ Value Gather(GradientCase& c) {
     numbers.add_start_index_map(1);
     numbers.add_offset_dims(2);
     numbers.set_index_vector_dim(2);
-    return c.b.Gather(c.Variable({batch, rows, width}), c.Indices({batch, n}, -1, rows), numbers, {1, 1, width});
+    return c.b.Gather(c.Variable({batch, rows, width}), c.Indices({batch, n}, -1, rows), numbers,
+                      {1, 1, width});
   }
   const int64_t taken = c.Int(1, rows);
   numbers.add_offset_dims(1);
@@ -49,8 +52,8 @@ Value Gather(GradientCase& c) {
   numbers.add_start_index_map(0);
   if (c.Coin()) numbers.add_start_index_map(1);
   numbers.set_index_vector_dim(1);
-  return c.b.Gather(c.Variable({rows, width}), c.Indices({n, numbers.start_index_map_size()}, -1, rows), numbers,
-                    {taken, c.Int(1, width)});
+  return c.b.Gather(c.Variable({rows, width}), c.Indices({n, numbers.start_index_map_size()}, -1, rows),
+                    numbers, {taken, c.Int(1, width)});
 }
 
 Value Scatter(GradientCase& c, Opcode reducer, bool unique) {
@@ -75,7 +78,8 @@ Value Scatter(GradientCase& c, Opcode reducer, bool unique) {
     for (int64_t i = 0; i < n; ++i) chosen.mutable_data<int32_t>()[i] = static_cast<int32_t>(order[i]);
     indices = c.b.Constant(chosen);
   }
-  const Value result = c.b.Scatter(c.Variable({rows, width}), indices, c.Variable({n, width}), numbers, combiner);
+  const Value result =
+      c.b.Scatter(c.Variable({rows, width}), indices, c.Variable({n, width}), numbers, combiner);
   if (unique) result->MutableAttrs()->set_unique_indices(true);
   return result;
 }
@@ -87,7 +91,8 @@ Value Sort(GradientCase& c) {
   if (c.Coin()) operands.push_back(c.Variable(dims));
   InstructionBuilder less = c.b.InNewComputation("less");
   std::vector<Value> parameters;
-  for (size_t i = 0; i < 2 * operands.size(); ++i) parameters.push_back(less.Parameter(Shape(xla::F64, {}), ""));
+  for (size_t i = 0; i < 2 * operands.size(); ++i)
+    parameters.push_back(less.Parameter(Shape(xla::F64, {}), ""));
   const bool descending = c.Coin();
   Computation* comparator = less.Finish(less.Compare(parameters[0], parameters[1], descending ? "GT" : "LT"));
   return c.b.Sort(operands, dimension, comparator, c.Coin());
@@ -101,7 +106,8 @@ std::vector<GradientKind> MovementKinds() {
        [](GradientCase& c) {
          const Dims dims = c.RandomDims(1, 4);
          const std::vector<int64_t> order = c.Permutation(static_cast<int64_t>(dims.size()));
-         const std::vector<int64_t> kept(order.begin(), order.begin() + c.Int(0, static_cast<int64_t>(order.size())));
+         const std::vector<int64_t> kept(order.begin(),
+                                         order.begin() + c.Int(0, static_cast<int64_t>(order.size())));
          Dims operand;
          for (const int64_t d : kept) operand.push_back(dims[d]);
          return c.b.Broadcast(c.Variable(operand), dims, kept);
@@ -153,7 +159,10 @@ std::vector<GradientKind> MovementKinds() {
          const Value both = c.b.Tuple({c.Variable({2}), c.Variable({3})});
          return c.b.Op(Opcode::kOptimizationBarrier, both->shape(), {both});
        }},
-      {"copy", [](GradientCase& c) { return c.b.Copy(c.Variable({2, 3})); }},
+      {"copy",
+       [](GradientCase& c) {
+         return c.b.Copy(c.Variable({2, 3}));
+       }},
       {"dynamic-slice", DynamicSlice},
       {"dynamic-update-slice", DynamicUpdateSlice},
       {"gather", Gather},
@@ -169,7 +178,8 @@ std::vector<GradientKind> MovementKinds() {
          xla::HloInstructionProto* attrs = c.b.NewAttrs();
          attrs->set_k(c.Int(0, dims.back()));
          attrs->set_largest(c.Coin());
-         return c.b.Op(Opcode::kTopK, Shape::Tuple({Shape(xla::F64, dims), Shape(xla::S32, dims)}), {c.Variable(dims)}, attrs);
+         return c.b.Op(Opcode::kTopK, Shape::Tuple({Shape(xla::F64, dims), Shape(xla::S32, dims)}),
+                       {c.Variable(dims)}, attrs);
        }},
   };
 }

@@ -38,15 +38,17 @@ std::vector<bool> Ancestors(const Instruction& op) {
   is_one[op.index()] = true;
   for (int i = op.index(); i >= 0; --i) {
     if (!is_one[i]) continue;
-    for (const Instruction* operand : op.computation()->instruction(i)->operands()) is_one[operand->index()] = true;
+    for (const Instruction* operand : op.computation()->instruction(i)->operands())
+      is_one[operand->index()] = true;
   }
   return is_one;
 }
 
 int CountNeeded(const Computation& computation, Opcode opcode) {
   const std::vector<bool> needed = Ancestors(*computation.root());
-  return static_cast<int>(std::count_if(computation.instructions().begin(), computation.instructions().end(),
-                                        [&](const auto& op) { return op->opcode() == opcode && needed[op->index()]; }));
+  return static_cast<int>(
+      std::count_if(computation.instructions().begin(), computation.instructions().end(),
+                    [&](const auto& op) { return op->opcode() == opcode && needed[op->index()]; }));
 }
 
 void Nothing(const LayeredMlp&, GradientOptions*) {}
@@ -84,7 +86,8 @@ TEST(RematPolicyTest, NoPolicyChangesAValueWholeOrCut) {
     const auto step = StepWith(policy, 3, 4);
     SCOPED_TRACE(PrintModule(*step));
     ASSERT_OK_AND_ASSIGN(const Literal whole, RunSingle(*step, SmallArguments(*step, 0.05f)));
-    ASSERT_OK_AND_ASSIGN(const Literal cut, PartitionAndRun(*step, PartitionOptions(), SmallArguments(*step, 0.05f)));
+    ASSERT_OK_AND_ASSIGN(const Literal cut,
+                         PartitionAndRun(*step, PartitionOptions(), SmallArguments(*step, 0.05f)));
     for (int64_t leaf = 0; leaf < expected.shape().NumLeaves(); ++leaf) {
       const auto e = expected.element(leaf).data<float>();
       for (size_t i = 0; i < e.size(); ++i) {
@@ -131,9 +134,12 @@ TEST(RematPolicyTest, ALayerIsComputedAgainAfterTheBackwardPassOfTheNext) {
 }
 
 TEST(RematPolicyTest, PeakMemoryGrowsByLayersInputsAlone) {
-  const auto peak = [](Policy policy, int layers) { return ComputePeakMemory(*StepWith(policy, layers)).bytes; };
+  const auto peak = [](Policy policy, int layers) {
+    return ComputePeakMemory(*StepWith(policy, layers)).bytes;
+  };
   const auto [tokens, model, hidden_size] = kSizes;
-  const int64_t input = tokens * model * 4, hidden = tokens * hidden_size * 4, weights = 2 * 2 * model * hidden_size * 4;
+  const int64_t input = tokens * model * 4, hidden = tokens * hidden_size * 4,
+                weights = 2 * 2 * model * hidden_size * 4;
   // Weights and their gradients are there in any case. Kept of a layer: its input, hidden values, tanh.
   EXPECT_GE(peak(Nothing, 12) - peak(Nothing, 6), 6 * (weights + 2 * hidden));
   EXPECT_LE(peak(Layers, 12) - peak(Layers, 6), 6 * (weights + input));
@@ -160,7 +166,8 @@ TEST(RematPolicyTest, WhereNothingIsComputedAgainThereIsNoBarrier) {
 // Two layers share a mask that depends on neither, and each has noise of its own.
 TEST(RematPolicyTest, WhatTwoLayersShareIsKeptAndWhatOneUsesIsItsOwn) {
   Builder b("shared");
-  const Value first = b.Parameter(Shape(xla::F32, {8}), "x"), seed = b.Parameter(Shape(xla::F32, {8}), "seed");
+  const Value first = b.Parameter(Shape(xla::F32, {8}), "x"),
+              seed = b.Parameter(Shape(xla::F32, {8}), "seed");
   const Value shared = b.Unary(Opcode::kSin, seed);
   std::vector<Value> x = {first};
   for (int k = 0; k < 2; ++k) {
@@ -190,19 +197,24 @@ TEST(RematPolicyTest, OfABoundaryInTwoPrecisionsTheSmallerIsKept) {
 }
 
 TEST(RematPolicyTest, RandomStateIsNeverAdvancedTwice) {
-  const std::string noise = "zero = f32[] constant(0) one = f32[] constant(1) "
-                            "r = f32[4] rng(zero, one), distribution=rng_uniform ";
-  const auto module = MakeModule(noise + "x = f32[4] parameter(0) y = f32[4] multiply(x, r) s = f32[4] sine(y) "
-                                         "ROOT z = f32[] reduce(s, zero), dimensions={0}, to_apply=sum",
-                                 "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }");
+  const std::string noise =
+      "zero = f32[] constant(0) one = f32[] constant(1) "
+      "r = f32[4] rng(zero, one), distribution=rng_uniform ";
+  const auto module =
+      MakeModule(noise +
+                     "x = f32[4] parameter(0) y = f32[4] multiply(x, r) s = f32[4] sine(y) "
+                     "ROOT z = f32[] reduce(s, zero), dimensions={0}, to_apply=sum",
+                 "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }");
   GradientOptions options;
   options.keep = [](const Instruction&) { return false; };
   ASSERT_OK_AND_ASSIGN(const auto gradient, GradientModule(*module, {0}, options));
   EXPECT_EQ(Count(*gradient->entry(), Opcode::kRng), 1);
-  const auto called = MakeModule("x = f32[4] parameter(0) s = f32[4] call(x), to_apply=noisy zero = f32[] constant(0) "
-                                 "ROOT z = f32[] reduce(s, zero), dimensions={0}, to_apply=sum",
-                                 absl::StrCat("sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
-                                              "noisy { ", noise, " x = f32[4] parameter(0) ROOT y = f32[4] multiply(x, r) }"));
+  const auto called = MakeModule(
+      "x = f32[4] parameter(0) s = f32[4] call(x), to_apply=noisy zero = f32[] constant(0) "
+      "ROOT z = f32[] reduce(s, zero), dimensions={0}, to_apply=sum",
+      absl::StrCat("sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+                   "noisy { ",
+                   noise, " x = f32[4] parameter(0) ROOT y = f32[4] multiply(x, r) }"));
   EXPECT_THAT(GradientModule(*called, {0}, GradientOptions()).status().message(),
               HasSubstr("noisy/r: rng cannot be computed again"));
 }
@@ -213,7 +225,8 @@ TEST(RematPolicyTest, BoundariesOutOfOrderAndScopesThatDoNotExistAreRefused) {
   EXPECT_THAT(KeepLayerInputs(*mlp.b.computation(), {mlp.x[2], mlp.x[1]}, &options).message(),
               HasSubstr("list them in the order in which they are computed"));
   LayeredMlp other(1, kSizes);
-  EXPECT_THAT(KeepLayerInputs(*mlp.b.computation(), {other.x[1]}, &options).message(), HasSubstr("must be a value of"));
+  EXPECT_THAT(KeepLayerInputs(*mlp.b.computation(), {other.x[1]}, &options).message(),
+              HasSubstr("must be a value of"));
   EXPECT_THAT(KeepScopeInputs(*mlp.b.computation(), "block", &options).message(),
               HasSubstr("is in a scope whose name begins with 'block'"));
 }
@@ -226,7 +239,8 @@ TEST(RematPolicyTest, LayersThatNeedEachOtherAreRefused) {
     x = b.Tanh(x);
   }
   GradientOptions options;
-  EXPECT_THAT(KeepScopeInputs(*b.computation(), "layer_", &options).message(), HasSubstr("which ends after it"));
+  EXPECT_THAT(KeepScopeInputs(*b.computation(), "layer_", &options).message(),
+              HasSubstr("which ends after it"));
 }
 
 }  // namespace

@@ -8,18 +8,21 @@ Value Scan(GradientCase& c) {
   const int64_t n = c.Int(0, 4), width = c.Int(1, 3);
   InstructionBuilder& b = c.b;
   const Value rows = n == 0 ? b.Zeros(xla::F64, {1, width}) : c.Variable({n, width}, -1, 1);
-  const Value init = b.Tuple({b.Zero(xla::S32), c.Variable({width}), rows, c.Variable({width, width}, -0.7, 0.7),
-                              b.Zeros(xla::F64, rows->shape().dims())});
+  const Value init =
+      b.Tuple({b.Zero(xla::S32), c.Variable({width}), rows, c.Variable({width, width}, -0.7, 0.7),
+               b.Zeros(xla::F64, rows->shape().dims())});
   InstructionBuilder condition = b.InNewComputation("condition");
   const Value at = condition.GetTupleElement(condition.Parameter(init->shape(), "state"), 0);
   Computation* more = condition.Finish(condition.Compare(at, condition.IntScalar(n), "LT"));
   InstructionBuilder body = b.InNewComputation("body");
   const Value state = body.Parameter(init->shape(), "state");
-  const Value i = body.GetTupleElement(state, 0), carry = body.GetTupleElement(state, 1), xs = body.GetTupleElement(state, 2);
+  const Value i = body.GetTupleElement(state, 0), carry = body.GetTupleElement(state, 1),
+              xs = body.GetTupleElement(state, 2);
   const Value weights = body.GetTupleElement(state, 3), ys = body.GetTupleElement(state, 4);
   const Value x = body.Reshape(body.DynamicSliceAlong(xs, 0, i, 1), {width});
   const Value y = body.Tanh(body.Add(body.Einsum("B,BC->C", carry, weights), x));
-  const Value written = body.DynamicUpdateSlice(ys, body.Reshape(body.Multiply(y, x), {1, width}), {i, body.Zero(xla::S32)});
+  const Value written =
+      body.DynamicUpdateSlice(ys, body.Reshape(body.Multiply(y, x), {1, width}), {i, body.Zero(xla::S32)});
   Computation* step = body.Finish(body.Tuple({body.Add(i, body.IntScalar(1)), y, xs, weights, written}));
   const Value loop = b.While(init, more, step);
   return b.Tuple({b.GetTupleElement(loop, 1), b.GetTupleElement(loop, 4)});
@@ -37,14 +40,16 @@ Value Nested(GradientCase& c) {
   InstructionBuilder inner = b.InNewComputation("inner");
   const Value state = inner.Parameter(init->shape(), "state");
   const Value x = inner.GetTupleElement(state, 1);
-  Computation* inner_body = inner.Finish(inner.Tuple({inner.Add(inner.GetTupleElement(state, 0), inner.IntScalar(1)),
-                                                      inner.Unary(Opcode::kSin, inner.Multiply(x, x))}));
+  Computation* inner_body =
+      inner.Finish(inner.Tuple({inner.Add(inner.GetTupleElement(state, 0), inner.IntScalar(1)),
+                                inner.Unary(Opcode::kSin, inner.Multiply(x, x))}));
   InstructionBuilder outer = b.InNewComputation("outer");
   const Value outer_state = outer.Parameter(init->shape(), "state");
   const Value v = outer.GetTupleElement(outer_state, 1);
   const Value after = loop_in(outer, outer.Tuple({outer.Zero(xla::S32), v}), c.Int(1, 3), inner_body);
-  Computation* outer_body = outer.Finish(outer.Tuple({outer.Add(outer.GetTupleElement(outer_state, 0), outer.IntScalar(1)),
-                                                      outer.Add(outer.GetTupleElement(after, 1), v)}));
+  Computation* outer_body =
+      outer.Finish(outer.Tuple({outer.Add(outer.GetTupleElement(outer_state, 0), outer.IntScalar(1)),
+                                outer.Add(outer.GetTupleElement(after, 1), v)}));
   return b.GetTupleElement(loop_in(b, init, c.Int(1, 3), outer_body), 1);
 }
 
@@ -67,7 +72,8 @@ Value Call(GradientCase& c) {
   InstructionBuilder inner = b.InNewComputation("callee");
   const Value p = inner.Parameter(pair->shape(), "pair"), s = inner.Parameter(scale->shape(), "scale");
   const Value product = inner.Multiply(inner.GetTupleElement(p, 0), s);
-  Computation* callee = inner.Finish(inner.Tuple({product, inner.Tuple({inner.Exp(product), inner.GetTupleElement(p, 1)})}));
+  Computation* callee =
+      inner.Finish(inner.Tuple({product, inner.Tuple({inner.Exp(product), inner.GetTupleElement(p, 1)})}));
   return b.Call(callee, {pair, scale});
 }
 
@@ -79,10 +85,11 @@ Value BatchNorm(GradientCase& c, bool training) {
   attrs->set_feature_index(feature);
   const Value x = c.Variable(dims), scale = c.Variable({n}), offset = c.Variable({n});
   if (!training) {
-    return c.b.Op(Opcode::kBatchNormInference, x->shape(), {x, scale, offset, c.Variable({n}), c.Variable({n}, 0.5, 2)}, attrs);
+    return c.b.Op(Opcode::kBatchNormInference, x->shape(),
+                  {x, scale, offset, c.Variable({n}), c.Variable({n}, 0.5, 2)}, attrs);
   }
-  return c.b.Op(Opcode::kBatchNormTraining, Shape::Tuple({x->shape(), offset->shape(), offset->shape()}), {x, scale, offset},
-                attrs);
+  return c.b.Op(Opcode::kBatchNormTraining, Shape::Tuple({x->shape(), offset->shape(), offset->shape()}),
+                {x, scale, offset}, attrs);
 }
 
 // A layer with all that comes together: normalization, softmax, several uses of a value.

@@ -311,13 +311,15 @@ TEST(FileTest, FormatsFollowTheOutputName) {
 
 TEST(FileTest, NamesThatSayNoFormatAreRefused) {
   for (const char* name : {"x", "x.gz", "x.hlo.p", "x.mlir", "dir.hlo/x", "x.hlo.pb.bz2", "x.HLO"}) {
-    EXPECT_THAT(FormatOfName(name), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(".pbtxt"))) << name;
+    EXPECT_THAT(FormatOfName(name), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(".pbtxt")))
+        << name;
   }
   // What is no regular file needs no name.
   const std::string pipe = std::string(::testing::TempDir()) + "/pipe_without_suffix";
   unlink(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  for (const std::string& name : {std::string("-"), std::string("/dev/null"), std::string("/dev/stdout"), pipe}) {
+  for (const std::string& name :
+       {std::string("-"), std::string("/dev/null"), std::string("/dev/stdout"), pipe}) {
     EXPECT_THAT(FormatOfName(name), IsOkAndHolds(Format::kContainer)) << name;
   }
 }

@@ -34,7 +34,8 @@ std::string WrittenAs(const std::string& name, absl::string_view content) {
 
 void ExpectError(const std::string& path, const std::string& what, const std::string& command) {
   const absl::Status status = ReadHloFile(path).status();
-  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr(what), HasSubstr(command))));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr(what), HasSubstr(command))));
   EXPECT_EQ(std::string(status.message()).find(path), 0u);
   EXPECT_THAT(std::string(status.message()), Not(HasSubstr("\n")));
 }
@@ -43,13 +44,17 @@ TEST(ForeignInputTest, MlirIsAnsweredWithTheLineThatConvertsIt) {
   const std::string text = WrittenAs("step.mlir", kStableHlo);
   ExpectError(text, "StableHLO text, which is not read",
               absl::StrCat("mlir_module_to_xla_computation(open('", text, "', 'rb').read()"));
-  ExpectError(text, "StableHLO text", absl::StrCat("Path('", ::testing::TempDir(), "/step.hlo.pb').write_bytes("));
+  ExpectError(text, "StableHLO text",
+              absl::StrCat("Path('", ::testing::TempDir(), "/step.hlo.pb').write_bytes("));
   const std::string packed = WrittenAs("step.mlir.gz", *Gzip(kStableHlo));
   ExpectError(packed, "StableHLO text", absl::StrCat("computation(gzip.open('", packed, "', 'rb').read()"));
-  ExpectError(WrittenAs("plain.mlir", "module {\n  func.func @main() { return }\n}\n"), "StableHLO text", "python3 -c");
-  ExpectError(WrittenAs("mhlo.mlir", "module @m {\n func.func @f() {\n  %0 = mhlo.constant dense<1> : tensor<i32>\n}}"),
+  ExpectError(WrittenAs("plain.mlir", "module {\n  func.func @main() { return }\n}\n"), "StableHLO text",
+              "python3 -c");
+  ExpectError(WrittenAs("mhlo.mlir",
+                        "module @m {\n func.func @f() {\n  %0 = mhlo.constant dense<1> : tensor<i32>\n}}"),
               "MHLO text", "python3 -c");
-  ExpectError(WrittenAs("generic.mlir", "\"builtin.module\"() ({\n}) : () -> ()\n"), "StableHLO text", "python3");
+  ExpectError(WrittenAs("generic.mlir", "\"builtin.module\"() ({\n}) : () -> ()\n"), "StableHLO text",
+              "python3");
   ExpectError(WrittenAs("step.mlirbc", absl::string_view("ML\xefR\rMLIR23.0.0git\0\1!", 18)), "MLIR bytecode",
               "python3");
   ExpectError(WrittenAs("step.vhlo", absl::string_view("ML\xefR\rStableHLO_v1.9.0\0\1", 23)),
@@ -57,7 +62,10 @@ TEST(ForeignInputTest, MlirIsAnsweredWithTheLineThatConvertsIt) {
 }
 
 TEST(ForeignInputTest, ExportedFunctionsAndSavedModels) {
-  const std::string exported = std::string("<\0\0\0" "8\0`\0^\0X\0T\0P\0L\0H\0\0\0", 22) +
+  const std::string exported = std::string(
+                                   "<\0\0\0"
+                                   "8\0`\0^\0X\0T\0P\0L\0H\0\0\0",
+                                   22) +
                                std::string("@\0\0\0ML\xefR\rStableHLO_v1.9.0\0\1", 27);
   ExpectError(WrittenAs("f.exported", exported), "jax.export", "export.deserialize(bytearray(open(");
   ExpectError(WrittenAs("saved_model_bytes.pb", absl::string_view("\x08\x01\x12\x05\x0a\x03\x08\x01\x10", 9)),
@@ -76,19 +84,23 @@ TEST(ForeignInputTest, AFolderSaysWhichOfItsFilesToGive) {
        {std::pair("module_0001.jit_small.before_optimizations.txt", "HloModule small"),
         std::pair("module_0003.jit_step.before_optimizations.txt", "HloModule step, which is larger"),
         std::pair("module_0003.jit_step.cpu_after_optimizations.txt", "HloModule step, which is even larger"),
-        std::pair("module_0003.jit_step.cpu_after_optimizations-buffer-assignment.txt", "BufferAssignment: ....."),
+        std::pair("module_0003.jit_step.cpu_after_optimizations-buffer-assignment.txt",
+                  "BufferAssignment: ....."),
         std::pair("notes.txt", "a file that is much longer than any of the others there are")}) {
     std::ofstream(folder / name) << content;
   }
   ExpectError(folder.string(), "is a folder", "such as " + (folder / "module_0003.jit_step.before").string());
   std::ofstream(folder / "saved_model.pb") << "x";
-  ExpectError(folder.string(), "TensorFlow saved model", absl::StrCat("tf.saved_model.load('", folder.string(), "')"));
+  ExpectError(folder.string(), "TensorFlow saved model",
+              absl::StrCat("tf.saved_model.load('", folder.string(), "')"));
 }
 
 TEST(ForeignInputTest, HloIsNotTakenForAnythingElse) {
-  EXPECT_OK(ReadHlo("module {\n  ROOT c = f32[] constant(1), metadata={op_name=\"stablehlo.constant func.func\"}\n}"));
-  EXPECT_THAT(ReadHlo("ENTRY e { x = f32[] parameter(0) y = f32[] nagate(z), custom_call_target=\"mhlo.topk\" }"),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1:")));
+  EXPECT_OK(ReadHlo(
+      "module {\n  ROOT c = f32[] constant(1), metadata={op_name=\"stablehlo.constant func.func\"}\n}"));
+  EXPECT_THAT(
+      ReadHlo("ENTRY e { x = f32[] parameter(0) y = f32[] nagate(z), custom_call_target=\"mhlo.topk\" }"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1:")));
   EXPECT_EQ(DescribeForeign("HloModule m", "x"), std::nullopt);
   EXPECT_EQ(DescribeForeign("", "x"), std::nullopt);
   EXPECT_EQ(DescribeForeign("#", "x"), std::nullopt);

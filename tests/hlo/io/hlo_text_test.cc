@@ -338,9 +338,10 @@ TEST(HloTextTest, TheBodyCountsWhereSignaturesOrLayoutsDiffer) {
     EXPECT_THAT(PrintModule(*module), HasSubstr("entry_computation_layout={(f32[2]{0})->f32[2]{0}}"));
   }
   std::vector<std::string> warnings;
-  EXPECT_OK(ParseModule("HloModule m, entry_computation_layout={(f32[2]{0})->f32[2]}\n"
-                        "ENTRY main (x: f32[2]) -> f32[2] { x = f32[2] parameter(0) }",
-                        &warnings));
+  EXPECT_OK(
+      ParseModule("HloModule m, entry_computation_layout={(f32[2]{0})->f32[2]}\n"
+                  "ENTRY main (x: f32[2]) -> f32[2] { x = f32[2] parameter(0) }",
+                  &warnings));
   EXPECT_THAT(warnings, ElementsAre());
 }
 

@@ -165,7 +165,8 @@ TEST(LiteralTextTest, TheLargestU64IsAlsoMinusOne) {
   EXPECT_EQ(Print(least), "9223372036854775808");
   for (const auto& [shape, text] : {std::pair("u64[]", "-9223372036854775809"), std::pair("u32[]", "-1"),
                                     std::pair("u8[]", "-1"), std::pair("s64[]", "9223372036854775808")}) {
-    EXPECT_THAT(Parse(shape, text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("outside"))) << text;
+    EXPECT_THAT(Parse(shape, text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("outside")))
+        << text;
   }
 }
 

@@ -32,13 +32,27 @@ std::string Elements(const Literal& literal) {
 
 TEST(SerializedLiteralTest, EveryTypeComesBack) {
   const std::pair<const char*, const char*> kLiterals[] = {
-      {"f32[2,3]", "{ { 1, 2, 3 }, { 4, 5, 6 } }"}, {"f32[2,3]{0,1}", "{ { 1, 2, 3 }, { 4, 5, 6 } }"},
-      {"s32[2,1,2]{1,0,2}", "{ { { 1, 2 } }, { { 3, 4 } } }"}, {"pred[11]", "{1,0,1,1,0,0,0,0,1,0,1}"},
-      {"pred[]", "true"}, {"s4[5]", "{-8, 7, -1, 0, 1}"}, {"u4[2]", "{15, 1}"}, {"s2[5]", "{-2, -1, 0, 1, -1}"},
-      {"u2[3]", "{3, 0, 2}"}, {"s1[3]", "{-1, 0, -1}"}, {"u1[9]", "{1,0,1,1,0,0,0,0,1}"},
-      {"f4e2m1fn[3]", "{6, -0.5, 1}"}, {"f6e2m3fn[2]", "{7.5, -1}"}, {"bf16[2]", "{1.5, -inf}"},
-      {"f8e4m3fn[2]", "{448, nan}"}, {"c64[2]", "{(1, -2), (3, 4)}"}, {"c128[]", "(1, 2)"}, {"u64[]", "-1"},
-      {"f32[0,3]", "{}"}, {"(f32[2], (s8[], pred[3]))", "({1, 2}, (-3, {1, 1, 0}))"}, {"()", "()"},
+      {"f32[2,3]", "{ { 1, 2, 3 }, { 4, 5, 6 } }"},
+      {"f32[2,3]{0,1}", "{ { 1, 2, 3 }, { 4, 5, 6 } }"},
+      {"s32[2,1,2]{1,0,2}", "{ { { 1, 2 } }, { { 3, 4 } } }"},
+      {"pred[11]", "{1,0,1,1,0,0,0,0,1,0,1}"},
+      {"pred[]", "true"},
+      {"s4[5]", "{-8, 7, -1, 0, 1}"},
+      {"u4[2]", "{15, 1}"},
+      {"s2[5]", "{-2, -1, 0, 1, -1}"},
+      {"u2[3]", "{3, 0, 2}"},
+      {"s1[3]", "{-1, 0, -1}"},
+      {"u1[9]", "{1,0,1,1,0,0,0,0,1}"},
+      {"f4e2m1fn[3]", "{6, -0.5, 1}"},
+      {"f6e2m3fn[2]", "{7.5, -1}"},
+      {"bf16[2]", "{1.5, -inf}"},
+      {"f8e4m3fn[2]", "{448, nan}"},
+      {"c64[2]", "{(1, -2), (3, 4)}"},
+      {"c128[]", "(1, 2)"},
+      {"u64[]", "-1"},
+      {"f32[0,3]", "{}"},
+      {"(f32[2], (s8[], pred[3]))", "({1, 2}, (-3, {1, 1, 0}))"},
+      {"()", "()"},
       {"f32[<=3]", "{1, 2, 3}"}};
   for (const auto& [shape, text] : kLiterals) {
     SCOPED_TRACE(shape);
@@ -74,7 +88,8 @@ TEST(SerializedLiteralTest, AnArrayShorterAtRunTimeGetsItsOwnShape) {
   EXPECT_EQ(literal, Parsed("s8[1,2]", "{ {1, 2} }"));
   bytes[sizes] = 3;
   left = bytes;
-  EXPECT_THAT(TakeSerializedLiteral(&left), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("size 3")));
+  EXPECT_THAT(TakeSerializedLiteral(&left),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("size 3")));
 }
 
 TEST(SerializedLiteralTest, DamagedBytesAreErrors) {
@@ -96,7 +111,8 @@ TEST(SerializedLiteralTest, DamagedBytesAreErrors) {
   const std::string shape = ParseShape("f32[1000000,1000000]")->ToProto().SerializeAsString();
   large = std::string(1, static_cast<char>(shape.size())) + std::string(7, '\0') + shape;
   absl::string_view left = large;
-  EXPECT_THAT(TakeSerializedLiteral(&left), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ends early")));
+  EXPECT_THAT(TakeSerializedLiteral(&left),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ends early")));
   std::string bytes;
   EXPECT_THAT(AppendSerializedLiteral(Literal(Shape::Token()), &bytes),
               StatusIs(absl::StatusCode::kInvalidArgument));

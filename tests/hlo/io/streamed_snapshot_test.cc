@@ -74,7 +74,8 @@ TEST(StreamedSnapshotTest, ItIsReadAsTheMessageWouldBe) {
 
 TEST(StreamedSnapshotTest, EveryFormatKeepsTheArguments) {
   ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHlo(Streamed()));
-  for (const Format format : {Format::kContainer, Format::kUnoptimizedSnapshot, Format::kProtoText, Format::kJson}) {
+  for (const Format format :
+       {Format::kContainer, Format::kUnoptimizedSnapshot, Format::kProtoText, Format::kJson}) {
     ASSERT_OK_AND_ASSIGN(const std::string bytes, SerializeHlo(file, format));
     ASSERT_OK_AND_ASSIGN(const HloFile again, ReadHlo(bytes));
     EXPECT_THAT(again.Arguments(), IsOkAndHolds(*file.Arguments()));
@@ -103,11 +104,14 @@ TEST(StreamedSnapshotTest, DamageIsAnErrorThatNamesTheArgument) {
                        AllOf(HasSubstr("argument 1 of partition 1"), HasSubstr("has"))));
   EXPECT_THAT(ReadHlo(bytes.substr(0, bytes.size() - literals)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("argument 0 of partition 0")));
-  EXPECT_THAT(ReadHlo(bytes + "xyz"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("3 bytes follow")));
+  EXPECT_THAT(ReadHlo(bytes + "xyz"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("3 bytes follow")));
   std::string wrong = bytes;
   wrong[bytes.size() - literals] = 1;  // The size of the first shape.
-  EXPECT_THAT(ReadHlo(wrong), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("argument 0 of partition 0")));
-  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ReadHlo(bytes.substr(0, size)).ok()) << size;
+  EXPECT_THAT(ReadHlo(wrong),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("argument 0 of partition 0")));
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(ReadHlo(bytes.substr(0, size)).ok()) << size;
   for (size_t i = 0; i < bytes.size(); ++i) {
     std::string flipped = bytes;
     flipped[i] = static_cast<char>(flipped[i] ^ (1 << (i % 8)));

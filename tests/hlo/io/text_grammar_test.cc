@@ -58,8 +58,9 @@ TEST(TextGrammarTest, NamesMayLookLikeOtherTokens) {
 
 TEST(TextGrammarTest, ANameOfAModuleMayEndInAColon) {
   EXPECT_EQ(RespelledModule("HloModule module:\nENTRY e { ROOT a = f32[] parameter(0) }"), kOne);
-  EXPECT_EQ(RespelledModule("HloModule module: , is_scheduled=false\nENTRY e { ROOT a = f32[] parameter(0) }"),
-            kOne);
+  EXPECT_EQ(
+      RespelledModule("HloModule module: , is_scheduled=false\nENTRY e { ROOT a = f32[] parameter(0) }"),
+      kOne);
 }
 
 // The entry's instructions as they are printed, one a line.
@@ -77,13 +78,16 @@ TEST(TextGrammarTest, ParametersAndConstantsStandAmongOperands) {
   EXPECT_EQ(RespelledBody("p = f32[] parameter(1) ROOT c = f32[] add(f32[] negate(f32[] parameter(0)), p)"),
             "\np = f32[] parameter(1)\nparameter = f32[] parameter(0)\nnegate = f32[] negate(parameter)\n"
             "ROOT c = f32[] add(negate, p)");
-  EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(parameter(0))"), HasSubstr("a parameter needs its shape"));
+  EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(parameter(0))"),
+              HasSubstr("a parameter needs its shape"));
   EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(f32[2] constant({1}))"), HasSubstr("dimension 0"));
-  EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(f32[2] parameter(1))"), HasSubstr("no parameter number 0"));
+  EXPECT_THAT(RespelledBody("ROOT c = f32[2] negate(f32[2] parameter(1))"),
+              HasSubstr("no parameter number 0"));
 }
 
 TEST(TextGrammarTest, OneValueStandsForAllElements) {
-  EXPECT_EQ(RespelledBody("ROOT c = s32[2,2] constant(7)"), "\nROOT c = s32[2,2]{1,0} constant({ { 7, 7 }, { 7, 7 } })");
+  EXPECT_EQ(RespelledBody("ROOT c = s32[2,2] constant(7)"),
+            "\nROOT c = s32[2,2]{1,0} constant({ { 7, 7 }, { 7, 7 } })");
   // A large one is a broadcast, so that a line of text takes no memory.
   EXPECT_EQ(RespelledBody("ROOT c = f32[100000,100000] constant(-inf), metadata={op_name=\"n\"}"),
             "\nconstant = f32[] constant(-inf)\n"

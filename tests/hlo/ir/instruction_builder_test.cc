@@ -47,7 +47,8 @@ TEST(InstructionBuilderTest, LoopsCountUntilTheirConditionFails) {
                   condition.Compare(condition.GetTupleElement(state, 0), condition.IntScalar(10), "LT"));
               const std::vector<Value> at = body.Flatten(body.Parameter(init->shape(), "state"));
               Value next = body.Add(at[0], body.IntScalar(1));
-              return b.GetTupleElement(b.While(init, more, body.Finish(body.Tuple({next, body.Add(at[1], at[0])}))), 1);
+              return b.GetTupleElement(
+                  b.While(init, more, body.Finish(body.Tuple({next, body.Add(at[1], at[0])}))), 1);
             }),
             "45");
 }
@@ -97,15 +98,16 @@ TEST(InstructionBuilderTest, PartsAreTakenPutBackAndGathered) {
 }
 
 TEST(InstructionBuilderTest, ArraysAreFoldedSortedAndConvolved) {
-  EXPECT_EQ(ValueOf([](InstructionBuilder& b) {
-              InstructionBuilder less = b.InNewComputation("less");
-              std::vector<Value> p;
-              for (int i = 0; i < 4; ++i) p.push_back(less.Parameter(Shape(xla::S32, {}), "p"));
-              Computation* by_first = less.Finish(less.Compare(p[0], p[1], "LT"));
-              Value sorted = b.Sort({Ints(b, {3, 1, 2}), Ints(b, {30, 10, 20})}, 0, by_first, /*is_stable=*/true);
-              return b.GetTupleElement(sorted, 1);
-            }),
-            "{10, 20, 30}");
+  EXPECT_EQ(
+      ValueOf([](InstructionBuilder& b) {
+        InstructionBuilder less = b.InNewComputation("less");
+        std::vector<Value> p;
+        for (int i = 0; i < 4; ++i) p.push_back(less.Parameter(Shape(xla::S32, {}), "p"));
+        Computation* by_first = less.Finish(less.Compare(p[0], p[1], "LT"));
+        Value sorted = b.Sort({Ints(b, {3, 1, 2}), Ints(b, {30, 10, 20})}, 0, by_first, /*is_stable=*/true);
+        return b.GetTupleElement(sorted, 1);
+      }),
+      "{10, 20, 30}");
   EXPECT_EQ(ValueOf([](InstructionBuilder& b) {
               Value x = b.Reshape(Ints(b, {1, 2, 3, 4, 5, 6}), {2, 3});
               return b.Tuple({b.Sum(x, {1}), b.Max(x, {0}), b.CumulativeReduce(Opcode::kAdd, x, 1)});

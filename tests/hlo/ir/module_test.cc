@@ -29,9 +29,10 @@ std::string LineOf(const std::vector<std::string>& files, int parent_of_last = 0
 
 TEST(SourceLineTest, TheInnermostFrameOfTheAuthorIsNamed) {
   EXPECT_EQ(LineOf({"model.py", "train.py"}), "model.py:10");
-  EXPECT_EQ(LineOf({"/usr/lib/python3.11/functools.py", "/venv/lib/python3.11/site-packages/flax/linen/linear.py",
-                    "/home/me/model.py", "/home/me/train.py"}),
-            "/home/me/model.py:30");
+  EXPECT_EQ(
+      LineOf({"/usr/lib/python3.11/functools.py", "/venv/lib/python3.11/site-packages/flax/linen/linear.py",
+              "/home/me/model.py", "/home/me/train.py"}),
+      "/home/me/model.py:30");
   EXPECT_EQ(LineOf({"jax/_src/numpy/lax_numpy.py", "optax/_src/transform.py", "train.py"}), "train.py:30");
 }
 

@@ -38,15 +38,17 @@ TEST(PermutePatternTest, StandsForItsPairs) {
 
 TEST(PermutePatternTest, SourcesAndTargetsMayCountAlongOtherAxes) {
   // Rows and columns of 2 x 3 become columns and rows: device 3 i + j gets what 2 j + i has.
-  EXPECT_THAT(SourceTargetPairs(Attrs("permute_pattern { sizes: [3, 2] source_strides: [2, 1] target_strides: [1, 3] "
-                                      "lines { count: 6 source_step: 1 target_step: 1 } }")),
-              ElementsAre(Pair(0, 0), Pair(1, 3), Pair(2, 1), Pair(3, 4), Pair(4, 2), Pair(5, 5)));
+  EXPECT_THAT(
+      SourceTargetPairs(Attrs("permute_pattern { sizes: [3, 2] source_strides: [2, 1] target_strides: [1, 3] "
+                              "lines { count: 6 source_step: 1 target_step: 1 } }")),
+      ElementsAre(Pair(0, 0), Pair(1, 3), Pair(2, 1), Pair(3, 4), Pair(4, 2), Pair(5, 5)));
 }
 
 std::string Line(int count, int source, int source_step, int target, int target_step) {
-  return "permute_pattern { sizes: 60 source_strides: 1 target_strides: 1 lines { count: " + std::to_string(count) +
-         " source: " + std::to_string(source) + " source_step: " + std::to_string(source_step) +
-         " target: " + std::to_string(target) + " target_step: " + std::to_string(target_step) + " } }";
+  return "permute_pattern { sizes: 60 source_strides: 1 target_strides: 1 lines { count: " +
+         std::to_string(count) + " source: " + std::to_string(source) +
+         " source_step: " + std::to_string(source_step) + " target: " + std::to_string(target) +
+         " target_step: " + std::to_string(target_step) + " } }";
 }
 
 // As of the lists.
@@ -55,13 +57,15 @@ TEST(PermutePatternTest, LinesThatMeetAreFoundWithoutTheirPairs) {
   for (const int step : {-4, -3, 1, 2, 6}) {
     for (const int count : {1, 2, 5, 9}) {
       for (int first = 30; first < 38; ++first) {
-        const xla::HloInstructionProto a = Attrs(Line(5, 25, 3, 0, 1)), b = Attrs(Line(count, first, step, 20, 1));
+        const xla::HloInstructionProto a = Attrs(Line(5, 25, 3, 0, 1)),
+                                       b = Attrs(Line(count, first, step, 20, 1));
         xla::HloInstructionProto listed = b;
         SpellOutPairs(&listed);
         EXPECT_EQ(ArePairsApart(a, b), ArePairsApart(a, listed)) << first << " by " << step << ", " << count;
         met += !ArePairsApart(a, b);
         // Targets likewise.
-        EXPECT_EQ(ArePairsApart(Attrs(Line(5, 0, 1, 25, 3)), Attrs(Line(count, 20, 1, first, step))), ArePairsApart(a, b));
+        EXPECT_EQ(ArePairsApart(Attrs(Line(5, 0, 1, 25, 3)), Attrs(Line(count, 20, 1, first, step))),
+                  ArePairsApart(a, b));
       }
     }
   }

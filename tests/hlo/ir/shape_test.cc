@@ -63,7 +63,8 @@ TEST(ShapeTest, ABufferKeepsUnknownFieldsOfBothMessages) {
 
 TEST(ShapeTest, ABufferHoldsOneArrayAndNothingElse) {
   for (const char* text : {"b(b(f32[2]))", "b((f32[2], f32[2]))", "b(token[])", "b(())"}) {
-    EXPECT_THAT(ParseShape(text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("one array"))) << text;
+    EXPECT_THAT(ParseShape(text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("one array")))
+        << text;
   }
   xla::ShapeProto proto;
   proto.set_element_type(xla::BUFFER);
@@ -82,7 +83,8 @@ TEST(ShapeTest, LiteralsOfBuffersAreThoseOfTheirArrays) {
 }
 
 TEST(ShapeTest, ModulesKeepBuffersInEveryFormat) {
-  const std::string text = R"(HloModule m, entry_computation_layout={(b(f32[2]{0}))->(b(f32[2]{0}), f32[2]{0})}
+  const std::string text =
+      R"(HloModule m, entry_computation_layout={(b(f32[2]{0}))->(b(f32[2]{0}), f32[2]{0})}
 
 ENTRY e {
   p = b(f32[2]{0}) parameter(0)

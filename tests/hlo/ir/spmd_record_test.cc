@@ -59,8 +59,8 @@ TEST(SpmdRecordTest, TextOfAProgramOfOnePartitionIsKnown) {
 
 TEST(SpmdRecordTest, AProgramWithCollectivesAndNoShardingsIsOneDevices) {
   const auto is_one = [](const std::string& sharding, const std::string& root) {
-    return IsProgramOfOneDevice(
-        *Parse("HloModule m, num_partitions=2\nENTRY e { p = f32[4] parameter(0)" + sharding + " ROOT r = " + root + " }"));
+    return IsProgramOfOneDevice(*Parse("HloModule m, num_partitions=2\nENTRY e { p = f32[4] parameter(0)" +
+                                       sharding + " ROOT r = " + root + " }"));
   };
   const std::string gather = "f32[8] all-gather(p), dimensions={0}, replica_groups={{0,1}}";
   EXPECT_TRUE(is_one("", gather));

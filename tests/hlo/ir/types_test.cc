@@ -1,8 +1,7 @@
 // BUILD: size = "small"
 // Element types: what native_types.h stores is as wide as types.h says.
-#include "hlo/ir/native_types.h"
-
 #include "gtest/gtest.h"
+#include "hlo/ir/native_types.h"
 
 namespace toroid {
 namespace {
@@ -10,8 +9,8 @@ namespace {
 TEST(TypesTest, NativeTypesAreAsWideAsTheTypesThatTheyHold) {
   for (int i = 0; i < xla::PrimitiveType_ARRAYSIZE; ++i) {
     const auto type = static_cast<PrimitiveType>(i);
-    const int64_t width =
-        VisitArrayType(type, [](auto tag) -> int64_t { return sizeof(typename decltype(tag)::type); }, int64_t{0});
+    const int64_t width = VisitArrayType(
+        type, [](auto tag) -> int64_t { return sizeof(typename decltype(tag)::type); }, int64_t{0});
     EXPECT_EQ(ByteWidth(type), width) << TypeName(type);
     EXPECT_EQ(IsArrayType(type), width > 0) << TypeName(type);
   }

@@ -6,10 +6,10 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "partitioner/report/statistics.h"
+#include "runtime/numerics/compare.h"
 #include "tests/hlo/passes/same_after_pass.h"
 #include "tests/partition_and_run.h"
 #include "tests/partitioner/equivalence.h"
-#include "runtime/numerics/compare.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 
@@ -22,7 +22,8 @@ constexpr char kAll[] = "replica_groups={{0,1,2}}, channel_id=1, use_global_devi
 
 std::string After(const std::string& body, bool changes = true) {
   AsyncCollectivesPass pass;
-  return SameAfterPass(&pass, absl::StrReplaceAll(body, {{"$all", kAll}}), ReducerText("add", "f32", "add"), 3, changes);
+  return SameAfterPass(&pass, absl::StrReplaceAll(body, {{"$all", kAll}}), ReducerText("add", "f32", "add"),
+                       3, changes);
 }
 
 TEST(AsyncCollectivesPassTest, WorkThatDoesNotNeedItStandsBetweenStartAndDone) {
@@ -90,16 +91,19 @@ ENTRY main {
 })";
   for (const int64_t b : {7, 16}) {
     for (const int64_t n : {2, 3, 8}) {
-      const std::string text = absl::StrReplaceAll(program, {{"$b", absl::StrCat(b)}, {"$c", absl::StrCat(b + 1)}});
+      const std::string text =
+          absl::StrReplaceAll(program, {{"$b", absl::StrCat(b)}, {"$c", absl::StrCat(b + 1)}});
       const auto module = ProgramFor(text, n);
       PartitionOptions plain, async;
-      async.passes = {"dead_code", "duplicates", "dead_code", "merge_collectives", "causes", "async_collectives"};
+      async.passes = {"dead_code",         "duplicates", "dead_code",
+                      "merge_collectives", "causes",     "async_collectives"};
       const auto without = PartitionModule(*module, plain), with = PartitionModule(*module, async);
       ASSERT_OK(without.status());
       ASSERT_OK(with.status());
       EXPECT_EQ(SentBytes(*with->module), SentBytes(*without->module));
       const std::vector<Literal> arguments = IntegerArguments(*module);
-      const auto expected = RunSingle(*module, arguments), actual = PartitionAndRun(*module, async, arguments);
+      const auto expected = RunSingle(*module, arguments),
+                 actual = PartitionAndRun(*module, async, arguments);
       ASSERT_OK(expected.status());
       ASSERT_OK(actual.status());
       EXPECT_TRUE(Compare(*actual, *expected, 0).equal);

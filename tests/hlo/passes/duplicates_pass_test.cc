@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string After(const std::string& body, const std::string& computations = "", int64_t n = 2, bool changes = true) {
+std::string After(const std::string& body, const std::string& computations = "", int64_t n = 2,
+                  bool changes = true) {
   DuplicatesPass pass;
   return SameAfterPass(&pass, body, computations, n, changes);
 }
@@ -53,7 +54,8 @@ TEST(DuplicatesPassTest, MasksOfOneArrayAreOne) {
 }
 
 TEST(DuplicatesPassTest, CollectivesOfOneArrayAreOneWhateverTheirChannelsAndReducers) {
-  const std::string text = After(R"(
+  const std::string text = After(
+      R"(
   x = f32[6] parameter(0)
   a = f32[6] all-reduce(x), replica_groups={{0,1,2}}, channel_id=1, use_global_device_ids=true, to_apply=f
   b = f32[6] all-reduce(x), replica_groups={{0,1,2}}, channel_id=2, use_global_device_ids=true, to_apply=g
@@ -63,7 +65,8 @@ TEST(DuplicatesPassTest, CollectivesOfOneArrayAreOneWhateverTheirChannelsAndRedu
   u = f32[6] collective-permute(b), source_target_pairs={{0,1},{1,0}}, channel_id=6
   ROOT r = (f32[6], f32[6], f32[6], f32[6]) tuple(s, t, u, c)
 )",
-                                 ReducerText("f", "f32", "add") + ReducerText("g", "f32", "add") + ReducerText("h", "f32", "maximum"), 3);
+      ReducerText("f", "f32", "add") + ReducerText("g", "f32", "add") + ReducerText("h", "f32", "maximum"),
+      3);
   EXPECT_EQ(CountOf(text, " all-reduce("), 2);
   EXPECT_EQ(CountOf(text, " collective-permute("), 2);
 }
@@ -151,7 +154,8 @@ TEST(DuplicatesPassTest, LargeCheapValuesAreNotKeptForDistantUsers) {
   s = f32[128,8] add(c99, d2)
   ROOT r = (f32[128,8], f32[128]) tuple(s, g)
 )");
-  const std::string text = After(absl::StrReplaceAll(body, {{"c0 =", "zero = f32[] constant(0)\n  c0 ="}}), ReducerText("f", "f32", "add"), 1);
+  const std::string text = After(absl::StrReplaceAll(body, {{"c0 =", "zero = f32[] constant(0)\n  c0 ="}}),
+                                 ReducerText("f", "f32", "add"), 1);
   EXPECT_EQ(CountOf(text, " dot("), 1) << "the product is computed once";
   EXPECT_EQ(CountOf(text, "negate(x)"), 2) << "what it is made of is not held";
 }

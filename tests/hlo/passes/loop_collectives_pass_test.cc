@@ -19,10 +19,11 @@ using ::testing::HasSubstr;
 constexpr char kAll[] = "replica_groups={{0,1,2}}, channel_id=1, use_global_device_ids=true";
 
 // A loop of $t trips over (i, w, x, sum); `body` computes next.w, next.x and next.sum.
-std::string After(const std::string& body, int64_t trips, bool changes = true, int64_t most_bytes = kHeldThroughLoopBytes,
-                  const std::string& condition = "i, n") {
+std::string After(const std::string& body, int64_t trips, bool changes = true,
+                  int64_t most_bytes = kHeldThroughLoopBytes, const std::string& condition = "i, n") {
   LoopCollectivesPass pass(most_bytes);
-  const std::string computations = absl::StrReplaceAll(absl::StrCat(R"(
+  const std::string computations =
+      absl::StrReplaceAll(absl::StrCat(R"(
 more {
   s = (s32[], f32[2,3], f32[6,3], f32[6,3]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
@@ -38,11 +39,11 @@ step {
   x = f32[6,3] get-tuple-element(s), index=2
   sum = f32[6,3] get-tuple-element(s), index=3
 )",
-                                                                    body, R"(
+                                       body, R"(
   ROOT t = (s32[], f32[2,3], f32[6,3], f32[6,3]) tuple(next.i, next.w, next.x, next.sum)
 }
 )"),
-                                                       {{"$t", absl::StrCat(trips)}, {"$all", kAll}, {"$c", condition}});
+                          {{"$t", absl::StrCat(trips)}, {"$all", kAll}, {"$c", condition}});
   return SameAfterPass(&pass, R"(
   w0 = f32[2,3] parameter(0)
   x0 = f32[6,3] parameter(1)
@@ -51,7 +52,8 @@ step {
   s0 = (s32[], f32[2,3], f32[6,3], f32[6,3]) tuple(zero, w0, x0, sum0)
   ROOT v = (s32[], f32[2,3], f32[6,3], f32[6,3]) while(s0), condition=more, body=step
 )",
-                       ReducerText("add", "f32", "add") + ReducerText("max", "f32", "maximum") + computations, 3, changes);
+                       ReducerText("add", "f32", "add") + ReducerText("max", "f32", "maximum") + computations,
+                       3, changes);
 }
 
 std::string EntryOf(const std::string& text) { return text.substr(text.find("ENTRY")); }
@@ -67,8 +69,10 @@ TEST(LoopCollectivesPassTest, AGatherOfWhatTheLoopHandsOnStandsInFrontOfIt) {
 )";
   // As long as it is handed on as it is.
   After(body, 3, /*changes=*/false);
-  const std::string handed_on = absl::StrReplaceAll(body, {{"  next.w = f32[2,3] copy(w)\n", ""}, {"v = f32", "next.w = f32"}, {"(v)", "(next.w)"}});
-  for (const int64_t trips : {0, 1, 3}) EXPECT_THAT(EntryOf(After(handed_on, trips)), HasSubstr(" all-gather("));
+  const std::string handed_on = absl::StrReplaceAll(
+      body, {{"  next.w = f32[2,3] copy(w)\n", ""}, {"v = f32", "next.w = f32"}, {"(v)", "(next.w)"}});
+  for (const int64_t trips : {0, 1, 3})
+    EXPECT_THAT(EntryOf(After(handed_on, trips)), HasSubstr(" all-gather("));
   EXPECT_THAT(EntryOf(After(handed_on, 3, /*changes=*/true, /*most_bytes=*/48)), HasSubstr(" all-gather("));
   After(handed_on, 3, /*changes=*/false, /*most_bytes=*/47);
 }
@@ -87,7 +91,8 @@ TEST(LoopCollectivesPassTest, SumsThatAreAddedUpAreReducedBehindTheLoop) {
     EXPECT_THAT(EntryOf(text), HasSubstr(" all-reduce("));
     EXPECT_EQ(CountOf(text, " all-reduce("), 1);
   }
-  EXPECT_THAT(EntryOf(After(absl::StrReplaceAll(body, {{"$m", "y = f32[6,3] negate(r)"}}), 4)), HasSubstr(" all-reduce("));
+  EXPECT_THAT(EntryOf(After(absl::StrReplaceAll(body, {{"$m", "y = f32[6,3] negate(r)"}}), 4)),
+              HasSubstr(" all-reduce("));
   // One trip has nothing to gain.
   After(plain, 1, /*changes=*/false);
   After(plain, 0, /*changes=*/false);
@@ -195,7 +200,8 @@ TEST(LoopCollectivesPassTest, GradientsOfMicrobatchesAreReducedOnce) {
   for (const int64_t rows : {7, 16}) ExpectEquivalent(Microbatches(rows, 4));
   const auto partitioned = PartitionModule(*ProgramFor(Microbatches(16, 4), 8), {});
   ASSERT_OK(partitioned.status());
-  EXPECT_EQ(WorkOfWholeRun(*partitioned->module).sent_bytes, 2 * 8 * 6 * 4 * 7 / 8) << "an all-reduce of f32[8,6] over 8, not four";
+  EXPECT_EQ(WorkOfWholeRun(*partitioned->module).sent_bytes, 2 * 8 * 6 * 4 * 7 / 8)
+      << "an all-reduce of f32[8,6] over 8, not four";
 }
 
 }  // namespace

@@ -26,11 +26,12 @@ constexpr char kAll[] = "replica_groups={{0,1,2}}, channel_id=1, use_global_devi
 constexpr char kSome[] = "replica_groups={{0,1},{2}}, channel_id=1, use_global_device_ids=true";
 
 // $all: groups of all three devices; $some: of others.
-std::string After(const std::string& body, const MergeCollectivesPass::Options& options = {}, bool changes = true) {
+std::string After(const std::string& body, const MergeCollectivesPass::Options& options = {},
+                  bool changes = true) {
   MergeCollectivesPass pass(options);
   return SameAfterPass(&pass, absl::StrReplaceAll(body, {{"$all", kAll}, {"$some", kSome}}),
-                       ReducerText("add", "f32", "add") + ReducerText("add2", "f32", "add") + ReducerText("max", "f32", "maximum") +
-                           ReducerText("adds", "s32", "add"),
+                       ReducerText("add", "f32", "add") + ReducerText("add2", "f32", "add") +
+                           ReducerText("max", "f32", "maximum") + ReducerText("adds", "s32", "add"),
                        3, changes);
 }
 
@@ -115,7 +116,8 @@ TEST(MergeCollectivesPassTest, SumsOfMoreBytesThanGatheredArrays) {
   d = s8[20971521] all-gather(w), $all, dimensions={0}
   ROOT r = (s8[20971520], s8[20971520], s8[20971521], s8[20971521]) tuple(a, b, c, d)
 )";
-  std::unique_ptr<Module> module = MakeModule(absl::StrReplaceAll(body, {{"$all", kAll}}), ReducerText("bytes", "s8", "add"));
+  std::unique_ptr<Module> module =
+      MakeModule(absl::StrReplaceAll(body, {{"$all", kAll}}), ReducerText("bytes", "s8", "add"));
   MergeCollectivesPass pass({.most_delay = -1});
   EXPECT_THAT(pass.Run(&module), IsOkAndHolds(true));
   const std::string text = PrintModule(*module);
@@ -130,7 +132,10 @@ TEST(MergeCollectivesPassTest, WhatMuchWaitsForDoesNotWaitForWhatComesLate) {
   a = f32[8] all-reduce(y), $all, to_apply=add
   b0 = f32[200,200] broadcast(a0), dimensions={}
 )";
-  body = absl::StrReplaceAll(body, {{"b0 =", "zero = f32[] constant(0)\n  a0 = f32[] reduce(a, zero), dimensions={0}, to_apply=add\n  b0 ="}});
+  body = absl::StrReplaceAll(
+      body,
+      {{"b0 =",
+        "zero = f32[] constant(0)\n  a0 = f32[] reduce(a, zero), dimensions={0}, to_apply=add\n  b0 ="}});
   // A long way behind a, and one as long before c.
   for (int i = 1; i < 20; ++i) absl::StrAppend(&body, "  b", i, " = f32[200,200] negate(b", i - 1, ")\n");
   absl::StrAppend(&body, "  c0 = f32[200,200] negate(x)\n");
@@ -165,25 +170,31 @@ TEST(MergeCollectivesPassTest, GradientsArePartitionedAlike) {
     ExpectEquivalent(text, {}, {4});
     PartitionOptions merged, apart;
     apart.passes = {"dead_code", "duplicates", "dead_code", "causes"};
-    const auto with = PartitionModule(*ProgramFor(text, 4), merged), without = PartitionModule(*ProgramFor(text, 4), apart);
+    const auto with = PartitionModule(*ProgramFor(text, 4), merged),
+               without = PartitionModule(*ProgramFor(text, 4), apart);
     ASSERT_OK(with.status());
     ASSERT_OK(without.status());
     EXPECT_EQ(SentBytes(*with->module), SentBytes(*without->module));
-    const auto count = [](const Module& module) { return ComputeStatistics(module).collectives.at("all-reduce").count; };
+    const auto count = [](const Module& module) {
+      return ComputeStatistics(module).collectives.at("all-reduce").count;
+    };
     EXPECT_LT(count(*with->module), count(*without->module));
     // Every array is explained as before.
     const auto arrays = ListCollectives(*with->module), before = ListCollectives(*without->module);
     ASSERT_EQ(arrays.size(), before.size());
     std::multiset<std::string> causes, expected;
-    for (const CollectiveRecord& record : arrays) causes.insert(absl::StrCat(record.cause, " ", record.operand_bytes));
-    for (const CollectiveRecord& record : before) expected.insert(absl::StrCat(record.cause, " ", record.operand_bytes));
+    for (const CollectiveRecord& record : arrays)
+      causes.insert(absl::StrCat(record.cause, " ", record.operand_bytes));
+    for (const CollectiveRecord& record : before)
+      expected.insert(absl::StrCat(record.cause, " ", record.operand_bytes));
     EXPECT_EQ(causes, expected);
     EXPECT_THAT(ExplainTable(arrays, {}, {}), HasSubstr(absl::StrCat(arrays.size(), " arrays in ")));
   }
 }
 
 TEST(MergeCollectivesPassTest, WhatWasMergedCanBeTakenApart) {
-  absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(absl::StrReplaceAll(kLayers, {{"$b", "16"}}), 4), {});
+  absl::StatusOr<Partitioned> partitioned =
+      PartitionModule(*ProgramFor(absl::StrReplaceAll(kLayers, {{"$b", "16"}}), 4), {});
   ASSERT_OK(partitioned.status());
   std::unique_ptr<Module>& module = partitioned->module;
   ASSERT_FALSE(MergedCollectives(*module->entry()).empty());

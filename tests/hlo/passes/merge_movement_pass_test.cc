@@ -64,8 +64,9 @@ TEST(MergeMovementPassTest, SlicesOfPads) {
 
 TEST(MergeMovementPassTest, PadsOfPadsWithOneValue) {
   const auto pads = [](const std::string& outer, const std::string& value, int64_t size) {
-    return absl::StrCat("x = f32[8] parameter(0)\n v = f32[] parameter(1)\n w = f32[] parameter(2)\n p = f32[12] pad(x, v), padding=3_1\n",
-                        "ROOT q = f32[", size, "] pad(p, ", value, "), padding=", outer, "\n");
+    return absl::StrCat(
+        "x = f32[8] parameter(0)\n v = f32[] parameter(1)\n w = f32[] parameter(2)\n p = f32[12] pad(x, v), padding=3_1\n",
+        "ROOT q = f32[", size, "] pad(p, ", value, "), padding=", outer, "\n");
   };
   EXPECT_THAT(After(pads("2_4", "v", 18)), HasSubstr("padding=5_5"));
   EXPECT_THAT(After(pads("-1_4", "v", 15)), HasSubstr("padding=2_5"));
@@ -119,15 +120,18 @@ TEST(MergeMovementPassTest, RandomChains) {
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
   for (int trial = 0; trial < 60; ++trial) {
     int64_t rows = 2 + below(9), columns = 1 + below(5);
-    std::string body = absl::StrCat("x0 = s32[", rows, ",", columns, "] parameter(0)\nv = s32[] parameter(1)\n");
+    std::string body =
+        absl::StrCat("x0 = s32[", rows, ",", columns, "] parameter(0)\nv = s32[] parameter(1)\n");
     int i = 0;
     for (; i < 12; ++i) {
       const std::string before = absl::StrCat("x", i);
       std::string op;
       switch (below(4)) {
         case 0: {
-          const int64_t start = below(rows), stride = 1 + below(2), limit = start + 1 + below(rows - start), from = below(columns);
-          op = absl::StrCat("slice(", before, "), slice={[", start, ":", limit, ":", stride, "], [", from, ":", columns, "]}");
+          const int64_t start = below(rows), stride = 1 + below(2), limit = start + 1 + below(rows - start),
+                        from = below(columns);
+          op = absl::StrCat("slice(", before, "), slice={[", start, ":", limit, ":", stride, "], [", from,
+                            ":", columns, "]}");
           rows = (limit - start + stride - 1) / stride;
           columns -= from;
           break;
@@ -152,7 +156,8 @@ TEST(MergeMovementPassTest, RandomChains) {
           std::swap(rows, columns);
           break;
       }
-      absl::StrAppend(&body, i == 11 ? "ROOT " : "", "x", i + 1, " = s32[", rows, ",", columns, "] ", op, "\n");
+      absl::StrAppend(&body, i == 11 ? "ROOT " : "", "x", i + 1, " = s32[", rows, ",", columns, "] ", op,
+                      "\n");
     }
     MergeMovementPass pass;
     std::unique_ptr<Module> module = MakeModule(body);
@@ -165,12 +170,18 @@ TEST(MergeMovementPassTest, PartitionsAgree) {
   for (const int64_t k : {5, 12}) {
     ExpectEquivalent(absl::StrCat(R"(
 ENTRY main {
-  x = f32[)", k, R"(,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  x = f32[)",
+                                  k, R"(,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
   z = f32[] constant(0)
-  p = f32[)", k + 3, R"(,4] pad(x, z), padding=2_1x0_0
-  s = f32[)", k, R"(,4] slice(p), slice={[1:)", k + 1, R"(], [0:4]}
-  q = f32[)", k + 1, R"(,4] pad(s, z), padding=1_0x0_0
-  ROOT r = f32[)", k, R"(,4] slice(q), slice={[0:)", k, R"(], [0:4]}, sharding={devices=[$n,1]<=[$n]}
+  p = f32[)",
+                                  k + 3, R"(,4] pad(x, z), padding=2_1x0_0
+  s = f32[)",
+                                  k, R"(,4] slice(p), slice={[1:)", k + 1, R"(], [0:4]}
+  q = f32[)",
+                                  k + 1, R"(,4] pad(s, z), padding=1_0x0_0
+  ROOT r = f32[)",
+                                  k, R"(,4] slice(q), slice={[0:)", k,
+                                  R"(], [0:4]}, sharding={devices=[$n,1]<=[$n]}
 })"));
   }
 }

@@ -15,7 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::unique_ptr<Module> Program() {
-  auto module = ParseModule("ENTRY main { x = f32[4] parameter(0) d = f32[4] negate(x) ROOT y = f32[4] sine(x) }");
+  auto module =
+      ParseModule("ENTRY main { x = f32[4] parameter(0) d = f32[4] negate(x) ROOT y = f32[4] sine(x) }");
   EXPECT_OK(module.status());
   return *std::move(module);
 }
@@ -135,7 +136,8 @@ TEST(PassTest, ErrorsOfWhoeverLooksEndThePipeline) {
   pipeline.Add<DcePass>();
   PipelineOptions options;
   options.after_pass = [](absl::string_view, const Module&) { return absl::UnavailableError("disk full"); };
-  EXPECT_THAT(pipeline.Run(&module, options).status(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("disk full")));
+  EXPECT_THAT(pipeline.Run(&module, options).status(),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("disk full")));
 }
 
 }  // namespace

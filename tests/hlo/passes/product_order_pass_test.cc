@@ -38,7 +38,9 @@ std::string After(const std::string& body, bool changes = true) {
 
 // Sizes: $b of the batch, $m and $n of the sides, $k of the sum.
 std::string Sized(const std::string& text, int64_t b, int64_t m, int64_t n, int64_t k) {
-  return absl::StrReplaceAll(text, {{"$b", absl::StrCat(b)}, {"$m", absl::StrCat(m)}, {"$n", absl::StrCat(n)}, {"$k", absl::StrCat(k)}});
+  return absl::StrReplaceAll(
+      text,
+      {{"$b", absl::StrCat(b)}, {"$m", absl::StrCat(m)}, {"$n", absl::StrCat(n)}, {"$k", absl::StrCat(k)}});
 }
 
 TEST(ProductOrderPassTest, AProductWithItsSidesExchangedNeedsNoTranspose) {
@@ -55,7 +57,10 @@ TEST(ProductOrderPassTest, AProductWithItsSidesExchangedNeedsNoTranspose) {
         for (const int64_t k : {1, 4, 9}) {
           const std::string text = After(Sized(kProgram, b, m, n, k));
           EXPECT_THAT(text, HasSubstr("dot(y, x)"));
-          EXPECT_THAT(text, HasSubstr("lhs_batch_dims={2}, lhs_contracting_dims={1}, rhs_batch_dims={1}, rhs_contracting_dims={0}"));
+          EXPECT_THAT(
+              text,
+              HasSubstr(
+                  "lhs_batch_dims={2}, lhs_contracting_dims={1}, rhs_batch_dims={1}, rhs_contracting_dims={0}"));
           EXPECT_THAT(text, Not(HasSubstr("transpose(")));
           EXPECT_THAT(text, Not(HasSubstr("reshape(")));
         }

@@ -13,9 +13,11 @@ namespace {
 using ::testing::HasSubstr;
 
 // Devices 0 .. 3; `place` computes s32[] `i` from p = s32[] the device's number. $r: the groups.
-std::string After(const std::string& place, const std::string& groups, bool changes = true, const std::string& others = "zero") {
+std::string After(const std::string& place, const std::string& groups, bool changes = true,
+                  const std::string& others = "zero") {
   ReduceScatterPass pass;
-  return SameAfterPass(&pass, absl::StrReplaceAll(R"(
+  return SameAfterPass(&pass,
+                       absl::StrReplaceAll(R"(
   x = f32[6,4] parameter(0)
   id = u32[] partition-id()
   p = s32[] convert(id)
@@ -26,14 +28,15 @@ std::string After(const std::string& place, const std::string& groups, bool chan
   a = f32[6,4] all-reduce(x), replica_groups=$r, channel_id=1, use_global_device_ids=true, to_apply=add
   ROOT b = f32[3,4] dynamic-slice(a, i, $o), dynamic_slice_sizes={3,4}
 )",
-                                                  {{"$place", place}, {"$r", groups}, {"$o", others}}),
+                                           {{"$place", place}, {"$r", groups}, {"$o", others}}),
                        ReducerText("add", "f32", "add"), 4, changes);
 }
 
 TEST(ReduceScatterPassTest, EachDeviceReadsItsOwnPart) {
   const std::string minor = "d = s32[] remainder(p, two)\n i = s32[] multiply(d, three)";
   const std::string major = "d = s32[] divide(p, two)\n i = s32[] multiply(d, three)";
-  for (const auto& [place, groups] : {std::pair(minor, "{{0,1},{2,3}}"), std::pair(minor, "{{2,3},{0,1}}"), std::pair(major, "[2,2]<=[2,2]T(1,0)")}) {
+  for (const auto& [place, groups] : {std::pair(minor, "{{0,1},{2,3}}"), std::pair(minor, "{{2,3},{0,1}}"),
+                                      std::pair(major, "[2,2]<=[2,2]T(1,0)")}) {
     const std::string text = After(place, groups);
     EXPECT_THAT(text, HasSubstr("reduce-scatter(x)"));
     EXPECT_EQ(CountOf(text, " all-reduce("), 0);
@@ -41,12 +44,16 @@ TEST(ReduceScatterPassTest, EachDeviceReadsItsOwnPart) {
 }
 
 TEST(ReduceScatterPassTest, GroupsTakeTheOrderOfTheParts) {
-  EXPECT_THAT(After("d = s32[] remainder(p, two)\n one = s32[] constant(1)\n e = s32[] subtract(one, d)\n i = s32[] multiply(e, three)",
-                    "{{0,1},{2,3}}"),
-              HasSubstr("{{1,0},{3,2}}"));
-  EXPECT_THAT(After("t = s32[4] constant({3, 0, 0, 3})\n s = s32[1] dynamic-slice(t, p), dynamic_slice_sizes={1}\n i = s32[] reshape(s)",
-                    "{{0,1},{2,3}}"),
-              HasSubstr("{{1,0},{2,3}}"));
+  EXPECT_THAT(
+      After(
+          "d = s32[] remainder(p, two)\n one = s32[] constant(1)\n e = s32[] subtract(one, d)\n i = s32[] multiply(e, three)",
+          "{{0,1},{2,3}}"),
+      HasSubstr("{{1,0},{3,2}}"));
+  EXPECT_THAT(
+      After(
+          "t = s32[4] constant({3, 0, 0, 3})\n s = s32[1] dynamic-slice(t, p), dynamic_slice_sizes={1}\n i = s32[] reshape(s)",
+          "{{0,1},{2,3}}"),
+      HasSubstr("{{1,0},{2,3}}"));
 }
 
 TEST(ReduceScatterPassTest, OtherPartsAreLeftAlone) {

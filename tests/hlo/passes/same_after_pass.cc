@@ -13,13 +13,15 @@
 
 namespace toroid {
 
-std::string SameAfterPass(Pass* pass, absl::string_view body, absl::string_view computations, int64_t n, bool changes) {
+std::string SameAfterPass(Pass* pass, absl::string_view body, absl::string_view computations, int64_t n,
+                          bool changes) {
   std::unique_ptr<Module> module = MakeModule(body, computations);
   std::vector<std::vector<Literal>> arguments;
   for (const Instruction* parameter : module->entry()->parameters()) {
     arguments.emplace_back();
     for (int64_t d = 0; d < n; ++d) {
-      arguments.back().push_back(Integers(parameter->shape(), static_cast<uint64_t>(17 * d + parameter->parameter_number())));
+      arguments.back().push_back(
+          Integers(parameter->shape(), static_cast<uint64_t>(17 * d + parameter->parameter_number())));
     }
   }
   const absl::StatusOr<std::vector<Literal>> expected = RunOnDevices(*module, arguments, n);
@@ -42,7 +44,8 @@ std::string SameAfterPass(Pass* pass, absl::string_view body, absl::string_view 
 
 int CountOf(absl::string_view text, absl::string_view part) {
   int count = 0;
-  for (size_t at = text.find(part); at != absl::string_view::npos; at = text.find(part, at + part.size())) ++count;
+  for (size_t at = text.find(part); at != absl::string_view::npos; at = text.find(part, at + part.size()))
+    ++count;
   return count;
 }
 

@@ -30,7 +30,8 @@ std::string After(const std::string& body, bool changes = true, const std::strin
   UnitDimensionsPass pass;
   return SameAfterPass(
       &pass,
-      absl::StrReplaceAll(body, {{"$all", "replica_groups={{0,1,2}}, channel_id=1, use_global_device_ids=true"}}),
+      absl::StrReplaceAll(body,
+                          {{"$all", "replica_groups={{0,1,2}}, channel_id=1, use_global_device_ids=true"}}),
       computations + ReducerText("add", "f32", "add") + ReducerText("max", "f32", "maximum") + R"(
 argmax {
   a = f32[] parameter(0)
@@ -54,7 +55,8 @@ TEST(UnitDimensionsPassTest, ProductsAndWhatFollowsThem) {
   s = f32[1,4,6,5] add(d, b)
   ROOT t = f32[1,4,6,5] tanh(s)
 )"),
-              AllOf(HasSubstr("f32[4,6,5]{2,1,0} dot("), HasSubstr("lhs_contracting_dims={2}, rhs_contracting_dims={0}"),
+              AllOf(HasSubstr("f32[4,6,5]{2,1,0} dot("),
+                    HasSubstr("lhs_contracting_dims={2}, rhs_contracting_dims={0}"),
                     HasSubstr("f32[4,6,5]{2,1,0} add("), HasSubstr("f32[4,6,5]{2,1,0} tanh("),
                     HasSubstr("f32[1,4,6,5]{3,2,1,0} reshape(")));
   // Contracted along one element beside others.
@@ -102,7 +104,8 @@ TEST(UnitDimensionsPassTest, MovesThatMoveNothingAreGone) {
   f = f32[4,1,1,3] exponential(e)
   ROOT g = f32[4,3] reshape(f)
 )");
-  for (const char* op : {" transpose(", " broadcast(", " reverse(", " slice("}) EXPECT_EQ(CountOf(text, op), 0) << op;
+  for (const char* op : {" transpose(", " broadcast(", " reverse(", " slice("})
+    EXPECT_EQ(CountOf(text, op), 0) << op;
   EXPECT_EQ(CountOf(text, " reshape("), 1);
 }
 
@@ -219,11 +222,14 @@ TEST(UnitDimensionsPassTest, ReductionsOfSeveralArraysWithTheirElements) {
   EXPECT_THAT(After(absl::StrReplaceAll(body, {{"$kept", ""}, {"$more", ""}, {"$whole", ""}})),
               HasSubstr("(f32[4]{0}, s32[4]{0}) reduce("));
   // Somebody takes all of it, or an element says how it lies.
-  EXPECT_THAT(After(absl::StrReplaceAll(body, {{"$kept", ""}, {"$more", ", (f32[1,4], s32[1,4])"}, {"$whole", ", r"}})),
+  EXPECT_THAT(After(absl::StrReplaceAll(
+                  body, {{"$kept", ""}, {"$more", ", (f32[1,4], s32[1,4])"}, {"$whole", ", r"}})),
               HasSubstr("(f32[1,4]{1,0}, s32[1,4]{1,0}) reduce("));
-  EXPECT_THAT(After(absl::StrReplaceAll(body, {{"$kept", ", sharding={replicated}"}, {"$more", ""}, {"$whole", ""}})),
-              HasSubstr("(f32[1,4]{1,0}, s32[1,4]{1,0}) reduce("));
-  EXPECT_THAT(After(absl::StrReplaceAll(body, {{"$kept", ", control-predecessors={a}"}, {"$more", ""}, {"$whole", ""}})),
+  EXPECT_THAT(
+      After(absl::StrReplaceAll(body, {{"$kept", ", sharding={replicated}"}, {"$more", ""}, {"$whole", ""}})),
+      HasSubstr("(f32[1,4]{1,0}, s32[1,4]{1,0}) reduce("));
+  EXPECT_THAT(After(absl::StrReplaceAll(
+                  body, {{"$kept", ", control-predecessors={a}"}, {"$more", ""}, {"$whole", ""}})),
               HasSubstr("(f32[1,4]{1,0}, s32[1,4]{1,0}) reduce("));
 }
 
@@ -253,7 +259,8 @@ TEST(UnitDimensionsPassTest, Gathers) {
   i = s32[1,3] parameter(1)
   ROOT g = f32[1,3,1,5] gather(x, i), offset_dims={2,3}, collapsed_slice_dims={0,3}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,1,5,1}
 )"),
-              AllOf(HasSubstr("f32[1,3,5]{2,1,0} gather("), HasSubstr("slice_sizes={1,5}"), HasSubstr("collapsed_slice_dims={0}")));
+              AllOf(HasSubstr("f32[1,3,5]{2,1,0} gather("), HasSubstr("slice_sizes={1,5}"),
+                    HasSubstr("collapsed_slice_dims={0}")));
   // Of a dimension of one element that indices count along the index is clamped.
   After(R"(
   x = f32[1,5] parameter(0)
@@ -365,12 +372,13 @@ TEST(UnitDimensionsPassTest, WhatIsPinnedStays) {
 }
 
 TEST(UnitDimensionsPassTest, NamesAndWhereOpsComeFromStay) {
-  EXPECT_THAT(After(R"(
+  EXPECT_THAT(
+      After(R"(
   x = f32[1,4] parameter(0)
   mine = f32[1,4] negate(x), metadata={op_name="a/b"}
   ROOT t = (f32[1,4]) tuple(mine)
 )"),
-              AllOf(HasSubstr("mine = f32[4]{0} negate("), HasSubstr("reshape(mine), metadata={op_name=\"a/b\"")));
+      AllOf(HasSubstr("mine = f32[4]{0} negate("), HasSubstr("reshape(mine), metadata={op_name=\"a/b\"")));
 }
 
 // Chains of ops over arrays in which many dimensions have one element.
@@ -379,7 +387,8 @@ TEST(UnitDimensionsPassTest, RandomPrograms) {
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
   for (int trial = 0; trial < 150; ++trial) {
     std::vector<std::vector<int64_t>> dims = {{1, 4, 1, 6}, {6, 1, 4}};
-    std::string body = "x0 = s32[1,4,1,6] parameter(0)\nx1 = s32[6,1,4] parameter(1)\nv = s32[] parameter(2)\ni = s32[] parameter(3)\n";
+    std::string body =
+        "x0 = s32[1,4,1,6] parameter(0)\nx1 = s32[6,1,4] parameter(1)\nv = s32[] parameter(2)\ni = s32[] parameter(3)\n";
     const int last = 13;
     for (int k = 2; k <= last; ++k) {
       const int64_t from = k - 1 - below(2);
@@ -439,7 +448,8 @@ TEST(UnitDimensionsPassTest, RandomPrograms) {
             now[d] = 1 + below(old[d]);
             absl::StrAppend(&starts, ", i");
           }
-          op = absl::StrCat("dynamic-slice(", x, starts, "), dynamic_slice_sizes={", absl::StrJoin(now, ","), "}");
+          op = absl::StrCat("dynamic-slice(", x, starts, "), dynamic_slice_sizes={", absl::StrJoin(now, ","),
+                            "}");
           break;
         }
         case 7:
@@ -456,7 +466,8 @@ TEST(UnitDimensionsPassTest, RandomPrograms) {
         --k;
         continue;
       }
-      absl::StrAppend(&body, k == last ? "ROOT " : "", "x", k, " = s32[", absl::StrJoin(now, ","), "] ", op, "\n");
+      absl::StrAppend(&body, k == last ? "ROOT " : "", "x", k, " = s32[", absl::StrJoin(now, ","), "] ", op,
+                      "\n");
       dims.push_back(now);
     }
     SCOPED_TRACE(body);

@@ -114,7 +114,8 @@ TEST(AssignmentTest, AContractionKeepsTheCutOfItsContractedDimension) {
 
 TEST(AssignmentTest, AFreeOperandGivesNoReasonAndCostsNothing) {
   Problem p("ENTRY main { x = f32[8,8] parameter(0) y = f32[8,8] parameter(1) ROOT z = f32[8,8] add(x, y) }");
-  const Assignment assignment = p.OperandIn(0, {{0, 1}, {}}).OperandIn(1, {{}, {0, 1}}).FreeOperand(1).Choose();
+  const Assignment assignment =
+      p.OperandIn(0, {{0, 1}, {}}).OperandIn(1, {{}, {0, 1}}).FreeOperand(1).Choose();
   EXPECT_EQ(p.ResultUnder(assignment), Problem::Cut({{0, 1}, {}}));
   EXPECT_EQ(assignment.sent_bytes, 0);
 }

@@ -20,20 +20,24 @@ TEST(BatchNormTest, AnyDimensionMayBeCut) {
       const std::string attributes = absl::StrCat("epsilon=0.5, feature_index=", feature);
       SCOPED_TRACE(absl::StrCat(cut, " ", attributes));
       const std::string x = absl::StrCat("f32[8,6,5,4] parameter(0), sharding={devices=[", cut, "]<=[$n]}");
-      ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = ", x, "\n  s = ", of_feature, " parameter(1)\n  o = ", of_feature,
-                                    " parameter(2)\n  ROOT r = (f32[8,6,5,4], ", of_feature, ", ", of_feature,
-                                    ") batch-norm-training(x, s, o), ", attributes, "\n}\n"),
-                       {}, {2, 3, 8}, kTolerance);
+      ExpectEquivalent(
+          absl::StrCat("ENTRY main {\n  x = ", x, "\n  s = ", of_feature, " parameter(1)\n  o = ", of_feature,
+                       " parameter(2)\n  ROOT r = (f32[8,6,5,4], ", of_feature, ", ", of_feature,
+                       ") batch-norm-training(x, s, o), ", attributes, "\n}\n"),
+          {}, {2, 3, 8}, kTolerance);
       const std::string statistics = absl::StrCat("  m = ", of_feature, " parameter(2)\n  a = ", of_feature,
                                                   " parameter(3)\n  v = ", of_feature, " multiply(a, a)\n");
-      ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = ", x, "\n  s = ", of_feature, " parameter(1)\n", statistics, "  o = ",
-                                    of_feature, " parameter(4)\n  ROOT r = f32[8,6,5,4] batch-norm-inference(x, s, o, m, v), ",
-                                    attributes, "\n}\n"),
-                       {}, {2, 3, 8}, kTolerance);
-      ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = ", x, "\n  s = ", of_feature, " parameter(1)\n", statistics,
-                                    "  t = f32[8,6,5,4] parameter(4)\n  ROOT r = (f32[8,6,5,4], ", of_feature, ", ", of_feature,
-                                    ") batch-norm-grad(x, s, m, v, t), ", attributes, "\n}\n"),
-                       {}, {2, 3, 8}, kTolerance);
+      ExpectEquivalent(
+          absl::StrCat("ENTRY main {\n  x = ", x, "\n  s = ", of_feature, " parameter(1)\n", statistics,
+                       "  o = ", of_feature,
+                       " parameter(4)\n  ROOT r = f32[8,6,5,4] batch-norm-inference(x, s, o, m, v), ",
+                       attributes, "\n}\n"),
+          {}, {2, 3, 8}, kTolerance);
+      ExpectEquivalent(
+          absl::StrCat("ENTRY main {\n  x = ", x, "\n  s = ", of_feature, " parameter(1)\n", statistics,
+                       "  t = f32[8,6,5,4] parameter(4)\n  ROOT r = (f32[8,6,5,4], ", of_feature, ", ",
+                       of_feature, ") batch-norm-grad(x, s, m, v, t), ", attributes, "\n}\n"),
+          {}, {2, 3, 8}, kTolerance);
     }
   }
 }
@@ -52,28 +56,34 @@ ENTRY main {
 
 // $0: options, $1: sharding of the input, $2: what a step gives.
 std::string Scan(const char* options, const char* cut, const char* step) {
-  return absl::StrCat("step {\n  x = s32[4,3] parameter(0)\n  c = s32[4,3] parameter(1)\n", step,
-                      "\n}\nENTRY main {\n  x = s32[4,8,3] parameter(0), sharding={devices=[", cut,
-                      "]<=[$n]}\n  c = s32[4,3] parameter(1)\n  ROOT r = (s32[4,8,3], s32[4,3]) scan(x, c), dimensions={1}, "
-                      "num_carries=1, to_apply=step",
-                      options, "\n}\n");
+  return absl::StrCat(
+      "step {\n  x = s32[4,3] parameter(0)\n  c = s32[4,3] parameter(1)\n", step,
+      "\n}\nENTRY main {\n  x = s32[4,8,3] parameter(0), sharding={devices=[", cut,
+      "]<=[$n]}\n  c = s32[4,3] parameter(1)\n  ROOT r = (s32[4,8,3], s32[4,3]) scan(x, c), dimensions={1}, "
+      "num_carries=1, to_apply=step",
+      options, "\n}\n");
 }
 
 TEST(ScanTest, AnyDimensionMayBeCut) {
   for (const char* cut : {"$n,1,1", "1,$n,1", "1,1,$n"}) {
-    for (const char* options : {"", ", is_reverse=true", ", is_associative=true", ", is_reverse=true, is_associative=true"}) {
+    for (const char* options :
+         {"", ", is_reverse=true", ", is_associative=true", ", is_reverse=true, is_associative=true"}) {
       SCOPED_TRACE(absl::StrCat(cut, options));
-      ExpectEquivalent(Scan(options, cut, "  s = s32[4,3] add(x, c)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(s, s)"));
-      ExpectEquivalent(Scan(options, cut, "  s = s32[4,3] maximum(c, x)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(s, s)"));
-      ExpectEquivalent(Scan(options, cut,
-                            "  n = s32[4,3] negate(c)\n  s = s32[4,3] add(x, n)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(x, s)"));
+      ExpectEquivalent(
+          Scan(options, cut, "  s = s32[4,3] add(x, c)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(s, s)"));
+      ExpectEquivalent(
+          Scan(options, cut, "  s = s32[4,3] maximum(c, x)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(s, s)"));
+      ExpectEquivalent(Scan(
+          options, cut,
+          "  n = s32[4,3] negate(c)\n  s = s32[4,3] add(x, n)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(x, s)"));
     }
   }
 }
 
 // Parts are summed where they lie; totals of the parts are all that travels.
 TEST(ScanTest, AssociativeSumAlongTheCutDimensionSendsTotals) {
-  const std::string program = Scan(", is_associative=true", "1,$n,1", "  s = s32[4,3] add(x, c)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(s, s)");
+  const std::string program = Scan(", is_associative=true", "1,$n,1",
+                                   "  s = s32[4,3] add(x, c)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(s, s)");
   const std::vector<std::string> collectives = Collectives(program, 8);
   EXPECT_THAT(collectives, ::testing::Contains("all-gather 48"));
   EXPECT_THAT(collectives, ::testing::Not(::testing::Contains("all-reduce 384")));

@@ -56,8 +56,9 @@ TEST(ConcatenateTest, ARollIsAHaloAndNoGather) {
 
 // x[n - by:] in front of x[:n - by].
 std::string Roll(int64_t n, int64_t by) {
-  return absl::StrCat("ENTRY main {\n  x = s32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  tail = s32[",
-                      by, ",3] slice(x), slice={[", n - by, ":", n, "],[0:3]}\n  head = s32[", n - by,
+  return absl::StrCat("ENTRY main {\n  x = s32[", n,
+                      ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  tail = s32[", by,
+                      ",3] slice(x), slice={[", n - by, ":", n, "],[0:3]}\n  head = s32[", n - by,
                       ",3] slice(x), slice={[0:", n - by, "],[0:3]}\n  ROOT y = s32[", n,
                       ",3] concatenate(tail, head), dimensions={0}, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
@@ -76,7 +77,8 @@ TEST(ConcatenateTest, ARollSendsTheRowsThatChangeOwnerInOnePermutePerNeighbor) {
   EXPECT_THAT(Collectives(Roll(8, 7), 8), ElementsAre("collective-permute 12"));
   EXPECT_THAT(Collectives(Roll(64, 1), 8), ElementsAre("collective-permute 12"));
   EXPECT_THAT(Collectives(Roll(64, 8), 8), ElementsAre("collective-permute 96"));
-  EXPECT_THAT(Collectives(Roll(64, 11), 8), UnorderedElementsAre("collective-permute 36", "collective-permute 60"));
+  EXPECT_THAT(Collectives(Roll(64, 11), 8),
+              UnorderedElementsAre("collective-permute 36", "collective-permute 60"));
 }
 
 TEST(ConcatenateTest, PartsOfOneArrayInAnotherOrder) {
@@ -123,16 +125,18 @@ TEST(ConcatenateTest, AShiftByAStageIsOnePermute) {
 
 // Rows beside their array: `before` and `behind` are the first of `width` rows each.
 std::string WithEdges(int64_t n, int64_t before, int64_t behind, int64_t width) {
-  return absl::StrCat("ENTRY main {\n  x = s32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  a = s32[", width,
-                      ",3] slice(x), slice={[", before, ":", before + width, "],[0:3]}\n  b = s32[", width, ",3] slice(x), slice={[", behind,
-                      ":", behind + width, "],[0:3]}\n  ROOT y = s32[", n + 2 * width,
-                      ",3] concatenate(a, x, b), dimensions={0}, sharding={devices=[$n,1]<=[$n]}\n}\n");
+  return absl::StrCat(
+      "ENTRY main {\n  x = s32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  a = s32[", width,
+      ",3] slice(x), slice={[", before, ":", before + width, "],[0:3]}\n  b = s32[", width,
+      ",3] slice(x), slice={[", behind, ":", behind + width, "],[0:3]}\n  ROOT y = s32[", n + 2 * width,
+      ",3] concatenate(a, x, b), dimensions={0}, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 
 TEST(ConcatenateTest, EdgesGoFromTheirOwnersToTheEnds) {
   // Round: the last row of 12 bytes to the first device, the first one to the last, and two rows over borders of tiles.
   EXPECT_THAT(Collectives(WithEdges(16, 15, 0, 1), 4),
-              ::testing::UnorderedElementsAre("collective-permute 12", "collective-permute 24", "collective-permute 12"));
+              ::testing::UnorderedElementsAre("collective-permute 12", "collective-permute 24",
+                                              "collective-permute 12"));
   for (const int64_t n : {16, 13}) {
     SCOPED_TRACE(n);
     ExpectEquivalent(WithEdges(n, n - 1, 0, 1));

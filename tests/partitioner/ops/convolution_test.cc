@@ -81,13 +81,17 @@ TEST(ConvolutionTest, BatchGroupsOfAWeightGradient) {
 }
 
 // x f32[batch,7,in], w f32[3,in per group,out] in groups of features (or of the batch), cut as given.
-std::string Grouped(int64_t batch, int64_t in, int64_t out, int64_t feature_groups, int64_t batch_groups, const std::string& x,
-                    const std::string& w, const std::string& y) {
-  const auto cut = [](const std::string& tiles) { return absl::StrCat("sharding={devices=", tiles, "<=[$n]}"); };
-  return absl::StrCat("ENTRY main {\n  x = f32[", batch, ",7,", in, "] parameter(0), ", cut(x), "\n  w = f32[3,", in / feature_groups,
-                      ",", out, "] parameter(1), ", cut(w), "\n  ROOT y = f32[", batch / batch_groups, ",7,", out,
-                      "] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, feature_group_count=", feature_groups,
-                      ", batch_group_count=", batch_groups, ", ", cut(y), "\n}\n");
+std::string Grouped(int64_t batch, int64_t in, int64_t out, int64_t feature_groups, int64_t batch_groups,
+                    const std::string& x, const std::string& w, const std::string& y) {
+  const auto cut = [](const std::string& tiles) {
+    return absl::StrCat("sharding={devices=", tiles, "<=[$n]}");
+  };
+  return absl::StrCat(
+      "ENTRY main {\n  x = f32[", batch, ",7,", in, "] parameter(0), ", cut(x), "\n  w = f32[3,",
+      in / feature_groups, ",", out, "] parameter(1), ", cut(w), "\n  ROOT y = f32[", batch / batch_groups,
+      ",7,", out,
+      "] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, feature_group_count=",
+      feature_groups, ", batch_group_count=", batch_groups, ", ", cut(y), "\n}\n");
 }
 
 TEST(ConvolutionTest, GroupsAreCut) {
@@ -98,7 +102,8 @@ TEST(ConvolutionTest, GroupsAreCut) {
         for (const std::string& y : {batch, last, rows}) {
           SCOPED_TRACE(absl::StrCat(groups, " groups of ", per_group, ", ", x, " -> ", y));
           ExpectEquivalent(Grouped(2, groups * per_group, groups, groups, 1, x, last, y));
-          ExpectEquivalent(Grouped(2, groups, groups * per_group, groups, 1, x, per_group == 1 ? kernel_in : last, y));
+          ExpectEquivalent(
+              Grouped(2, groups, groups * per_group, groups, 1, x, per_group == 1 ? kernel_in : last, y));
           ExpectEquivalent(Grouped(groups * per_group, 3, groups, 1, groups, x, last, y));
           ExpectEquivalent(Grouped(groups, 3, groups * per_group, 1, groups, x, kernel_in, y));
         }
@@ -109,9 +114,12 @@ TEST(ConvolutionTest, GroupsAreCut) {
 
 // Each device convolves its own groups: also of a depthwise convolution whose channels do not divide evenly.
 TEST(ConvolutionTest, CutGroupsSendNothing) {
-  EXPECT_THAT(Collectives(Grouped(2, 16, 32, 8, 1, "[1,1,$n]", "[1,1,$n]", "[1,1,$n]"), 8), ::testing::IsEmpty());
-  EXPECT_THAT(Collectives(Grouped(2, 10, 10, 10, 1, "[1,1,$n]", "[1,1,$n]", "[1,1,$n]"), 8), ::testing::IsEmpty());
-  EXPECT_THAT(Collectives(Grouped(16, 3, 8, 1, 8, "[$n,1,1]", "[1,1,$n]", "[1,1,$n]"), 8), ::testing::IsEmpty());
+  EXPECT_THAT(Collectives(Grouped(2, 16, 32, 8, 1, "[1,1,$n]", "[1,1,$n]", "[1,1,$n]"), 8),
+              ::testing::IsEmpty());
+  EXPECT_THAT(Collectives(Grouped(2, 10, 10, 10, 1, "[1,1,$n]", "[1,1,$n]", "[1,1,$n]"), 8),
+              ::testing::IsEmpty());
+  EXPECT_THAT(Collectives(Grouped(16, 3, 8, 1, 8, "[$n,1,1]", "[1,1,$n]", "[1,1,$n]"), 8),
+              ::testing::IsEmpty());
 }
 
 struct Window {
@@ -123,16 +131,18 @@ struct Window {
     return spread + low + high < reach ? 0 : (spread + low + high - reach) / stride + 1;
   }
   std::string Text() const {
-    return absl::StrCat("size=", size, " stride=", stride, " pad=", low, "_", high, " lhs_dilate=", base_dilation,
-                        " rhs_dilate=", window_dilation, reversed ? " rhs_reversal=1" : "");
+    return absl::StrCat("size=", size, " stride=", stride, " pad=", low, "_", high,
+                        " lhs_dilate=", base_dilation, " rhs_dilate=", window_dilation,
+                        reversed ? " rhs_reversal=1" : "");
   }
 };
 
 // Image and window both cut along the dimension that is convolved.
 std::string BothCut(const Window& w) {
-  return absl::StrCat("ENTRY main {\n  x = f32[2,", w.image, ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
-                      "  g = f32[", w.size, ",3,2] parameter(1), sharding={devices=[$n,1,1]<=[$n]}\n  ROOT y = f32[2,",
-                      w.Output(), ",2] convolution(x, g), window={", w.Text(),
+  return absl::StrCat("ENTRY main {\n  x = f32[2,", w.image,
+                      ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n", "  g = f32[", w.size,
+                      ",3,2] parameter(1), sharding={devices=[$n,1,1]<=[$n]}\n  ROOT y = f32[2,", w.Output(),
+                      ",2] convolution(x, g), window={", w.Text(),
                       "}, dim_labels=b0f_0io->b0f, sharding={replicated}\n}\n");
 }
 
@@ -140,9 +150,11 @@ TEST(ConvolutionTest, AWindowAsLargeAsTheImageIsCutWithIt) {
   for (const int64_t n : {16, 13, 5, 1}) {
     SCOPED_TRACE(n);
     ExpectEquivalent(BothCut({.image = n, .size = n, .low = 1, .high = 1}));
-    ExpectEquivalent(BothCut({.image = n, .size = n}));                                  // A dot.
-    ExpectEquivalent(BothCut({.image = 2 * n, .size = n, .low = 1, .high = 1, .window_dilation = 2}));  // Of a stride.
-    ExpectEquivalent(BothCut({.image = n, .size = n, .stride = 2, .low = 2, .high = 2}));  // Of a dilated window.
+    ExpectEquivalent(BothCut({.image = n, .size = n}));  // A dot.
+    ExpectEquivalent(
+        BothCut({.image = 2 * n, .size = n, .low = 1, .high = 1, .window_dilation = 2}));  // Of a stride.
+    ExpectEquivalent(
+        BothCut({.image = n, .size = n, .stride = 2, .low = 2, .high = 2}));  // Of a dilated window.
     ExpectEquivalent(BothCut({.image = n, .size = 2 * n, .low = 2, .high = 1, .base_dilation = 2}));
     ExpectEquivalent(BothCut({.image = n, .size = n, .low = 2, .high = 1, .reversed = true}));
   }
@@ -151,7 +163,9 @@ TEST(ConvolutionTest, AWindowAsLargeAsTheImageIsCutWithIt) {
 // Windows longer and shorter than the output, so that either is cut; images that begin and end anywhere.
 TEST(ConvolutionTest, AnyWindowOnAnyCut) {
   std::mt19937_64 random(7);
-  const auto from = [&](int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % (high - low + 1)); };
+  const auto from = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % (high - low + 1));
+  };
   for (int i = 0, done = 0; done < 60 && i < 1000; ++i) {
     const Window w = {.image = from(1, 20),
                       .size = from(1, 20),
@@ -170,8 +184,9 @@ TEST(ConvolutionTest, AnyWindowOnAnyCut) {
 
 // An image and the gradient of its 3x3 convolution, in tiles of rows and columns.
 std::string KernelGradient(int64_t h, int64_t w) {
-  return absl::StrCat("ENTRY main {\n  x = f32[4,", h, ",", w, ",3] parameter(0), sharding={devices=[1,2,3,1]<=[6]}\n",
-                      "  g = f32[4,", h, ",", w, ",2] parameter(1), sharding={devices=[1,2,3,1]<=[6]}\n",
+  return absl::StrCat("ENTRY main {\n  x = f32[4,", h, ",", w,
+                      ",3] parameter(0), sharding={devices=[1,2,3,1]<=[6]}\n", "  g = f32[4,", h, ",", w,
+                      ",2] parameter(1), sharding={devices=[1,2,3,1]<=[6]}\n",
                       "  ROOT dk = f32[3,3,3,2] convolution(x, g), window={size=", h, "x", w,
                       " pad=1_1x1_1}, dim_labels=f01b_i01o->01bf, sharding={replicated}\n}\n");
 }
@@ -208,9 +223,11 @@ TEST(ConvolutionTest, AnImageWithAnInfinityMeetsNoFilledUpWindow) {
 
 // Windows of `k` rows side by side, each k rows of the image: image and output in tiles of rows.
 std::string Patches(int64_t patches, int64_t k) {
-  return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k, ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  w = f32[", k,
-                      ",3,4] parameter(1), sharding={replicated}\n  ROOT y = f32[2,", patches, ",4] convolution(x, w), window={size=", k,
-                      " stride=", k, "}, dim_labels=b0f_0io->b0f, sharding={devices=[1,$n,1]<=[$n]}\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k,
+                      ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  w = f32[", k,
+                      ",3,4] parameter(1), sharding={replicated}\n  ROOT y = f32[2,", patches,
+                      ",4] convolution(x, w), window={size=", k, " stride=", k,
+                      "}, dim_labels=b0f_0io->b0f, sharding={devices=[1,$n,1]<=[$n]}\n}\n");
 }
 
 TEST(ConvolutionTest, PatchesLongerThanTheirNumberSendNothing) {
@@ -227,9 +244,11 @@ TEST(ConvolutionTest, PatchesLongerThanTheirNumberSendNothing) {
 
 // The gradient of Patches by the window: the gradient by the output, dilated, is the window.
 std::string PatchesKernelGradient(int64_t patches, int64_t k) {
-  return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k, ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  g = f32[2,", patches,
-                      ",4] parameter(1), sharding={devices=[1,$n,1]<=[$n]}\n  ROOT dw = f32[", k, ",3,4] convolution(x, g), window={size=",
-                      patches, " rhs_dilate=", k, "}, dim_labels=f0b_i0o->0bf, sharding={replicated}\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k,
+                      ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  g = f32[2,", patches,
+                      ",4] parameter(1), sharding={devices=[1,$n,1]<=[$n]}\n  ROOT dw = f32[", k,
+                      ",3,4] convolution(x, g), window={size=", patches, " rhs_dilate=", k,
+                      "}, dim_labels=f0b_i0o->0bf, sharding={replicated}\n}\n");
 }
 
 TEST(ConvolutionTest, TheGradientByAPatchIsASumOverTiles) {
@@ -266,8 +285,10 @@ TEST(ConvolutionTest, RowsBehindTheLastPositionDoNotTravel) {
 TEST(ConvolutionTest, OfAWholeImageIsReadFromTheDevicesOwn) {
   for (const int64_t size : {16, 13}) {
     const std::string text = absl::StrCat(
-        "ENTRY main {\n  x = f32[2,", size, ",4] parameter(0), sharding={replicated}\n  w = f32[3,4,6] parameter(1), sharding={replicated}\n",
-        "  ROOT y = f32[2,", size, ",6] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, sharding={devices=[1,$n,1]<=[$n]}\n}\n");
+        "ENTRY main {\n  x = f32[2,", size,
+        ",4] parameter(0), sharding={replicated}\n  w = f32[3,4,6] parameter(1), sharding={replicated}\n",
+        "  ROOT y = f32[2,", size,
+        ",6] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, sharding={devices=[1,$n,1]<=[$n]}\n}\n");
     EXPECT_THAT(Collectives(text, 4), ::testing::IsEmpty());
     ExpectEquivalent(text);
   }

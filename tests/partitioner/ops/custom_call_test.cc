@@ -106,7 +106,8 @@ ENTRY main {
   ROOT y = f32[6] custom-call(r), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
 })";
   ExpectEquivalent(text);
-  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(text, 2), PartitionOptions()));
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned,
+                       PartitionModule(*ProgramFor(text, 2), PartitionOptions()));
   const std::string printed = PrintModule(*partitioned.module);
   EXPECT_THAT(printed, testing::HasSubstr("b(f32[6]{0}) custom-call("));
   ASSERT_OK_AND_ASSIGN(const auto again, ParseModule(printed));
@@ -117,15 +118,18 @@ ENTRY main {
 TEST(CustomCallTest, TriangularSolvesStayCutAlongTheirRightHandSides) {
   const auto solve = [](const std::string& b, const std::string& tiles, int side, int batch) {
     const std::string front = batch > 0 ? "2," : "";
-    return absl::StrCat("ENTRY main {\n  a = f64[", front, "5,5] parameter(0)\n  b = f64[", front, b, "] parameter(1), sharding={devices=[",
-                        batch > 0 ? "1," : "", tiles, "]<=[$n]}\n  ROOT x = f64[", front, b,
-                        "] custom-call(a, b), custom_call_target=\"lapack_dtrsm_ffi\", api_version=API_VERSION_TYPED_FFI, "
-                        "frontend_attributes={num_batch_dims=\"", batch, "\"}, backend_config={diag = 85 : ui8, side = ", side,
-                        " : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}\n}\n");
+    return absl::StrCat(
+        "ENTRY main {\n  a = f64[", front, "5,5] parameter(0)\n  b = f64[", front, b,
+        "] parameter(1), sharding={devices=[", batch > 0 ? "1," : "", tiles, "]<=[$n]}\n  ROOT x = f64[",
+        front, b,
+        "] custom-call(a, b), custom_call_target=\"lapack_dtrsm_ffi\", api_version=API_VERSION_TYPED_FFI, "
+        "frontend_attributes={num_batch_dims=\"",
+        batch, "\"}, backend_config={diag = 85 : ui8, side = ", side,
+        " : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}\n}\n");
   };
   for (const int batch : {0, 1}) {
-    for (const std::string& text : {solve("5,7", "1,$n", 76, batch), solve("7,5", "$n,1", 82, batch), solve("5,5", "1,$n", 76, batch),
-                                    solve("5,5", "$n,1", 82, batch)}) {
+    for (const std::string& text : {solve("5,7", "1,$n", 76, batch), solve("7,5", "$n,1", 82, batch),
+                                    solve("5,5", "1,$n", 76, batch), solve("5,5", "$n,1", 82, batch)}) {
       ExpectEquivalent(text, {}, {2, 3, 7}, 1e-9);
       EXPECT_THAT(Collectives(text, 4), ::testing::IsEmpty()) << text;
     }

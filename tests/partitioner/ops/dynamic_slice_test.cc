@@ -57,7 +57,7 @@ TEST(DynamicSliceTest, AVectorOfStartsIsCutAsScalarsAre) {
           "ENTRY main {\n  x = f32[13,3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  v = s32[2] parameter(1)",
           vector, "\n  ROOT y = f32[5,2] dynamic-slice(x, v), dynamic_slice_sizes={5,2}", sharding, "\n}\n");
       for (const int32_t start : {-1, 4, 8, 9, 13}) {
-          const Literal starts = Literal::Array<int32_t>({2}, {start, 1});
+        const Literal starts = Literal::Array<int32_t>({2}, {start, 1});
         ExpectEquivalent(text, {Integers(Shape(xla::F32, {13, 3})), starts}, {1, 2, 3, 16});
       }
     }
@@ -88,9 +88,10 @@ TEST(DynamicSliceTest, AConstantStartIsClamped) {
   for (const int start : {-5, 0, 4, 7, 12, 13, 100}) {
     for (const int64_t rows : {1, 3}) {
       SCOPED_TRACE(absl::StrCat(rows, " from ", start));
-      ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = f32[13,5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[] constant(", start,
-                                    ")\n  j = s32[] constant(1)\n  ROOT y = f32[", rows, ",2] dynamic-slice(x, i, j), dynamic_slice_sizes={", rows,
-                                    ",2}, sharding={replicated}\n}\n"));
+      ExpectEquivalent(absl::StrCat(
+          "ENTRY main {\n  x = f32[13,5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[] constant(",
+          start, ")\n  j = s32[] constant(1)\n  ROOT y = f32[", rows,
+          ",2] dynamic-slice(x, i, j), dynamic_slice_sizes={", rows, ",2}, sharding={replicated}\n}\n"));
     }
   }
 }

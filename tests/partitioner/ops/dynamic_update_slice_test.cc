@@ -49,14 +49,15 @@ TEST(DynamicUpdateSliceTest, IndexTypesNeitherWrapNorNarrow) {
 
 TEST(DynamicUpdateSliceTest, AVectorOfStartsIsCutAsScalarsAre) {
   for (const char* vector : {"", ", sharding={devices=[$n]<=[$n]}"}) {
-    const std::string text = absl::StrCat(
-        "ENTRY main {\n  x = s32[13,6] parameter(0), sharding={devices=[$n,1]<=[$n]}\n",
-        "  u = s32[4,1] parameter(1)\n  v = s64[2] parameter(2)", vector,
-        "\n  ROOT y = s32[13,6] dynamic-update-slice(x, u, v)\n}\n");
+    const std::string text =
+        absl::StrCat("ENTRY main {\n  x = s32[13,6] parameter(0), sharding={devices=[$n,1]<=[$n]}\n",
+                     "  u = s32[4,1] parameter(1)\n  v = s64[2] parameter(2)", vector,
+                     "\n  ROOT y = s32[13,6] dynamic-update-slice(x, u, v)\n}\n");
     for (const int64_t start : {-1, 0, 5, 9, 100}) {
       SCOPED_TRACE(absl::StrCat(vector, " start ", start));
       const Literal starts = Literal::Array<int64_t>({2}, {start, 5});
-      ExpectEquivalent(text, {Integers(Shape(xla::S32, {13, 6})), Integers(Shape(xla::S32, {4, 1}), 2), starts},
+      ExpectEquivalent(text,
+                       {Integers(Shape(xla::S32, {13, 6})), Integers(Shape(xla::S32, {4, 1}), 2), starts},
                        {1, 2, 3, 16});
     }
   }
@@ -68,9 +69,10 @@ TEST(DynamicUpdateSliceTest, OneRowIntoACutCacheMovesNothing) {
 
 // An update of several rows that goes to a constant place.
 std::string ConstantUpdate(int64_t size, int64_t rows, int64_t start, const std::string& sharding) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",", size, "] parameter(0), sharding=", sharding, "\n  u = f32[", rows, ",",
-                      rows, "] parameter(1), sharding=", sharding, "\n  i = s32[] constant(", start, ")\n  ROOT y = f32[", size,
-                      ",", size, "] dynamic-update-slice(x, u, i, i), sharding=", sharding, "\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",", size, "] parameter(0), sharding=", sharding,
+                      "\n  u = f32[", rows, ",", rows, "] parameter(1), sharding=", sharding,
+                      "\n  i = s32[] constant(", start, ")\n  ROOT y = f32[", size, ",", size,
+                      "] dynamic-update-slice(x, u, i, i), sharding=", sharding, "\n}\n");
 }
 
 TEST(DynamicUpdateSliceTest, RowsAreShiftedToAConstantPlace) {
@@ -87,7 +89,8 @@ TEST(DynamicUpdateSliceTest, RowsAreShiftedToAConstantPlace) {
 
 TEST(DynamicUpdateSliceTest, AnUpdateThatAllHaveIsNotSent) {
   std::string text = ConstantUpdate(13, 8, 2, "{devices=[2,2]<=[4]}");
-  text.replace(text.find("parameter(1), sharding={devices=[2,2]<=[4]}"), 43, "parameter(1), sharding={replicated}");
+  text.replace(text.find("parameter(1), sharding={devices=[2,2]<=[4]}"), 43,
+               "parameter(1), sharding={replicated}");
   EXPECT_THAT(Collectives(text, 4), IsEmpty());
   ExpectEquivalent(text, {}, {4});
 }

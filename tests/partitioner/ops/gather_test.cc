@@ -108,7 +108,8 @@ TEST(GatherTest, AnIndexThatCountsAlongABatchMovesNothing) {
   ib = u32[9,4,2] concatenate(i, rows), dimensions={2}
   ROOT y = f32[9,4,5] gather(x, ib), offset_dims={2}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=2, slice_sizes={1,1,5}, sharding={devices=[$n,1,1]<=[$n]}
 })";
-  ExpectEquivalent(text, {Integers(Shape(xla::F32, {6, 9, 5})), Integers(Shape(xla::U32, {9, 4, 1}), 2, 0, 8)});
+  ExpectEquivalent(text,
+                   {Integers(Shape(xla::F32, {6, 9, 5})), Integers(Shape(xla::U32, {9, 4, 1}), 2, 0, 8)});
   EXPECT_THAT(Collectives(text, 4), IsEmpty());
   EXPECT_THAT(Collectives(text, 3), IsEmpty());
 }

@@ -17,8 +17,10 @@ using ::testing::SizeIs;
 
 // A module of an entry computation of these lines, beside `add`.
 std::unique_ptr<Module> Program(const std::string& lines) {
-  auto module = ParseModule("HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
-                             " ROOT c = f32[] add(a, b) }\nENTRY main {\n" + lines + "}\n");
+  auto module = ParseModule(
+      "HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+      " ROOT c = f32[] add(a, b) }\nENTRY main {\n" +
+      lines + "}\n");
   return std::move(module).value();
 }
 
@@ -28,8 +30,9 @@ std::vector<OperandWindows> Reads(const Module& module, int dim, int64_t tiles) 
 }
 
 TEST(OpFamiliesTest, ALowPadReadsRowsOfTheTileBefore) {
-  const auto module = Program("x = f32[8] parameter(0)\n zero = f32[] constant(0)\n"
-                              " ROOT y = f32[10] pad(x, zero), padding=2_0\n");
+  const auto module = Program(
+      "x = f32[8] parameter(0)\n zero = f32[] constant(0)\n"
+      " ROOT y = f32[10] pad(x, zero), padding=2_0\n");
   const std::vector<OperandWindows> reads = Reads(*module, 0, 2);
   ASSERT_THAT(reads, SizeIs(1));
   EXPECT_EQ(reads[0].size, 8);
@@ -38,8 +41,9 @@ TEST(OpFamiliesTest, ALowPadReadsRowsOfTheTileBefore) {
 }
 
 TEST(OpFamiliesTest, AConcatenationReadsOfEachOperandWhatFallsIntoATile) {
-  const auto module = Program("x = f32[2] parameter(0)\n y = f32[4] parameter(1)\n"
-                              " ROOT z = f32[6] concatenate(x, y), dimensions={0}\n");
+  const auto module = Program(
+      "x = f32[2] parameter(0)\n y = f32[4] parameter(1)\n"
+      " ROOT z = f32[6] concatenate(x, y), dimensions={0}\n");
   const std::vector<OperandWindows> reads = Reads(*module, 0, 2);
   ASSERT_THAT(reads, SizeIs(2));
   EXPECT_EQ(reads[1].operand, 1);
@@ -51,25 +55,28 @@ TEST(OpFamiliesTest, AReverseOfEvenTilesSendsTheTilesAlone) {
   EXPECT_THAT(Reads(*even, 0, 2), IsEmpty());
   const Mesh mesh(2, {}, DeviceOrder(2));
   const Instruction& root = *even->entry()->root();
-  const ExchangeCost cost = CostOfExchanges(root, ShardingRuleOf(root), 0, mesh, DefaultCostModel(), AxisList{0}, {16.0});
+  const ExchangeCost cost =
+      CostOfExchanges(root, ShardingRuleOf(root), 0, mesh, DefaultCostModel(), AxisList{0}, {16.0});
   EXPECT_EQ(cost.sent_bytes, 16);
 }
 
 TEST(OpFamiliesTest, ACumulativeSumSendsOneRowOfEachTile) {
-  const auto module = Program("x = f32[8] parameter(0)\n zero = f32[] constant(0)\n"
-                              " ROOT y = f32[8] reduce-window(x, zero), window={size=8 pad=7_0}, to_apply=add\n");
+  const auto module = Program(
+      "x = f32[8] parameter(0)\n zero = f32[] constant(0)\n"
+      " ROOT y = f32[8] reduce-window(x, zero), window={size=8 pad=7_0}, to_apply=add\n");
   EXPECT_THAT(Reads(*module, 0, 4), IsEmpty());
   const Mesh mesh(4, {2}, DeviceOrder(4));
   const Instruction& root = *module->entry()->root();
-  const ExchangeCost cost = CostOfExchanges(root, ShardingRuleOf(root), 0, mesh, DefaultCostModel(), AxisList{0, 1}, {8.0});
+  const ExchangeCost cost =
+      CostOfExchanges(root, ShardingRuleOf(root), 0, mesh, DefaultCostModel(), AxisList{0, 1}, {8.0});
   EXPECT_EQ(cost.sent_bytes, 3 * 4);
 }
 
 TEST(OpFamiliesTest, AReduceFromAnotherInitValueLeavesNothingPartial) {
   for (const bool neutral : {true, false}) {
-    const auto module = Program(std::string("x = f32[8] parameter(0)\n init = f32[] constant(") +
-                                (neutral ? "0" : "1") +
-                                ")\n ROOT y = f32[] reduce(x, init), dimensions={0}, to_apply=add\n");
+    const auto module =
+        Program(std::string("x = f32[8] parameter(0)\n init = f32[] constant(") + (neutral ? "0" : "1") +
+                ")\n ROOT y = f32[] reduce(x, init), dimensions={0}, to_apply=add\n");
     const ShardingRule rule = ShardingRuleOf(*module->entry()->root());
     EXPECT_EQ(PartialAxes(rule, {AxisList{0}}), neutral ? 1 : 0);
   }

@@ -46,8 +46,9 @@ TEST(PadTest, PaddingAnUncutDimensionMovesNothing) {
 
 // Rows [start, limit) of n, padded.
 std::string PadOfSlice(int64_t n, int64_t start, int64_t limit, const std::string& padding, int64_t out) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = f32[",
-                      limit - start, ",3] slice(x), slice={[", start, ":", limit, "],[0:3]}\n  v = f32[] constant(7)\n",
+  return absl::StrCat("ENTRY main {\n  x = f32[", n,
+                      ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = f32[", limit - start,
+                      ",3] slice(x), slice={[", start, ":", limit, "],[0:3]}\n  v = f32[] constant(7)\n",
                       "  ROOT y = f32[", out, ",3] pad(s, v), padding=", padding,
                       "x0_0, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
@@ -65,7 +66,8 @@ TEST(PadTest, OfASliceReadsTheArrayBehindIt) {
 
 // x whole, padded, and the result in tiles.
 std::string PadOfWhole(int64_t size, const std::string& padding, int64_t out) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", size, ",3] parameter(0), sharding={replicated}\n  v = f32[] constant(7)\n  p = f32[", out,
+  return absl::StrCat("ENTRY main {\n  x = f32[", size,
+                      ",3] parameter(0), sharding={replicated}\n  v = f32[] constant(7)\n  p = f32[", out,
                       ",3] pad(x, v), padding=", padding, "x0_0\n  ROOT y = f32[", out,
                       ",3] negate(p), sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
@@ -96,9 +98,11 @@ TEST(PadTest, OfAnArrayWholeAlongAnAxisMovesWhatLiesBeyondThatAlone) {
 
 // Rows [start, start + out) of x padded; `n` rows in tiles.
 std::string SliceOfPad(int64_t n, int64_t low, int64_t high, int64_t start, int64_t out) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", n, ",2] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  v = f32[] constant(7)\n  p = f32[",
-                      n + low + high, ",2] pad(x, v), padding=", low, "_", high, "x0_0\n  ROOT s = f32[", out, ",2] slice(p), slice={[",
-                      start, ":", start + out, "], [0:2]}, sharding={devices=[$n,1]<=[$n]}\n}\n");
+  return absl::StrCat(
+      "ENTRY main {\n  x = f32[", n,
+      ",2] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  v = f32[] constant(7)\n  p = f32[",
+      n + low + high, ",2] pad(x, v), padding=", low, "_", high, "x0_0\n  ROOT s = f32[", out,
+      ",2] slice(p), slice={[", start, ":", start + out, "], [0:2]}, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 
 TEST(PadTest, PaddedAndCutIsOneShift) {

@@ -21,12 +21,14 @@ ENTRY main {
   w = f32[5,6,7] parameter(1)$1
   s = s32[5] parameter(2)
   ROOT y = f32[11,7] ragged-dot(x, w, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}$2
-})", lhs, rhs, result);
+})",
+                          lhs, rhs, result);
 }
 
 constexpr char kSplit0[] = ", sharding={devices=[$$n,1]<=[$$n]}";
 constexpr char kSplit1[] = ", sharding={devices=[1,$$n]<=[$$n]}";
-constexpr char kWeights[3][48] = {", sharding={devices=[$$n,1,1]<=[$$n]}", ", sharding={devices=[1,$$n,1]<=[$$n]}",
+constexpr char kWeights[3][48] = {", sharding={devices=[$$n,1,1]<=[$$n]}",
+                                  ", sharding={devices=[1,$$n,1]<=[$$n]}",
                                   ", sharding={devices=[1,1,$$n]<=[$$n]}"};
 
 std::string Text(std::string text) { return absl::Substitute(text); }
@@ -38,7 +40,8 @@ std::vector<Literal> Arguments(const Module& module, const std::vector<int32_t>&
 }
 
 TEST(RaggedDotTest, RowsGroupsAndColumnsMayBeCut) {
-  const std::vector<std::vector<int32_t>> all_sizes = {{3, 0, 4, 1, 3}, {2, 2, 0, 0, 1}, {0, 0, 0, 0, 0}, {20, 1, 1, 1, 1}, {0, 5, -3, 6, 9}};
+  const std::vector<std::vector<int32_t>> all_sizes = {
+      {3, 0, 4, 1, 3}, {2, 2, 0, 0, 1}, {0, 0, 0, 0, 0}, {20, 1, 1, 1, 1}, {0, 5, -3, 6, 9}};
   for (const char* lhs : {"", kSplit0, kSplit1}) {
     for (const char* rhs : {"", kWeights[0], kWeights[1], kWeights[2]}) {
       for (const char* result : {"", kSplit0, kSplit1}) {
@@ -63,9 +66,11 @@ ENTRY main {
   g = f32[11,7] parameter(1)$1
   s = s32[5] parameter(2)
   ROOT y = f32[5,6,7] ragged-dot(x, g, s), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}$2
-})", lhs, rhs, result));
+})",
+                                                          lhs, rhs, result));
         SCOPED_TRACE(program);
-        for (const std::vector<int32_t>& sizes : std::vector<std::vector<int32_t>>{{3, 0, 4, 1, 3}, {2, 2, 0, 0, 1}, {20, 1, 1, 1, 1}}) {
+        for (const std::vector<int32_t>& sizes :
+             std::vector<std::vector<int32_t>>{{3, 0, 4, 1, 3}, {2, 2, 0, 0, 1}, {20, 1, 1, 1, 1}}) {
           ExpectEquivalent(program, Arguments(*ProgramFor(program, 2), sizes), {2, 3, 8});
         }
       }
@@ -77,7 +82,8 @@ TEST(RaggedDotTest, SizesThatDifferByBatch) {
   for (const char* cut : {"$n,1,1", "1,$n,1", "1,1,$n"}) {
     const std::string program = absl::StrCat(R"(
 ENTRY main {
-  x = f32[6,4,5] parameter(0), sharding={devices=[)", cut, R"(]<=[$n]}
+  x = f32[6,4,5] parameter(0), sharding={devices=[)",
+                                             cut, R"(]<=[$n]}
   w = f32[3,6,5,2] parameter(1)
   s = s32[6,3] parameter(2)
   ROOT y = f32[6,4,2] ragged-dot(x, w, s), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={0}
@@ -124,7 +130,8 @@ ENTRY main {
   a = f32[$2] parameter(2)
   b = $3 parameter(3)
   ROOT y = f32[4,5] scaled-dot(x, w, a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-})", lhs, rhs, scale, other));
+})",
+                                                            lhs, rhs, scale, other));
           SCOPED_TRACE(program);
           ExpectEquivalent(program, {}, {2, 3, 8});
         }

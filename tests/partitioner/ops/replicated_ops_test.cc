@@ -121,7 +121,8 @@ TEST(DynamicSizesTest, ASizeOfWhatWasGatheredReachesTheResult) {
 })";
   for (const int32_t size : {0, 3, 8}) {
     const std::unique_ptr<Module> module = ProgramFor(text, 1);
-    ExpectEquivalent(text, {Integers(module->entry()->parameter(0)->shape()), Literal::Scalar<int32_t>(size)});
+    ExpectEquivalent(text,
+                     {Integers(module->entry()->parameter(0)->shape()), Literal::Scalar<int32_t>(size)});
   }
 }
 

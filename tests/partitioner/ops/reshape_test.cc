@@ -38,7 +38,8 @@ TEST(ReshapeTest, MajorSplitsThatDivideMoveNothing) {
 TEST(ReshapeTest, UnevenSplitsMoveTheElementsThatChangeOwner) {
   for (const char* whole : {"24", "60", "36"}) {
     for (const char* split : {"6,4", "12,5", "3,20", "9,4", "4,9", "2,3,10", "3,2,6"}) {
-      const Shape from = *ParseShape(absl::StrCat("f32[", whole, "]")), to = *ParseShape(absl::StrCat("f32[", split, "]"));
+      const Shape from = *ParseShape(absl::StrCat("f32[", whole, "]")),
+                  to = *ParseShape(absl::StrCat("f32[", split, "]"));
       if (from.NumElements() != to.NumElements()) continue;
       SCOPED_TRACE(absl::StrCat(whole, " ", split));
       const std::string cut = to.rank() == 2 ? "[$n,1]" : "[$n,1,1]";
@@ -56,7 +57,8 @@ TEST(ReshapeTest, UnevenSplitsMoveTheElementsThatChangeOwner) {
 // 3 rows of 5 over 4 devices, the last of which has none: 5, 5, 5 and 0 elements become 4, 4, 4 and 3.
 TEST(ReshapeTest, TilesMayOutnumberTheRowsThatAreMerged) {
   EXPECT_THAT(Collectives(Reshape("3,5", "[$n,1]", "15", "[$n]"), 4), ElementsAre("collective-permute 12"));
-  for (const auto& [split, whole] : {std::pair{"3,5", "15"}, std::pair{"5,3", "15"}, std::pair{"2,9", "18"}, std::pair{"3,5,2", "15,2"}}) {
+  for (const auto& [split, whole] :
+       {std::pair{"3,5", "15"}, std::pair{"5,3", "15"}, std::pair{"2,9", "18"}, std::pair{"3,5,2", "15,2"}}) {
     SCOPED_TRACE(split);
     const bool tail = std::string(whole).find(',') != std::string::npos;
     const std::string rows = tail ? "[$n,1,1]" : "[$n,1]", merged = tail ? "[$n,1]" : "[$n]";
@@ -75,16 +77,19 @@ TEST(ReshapeTest, ManyDimensionsMergeIntoOne) {
       absl::StrAppend(&cut, q < 3 ? ",2" : ",1");
     }
     const std::string rest = absl::StrCat(1 << (qubits - 1)), all = absl::StrCat(1 << qubits);
-    const auto program = [&](const std::string& from, const std::string& a, const std::string& to, const std::string& b) {
-      return absl::StrCat("ENTRY main {\n  x = s32[", from, "] parameter(0), sharding={devices=[", a, "]<=[8]}\n  y = s32[", to,
-                          "] reshape(x)\n  ROOT z = s32[", to, "] negate(y), sharding={", b, "}\n}\n");
+    const auto program = [&](const std::string& from, const std::string& a, const std::string& to,
+                             const std::string& b) {
+      return absl::StrCat("ENTRY main {\n  x = s32[", from, "] parameter(0), sharding={devices=[", a,
+                          "]<=[8]}\n  y = s32[", to, "] reshape(x)\n  ROOT z = s32[", to,
+                          "] negate(y), sharding={", b, "}\n}\n");
     };
     const std::string first = "devices=[2,1,4]<=[8] last_tile_dim_replicate";
     ExpectEquivalent(program(dims, cut, absl::StrCat("2,", rest), first), {}, {8});
     ExpectEquivalent(program(dims, cut, absl::StrCat("2,", rest), "devices=[2,4]<=[8]"), {}, {8});
     ExpectEquivalent(program(dims, cut, all, "devices=[8]<=[8]"), {}, {8});
     ExpectEquivalent(program(all, "8", dims, absl::StrCat("devices=[", cut, "]<=[8]")), {}, {8});
-    ExpectEquivalent(program(absl::StrCat("2,", rest), "2,4", dims, absl::StrCat("devices=[", cut, "]<=[8]")), {}, {8});
+    ExpectEquivalent(program(absl::StrCat("2,", rest), "2,4", dims, absl::StrCat("devices=[", cut, "]<=[8]")),
+                     {}, {8});
   }
 }
 

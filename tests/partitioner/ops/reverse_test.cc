@@ -32,12 +32,14 @@ TEST(ReverseTest, TilesTravelOnceAlongSeveralDimensions) {
 })",
                           4),
               ElementsAre("collective-permute 48", "collective-permute 12", "collective-permute 16"));
-  for (const auto& [cut, devices] : {std::pair{"[2,2]<=[4]", 4}, std::pair{"[2,3]<=[3,2]T(1,0)", 6}, std::pair{"[4,2]<=[8]", 8},
-                                     std::pair{"[3,4]<=[2,6]T(1,0)", 12}, std::pair{"[4,2]<=[2,2,2]T(0,2,1)", 8}}) {
+  for (const auto& [cut, devices] :
+       {std::pair{"[2,2]<=[4]", 4}, std::pair{"[2,3]<=[3,2]T(1,0)", 6}, std::pair{"[4,2]<=[8]", 8},
+        std::pair{"[3,4]<=[2,6]T(1,0)", 12}, std::pair{"[4,2]<=[2,2,2]T(0,2,1)", 8}}) {
     SCOPED_TRACE(cut);
     for (const char* size : {"7,5", "5,7", "8,6", "3,1"}) {
-      ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = f32[", size, "] parameter(0), sharding={devices=", cut,
-                                    "}\n  ROOT y = f32[", size, "] reverse(x), dimensions={0,1}, sharding={devices=", cut, "}\n}\n"),
+      ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = f32[", size,
+                                    "] parameter(0), sharding={devices=", cut, "}\n  ROOT y = f32[", size,
+                                    "] reverse(x), dimensions={0,1}, sharding={devices=", cut, "}\n}\n"),
                        {}, {devices});
     }
   }

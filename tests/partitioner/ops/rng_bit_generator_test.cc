@@ -11,16 +11,19 @@ namespace toroid {
 namespace {
 
 // The bits and the new state, with dimension `cut` of the bits split over the devices; -1: no sharding given.
-std::string Program(const std::string& algorithm, const std::string& type, const std::vector<int64_t>& dims, int cut, int words) {
+std::string Program(const std::string& algorithm, const std::string& type, const std::vector<int64_t>& dims,
+                    int cut, int words) {
   std::vector<std::string> tiles(dims.size(), "1");
   if (cut >= 0) tiles[cut] = "$n";
   const std::string shape = absl::StrCat(type, "[", absl::StrJoin(dims, ","), "]");
   const std::string state = absl::StrCat("u64[", words, "]");
-  return absl::StrCat("ENTRY main {\n  s = ", state, " parameter(0)\n  r = (", state, ", ", shape,
-                      ") rng-bit-generator(s), algorithm=", algorithm, "\n  n = ", state,
-                      " get-tuple-element(r), index=0\n  x = ", shape, " get-tuple-element(r), index=1\n  y = ", shape,
-                      " add(x, x)", cut < 0 ? "" : absl::StrCat(", sharding={devices=[", absl::StrJoin(tiles, ","), "]<=[$n]}"),
-                      "\n  ROOT t = (", state, ", ", shape, ") tuple(n, y)\n}\n");
+  return absl::StrCat(
+      "ENTRY main {\n  s = ", state, " parameter(0)\n  r = (", state, ", ", shape,
+      ") rng-bit-generator(s), algorithm=", algorithm, "\n  n = ", state,
+      " get-tuple-element(r), index=0\n  x = ", shape, " get-tuple-element(r), index=1\n  y = ", shape,
+      " add(x, x)",
+      cut < 0 ? "" : absl::StrCat(", sharding={devices=[", absl::StrJoin(tiles, ","), "]<=[$n]}"),
+      "\n  ROOT t = (", state, ", ", shape, ") tuple(n, y)\n}\n");
 }
 
 // A counter near its end, so that the carry is seen.
@@ -36,11 +39,14 @@ TEST(RngBitGeneratorTest, PartsAreThoseOfTheWholeStream) {
     const char* algorithm;
     int words;
   };
-  for (const Case& c : {Case{"rng_three_fry", 2}, Case{"rng_philox", 2}, Case{"rng_philox", 3}, Case{"rng_default", 3}}) {
+  for (const Case& c :
+       {Case{"rng_three_fry", 2}, Case{"rng_philox", 2}, Case{"rng_philox", 3}, Case{"rng_default", 3}}) {
     for (const char* type : {"u32", "u64", "s8", "u16"}) {
-      for (const std::vector<int64_t>& dims : std::vector<std::vector<int64_t>>{{16}, {7}, {6, 8}, {3, 5}, {5, 3, 32}, {64, 3}}) {
+      for (const std::vector<int64_t>& dims :
+           std::vector<std::vector<int64_t>>{{16}, {7}, {6, 8}, {3, 5}, {5, 3, 32}, {64, 3}}) {
         for (int cut = 0; cut < static_cast<int>(dims.size()); ++cut) {
-          SCOPED_TRACE(absl::StrCat(c.algorithm, " ", c.words, " ", type, "[", absl::StrJoin(dims, ","), "] along ", cut));
+          SCOPED_TRACE(absl::StrCat(c.algorithm, " ", c.words, " ", type, "[", absl::StrJoin(dims, ","),
+                                    "] along ", cut));
           ExpectEquivalent(Program(c.algorithm, type, dims, cut, c.words), {State(c.words)}, {2, 3, 8});
         }
       }
@@ -50,7 +56,8 @@ TEST(RngBitGeneratorTest, PartsAreThoseOfTheWholeStream) {
 
 TEST(RngBitGeneratorTest, NothingIsSent) {
   for (const char* algorithm : {"rng_three_fry", "rng_philox"}) {
-    for (const int cut : {0, 1}) EXPECT_THAT(Collectives(Program(algorithm, "u32", {64, 96}, cut, 2), 8), ::testing::IsEmpty());
+    for (const int cut : {0, 1})
+      EXPECT_THAT(Collectives(Program(algorithm, "u32", {64, 96}, cut, 2), 8), ::testing::IsEmpty());
   }
 }
 

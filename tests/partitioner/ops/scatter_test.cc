@@ -66,9 +66,10 @@ ENTRY main {
 }
 
 // Segments of updates that are cut, combined by `opcode` on `type`.
-std::string Segments(const std::string& type, const std::string& opcode, const std::string& table, const std::string& out) {
-  return absl::StrCat("f { a = ", type, "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type, "[] ", opcode,
-                      "(a, b) }\nENTRY main {\n  x = ", type, "[9] parameter(0)", table,
+std::string Segments(const std::string& type, const std::string& opcode, const std::string& table,
+                     const std::string& out) {
+  return absl::StrCat("f { a = ", type, "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type,
+                      "[] ", opcode, "(a, b) }\nENTRY main {\n  x = ", type, "[9] parameter(0)", table,
                       "\n  i = s32[45,1] parameter(1), sharding={devices=[$n,1]<=[$n]}\n  u = ", type,
                       "[45] parameter(2), sharding={devices=[$n]<=[$n]}\n  ROOT y = ", type,
                       "[9] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
@@ -121,8 +122,8 @@ ENTRY main {
 std::string CutFurther(int64_t rows, int64_t updates, const std::string& opcode) {
   return absl::StrCat("f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] ", opcode,
                       "(a, b) }\nENTRY main {\n  x = f32[", rows,
-                      ",4] parameter(0), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}\n  i = s32[", updates,
-                      ",1] parameter(1), sharding={devices=[8,1]<=[8]}\n  u = f32[", updates,
+                      ",4] parameter(0), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}\n  i = s32[",
+                      updates, ",1] parameter(1), sharding={devices=[8,1]<=[8]}\n  u = f32[", updates,
                       ",4] parameter(2), sharding={devices=[8,1]<=[8]}\n  ROOT y = f32[", rows,
                       ",4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
                       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f, "
@@ -162,10 +163,11 @@ TEST(ScatterTest, UpdatesCutFurtherThanTheTable) {
       for (const int64_t updates : {16, 45, 300}) {
         SCOPED_TRACE(absl::StrCat(opcode, " ", rows, " ", updates));
         const int64_t most = *opcode == 'm' && opcode[1] == 'u' ? 1 : 4;
-        ExpectEquivalent(CutFurther(rows, updates, opcode),
-                         {Integers(Shape(xla::F32, {rows, 4})), Integers(Shape(xla::S32, {updates, 1}), 2, -2, rows + 2),
-                          Integers(Shape(xla::F32, {updates, 4}), 3, -most, most)},
-                         {8});
+        ExpectEquivalent(
+            CutFurther(rows, updates, opcode),
+            {Integers(Shape(xla::F32, {rows, 4})), Integers(Shape(xla::S32, {updates, 1}), 2, -2, rows + 2),
+             Integers(Shape(xla::F32, {updates, 4}), 3, -most, most)},
+            {8});
       }
     }
   }

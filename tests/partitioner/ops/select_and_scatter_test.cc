@@ -50,13 +50,14 @@ std::string Image(const std::string& type, int64_t n, int64_t k, int64_t s, int6
                   const std::string& direction) {
   const int64_t m = (n + low + high - k) / s + 1;
   return absl::StrCat("sel { a = ", type, "[] parameter(0)  b = ", type,
-                      "[] parameter(1)  ROOT c = pred[] compare(a, b), direction=", direction, " }\nadd { a = ", type,
-                      "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type,
-                      "[] add(a, b) }\nENTRY main {\n  x = ", type, "[", n, ",", n,
-                      "] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  y = ", type, "[", m, ",", m,
-                      "] parameter(1), sharding={devices=[$n,1]<=[$n]}\n  init = ", type, "[] constant(0)\n  ROOT r = ",
-                      type, "[", n, ",", n, "] select-and-scatter(x, y, init), window={size=", k, "x", k, " stride=", s,
-                      "x", s, " pad=", low, "_", high, "x", low, "_", high,
+                      "[] parameter(1)  ROOT c = pred[] compare(a, b), direction=", direction,
+                      " }\nadd { a = ", type, "[] parameter(0)  b = ", type,
+                      "[] parameter(1)  ROOT c = ", type, "[] add(a, b) }\nENTRY main {\n  x = ", type, "[",
+                      n, ",", n, "] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  y = ", type, "[", m, ",",
+                      m, "] parameter(1), sharding={devices=[$n,1]<=[$n]}\n  init = ", type,
+                      "[] constant(0)\n  ROOT r = ", type, "[", n, ",", n,
+                      "] select-and-scatter(x, y, init), window={size=", k, "x", k, " stride=", s, "x", s,
+                      " pad=", low, "_", high, "x", low, "_", high,
                       "}, select=sel, scatter=add, sharding={devices=[$n,1]<=[$n]}\n}\n");
 }
 
@@ -92,8 +93,9 @@ TEST(SelectAndScatterTest, WindowsBeyondTheArraySelectAmongItsElementsAlone) {
 
 TEST(SelectAndScatterTest, TheGradientOfMaxPoolingSendsHalos) {
   // 64 rows of 64 over 4, k = 3, s = 2: rows of 256 and of 128 bytes.
-  EXPECT_THAT(Collectives(Image("f32", 64, 3, 2, 0, 1, "GE"), 4),
-              UnorderedElementsAre("collective-permute 512", "collective-permute 256", "collective-permute 128"));
+  EXPECT_THAT(
+      Collectives(Image("f32", 64, 3, 2, 0, 1, "GE"), 4),
+      UnorderedElementsAre("collective-permute 512", "collective-permute 256", "collective-permute 128"));
 }
 
 }  // namespace

@@ -40,8 +40,10 @@ TEST(SliceTest, ALeadingPartTakesTheRowsThatChangeOwner) {
 
 TEST(SliceTest, ResultsSmallerThanATileComeFromTheirOwnerAlone) {
   const auto first = [](int64_t n, int64_t rows) { return Slice(n, 0, rows, 1); };
-  EXPECT_THAT(Collectives(first(512, 4), 4), ElementsAre("collective-permute 4", "collective-permute 4", "collective-permute 4"));
-  EXPECT_THAT(Collectives(first(4096, 8), 4), ElementsAre("collective-permute 8", "collective-permute 8", "collective-permute 8"));
+  EXPECT_THAT(Collectives(first(512, 4), 4),
+              ElementsAre("collective-permute 4", "collective-permute 4", "collective-permute 4"));
+  EXPECT_THAT(Collectives(first(4096, 8), 4),
+              ElementsAre("collective-permute 8", "collective-permute 8", "collective-permute 8"));
   for (const int64_t n : {64, 65, 1000}) {
     for (const int64_t rows : {1, 3, 8, 17}) {
       SCOPED_TRACE(absl::StrCat(n, " ", rows));
@@ -63,18 +65,23 @@ TEST(SliceTest, AWholeDimensionMovesNothing) {
 
 // Row `row` of x f32[rows,8] in tiles of rows, everywhere.
 std::string OneRow(int64_t rows, int64_t row) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",8] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = f32[1,8] slice(x), slice={[",
-                      row, ":", row + 1, "], [0:8]}\n  ROOT y = f32[8] reshape(s), sharding={replicated}\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = f32[", rows,
+                      ",8] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = f32[1,8] slice(x), slice={[",
+                      row, ":", row + 1,
+                      "], [0:8]}\n  ROOT y = f32[8] reshape(s), sharding={replicated}\n}\n");
 }
 
 // Element [row, column] of x, cut along both.
 std::string OneElement(int64_t rows, int64_t columns, int64_t row, int64_t column) {
-  return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",", columns, "] parameter(0), sharding={devices=[2,2]<=[4]}\n  s = f32[1,1] slice(x), slice={[",
-                      row, ":", row + 1, "], [", column, ":", column + 1, "]}\n  ROOT y = f32[] reshape(s), sharding={replicated}\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",", columns,
+                      "] parameter(0), sharding={devices=[2,2]<=[4]}\n  s = f32[1,1] slice(x), slice={[", row,
+                      ":", row + 1, "], [", column, ":", column + 1,
+                      "]}\n  ROOT y = f32[] reshape(s), sharding={replicated}\n}\n");
 }
 
 TEST(SliceTest, ARowThatAllWantIsASum) {
-  for (const int64_t row : {0, 3, 9, 15}) EXPECT_THAT(Collectives(OneRow(16, row), 4), ElementsAre("all-reduce 32"));
+  for (const int64_t row : {0, 3, 9, 15})
+    EXPECT_THAT(Collectives(OneRow(16, row), 4), ElementsAre("all-reduce 32"));
   EXPECT_THAT(Collectives(OneElement(8, 8, 6, 5), 4), ElementsAre("all-reduce 4"));
   // To tiles of the other dimension: half of that.
   EXPECT_THAT(Collectives(R"(ENTRY main {
@@ -106,8 +113,10 @@ TEST(SliceTest, AFewRowsOfManyTilesAreOnePermute) {
 TEST(SliceTest, ARowOfAnyType) {
   for (const char* type : {"pred", "s8", "u32", "bf16", "f64", "c64"}) {
     SCOPED_TRACE(type);
-    ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = ", type, "[13,5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = ", type,
-                                  "[1,5] slice(x), slice={[9:10], [0:5]}\n  ROOT y = ", type, "[5] reshape(s), sharding={replicated}\n}\n"));
+    ExpectEquivalent(absl::StrCat("ENTRY main {\n  x = ", type,
+                                  "[13,5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = ", type,
+                                  "[1,5] slice(x), slice={[9:10], [0:5]}\n  ROOT y = ", type,
+                                  "[5] reshape(s), sharding={replicated}\n}\n"));
   }
 }
 

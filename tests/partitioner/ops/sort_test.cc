@@ -66,8 +66,9 @@ TEST(TopKTest, AlongCutAndUncutDimensions) {
 
 // The first k of a line of n elements, by op or by custom call.
 std::string FirstOf(const std::string& type, int64_t n, int64_t k, const std::string& op) {
-  return absl::StrCat("ENTRY main {\n  x = ", type, "[3,", n, "] parameter(0), sharding={devices=[1,$n]<=[$n]}\n  ROOT t = (",
-                      type, "[3,", k, "], s32[3,", k, "]) ", op, "\n}\n");
+  return absl::StrCat("ENTRY main {\n  x = ", type, "[3,", n,
+                      "] parameter(0), sharding={devices=[1,$n]<=[$n]}\n  ROOT t = (", type, "[3,", k,
+                      "], s32[3,", k, "]) ", op, "\n}\n");
 }
 
 TEST(TopKTest, OfACutLineTakesTheFirstOfEveryTile) {
@@ -92,8 +93,10 @@ TEST(TopKTest, OfACutLineTakesTheFirstOfEveryTile) {
 TEST(TopKTest, OfEqualElementsTheFirstWins) {
   const std::vector<float> equal(3 * 41, 1), lowest(3 * 41, -std::numeric_limits<float>::quiet_NaN());
   for (const auto& x : {equal, lowest}) {
-    ExpectEquivalent(FirstOf("f32", 41, 5, "topk(x), k=5, largest=true"), {Literal::Array<float>({3, 41}, x)});
-    ExpectEquivalent(FirstOf("f32", 41, 5, "topk(x), k=5, largest=false"), {Literal::Array<float>({3, 41}, x)});
+    ExpectEquivalent(FirstOf("f32", 41, 5, "topk(x), k=5, largest=true"),
+                     {Literal::Array<float>({3, 41}, x)});
+    ExpectEquivalent(FirstOf("f32", 41, 5, "topk(x), k=5, largest=false"),
+                     {Literal::Array<float>({3, 41}, x)});
   }
 }
 
@@ -141,15 +144,18 @@ TEST(SortTest, OfWhichOnlyTheFirstRowsAreReadTakesThoseOfEveryTile) {
 }
 
 // A sort of some lines of n rows, cut, by the first array. `arrays`: "TYPE" or "TYPE counted", with `less` as the comparison's root.
-std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std::string& less, bool is_stable = true) {
+std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std::string& less,
+                   bool is_stable = true) {
   std::string comparison, parameters, names, shapes, shardings;
   for (size_t i = 0; i < arrays.size(); ++i) {
     const std::vector<std::string> words = absl::StrSplit(arrays[i], ' ');
-    const std::string shape = absl::StrCat(words[0], "[2,", n, "]"), cut = ", sharding={devices=[1,$n]<=[$n]}";
-    absl::StrAppend(&comparison, "  a", i, " = ", words[0], "[] parameter(", 2 * i, ")\n  b", i, " = ", words[0], "[] parameter(",
-                    2 * i + 1, ")\n");
+    const std::string shape = absl::StrCat(words[0], "[2,", n, "]"),
+                      cut = ", sharding={devices=[1,$n]<=[$n]}";
+    absl::StrAppend(&comparison, "  a", i, " = ", words[0], "[] parameter(", 2 * i, ")\n  b", i, " = ",
+                    words[0], "[] parameter(", 2 * i + 1, ")\n");
     absl::StrAppend(&parameters, "  x", i, " = ", shape,
-                    words.size() > 1 ? " iota(), iota_dimension=1" : absl::StrCat(" parameter(", i, ")", cut), "\n");
+                    words.size() > 1 ? " iota(), iota_dimension=1" : absl::StrCat(" parameter(", i, ")", cut),
+                    "\n");
     absl::StrAppend(&names, i > 0 ? ", " : "", "x", i);
     absl::StrAppend(&shapes, i > 0 ? ", " : "", shape);
     absl::StrAppend(&shardings, i > 0 ? ", " : "", "{devices=[1,$n]<=[$n]}");
@@ -158,8 +164,9 @@ std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std:
     shapes = absl::StrCat("(", shapes, ")");
     shardings = absl::StrCat("{", shardings, "}");
   }
-  return absl::StrCat("less {\n", comparison, less, "}\nENTRY main {\n", parameters, "  ROOT s = ", shapes, " sort(", names,
-                      "), dimensions={1}, is_stable=", is_stable ? "true" : "false", ", to_apply=less, sharding=", shardings, "\n}\n");
+  return absl::StrCat("less {\n", comparison, less, "}\nENTRY main {\n", parameters, "  ROOT s = ", shapes,
+                      " sort(", names, "), dimensions={1}, is_stable=", is_stable ? "true" : "false",
+                      ", to_apply=less, sharding=", shardings, "\n}\n");
 }
 
 constexpr char kLess[] = "  ROOT r = pred[] compare(a0, b0), direction=LT\n";
@@ -178,7 +185,9 @@ TEST(SortTest, OfTilesThatStayCut) {
   }
 }
 
-TEST(SortTest, OfNothing) { ExpectEquivalent(absl::StrReplaceAll(Sorted(40, {"f32", "s32"}, kLess), {{"[2,40]", "[0,40]"}})); }
+TEST(SortTest, OfNothing) {
+  ExpectEquivalent(absl::StrReplaceAll(Sorted(40, {"f32", "s32"}, kLess), {{"[2,40]", "[0,40]"}}));
+}
 
 // A comparison of two keys, which reads other arrays than the first, and in which equal rows differ.
 TEST(SortTest, OfTilesByTwoKeys) {
@@ -198,23 +207,26 @@ TEST(SortTest, ZerosOfBothSignsKeepTheirOrder) {
   // What divides by them tells them apart.
   std::string text = Sorted(300, {"f32"}, kLess);
   text = absl::StrReplaceAll(text, {{"ROOT s", "s"}, {"\n}\n\n", ""}});
-  text = absl::StrCat(text.substr(0, text.rfind('}')), "  one = f32[] constant(1)\n  all = f32[2,300] broadcast(one), dimensions={}\n"
+  text = absl::StrCat(text.substr(0, text.rfind('}')),
+                      "  one = f32[] constant(1)\n  all = f32[2,300] broadcast(one), dimensions={}\n"
                       "  ROOT d = f32[2,300] divide(all, s)\n}\n");
   ExpectEquivalent(text, {Literal::Array<float>({2, 300}, x)});
 }
 
 // Bytes that a device sends: two all-to-alls and the rows at borders; gathering would send 7 tiles of 1,000 rows of 2 lines.
 TEST(SortTest, OfTilesSendsLessThanGatheringThem) {
-  EXPECT_THAT(Collectives(Sorted(8000, {"s32"}, kLess), 8), ElementsAre("all-to-all 8000", "all-to-all 8000",
-              "collective-permute 392", "collective-permute 392"));
+  EXPECT_THAT(
+      Collectives(Sorted(8000, {"s32"}, kLess), 8),
+      ElementsAre("all-to-all 8000", "all-to-all 8000", "collective-permute 392", "collective-permute 392"));
   // The numbers of equal rows travel too, on half the way.
   EXPECT_THAT(Collectives(Sorted(8000, {"f32"}, kLess), 8),
-              ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 4000", "collective-permute 392", "collective-permute 392",
-                          "collective-permute 196", "collective-permute 196"));
+              ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 4000", "collective-permute 392",
+                          "collective-permute 392", "collective-permute 196", "collective-permute 196"));
   // An argsort has numbers of its own.
   EXPECT_THAT(Collectives(Sorted(8000, {"f32", "s32 counted"}, kLess), 8),
-              ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 8000", "all-to-all 8000", "collective-permute 392",
-                          "collective-permute 392", "collective-permute 392", "collective-permute 392"));
+              ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 8000", "all-to-all 8000",
+                          "collective-permute 392", "collective-permute 392", "collective-permute 392",
+                          "collective-permute 392"));
   // Tiles that are too small, or too few, are gathered; who counts is not.
   EXPECT_THAT(Collectives(Sorted(64, {"s32"}, kLess), 8), ElementsAre("all-gather 64"));
   EXPECT_THAT(Collectives(Sorted(8000, {"f32", "s32 counted"}, kLess), 2), ElementsAre("all-gather 32000"));
@@ -223,8 +235,10 @@ TEST(SortTest, OfTilesSendsLessThanGatheringThem) {
 // What follows a short line is not cut again: the line is gathered once, and all else computed everywhere.
 TEST(SortTest, NoShardingFlowsAlongShortLines) {
   std::string text = Sorted(64, {"s32"}, kLess);
-  text = absl::StrReplaceAll(text, {{", to_apply=less, sharding={devices=[1,$n]<=[$n]}", ", to_apply=less"}, {"ROOT s", "s"}});
-  text = absl::StrCat(text.substr(0, text.rfind('}')), "  ROOT r = s32[2,64] reverse(s), dimensions={1}\n}\n");
+  text = absl::StrReplaceAll(
+      text, {{", to_apply=less, sharding={devices=[1,$n]<=[$n]}", ", to_apply=less"}, {"ROOT s", "s"}});
+  text =
+      absl::StrCat(text.substr(0, text.rfind('}')), "  ROOT r = s32[2,64] reverse(s), dimensions={1}\n}\n");
   ExpectEquivalent(text);
   EXPECT_THAT(Collectives(text, 8), ElementsAre("all-gather 64"));
 }
@@ -233,7 +247,8 @@ TEST(SortTest, OverManyDevicesTakesAsManyInstructions) {
   const auto count = [](int64_t n) {
     PartitionOptions options;
     options.num_partitions = n;
-    const auto partitioned = PartitionModule(*ProgramFor(Sorted(int64_t{1} << 30, {"u8"}, kLess), n), options);
+    const auto partitioned =
+        PartitionModule(*ProgramFor(Sorted(int64_t{1} << 30, {"u8"}, kLess), n), options);
     return partitioned->module->entry()->size();
   };
   EXPECT_EQ(count(512), count(8));

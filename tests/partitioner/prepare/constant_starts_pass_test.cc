@@ -66,19 +66,24 @@ TEST(ConstantStartsPassTest, AGatherOfOneWindow) {
               AllOf(HasSubstr("slice={[1:2], [3:6], [0:4]}"), Not(HasSubstr("gather"))));
 }
 
-constexpr char kAdd[] = "f {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n";
+constexpr char kAdd[] =
+    "f {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n";
 constexpr char kReplace[] = "f {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n";
 
 std::string Scatter(int64_t start, int64_t rows) {
-  return absl::StrCat("\n  x = f32[8,6] parameter(0)\n  i = s32[1] constant({", start, "})\n  u = f32[", rows,
-                      ",6] parameter(1)\n  ROOT y = f32[8,6] scatter(x, i, u), update_window_dims={0,1}, "
-                      "inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=f\n");
+  return absl::StrCat(
+      "\n  x = f32[8,6] parameter(0)\n  i = s32[1] constant({", start, "})\n  u = f32[", rows,
+      ",6] parameter(1)\n  ROOT y = f32[8,6] scatter(x, i, u), update_window_dims={0,1}, "
+      "inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=f\n");
 }
 
 TEST(ConstantStartsPassTest, AScatterOfOneWindow) {
-  EXPECT_THAT(After(Scatter(2, 3), kReplace), AllOf(HasSubstr("dynamic-update-slice"), Not(HasSubstr("scatter("))));
-  EXPECT_THAT(After(Scatter(2, 3), kAdd), AllOf(HasSubstr("slice={[2:5], [0:6]}"), HasSubstr("dynamic-update-slice")));
-  EXPECT_THAT(After(Scatter(3, 5), kAdd), AllOf(HasSubstr("padding=3_0x0_0"), Not(HasSubstr("dynamic-update-slice"))));
+  EXPECT_THAT(After(Scatter(2, 3), kReplace),
+              AllOf(HasSubstr("dynamic-update-slice"), Not(HasSubstr("scatter("))));
+  EXPECT_THAT(After(Scatter(2, 3), kAdd),
+              AllOf(HasSubstr("slice={[2:5], [0:6]}"), HasSubstr("dynamic-update-slice")));
+  EXPECT_THAT(After(Scatter(3, 5), kAdd),
+              AllOf(HasSubstr("padding=3_0x0_0"), Not(HasSubstr("dynamic-update-slice"))));
 }
 
 TEST(ConstantStartsPassTest, AWindowThatDoesNotFitWritesNothing) {
@@ -100,15 +105,20 @@ TEST(ConstantStartsPassTest, WhatIsReplacedIsGone) {
 
 // Rows of an array cut in two dimensions, read and written a few rows from where they lie.
 TEST(ConstantStartsPassTest, WindowsOfCutArraysAreShifted) {
-  const std::string reducers = absl::StrCat(kAdd, "\nr {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n\n");
-  for (const char* op : {"scatter(x, i, u), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, "
-                         "index_vector_dim=0, to_apply=f",
-                         "scatter(x, i, u), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, "
-                         "index_vector_dim=0, to_apply=r"}) {
+  const std::string reducers =
+      absl::StrCat(kAdd, "\nr {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n\n");
+  for (
+      const char* op :
+      {"scatter(x, i, u), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, "
+       "index_vector_dim=0, to_apply=f",
+       "scatter(x, i, u), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, "
+       "index_vector_dim=0, to_apply=r"}) {
     for (const int64_t rows : {11, 5}) {
       const std::string text = absl::StrCat(
-          reducers, "ENTRY e {\n  x = f32[13,14] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[2] constant({2, 1})\n  u = f32[",
-          rows, ",", rows, "] parameter(1), sharding={devices=[1,$n]<=[$n]}\n  ROOT y = f32[13,14] ", op, "\n}\n");
+          reducers,
+          "ENTRY e {\n  x = f32[13,14] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = s32[2] constant({2, 1})\n  u = f32[",
+          rows, ",", rows, "] parameter(1), sharding={devices=[1,$n]<=[$n]}\n  ROOT y = f32[13,14] ", op,
+          "\n}\n");
       SCOPED_TRACE(text);
       ExpectEquivalent(text);
     }

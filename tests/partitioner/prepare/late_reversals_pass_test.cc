@@ -123,11 +123,12 @@ TEST(LateReversalsPassTest, Convolutions) {
   struct Case {
     const char *kernel, *result, *window;
   };
-  for (const Case& c : {Case{"3,3", "7,6", "size=3x3 pad=1_1x1_1"}, Case{"3,2", "7,6", "size=3x2 pad=0_2x1_0"},
-                        Case{"3,3", "4,3", "size=3x3 stride=2x2 pad=1_1x0_1"},
-                        Case{"2,3", "3,4", "size=2x3 stride=3x2 pad=2_0x1_3 rhs_dilate=2x1"},
-                        Case{"3,2", "14,16", "size=3x2 pad=2_1x0_1 lhs_dilate=2x3 rhs_reversal=1x0"},
-                        Case{"2,2", "3,9", "size=2x2 stride=2x1 pad=-1_0x0_-1 lhs_dilate=1x2"}}) {
+  for (const Case& c :
+       {Case{"3,3", "7,6", "size=3x3 pad=1_1x1_1"}, Case{"3,2", "7,6", "size=3x2 pad=0_2x1_0"},
+        Case{"3,3", "4,3", "size=3x3 stride=2x2 pad=1_1x0_1"},
+        Case{"2,3", "3,4", "size=2x3 stride=3x2 pad=2_0x1_3 rhs_dilate=2x1"},
+        Case{"3,2", "14,16", "size=3x2 pad=2_1x0_1 lhs_dilate=2x3 rhs_reversal=1x0"},
+        Case{"2,2", "3,9", "size=2x2 stride=2x1 pad=-1_0x0_-1 lhs_dilate=1x2"}}) {
     SCOPED_TRACE(c.window);
     After(absl::StrCat("  x = s32[2,7,6,3] parameter(0)\n  w = s32[", c.kernel, ",3,2] parameter(1)\n",
                        "  r = s32[2,7,6,3] reverse(x), dimensions={0,1,2}\n  ROOT c = s32[2,", c.result,
@@ -143,7 +144,9 @@ std::string RandomChain(uint64_t seed) {
   using Value = std::pair<std::string, std::vector<int64_t>>;
   std::vector<Value> values;
   std::string text = "  zero = s32[] constant(0)\n";
-  const auto type = [](const std::vector<int64_t>& dims) { return absl::StrCat("s32[", absl::StrJoin(dims, ","), "]"); };
+  const auto type = [](const std::vector<int64_t>& dims) {
+    return absl::StrCat("s32[", absl::StrJoin(dims, ","), "]");
+  };
   const auto add = [&](const std::vector<int64_t>& dims, const std::string& op) {
     values.emplace_back(absl::StrCat("v", values.size()), dims);
     absl::StrAppend(&text, "  ", values.back().first, " = ", type(dims), " ", op, "\n");
@@ -208,7 +211,8 @@ std::string RandomChain(uint64_t seed) {
     types.push_back(type(values[i].second));
     names.push_back(values[i].first);
   }
-  return absl::StrCat(text, "  ROOT out = (", absl::StrJoin(types, ", "), ") tuple(", absl::StrJoin(names, ", "), ")\n");
+  return absl::StrCat(text, "  ROOT out = (", absl::StrJoin(types, ", "), ") tuple(",
+                      absl::StrJoin(names, ", "), ")\n");
 }
 
 TEST(LateReversalsPassTest, RandomChains) {

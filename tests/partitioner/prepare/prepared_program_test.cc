@@ -37,7 +37,8 @@ HloSharding ShardingOf(absl::string_view text) {
 
 int64_t SentBy(const Partitioned& partitioned) {
   int64_t bytes = 0;
-  for (const auto& [opcode, totals] : ComputeStatistics(*partitioned.module).collectives) bytes += totals.sent_bytes;
+  for (const auto& [opcode, totals] : ComputeStatistics(*partitioned.module).collectives)
+    bytes += totals.sent_bytes;
   return bytes;
 }
 
@@ -51,10 +52,12 @@ TEST(PreparedProgramTest, WhatNothingNeedsIsNotPartitioned) {
   ROOT y = f32[64,128] negate(x), sharding={devices=[8,1]<=[8]}
 })"));
   const auto& instructions = module->entry()->instructions();
-  const auto unused = std::find_if(instructions.begin(), instructions.end(), [](const auto& i) { return i->name() == "also_unused"; });
+  const auto unused = std::find_if(instructions.begin(), instructions.end(),
+                                   [](const auto& i) { return i->name() == "also_unused"; });
   ASSERT_NE(unused, instructions.end());
   const GivenShardings given = {unused->get()};
-  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(*module, PartitionOptions(), given));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
+                       PrepareProgram(*module, PartitionOptions(), given));
   EXPECT_EQ(program->flat->NumInstructions(), 3);  // w is a parameter and stays.
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions(), given));
   EXPECT_EQ(SentBy(partitioned), 0);
@@ -63,7 +66,8 @@ TEST(PreparedProgramTest, WhatNothingNeedsIsNotPartitioned) {
 TEST(PreparedProgramTest, CandidatesAreComparedWithoutPreparingAgain) {
   const auto module = ParseModule(kLayers);
   ASSERT_OK(module.status());
-  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(**module, PartitionOptions()));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
+                       PrepareProgram(**module, PartitionOptions()));
   const int down = program->graph->Leaves(*program->flat->entry()->parameter(2))[0];
   // Rows as the columns of `up` are cut: partial sums. Columns: the activations are gathered.
   const std::string rows = "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}";
@@ -108,7 +112,8 @@ ENTRY main {
   ROOT r = f32[8,8] get-tuple-element(w), index=1
 })");
   ASSERT_OK(module.status());
-  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(**module, PartitionOptions()));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
+                       PrepareProgram(**module, PartitionOptions()));
   const PlanCost cost = EvaluatePlan(*program, ProposeShardings(*program));
   EXPECT_EQ(cost.matrix_flops, 7 * 2 * 2 * 8 * 8);
   EXPECT_EQ(cost.sent_bytes, 7 * 3 * 2 * 8 * 4) << "x is gathered each time";
@@ -116,20 +121,25 @@ ENTRY main {
 
 TEST(PreparedProgramTest, ShardingsThatDoNotFitAreErrors) {
   const auto module = ParseModule(kLayers);
-  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(**module, PartitionOptions()));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
+                       PrepareProgram(**module, PartitionOptions()));
   const int down = program->graph->Leaves(*program->flat->entry()->parameter(2))[0];
   EXPECT_THAT(GiveSharding(down, ShardingOf("{devices=[8]<=[8]}"), program.get()),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("data dimensions")));
-  EXPECT_THAT(GiveSharding(down, ShardingOf("{devices=[2,1,4]7,1,2,3,4,5,6,0 last_tile_dim_replicate}"), program.get()),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("where no sharding of the module does")));
+  EXPECT_THAT(
+      GiveSharding(down, ShardingOf("{devices=[2,1,4]7,1,2,3,4,5,6,0 last_tile_dim_replicate}"),
+                   program.get()),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("where no sharding of the module does")));
 }
 
 TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
   // A sum over all devices: reduced at once, unless that is dear, and otherwise in pieces that are gathered.
   class Dear : public CostModel {
    public:
-    double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const override {
-      return DefaultCostModel().CollectiveTime(kind, bytes, mesh, axes) * (kind == CollectiveKind::kAllReduce ? 3 : 1);
+    double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
+                          const AxisList& axes) const override {
+      return DefaultCostModel().CollectiveTime(kind, bytes, mesh, axes) *
+             (kind == CollectiveKind::kAllReduce ? 3 : 1);
     }
     double PermuteDelay(int64_t count) const override { return DefaultCostModel().PermuteDelay(count); }
     double MemoryTime(double bytes) const override { return DefaultCostModel().MemoryTime(bytes); }

@@ -30,7 +30,8 @@ TEST(SingleRowsPassTest, WhatElseTheSliceTakesStaysASlice) {
   s = f32[1,2,1] slice(x), slice={[5:6], [1:5:2], [3:4]}
   ROOT r = f32[2] reshape(s)
 )"),
-              ::testing::AllOf(HasSubstr("dynamic_slice_sizes={1,6,1}"), HasSubstr("slice={[0:1:1], [1:5:2], [0:1:1]}")));
+              ::testing::AllOf(HasSubstr("dynamic_slice_sizes={1,6,1}"),
+                               HasSubstr("slice={[0:1:1], [1:5:2], [0:1:1]}")));
 }
 
 TEST(SingleRowsPassTest, RowsThatOthersReadToo) {

@@ -68,18 +68,20 @@ TEST(UnmergedDimsPassTest, GroupNorm) {
   d = f32[2,12,2,3] subtract(y, b)
   ROOT r = f32[2,3,4,6] reshape(d)
 )"),
-              AllOf(HasSubstr("dimensions={1,2,4}, to_apply=add"), HasSubstr("dimensions={0,3}"), Not(HasSubstr("[2,12,"))));
+              AllOf(HasSubstr("dimensions={1,2,4}, to_apply=add"), HasSubstr("dimensions={0,3}"),
+                    Not(HasSubstr("[2,12,"))));
 }
 
 TEST(UnmergedDimsPassTest, Products) {
   // Contracted, free and batch dimensions; what is merged on one side alone is split on the other.
-  EXPECT_THAT(After(R"(
+  EXPECT_THAT(
+      After(R"(
   x = f32[5,3,4] parameter(0)
   w = f32[12,2] parameter(1)
   y = f32[5,12] reshape(x)
   ROOT d = f32[5,2] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 )"),
-              AllOf(HasSubstr("f32[3,4,2]"), HasSubstr("lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}")));
+      AllOf(HasSubstr("f32[3,4,2]"), HasSubstr("lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}")));
   After(R"(
   x = f32[2,3,5] parameter(0)
   w = f32[7,5] parameter(1)
@@ -157,7 +159,9 @@ std::string RandomChain(uint64_t seed) {
   const auto below = [&](uint64_t n) { return static_cast<int64_t>(random() % n); };
   const std::vector<std::vector<int64_t>> forms = {{24},   {2, 12}, {12, 2},   {4, 6},    {2, 3, 4},
                                                    {8, 3}, {3, 8},  {4, 2, 3}, {1, 6, 4}, {2, 2, 2, 3}};
-  const auto type = [](const std::vector<int64_t>& dims) { return absl::StrCat("s32[", absl::StrJoin(dims, ","), "]"); };
+  const auto type = [](const std::vector<int64_t>& dims) {
+    return absl::StrCat("s32[", absl::StrJoin(dims, ","), "]");
+  };
   struct Value {
     std::string name;
     std::vector<int64_t> dims;
@@ -222,7 +226,8 @@ std::string RandomChain(uint64_t seed) {
           if (e != d) dims.push_back(x.dims[e]);
         }
         dims.push_back(3);
-        add(dims, absl::StrCat("dot(", x.name, ", ", w, "), lhs_contracting_dims={", d, "}, rhs_contracting_dims={0}"));
+        add(dims, absl::StrCat("dot(", x.name, ", ", w, "), lhs_contracting_dims={", d,
+                               "}, rhs_contracting_dims={0}"));
         break;
       }
     }
@@ -236,7 +241,8 @@ std::string RandomChain(uint64_t seed) {
   const size_t first = values.size() > 3 ? values.size() - 3 : 0;
   types.erase(types.begin(), types.begin() + first);
   names.erase(names.begin(), names.begin() + first);
-  return absl::StrCat(text, "  ROOT out = (", absl::StrJoin(types, ", "), ") tuple(", absl::StrJoin(names, ", "), ")\n");
+  return absl::StrCat(text, "  ROOT out = (", absl::StrJoin(types, ", "), ") tuple(",
+                      absl::StrJoin(names, ", "), ")\n");
 }
 
 TEST(UnmergedDimsPassTest, RandomChains) {

@@ -15,7 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 
 struct Flow {
-  explicit Flow(const std::string& text) : module(InlineCalls(*ProgramFor(text, 4)).value()), graph(*module) {}
+  explicit Flow(const std::string& text)
+      : module(InlineCalls(*ProgramFor(text, 4)).value()), graph(*module) {}
 
   const Instruction& Get(absl::string_view name) const {
     for (const auto& computation : module->computations()) {
@@ -34,7 +35,8 @@ struct Flow {
   int Edges(int from, int to) const {
     int count = 0;
     for (const FlowOp& op : graph.ops()) {
-      count += op.instruction == nullptr && op.operands.size() == 1 && op.operands[0] == from && op.results[0] == to;
+      count += op.instruction == nullptr && op.operands.size() == 1 && op.operands[0] == from &&
+               op.results[0] == to;
     }
     return count;
   }
@@ -153,8 +155,9 @@ TEST(FlowProblemTest, AProblemAsksForEachOperandAndResultOnceInOrder) {
         state.reserved = AxisSet{1} << asked.size();
         return state;
       });
-  EXPECT_THAT(asked, ElementsAre(std::make_pair(f.Leaves("x")[0], false), std::make_pair(f.Leaves("v")[0], false),
-                                 std::make_pair(f.Leaves("y")[0], true)));
+  EXPECT_THAT(asked,
+              ElementsAre(std::make_pair(f.Leaves("x")[0], false), std::make_pair(f.Leaves("v")[0], false),
+                          std::make_pair(f.Leaves("y")[0], true)));
   EXPECT_EQ(problem.op, &f.Get("y"));
   EXPECT_EQ(problem.reserved, 0b1110);
   EXPECT_TRUE(problem.operands[1].free);

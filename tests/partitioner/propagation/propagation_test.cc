@@ -100,7 +100,8 @@ TEST(PropagationTest, ContractionsWaitForWhatCutsTheirLargeTensors) {
   s = f32[4096,8] dot(h, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[$n,1]<=[$n]}
   ROOT r = (f32[4096,16], f32[4096,8]) tuple(u, s)
 })";
-  for (const char* name : {"h", "y", "g", "u"}) EXPECT_EQ(Propagated(text, name), "{devices=[8,1]<=[8]}") << name;
+  for (const char* name : {"h", "y", "g", "u"})
+    EXPECT_EQ(Propagated(text, name), "{devices=[8,1]<=[8]}") << name;
   ExpectEquivalent(text);
 }
 
@@ -259,8 +260,8 @@ std::string Boundaries(const std::string& text, int64_t n) {
   for (const xla::OpSharding& sharding : partitioned->module->proto().spmd_parameters_shardings()) {
     absl::StrAppend(&all, HloSharding::FromProto(sharding)->ToString(), " ");
   }
-  return absl::StrCat(all, "-> ",
-                      HloSharding::FromProto(partitioned->module->proto().spmd_output_sharding())->ToString());
+  return absl::StrCat(
+      all, "-> ", HloSharding::FromProto(partitioned->module->proto().spmd_output_sharding())->ToString());
 }
 
 TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
@@ -286,15 +287,17 @@ TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
 TEST(PropagationTest, AxesMayBeGivenAsTheyArePrinted) {
   const std::string body = "ENTRY main {\n  x = f32[8,4] parameter(0)\n  ROOT y = f32[8,4] negate(x)\n}";
   const std::string one = absl::StrCat(
-      "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n", body);
+      "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n",
+      body);
   const std::unique_ptr<Module> module = ProgramFor(one, 8);
   ASSERT_OK_AND_ASSIGN(const GivenShardings given,
                        ApplyGivenShardings({{R"(x=[{"b"}, {"a"}])", ""}}, module.get()));
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions(), given));
   EXPECT_EQ(HloSharding::FromProto(partitioned.module->proto().spmd_parameters_shardings(0))->ToString(),
             "{devices=[4,2]<=[2,4]T(1,0)}");
-  EXPECT_THAT(ApplyGivenShardings({{R"(x=[{"b"}, {}])", ""}}, ProgramFor(body, 8).get()),
-              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(IsOneLine(), HasSubstr("the module has no mesh"))));
+  EXPECT_THAT(
+      ApplyGivenShardings({{R"(x=[{"b"}, {}])", ""}}, ProgramFor(body, 8).get()),
+      StatusIs(absl::StatusCode::kInvalidArgument, AllOf(IsOneLine(), HasSubstr("the module has no mesh"))));
 }
 
 TEST(PropagationTest, ASharedConstantTiesNothingTogether) {
@@ -346,14 +349,14 @@ TEST(PropagationTest, BarriersStopShardingsOneWayOrBoth) {
   };
   for (const Case& c :
        {Case{"ShardBarrierFrom\"", false, true}, Case{"ShardBarrierTo\"", true, false},
-        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"0 : i32\"}", false,
-             false},
-        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"1 : i32\"}", true,
-             false},
-        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"2 : i32\"}", false,
-             true},
-        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"3 : i32\"}", true,
-             true}}) {
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"0 : i32\"}",
+             false, false},
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"1 : i32\"}",
+             true, false},
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"2 : i32\"}",
+             false, true},
+        Case{"xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"3 : i32\"}",
+             true, true}}) {
     SCOPED_TRACE(c.barrier);
     const auto text = [&](const char* above, const char* below) {
       return absl::StrCat("ENTRY main {\n  a = f32[8,4] parameter(0)", above,
@@ -363,8 +366,9 @@ TEST(PropagationTest, BarriersStopShardingsOneWayOrBoth) {
     const char* cut = ", sharding={devices=[8,1]<=[8]}";
     EXPECT_EQ(Propagated(text(cut, ""), "c") != "{replicated}", c.forward);
     const std::string behind = absl::StrCat(
-        "ENTRY main {\n  a = f32[8,4] parameter(0)\n  b = f32[8,4] custom-call(a), custom_call_target=\"", c.barrier,
-        "\n  c = f32[8,4] custom-call(b), custom_call_target=\"Sharding\"", cut, "\n  ROOT d = f32[8,4] negate(c)\n}");
+        "ENTRY main {\n  a = f32[8,4] parameter(0)\n  b = f32[8,4] custom-call(a), custom_call_target=\"",
+        c.barrier, "\n  c = f32[8,4] custom-call(b), custom_call_target=\"Sharding\"", cut,
+        "\n  ROOT d = f32[8,4] negate(c)\n}");
     EXPECT_EQ(Propagated(behind, "a") != "{replicated}", c.backward);
   }
 }

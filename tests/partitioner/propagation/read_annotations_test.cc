@@ -39,7 +39,8 @@ struct Read {
 // A module over the Shardy mesh "a"=2, "b"=4.
 std::string Shardy(absl::string_view body) {
   return absl::StrCat(
-      "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n", body);
+      "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n",
+      body);
 }
 
 TEST(ReadAnnotationsTest, OrdinaryShardingsAreClosed) {
@@ -85,14 +86,16 @@ TEST(ReadAnnotationsTest, AGivenShardingCountsUnderShardyToo) {
   ASSERT_OK_AND_ASSIGN(const GivenShardings given,
                        ApplyGivenShardings({{"y={devices=[8,1]<=[8]}", ""}}, module.get()));
   EXPECT_EQ(given.size(), 1);
-  EXPECT_EQ(module->entry()->parameter(0)->frontend_attributes(), nullptr) << "nothing is noted in the module";
+  EXPECT_EQ(module->entry()->parameter(0)->frontend_attributes(), nullptr)
+      << "nothing is noted in the module";
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*module, PartitionOptions(), given));
-  const auto& asked = program->annotations.tensor[program->graph->Leaves(*program->flat->entry()->parameter(0))[0]];
+  const auto& asked =
+      program->annotations.tensor[program->graph->Leaves(*program->flat->entry()->parameter(0))[0]];
   ASSERT_TRUE(asked.has_value());
   EXPECT_EQ(program->annotations.mesh.ToHlo(asked->sharding).ToString(), "{devices=[8,1]<=[8]}");
   ASSERT_OK_AND_ASSIGN(const auto without, PrepareProgram(*module, PartitionOptions()));
-  EXPECT_FALSE(
-      without->annotations.tensor[without->graph->Leaves(*without->flat->entry()->parameter(0))[0]].has_value());
+  EXPECT_FALSE(without->annotations.tensor[without->graph->Leaves(*without->flat->entry()->parameter(0))[0]]
+                   .has_value());
 }
 
 TEST(ReadAnnotationsTest, AGivenShardingStaysWithAParameterOfACallee) {
@@ -121,7 +124,8 @@ TEST(ReadAnnotationsTest, TheFirstOrderThatIsNotPlainIsTheMeshsAndOthersAreForei
   ASSERT_TRUE(output.has_value());
   EXPECT_FALSE(output->foreign.has_value());
   ASSERT_TRUE(read.Of("x")->foreign.has_value());
-  EXPECT_EQ(read.annotations->mesh.Product(read.Of("x")->sharding.dims[0]), 4) << "as many tiles, in mesh order";
+  EXPECT_EQ(read.annotations->mesh.Product(read.Of("x")->sharding.dims[0]), 4)
+      << "as many tiles, in mesh order";
 }
 
 TEST(ReadAnnotationsTest, WhatIsComputedInsideAManualRegionIsLocal) {
@@ -154,12 +158,14 @@ TEST(ReadAnnotationsTest, ContradictionsAreErrorsThatNameNoFlagOfACommand) {
     y = f32[8] parameter(1), sharding={devices=[8]<=[8]}
     ROOT z = f32[8] add(x, y)
   })";
-  EXPECT_THAT(Read(other_count).annotations.status(),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("main/y: shardings name 8 devices here and 4")));
+  EXPECT_THAT(
+      Read(other_count).annotations.status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("main/y: shardings name 8 devices here and 4")));
   const std::string four = "ENTRY main { ROOT x = f32[8] parameter(0), sharding={devices=[4]<=[4]} }";
-  EXPECT_THAT(Read(four, 3).annotations.status(),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(HasSubstr("name 4 devices, not 3; set num_partitions=4"), Not(HasSubstr("--")))));
+  EXPECT_THAT(
+      Read(four, 3).annotations.status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("name 4 devices, not 3; set num_partitions=4"), Not(HasSubstr("--")))));
 }
 
 }  // namespace

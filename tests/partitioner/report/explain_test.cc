@@ -1,6 +1,4 @@
 // The table of collectives: what it says of a program, and how it looks.
-#include "partitioner/report/explain_table.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "hlo/io/hlo_text.h"
 #include "partitioner/command/nothing_sharded.h"
 #include "partitioner/provenance/program_names.h"
+#include "partitioner/report/explain_table.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
 
@@ -25,7 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // The report on a program.
-std::string Explained(const std::string& text, bool full = false, int width = 200, int64_t num_partitions = 0) {
+std::string Explained(const std::string& text, bool full = false, int width = 200,
+                      int64_t num_partitions = 0) {
   const auto module = ParseModule(text);
   EXPECT_OK(module);
   if (!module.ok()) return "";
@@ -50,13 +50,16 @@ CollectiveRecord Record(const std::string& cause, const std::string& source = ""
   return record;
 }
 
-std::vector<std::string> Lines(const std::string& text) { return absl::StrSplit(text, '\n', absl::SkipEmpty()); }
+std::vector<std::string> Lines(const std::string& text) {
+  return absl::StrSplit(text, '\n', absl::SkipEmpty());
+}
 
 TEST(ExplainTest, TimesOfAMachineOrderTheRows) {
   std::vector<CollectiveRecord> records = {Record("dot.1: [{\"x\"}] -> [{}]", "m.py:3", 9000),
                                            Record("dot.2: [{\"x\"}, {}] -> [{}, {}]", "m.py:4", 10),
                                            Record("dot.3: [{\"x\"}, {}] -> [{}, {}]", "m.py:4", 10)};
-  const auto module = ParseModule("ENTRY main { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }");
+  const auto module =
+      ParseModule("ENTRY main { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }");
   ASSERT_OK(module);
   for (int i = 0; i < 3; ++i) records[i].op = (*module)->entry()->instruction(i);
   PredictedTimes times;
@@ -78,7 +81,8 @@ TEST(ExplainTest, TimesOfAMachineOrderTheRows) {
 TEST(ExplainTest, RowsThatDifferByNumbersInTheirNamesAreOne) {
   std::vector<CollectiveRecord> records;
   for (int layer = 0; layer < 36; ++layer) {
-    records.push_back(Record(absl::StrCat("layers.", layer, "/mlp/dot.", 7 * layer, ": [{\"x\"}] -> [{}]"), "m.py:3"));
+    records.push_back(
+        Record(absl::StrCat("layers.", layer, "/mlp/dot.", 7 * layer, ": [{\"x\"}] -> [{}]"), "m.py:3"));
   }
   const std::vector<std::string> lines = Lines(ExplainTable(records, {}, {false, 140}));
   ASSERT_EQ(lines.size(), 3);
@@ -98,8 +102,9 @@ TEST(ExplainTest, RowsThatDifferOtherwiseStayApart) {
 }
 
 TEST(ExplainTest, NumbersThatDifferAreRangesOrStars) {
-  EXPECT_EQ(NameOfAll({"params['layers'][0]['w1']", "params['layers'][1]['w1']", "params['layers'][2]['w1']"}),
-            "params['layers'][0..2]['w1']");
+  EXPECT_EQ(
+      NameOfAll({"params['layers'][0]['w1']", "params['layers'][1]['w1']", "params['layers'][2]['w1']"}),
+      "params['layers'][0..2]['w1']");
   EXPECT_EQ(NameOfAll({"fusion.12", "fusion.31"}), "fusion.*");
   EXPECT_EQ(NameOfAll({"fusion.12"}), "fusion.12");
   EXPECT_EQ(NameOfAll({"a99999999999999999999", "a99999999999999999998"}), "a*");
@@ -108,9 +113,10 @@ TEST(ExplainTest, NumbersThatDifferAreRangesOrStars) {
 
 TEST(ExplainTest, NoLineIsWiderThanAsked) {
   const std::string name = "a_very_long_scope/of_a_model/with_many_parts/and_then_some/dot_general.12";
-  const std::string step = "[{\"replica\", \"data\"}, {\"model\"}, {}] partial over {\"expert\"} -> [{}, {}, {}]";
-  std::vector<CollectiveRecord> records = {Record(absl::StrCat(name, ": ", step), "/home/me/projects/model/layers.py:12"),
-                                           Record("y")};
+  const std::string step =
+      "[{\"replica\", \"data\"}, {\"model\"}, {}] partial over {\"expert\"} -> [{}, {}, {}]";
+  std::vector<CollectiveRecord> records = {
+      Record(absl::StrCat(name, ": ", step), "/home/me/projects/model/layers.py:12"), Record("y")};
   const std::vector<FullReplication> replications = {
       {name, "/home/me/projects/model/layers.py:12", 4096, "operand 0 is replicated"}};
   for (const int width : {40, 80, 100, 120, 140, 160, 250}) {
@@ -122,7 +128,8 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
   const std::vector<std::string> lines = Lines(ExplainTable(records, {}, {false, 80}));
   ASSERT_EQ(lines.size(), 7);
   EXPECT_EQ(lines[1], "all-gather              1      4     1.0 kB     3.0 kB");
-  EXPECT_THAT(lines[2], AllOf(testing::StartsWith("    a_very_"), HasSubstr("…"), testing::EndsWith("py:12)")));
+  EXPECT_THAT(lines[2],
+              AllOf(testing::StartsWith("    a_very_"), HasSubstr("…"), testing::EndsWith("py:12)")));
   EXPECT_EQ(lines[3], "    " + step);
   EXPECT_EQ(lines[5], "    y");
   // Short texts need no second line.
@@ -130,15 +137,17 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
 }
 
 TEST(ExplainTest, WhatIsReplicatedAlikeIsOneLine) {
-  const std::vector<FullReplication> replications = {{"dot.1", "m.py:3", 4096, "reason"},
-                                                     {"dot.5", "m.py:3", 4096, "reason"},
-                                                     {"sort.5", "", 8, "sort is computed on replicated arrays"}};
+  const std::vector<FullReplication> replications = {
+      {"dot.1", "m.py:3", 4096, "reason"},
+      {"dot.5", "m.py:3", 4096, "reason"},
+      {"sort.5", "", 8, "sort is computed on replicated arrays"}};
   EXPECT_EQ(ExplainTable({}, replications, {false, 120}),
             "no collectives\nsent per device in all: 0 B\nreplicated: dot.* 2 x 4.1 kB, reason (m.py:3)\n"
             "replicated: sort.5 8 B, sort is computed on replicated arrays\n");
 }
 
-const char kLoop[] = R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["data"=2, "model"=4]>}}
+const char kLoop[] =
+    R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["data"=2, "model"=4]>}}
 cond {
   p = (s32[], f32[512,16], f32[12,16,16]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
@@ -179,8 +188,7 @@ TEST(ExplainTest, NamesParametersScopesAxesAndTrips) {
 }
 
 TEST(ExplainTest, LoopsOfUnknownLengthAreSaidToBeSuch) {
-  const std::string text =
-      Explained(absl::StrReplaceAll(kLoop, {{"constant($0)", "parameter(2)"}}));
+  const std::string text = Explained(absl::StrReplaceAll(kLoop, {{"constant($0)", "parameter(2)"}}));
   EXPECT_THAT(text, HasSubstr("all-gather              1 in a loop      2      512 B      512 B  ")) << text;
   EXPECT_THAT(text, HasSubstr("sent per device in all: 512 B, loops of unknown length counted once\n"));
 }
@@ -245,13 +253,16 @@ ENTRY main {
 }
 
 TEST(ExplainTest, WhatFollowsTheArrowOfALongStepHasALineOfItsOwn) {
-  const std::string from = absl::StrCat("[{\"", std::string(30, 'a'), "\"}, {\"", std::string(30, 'b'), "\"}]");
-  const std::string table = ExplainTable({Record(absl::StrCat("dot.1: ", from, " -> [{}, {}] of w"))}, {}, {false, 80});
+  const std::string from =
+      absl::StrCat("[{\"", std::string(30, 'a'), "\"}, {\"", std::string(30, 'b'), "\"}]");
+  const std::string table =
+      ExplainTable({Record(absl::StrCat("dot.1: ", from, " -> [{}, {}] of w"))}, {}, {false, 80});
   EXPECT_THAT(table, AllOf(HasSubstr(from + "\n"), HasSubstr("    -> [{}, {}] of w\n")));
 }
 
 TEST(ExplainTest, ScopesAreThoseOfTheAuthor) {
-  EXPECT_EQ(AuthorScopes("jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"), "model/layers_3");
+  EXPECT_EQ(AuthorScopes("jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"),
+            "model/layers_3");
   EXPECT_EQ(AuthorScopes("jit(f)/transpose(jvp(Net))/checkpoint/rematted_computation/mlp/mul"), "Net/mlp");
   EXPECT_EQ(AuthorScopes("jit(f)/jvp()/jit(_where)/select_n"), "");
   EXPECT_EQ(AuthorScopes("model/dense/MatMul"), "model/dense");
@@ -273,8 +284,10 @@ TEST(ExplainTest, AModuleWithoutShardingsIsToldHowToBegin) {
   EXPECT_THAT(text("w = f32[16,3] parameter(0), metadata={op_name=\"params['w']\"}"),
               HasSubstr("--shard \"params['w']={devices=[8,1]<=[8]}\""));
   // A name of several instructions names none alone.
-  EXPECT_THAT(text("w = f32[6] parameter(0), metadata={op_name=\"n\"}\n v = f32[2] negate(w), metadata={op_name=\"n\"}"),
-              HasSubstr("--num_partitions=2 --shard 'w={devices=[2]<=[2]}'"));
+  EXPECT_THAT(
+      text(
+          "w = f32[6] parameter(0), metadata={op_name=\"n\"}\n v = f32[2] negate(w), metadata={op_name=\"n\"}"),
+      HasSubstr("--num_partitions=2 --shard 'w={devices=[2]<=[2]}'"));
   EXPECT_THAT(text("x = f32[] parameter(0)"), Not(HasSubstr("--shard")));
 }
 

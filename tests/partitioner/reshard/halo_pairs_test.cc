@@ -63,15 +63,17 @@ TEST(AddHopLinesTest, GivesThePairsThatGoingThroughAllPlacesGives) {
           for (const int64_t scale : {1, 2, 3, 4, 7}) {
             for (const int64_t divisor : {1, 2, 3}) {
               for (const int64_t first : {0, 2}) {
-                SCOPED_TRACE(::testing::Message() << "n " << n << ", tiles " << tiles << ", length " << length << ", shift "
-                                                  << shift << ", scale " << scale << "/" << divisor << ", first " << first);
+                SCOPED_TRACE(::testing::Message()
+                             << "n " << n << ", tiles " << tiles << ", length " << length << ", shift "
+                             << shift << ", scale " << scale << "/" << divisor << ", first " << first);
                 const Mesh mesh(tiles, {}, DeviceOrder(tiles));
                 const AxisList all = mesh.InOrder(mesh.AllAxes());
                 const TileWindows windows = {scale, shift, length, divisor, first};
                 for (int cut = 0; cut <= all.size(); ++cut) {
                   const AxisList some = all.Prefix(cut);
                   const int64_t tile = CeilOfRatio(n, mesh.Product(some));
-                  ExpectSamePairs(PlanHalo(mesh, DefaultCostModel(), {n, tile, some, all, windows, 4}), &moved);
+                  ExpectSamePairs(PlanHalo(mesh, DefaultCostModel(), {n, tile, some, all, windows, 4}),
+                                  &moved);
                   if (::testing::Test::HasFatalFailure()) return;
                 }
               }
@@ -89,8 +91,8 @@ TEST(AddHopLinesTest, LinesDoNotGrowWithTheTiles) {
     const Mesh mesh(tiles, {}, DeviceOrder(tiles));
     const AxisList all = mesh.InOrder(mesh.AllAxes());
     // A half, two rows of padding, strides, neighbours on both sides.
-    for (const TileWindows& windows :
-         {TileWindows{2, 0, 2}, TileWindows{5, -2, 5}, TileWindows{3, 1, 3}, TileWindows{4, -1, 6}, TileWindows{8, 1, 7}}) {
+    for (const TileWindows& windows : {TileWindows{2, 0, 2}, TileWindows{5, -2, 5}, TileWindows{3, 1, 3},
+                                       TileWindows{4, -1, 6}, TileWindows{8, 1, 7}}) {
       const HaloPlan plan = PlanHalo(mesh, DefaultCostModel(), {4 * tiles, 4, all, all, windows, 4});
       for (const HaloStep& step : plan.steps) {
         for (size_t lane = 0; lane < step.lanes.size(); ++lane) {

@@ -50,7 +50,8 @@ class PlanTest : public testing::Test {
 class Dear : public CostModel {
  public:
   Dear(CollectiveKind kind, double times) : kind_(kind), times_(times) {}
-  double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh, const AxisList& axes) const override {
+  double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
+                        const AxisList& axes) const override {
     return DefaultCostModel().CollectiveTime(kind, bytes, mesh, axes) * (kind == kind_ ? times_ : 1);
   }
   double PermuteDelay(int64_t count) const override { return DefaultCostModel().PermuteDelay(count); }

@@ -93,7 +93,8 @@ ENTRY main {
   ROOT r = f32[8,8] get-tuple-element(w), index=1
 })";
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(text, 4), PartitionOptions()));
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten, RewriteProgram(*program, ProposeShardings(*program)));
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten,
+                       RewriteProgram(*program, ProposeShardings(*program)));
   for (const auto& computation : rewritten.module->computations()) {
     EXPECT_LE(CountIn(*computation, Opcode::kPartitionId), 1) << computation->name();
   }

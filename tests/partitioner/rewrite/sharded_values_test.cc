@@ -48,7 +48,8 @@ TEST(ShardedValuesTest, AFetchTellsOverWhichAxesItGatheredToReplicate) {
   ShardedValues& values = f.state.values;
   const int x = f.Tensor("x");
   f.AddValue("x", CutAlong(f, 2, 0));
-  EXPECT_EQ(values.Fetch(f.b, x, CutAlong(f, 2, 1), f.Get("y")).gathered, 0) << "an all-to-all gathers nothing";
+  EXPECT_EQ(values.Fetch(f.b, x, CutAlong(f, 2, 1), f.Get("y")).gathered, 0)
+      << "an all-to-all gathers nothing";
   EXPECT_EQ(values.Fetch(f.b, x, values.Replicated(x), f.Get("y")).gathered, f.state.mesh.AllAxes());
   EXPECT_EQ(values.Fetch(f.b, x, values.Replicated(x), f.Get("z")).gathered, 0) << "it is there by now";
 }
@@ -83,7 +84,8 @@ TEST(ShardedValuesTest, ConstantsAndWhatIsMadeOfThemAreRematerializedWithoutComm
   }
   for (const char* name : {"w", "i"}) {
     const Instruction* rows = values.Get(f.b, f.Tensor(name), CutAlong(f, 2, 0), f.Get("z"));
-    EXPECT_THAT(std::vector<int64_t>(rows->shape().dims().begin(), rows->shape().dims().end()), ElementsAre(2, 6));
+    EXPECT_THAT(std::vector<int64_t>(rows->shape().dims().begin(), rows->shape().dims().end()),
+                ElementsAre(2, 6));
     const Instruction* columns = values.Get(f.b, f.Tensor(name), CutAlong(f, 2, 1), f.Get("z"));
     EXPECT_THAT(std::vector<int64_t>(columns->shape().dims().begin(), columns->shape().dims().end()),
                 ElementsAre(8, 2));
@@ -98,10 +100,11 @@ TEST(ShardedValuesTest, ConstantsAndWhatIsMadeOfThemAreRematerializedWithoutComm
 
 TEST(ShardedValuesTest, TheHookSeesWhatIsMadeAndNothingElse) {
   std::vector<std::string> seen;
-  RewriteFixture f(kTwoUsers, 4, [&](SpmdBuilder& b, Instruction* local, absl::Span<const int64_t>, const Sharding&) {
-    seen.push_back(std::string(local->opcode_name()));
-    return b.Binary(Opcode::kAdd, local, local);
-  });
+  RewriteFixture f(kTwoUsers, 4,
+                   [&](SpmdBuilder& b, Instruction* local, absl::Span<const int64_t>, const Sharding&) {
+                     seen.push_back(std::string(local->opcode_name()));
+                     return b.Binary(Opcode::kAdd, local, local);
+                   });
   ShardedValues& values = f.state.values;
   const int x = f.Tensor("x");
   f.AddValue("x", CutAlong(f, 2, 0));

@@ -25,7 +25,11 @@ using States = absl::flat_hash_map<Versions, std::vector<Cost>>;  // Costs of wh
 class Enumeration {
  public:
   Enumeration(const PreparedProgram& program, const AxisUnits& units, const WholeRun& bound)
-      : program_(program), graph_(*program.graph), mesh_(program.annotations.mesh), units_(units), bound_(bound) {
+      : program_(program),
+        graph_(*program.graph),
+        mesh_(program.annotations.mesh),
+        units_(units),
+        bound_(bound) {
     last_use_.assign(graph_.num_tensors(), -1);
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       for (const int t : graph_.ops()[i].operands) last_use_[t] = static_cast<int>(i);
@@ -137,7 +141,8 @@ class Enumeration {
     if (a.partial != b.partial) return a.partial < b.partial;
     for (size_t d = 0; d < a.dims.size(); ++d) {
       if (a.dims[d] == b.dims[d]) continue;
-      return std::lexicographical_compare(a.dims[d].begin(), a.dims[d].end(), b.dims[d].begin(), b.dims[d].end());
+      return std::lexicographical_compare(a.dims[d].begin(), a.dims[d].end(), b.dims[d].begin(),
+                                          b.dims[d].end());
     }
     return false;
   }
@@ -174,7 +179,8 @@ class Enumeration {
       for (const AxisList& list : axes) used |= list.Set();
       for (const Linearity& linearity : op.rule->linear) {
         for (const AxisSet passed : PartialSets(op, linearity, versions)) {
-          if ((passed & used) == 0) TryOne(op, index, versions, costs, axes, flops, linearity.together, passed);
+          if ((passed & used) == 0)
+            TryOne(op, index, versions, costs, axes, flops, linearity.together, passed);
         }
       }
     }
@@ -194,8 +200,8 @@ class Enumeration {
     return sets;
   }
 
-  void TryOne(const FlowOp& op, int index, const Versions& versions, absl::Span<const Cost> costs, const Axes& axes,
-              double flops, uint32_t together, AxisSet passed) {
+  void TryOne(const FlowOp& op, int index, const Versions& versions, absl::Span<const Cost> costs,
+              const Axes& axes, double flops, uint32_t together, AxisSet passed) {
     Versions now = versions;
     double sent = 0;
     for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -224,8 +230,8 @@ class Enumeration {
 
 }  // namespace
 
-std::optional<double> FewestBytes(const PreparedProgram& program, const AxisUnits& units, const WholeRun& bound,
-                                  size_t max_states) {
+std::optional<double> FewestBytes(const PreparedProgram& program, const AxisUnits& units,
+                                  const WholeRun& bound, size_t max_states) {
   return Enumeration(program, units, bound).Run(max_states);
 }
 

@@ -20,8 +20,8 @@ using AxisUnits = std::vector<AxisList>;
 // The bytes that the best program sends that computes no more flops than `bound` and sends less; those of `bound` if
 // there is none. Only for programs without control flow, whose ops exchange nothing by themselves, with shardings given
 // for all parameters and outputs. Nothing if there are more than `max_states` sets of versions after some op.
-std::optional<double> FewestBytes(const PreparedProgram& program, const AxisUnits& units, const WholeRun& bound,
-                                  size_t max_states);
+std::optional<double> FewestBytes(const PreparedProgram& program, const AxisUnits& units,
+                                  const WholeRun& bound, size_t max_states);
 
 }  // namespace toroid
 

@@ -36,7 +36,8 @@ class ChangedPartsTest : public ::testing::Test {
     ASSERT_OK_AND_ASSIGN(module_, ParseModule(kProgram));
     graph_ = std::make_unique<FlowGraph>(*module_);
     for (const FlowOp& op : graph_->ops()) {
-      if (op.instruction != nullptr && op.rule != nullptr) now_[&op].assignment.factor_axes.resize(op.rule->factors.size());
+      if (op.instruction != nullptr && op.rule != nullptr)
+        now_[&op].assignment.factor_axes.resize(op.rule->factors.size());
     }
   }
 
@@ -44,7 +45,8 @@ class ChangedPartsTest : public ::testing::Test {
   std::vector<std::string> PartsOf(const std::vector<std::string>& cut, const std::string& passed = "") {
     DecidedOps found = now_;
     for (auto& [op, decision] : found) {
-      if (std::count(cut.begin(), cut.end(), op->instruction->name()) > 0) decision.assignment.factor_axes[0] = {0};
+      if (std::count(cut.begin(), cut.end(), op->instruction->name()) > 0)
+        decision.assignment.factor_axes[0] = {0};
       if (op->instruction->name() == passed) decision.passed_on.operands = 1;
     }
     std::vector<std::string> parts;

@@ -67,14 +67,15 @@ ENTRY main {
 )";
   constexpr int kLayers = 60;
   for (int i = 0; i < kLayers; ++i) {
-    absl::StrAppend(&text, "  w", i, " = f32[64,64] parameter(", i + 1, "), sharding={devices=[1,$n]<=[$n]}\n");
+    absl::StrAppend(&text, "  w", i, " = f32[64,64] parameter(", i + 1,
+                    "), sharding={devices=[1,$n]<=[$n]}\n");
   }
   for (int i = 0; i < kLayers; ++i) {
     absl::StrAppend(&text, "  a", i, " = f32[32,64] dot(x", i, ", w", i,
-                    "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  t", i, " = f32[32,64] tanh(a", i,
-                    ")\n  b", i, " = f32[64,32] transpose(t", i, "), dimensions={1,0}\n  c", i, " = f32[64,32] abs(b", i,
-                    ")\n  d", i, " = f32[32,64] transpose(c", i, "), dimensions={1,0}\n  x", i + 1, " = f32[32,64] add(d",
-                    i, ", x", i, ")\n");
+                    "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  t", i, " = f32[32,64] tanh(a",
+                    i, ")\n  b", i, " = f32[64,32] transpose(t", i, "), dimensions={1,0}\n  c", i,
+                    " = f32[64,32] abs(b", i, ")\n  d", i, " = f32[32,64] transpose(c", i,
+                    "), dimensions={1,0}\n  x", i + 1, " = f32[32,64] add(d", i, ", x", i, ")\n");
   }
   absl::StrAppend(&text, "  ROOT r = f32[32,64] add(x", kLayers, ", x", kLayers,
                   "), sharding={devices=[$n,1]<=[$n]}\n}");
@@ -143,7 +144,8 @@ ENTRY main {
   ExpectEquivalent(text);
   for (const int64_t n : {2, 4, 8}) {
     // One sum of 24 elements.
-    EXPECT_EQ(RunOf(text, n, 20000).sent_bytes, 2.0 * 24 * 4 * static_cast<double>(n - 1) / static_cast<double>(n));
+    EXPECT_EQ(RunOf(text, n, 20000).sent_bytes,
+              2.0 * 24 * 4 * static_cast<double>(n - 1) / static_cast<double>(n));
   }
 }
 
@@ -165,7 +167,8 @@ ENTRY main {
   for (const int64_t n : {2, 4, 8}) {
     // Both operands by all-to-all, the sums once scattered and gathered.
     const double tiles = 4.0 * (32 * 64 + 64 * 16) / static_cast<double>(n), sums = 2.0 * 4 * 16;
-    EXPECT_LE(RunOf(text, n, 20000).sent_bytes, (tiles + sums) * static_cast<double>(n - 1) / static_cast<double>(n));
+    EXPECT_LE(RunOf(text, n, 20000).sent_bytes,
+              (tiles + sums) * static_cast<double>(n - 1) / static_cast<double>(n));
   }
 }
 

@@ -40,10 +40,14 @@ int main(int argc, char** argv) {
   std::sort(ratios.begin(), ratios.end());
   double sum = 0;
   for (const double ratio : ratios) sum += ratio;
-  const auto at = [&](double share) { return ratios[static_cast<size_t>(share * static_cast<double>(ratios.size() - 1))]; };
-  std::printf("%zu programs, %llu of them best; %llu more send where nothing need be sent\n"
-              "of the fewest bytes: mean %.3f, median %.2f, 7 of 10 at most %.2f, 9 of 10 %.2f, worst %.2f\n",
-              ratios.size(), static_cast<unsigned long long>(best), static_cast<unsigned long long>(could_send_nothing),
-              sum / static_cast<double>(ratios.size()), at(0.5), at(0.7), at(0.9), ratios.back());
+  const auto at = [&](double share) {
+    return ratios[static_cast<size_t>(share * static_cast<double>(ratios.size() - 1))];
+  };
+  std::printf(
+      "%zu programs, %llu of them best; %llu more send where nothing need be sent\n"
+      "of the fewest bytes: mean %.3f, median %.2f, 7 of 10 at most %.2f, 9 of 10 %.2f, worst %.2f\n",
+      ratios.size(), static_cast<unsigned long long>(best),
+      static_cast<unsigned long long>(could_send_nothing), sum / static_cast<double>(ratios.size()), at(0.5),
+      at(0.7), at(0.9), ratios.back());
   return 0;
 }

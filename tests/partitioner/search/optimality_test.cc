@@ -31,7 +31,8 @@ TEST(OptimalityTest, EveryRunGivesTheSameProgram) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const auto module = ParseModule(MakeSmallProgram(seed).text);
     ASSERT_OK(module);
-    const auto first = PartitionModule(**module, PartitionOptions()), second = PartitionModule(**module, PartitionOptions());
+    const auto first = PartitionModule(**module, PartitionOptions()),
+               second = PartitionModule(**module, PartitionOptions());
     ASSERT_OK(first);
     ASSERT_OK(second);
     EXPECT_EQ(PrintModule(*first->module), PrintModule(*second->module)) << "seed " << seed;

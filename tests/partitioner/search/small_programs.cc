@@ -29,8 +29,8 @@ class Maker {
       shapes.push_back(ShapeOf(value.dims));
       shardings.push_back(RandomSharding(value.dims));
     }
-    absl::StrAppend(&body_, "  ROOT r = (", absl::StrJoin(shapes, ", "), ") tuple(", absl::StrJoin(names, ", "),
-                    "), sharding={", absl::StrJoin(shardings, ", "), "}\n");
+    absl::StrAppend(&body_, "  ROOT r = (", absl::StrJoin(shapes, ", "), ") tuple(",
+                    absl::StrJoin(names, ", "), "), sharding={", absl::StrJoin(shardings, ", "), "}\n");
     SmallProgram program;
     program.text = absl::StrCat(
         "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\nENTRY main {\n"
@@ -106,7 +106,8 @@ class Maker {
   void AddOp() {
     Value& x = values_[std::max(0, static_cast<int>(values_.size()) - 1 - Below(4))];
     Value& y = values_[Below(values_.size())];
-    const std::string one = absl::StrCat("(", x.name, ")"), two = absl::StrCat("(", x.name, ", ", y.name, ")");
+    const std::string one = absl::StrCat("(", x.name, ")"),
+                      two = absl::StrCat("(", x.name, ", ", y.name, ")");
     const auto use = [&](bool both) {
       x.used = true;
       if (both) y.used = true;
@@ -117,8 +118,8 @@ class Maker {
         for (int k = 0; k < 2; ++k) {
           if (x.dims[i] != y.dims[k]) continue;
           use(true);
-          return Add({x.dims[1 - i], y.dims[1 - k]},
-                     absl::StrCat("dot", two, ", lhs_contracting_dims={", i, "}, rhs_contracting_dims={", k, "}"));
+          return Add({x.dims[1 - i], y.dims[1 - k]}, absl::StrCat("dot", two, ", lhs_contracting_dims={", i,
+                                                                  "}, rhs_contracting_dims={", k, "}"));
         }
       }
     }

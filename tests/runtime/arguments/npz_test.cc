@@ -112,7 +112,8 @@ TEST(NpzTest, ReadsWhatSavezCompressedWrites) {
 }
 
 TEST(NpzTest, WrittenArchivesReadBackAndDependOnTheArraysAlone) {
-  const std::vector<Literal> arrays = {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("bf16[] 3"), ParseLiteral("s32[0] {}")};
+  const std::vector<Literal> arrays = {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("bf16[] 3"),
+                                       ParseLiteral("s32[0] {}")};
   ASSERT_OK_AND_ASSIGN(const std::string bytes, WriteNpz(arrays));
   EXPECT_TRUE(LooksLikeNpz(bytes));
   EXPECT_THAT(WriteNpz(arrays), IsOkAndHolds(bytes));
@@ -137,7 +138,8 @@ TEST(NpzTest, CutArchivesAreRefused) {
 }
 
 TEST(NpzTest, DamageNeverPassesForData) {
-  const std::string data = WriteNpy(ParseLiteral("f32[4] {1, 2, 3, 4}")), whole = Zip({{"x.npy", data}}, true);
+  const std::string data = WriteNpy(ParseLiteral("f32[4] {1, 2, 3, 4}")),
+                    whole = Zip({{"x.npy", data}}, true);
   for (size_t at = 0; at < whole.size(); ++at) {
     for (const char flip : {'\1', '\x40', '\xff'}) {
       std::string damaged = whole;

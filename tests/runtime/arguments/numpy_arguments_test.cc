@@ -50,8 +50,9 @@ TEST(NumpyArgumentsTest, MembersAreMatchedByNameWhereAllCanBe) {
   const auto three = MakeModule("a = f32[] parameter(0) ROOT n = f32[] negate(a)");
   EXPECT_THAT(
       NumpyArguments(file, *three->entry()),
-      StatusIs(absl::StatusCode::kInvalidArgument,
-               HasSubstr("main takes 1 arrays as arguments, got 2; jax.jit drops arguments that are not used")));
+      StatusIs(
+          absl::StatusCode::kInvalidArgument,
+          HasSubstr("main takes 1 arrays as arguments, got 2; jax.jit drops arguments that are not used")));
 }
 
 TEST(NumpyArgumentsTest, ParametersWithoutAnArrayAreNamed) {
@@ -59,15 +60,17 @@ TEST(NumpyArgumentsTest, ParametersWithoutAnArrayAreNamed) {
       "a = f32[] parameter(0), metadata={op_name=\"params['a']\"} b = s32[2] parameter(1), "
       "metadata={op_name=\"params['b']\"} c = f32[3] parameter(2) ROOT n = f32[] negate(a)");
   ASSERT_OK_AND_ASSIGN(const std::string one, WriteNpz({ParseLiteral("f32[] 1")}));
-  EXPECT_THAT(NumpyArguments(one, *module->entry()),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("main takes 3 arrays as arguments, got 1; missing: params['b'] s32[2], c f32[3]")));
+  EXPECT_THAT(
+      NumpyArguments(one, *module->entry()),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("main takes 3 arrays as arguments, got 1; missing: params['b'] s32[2], c f32[3]")));
 }
 
 TEST(NumpyArgumentsTest, ResultsServeAsTupleArguments) {
   const auto module = MakeModule("ROOT p = (f32[2], (bf16[], s4[2])) parameter(0)");
   const Literal tuple =
-      Literal::Tuple({ParseLiteral("f32[2] {1, 2}"), Literal::Tuple({ParseLiteral("bf16[] -3"), ParseLiteral("s4[2] {-8, 7}")})});
+      Literal::Tuple({ParseLiteral("f32[2] {1, 2}"),
+                      Literal::Tuple({ParseLiteral("bf16[] -3"), ParseLiteral("s4[2] {-8, 7}")})});
   ASSERT_OK_AND_ASSIGN(const std::string file, NumpyResult(tuple, "out.npz.gz"));
   ASSERT_OK_AND_ASSIGN(const auto arguments, NumpyArguments(file, *module->entry()));
   ASSERT_EQ(arguments.size(), 1u);

@@ -238,8 +238,8 @@ TEST(CollectivesRandomTest, AsynchronousFormsAreTheSynchronousOnes) {
     const std::vector<Literal> x = Values(m, {2, 3});
     const std::string gathered = absl::StrCat("s32[", 2 * m.size, ",3]");
     const auto run = [&](const std::string& body) {
-      return RunOnDevices(*MakeModule("x = s32[2,3] parameter(0) " + body, ReducerText("f", "s32", "add")), {x},
-                          m.partitions, m.replicas);
+      return RunOnDevices(*MakeModule("x = s32[2,3] parameter(0) " + body, ReducerText("f", "s32", "add")),
+                          {x}, m.partitions, m.replicas);
     };
     const std::pair<std::string, std::string> forms[] = {
         {absl::StrCat("ROOT y = s32[2,3] all-reduce(x), to_apply=f", m.attributes),

@@ -34,16 +34,18 @@ const char kInfeed[] =
     "get-tuple-element(i), index=0 ";
 
 TEST(InfeedTest, TakesOneValuePerArrayInOrder) {
-  ASSERT_OK_AND_ASSIGN(const auto texts,
-                       RunWithFeed(std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)",
-                                   {ParseLiteral("s32[2] {1, 2}"), ParseLiteral("f32[] 0.5"), ParseLiteral("f32[] 9")}, 2));
+  ASSERT_OK_AND_ASSIGN(
+      const auto texts,
+      RunWithFeed(std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)",
+                  {ParseLiteral("s32[2] {1, 2}"), ParseLiteral("f32[] 0.5"), ParseLiteral("f32[] 9")}, 2));
   EXPECT_THAT(texts, ElementsAre("( {1, 2}, 0.5 )", "( {1, 2}, 0.5 )"));
 }
 
 TEST(InfeedTest, ALeadingDimensionGivesEachDeviceItsOwn) {
-  ASSERT_OK_AND_ASSIGN(const auto texts,
-                       RunWithFeed(std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)",
-                                   {ParseLiteral("s32[2,2] {{1, 2}, {3, 4}}"), ParseLiteral("f32[] 0.5")}, 2));
+  ASSERT_OK_AND_ASSIGN(
+      const auto texts,
+      RunWithFeed(std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)",
+                  {ParseLiteral("s32[2,2] {{1, 2}, {3, 4}}"), ParseLiteral("f32[] 0.5")}, 2));
   EXPECT_THAT(texts, ElementsAre("( {1, 2}, 0.5 )", "( {3, 4}, 0.5 )"));
 }
 
@@ -59,10 +61,12 @@ TEST(InfeedTest, MissingAndOtherValuesAreErrors) {
   const std::string body = std::string(kInfeed) + "ROOT r = (s32[2], f32[]) copy(d)";
   EXPECT_THAT(RunWithFeed(body, {ParseLiteral("s32[2] {1, 2}")}, 1).status().message(),
               HasSubstr("main/i: nothing is left in the infeed for f32[]"));
-  EXPECT_THAT(RunWithFeed(body, {ParseLiteral("s32[3] {1, 2, 3}"), ParseLiteral("f32[] 1")}, 1).status().message(),
-              HasSubstr("the infeed has s32[3] for s32[2]"));
-  EXPECT_THAT(RunWithFeed(body, {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("f32[] 1")}, 1).status().message(),
-              HasSubstr("the infeed has f32[2] for s32[2]"));
+  EXPECT_THAT(
+      RunWithFeed(body, {ParseLiteral("s32[3] {1, 2, 3}"), ParseLiteral("f32[] 1")}, 1).status().message(),
+      HasSubstr("the infeed has s32[3] for s32[2]"));
+  EXPECT_THAT(
+      RunWithFeed(body, {ParseLiteral("f32[2] {1, 2}"), ParseLiteral("f32[] 1")}, 1).status().message(),
+      HasSubstr("the infeed has f32[2] for s32[2]"));
 }
 
 TEST(OutfeedTest, GathersArraysAndStacksWhatDiffers) {

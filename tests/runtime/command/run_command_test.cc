@@ -1,7 +1,6 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:jax"]
 // hlo-run as a library call: where arguments come from, what a check finds.
-#include "hlo/ir/native_types.h"
 #include "runtime/command/run_command.h"
 
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/arguments/npz.h"
 #include "tests/status_matchers.h"
 
@@ -269,11 +269,10 @@ TEST(RunCommandTest, FilesOfArgumentsAndInfeedsAreBounded) {
   // 80 MB of zeros, once behind the whole file, once behind the members.
   ASSERT_OK_AND_ASSIGN(const std::string zeros, WriteNpz({Literal(Shape(xla::F32, {20000000}))}));
   ASSERT_OK(WriteOutput(command.args, zeros));
-  EXPECT_THAT(
-      RunHloCommand(command),
-      StatusIs(absl::StatusCode::kResourceExhausted,
-               HasSubstr("zeros.npz.gz: the gzip data holds 16 MiB or more, which is refused; the "
-                         "limit is 1.0 MB; raise it with --max_bytes")));
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("zeros.npz.gz: the gzip data holds 16 MiB or more, which is refused; the "
+                                 "limit is 1.0 MB; raise it with --max_bytes")));
   ASSERT_OK_AND_ASSIGN(const std::string megabytes, WriteNpz({Literal(Shape(xla::F32, {1000000}))}));
   ASSERT_OK(WriteOutput(command.args, megabytes));
   EXPECT_THAT(RunHloCommand(command),

@@ -50,9 +50,9 @@ TEST(DynamicShapesTest, ReductionsIgnoreTheRestAndInitEntersOnce) {
   EXPECT_EQ(OnLine("five = f32[] constant(5) ROOT r = f32[] reduce(d, five), dimensions={0}, to_apply=add",
                    ReducerText("add", "f32", "add")),
             "11");
-  EXPECT_EQ(
-      OnMatrix("ROOT r = f32[2] reduce(m, zero), dimensions={0}, to_apply=add", ReducerText("add", "f32", "add")),
-      "{4, 6}");
+  EXPECT_EQ(OnMatrix("ROOT r = f32[2] reduce(m, zero), dimensions={0}, to_apply=add",
+                     ReducerText("add", "f32", "add")),
+            "{4, 6}");
   EXPECT_EQ(OnMatrix("ROOT r = f32[<=3] reduce(m, zero), dimensions={1}, to_apply=add",
                      ReducerText("add", "f32", "add")),
             "{3, 7}");

@@ -92,9 +92,10 @@ TEST(MaxBytesTest, ItNeedsNoArgumentsToRefuse) {
       "x = f32[1000000000] parameter(0) y = f32[1000000000] negate(x) "
       "ROOT t = (f32[1000000000], f32[1000000000]) tuple(x, y)");
   const std::vector<Shape> shapes = {module->entry()->parameter(0)->shape()};
-  EXPECT_THAT(CheckRunMemory(*module, shapes, 1, 11'000'000'000),
-              StatusIs(absl::StatusCode::kResourceExhausted,
-                       HasSubstr("main/y: the values alive here take 8.0 GB beside the 4.0 GB of arguments")));
+  EXPECT_THAT(
+      CheckRunMemory(*module, shapes, 1, 11'000'000'000),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               HasSubstr("main/y: the values alive here take 8.0 GB beside the 4.0 GB of arguments")));
   EXPECT_OK(CheckRunMemory(*module, shapes, 1, 12'000'000'000));
   // Of a program of 4 devices every device has a quarter.
   const auto cut = ParseModule(R"(HloModule cut, num_partitions=4,

@@ -25,8 +25,8 @@ std::vector<OpProgram> Annotations() {
   }
   const std::string x = "x = s32[2] constant({4, 5})";
   programs.push_back(Call("Pin", x, "b(s32[2])", "x", "{4, 5}"));
-  programs.push_back(Call("Unpin", x + " p = b(s32[2]) custom-call(x), custom_call_target=\"Pin\"", "s32[2]", "p",
-                          "{4, 5}"));
+  programs.push_back(Call("Unpin", x + " p = b(s32[2]) custom-call(x), custom_call_target=\"Pin\"", "s32[2]",
+                          "p", "{4, 5}"));
   return programs;
 }
 

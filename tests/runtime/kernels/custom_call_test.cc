@@ -45,9 +45,10 @@ TEST(CustomConfigTest, AllSpellings) {
 TEST(CustomCallTest, UnknownTargetsAreNamedAndCanBeRegistered) {
   const std::string body =
       "x = s32[] constant(2) ROOT y = s32[] custom-call(x), custom_call_target=\"test.twice\"";
-  EXPECT_THAT(Evaluate(body),
-              HasSubstr("main/y: custom-call target \"test.twice\" cannot run here; dump the function without "
-                        "it. In C++ a kernel can be given with RegisterCustomCall"));
+  EXPECT_THAT(
+      Evaluate(body),
+      HasSubstr("main/y: custom-call target \"test.twice\" cannot run here; dump the function without "
+                "it. In C++ a kernel can be given with RegisterCustomCall"));
   RegisterCustomCall("test.twice", [](OpCall& call) -> absl::Status {
     if (absl::Status status = call.NewResult(call.uniform(0)); !status.ok()) return status;
     const int32_t* x = reinterpret_cast<const int32_t*>(call.data(0));

@@ -194,7 +194,7 @@ std::vector<OpProgram> Computing() {
        "ROOT y = s32[4] select-and-scatter(x, s, z), window={size=2 stride=2}, select=ge, scatter=add",
        "{0, 10, 20, 0}",
        ReducerText("add", "s32", "add") + "ge { a = s32[] parameter(0) b = s32[] parameter(1) "
-                                      "ROOT c = pred[] compare(a, b), direction=GE }\n"},
+                                          "ROOT c = pred[] compare(a, b), direction=GE }\n"},
       {"map",
        "x = s32[2] constant({1, 2}) y = s32[2] constant({5, 7}) ROOT z = s32[2] map(x, y), dimensions={0}, "
        "to_apply=sub",

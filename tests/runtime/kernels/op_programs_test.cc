@@ -30,7 +30,8 @@ void ExpectResult(const Module& module, const OpProgram& program) {
   RunOptions options;
   options.num_partitions = program.devices;
   const int32_t values[] = {5, 6};
-  options.infeed = std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, values)});
+  options.infeed =
+      std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, values)});
   const absl::StatusOr<MeshValue> result = RunModule(module, {}, options);
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   std::vector<std::string> texts;

@@ -74,9 +74,10 @@ TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
       {{"u64"}, "9223372036854775808, 18446744073709551615, 5, 0, 9223372036854775807, 5, 1, 0"},
       {{"s64"}, "9223372036854775807, -9223372036854775808, 5, 0, -1, 5, 1, 0"},
       {{"f8e8m0fnu"}, "1, 2, 0.5, 4, 1, 8, 0.25, 2", true},
-      {{"f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e3m4", "f8e4m3", "f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2",
-        "f8e5m2fnuz"},
-       "1, -0, 2, -1.5, 0, -2, -0, 0.5", true},
+      {{"f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e3m4", "f8e4m3", "f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz",
+        "f8e5m2", "f8e5m2fnuz"},
+       "1, -0, 2, -1.5, 0, -2, -0, 0.5",
+       true},
       {{"bf16", "f16", "f32", "f64"}, "1, -0, inf, -1.5, 0, -inf, -0, 0.5", true},
   };
   for (const Case& c : cases) {
@@ -88,8 +89,9 @@ TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
         const auto sorted = [&](bool known) {
           const std::string compare = absl::StrCat("c = pred[] compare(a, b), ", rest);
           return Evaluate(
-              absl::StrCat("x = ", type, "[8] constant({", c.values, "}) i = s32[8] iota(), iota_dimension=0 ",
-                           "ROOT y = (", type, "[8], s32[8]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less"),
+              absl::StrCat("x = ", type, "[8] constant({", c.values,
+                           "}) i = s32[8] iota(), iota_dimension=0 ", "ROOT y = (", type,
+                           "[8], s32[8]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less"),
               absl::StrCat("less { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ",
                            "k = s32[] parameter(2) l = s32[] parameter(3) ",
                            known ? "ROOT " + compare : compare + " ROOT r = pred[] and(c, c)", " }"));

@@ -32,7 +32,9 @@ TEST(CompareTest, ErrorsAreAbsoluteWhereAllIsZero) {
 }
 
 TEST(SameBitsTest, ZerosHaveSignsAndNansDoNot) {
-  const auto same = [](const std::string& a, const std::string& b) { return SameBits(ParseLiteral(a), ParseLiteral(b)); };
+  const auto same = [](const std::string& a, const std::string& b) {
+    return SameBits(ParseLiteral(a), ParseLiteral(b));
+  };
   EXPECT_FALSE(same("f32[2] {1, 0}", "f32[2] {1, -0}"));
   EXPECT_TRUE(same("s32[2] {1, 2}", "s32[2] {1, 2}"));
   EXPECT_FALSE(same("s32[2] {1, 2}", "s32[2] {1, 3}"));

@@ -39,11 +39,14 @@ add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 ENTRY main {
   x = f32[10] parameter(0), sharding={devices=[4]<=[4]}
   y = f32[10] parameter(1), sharding={devices=[4]<=[4]}
-  sum = f32[10] add(x, y), sharding=)", x_out, R"(
-  twice = f32[10] add(y, y), sharding=)", y_out, R"(
+  sum = f32[10] add(x, y), sharding=)",
+                      x_out, R"(
+  twice = f32[10] add(y, y), sharding=)",
+                      y_out, R"(
   zero = f32[] constant(0)
   total = f32[] reduce(sum, zero), dimensions={0}, to_apply=add
-  ROOT out = (f32[10], f32[10], f32[]) tuple(sum, twice, total), sharding={)", x_out, ", ", y_out, R"(, {replicated}}
+  ROOT out = (f32[10], f32[10], f32[]) tuple(sum, twice, total), sharding={)",
+                      x_out, ", ", y_out, R"(, {replicated}}
 })");
 }
 
@@ -101,9 +104,11 @@ TEST(MeshProgramTest, StorageOfAResultCutLikeItsParameterIsPassedOn) {
 
 TEST(MeshProgramTest, ValuesGoFromOneProgramToAnother) {
   ASSERT_OK_AND_ASSIGN(const Program one, Make(Step("{replicated}", "{replicated}"), 4));
-  ASSERT_OK_AND_ASSIGN(const Program other,
-                       Make("ENTRY e { p = f32[10] parameter(0), sharding={devices=[2,2]<=[4] last_tile_dim_replicate} "
-                            "ROOT n = f32[10] negate(p) }", 4));
+  ASSERT_OK_AND_ASSIGN(
+      const Program other,
+      Make("ENTRY e { p = f32[10] parameter(0), sharding={devices=[2,2]<=[4] last_tile_dim_replicate} "
+           "ROOT n = f32[10] negate(p) }",
+           4));
   ASSERT_OK_AND_ASSIGN(const MeshValue x, one.program->Cut(0, Numbers(5)));
   ASSERT_OK_AND_ASSIGN(const MeshValue taken, other.program->Take(*one.program, 0, x, 0));
   EXPECT_THAT(other.program->AssembleParameter(0, taken), IsOkAndHolds(Numbers(5)));
@@ -114,7 +119,8 @@ TEST(MeshProgramTest, ValuesOfAnotherShapeAreRefused) {
   EXPECT_THAT(made.program->Cut(0, Literal::Scalar<float>(1)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("f32[10]")));
   ASSERT_OK_AND_ASSIGN(const MeshValue total, MeshValue::Uniform(Literal::Scalar<float>(1), 4));
-  EXPECT_THAT(made.program->Feed(2, total, 0), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("the value is f32[] on 4")));
+  EXPECT_THAT(made.program->Feed(2, total, 0),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("the value is f32[] on 4")));
 }
 
 TEST(MeshProgramTest, ModulesOfDifferentProgramsAreRefused) {
@@ -125,9 +131,11 @@ TEST(MeshProgramTest, ModulesOfDifferentProgramsAreRefused) {
 }
 
 TEST(MeshProgramTest, TupleParametersAreRefused) {
-  ASSERT_OK_AND_ASSIGN(const auto module,
-                       ParseModule("ENTRY e { p = (f32[]) parameter(0) ROOT x = f32[] get-tuple-element(p), index=0 }"));
-  EXPECT_THAT(MeshProgram::Create(*module, *module), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("e/p: is no array")));
+  ASSERT_OK_AND_ASSIGN(
+      const auto module,
+      ParseModule("ENTRY e { p = (f32[]) parameter(0) ROOT x = f32[] get-tuple-element(p), index=0 }"));
+  EXPECT_THAT(MeshProgram::Create(*module, *module),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("e/p: is no array")));
 }
 
 }  // namespace

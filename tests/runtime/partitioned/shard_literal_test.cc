@@ -32,19 +32,21 @@ TEST(CutLiteralTest, PaddingIsPoison) {
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "{0, 1}");
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{4, nan}");
   EXPECT_EQ(ToText(shards.ToLiteral(3)), "{nan, nan}");
-  ASSERT_OK_AND_ASSIGN(const MeshValue ints, CutLiteral(ParseLiteral("s32[3] {1, 2, 3}"), {Tiled({2}, {0, 1})}, 2));
+  ASSERT_OK_AND_ASSIGN(const MeshValue ints,
+                       CutLiteral(ParseLiteral("s32[3] {1, 2, 3}"), {Tiled({2}, {0, 1})}, 2));
   EXPECT_EQ(ToText(ints.ToLiteral(1)), "{3, 2147483647}");
 }
 
 TEST(CutLiteralTest, ReplicatedIsStoredOnce) {
-  ASSERT_OK_AND_ASSIGN(const MeshValue value, CutLiteral(ParseLiteral("f32[2] {1, 2}"), {HloSharding()}, 2048));
+  ASSERT_OK_AND_ASSIGN(const MeshValue value,
+                       CutLiteral(ParseLiteral("f32[2] {1, 2}"), {HloSharding()}, 2048));
   EXPECT_TRUE(value.uniform());
   EXPECT_EQ(value.buffer().bytes(), 8);
 }
 
 TEST(CutLiteralTest, DeviceOrderAndReplicatedSubgroups) {
-  ASSERT_OK_AND_ASSIGN(const MeshValue shards,
-                       CutLiteral(ParseLiteral("s32[2] {10, 20}"), {Tiled({2}, {3, 1, 0, 2}, /*replicas=*/2)}, 4));
+  ASSERT_OK_AND_ASSIGN(const MeshValue shards, CutLiteral(ParseLiteral("s32[2] {10, 20}"),
+                                                          {Tiled({2}, {3, 1, 0, 2}, /*replicas=*/2)}, 4));
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "{20}");
   EXPECT_EQ(ToText(shards.ToLiteral(1)), "{10}");
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{20}");
@@ -129,7 +131,8 @@ TEST(CutLiteralTest, UnreducedValuesAddUpOverTheirDevices) {
   ASSERT_OK_AND_ASSIGN(const MeshValue parts,
                        MeshValue::PerDevice({ParseLiteral("s32[2] {1, 1}"), ParseLiteral("s32[2] {2, 0}"),
                                              ParseLiteral("s32[2] {5, 5}"), ParseLiteral("s32[2] {7, 9}")}));
-  EXPECT_THAT(AssembleLiteral(parts, global.shape(), {sharding}), IsOkAndHolds(ParseLiteral("s32[4] {6, 6, 9, 9}")));
+  EXPECT_THAT(AssembleLiteral(parts, global.shape(), {sharding}),
+              IsOkAndHolds(ParseLiteral("s32[4] {6, 6, 9, 9}")));
 }
 
 TEST(CutLiteralTest, AWholeUnreducedValueIsOnTheFirstDevice) {
@@ -141,7 +144,8 @@ TEST(CutLiteralTest, AWholeUnreducedValueIsOnTheFirstDevice) {
   EXPECT_THAT(AssembleLiteral(shards, global.shape(), {sharding}), IsOkAndHolds(global));
   // What is the same on all devices is added up as well.
   ASSERT_OK_AND_ASSIGN(const MeshValue uniform, MeshValue::Uniform(global, 3));
-  EXPECT_THAT(AssembleLiteral(uniform, global.shape(), {sharding}), IsOkAndHolds(ParseLiteral("f32[2] {4.5, 6}")));
+  EXPECT_THAT(AssembleLiteral(uniform, global.shape(), {sharding}),
+              IsOkAndHolds(ParseLiteral("f32[2] {4.5, 6}")));
 }
 
 TEST(AssembleLiteralTest, TuplesByLeaf) {

@@ -39,11 +39,13 @@ RanksReport CompareCorpus(Transport& transport) {
     if (!snapshot.ok()) report.differences.emplace_back(snapshot.status().message());
     if (!snapshot.ok()) continue;
     const auto arguments = snapshot->Arguments();
-    for (const std::string& form : {path, absl::StrReplaceAll(path, {{".gspmd.snapshot.pb", ".shardy.hlo.pb"}})}) {
+    for (const std::string& form :
+         {path, absl::StrReplaceAll(path, {{".gspmd.snapshot.pb", ".shardy.hlo.pb"}})}) {
       const auto file = ReadHloFile(form);
-      const std::string difference = !file.ok()        ? std::string(file.status().message())
-                                     : !arguments.ok() ? std::string(arguments.status().message())
-                                                       : CompareWithRanks(transport, *file->module, {}, *arguments);
+      const std::string difference = !file.ok() ? std::string(file.status().message())
+                                     : !arguments.ok()
+                                         ? std::string(arguments.status().message())
+                                         : CompareWithRanks(transport, *file->module, {}, *arguments);
       ++report.programs;
       if (!difference.empty()) report.differences.push_back(absl::StrCat(form, ": ", difference));
     }
@@ -80,14 +82,14 @@ RanksReport CompareRandomPrograms(Transport& transport, uint64_t from, uint64_t 
   for (uint64_t seed = from; seed < from + count; ++seed) {
     const RandomProgram program = MakeRandomProgram(seed);
     const auto module = ParseModule(program.text);
-    const std::string difference = !module.ok()
-                                       ? std::string(module.status().message())
-                                       : CompareWithRanks(transport, **module, program.options, program.arguments);
+    const std::string difference =
+        !module.ok() ? std::string(module.status().message())
+                     : CompareWithRanks(transport, **module, program.options, program.arguments);
     ++report.programs;
     if (difference.empty()) continue;
     report.differences.push_back(absl::StrCat("seed ", seed, ", ", program.kind, " on ",
-                                              program.options.num_partitions, " partitions: ", difference, "\n",
-                                              program.text));
+                                              program.options.num_partitions, " partitions: ", difference,
+                                              "\n", program.text));
     // Ranks that failed do not go on.
     if (absl::StrContains(difference, "over ranks: ")) break;
   }

@@ -19,7 +19,8 @@
 namespace {
 
 absl::Status Report(const toroid::RanksReport& report, int ranks) {
-  if (!report.differences.empty()) return absl::FailedPreconditionError(absl::StrJoin(report.differences, "\n"));
+  if (!report.differences.empty())
+    return absl::FailedPreconditionError(absl::StrJoin(report.differences, "\n"));
   std::printf("%d programs equal over %d ranks\n", report.programs, ranks);
   return absl::OkStatus();
 }

@@ -13,8 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 
 void ExpectEqual(int ranks, const std::string& flags, const std::string& programs) {
-  const Outcome outcome = RunShell(absl::StrCat(Mpirun(), "-n ", ranks,
-                                                " tests/runtime/ranks/mpi_ranks ", flags));
+  const Outcome outcome =
+      RunShell(absl::StrCat(Mpirun(), "-n ", ranks, " tests/runtime/ranks/mpi_ranks ", flags));
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr(absl::StrCat(programs, " programs equal over ", ranks, " ranks")));
 }

@@ -37,7 +37,8 @@ TEST_P(ThreadRanksTest, CorpusGivesTheBitsOfOneProcess) {
 
 TEST_P(ThreadRanksTest, RandomProgramsGiveTheBitsOfOneProcess) {
   const uint64_t from = 1000000 * GetParam();
-  const RanksReport report = OnThreads(GetParam(), [&](Transport& t) { return CompareRandomPrograms(t, from, 1500); });
+  const RanksReport report =
+      OnThreads(GetParam(), [&](Transport& t) { return CompareRandomPrograms(t, from, 1500); });
   EXPECT_EQ(report.programs, 1500);
   EXPECT_EQ(absl::StrJoin(report.differences, "\n"), "");
 }

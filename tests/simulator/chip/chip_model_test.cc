@@ -59,14 +59,17 @@ TEST(ChipModelTest, ALargeDotReachesNineTenthsOfThePeakAndIsBoundByMatrixUnits) 
 
 // 64 MiB in, 64 MiB out: what is read passes at 448 bytes a cycle, what is written as fast or, as measured, slower.
 TEST(ChipModelTest, WhatIsWrittenPassesMemoryAtARateOfItsOwn) {
-  ASSERT_OK_AND_ASSIGN(const auto module, ParseModule("ENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] negate(x) }"));
+  ASSERT_OK_AND_ASSIGN(
+      const auto module,
+      ParseModule("ENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] negate(x) }"));
   ASSERT_OK_AND_ASSIGN(const auto lowered, Lower(*module, TpuV3Core()));
   const auto microseconds = [&](const CoreSpec& core) {
     return static_cast<double>(ChipModel(core).TimeOf(*lowered->entry()->root()).picoseconds) * 1e-6;
   };
   const double bytes = 64 << 20, read = bytes / 421.1e3, written = bytes / (0.62 * 450e3);
   EXPECT_NEAR(microseconds(TpuV3Core()), 2 * read, 0.2 * read);  // And windows.
-  EXPECT_NEAR(microseconds(TpuV3Core(Rates::kMeasured)) - microseconds(TpuV3Core()), written - read, 0.01 * read);
+  EXPECT_NEAR(microseconds(TpuV3Core(Rates::kMeasured)) - microseconds(TpuV3Core()), written - read,
+              0.01 * read);
 }
 
 // 2,048 x 512 elements in windows of 128: an addition for each, two a cycle of a register, while others are read.
@@ -77,16 +80,19 @@ ENTRY main { x = f32[16,128,512] parameter(0) z = f32[] constant(0)
   ROOT r = f32[16,128,512] reduce-window(x, z), window={size=1x128x1 pad=0_0x127_0x0_0}, to_apply=add })";
   ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(kText));
   const auto cycles = [&](const CoreSpec& core) {
-    return static_cast<double>(ChipModel(core).TimeOf(*module->entry()->root()).picoseconds) * 1e-12 * core.clock_hertz();
+    return static_cast<double>(ChipModel(core).TimeOf(*module->entry()->root()).picoseconds) * 1e-12 *
+           core.clock_hertz();
   };
   const double registers = 2048 * 512 / 1024;
-  EXPECT_NEAR(cycles(TpuV3Core(Rates::kMeasured)) - cycles(TpuV3Core()), (0.5 * 128 - 32) * registers, 0.02 * 64 * registers);
+  EXPECT_NEAR(cycles(TpuV3Core(Rates::kMeasured)) - cycles(TpuV3Core()), (0.5 * 128 - 32) * registers,
+              0.02 * 64 * registers);
 }
 
 // Steps of a chain: `step`, $ being what was made last; x and y are arrays, c and d scalars everywhere.
 double ChainTime(absl::string_view shape, absl::string_view step, int steps) {
-  std::string text = absl::StrCat("ENTRY main { x = ", shape, " parameter(0) y = ", shape, " parameter(1) s = ", shape.substr(0, 3),
-                                  "[] constant(2) c = ", shape, " broadcast(s), dimensions={} p0 = ", shape, " negate(x)\n");
+  std::string text = absl::StrCat("ENTRY main { x = ", shape, " parameter(0) y = ", shape,
+                                  " parameter(1) s = ", shape.substr(0, 3), "[] constant(2) c = ", shape,
+                                  " broadcast(s), dimensions={} p0 = ", shape, " negate(x)\n");
   for (int i = 1; i <= steps; ++i) {
     absl::StrAppend(&text, i == steps ? "ROOT " : "", "p", i, " = ", shape, " ",
                     absl::StrReplaceAll(step, {{"$", absl::StrCat("p", i - 1)}}), "\n");
@@ -123,23 +129,28 @@ TEST(ChipModelTest, EachSliceOfAnArrayIsReadForItself) {
 
 TEST(ChipModelTest, WhatIsPutTogetherIsReadForEachPieceOfIt) {
   const auto bytes = [](int pieces) {
-    std::string text = R"(f { x = f32[2048,1024] parameter(0) y = f32[8,1024] parameter(1) c = f32[2056,1024] concatenate(x, y), dimensions={0}
+    std::string text =
+        R"(f { x = f32[2048,1024] parameter(0) y = f32[8,1024] parameter(1) c = f32[2056,1024] concatenate(x, y), dimensions={0}
       s0 = f32[2048,1024] slice(c), slice={[0:2048], [0:1024]})";
     for (int i = 1; i < pieces; ++i) {
-      absl::StrAppend(&text, " t", i, " = f32[2048,1024] slice(c), slice={[", i, ":", 2048 + i, "], [0:1024]} s", i, " = f32[2048,1024] add(s",
-                      i - 1, ", t", i, ")");
+      absl::StrAppend(&text, " t", i, " = f32[2048,1024] slice(c), slice={[", i, ":", 2048 + i,
+                      "], [0:1024]} s", i, " = f32[2048,1024] add(s", i - 1, ", t", i, ")");
     }
     return TimeOfRoot(absl::StrCat(text, " ROOT r = f32[2048,1024] negate(s", pieces - 1, R"() }
       ENTRY main { x = f32[2048,1024] parameter(0) y = f32[8,1024] parameter(1)
-        ROOT r = f32[2048,1024] fusion(x, y), kind=kLoop, calls=f })")).bytes;
+        ROOT r = f32[2048,1024] fusion(x, y), kind=kLoop, calls=f })"))
+        .bytes;
   };
   EXPECT_NEAR(bytes(5) - bytes(3), 2.0 * 4 * 2056 * 1024, 0.03 * 4 * 2048 * 1024);
 }
 
 TEST(ChipModelTest, PiecesArePutTogetherAlongLanesAndRowsAlike) {
   const auto microseconds = [](absl::string_view piece, absl::string_view whole, int d) {
-    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { a = ", piece, " parameter(0) b = ", piece, " parameter(1) ROOT c = ", whole,
-                                                       " concatenate(a, b), dimensions={", d, "} }")).picoseconds) / 1e6;
+    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { a = ", piece, " parameter(0) b = ",
+                                                       piece, " parameter(1) ROOT c = ", whole,
+                                                       " concatenate(a, b), dimensions={", d, "} }"))
+                                   .picoseconds) /
+           1e6;
   };
   // As the compiler has them.
   EXPECT_NEAR(microseconds("f32[4096,1024]", "f32[4096,2048]", 1), 202.1, 4);
@@ -152,7 +163,8 @@ TEST(ChipModelTest, PiecesArePutTogetherAlongLanesAndRowsAlike) {
 // From where the whole begins, even if that is before the piece, in whole tiles; a piece of one tile once.
 TEST(ChipModelTest, APieceIsReadFromTheFirstElementOfTheWhole) {
   const auto microseconds = [](absl::string_view a, absl::string_view b, int d) {
-    return TotalTime(absl::StrCat("ENTRY main { a = f32", a, " parameter(0) b = f32", b, " parameter(1) ROOT c = f32[128,64,1024] concatenate(a, b), dimensions={",
+    return TotalTime(absl::StrCat("ENTRY main { a = f32", a, " parameter(0) b = f32", b,
+                                  " parameter(1) ROOT c = f32[128,64,1024] concatenate(a, b), dimensions={",
                                   d, "} }"));
   };
   // As the compiler has them; rows and lanes that fill no tiles would be copied before.
@@ -165,21 +177,33 @@ TEST(ChipModelTest, APieceIsReadFromTheFirstElementOfTheWhole) {
 
 // x * 2 and its neighbours on both sides, zero beyond the edges, as the compiler has them.
 TEST(ChipModelTest, WhatIsPaddedIsReadInWholeTilesForEachSlice) {
-  const auto microseconds = [](absl::string_view padded, absl::string_view padding, absl::string_view low, absl::string_view high) {
-    return TotalTime(absl::StrCat("ENTRY main { x = f32[64,64,256] parameter(0) zero = f32[] constant(0) two = f32[] constant(2) b = f32[64,64,256] broadcast(two), dimensions={} p = f32",
-                                  padded, " pad(x, zero), padding=", padding, " m = f32[64,64,256] multiply(x, b) s = f32[64,64,256] slice(p), slice={", low,
-                                  "} t = f32[64,64,256] slice(p), slice={", high, "} u = f32[64,64,256] add(m, s) ROOT v = f32[64,64,256] add(u, t) }"));
+  const auto microseconds = [](absl::string_view padded, absl::string_view padding, absl::string_view low,
+                               absl::string_view high) {
+    return TotalTime(absl::StrCat(
+        "ENTRY main { x = f32[64,64,256] parameter(0) zero = f32[] constant(0) two = f32[] constant(2) b = f32[64,64,256] broadcast(two), dimensions={} p = f32",
+        padded, " pad(x, zero), padding=", padding,
+        " m = f32[64,64,256] multiply(x, b) s = f32[64,64,256] slice(p), slice={", low,
+        "} t = f32[64,64,256] slice(p), slice={", high,
+        "} u = f32[64,64,256] add(m, s) ROOT v = f32[64,64,256] add(u, t) }"));
   };
-  EXPECT_NEAR(microseconds("[66,64,256]", "1_1x0_0x0_0", "[0:64], [0:64], [0:256]", "[2:66], [0:64], [0:256]"), 42.3, 1.5);
-  EXPECT_NEAR(microseconds("[64,66,256]", "0_0x1_1x0_0", "[0:64], [0:64], [0:256]", "[0:64], [2:66], [0:256]"), 44.7, 1.5);
-  EXPECT_NEAR(microseconds("[64,64,258]", "0_0x0_0x1_1", "[0:64], [0:64], [0:256]", "[0:64], [0:64], [2:258]"), 52.2, 1.5);
+  EXPECT_NEAR(
+      microseconds("[66,64,256]", "1_1x0_0x0_0", "[0:64], [0:64], [0:256]", "[2:66], [0:64], [0:256]"), 42.3,
+      1.5);
+  EXPECT_NEAR(
+      microseconds("[64,66,256]", "0_0x1_1x0_0", "[0:64], [0:64], [0:256]", "[0:64], [2:66], [0:256]"), 44.7,
+      1.5);
+  EXPECT_NEAR(
+      microseconds("[64,64,258]", "0_0x0_0x1_1", "[0:64], [0:64], [0:256]", "[0:64], [0:64], [2:258]"), 52.2,
+      1.5);
 }
 
 // As the compiler has them.
 TEST(ChipModelTest, TilesOfFewRowsAreKeptAsWholeRegisters) {
   const auto microseconds = [](int n) {
-    return TotalTime(absl::StrReplaceAll(R"(ENTRY main { x = f32[131072,#] parameter(0) c = f32[] constant(2) b = f32[131072,#] broadcast(c), dimensions={}
-      m = f32[131072,#] multiply(x, b) ROOT r = f32[131072,#] add(m, b) })", {{"#", absl::StrCat(n)}}));
+    return TotalTime(absl::StrReplaceAll(
+        R"(ENTRY main { x = f32[131072,#] parameter(0) c = f32[] constant(2) b = f32[131072,#] broadcast(c), dimensions={}
+      m = f32[131072,#] multiply(x, b) ROOT r = f32[131072,#] add(m, b) })",
+        {{"#", absl::StrCat(n)}}));
   };
   EXPECT_NEAR(microseconds(2), 16.5, 0.5);
   EXPECT_NEAR(microseconds(3), 21.4, 0.7);
@@ -190,11 +214,14 @@ TEST(ChipModelTest, TilesOfFewRowsAreKeptAsWholeRegisters) {
 // x[:, 0] * x[:, 1] + 1; with w[N] in place of 1 what is cut is written first. As the compiler has them.
 TEST(ChipModelTest, ColumnsOfATableAreReadWithTheirTiles) {
   const auto microseconds = [](int n, bool meets_vector) {
-    return TotalTime(absl::StrReplaceAll(absl::StrCat(R"(ENTRY main { x = f32[131072,#] parameter(0)
+    return TotalTime(absl::StrReplaceAll(
+        absl::StrCat(R"(ENTRY main { x = f32[131072,#] parameter(0)
       a = f32[131072,1] slice(x), slice={[0:131072], [0:1]} b = f32[131072,1] slice(x), slice={[0:131072], [1:2]}
       c = f32[131072] reshape(a) d = f32[131072] reshape(b) m = f32[131072] multiply(c, d) )",
-      meets_vector ? "w = f32[131072] parameter(1)" : "one = f32[] constant(1) w = f32[131072] broadcast(one), dimensions={}",
-      " ROOT r = f32[131072] add(m, w) }"), {{"#", absl::StrCat(n)}}));
+                     meets_vector ? "w = f32[131072] parameter(1)"
+                                  : "one = f32[] constant(1) w = f32[131072] broadcast(one), dimensions={}",
+                     " ROOT r = f32[131072] add(m, w) }"),
+        {{"#", absl::StrCat(n)}}));
   };
   EXPECT_NEAR(microseconds(2, false), 17.3, 1.5);
   EXPECT_NEAR(microseconds(4, false), 22.1, 1.5);
@@ -205,18 +232,24 @@ TEST(ChipModelTest, ColumnsOfATableAreReadWithTheirTiles) {
 
 TEST(ChipModelTest, ARemainderByAPowerOfTwoTakesBits) {
   const auto bound = [](int by) {
-    return TimeOfRoot(absl::StrCat("f { p = s32[1024,1024] parameter(0) c = s32[] constant(", by, R"() b = s32[1024,1024] broadcast(c), dimensions={}
+    return TimeOfRoot(absl::StrCat("f { p = s32[1024,1024] parameter(0) c = s32[] constant(", by,
+                                   R"() b = s32[1024,1024] broadcast(c), dimensions={}
       m = s32[1024,1024] remainder(p, b) n = s32[1024,1024] add(m, p) o = s32[1024,1024] remainder(n, b) ROOT r = s32[1024,1024] add(o, p) }
-      ENTRY main { x = s32[1024,1024] parameter(0) ROOT y = s32[1024,1024] fusion(x), kind=kLoop, calls=f })")).bound;
+      ENTRY main { x = s32[1024,1024] parameter(0) ROOT y = s32[1024,1024] fusion(x), kind=kLoop, calls=f })"))
+        .bound;
   };
   EXPECT_EQ(bound(8), Bound::kMemory);
   EXPECT_EQ(bound(7), Bound::kVector);
 }
 
 TEST(ChipModelTest, RowsOfNarrowTilesAreSummedOneByOne) {
-  EXPECT_NEAR(static_cast<double>(TimeOfRoot(R"(s { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  EXPECT_NEAR(static_cast<double>(
+                  TimeOfRoot(R"(s { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
     ENTRY main { x = f32[16,64,2,128] parameter(0) z = f32[] constant(0)
-      ROOT r = f32[16,64,128] reduce(x, z), dimensions={2}, to_apply=s })").picoseconds) / 1e6, 13.6, 3);
+      ROOT r = f32[16,64,128] reduce(x, z), dimensions={2}, to_apply=s })")
+                      .picoseconds) /
+                  1e6,
+              13.6, 3);
 }
 
 TEST(ChipModelTest, ACopyIsAsFastAsMemory) {
@@ -241,19 +274,27 @@ TEST(ChipModelTest, AnAdditionIsBoundByMemory) {
 TEST(ChipModelTest, APaddedRowCostsAsMuchAsAFullOne) {
   const auto add = [](int rows, int columns) {
     const std::string shape = absl::StrCat("bf16[", rows, ",", columns, "]");
-    return TimeOfRoot(absl::StrCat("ENTRY main { a = ", shape, " parameter(0) ROOT c = ", shape, " add(a, a) }")).picoseconds;
+    return TimeOfRoot(
+               absl::StrCat("ENTRY main { a = ", shape, " parameter(0) ROOT c = ", shape, " add(a, a) }"))
+        .picoseconds;
   };
   EXPECT_EQ(add(8001, 1000), add(8008, 1000));
   EXPECT_LT(add(8000, 1024), add(8000, 1152));
 }
 
 TEST(ChipModelTest, SinesInGroupsAreBoundByTheVectorUnitAndTinyGroupsByLatency) {
-  EXPECT_EQ(TimeOfRoot(R"(f { p = f32[4096,1024] parameter(0) s = f32[4096,1024] sine(p) ROOT r = f32[4096,1024] add(s, p) }
-    ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] fusion(a), kind=kLoop, calls=f })").bound,
-            Bound::kVector);
+  EXPECT_EQ(
+      TimeOfRoot(
+          R"(f { p = f32[4096,1024] parameter(0) s = f32[4096,1024] sine(p) ROOT r = f32[4096,1024] add(s, p) }
+    ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] fusion(a), kind=kLoop, calls=f })")
+          .bound,
+      Bound::kVector);
   // Of one alone compilers count what it reads and writes.
-  EXPECT_EQ(TimeOfRoot("ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] sine(a) }").bound, Bound::kMemory);
-  EXPECT_EQ(TimeOfRoot("ENTRY main { a = f32[8,128] parameter(0) ROOT c = f32[8,128] negate(a) }").bound, Bound::kLatency);
+  EXPECT_EQ(
+      TimeOfRoot("ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] sine(a) }").bound,
+      Bound::kMemory);
+  EXPECT_EQ(TimeOfRoot("ENTRY main { a = f32[8,128] parameter(0) ROOT c = f32[8,128] negate(a) }").bound,
+            Bound::kLatency);
 }
 
 // Six passes, behind which all is hidden; of one pass windows are larger, and some steps wait for memory: 5.21 in the compiler.
@@ -262,7 +303,9 @@ TEST(ChipModelTest, FullPrecisionTakesSixPasses) {
     return static_cast<double>(TimeOfRoot(absl::StrCat(R"(ENTRY main {
       a = f32[2048,2048] parameter(0)
       b = f32[2048,2048] parameter(1)
-      ROOT c = f32[2048,2048] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})", precision, " }")).picoseconds);
+      ROOT c = f32[2048,2048] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                                                       precision, " }"))
+                                   .picoseconds);
   };
   EXPECT_NEAR(dot(", operand_precision={highest,highest}") / dot(""), 5.21, 0.2);
 }
@@ -270,10 +313,11 @@ TEST(ChipModelTest, FullPrecisionTakesSixPasses) {
 // Windows in which both operands change wait for memory, others do not; microseconds of the compiler.
 TEST(ChipModelTest, AStepOfAProductWaitsForWhatItAloneLoads) {
   const auto microseconds = [](int m, int k, int n) {
-    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { a = f32[", m, ",", k, "] parameter(0) b = f32[", k, ",", n,
-                                                       "] parameter(1) ROOT c = f32[", m, ",", n,
-                                                       "] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"))
-                                   .picoseconds) *
+    return static_cast<double>(
+               TimeOfRoot(absl::StrCat("ENTRY main { a = f32[", m, ",", k, "] parameter(0) b = f32[", k, ",",
+                                       n, "] parameter(1) ROOT c = f32[", m, ",", n,
+                                       "] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"))
+                   .picoseconds) *
            1e-6;
   };
   EXPECT_NEAR(microseconds(2048, 1024, 8192), 658.9, 658.9 * 0.02);
@@ -289,17 +333,22 @@ TEST(ChipModelTest, BothOperandsOfAProductAreReadEvenIfTheyAreOneArray) {
     return TimeOfRoot(absl::StrCat(R"(ENTRY main {
       a = f32[256,256,256] parameter(0)
       b = f32[256,256,256] parameter(1)
-      ROOT c = f32[256,256,256] dot(a, )", right, R"(), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2},
-          rhs_contracting_dims={2} })")).picoseconds;
+      ROOT c = f32[256,256,256] dot(a, )",
+                                   right,
+                                   R"(), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2},
+          rhs_contracting_dims={2} })"))
+        .picoseconds;
   };
   EXPECT_EQ(product("a"), product("b"));
 }
 
 TEST(ChipModelTest, ZerosOfADilatedInputAreNotMultipliedAndFewImagesPassAsManyRowsAsATile) {
   const auto transposed = [](int images) {
-    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[", images, R"(,8,8,512] parameter(0)
+    return ConvolutionTime(
+        absl::StrCat("ENTRY main { x = bf16[", images, R"(,8,8,512] parameter(0)
       w = bf16[4,4,512,256] parameter(1)
-      ROOT c = bf16[)", images, R"(,16,16,256] convolution(x, w), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2},
+      ROOT c = bf16[)",
+                     images, R"(,16,16,256] convolution(x, w), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2},
           dim_labels=b01f_01io->b01f })"));
   };
   // As many multiplications as a convolution of 2 x 2 positions has, 17.2 G for 64 images, in half of each pass: 558 us.
@@ -311,9 +360,10 @@ TEST(ChipModelTest, ZerosOfADilatedInputAreNotMultipliedAndFewImagesPassAsManyRo
 // As Google's compiler estimates them, to 12 %.
 TEST(ChipModelTest, UnitsWithFeaturesOfTheirOwnDoNotWaitForEachOther) {
   const auto time = [](int size, int features) {
-    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[2,", size, ",", size, ",", features, "] parameter(0) k = bf16[3,3,", features, ",",
-                                        features, "] parameter(1) ROOT c = bf16[2,", size, ",", size, ",", features,
-                                        "] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
+    return ConvolutionTime(absl::StrCat(
+        "ENTRY main { x = bf16[2,", size, ",", size, ",", features, "] parameter(0) k = bf16[3,3,", features,
+        ",", features, "] parameter(1) ROOT c = bf16[2,", size, ",", size, ",", features,
+        "] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
   };
   EXPECT_NEAR(time(64, 128), 66.2, 8);
   EXPECT_NEAR(time(64, 256), 171.9, 20);
@@ -331,9 +381,13 @@ TEST(ChipModelTest, AConvolutionChannelByChannelRunsOnTheVectorUnit) {
 
 TEST(ChipModelTest, PredicatesArePackedBeforeTheyAreStored) {
   const auto compare = [](absl::string_view type) {
-    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { x = ", type, "[2048,4096] parameter(0) y = ", type,
-                                                       "[2048,4096] parameter(1) ROOT c = pred[2048,4096] compare(x, y), direction=GT }"))
-                                   .picoseconds) * 1e-6;
+    return static_cast<double>(
+               TimeOfRoot(
+                   absl::StrCat(
+                       "ENTRY main { x = ", type, "[2048,4096] parameter(0) y = ", type,
+                       "[2048,4096] parameter(1) ROOT c = pred[2048,4096] compare(x, y), direction=GT }"))
+                   .picoseconds) *
+           1e-6;
   };
   EXPECT_NEAR(compare("f32"), 271.1, 10);  // Google's compiler. 167 us would pass memory.
 }
@@ -348,13 +402,17 @@ TEST(ChipModelTest, WholeTilesAreJoinedWhereAProductReadsThem) {
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> lowered, Lower(*module, TpuV3Core()));
   for (const auto& op : lowered->entry()->instructions()) EXPECT_NE(op->opcode(), Opcode::kConcatenate);
   ChipModel model(TpuV3Core());
-  EXPECT_NEAR(static_cast<double>(model.TimeOf(*lowered->entry()->root()).picoseconds) * 1e-6, 160.4, 8);  // The compiler's.
+  EXPECT_NEAR(static_cast<double>(model.TimeOf(*lowered->entry()->root()).picoseconds) * 1e-6, 160.4,
+              8);  // The compiler's.
 }
 
 TEST(ChipModelTest, ASliceOfTheFirstTilesCostsNothing) {
   const auto slice = [](int rows) {
-    return TimeOfRoot(absl::StrCat("ENTRY main { x = f32[4,129,256] parameter(0) ROOT s = f32[4,", rows, R"(,256] slice(x),
-        slice={[0:4],[0:)", rows, "],[0:256]} }")).picoseconds;
+    return TimeOfRoot(absl::StrCat("ENTRY main { x = f32[4,129,256] parameter(0) ROOT s = f32[4,", rows,
+                                   R"(,256] slice(x),
+        slice={[0:4],[0:)",
+                                   rows, "],[0:256]} }"))
+        .picoseconds;
   };
   EXPECT_EQ(slice(136 - 7), 0);
   EXPECT_GT(slice(64), 0);
@@ -378,17 +436,18 @@ TEST(ChipModelTest, WhatCostsNothingHasNoTime) {
 
 TEST(ChipModelTest, EveryOpAloneHasAFiniteTime) {
   // Ops that no pass rewrites, empty arrays and arrays of many dimensions among them.
-  for (const absl::string_view body : {
-           "x = f32[0,128] parameter(0) ROOT r = f32[0,128] negate(x)",
-           "x = f32[] parameter(0) ROOT r = f32[] negate(x)",
-           "x = c64[16,16] parameter(0) ROOT r = c64[16,16] fft(x), fft_type=FFT, fft_length={16}",
-           "x = f32[8,8] parameter(0) ROOT r = f32[8,8] cholesky(x), lower=true",
-           "x = f32[4,0] parameter(0) y = f32[0,8] parameter(1) ROOT r = f32[4,8] dot(x, y), lhs_contracting_dims={1}, "
-           "rhs_contracting_dims={0}",
-           "x = f32[1,1,1,1,1,1,3] parameter(0) ROOT r = f32[1,1,1,1,1,1,3] negate(x)",
-           "x = f32[9,7] parameter(0) i = s32[3,1] parameter(1) ROOT r = f32[3,7] gather(x, i), offset_dims={1}, "
-           "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,7}",
-       }) {
+  for (
+      const absl::string_view body : {
+          "x = f32[0,128] parameter(0) ROOT r = f32[0,128] negate(x)",
+          "x = f32[] parameter(0) ROOT r = f32[] negate(x)",
+          "x = c64[16,16] parameter(0) ROOT r = c64[16,16] fft(x), fft_type=FFT, fft_length={16}",
+          "x = f32[8,8] parameter(0) ROOT r = f32[8,8] cholesky(x), lower=true",
+          "x = f32[4,0] parameter(0) y = f32[0,8] parameter(1) ROOT r = f32[4,8] dot(x, y), lhs_contracting_dims={1}, "
+          "rhs_contracting_dims={0}",
+          "x = f32[1,1,1,1,1,1,3] parameter(0) ROOT r = f32[1,1,1,1,1,1,3] negate(x)",
+          "x = f32[9,7] parameter(0) i = s32[3,1] parameter(1) ROOT r = f32[3,7] gather(x, i), offset_dims={1}, "
+          "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,7}",
+      }) {
     SCOPED_TRACE(body);
     const GroupTime time = TimeOfRoot(absl::StrCat("ENTRY main { ", body, " }"));
     EXPECT_GE(time.picoseconds, 0);
@@ -399,9 +458,10 @@ TEST(ChipModelTest, EveryOpAloneHasAFiniteTime) {
 // 16 images; each position takes as long as the smaller side of a tile of the kernel has rows, but no less than the images.
 TEST(ChipModelTest, ATransposedConvolutionOfFewFeaturesLoadsSmallTiles) {
   const auto time = [](int inputs, int outputs) {
-    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[16,16,16,", inputs, "] parameter(0) k = bf16[4,4,", inputs, ",", outputs,
-                                        "] parameter(1) ROOT c = bf16[16,32,32,", outputs,
-                                        "] convolution(x, k), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f }"));
+    return ConvolutionTime(absl::StrCat(
+        "ENTRY main { x = bf16[16,16,16,", inputs, "] parameter(0) k = bf16[4,4,", inputs, ",", outputs,
+        "] parameter(1) ROOT c = bf16[16,32,32,", outputs,
+        "] convolution(x, k), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f }"));
   };
   EXPECT_NEAR(time(128, 128), 287.6, 0.04 * 287.6);
   EXPECT_NEAR(time(64, 128), 147.6, 0.04 * 147.6);
@@ -432,20 +492,26 @@ TEST(ChipModelTest, WhatSlidesIsCutByPositions) {
 }
 
 // As it runs, beside a reversal of 86.7 us: as Google's compiler estimates it.
-TEST(ChipModelTest, AKernelsGradientSlidesOverWhatIsReversed) { EXPECT_NEAR(ConvolutionTime(kKernelGradient), 42.9, 2); }
+TEST(ChipModelTest, AKernelsGradientSlidesOverWhatIsReversed) {
+  EXPECT_NEAR(ConvolutionTime(kKernelGradient), 42.9, 2);
+}
 
 // Of two images, which are its features: they fill tiles. As Google's compiler estimates it.
 TEST(ChipModelTest, AKernelsGradientOfFewImagesFillsTiles) {
-  EXPECT_NEAR(ConvolutionTime(R"(ENTRY main { x = bf16[2,65,65,256] parameter(0) g = bf16[2,65,65,256] parameter(1)
+  EXPECT_NEAR(
+      ConvolutionTime(R"(ENTRY main { x = bf16[2,65,65,256] parameter(0) g = bf16[2,65,65,256] parameter(1)
     ROOT c = bf16[3,3,256,256] convolution(x, g), window={size=65x65 stride=2x2 pad=2_2x2_2}, dim_labels=f01b_i01o->01bf })"),
-              187.5, 15);
+      187.5, 15);
 }
 
 TEST(ChipModelTest, ImagesAreRowsOfTiles) {
   const auto time = [](int images) {
-    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[", images, ",56,56,128] parameter(0) k = bf16[3,3,128,128] parameter(1) "
-                                        "ROOT c = bf16[", images,
-                                        ",56,56,128] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
+    return ConvolutionTime(absl::StrCat(
+        "ENTRY main { x = bf16[", images,
+        ",56,56,128] parameter(0) k = bf16[3,3,128,128] parameter(1) "
+        "ROOT c = bf16[",
+        images,
+        ",56,56,128] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
   };
   EXPECT_NEAR(time(12), time(16), 3);
   EXPECT_NEAR(time(16), 254.9, 8);
@@ -455,9 +521,10 @@ TEST(ChipModelTest, ImagesAreRowsOfTiles) {
 // Estimates of Google's compiler, in microseconds.
 TEST(ChipModelTest, AKernelsFeaturesFillWholeTilesAndItsRowsSharePartsOfThem) {
   const auto time = [](int in, int out) {
-    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[16,28,28,", in, "]{3,0,2,1} parameter(0) w = bf16[3,3,", in, ",", out,
-                                        "] parameter(1) ROOT y = bf16[16,28,28,", out,
-                                        "] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
+    return ConvolutionTime(
+        absl::StrCat("ENTRY main { x = bf16[16,28,28,", in, "]{3,0,2,1} parameter(0) w = bf16[3,3,", in, ",",
+                     out, "] parameter(1) ROOT y = bf16[16,28,28,", out,
+                     "] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }"));
   };
   EXPECT_NEAR(time(128, 144), 129.7, 4);
   EXPECT_NEAR(time(128, 256), 130.3, 4);
@@ -470,9 +537,11 @@ TEST(ChipModelTest, AKernelsFeaturesFillWholeTilesAndItsRowsSharePartsOfThem) {
 // The same, of kernels whose features fill half of a tile.
 TEST(ChipModelTest, PositionsOfHalfATilePassByTwoUnlessTheirResultsFillLess) {
   const auto time = [](int in, int out, int kernel) {
-    return ConvolutionTime(absl::StrCat("ENTRY main { x = bf16[32,32,32,", in, "] parameter(0) w = bf16[", kernel, ",", kernel, ",", in, ",", out,
-                                        "] parameter(1) ROOT y = bf16[32,32,32,", out, "] convolution(x, w), window={size=", kernel, "x", kernel,
-                                        " pad=", kernel / 2, "_", kernel / 2, "x", kernel / 2, "_", kernel / 2, "}, dim_labels=01bf_01io->01bf }"));
+    return ConvolutionTime(
+        absl::StrCat("ENTRY main { x = bf16[32,32,32,", in, "] parameter(0) w = bf16[", kernel, ",", kernel,
+                     ",", in, ",", out, "] parameter(1) ROOT y = bf16[32,32,32,", out,
+                     "] convolution(x, w), window={size=", kernel, "x", kernel, " pad=", kernel / 2, "_",
+                     kernel / 2, "x", kernel / 2, "_", kernel / 2, "}, dim_labels=01bf_01io->01bf }"));
   };
   EXPECT_NEAR(time(64, 64, 3), 100.5, 3);
   EXPECT_NEAR(time(64, 128, 3), 100.5, 3);
@@ -484,10 +553,11 @@ TEST(ChipModelTest, PositionsOfHalfATilePassByTwoUnlessTheirResultsFillLess) {
 TEST(ChipModelTest, ImagesOfFewChannelsStayAlongLanesOrFillHalfATileForEachPlace) {
   const auto time = [](int images, int side, int in, int out, int kernel) {
     const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
-    return ConvolutionTime(absl::StrCat("ENTRY main { x = f32[", images, ",", side, ",", side, ",", in, "] parameter(0) w = f32[", kernel, ",",
-                                        kernel, ",", in, ",", out, "] parameter(1) ROOT y = f32[", images, ",", side, ",", side, ",", out,
-                                        "] convolution(x, w), window={size=", kernel, "x", kernel, " pad=", pad, "x", pad,
-                                        "}, dim_labels=b01f_01io->b01f }"));
+    return ConvolutionTime(absl::StrCat("ENTRY main { x = f32[", images, ",", side, ",", side, ",", in,
+                                        "] parameter(0) w = f32[", kernel, ",", kernel, ",", in, ",", out,
+                                        "] parameter(1) ROOT y = f32[", images, ",", side, ",", side, ",",
+                                        out, "] convolution(x, w), window={size=", kernel, "x", kernel,
+                                        " pad=", pad, "x", pad, "}, dim_labels=b01f_01io->b01f }"));
   };
   EXPECT_NEAR(time(512, 28, 1, 64, 3), 267.3, 10);
   EXPECT_NEAR(time(128, 28, 1, 32, 5), 38.1, 2);
@@ -503,15 +573,17 @@ TEST(ChipModelTest, AnImageOfOneChannelIsCopiedIntoATileForEachPlace) {
 }
 
 TEST(ChipModelTest, AKernelOfOneRowReadsTheRowsOnWhichItStands) {
-  EXPECT_NEAR(ConvolutionTime(R"(ENTRY main { x = f32[16,56,56,256] parameter(0) w = f32[1,1,256,512] parameter(1)
+  EXPECT_NEAR(
+      ConvolutionTime(R"(ENTRY main { x = f32[16,56,56,256] parameter(0) w = f32[1,1,256,512] parameter(1)
     ROOT y = f32[16,28,28,512] convolution(x, w), window={size=1x1 stride=2x2}, dim_labels=b01f_01io->b01f })"),
-              136.7, 6);
+      136.7, 6);
 }
 
 TEST(ChipModelTest, TransposesOfLargeMatricesTakeMoreForEachTile) {
   const auto time = [](int batch, int rows, int columns, absl::string_view type) {
-    return TotalTime(absl::StrCat("ENTRY main { x = ", type, "[", batch, ",", rows, ",", columns, "] parameter(0) ROOT t = ", type, "[", batch, ",",
-                                  columns, ",", rows, "] transpose(x), dimensions={0,2,1} }"));
+    return TotalTime(absl::StrCat("ENTRY main { x = ", type, "[", batch, ",", rows, ",", columns,
+                                  "] parameter(0) ROOT t = ", type, "[", batch, ",", columns, ",", rows,
+                                  "] transpose(x), dimensions={0,2,1} }"));
   };
   EXPECT_NEAR(time(8, 512, 512, "f32"), 43.7, 3);
   EXPECT_NEAR(time(8, 512, 512, "bf16"), 43.7, 4);
@@ -520,9 +592,10 @@ TEST(ChipModelTest, TransposesOfLargeMatricesTakeMoreForEachTile) {
 
 TEST(ChipModelTest, NarrowTilesAreCopiedOneByOne) {
   const auto time = [](absl::string_view type, int heads) {
-    return TotalTime(absl::StrCat("ENTRY main { x = ", type, "[8,1024,", heads, ",128] parameter(0) y = ", type, "[8,1,", heads,
-                                  ",128] parameter(1) i = s32[] parameter(2) z = s32[] constant(0) ROOT u = ", type, "[8,1024,", heads,
-                                  ",128] dynamic-update-slice(x, y, z, i, z, z) }"));
+    return TotalTime(
+        absl::StrCat("ENTRY main { x = ", type, "[8,1024,", heads, ",128] parameter(0) y = ", type, "[8,1,",
+                     heads, ",128] parameter(1) i = s32[] parameter(2) z = s32[] constant(0) ROOT u = ", type,
+                     "[8,1024,", heads, ",128] dynamic-update-slice(x, y, z, i, z, z) }"));
   };
   EXPECT_NEAR(time("bf16", 4), 122.9, 8);
   EXPECT_NEAR(time("f32", 2), 121.8, 8);
@@ -532,11 +605,12 @@ TEST(ChipModelTest, NarrowTilesAreCopiedOneByOne) {
 TEST(ChipModelTest, AConvolutionRunsInsideOfOneOfASinglePosition) {
   const auto time = [](int images, int side, int in, int out, absl::string_view type) {
     const std::string places = absl::StrCat("[", side, ",", side, ",", images, ",");
-    return TotalTime(absl::StrCat("ENTRY main { x = ", type, places, in, "] parameter(0) w = ", type, "[3,3,", in, ",", in, "] parameter(1) v = ", type,
-                                  "[1,1,", in, ",", out, "] parameter(2) y = ", type, places, in,
-                                  "] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=01bf_01io->01bf t = ", type, places, in,
-                                  "] negate(y) ROOT z = ", type, places, out,
-                                  "] convolution(t, v), window={size=1x1}, dim_labels=01bf_01io->01bf }"));
+    return TotalTime(absl::StrCat(
+        "ENTRY main { x = ", type, places, in, "] parameter(0) w = ", type, "[3,3,", in, ",", in,
+        "] parameter(1) v = ", type, "[1,1,", in, ",", out, "] parameter(2) y = ", type, places, in,
+        "] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=01bf_01io->01bf t = ", type, places,
+        in, "] negate(y) ROOT z = ", type, places, out,
+        "] convolution(t, v), window={size=1x1}, dim_labels=01bf_01io->01bf }"));
   };
   EXPECT_NEAR(time(32, 28, 64, 64, "f32"), 94.3, 9);
   EXPECT_NEAR(time(8, 28, 128, 512, "bf16"), 67.7, 6);
@@ -545,18 +619,23 @@ TEST(ChipModelTest, AConvolutionRunsInsideOfOneOfASinglePosition) {
 }
 
 TEST(ChipModelTest, OfImagesAlongLanesATileIsLoadedForEachPlace) {
-  EXPECT_NEAR(ConvolutionTime(R"(ENTRY main { x = bf16[32,32,64,32]{2,3,1,0} parameter(0) w = bf16[3,3,32,32] parameter(1)
+  EXPECT_NEAR(ConvolutionTime(
+                  R"(ENTRY main { x = bf16[32,32,64,32]{2,3,1,0} parameter(0) w = bf16[3,3,32,32] parameter(1)
     ROOT y = bf16[32,32,64,32]{2,3,1,0} convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=01bf_01io->01bf })"),
               202.9, 24);
 }
 
 TEST(ChipModelTest, SumsOfAProductOfAProductPassThroughMemory) {
   const auto time = [](int rows, int in, int between, int out) {
-    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { x = bf16[", rows, ",", in, "] parameter(0) w = bf16[", in, ",", between,
-                                                       "] parameter(1) v = bf16[", between, ",", out, "] parameter(2) a = bf16[", rows, ",",
-                                                       between, "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT b = bf16[",
-                                                       rows, ",", out, "] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"))
-                                   .picoseconds) *
+    return static_cast<double>(
+               TimeOfRoot(
+                   absl::StrCat(
+                       "ENTRY main { x = bf16[", rows, ",", in, "] parameter(0) w = bf16[", in, ",", between,
+                       "] parameter(1) v = bf16[", between, ",", out, "] parameter(2) a = bf16[", rows, ",",
+                       between,
+                       "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT b = bf16[", rows,
+                       ",", out, "] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"))
+                   .picoseconds) *
            1e-6;
   };
   EXPECT_NEAR(time(2048, 256, 512, 512), 47.1, 3);
@@ -567,9 +646,12 @@ TEST(ChipModelTest, SumsOfAProductOfAProductPassThroughMemory) {
 TEST(ChipModelTest, RowsOfNarrowTilesAreSpreadOneByOne) {
   const auto time = [](int pieces) {
     const std::string shape = absl::StrCat("f32[4096,512,", pieces, "]");
-    return static_cast<double>(TimeOfRoot(absl::StrCat("ENTRY main { x = ", shape, " parameter(0) r = f32[4096,", pieces, "] parameter(1) b = ",
-                                                       shape, " broadcast(r), dimensions={0,2} ROOT m = ", shape, " multiply(x, b) }"))
-                                   .picoseconds) *
+    return static_cast<double>(
+               TimeOfRoot(absl::StrCat("ENTRY main { x = ", shape, " parameter(0) r = f32[4096,", pieces,
+                                       "] parameter(1) b = ", shape,
+                                       " broadcast(r), dimensions={0,2} ROOT m = ", shape,
+                                       " multiply(x, b) }"))
+                   .picoseconds) *
            1e-6;
   };
   EXPECT_NEAR(time(2), 243.4, 26);

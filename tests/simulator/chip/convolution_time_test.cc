@@ -20,15 +20,17 @@ double TimeOf(absl::string_view entry) {
   EXPECT_OK(lowered.status());
   ChipModel model(TpuV3Core());
   double sum = 0;
-  for (const auto& op : (*lowered)->entry()->instructions()) sum += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
+  for (const auto& op : (*lowered)->entry()->instructions())
+    sum += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
   return sum;
 }
 
 // Images of one size, a square kernel, as many places as before.
 std::string Same(absl::string_view type, int images, int side, int in, int out, int kernel, int groups = 1) {
   const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
-  return absl::StrCat(" x = ", type, "[", images, ",", side, ",", side, ",", in, "] parameter(0) w = ", type, "[", kernel, ",", kernel, ",",
-                      in / groups, ",", out, "] parameter(1) ROOT y = ", type, "[", images, ",", side, ",", side, ",", out,
+  return absl::StrCat(" x = ", type, "[", images, ",", side, ",", side, ",", in, "] parameter(0) w = ", type,
+                      "[", kernel, ",", kernel, ",", in / groups, ",", out, "] parameter(1) ROOT y = ", type,
+                      "[", images, ",", side, ",", side, ",", out,
                       "] convolution(x, w), window={size=", kernel, "x", kernel, " pad=", pad, "x", pad,
                       "}, dim_labels=b01f_01io->b01f, feature_group_count=", groups);
 }
@@ -71,11 +73,12 @@ TEST(ConvolutionTimeTest, PlacesOfFewImagesArePutTogetherChannelByChannel) {
 
 TEST(ConvolutionTimeTest, GradientsOfImagesWithFewResultsMakeATileOfEachPlace) {
   const auto time = [](int in, int out, int kernel) {
-    const std::string window = absl::StrCat("size=", kernel, "x", kernel, " pad=", kernel / 2, "_", kernel / 2, "x", kernel / 2, "_", kernel / 2);
+    const std::string window = absl::StrCat("size=", kernel, "x", kernel, " pad=", kernel / 2, "_",
+                                            kernel / 2, "x", kernel / 2, "_", kernel / 2);
     const std::string weights = absl::StrCat("f32[", kernel, ",", kernel, ",", in, ",", out, "]");
-    return TimeOf(absl::StrCat(" g = f32[8,32,32,", out, "] parameter(0) w = ", weights, " parameter(1) r = ", weights,
-                               " reverse(w), dimensions={0,1} ROOT d = f32[8,32,32,", in, "] convolution(g, r), window={", window,
-                               "}, dim_labels=b01f_01oi->b01f"));
+    return TimeOf(absl::StrCat(" g = f32[8,32,32,", out, "] parameter(0) w = ", weights, " parameter(1) r = ",
+                               weights, " reverse(w), dimensions={0,1} ROOT d = f32[8,32,32,", in,
+                               "] convolution(g, r), window={", window, "}, dim_labels=b01f_01oi->b01f"));
   };
   EXPECT_NEAR(time(128, 3, 3), 73.1, 3);
   EXPECT_NEAR(time(16, 4, 5), 69.4, 3);
@@ -90,20 +93,23 @@ TEST(ConvolutionTimeTest, FewChannelsOfImagesAlongLanesTakeARegisterForEightImag
 }
 
 TEST(ConvolutionTimeTest, WhatMakesFewImagesIsNotHiddenBehindTheirPlaces) {
-  EXPECT_NEAR(TimeOf(R"( a = f32[4,48,48,128] parameter(0) b = f32[4,48,48,128] parameter(1) w = f32[1,1,128,128] parameter(2)
+  EXPECT_NEAR(
+      TimeOf(
+          R"( a = f32[4,48,48,128] parameter(0) b = f32[4,48,48,128] parameter(1) w = f32[1,1,128,128] parameter(2)
       u = f32[4,48,48,128] convolution(a, w), window={size=1x1}, dim_labels=b01f_01io->b01f
       v = f32[4,48,48,128] convolution(b, w), window={size=1x1}, dim_labels=b01f_01io->b01f
       t = f32[4,48,48,128] tanh(v)
       g = f32[4,48,48,128] multiply(u, t)
       ROOT y = f32[4,48,48,128] convolution(g, w), window={size=1x1}, dim_labels=b01f_01io->b01f )"),
-              170.1, 4);
+      170.1, 4);
 }
 
 TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
   const auto time = [](absl::string_view type, int images, int kernel) {
     const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
-    return TimeOf(absl::StrCat(" x = ", type, "[", images, ",28,28,256] parameter(0) g = ", type, "[", images, ",28,28,256] parameter(1) ROOT d = ",
-                               type, "[", kernel, ",", kernel, ",1,256] convolution(x, g), window={size=28x28 pad=", pad, "x", pad,
+    return TimeOf(absl::StrCat(" x = ", type, "[", images, ",28,28,256] parameter(0) g = ", type, "[", images,
+                               ",28,28,256] parameter(1) ROOT d = ", type, "[", kernel, ",", kernel,
+                               ",1,256] convolution(x, g), window={size=28x28 pad=", pad, "x", pad,
                                "}, dim_labels=f01b_i01o->01bf, batch_group_count=256"));
   };
   EXPECT_NEAR(time("f32", 8, 3), 44.9, 3);
@@ -114,9 +120,10 @@ TEST(ConvolutionTimeTest, KernelsGradientsOfEachChannelShiftNothing) {
 // The gradient of the kernel of Same, of images whose features lie along lanes.
 std::string KernelGradient(int images, int side, int in, int out, int kernel) {
   const std::string pad = absl::StrCat(kernel / 2, "_", kernel / 2);
-  return absl::StrCat(" x = bf16[", images, ",", side, ",", side, ",", in, "] parameter(0) g = bf16[", images, ",", side, ",", side, ",", out,
-                      "] parameter(1) ROOT d = bf16[", kernel, ",", kernel, ",", in, ",", out, "] convolution(x, g), window={size=", side, "x", side,
-                      " pad=", pad, "x", pad, "}, dim_labels=f01b_i01o->01bf");
+  return absl::StrCat(" x = bf16[", images, ",", side, ",", side, ",", in, "] parameter(0) g = bf16[", images,
+                      ",", side, ",", side, ",", out, "] parameter(1) ROOT d = bf16[", kernel, ",", kernel,
+                      ",", in, ",", out, "] convolution(x, g), window={size=", side, "x", side, " pad=", pad,
+                      "x", pad, "}, dim_labels=f01b_i01o->01bf");
 }
 
 TEST(ConvolutionTimeTest, PositionsOfAKernelsGradientShareNoTiles) {
@@ -147,9 +154,10 @@ TEST(ConvolutionTimeTest, PlacesOfFewImagesPassRegistersOneByOne) {
   EXPECT_NEAR(TimeOf(Same("f32", 2, 48, 256, 256, 1)), 96.6, 4);
   EXPECT_NEAR(TimeOf(Same("f32", 4, 48, 96, 160, 1)), 129.4, 5);
   const auto along_one_dimension = [](int images, int in, int out, int kernel) {
-    return TimeOf(absl::StrCat(" x = f32[", images, ",2000,", in, "] parameter(0) w = f32[", kernel, ",", in, ",", out, "] parameter(1) ROOT y = f32[",
-                               images, ",2000,", out, "] convolution(x, w), window={size=", kernel, " pad=", kernel / 2, "_", kernel / 2,
-                               "}, dim_labels=b0f_0io->b0f"));
+    return TimeOf(absl::StrCat(" x = f32[", images, ",2000,", in, "] parameter(0) w = f32[", kernel, ",", in,
+                               ",", out, "] parameter(1) ROOT y = f32[", images, ",2000,", out,
+                               "] convolution(x, w), window={size=", kernel, " pad=", kernel / 2, "_",
+                               kernel / 2, "}, dim_labels=b0f_0io->b0f"));
   };
   EXPECT_NEAR(along_one_dimension(2, 128, 128, 3), 44.2, 2);
   EXPECT_NEAR(along_one_dimension(4, 160, 160, 3), 194.8, 8);
@@ -158,9 +166,10 @@ TEST(ConvolutionTimeTest, PlacesOfFewImagesPassRegistersOneByOne) {
 
 TEST(ConvolutionTimeTest, RowsArePassedOverByAWindowForEachRow) {
   const auto time = [](int images, int side, int in, int out) {
-    return TimeOf(absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", in, "] parameter(0) w = f32[1,1,", in, ",", out,
-                               "] parameter(1) ROOT y = f32[", images, ",", side / 2, ",", side / 2, ",", out,
-                               "] convolution(x, w), window={size=1x1 pad=0_-1x0_-1 stride=2x2}, dim_labels=b01f_01io->b01f"));
+    return TimeOf(absl::StrCat(
+        " x = f32[", images, ",", side, ",", side, ",", in, "] parameter(0) w = f32[1,1,", in, ",", out,
+        "] parameter(1) ROOT y = f32[", images, ",", side / 2, ",", side / 2, ",", out,
+        "] convolution(x, w), window={size=1x1 pad=0_-1x0_-1 stride=2x2}, dim_labels=b01f_01io->b01f"));
   };
   EXPECT_NEAR(time(16, 56, 256, 128), 89.5, 6);
   EXPECT_NEAR(time(8, 56, 128, 256), 44.4, 6);
@@ -172,8 +181,9 @@ TEST(ConvolutionTimeTest, RowsArePassedOverByAWindowForEachRow) {
 TEST(ConvolutionTimeTest, BothOperandsOfAKernelsGradientAreCopiedWithFeaturesAlongLanes) {
   const auto time = [](int images, int places, int features) {
     const std::string shape = absl::StrCat("f32[", images, ",", places, ",", features, "]");
-    return TimeOf(absl::StrCat(" x = ", shape, " parameter(0) g = ", shape, " parameter(1) ROOT d = f32[3,", features, ",", features,
-                               "] convolution(x, g), window={size=", places, " pad=1_1}, dim_labels=f0b_i0o->0bf"));
+    return TimeOf(absl::StrCat(" x = ", shape, " parameter(0) g = ", shape, " parameter(1) ROOT d = f32[3,",
+                               features, ",", features, "] convolution(x, g), window={size=", places,
+                               " pad=1_1}, dim_labels=f0b_i0o->0bf"));
   };
   EXPECT_NEAR(time(4, 2000, 160), 158.1, 5);
   EXPECT_NEAR(time(16, 1000, 96), 121.5, 5);
@@ -184,8 +194,8 @@ TEST(ConvolutionTimeTest, BothOperandsOfAKernelsGradientAreCopiedWithFeaturesAlo
 // A square kernel over images of one size, with whatever window; `labels` as of the convolution.
 std::string Windowed(absl::string_view x, absl::string_view w, absl::string_view y, absl::string_view window,
                      absl::string_view labels = "b01f_01io->b01f") {
-  return absl::StrCat(" x = ", x, " parameter(0) w = ", w, " parameter(1) ROOT y = ", y, " convolution(x, w), window={", window,
-                      "}, dim_labels=", labels);
+  return absl::StrCat(" x = ", x, " parameter(0) w = ", w, " parameter(1) ROOT y = ", y,
+                      " convolution(x, w), window={", window, "}, dim_labels=", labels);
 }
 
 TEST(ConvolutionTimeTest, TheSmallerOperandSlides) {
@@ -195,7 +205,8 @@ TEST(ConvolutionTimeTest, TheSmallerOperandSlides) {
     return TimeOf(Windowed(absl::StrCat("f32[", images, ",", places, ",", places, ",", out, "]"),
                            absl::StrCat("f32[", kernel, ",", kernel, ",", in, ",", out, "]"),
                            absl::StrCat("f32[", images, ",", side, ",", side, ",", in, "]"),
-                           absl::StrCat("size=", kernel, "x", kernel, " pad=", pad, "_", pad, "x", pad, "_", pad, " rhs_reversal=1x1"),
+                           absl::StrCat("size=", kernel, "x", kernel, " pad=", pad, "_", pad, "x", pad, "_",
+                                        pad, " rhs_reversal=1x1"),
                            "b01f_01oi->b01f"));
   };
   EXPECT_NEAR(gradient(512, 5, 5, 16, 120), 4.8, 1);
@@ -209,23 +220,36 @@ TEST(ConvolutionTimeTest, TheSmallerOperandSlides) {
 
 TEST(ConvolutionTimeTest, OfImagesThatStayAlongLanesPartsOfTilesAreLoaded) {
   const char turned[] = "size=3x3 pad=1_1x1_1 rhs_reversal=1x1";
-  EXPECT_NEAR(TimeOf(Windowed("f32[128,16,16,32]", "f32[3,3,32,32]", "f32[128,16,16,32]", turned, "b01f_01oi->b01f")), 46.1, 2);
-  EXPECT_NEAR(TimeOf(Windowed("f32[128,32,32,16]", "f32[3,3,16,16]", "f32[128,32,32,16]", turned, "b01f_01oi->b01f")), 87.1, 4);
+  EXPECT_NEAR(
+      TimeOf(Windowed("f32[128,16,16,32]", "f32[3,3,32,32]", "f32[128,16,16,32]", turned, "b01f_01oi->b01f")),
+      46.1, 2);
+  EXPECT_NEAR(
+      TimeOf(Windowed("f32[128,32,32,16]", "f32[3,3,16,16]", "f32[128,32,32,16]", turned, "b01f_01oi->b01f")),
+      87.1, 4);
   // Where that saves more than it takes to add parts up: not of a kernel read from its front, into 64 features.
-  EXPECT_NEAR(TimeOf(absl::StrCat(" x = f32[128,28,28,32] parameter(0) w = f32[3,3,32,64] parameter(1) zero = f32[] constant(0) z = f32[128,28,28,64]",
-                                  " broadcast(zero), dimensions={} c = f32[128,28,28,64] convolution(x, w), window={size=3x3 pad=1_1x1_1}, ",
-                                  "dim_labels=b01f_01io->b01f ROOT y = f32[128,28,28,64] maximum(c, z)")),
-              172.5, 8);
+  EXPECT_NEAR(
+      TimeOf(absl::StrCat(
+          " x = f32[128,28,28,32] parameter(0) w = f32[3,3,32,64] parameter(1) zero = f32[] constant(0) z = f32[128,28,28,64]",
+          " broadcast(zero), dimensions={} c = f32[128,28,28,64] convolution(x, w), window={size=3x3 pad=1_1x1_1}, ",
+          "dim_labels=b01f_01io->b01f ROOT y = f32[128,28,28,64] maximum(c, z)")),
+      172.5, 8);
   // Over what is dilated too.
-  EXPECT_NEAR(TimeOf(Windowed("f32[256,9,9,64]", "f32[4,4,32,64]", "f32[256,20,20,32]", "size=4x4 pad=3_3x3_3 lhs_dilate=2x2 rhs_reversal=1x1", "b01f_01oi->b01f")),
+  EXPECT_NEAR(TimeOf(Windowed("f32[256,9,9,64]", "f32[4,4,32,64]", "f32[256,20,20,32]",
+                              "size=4x4 pad=3_3x3_3 lhs_dilate=2x2 rhs_reversal=1x1", "b01f_01oi->b01f")),
               120.4, 12);
   // A gradient contracts them place by place.
-  EXPECT_NEAR(TimeOf(Windowed("f32[64,32,32,32]", "f32[64,32,32,32]", "f32[3,3,32,32]", "size=32x32 pad=1_1x1_1", "f01b_i01o->01bf")), 168.8, 8);
+  EXPECT_NEAR(TimeOf(Windowed("f32[64,32,32,32]", "f32[64,32,32,32]", "f32[3,3,32,32]",
+                              "size=32x32 pad=1_1x1_1", "f01b_i01o->01bf")),
+              168.8, 8);
 }
 
 TEST(ConvolutionTimeTest, PatchesOfManyPositionsPassLikeOthers) {
-  EXPECT_NEAR(TimeOf(Windowed("bf16[8,224,224,3]", "bf16[16,16,3,768]", "bf16[8,14,14,768]", "size=16x16 stride=16x16")), 873.5, 45);
-  EXPECT_NEAR(TimeOf(Windowed("f32[16,224,224,3]", "f32[16,16,3,768]", "f32[16,14,14,768]", "size=16x16 stride=16x16")), 941.4, 75);
+  EXPECT_NEAR(TimeOf(Windowed("bf16[8,224,224,3]", "bf16[16,16,3,768]", "bf16[8,14,14,768]",
+                              "size=16x16 stride=16x16")),
+              873.5, 45);
+  EXPECT_NEAR(TimeOf(Windowed("f32[16,224,224,3]", "f32[16,16,3,768]", "f32[16,14,14,768]",
+                              "size=16x16 stride=16x16")),
+              941.4, 75);
 }
 
 TEST(ConvolutionTimeTest, GroupsOfFewChannelsPassWithImagesAlongLanes) {
@@ -233,16 +257,19 @@ TEST(ConvolutionTimeTest, GroupsOfFewChannelsPassWithImagesAlongLanes) {
   EXPECT_NEAR(TimeOf(Same("f32", 128, 14, 256, 256, 3, 32)), 528.2, 20);
   EXPECT_NEAR(TimeOf(Same("f32", 32, 14, 512, 512, 3, 32)), 835.8, 60);
   // Their kernel's gradient.
-  EXPECT_NEAR(TimeOf(absl::StrCat(Windowed("f32[32,14,14,512]", "f32[32,14,14,512]", "f32[3,3,16,512]", "size=14x14 pad=1_1x1_1", "f01b_i01o->01bf"),
+  EXPECT_NEAR(TimeOf(absl::StrCat(Windowed("f32[32,14,14,512]", "f32[32,14,14,512]", "f32[3,3,16,512]",
+                                           "size=14x14 pad=1_1x1_1", "f01b_i01o->01bf"),
                                   ", batch_group_count=32")),
               839.0, 30);
 }
 
 TEST(ConvolutionTimeTest, WhatResultsOfFewImagesMeetComesRowByRow) {
   const auto time = [](int others) {
-    std::string text = " x = bf16[4,4000,64] parameter(0) w = f32[1,64,64] parameter(1) y0 = f32[4,4000,64] convolution(x, w), window={size=1}, dim_labels=b0f_0io->b0f";
+    std::string text =
+        " x = bf16[4,4000,64] parameter(0) w = f32[1,64,64] parameter(1) y0 = f32[4,4000,64] convolution(x, w), window={size=1}, dim_labels=b0f_0io->b0f";
     for (int i = 0; i < others; ++i) {
-      absl::StrAppend(&text, " z", i, " = f32[4,4000,64] parameter(", i + 2, ") y", i + 1, " = f32[4,4000,64] add(y", i, ", z", i, ")");
+      absl::StrAppend(&text, " z", i, " = f32[4,4000,64] parameter(", i + 2, ") y", i + 1,
+                      " = f32[4,4000,64] add(y", i, ", z", i, ")");
     }
     return TimeOf(text);
   };
@@ -253,7 +280,9 @@ TEST(ConvolutionTimeTest, WhatResultsOfFewImagesMeetComesRowByRow) {
 
 TEST(ConvolutionTimeTest, OneImageOfATransposedConvolutionIsCut) {
   // 46 to 359 us with the copies of parts; each place by itself takes 2,305.
-  EXPECT_NEAR(TimeOf(Windowed("bf16[1,32,32,256]", "bf16[4,4,256,128]", "bf16[1,128,128,128]", "size=4x4 pad=3_3x3_3 lhs_dilate=4x4")), 300, 100);
+  EXPECT_NEAR(TimeOf(Windowed("bf16[1,32,32,256]", "bf16[4,4,256,128]", "bf16[1,128,128,128]",
+                              "size=4x4 pad=3_3x3_3 lhs_dilate=4x4")),
+              300, 100);
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 // is reached, rounded up: a change that makes errors grow fails here.
 #include <cmath>
 
-#include "benchmarks/chip_estimates.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "benchmarks/chip_estimates.h"
 #include "gtest/gtest.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
@@ -18,7 +18,8 @@ namespace {
 constexpr char kFolder[] = "tests/corpus/tpu_v3";
 
 TEST(EstimatesTest, OneCoreProgramsAreWithinThreePercentInTheMedianAndTenInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, OneCoreEstimates(kFolder, true, TpuV3Core()));
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       OneCoreEstimates(kFolder, true, TpuV3Core()));
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
   EXPECT_EQ(programs.size(), 90);
@@ -50,26 +51,26 @@ TEST_P(SetTest, ErrorsAreWithinBounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OneCore, SetTest,
-                         ::testing::Values(SetBounds{"held_out", 33, 0.013, 0.045, 0.075},     //
-                                           SetBounds{"unseen", 36, 0.018, 0.064, 0.09},        //
-                                           SetBounds{"later", 48, 0.018, 0.12, 0.36},         //
-                                           SetBounds{"last", 37, 0.027, 0.136, 0.27},          //
-                                           SetBounds{"blind", 115, 0.024, 0.114, 1.23},        //
-                                           SetBounds{"neighbours", 36, 0.018, 0.112, 0.43},    //
+                         ::testing::Values(SetBounds{"held_out", 33, 0.013, 0.045, 0.075},      //
+                                           SetBounds{"unseen", 36, 0.018, 0.064, 0.09},         //
+                                           SetBounds{"later", 48, 0.018, 0.12, 0.36},           //
+                                           SetBounds{"last", 37, 0.027, 0.136, 0.27},           //
+                                           SetBounds{"blind", 115, 0.024, 0.114, 1.23},         //
+                                           SetBounds{"neighbours", 36, 0.018, 0.112, 0.43},     //
                                            SetBounds{"fresh", 39, 0.025, 0.127, 0.52},          //
-                                           SetBounds{"strangers", 132, 0.046, 0.19, 0.48},     //
-                                           SetBounds{"newest", 92, 0.0385, 0.17, 0.52},        //
-                                           SetBounds{"recent", 46, 0.03, 0.164, 0.36},         //
+                                           SetBounds{"strangers", 132, 0.046, 0.19, 0.48},      //
+                                           SetBounds{"newest", 92, 0.0385, 0.17, 0.52},         //
+                                           SetBounds{"recent", 46, 0.03, 0.164, 0.36},          //
                                            SetBounds{"latest", 58, 0.057, 0.163, 0.325},        //
-                                           SetBounds{"outside", 52, 0.04, 0.317, 0.81},       //
-                                           SetBounds{"libraries", 109, 0.042, 0.166, 1.23},    //
-                                           SetBounds{"engineers", 61, 0.038, 0.15, 0.46},     //
+                                           SetBounds{"outside", 52, 0.04, 0.317, 0.81},         //
+                                           SetBounds{"libraries", 109, 0.042, 0.166, 1.23},     //
+                                           SetBounds{"engineers", 61, 0.038, 0.15, 0.46},       //
                                            SetBounds{"practitioners", 72, 0.052, 0.207, 0.48},  //
-                                           SetBounds{"colleagues", 71, 0.03, 0.175, 0.72},    //
-                                           SetBounds{"newcomers", 58, 0.045, 0.17, 0.47},     //
-                                           SetBounds{"visitors", 67, 0.045, 0.204, 0.94},      //
-                                           SetBounds{"guests", 70, 0.041, 0.206, 0.82},          //
-                                           SetBounds{"outsiders", 71, 0.043, 0.14, 0.28},      //
+                                           SetBounds{"colleagues", 71, 0.03, 0.175, 0.72},      //
+                                           SetBounds{"newcomers", 58, 0.045, 0.17, 0.47},       //
+                                           SetBounds{"visitors", 67, 0.045, 0.204, 0.94},       //
+                                           SetBounds{"guests", 70, 0.041, 0.206, 0.82},         //
+                                           SetBounds{"outsiders", 71, 0.043, 0.14, 0.28},       //
                                            SetBounds{"observers", 72, 0.039, 0.138, 0.67}),
                          [](const auto& info) { return std::string(info.param.folder); });
 
@@ -100,14 +101,22 @@ void CheckMoeEstimates(PartitionedBy partitioner, const MoeBounds& bounds) {
 }
 
 TEST(EstimatesTest, MoeLayersAsXlaPartitionsThemAreWithinTwoPercentAndStepsWithinFour) {
-  CheckMoeEstimates(PartitionedBy::kXla, {.pair = 0.015, .pair_class = 0.04, .pair_copies = 0.035, .step = 0.035,
-                                          .step_products = 0.024, .memory = 0.09});
+  CheckMoeEstimates(PartitionedBy::kXla, {.pair = 0.015,
+                                          .pair_class = 0.04,
+                                          .pair_copies = 0.035,
+                                          .step = 0.035,
+                                          .step_products = 0.024,
+                                          .memory = 0.09});
 }
 
 // Toroid's program has fewer copies: it turns what is sent in another way.
 TEST(EstimatesTest, MoeLayersAndStepsAsToroidPartitionsThemTakeAsLong) {
-  CheckMoeEstimates(PartitionedBy::kToroid, {.pair = 0.029, .pair_class = 0.04, .pair_copies = 0.23, .step = 0.035,
-                                             .step_products = 0.021, .memory = 0.09});
+  CheckMoeEstimates(PartitionedBy::kToroid, {.pair = 0.029,
+                                             .pair_class = 0.04,
+                                             .pair_copies = 0.23,
+                                             .step = 0.035,
+                                             .step_products = 0.021,
+                                             .memory = 0.09});
 }
 
 double MeanError(const std::vector<MeasuredRate>& rates) {
@@ -122,7 +131,8 @@ TEST(EstimatesTest, DotsRunAsFastAsMeasured) {
 }
 
 TEST(EstimatesTest, VectorProgramsAreWithinFifteenPercentOfWhatWasMeasuredInTheMean) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> programs, MeasuredElementwise(TpuV3Core(Rates::kMeasured)));
+  ASSERT_OK_AND_ASSIGN(const std::vector<MeasuredRate> programs,
+                       MeasuredElementwise(TpuV3Core(Rates::kMeasured)));
   EXPECT_LE(MeanError(programs), 0.14);
 }
 

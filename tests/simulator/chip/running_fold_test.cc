@@ -42,8 +42,9 @@ TEST(RunningFoldTest, WindowsOfMasksTakeAsLongAsInTheCompiler) {
   const struct {
     int tokens, experts;
     double one, weighed;  // Cycles.
-  } cases[] = {{1024, 128, 7081, 9249},    {2048, 128, 12564, 16899},   {4096, 128, 23530, 32200}, {2048, 256, 15370, 19960},
-               {2048, 384, 18176, 23021},  {2048, 512, 20982, 34274},   {2048, 1024, 43774, 62653}, {2048, 2048, 81021, 117741}};
+  } cases[] = {{1024, 128, 7081, 9249},    {2048, 128, 12564, 16899},  {4096, 128, 23530, 32200},
+               {2048, 256, 15370, 19960},  {2048, 384, 18176, 23021},  {2048, 512, 20982, 34274},
+               {2048, 1024, 43774, 62653}, {2048, 2048, 81021, 117741}};
   for (const auto& c : cases) {
     SCOPED_TRACE(absl::Substitute("$0 tokens, $1 experts", c.tokens, c.experts));
     EXPECT_NEAR(MaskCycles(c.tokens, c.experts, false) / c.one, 1, 0.12);
@@ -75,7 +76,9 @@ ENTRY main {
   ROOT sums = f32[$0]{$1} reduce-window(x, zero), window={size=$2}, to_apply=sum
 })",
                                                                          c.blocks, c.order, c.window)));
-    EXPECT_NEAR((RunningFoldCycles(*module->entry()->root(), /*is_alone=*/true, core) + core.group_cycles()) / c.compiler, 1, 0.18);
+    EXPECT_NEAR((RunningFoldCycles(*module->entry()->root(), /*is_alone=*/true, core) + core.group_cycles()) /
+                    c.compiler,
+                1, 0.18);
   }
 }
 

@@ -48,14 +48,16 @@ TEST(TransposeWindowsTest, RowsThatStandAloneHaveATileEach) {
   const CoreSpec core = TpuV3Core();
   // f32[96,128,1]: each of 96 rows of 128 is written as a tile.
   EXPECT_NEAR(CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core) / 17109, 1, 1);
-  EXPECT_GT(CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core), CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}}, core));
+  EXPECT_GT(CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core),
+            CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}}, core));
 }
 
 TEST(TransposeWindowsTest, EmptyAndHugeArrays) {
   const CoreSpec core = TpuV3Core();
   EXPECT_EQ(CyclesOfTransposeWindows({{0, 128}, {0, 1}, {1, 0}}, core), 0);
   const double large = CyclesOfTransposeWindows({{int64_t{1} << 20, int64_t{1} << 20}, {0, 1}, {1, 0}}, core);
-  EXPECT_NEAR(large / CyclesOfTransposeWindows({{int64_t{1} << 19, int64_t{1} << 20}, {0, 1}, {1, 0}}, core), 2, 0.01);
+  EXPECT_NEAR(large / CyclesOfTransposeWindows({{int64_t{1} << 19, int64_t{1} << 20}, {0, 1}, {1, 0}}, core),
+              2, 0.01);
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ std::unique_ptr<CollectiveSimulator> Simulator(const SliceSpec& slice, const Net
   return *std::move(simulator);
 }
 
-DeviceGroups AllOf(const CollectiveSimulator& simulator) { return Groups({Iota(simulator.topology().cores())}); }
+DeviceGroups AllOf(const CollectiveSimulator& simulator) {
+  return Groups({Iota(simulator.topology().cores())});
+}
 
 double Microseconds(const absl::StatusOr<CollectiveEstimate>& estimate) {
   EXPECT_OK(estimate);
@@ -68,13 +70,15 @@ TEST(CollectiveSimulatorTest, AllReduceAlongAxesTakesWhatItsFormulaSays) {
   algorithms.set_asymmetric_max_colors(1);
   algorithms.set_wrapped_max_colors(1);
   algorithms.set_first_axis("short");
-  for (const Case& c : {Case{4, 4, 2, false}, Case{8, 8, 2, false}, Case{16, 16, 2, false}, Case{4, 8, 1, false},
-                        Case{8, 16, 1, false}, Case{3, 5, 1, false}, Case{8, 8, 1, true}, Case{4, 16, 1, true}}) {
+  for (const Case& c :
+       {Case{4, 4, 2, false}, Case{8, 8, 2, false}, Case{16, 16, 2, false}, Case{4, 8, 1, false},
+        Case{8, 16, 1, false}, Case{3, 5, 1, false}, Case{8, 8, 1, true}, Case{4, 16, 1, true}}) {
     SCOPED_TRACE(absl::StrCat(c.n, " x ", c.m));
     const auto simulator = Simulator(Slice({c.n, c.m}, c.closed), network);
     for (const Bytes bytes : {Bytes{0}, kMiB, 32 * kMiB}) {
       EXPECT_NEAR(Microseconds(simulator->Estimate(CollectiveKind::kAllReduce, bytes, AllOf(*simulator))),
-                  AxisAllReduceSeconds(network, {c.n, c.closed}, {c.m, c.closed}, c.colors, bytes) * 1e6, 1e-3);
+                  AxisAllReduceSeconds(network, {c.n, c.closed}, {c.m, c.closed}, c.colors, bytes) * 1e6,
+                  1e-3);
     }
   }
 }
@@ -123,7 +127,8 @@ TEST(CollectiveSimulatorTest, AllToAllAlongAxesIsOnePhaseAfterTheOther) {
   NetworkSpec network = PlainNetwork(kLinkRate);
   network.mutable_algorithms()->set_all_to_all("axes");
   const auto simulator = Simulator(Slice({8, 8}), network);
-  EXPECT_NEAR(Microseconds(simulator->Estimate(CollectiveKind::kAllToAll, 8 * kMiB, AllOf(*simulator))), 818.4, 0.06);
+  EXPECT_NEAR(Microseconds(simulator->Estimate(CollectiveKind::kAllToAll, 8 * kMiB, AllOf(*simulator))),
+              818.4, 0.06);
 }
 
 TEST(CollectiveSimulatorTest, APairAloneHasItsWayToItself) {
@@ -135,7 +140,8 @@ TEST(CollectiveSimulatorTest, APairAloneHasItsWayToItself) {
 
 TEST(CollectiveSimulatorTest, APermuteIntoOneLinkSharesIt) {
   const auto simulator = Simulator(Slice({4}), PlainNetwork(kLinkRate), 1);
-  EXPECT_NEAR(Microseconds(simulator->EstimatePermute(4 * kMiB, {{0, 2}, {1, 3}})), 8 * kMiB / kLinkRate * 1e6, 1e-3);
+  EXPECT_NEAR(Microseconds(simulator->EstimatePermute(4 * kMiB, {{0, 2}, {1, 3}})),
+              8 * kMiB / kLinkRate * 1e6, 1e-3);
 }
 
 TEST(CollectiveSimulatorTest, ABroadcastPassesBothWaysRoundTheRing) {
@@ -166,8 +172,9 @@ TEST(CollectiveSimulatorTest, GroupsOfAnyShapeHaveATime) {
       groups.Append(absl::MakeConstSpan(order).subspan(at, size));
       at += size;
     }
-    for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kAllToAll,
-                                      CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast}) {
+    for (const CollectiveKind kind :
+         {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kAllToAll,
+          CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast}) {
       ASSERT_OK_AND_ASSIGN(const CollectiveEstimate e, simulator->Estimate(kind, kMiB, groups));
       EXPECT_GT(e.time, 20000000);
       EXPECT_LE(e.max_utilization, 1 + 1e-9);
@@ -225,7 +232,8 @@ TEST(CollectiveSimulatorTest, FoldedIsUnfolded) {
         (c % 2 == 0 ? even : odd).push_back(c);
         if (c % 4 == 3) fours.Append({c - 3, c - 2, c - 1, c});
       }
-      for (const DeviceGroups& groups : {AllOf(*simulator), Groups({low, high}), Groups({even, odd}), fours}) {
+      for (const DeviceGroups& groups :
+           {AllOf(*simulator), Groups({low, high}), Groups({even, odd}), fours}) {
         const double unfolded = UnfoldedMicroseconds(simulator->topology(), groups, kMiB);
         EXPECT_NEAR(Microseconds(simulator->Estimate(CollectiveKind::kAllToAll, kMiB, groups)), unfolded,
                     1e-6 * unfolded + 1e-5);
@@ -247,7 +255,8 @@ TEST(CollectiveSimulatorTest, AFoldedPermuteIsTheUnfoldedOne) {
       EXPECT_OK(router.Route(c, pairs.back().second, &links));
       traffic.Add(kMiB, 1, links, 0, 1);
     }
-    EXPECT_NEAR(Microseconds(simulator->EstimatePermute(kMiB, pairs)), SimulateFlows(traffic.flows()).seconds * 1e6, 1e-4);
+    EXPECT_NEAR(Microseconds(simulator->EstimatePermute(kMiB, pairs)),
+                SimulateFlows(traffic.flows()).seconds * 1e6, 1e-4);
   }
 }
 
@@ -261,7 +270,8 @@ TEST(CollectiveSimulatorTest, LinksCarryEachByteOverTheHopsItNeeds) {
   for (int64_t a = 0; a < 48; ++a) {
     for (int64_t b = 0; b < 48; ++b) {
       for (const int axis : {0, 1}) {
-        needed += static_cast<double>(kMiB * std::abs(topology.Coordinate(a / 2, axis) - topology.Coordinate(b / 2, axis)));
+        needed += static_cast<double>(
+            kMiB * std::abs(topology.Coordinate(a / 2, axis) - topology.Coordinate(b / 2, axis)));
       }
     }
   }
@@ -270,7 +280,8 @@ TEST(CollectiveSimulatorTest, LinksCarryEachByteOverTheHopsItNeeds) {
 
 TEST(CollectiveSimulatorTest, TheOrderOfGroupsAndMembersDoesNotMatter) {
   const auto simulator = Simulator(Slice({4, 4}), FullNetwork(), 1);
-  for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllToAll, CollectiveKind::kAllGather}) {
+  for (const CollectiveKind kind :
+       {CollectiveKind::kAllReduce, CollectiveKind::kAllToAll, CollectiveKind::kAllGather}) {
     EXPECT_EQ(Microseconds(simulator->Estimate(kind, kMiB, Groups({{0, 5, 10}, {3, 6, 9, 12}}))),
               Microseconds(simulator->Estimate(kind, kMiB, Groups({{12, 3, 9, 6}, {10, 0, 5}}))));
   }
@@ -278,9 +289,11 @@ TEST(CollectiveSimulatorTest, TheOrderOfGroupsAndMembersDoesNotMatter) {
 
 TEST(CollectiveSimulatorTest, TheAssignmentDecidesTheLoadOfLinks) {
   // Each device to the next of its row of four.
-  const std::vector<std::pair<int64_t, int64_t>> pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 4}};
+  const std::vector<std::pair<int64_t, int64_t>> pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0},
+                                                          {4, 5}, {5, 6}, {6, 7}, {7, 4}};
   const auto time = [&](std::vector<int64_t> cores) {
-    auto simulator = CollectiveSimulator::Create(DirectNetwork(), Slice({4, 2}), 1, RouterEfficiencyTable(), cores);
+    auto simulator =
+        CollectiveSimulator::Create(DirectNetwork(), Slice({4, 2}), 1, RouterEfficiencyTable(), cores);
     EXPECT_OK(simulator);
     return Microseconds((*simulator)->EstimatePermute(kMiB, pairs));
   };
@@ -311,7 +324,8 @@ TEST(CollectiveSimulatorTest, BlockedPacketsSlowTheirPatternAlone) {
   row.add_chips(4);
   row.set_bytes_per_core(kMiB);
   row.set_efficiency(0.5);
-  const auto ideal = Simulator(Slice({4, 4}), DirectNetwork()), blocked = Simulator(Slice({4, 4}), DirectNetwork(), 2, table);
+  const auto ideal = Simulator(Slice({4, 4}), DirectNetwork()),
+             blocked = Simulator(Slice({4, 4}), DirectNetwork(), 2, table);
   const auto time = [&](CollectiveSimulator& s, CollectiveKind kind) {
     return Microseconds(s.Estimate(kind, kMiB, AllOf(s)));
   };
@@ -320,7 +334,8 @@ TEST(CollectiveSimulatorTest, BlockedPacketsSlowTheirPatternAlone) {
   // Nothing waits in a switch.
   SliceSpec switched = Slice({4, 4});
   for (int axis = 0; axis < 2; ++axis) switched.add_switched(true);
-  const auto free = Simulator(switched, DirectNetwork()), same = Simulator(switched, DirectNetwork(), 2, table);
+  const auto free = Simulator(switched, DirectNetwork()),
+             same = Simulator(switched, DirectNetwork(), 2, table);
   EXPECT_EQ(time(*same, CollectiveKind::kAllToAll), time(*free, CollectiveKind::kAllToAll));
 }
 
@@ -341,7 +356,8 @@ TEST(CollectiveSimulatorTest, WhatIsNoCollectiveIsRefused) {
 
 TEST(CollectiveSimulatorTest, WhatIsNoMachineIsRefused) {
   const auto error = [](const NetworkSpec& network, std::vector<int64_t> cores) {
-    return CollectiveSimulator::Create(network, Slice({2}), 2, RouterEfficiencyTable(), std::move(cores)).status();
+    return CollectiveSimulator::Create(network, Slice({2}), 2, RouterEfficiencyTable(), std::move(cores))
+        .status();
   };
   EXPECT_THAT(error(FullNetwork(), {0, 4}), StatusIs(kInvalid, HasSubstr("core 4")));
   EXPECT_THAT(error(FullNetwork(), {0, 0}), StatusIs(kInvalid, HasSubstr("two devices")));

@@ -48,8 +48,9 @@ TEST(PacketEfficiencyTest, RowsOfATorusOfThreeAxesAreComputedAgain) {
 }
 
 TEST(PacketEfficiencyTest, EverySliceOfTpuV3And4HasRowsOfItsOwn) {
-  for (const char* name : {"tpu-v3-16", "tpu-v3-32", "tpu-v3-64", "tpu-v3-128", "tpu-v3-256", "tpu-v3-512",
-                           "tpu-v3-1024", "tpu-v3-2048", "tpu-v4-4x4x4", "tpu-v4-4x4x8", "tpu-v4-8x8x8", "tpu-v4-16x16x16"}) {
+  for (const char* name :
+       {"tpu-v3-16", "tpu-v3-32", "tpu-v3-64", "tpu-v3-128", "tpu-v3-256", "tpu-v3-512", "tpu-v3-1024",
+        "tpu-v3-2048", "tpu-v4-4x4x4", "tpu-v4-4x4x8", "tpu-v4-8x8x8", "tpu-v4-16x16x16"}) {
     SCOPED_TRACE(name);
     ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine(name));
     int rows = 0;

@@ -44,8 +44,9 @@ const Instruction* Named(const Module& module, const std::string& name) {
 TEST(MachineCostModelTest, ACollectiveTakesWhatTheSimulatorSays) {
   const auto model = ModelOf(Slice("tpu-v3-32"));
   const Mesh mesh(32, {4}, DeviceOrder(32));
-  const double seconds = model->SecondsPerLinkByte() *
-                         model->CollectiveTime(CollectiveKind::kAllReduce, 8 * kMiB, mesh, mesh.InOrder(mesh.AllAxes()));
+  const double seconds =
+      model->SecondsPerLinkByte() *
+      model->CollectiveTime(CollectiveKind::kAllReduce, 8 * kMiB, mesh, mesh.InOrder(mesh.AllAxes()));
   const std::unique_ptr<Module> program = Parsed(R"(HloModule m, num_partitions=32
 add { a = f32[] parameter(0)
  b = f32[] parameter(1)
@@ -127,8 +128,10 @@ ENTRY main {
 })");
   ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*program, Slice("tpu-v3-16")));
   ASSERT_EQ(times.of_collective.size(), 2);
-  EXPECT_NEAR(times.of_collective.at(Named(*program, "r")), 3 * times.of_collective.at(Named(*program, "s")), 1e-12);
-  EXPECT_NEAR(times.of_collective.at(Named(*program, "r")) + times.of_collective.at(Named(*program, "s")), times.collective_seconds, 1e-12);
+  EXPECT_NEAR(times.of_collective.at(Named(*program, "r")), 3 * times.of_collective.at(Named(*program, "s")),
+              1e-12);
+  EXPECT_NEAR(times.of_collective.at(Named(*program, "r")) + times.of_collective.at(Named(*program, "s")),
+              times.collective_seconds, 1e-12);
   EXPECT_GE(times.step_seconds, times.collective_seconds);
 }
 
@@ -167,7 +170,8 @@ ENTRY main {
 }
 
 TEST(PredictTimesTest, TooManyDevicesAreRefused) {
-  const std::unique_ptr<Module> program = Parsed("HloModule m, num_partitions=64\nENTRY main { ROOT x = f32[4] parameter(0) }");
+  const std::unique_ptr<Module> program =
+      Parsed("HloModule m, num_partitions=64\nENTRY main { ROOT x = f32[4] parameter(0) }");
   EXPECT_THAT(PredictTimes(*program, Slice("tpu-v3-16")).status(),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("64")));
 }

@@ -22,14 +22,16 @@ std::string Joined(int pieces, int rows, int columns, int dimension, absl::strin
     names.push_back(absl::StrCat("p", i));
     absl::StrAppend(&text, " p", i, " = ", type, "[", rows, ",", columns, "] parameter(", i, ")");
   }
-  return absl::StrCat(text, " y = ", type, "[", dimension == 0 ? pieces * rows : rows, ",", dimension == 1 ? pieces * columns : columns,
-                      "] concatenate(", absl::StrJoin(names, ", "), "), dimensions={", dimension, "}");
+  return absl::StrCat(text, " y = ", type, "[", dimension == 0 ? pieces * rows : rows, ",",
+                      dimension == 1 ? pieces * columns : columns, "] concatenate(",
+                      absl::StrJoin(names, ", "), "), dimensions={", dimension, "}");
 }
 
 // As for the gradient of a weight: rows are contracted.
 double GradientOfJoined(int pieces, int features, absl::string_view type) {
-  return Microseconds(absl::StrCat(Joined(pieces, 2048, 3072 / pieces, 1, type), " x = ", type, "[2048,", features, "] parameter(", pieces,
-                                   ") ROOT d = ", type, "[", features, ",3072] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
+  return Microseconds(absl::StrCat(Joined(pieces, 2048, 3072 / pieces, 1, type), " x = ", type, "[2048,",
+                                   features, "] parameter(", pieces, ") ROOT d = ", type, "[", features,
+                                   ",3072] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
 }
 
 TEST(ConcatenationRulesTest, EachArrayOfAProductsOperandIsReadFromWhereTheWholeBegins) {
@@ -45,10 +47,12 @@ TEST(ConcatenationRulesTest, EachArrayOfAProductsOperandIsReadFromWhereTheWholeB
 
 TEST(ConcatenationRulesTest, WhatIsMadeForAProductsOperandBesideOtherArraysIsWritten) {
   const auto program = [](absl::string_view type, int rows, int before, int columns, int results) {
-    return absl::StrCat(" a = ", type, "[", rows, ",", before, "] parameter(0) m = ", type, "[", rows, ",", columns, "] parameter(1) w = ", type, "[",
-                        before + columns, ",", results, "] parameter(2) zero = ", type, "[] constant(0) z = ", type, "[", rows, ",", columns,
-                        "] broadcast(zero), dimensions={} r = ", type, "[", rows, ",", columns, "] maximum(m, z) y = ", type, "[", rows, ",",
-                        before + columns, "] concatenate(a, r), dimensions={1} ROOT d = ", type, "[", rows, ",", results,
+    return absl::StrCat(" a = ", type, "[", rows, ",", before, "] parameter(0) m = ", type, "[", rows, ",",
+                        columns, "] parameter(1) w = ", type, "[", before + columns, ",", results,
+                        "] parameter(2) zero = ", type, "[] constant(0) z = ", type, "[", rows, ",", columns,
+                        "] broadcast(zero), dimensions={} r = ", type, "[", rows, ",", columns,
+                        "] maximum(m, z) y = ", type, "[", rows, ",", before + columns,
+                        "] concatenate(a, r), dimensions={1} ROOT d = ", type, "[", rows, ",", results,
                         "] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
   };
   ExpectSameValues(program("f32", 16, 128, 256, 24));
@@ -60,7 +64,8 @@ TEST(ConcatenationRulesTest, WhatIsMadeForAProductsOperandBesideOtherArraysIsWri
 TEST(ConcatenationRulesTest, ManyArraysOfTwoBytesAreWrittenAsAllOfThem) {
   const auto time = [](absl::string_view type) {
     const std::string joined = Joined(6, 2048, 512, 1, type);
-    return Microseconds(absl::StrCat(joined.substr(0, joined.find(" y = ")), " ROOT", joined.substr(joined.find(" y = "))));
+    return Microseconds(
+        absl::StrCat(joined.substr(0, joined.find(" y = ")), " ROOT", joined.substr(joined.find(" y = "))));
   };
   EXPECT_NEAR(time("bf16"), 128.2, 7);
   EXPECT_NEAR(time("f32"), 126.6, 5);
@@ -68,8 +73,9 @@ TEST(ConcatenationRulesTest, ManyArraysOfTwoBytesAreWrittenAsAllOfThem) {
 
 TEST(ConcatenationRulesTest, AlongTheOutermostDimensionEachArrayIsReadFromWhereTheWholeBegins) {
   const auto time = [](int first) {
-    return Microseconds(absl::StrCat(" a = f32[", first, ",512,256] parameter(0) b = f32[", 48 - first,
-                                     ",512,256] parameter(1) ROOT y = f32[48,512,256] concatenate(a, b), dimensions={0}"));
+    return Microseconds(
+        absl::StrCat(" a = f32[", first, ",512,256] parameter(0) b = f32[", 48 - first,
+                     ",512,256] parameter(1) ROOT y = f32[48,512,256] concatenate(a, b), dimensions={0}"));
   };
   EXPECT_NEAR(time(6), 137.1, 2);
   EXPECT_NEAR(time(24), 160.5, 3);

@@ -42,7 +42,8 @@ TEST(CumulativeSumRulesTest, MasksAreMadeWithTheirSumsWhichGoToTheCallerInOneCop
 
 TEST(CumulativeSumRulesTest, MasksThatOthersReadInAnotherOrderAreMadeForEach) {
   // Gates lie with tokens along lanes, sums with experts; as the compiler has it for a MoE layer, no mask is written.
-  constexpr char kProgram[] = R"( x = f32[2048,1024] parameter(0) w = f32[1024,512] parameter(1) i = s32[2048] parameter(2)
+  constexpr char kProgram[] =
+      R"( x = f32[2048,1024] parameter(0) w = f32[1024,512] parameter(1) i = s32[2048] parameter(2)
     zero = f32[] constant(0) low = f32[] constant(-1)
     g = f32[2048,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     m = f32[2048] reduce(g, low), dimensions={1}, to_apply=max
@@ -78,7 +79,8 @@ TEST(CumulativeSumRulesTest, WhatIsMadeOfArraysIsWrittenBefore) {
 
 TEST(CumulativeSumRulesTest, RowsFillRegistersWhereADimensionDoes) {
   // Four blocks of 128 of each of 16 arrays: rows of tiles are arrays, as in the compiler's {1,0,3,2}.
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[16,512,256] parameter(0) zero = f32[] constant(0)
+  const std::unique_ptr<Module> lowered =
+      Lowered(*Parsed(R"( x = f32[16,512,256] parameter(0) zero = f32[] constant(0)
     ROOT s = f32[16,512,256] reduce-window(x, zero), window={size=1x512x1 pad=0_0x511_0x0_0}, to_apply=sum )"));
   const Instruction* fold = FirstFold(*lowered);
   ASSERT_NE(fold, nullptr);

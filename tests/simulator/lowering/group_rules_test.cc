@@ -15,13 +15,16 @@ using ::testing::ElementsAre;
 using ::testing::Not;
 
 TEST(GroupRulesTest, PiecesOfAPaddingArePaddedByLess) {
-  for (const absl::string_view cut : {"[0:6], [0:9]", "[1:7], [2:11]", "[2:8], [3:12]", "[2:4], [4:6]", "[0:2], [0:9]", "[7:8], [0:2]"}) {
+  for (const absl::string_view cut :
+       {"[0:6], [0:9]", "[1:7], [2:11]", "[2:8], [3:12]", "[2:4], [4:6]", "[0:2], [0:9]", "[7:8], [0:2]"}) {
     int64_t a, b, c, d;
     ASSERT_EQ(std::sscanf(std::string(cut).c_str(), "[%ld:%ld], [%ld:%ld]", &a, &b, &c, &d), 4);
     ExpectSameValues(absl::StrCat(R"( x = f32[5,7] parameter(0)
       three = f32[] constant(3)
       p = f32[8,12] pad(x, three), padding=2_1x3_2
-      ROOT s = f32[)", b - a, ",", d - c, "] slice(p), slice={[", a, ":", b, "], [", c, ":", d, "]}"));
+      ROOT s = f32[)",
+                                  b - a, ",", d - c, "] slice(p), slice={[", a, ":", b, "], [", c, ":", d,
+                                  "]}"));
   }
   // A difference of neighbours reads x, not what is padded.
   EXPECT_THAT(Groups(R"( x = f32[256,256] parameter(0)
@@ -79,9 +82,14 @@ TEST(GroupRulesTest, AnArgumentIsRoundedAsItIsCopied) {
 TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRows) {
   // Copied with their rows along lanes, of which heads are cut; not as [rows, 32], which fills a quarter of each tile.
   const auto program = [](int rows, int features) {
-    return absl::StrCat(" q = f32[2,", rows, ",", 4 * features, "] parameter(0) k = f32[2,", rows, ",", 4 * features, R"(] parameter(1)
-      h = f32[2,)", rows, ",4,", features, "] reshape(q) g = f32[2,", rows, ",4,", features, R"(] reshape(k)
-      ROOT d = f32[2,4,)", rows, ",", rows, "] dot(h, g), lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, ",
+    return absl::StrCat(" q = f32[2,", rows, ",", 4 * features, "] parameter(0) k = f32[2,", rows, ",",
+                        4 * features, R"(] parameter(1)
+      h = f32[2,)",
+                        rows, ",4,", features, "] reshape(q) g = f32[2,", rows, ",4,", features,
+                        R"(] reshape(k)
+      ROOT d = f32[2,4,)",
+                        rows, ",", rows,
+                        "] dot(h, g), lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, ",
                         "rhs_contracting_dims={3}");
   };
   const auto orders_of_heads = [](const std::string& text) {
@@ -108,11 +116,13 @@ TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRows) {
 TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRowsWhoeverReadsThem) {
   // Halves of each head are turned against each other.
   const auto program = [](int rows, int half) {
-    const std::string head = absl::StrCat("f32[2,", rows, ",4,", 2 * half, "]"), piece = absl::StrCat("f32[2,", rows, ",4,", half, "]");
+    const std::string head = absl::StrCat("f32[2,", rows, ",4,", 2 * half, "]"),
+                      piece = absl::StrCat("f32[2,", rows, ",4,", half, "]");
     const std::string others = absl::StrCat("[0:2], [0:", rows, "], [0:4], ");
-    return absl::StrCat(" q = f32[2,", rows, ",", 8 * half, "] parameter(0) h = ", head, " reshape(q) a = ", piece, " slice(h), slice={", others,
-                        "[0:", half, "]} b = ", piece, " slice(h), slice={", others, "[", half, ":", 2 * half, "]} n = ", piece,
-                        " negate(b) ROOT c = ", head, " concatenate(n, a), dimensions={3}");
+    return absl::StrCat(" q = f32[2,", rows, ",", 8 * half, "] parameter(0) h = ", head,
+                        " reshape(q) a = ", piece, " slice(h), slice={", others, "[0:", half,
+                        "]} b = ", piece, " slice(h), slice={", others, "[", half, ":", 2 * half,
+                        "]} n = ", piece, " negate(b) ROOT c = ", head, " concatenate(n, a), dimensions={3}");
   };
   ExpectSameValues(program(7, 3));
   ExpectSameValues(program(130, 8));
@@ -129,17 +139,20 @@ TEST(GroupRulesTest, HeadsOfFewFeaturesLieAlongRowsWhoeverReadsThem) {
 TEST(GroupRulesTest, ASumBesideWhatProductsReadDoesNotKeepItF32) {
   const auto program = [](int rows, int columns) {
     const std::string made = absl::StrCat("f32[", rows, ",", columns, "]");
-    return absl::StrCat(" g = f32[", rows, ",24] parameter(0) w = f32[24,", columns, "] parameter(1) m = ", made, " parameter(2) x = f32[", rows,
-                        ",16] parameter(3) zero = f32[] constant(0) d = ", made, " dot(g, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} e = ",
-                        made, " maximum(d, m) s = f32[", columns, "] reduce(e, zero), dimensions={0}, to_apply=sum k = f32[", columns,
-                        ",16] dot(e, x), lhs_contracting_dims={0}, rhs_contracting_dims={0} ROOT t = (f32[", columns, "], f32[", columns,
-                        ",16]) tuple(s, k)");
+    return absl::StrCat(
+        " g = f32[", rows, ",24] parameter(0) w = f32[24,", columns, "] parameter(1) m = ", made,
+        " parameter(2) x = f32[", rows, ",16] parameter(3) zero = f32[] constant(0) d = ", made,
+        " dot(g, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} e = ", made,
+        " maximum(d, m) s = f32[", columns, "] reduce(e, zero), dimensions={0}, to_apply=sum k = f32[",
+        columns, ",16] dot(e, x), lhs_contracting_dims={0}, rhs_contracting_dims={0} ROOT t = (f32[", columns,
+        "], f32[", columns, ",16]) tuple(s, k)");
   };
   ExpectSameValues(program(5, 7));
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(512, 256)));
   bool is_narrow = false;
   for (const auto& op : lowered->entry()->instructions()) {
-    is_narrow |= op->shape().IsArray() && op->shape().element_type() == xla::BF16 && op->shape().NumElements() == 512 * 256;
+    is_narrow |= op->shape().IsArray() && op->shape().element_type() == xla::BF16 &&
+                 op->shape().NumElements() == 512 * 256;
   }
   EXPECT_TRUE(is_narrow);
   EXPECT_THAT(Groups(program(512, 256)), ElementsAre("dot", "dot"));
@@ -148,23 +161,30 @@ TEST(GroupRulesTest, ASumBesideWhatProductsReadDoesNotKeepItF32) {
 TEST(GroupRulesTest, AChainForOneGroupIsNotWritten) {
   // Each step reads the last one twice.
   const auto chain = [](absl::string_view end) {
-    std::string text = " x = f32[256,256] parameter(0) y = f32[256,256] parameter(1) z = f32[256,256] parameter(2) v0 = f32[256,256] add(x, y)";
+    std::string text =
+        " x = f32[256,256] parameter(0) y = f32[256,256] parameter(1) z = f32[256,256] parameter(2) v0 = f32[256,256] add(x, y)";
     for (int i = 0; i < 60; ++i) {
-      absl::StrAppend(&text, " s", i, " = f32[256,256] sine(v", i, ") v", i + 1, " = f32[256,256] add(s", i, ", v", i, ")");
+      absl::StrAppend(&text, " s", i, " = f32[256,256] sine(v", i, ") v", i + 1, " = f32[256,256] add(s", i,
+                      ", v", i, ")");
     }
     return absl::StrCat(text, end);
   };
   EXPECT_THAT(Groups(chain(" ROOT r = f32[256,256] add(v60, z)")), ElementsAre("loop"));
   // For a product, or for two groups, it is.
-  EXPECT_EQ(Groups(chain(" ROOT r = f32[256,256] dot(v60, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}")).size(), 2u);
+  EXPECT_EQ(
+      Groups(chain(" ROOT r = f32[256,256] dot(v60, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}"))
+          .size(),
+      2u);
 }
 
 TEST(GroupRulesTest, AKernelsGradientMultipliesNoZeros) {
-  const auto program = [](absl::string_view x, absl::string_view g, absl::string_view result, absl::string_view window) {
-    return absl::StrCat(" x = f32", x, " parameter(0) g = f32", g, " parameter(1) ROOT c = f32", result, " convolution(x, g), window={",
-                        window, "}, dim_labels=f01b_i01o->01bf");
+  const auto program = [](absl::string_view x, absl::string_view g, absl::string_view result,
+                          absl::string_view window) {
+    return absl::StrCat(" x = f32", x, " parameter(0) g = f32", g, " parameter(1) ROOT c = f32", result,
+                        " convolution(x, g), window={", window, "}, dim_labels=f01b_i01o->01bf");
   };
-  const std::string even = program("[2,5,4,3]", "[2,10,8,6]", "[4,4,3,6]", "size=10x8 pad=2_2x2_2 lhs_dilate=2x2");
+  const std::string even =
+      program("[2,5,4,3]", "[2,10,8,6]", "[4,4,3,6]", "size=10x8 pad=2_2x2_2 lhs_dilate=2x2");
   ExpectSameValues(even);
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(even));
   for (const auto& computation : lowered->computations()) {
@@ -213,12 +233,15 @@ constexpr char kLargestAndPlace[] = R"( x = f32[256,512] parameter(0)
     s = f32[256] reduce(x, zero), dimensions={1}, to_apply=sum )";
 
 TEST(GroupRulesTest, TheLargestAndItsPlaceAreFoundTogetherAloneOfOthers) {
-  EXPECT_THAT(Groups(absl::StrCat(kLargestAndPlace, "ROOT t = (s32[256], f32[256]) tuple(p, m)")), ElementsAre("reduce"));
-  EXPECT_THAT(Groups(absl::StrCat(kLargestAndPlace, "ROOT t = (s32[256], f32[256]) tuple(p, s)")), ElementsAre("reduce", "reduce"));
+  EXPECT_THAT(Groups(absl::StrCat(kLargestAndPlace, "ROOT t = (s32[256], f32[256]) tuple(p, m)")),
+              ElementsAre("reduce"));
+  EXPECT_THAT(Groups(absl::StrCat(kLargestAndPlace, "ROOT t = (s32[256], f32[256]) tuple(p, s)")),
+              ElementsAre("reduce", "reduce"));
 }
 
 TEST(GroupRulesTest, RowsAreReadFromWhereTheyAre) {
-  const char* program = R"( x = f32[16,8,256] parameter(0) y = f32[8,16,256] parameter(1) z = f32[8,16,256] parameter(2)
+  const char* program =
+      R"( x = f32[16,8,256] parameter(0) y = f32[8,16,256] parameter(1) z = f32[8,16,256] parameter(2)
     t = f32[8,16,256] transpose(x), dimensions={1,0,2}
     a = f32[8,16,256] add(y, z)
     ROOT s = f32[8,16,256] multiply(a, t) )";
@@ -226,7 +249,8 @@ TEST(GroupRulesTest, RowsAreReadFromWhereTheyAre) {
   EXPECT_THAT(Groups(program), ElementsAre("loop"));
   EXPECT_EQ(Groups(R"( x = f32[256,128] parameter(0) y = f32[128,256] parameter(1)
     t = f32[128,256] transpose(x), dimensions={1,0}
-    ROOT s = f32[128,256] add(y, t) )").size(),
+    ROOT s = f32[128,256] add(y, t) )")
+                .size(),
             2u);  // Lanes are turned before.
 }
 
@@ -263,20 +287,21 @@ TEST(GroupRulesTest, WhatNeedsASumOfAllWaitsForIt) {
 
 TEST(GroupRulesTest, AValueThatOneGroupMakesFromManyIsNotWritten) {
   // t is read on two ways by one group.
-  EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0) y = f32[256,512] parameter(1) z = f32[256,512] parameter(2)
+  EXPECT_THAT(
+      Groups(R"( x = f32[256,512] parameter(0) y = f32[256,512] parameter(1) z = f32[256,512] parameter(2)
     a = f32[256,512] add(x, y)
     t = f32[256,512] multiply(a, z)
     e = f32[256,512] exponential(t)
     ROOT r = f32[256,512] subtract(e, t) )"),
-              ElementsAre("loop"));
+      ElementsAre("loop"));
 }
 
 TEST(GroupRulesTest, ManyArraysAreWrittenToTheirPlaces) {
   std::string program = " x = f32[64,128] parameter(0) ";
   std::string operands;
   for (int i = 0; i < 6; ++i) {
-    absl::StrAppend(&program, "c", i, " = f32[] constant(", i, ") b", i, " = f32[64,128] broadcast(c", i, "), dimensions={} p", i,
-                    " = f32[64,128] add(x, b", i, ") ");
+    absl::StrAppend(&program, "c", i, " = f32[] constant(", i, ") b", i, " = f32[64,128] broadcast(c", i,
+                    "), dimensions={} p", i, " = f32[64,128] add(x, b", i, ") ");
     absl::StrAppend(&operands, i == 0 ? "" : ", ", "p", i);
   }
   absl::StrAppend(&program, "ROOT c = f32[384,128] concatenate(", operands, "), dimensions={0}");
@@ -318,10 +343,14 @@ TEST(GroupRulesTest, WhatIsComputedInOneTypeIsMadeTogether) {
       halves = bf16[64,256] multiply(b, b)
       rounded = bf16[64,256] convert(product)
       columns = f32[256] reduce(x, zero), dimensions={0}, to_apply=max
-      ROOT t = )", first, second);
+      ROOT t = )",
+                        first, second);
   };
-  const auto groups = [&](absl::string_view shape, absl::string_view a, absl::string_view other, absl::string_view b) {
-    return Groups(program(absl::StrCat("(", shape, ", ", other, ") "), absl::StrCat("tuple(", a, ", ", b, ")"))).size();
+  const auto groups = [&](absl::string_view shape, absl::string_view a, absl::string_view other,
+                          absl::string_view b) {
+    return Groups(
+               program(absl::StrCat("(", shape, ", ", other, ") "), absl::StrCat("tuple(", a, ", ", b, ")")))
+        .size();
   };
   EXPECT_EQ(groups("f32[64]", "rows", "f32[256]", "columns"), 1u);
   EXPECT_EQ(groups("f32[64]", "rows", "f32[64,256]", "product"), 1u);
@@ -339,7 +368,9 @@ TEST(GroupRulesTest, OneReaderOfWhatIsWrittenIsMadeWithIt) {
     for (int i = 0; i < n; ++i) absl::StrAppend(&shapes, i == 0 ? "" : ", ", "f32[64,256]");
     return Groups(absl::StrCat(R"( x = f32[64,256] parameter(0) w = f32[64,256] parameter(1)
       e = f32[64,256] exponential(x)
-      y = f32[64,256] multiply(e, w) )", readers, " ROOT t = (", shapes, ") tuple(", results, ")")).size();
+      y = f32[64,256] multiply(e, w) )",
+                               readers, " ROOT t = (", shapes, ") tuple(", results, ")"))
+        .size();
   };
   EXPECT_EQ(groups(" a = f32[64,256] tanh(y) ", "y, a", 2), 1u);
   EXPECT_EQ(groups(" a = f32[64,256] tanh(y) b = f32[64,256] log(y) ", "y, a, b", 3), 2u);
@@ -378,7 +409,8 @@ TEST(GroupRulesTest, WhatIsRolledIsWrittenOnce) {
 }
 
 TEST(GroupRulesTest, EdgesAreAddedWhereSlicesOfThemAreRead) {
-  const char* program = R"( x = f32[64,256] parameter(0) top = f32[1,256] parameter(1) bottom = f32[1,256] parameter(2)
+  const char* program =
+      R"( x = f32[64,256] parameter(0) top = f32[1,256] parameter(1) bottom = f32[1,256] parameter(2)
     p = f32[66,256] concatenate(top, x, bottom), dimensions={0}
     a = f32[64,256] slice(p), slice={[0:64], [0:256]}
     b = f32[64,256] slice(p), slice={[2:66], [0:256]}
@@ -430,11 +462,13 @@ TEST(GroupRulesTest, AResultIsMadeInItsOrderOfRows) {
 TEST(GroupRulesTest, AReshapeIsReadWhereItMovesNothing) {
   // Blocks of 32: rows along lanes, pieces of 32 as rows of tiles.
   const auto program = [](int rows, int blocks, int size) {
-    const std::string whole = absl::StrCat("f32[", rows, ",", blocks * size, "]"), cut = absl::StrCat("f32[", rows, ",", blocks, ",", size, "]");
+    const std::string whole = absl::StrCat("f32[", rows, ",", blocks * size, "]"),
+                      cut = absl::StrCat("f32[", rows, ",", blocks, ",", size, "]");
     const std::string largest = absl::StrCat("f32[", rows, ",", blocks, "]");
-    return absl::StrCat(" x = ", whole, " parameter(0) low = f32[] constant(-100) y = ", whole, " negate(x) b = ", cut, " reshape(y) m = ",
-                        largest, " reduce(b, low), dimensions={2}, to_apply=max s = ", cut, " broadcast(m), dimensions={0,1} ROOT d = ",
-                        cut, " subtract(b, s)");
+    return absl::StrCat(" x = ", whole, " parameter(0) low = f32[] constant(-100) y = ", whole,
+                        " negate(x) b = ", cut, " reshape(y) m = ", largest,
+                        " reduce(b, low), dimensions={2}, to_apply=max s = ", cut,
+                        " broadcast(m), dimensions={0,1} ROOT d = ", cut, " subtract(b, s)");
   };
   ExpectSameValues(program(5, 3, 4));
   ExpectSameValues(program(256, 32, 32));
@@ -445,15 +479,17 @@ TEST(GroupRulesTest, AReshapeIsReadWhereItMovesNothing) {
 TEST(GroupRulesTest, SquaresOfPixelsLieWithWholeTilesOfImagesOrFeatures) {
   const auto program = [](int images, int half, int features) {
     const int side = 2 * half;
-    return absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", features, "] parameter(0) r = f32[", images, ",", half, ",2,", half, ",2,",
-                        features, "] reshape(x) zero = f32[] constant(0) ROOT s = f32[", images, ",", half, ",", half, ",", features,
-                        "] reduce(r, zero), dimensions={2,4}, to_apply=sum");
+    return absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", features, "] parameter(0) r = f32[",
+                        images, ",", half, ",2,", half, ",2,", features,
+                        "] reshape(x) zero = f32[] constant(0) ROOT s = f32[", images, ",", half, ",", half,
+                        ",", features, "] reduce(r, zero), dimensions={2,4}, to_apply=sum");
   };
   ExpectSameValues(program(9, 16, 5));
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(16, 64, 64)));
   for (const auto& computation : lowered->computations()) {
     for (const auto& op : computation->instructions()) {
-      if (op->shape().IsArray() && op->shape().rank() == 6) EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
+      if (op->shape().IsArray() && op->shape().rank() == 6)
+        EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
     }
   }
 }
@@ -488,7 +524,8 @@ TEST(GroupRulesTest, GroupsOfTheSameSizesThatShareAVectorAreOne) {
       by = f32[64,96] broadcast(y), dimensions={0}
       bz = f32[64,96] broadcast(z), dimensions={1}
       p = f32[64,96] multiply(bx, by)
-      q = f32[64,96] maximum(bz, )", other, R"()
+      q = f32[64,96] maximum(bz, )",
+                        other, R"()
       s = f32[64] reduce(p, zero), dimensions={1}, to_apply=sum
       t = f32[64] reduce(q, zero), dimensions={1}, to_apply=sum
       ROOT r = (f32[64], f32[64]) tuple(s, t) )");
@@ -502,7 +539,8 @@ TEST(GroupRulesTest, ASineIsNotTakenTwice) {
   const auto program = [](absl::string_view function) {
     return absl::StrCat(R"( x = f32[64,256] parameter(0)
       zero = f32[] constant(0)
-      y = f32[64,256] )", function, R"((x)
+      y = f32[64,256] )",
+                        function, R"((x)
       m = f32[64] reduce(y, zero), dimensions={1}, to_apply=sum
       b = f32[64,256] broadcast(m), dimensions={0}
       ROOT d = f32[64,256] subtract(y, b) )");
@@ -527,7 +565,8 @@ TEST(GroupRulesTest, AMaskIsReducedWithTheGroupThatWritesItEvenIfTheSumIsRounded
 
 TEST(GroupRulesTest, ResultsOfAllTheSameArgumentsAreOneGroup) {
   // What both are made from is long to read, but neither waits for the other.
-  const char* program = R"( a = f32[64,256] parameter(0) b = f32[64,256] parameter(1) c = f32[64,256] parameter(2) d = f32[64,256] parameter(3)
+  const char* program =
+      R"( a = f32[64,256] parameter(0) b = f32[64,256] parameter(1) c = f32[64,256] parameter(2) d = f32[64,256] parameter(3)
     x = f32[64,256] add(a, b)
     y = f32[64,256] multiply(x, c)
     z = f32[64,256] subtract(y, d)
@@ -576,15 +615,17 @@ TEST(GroupRulesTest, BothHalvesMadeFromHalvesAreWrittenToTheirPlaces) {
   EXPECT_EQ(Groups(R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
     s = f32[64,256] add(x, y)
     d = f32[64,256] subtract(x, y)
-    ROOT c = f32[64,512] concatenate(s, d), dimensions={1} )").size(),
+    ROOT c = f32[64,512] concatenate(s, d), dimensions={1} )")
+                .size(),
             2u);
 }
 
 TEST(GroupRulesTest, ElementsAreRepeatedWhereTheirReshapeMovesNothing) {
   const auto program = [](int images, int side, int features) {
-    return absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", features, "] parameter(0) b = f32[", images, ",", side, ",3,", side, ",3,",
-                        features, "] broadcast(x), dimensions={0,1,3,5} ROOT r = f32[", images, ",", 3 * side, ",", 3 * side, ",", features,
-                        "] reshape(b)");
+    return absl::StrCat(" x = f32[", images, ",", side, ",", side, ",", features, "] parameter(0) b = f32[",
+                        images, ",", side, ",3,", side, ",3,", features,
+                        "] broadcast(x), dimensions={0,1,3,5} ROOT r = f32[", images, ",", 3 * side, ",",
+                        3 * side, ",", features, "] reshape(b)");
   };
   ExpectSameValues(program(9, 4, 5));
   // Copied as they are repeated; then turned into the order of a result.

@@ -28,17 +28,20 @@ std::string LessSum(absl::string_view dims, absl::string_view sum, absl::string_
   return absl::StrCat(R"( x = f32[4,6,10,12] parameter(0)
     zero = f32[] constant(0)
     y = f32[4,6,10,4,3] reshape(x)
-    s = )", sum, " reduce(y, zero), dimensions={", dims, R"(}, to_apply=sum
-    b = f32[4,6,10,4,3] broadcast(s), dimensions={)", spread, R"(}
+    s = )",
+                      sum, " reduce(y, zero), dimensions={", dims, R"(}, to_apply=sum
+    b = f32[4,6,10,4,3] broadcast(s), dimensions={)",
+                      spread, R"(}
     d = f32[4,6,10,4,3] subtract(y, b)
     q = f32[4,6,10,4,3] multiply(d, d)
     ROOT r = f32[4,6,10,12] reshape(q) )");
 }
 
 TEST(JoinedDimsTest, SumsOfGroupsOfFeaturesAreCutThemselves) {
-  for (const auto& [dims, sum, spread] : {std::array{"1,2,4", "f32[4,4]", "0,3"}, std::array{"1,2,3", "f32[4,3]", "0,4"},
-                                          std::array{"0,1,2,4", "f32[4]", "3"}, std::array{"1,2,3,4", "f32[4]", "0"},
-                                          std::array{"1,2", "f32[4,4,3]", "0,3,4"}, std::array{"3,4", "f32[4,6,10]", "0,1,2"}}) {
+  for (const auto& [dims, sum, spread] :
+       {std::array{"1,2,4", "f32[4,4]", "0,3"}, std::array{"1,2,3", "f32[4,3]", "0,4"},
+        std::array{"0,1,2,4", "f32[4]", "3"}, std::array{"1,2,3,4", "f32[4]", "0"},
+        std::array{"1,2", "f32[4,4,3]", "0,3,4"}, std::array{"3,4", "f32[4,6,10]", "0,1,2"}}) {
     const std::string program = LessSum(dims, sum, spread);
     ExpectSameValues(program);
     EXPECT_EQ(LargeReshapes(program, 4 * 6 * 10 * 12), 0) << program;

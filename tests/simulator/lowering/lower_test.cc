@@ -44,9 +44,10 @@ TEST(LowerTest, TransposesAndReshapesKeepValues) {
 TEST(LowerTest, DotsKeepValuesWithEveryTransposedOperand) {
   for (const absl::string_view sizes : {"[16,24]", "[24,16]"}) {
     const bool is_transposed = sizes == "[24,16]";
-    ExpectSameValues(absl::StrCat(" x = f32", sizes, " parameter(0) w = f32[24,8] parameter(1) ",
-                                  is_transposed ? "xt = f32[16,24] transpose(x), dimensions={1,0}" : "xt = f32[16,24] negate(x)",
-                                  R"( d = f32[16,8] dot(xt, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    ExpectSameValues(absl::StrCat(
+        " x = f32", sizes, " parameter(0) w = f32[24,8] parameter(1) ",
+        is_transposed ? "xt = f32[16,24] transpose(x), dimensions={1,0}" : "xt = f32[16,24] negate(x)",
+        R"( d = f32[16,8] dot(xt, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
                                   ROOT t = f32[8,16] transpose(d), dimensions={1,0} )"));
   }
   ExpectSameValues(R"( x = f32[2,8,4,16] parameter(0) y = f32[2,6,4,16] parameter(1)
@@ -59,29 +60,36 @@ TEST(LowerTest, DotsKeepValuesWithEveryTransposedOperand) {
 
 // A cost volume of optical flow: more sums of products with rolled features than join the product that makes them.
 std::string CostVolume(int rows, int columns, int features, int reach) {
-  const auto array = [&](int height, int width) { return absl::StrCat("f32[2,", height, ",", width, ",", features, "] "); };
+  const auto array = [&](int height, int width) {
+    return absl::StrCat("f32[2,", height, ",", width, ",", features, "] ");
+  };
   const auto slice = [&](absl::string_view of, int top, int bottom, int left, int right) {
-    return absl::StrCat(array(bottom - top, right - left), "slice(", of, "), slice={[0:2], [", top, ":", bottom, "], [", left, ":", right, "], [0:",
-                        features, "]} ");
+    return absl::StrCat(array(bottom - top, right - left), "slice(", of, "), slice={[0:2], [", top, ":",
+                        bottom, "], [", left, ":", right, "], [0:", features, "]} ");
   };
   const std::string whole = array(rows, columns), image = absl::StrCat("f32[2,", rows, ",", columns, "]");
-  const std::string dot = absl::StrCat(whole, "dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0} ");
-  std::string text = absl::StrCat(" x = ", array(rows, columns), "parameter(0) y = ", whole, "parameter(1) w = f32[", features, ",", features,
-                                  "] parameter(2) zero = f32[] constant(0) zeros = ", whole, "broadcast(zero), dimensions={} p = ", dot, "q = ",
-                                  whole, "dot(y, w), lhs_contracting_dims={3}, rhs_contracting_dims={0} f = ", whole, "maximum(p, zeros) g = ",
-                                  whole, "maximum(q, zeros) ");
+  const std::string dot =
+      absl::StrCat(whole, "dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0} ");
+  std::string text =
+      absl::StrCat(" x = ", array(rows, columns), "parameter(0) y = ", whole, "parameter(1) w = f32[",
+                   features, ",", features, "] parameter(2) zero = f32[] constant(0) zeros = ", whole,
+                   "broadcast(zero), dimensions={} p = ", dot, "q = ", whole,
+                   "dot(y, w), lhs_contracting_dims={3}, rhs_contracting_dims={0} f = ", whole,
+                   "maximum(p, zeros) g = ", whole, "maximum(q, zeros) ");
   std::string sums;
   for (int i = 1; i <= reach; ++i) {
-    absl::StrAppend(&text, "a", i, " = ", slice("g", i, rows, 0, columns), "b", i, " = ", slice("g", 0, i, 0, columns), "down", i, " = ", whole,
-                    "concatenate(a", i, ", b", i, "), dimensions={1} ");
+    absl::StrAppend(&text, "a", i, " = ", slice("g", i, rows, 0, columns), "b", i, " = ",
+                    slice("g", 0, i, 0, columns), "down", i, " = ", whole, "concatenate(a", i, ", b", i,
+                    "), dimensions={1} ");
     for (int j = reach; j >= 0; --j) {
       const std::string n = absl::StrCat(i, "_", j), down = absl::StrCat("down", i);
       if (j > 0) {
-        absl::StrAppend(&text, "c", n, " = ", slice(down, 0, rows, j, columns), "d", n, " = ", slice(down, 0, rows, 0, j), "r", n, " = ", whole,
-                        "concatenate(c", n, ", d", n, "), dimensions={2} ");
+        absl::StrAppend(&text, "c", n, " = ", slice(down, 0, rows, j, columns), "d", n, " = ",
+                        slice(down, 0, rows, 0, j), "r", n, " = ", whole, "concatenate(c", n, ", d", n,
+                        "), dimensions={2} ");
       }
-      absl::StrAppend(&text, "m", n, " = ", whole, "multiply(f, ", j > 0 ? absl::StrCat("r", n) : down, ") s", n, " = ", image,
-                      " reduce(m", n, ", zero), dimensions={3}, to_apply=sum ");
+      absl::StrAppend(&text, "m", n, " = ", whole, "multiply(f, ", j > 0 ? absl::StrCat("r", n) : down, ") s",
+                      n, " = ", image, " reduce(m", n, ", zero), dimensions={3}, to_apply=sum ");
       absl::StrAppend(&sums, sums.empty() ? "" : ", ", "s", n);
     }
   }
@@ -98,14 +106,16 @@ TEST(LowerTest, SumsThatFindNoRoomBesideAProductDoNotWaitForThemselves) {
 // Sums of all before each element, or behind it: with one result more of which one is left out, as TensorFlow has them, and without.
 TEST(LowerTest, ExclusiveCumulativeSumsKeepValuesAndAreTrees) {
   const auto sliced = [](int n, bool forward) {
-    return absl::StrCat(" x = f32[", n, ",3] parameter(0) zero = f32[] constant(0) w = f32[", n + 1, ",3] reduce-window(x, zero), window={size=", n,
-                        "x1 pad=", forward ? absl::StrCat(n, "_0") : absl::StrCat("0_", n), "x0_0}, to_apply=sum ROOT s = f32[", n,
-                        ",3] slice(w), slice={[", forward ? absl::StrCat("0:", n) : absl::StrCat("1:", n + 1), "], [0:3]}");
+    return absl::StrCat(" x = f32[", n, ",3] parameter(0) zero = f32[] constant(0) w = f32[", n + 1,
+                        ",3] reduce-window(x, zero), window={size=", n,
+                        "x1 pad=", forward ? absl::StrCat(n, "_0") : absl::StrCat("0_", n),
+                        "x0_0}, to_apply=sum ROOT s = f32[", n, ",3] slice(w), slice={[",
+                        forward ? absl::StrCat("0:", n) : absl::StrCat("1:", n + 1), "], [0:3]}");
   };
   const auto direct = [](int n, bool forward) {
     return absl::StrCat(" x = f32[3,", n, "] parameter(0) zero = f32[] constant(0) ROOT w = f32[3,", n,
-                        "] reduce-window(x, zero), window={size=1x", n, " pad=0_0x", forward ? absl::StrCat(n, "_-1") : absl::StrCat("-1_", n),
-                        "}, to_apply=sum");
+                        "] reduce-window(x, zero), window={size=1x", n, " pad=0_0x",
+                        forward ? absl::StrCat(n, "_-1") : absl::StrCat("-1_", n), "}, to_apply=sum");
   };
   for (const int n : {5, 128, 129, 256, 300}) {
     for (const bool forward : {true, false}) {
@@ -121,7 +131,8 @@ TEST(LowerTest, ExclusiveCumulativeSumsKeepValuesAndAreTrees) {
 
 TEST(LowerTest, ADotThatContractsNothingIsAProductOfBroadcasts) {
   // The sum takes the sign of products that are zero.
-  constexpr char kBatched[] = R"( x = f32[3,8] parameter(0) y = f32[3,5] parameter(1) z = f32[3,8,5] parameter(2)
+  constexpr char kBatched[] =
+      R"( x = f32[3,8] parameter(0) y = f32[3,5] parameter(1) z = f32[3,8,5] parameter(2)
     d = f32[3,8,5] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}
     ROOT s = f32[3,8,5] add(d, z) )";
   constexpr char kVectors[] = R"( x = f32[8] parameter(0) y = f32[5] parameter(1) z = f32[8,5] parameter(2)
@@ -132,7 +143,8 @@ TEST(LowerTest, ADotThatContractsNothingIsAProductOfBroadcasts) {
     EXPECT_THAT(Groups(entry), Not(Contains("dot")));
   }
   // The dimensions of y change places.
-  constexpr char kTurned[] = R"( x = f32[3,8] parameter(0) y = f32[8,3,5] parameter(1) z = f32[3,8,5] parameter(2)
+  constexpr char kTurned[] =
+      R"( x = f32[3,8] parameter(0) y = f32[8,3,5] parameter(1) z = f32[3,8,5] parameter(2)
     d = f32[3,8,5] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={1,0}
     ROOT s = f32[3,8,5] add(d, z) )";
   ExpectSameValues(kTurned);
@@ -155,12 +167,13 @@ TEST(LowerTest, CumulativeSumsKeepValuesForEverySize) {
   for (const int n : {2, 127, 128, 129, 256, 300}) {
     for (const bool forward : {true, false}) {
       for (const int dimension : {0, 1}) {
-        const std::string shape = dimension == 0 ? absl::StrCat("f32[", n, ",3]") : absl::StrCat("f32[3,", n, "]");
+        const std::string shape =
+            dimension == 0 ? absl::StrCat("f32[", n, ",3]") : absl::StrCat("f32[3,", n, "]");
         const std::string pad = forward ? absl::StrCat(n - 1, "_0") : absl::StrCat("0_", n - 1);
-        ExpectSameValues(absl::StrCat(" x = ", shape, " parameter(0) z = f32[] constant(0) ROOT s = ", shape,
-                                      " reduce-window(x, z), window={size=", dimension == 0 ? "" : "1x", n,
-                                      dimension == 0 ? "x1" : "", " pad=", dimension == 0 ? pad + "x0_0" : "0_0x" + pad,
-                                      "}, to_apply=sum "));
+        ExpectSameValues(absl::StrCat(
+            " x = ", shape, " parameter(0) z = f32[] constant(0) ROOT s = ", shape,
+            " reduce-window(x, z), window={size=", dimension == 0 ? "" : "1x", n, dimension == 0 ? "x1" : "",
+            " pad=", dimension == 0 ? pad + "x0_0" : "0_0x" + pad, "}, to_apply=sum "));
       }
     }
   }
@@ -186,7 +199,8 @@ TEST(LowerTest, SoftmaxIsThreePassesTheFirstAlone) {
 }
 
 TEST(LowerTest, ADotTakesItsEpilogueAndOneReduction) {
-  EXPECT_THAT(Groups(R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) y = f32[256,512] parameter(2)
+  EXPECT_THAT(
+      Groups(R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) y = f32[256,512] parameter(2)
     zero = f32[] constant(0)
     zb = f32[256,512] broadcast(zero), dimensions={}
     d = f32[256,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
@@ -194,7 +208,7 @@ TEST(LowerTest, ADotTakesItsEpilogueAndOneReduction) {
     a = f32[256,512] add(p, y)
     s = f32[512] reduce(a, zero), dimensions={0}, to_apply=sum
     ROOT t = (f32[256,512], f32[512]) tuple(a, s) )"),
-              ElementsAre("dot"));
+      ElementsAre("dot"));
 }
 
 TEST(LowerTest, ReductionsOfOneArrayAndUpdatesThatReadEachOtherMerge) {
@@ -205,11 +219,12 @@ TEST(LowerTest, ReductionsOfOneArrayAndUpdatesThatReadEachOtherMerge) {
     m = f32[256] reduce(x, low), dimensions={1}, to_apply=max
     ROOT t = (f32[512], f32[256]) tuple(s, m) )"),
               ElementsAre("reduce"));
-  EXPECT_THAT(Groups(R"( p = f32[256,512] parameter(0) g = f32[256,512] parameter(1) m = f32[256,512] parameter(2)
+  EXPECT_THAT(
+      Groups(R"( p = f32[256,512] parameter(0) g = f32[256,512] parameter(1) m = f32[256,512] parameter(2)
     n = f32[256,512] add(m, g)
     q = f32[256,512] subtract(p, n)
     ROOT t = (f32[256,512], f32[256,512]) tuple(q, n) )"),
-              ElementsAre("loop"));
+      ElementsAre("loop"));
 }
 
 TEST(LowerTest, WhatStandsBehindABarrierIsComputedASecondTime) {
@@ -220,7 +235,8 @@ TEST(LowerTest, WhatStandsBehindABarrierIsComputedASecondTime) {
     t = (f32[256,256], f32[256,256]) tuple(x, g)
     b = (f32[256,256], f32[256,256]) opt-barrier(t)
     y = f32[256,256] get-tuple-element(b), index=0
-    c = f32[256,256] dot()", again, ", ", again, R"(), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    c = f32[256,256] dot()",
+                        again, ", ", again, R"(), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     d = f32[256,256] get-tuple-element(b), index=1
     ROOT r = (f32[256,256], f32[256,256], f32[256,256]) tuple(a, c, d) )");
   };
@@ -242,7 +258,8 @@ TEST(LowerTest, WhatOnlyDotsReadIsSentInBf16) {
 }
 
 TEST(LowerTest, WhatWasRoundedToBf16BeforeIsNotRoundedAgain) {
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[256,256] parameter(0) w = f32[256,256] parameter(1)
+  const std::unique_ptr<Module> lowered =
+      Lowered(*Parsed(R"( x = f32[256,256] parameter(0) w = f32[256,256] parameter(1)
     e = f32[256,256] exponential(x) b = bf16[256,256] convert(e) y = f32[256,256] convert(b)
     ROOT d = f32[256,256] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"));
   // What the dot reads is what is written, or made from what is: no f32 in between.

@@ -61,7 +61,8 @@ inline std::vector<std::string> Groups(absl::string_view entry) {
 inline double MicrosecondsOf(const Module& lowered) {
   ChipModel model(TpuV3Core());
   double microseconds = 0;
-  for (const auto& op : lowered.entry()->instructions()) microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
+  for (const auto& op : lowered.entry()->instructions())
+    microseconds += static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
   return microseconds;
 }
 inline double Microseconds(absl::string_view entry) { return MicrosecondsOf(*Lowered(*Parsed(entry))); }

@@ -18,14 +18,17 @@ using ::testing::Not;
 
 // A hidden layer with a relu, and what comes back through it: [rows.., m] x [m, h].
 std::string Relu(const std::string& rows, int rank, int m, int h) {
-  const std::string in = absl::StrCat("f32[", rows, ",", m, "]"), hidden = absl::StrCat("f32[", rows, ",", h, "]");
-  return absl::StrCat(" x = ", in, " parameter(0) w = f32[", m, ",", h, "] parameter(1) v = f32[", h, ",", m, "] parameter(2)\n",
-                      " zero = f32[] constant(0) z = ", hidden, " broadcast(zero), dimensions={}\n", " d = ", hidden,
-                      " dot(x, w), lhs_contracting_dims={", rank - 1, "}, rhs_contracting_dims={0}\n", " r = ", hidden,
-                      " maximum(d, z)\n y = ", in, " dot(r, v), lhs_contracting_dims={", rank - 1, "}, rhs_contracting_dims={0}\n", " g = ",
-                      hidden, " dot(y, v), lhs_contracting_dims={", rank - 1, "}, rhs_contracting_dims={1}\n", " p = pred[", rows, ",", h,
-                      "] compare(d, z), direction=GT\n e = ", hidden, " select(p, g, z)\n ROOT t = ", in,
-                      " dot(e, w), lhs_contracting_dims={", rank - 1, "}, rhs_contracting_dims={1} ");
+  const std::string in = absl::StrCat("f32[", rows, ",", m, "]"),
+                    hidden = absl::StrCat("f32[", rows, ",", h, "]");
+  return absl::StrCat(
+      " x = ", in, " parameter(0) w = f32[", m, ",", h, "] parameter(1) v = f32[", h, ",", m,
+      "] parameter(2)\n", " zero = f32[] constant(0) z = ", hidden, " broadcast(zero), dimensions={}\n",
+      " d = ", hidden, " dot(x, w), lhs_contracting_dims={", rank - 1, "}, rhs_contracting_dims={0}\n",
+      " r = ", hidden, " maximum(d, z)\n y = ", in, " dot(r, v), lhs_contracting_dims={", rank - 1,
+      "}, rhs_contracting_dims={0}\n", " g = ", hidden, " dot(y, v), lhs_contracting_dims={", rank - 1,
+      "}, rhs_contracting_dims={1}\n", " p = pred[", rows, ",", h,
+      "] compare(d, z), direction=GT\n e = ", hidden, " select(p, g, z)\n ROOT t = ", in,
+      " dot(e, w), lhs_contracting_dims={", rank - 1, "}, rhs_contracting_dims={1} ");
 }
 
 std::string LoweredText(const std::string& program) { return PrintModule(*Lowered(*Parsed(program))); }
@@ -65,14 +68,17 @@ TEST(PackedPredicatesPassTest, RowsAndWhatNoWordHoldsStayAsTheyAre) {
 
 // What is needed with the product alone, or waits for a sum of it, is not kept.
 TEST(PackedPredicatesPassTest, OnlyWhatIsNeededLaterIsPacked) {
-  const std::string head = R"( x = f32[8,16,128] parameter(0) w = f32[128,256] parameter(1) zero = f32[] constant(0)
+  const std::string head =
+      R"( x = f32[8,16,128] parameter(0) w = f32[128,256] parameter(1) zero = f32[] constant(0)
     z = f32[8,16,256] broadcast(zero), dimensions={}
     d = f32[8,16,256] dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0} )";
-  const std::string chosen = head + R"( y = f32[8,16,256] parameter(2) p = pred[8,16,256] compare(d, z), direction=GT
+  const std::string chosen =
+      head + R"( y = f32[8,16,256] parameter(2) p = pred[8,16,256] compare(d, z), direction=GT
     ROOT s = f32[8,16,256] select(p, y, z) )";
   EXPECT_THAT(LoweredText(chosen), Not(HasSubstr("shift-left")));
   ExpectSameValues(chosen);
-  const std::string behind_sum = head + R"( v = f32[256,128] parameter(2) m = f32[8,16] reduce(d, zero), dimensions={2}, to_apply=sum
+  const std::string behind_sum =
+      head + R"( v = f32[256,128] parameter(2) m = f32[8,16] reduce(d, zero), dimensions={2}, to_apply=sum
     b = f32[8,16,256] broadcast(m), dimensions={0,1}
     p = pred[8,16,256] compare(d, b), direction=GT
     s = f32[8,16,256] select(p, d, z)

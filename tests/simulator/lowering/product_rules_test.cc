@@ -20,14 +20,16 @@ using ::testing::Not;
 
 std::string Product(absl::string_view rows, int contracted, int columns, absl::string_view type = "f32") {
   const int dim = static_cast<int>(std::count(rows.begin(), rows.end(), ','));
-  return absl::StrCat(" x = ", type, "[", rows, contracted, "] parameter(0) w = ", type, "[", contracted, ",", columns, "] parameter(1) d = ", type,
-                      "[", rows, columns, "] dot(x, w), lhs_contracting_dims={", dim, "}, rhs_contracting_dims={0}");
+  return absl::StrCat(" x = ", type, "[", rows, contracted, "] parameter(0) w = ", type, "[", contracted, ",",
+                      columns, "] parameter(1) d = ", type, "[", rows, columns,
+                      "] dot(x, w), lhs_contracting_dims={", dim, "}, rhs_contracting_dims={0}");
 }
 
 TEST(ProductRulesTest, LanesAreAlongTheLongerOfTwoDimensionsIfTheOtherIsReduced) {
   const auto program = [](int rows, int columns) {
-    return absl::StrCat(Product(absl::StrCat(rows, ","), 256, columns), " zero = f32[] constant(0) q = f32[", rows, ",", columns,
-                        "] multiply(d, d) s = f32[", rows, "] reduce(q, zero), dimensions={1}, to_apply=sum ROOT r = (f32[", rows, ",", columns,
+    return absl::StrCat(Product(absl::StrCat(rows, ","), 256, columns), " zero = f32[] constant(0) q = f32[",
+                        rows, ",", columns, "] multiply(d, d) s = f32[", rows,
+                        "] reduce(q, zero), dimensions={1}, to_apply=sum ROOT r = (f32[", rows, ",", columns,
                         "], f32[", rows, "]) tuple(d, s)");
   };
   ExpectSameValues(program(24, 16));
@@ -42,12 +44,14 @@ TEST(ProductRulesTest, LanesAreAlongTheLongerOfTwoDimensionsIfTheOtherIsReduced)
 
 TEST(ProductRulesTest, WhatIsAnOperandAndMetByTheResultIsReadTwice) {
   const auto residual = [](absl::string_view rows) {
-    return absl::StrCat(Product(absl::StrCat(rows, ","), 128, 128), " ROOT r = f32[", rows, ",128] add(d, x)");
+    return absl::StrCat(Product(absl::StrCat(rows, ","), 128, 128), " ROOT r = f32[", rows,
+                        ",128] add(d, x)");
   };
   ExpectSameValues(residual("24"));
   EXPECT_THAT(Groups(residual("65536")), ElementsAre("dot"));
   EXPECT_NEAR(Microseconds(residual("65536")), 244.9, 8);
-  const std::string nested = absl::StrCat(Product("65536,", 128, 128), R"( t = f32[65536,128] tanh(d) v = f32[128,128] parameter(2)
+  const std::string nested =
+      absl::StrCat(Product("65536,", 128, 128), R"( t = f32[65536,128] tanh(d) v = f32[128,128] parameter(2)
     e = f32[65536,128] dot(t, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     ROOT r = f32[65536,128] add(e, x) )");
   EXPECT_THAT(Groups(nested), ElementsAre("dot"));
@@ -58,16 +62,21 @@ TEST(ProductRulesTest, WhatIsAnOperandAndMetByTheResultIsReadTwice) {
 // lies with rows along lanes.
 TEST(ProductRulesTest, RowsOfAnInnerProductMayComeBatchByBatch) {
   const auto scores = [](int batch, int rows, int features) {
-    const std::string x = absl::StrCat("f32[", batch, ",", rows, ",64]"), s = absl::StrCat("f32[", batch, ",", rows, ",", features, "]");
+    const std::string x = absl::StrCat("f32[", batch, ",", rows, ",64]"),
+                      s = absl::StrCat("f32[", batch, ",", rows, ",", features, "]");
     return absl::StrCat(" x = ", x, " parameter(0) w = f32[64,", features, "] parameter(1) d = ", s,
-                        " dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0} e = ", s, " negate(d) ");
+                        " dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0} e = ", s,
+                        " negate(d) ");
   };
   const auto weighed = [&](int batch, int rows, int features) {
-    return absl::StrCat(scores(batch, rows, features), " v = f32[", batch, ",", rows, ",64] parameter(2) ROOT r = f32[", batch, ",", features,
-                        ",64] dot(e, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}");
+    return absl::StrCat(
+        scores(batch, rows, features), " v = f32[", batch, ",", rows, ",64] parameter(2) ROOT r = f32[",
+        batch, ",", features,
+        ",64] dot(e, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}");
   };
   const auto next = [&](int batch, int rows, int features) {
-    return absl::StrCat(scores(batch, rows, features), " v = f32[", features, ",64] parameter(2) ROOT r = f32[", batch, ",", rows,
+    return absl::StrCat(scores(batch, rows, features), " v = f32[", features,
+                        ",64] parameter(2) ROOT r = f32[", batch, ",", rows,
                         ",64] dot(e, v), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
   };
   ExpectSameValues(weighed(2, 24, 16));
@@ -81,13 +90,17 @@ TEST(ProductRulesTest, RowsOfAnInnerProductMayComeBatchByBatch) {
 // What is made of a product behind a reshape, with an array that was not reshaped, is made by itself; reductions of what is made with
 // vectors alone are over the dimensions before.
 TEST(ProductRulesTest, ReshapesEndTheGroupOfAProductUnlessAllIsReduced) {
-  const auto program = [](int outer, int rows, int columns, absl::string_view other, absl::string_view spread) {
-    const std::string all = absl::StrCat("f32[", outer, ",", rows, ",", columns, "]"), sums = absl::StrCat("f32[", outer, ",", rows, "]");
-    return absl::StrCat(Product(absl::StrCat(outer * rows, ","), 256, columns), " y = ", other.empty() ? all : std::string(other),
-                        " parameter(2) zero = f32[] constant(0) c = ", all, " reshape(d) b = ", all, spread.empty() ? " negate(y)" : spread,
-                        " o = ", all, " add(c, b) q = ", all, " multiply(o, o) e = ", sums,
-                        " reduce(q, zero), dimensions={2}, to_apply=sum g = f32[", columns,
-                        "] reduce(o, zero), dimensions={0,1}, to_apply=sum ROOT r = (", sums, ", f32[", columns, "]) tuple(e, g)");
+  const auto program = [](int outer, int rows, int columns, absl::string_view other,
+                          absl::string_view spread) {
+    const std::string all = absl::StrCat("f32[", outer, ",", rows, ",", columns, "]"),
+                      sums = absl::StrCat("f32[", outer, ",", rows, "]");
+    return absl::StrCat(
+        Product(absl::StrCat(outer * rows, ","), 256, columns),
+        " y = ", other.empty() ? all : std::string(other), " parameter(2) zero = f32[] constant(0) c = ", all,
+        " reshape(d) b = ", all, spread.empty() ? " negate(y)" : spread, " o = ", all, " add(c, b) q = ", all,
+        " multiply(o, o) e = ", sums, " reduce(q, zero), dimensions={2}, to_apply=sum g = f32[", columns,
+        "] reduce(o, zero), dimensions={0,1}, to_apply=sum ROOT r = (", sums, ", f32[", columns,
+        "]) tuple(e, g)");
   };
   ExpectSameValues(program(4, 8, 24, "", ""));
   ExpectSameValues(program(4, 8, 24, "f32[4,8]", " broadcast(y), dimensions={0,1}"));
@@ -102,8 +115,10 @@ TEST(ProductRulesTest, ReshapesEndTheGroupOfAProductUnlessAllIsReduced) {
 TEST(ProductRulesTest, AnArgumentIsCopiedForAProductThatItMeets) {
   const auto program = [](int rows, int columns) {
     const std::string rest = absl::StrCat("4,", rows), all = absl::StrCat("f32[", rest, ",", columns, "]");
-    return absl::StrCat(Product(absl::StrCat(rest, ","), columns, columns), " zero = f32[] constant(0) y = ", all, " add(x, d) s = f32[", rest,
-                        "] reduce(y, zero), dimensions={2}, to_apply=sum ROOT r = (", all, ", f32[", rest, "]) tuple(y, s)");
+    return absl::StrCat(Product(absl::StrCat(rest, ","), columns, columns),
+                        " zero = f32[] constant(0) y = ", all, " add(x, d) s = f32[", rest,
+                        "] reduce(y, zero), dimensions={2}, to_apply=sum ROOT r = (", all, ", f32[", rest,
+                        "]) tuple(y, s)");
   };
   ExpectSameValues(program(24, 16));
   EXPECT_THAT(Groups(program(1024, 256)), ElementsAre("copy", "dot", "copy"));
@@ -113,7 +128,8 @@ TEST(ProductRulesTest, AnArgumentIsCopiedForAProductThatItMeets) {
 
 TEST(ProductRulesTest, ResultsThatAreMadeOfAProductAreMadeWithIt) {
   // A gradient, its momentum and the weights that are updated.
-  const char* program = R"( x = f32[256,1024] parameter(0) g = f32[256,512] parameter(1) v = f32[1024,512] parameter(2)
+  const char* program =
+      R"( x = f32[256,1024] parameter(0) g = f32[256,512] parameter(1) v = f32[1024,512] parameter(2)
     d = f32[1024,512] dot(x, g), lhs_contracting_dims={0}, rhs_contracting_dims={0}
     a = f32[1024,512] subtract(v, d)
     b = f32[1024,512] add(v, d)
@@ -122,7 +138,8 @@ TEST(ProductRulesTest, ResultsThatAreMadeOfAProductAreMadeWithIt) {
   EXPECT_THAT(Groups(program), ElementsAre("dot"));
   EXPECT_NEAR(Microseconds(program), 22.2, 1.4);
   // What is needed under another name inside of it too.
-  const char* named = R"( x = f32[256,1024] parameter(0) g = f32[256,512] parameter(1) v = f32[512,1024] parameter(2)
+  const char* named =
+      R"( x = f32[256,1024] parameter(0) g = f32[256,512] parameter(1) v = f32[512,1024] parameter(2)
     d = f32[1024,512] dot(x, g), lhs_contracting_dims={0}, rhs_contracting_dims={0}
     t = f32[512,1024] transpose(d), dimensions={1,0}
     a = f32[512,1024] subtract(v, t)
@@ -139,15 +156,16 @@ TEST(ProductRulesTest, ResultsThatAreMadeOfAProductAreMadeWithIt) {
 
 TEST(ProductRulesTest, WeightsAreCopiedForColumnsOfSingleStepsThatAreCut) {
   const auto program = [](int sequences, int steps) {
-    return absl::StrCat(Product(absl::StrCat(sequences, ",", steps, ","), 1024, 2048, "bf16"), " ROOT r = bf16[", sequences, ",", steps,
-                        ",16,128] reshape(d)");
+    return absl::StrCat(Product(absl::StrCat(sequences, ",", steps, ","), 1024, 2048, "bf16"),
+                        " ROOT r = bf16[", sequences, ",", steps, ",16,128] reshape(d)");
   };
   EXPECT_NEAR(Microseconds(program(8, 1)), 62.9, 3);
   EXPECT_NEAR(Microseconds(program(8, 4)), 17.4, 1.2);
   EXPECT_NEAR(Microseconds(program(1, 1)), 32.3, 1.5);
   // Somebody else reads it uncut.
-  const std::string both = absl::StrCat(Product("8,1,", 1024, 2048, "bf16"),
-                                        " h = bf16[8,1,16,128] reshape(d) ROOT r = (bf16[8,1,2048], bf16[8,1,16,128]) tuple(d, h)");
+  const std::string both = absl::StrCat(
+      Product("8,1,", 1024, 2048, "bf16"),
+      " h = bf16[8,1,16,128] reshape(d) ROOT r = (bf16[8,1,2048], bf16[8,1,16,128]) tuple(d, h)");
   EXPECT_NEAR(Microseconds(both), 16, 2);
 }
 
@@ -166,8 +184,9 @@ TEST(ProductRulesTest, RowsOfSeveralDimensionsAreTheLastThatFillsTiles) {
 TEST(ProductRulesTest, WhatAProductReadsInOtherRowsIsWritten) {
   const auto program = [](int images, int places, int columns) {
     const std::string rest = absl::StrCat("[", images, ",", places, ",");
-    return absl::StrCat(" x = f32", rest, "128] parameter(0) y = f32", rest, "128] parameter(1) w = f32[128,", columns, "] parameter(2) z = f32", rest,
-                        "128] multiply(x, y) ROOT d = f32", rest, columns, "] dot(z, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
+    return absl::StrCat(" x = f32", rest, "128] parameter(0) y = f32", rest, "128] parameter(1) w = f32[128,",
+                        columns, "] parameter(2) z = f32", rest, "128] multiply(x, y) ROOT d = f32", rest,
+                        columns, "] dot(z, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
   };
   ExpectSameValues(program(9, 8, 16));
   EXPECT_THAT(Groups(program(64, 16, 128)), ElementsAre("dot"));
@@ -178,18 +197,25 @@ TEST(ProductRulesTest, WhatAProductReadsInOtherRowsIsWritten) {
 TEST(ProductRulesTest, AProductThatIsReducedTakesAsLongAsOneThatIsWritten) {
   const std::string product = Product("4096,", 64, 1024);
   EXPECT_NEAR(Microseconds(product), 48.9, 2);
-  EXPECT_NEAR(Microseconds(absl::StrCat(product, " zero = f32[] constant(0) ROOT s = f32[4096] reduce(d, zero), dimensions={1}, to_apply=sum")), 49, 3);
+  EXPECT_NEAR(
+      Microseconds(absl::StrCat(
+          product,
+          " zero = f32[] constant(0) ROOT s = f32[4096] reduce(d, zero), dimensions={1}, to_apply=sum")),
+      49, 3);
 }
 
 TEST(ProductRulesTest, VectorWorkIsHiddenBehindAProductUntilItAndItsSumsTakeLonger) {
   const auto program = [](int ops) {
     std::string text = Product("4096,", 512, 1024);
-    absl::StrAppend(&text, " g = f32[1024] parameter(2) c = f32[4096,1024] broadcast(g), dimensions={1} v0 = f32[4096,1024] add(d, c)");
+    absl::StrAppend(
+        &text,
+        " g = f32[1024] parameter(2) c = f32[4096,1024] broadcast(g), dimensions={1} v0 = f32[4096,1024] add(d, c)");
     for (int i = 1; i < ops; ++i) {
       if (i % 2 == 0) {
         absl::StrAppend(&text, " v", i, " = f32[4096,1024] add(v", i - 1, ", c)");
       } else {
-        absl::StrAppend(&text, " m", i, " = f32[4096,1024] multiply(v", i - 1, ", c) v", i, " = f32[4096,1024] maximum(m", i, ", c)");
+        absl::StrAppend(&text, " m", i, " = f32[4096,1024] multiply(v", i - 1, ", c) v", i,
+                        " = f32[4096,1024] maximum(m", i, ", c)");
       }
     }
     return text;
@@ -202,32 +228,41 @@ TEST(ProductRulesTest, VectorWorkIsHiddenBehindAProductUntilItAndItsSumsTakeLong
 
 TEST(ProductRulesTest, SpreadingOverLanesGoesOnBesideOtherInstructions) {
   // Scores less their largest, as exponentials, times values.
-  EXPECT_NEAR(Microseconds(R"( p = bf16[64,256,512] parameter(0) m = bf16[64,256] parameter(1) v = bf16[64,512,64] parameter(2)
+  EXPECT_NEAR(
+      Microseconds(
+          R"( p = bf16[64,256,512] parameter(0) m = bf16[64,256] parameter(1) v = bf16[64,512,64] parameter(2)
     b = bf16[64,256,512] broadcast(m), dimensions={0,1}
     s = bf16[64,256,512] subtract(p, b)
     e = bf16[64,256,512] exponential(s)
     ROOT d = bf16[64,256,64] dot(e, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1} )"),
-              76.6, 7);
+      76.6, 7);
 }
 
 TEST(ProductRulesTest, AVectorForEachOfABatchIsMultipliedAndAddedIfMatricesAreSmall) {
-  const auto program = [](absl::string_view matrix, absl::string_view vector, absl::string_view result, absl::string_view numbers) {
-    return absl::StrCat(" a = f32", matrix, " parameter(0) v = f32", vector, " parameter(1) ROOT d = f32", result, " dot(a, v), ", numbers);
+  const auto program = [](absl::string_view matrix, absl::string_view vector, absl::string_view result,
+                          absl::string_view numbers) {
+    return absl::StrCat(" a = f32", matrix, " parameter(0) v = f32", vector, " parameter(1) ROOT d = f32",
+                        result, " dot(a, v), ", numbers);
   };
-  const std::string small = program("[5,7,6]", "[5,6]", "[5,7]",
-                                    "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}");
+  const std::string small =
+      program("[5,7,6]", "[5,6]", "[5,7]",
+              "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}");
   ExpectSameValues(small);
   EXPECT_THAT(Groups(small), Not(Contains("dot")));
-  ExpectSameValues(program("[7,5,6,3]", "[6,3,5]", "[5,3,7]",
-                           "lhs_batch_dims={1,3}, lhs_contracting_dims={2}, rhs_batch_dims={2,1}, rhs_contracting_dims={0}"));
+  ExpectSameValues(program(
+      "[7,5,6,3]", "[6,3,5]", "[5,3,7]",
+      "lhs_batch_dims={1,3}, lhs_contracting_dims={2}, rhs_batch_dims={2,1}, rhs_contracting_dims={0}"));
   // Under a dimension of one element; behind it in the result.
-  const std::string one = program("[4,128,96]", "[4,1,96]", "[4,128,1]",
-                                  "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={2}");
+  const std::string one =
+      program("[4,128,96]", "[4,1,96]", "[4,128,1]",
+              "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={2}");
   ExpectSameValues(one);
   EXPECT_THAT(Groups(one), Not(Contains("dot")));
-  EXPECT_THAT(Groups(program("[4,128,96]", "[4,96]", "[4,128]",
-                             "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}")),
-              Contains("dot"));
+  EXPECT_THAT(
+      Groups(program(
+          "[4,128,96]", "[4,96]", "[4,128]",
+          "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}")),
+      Contains("dot"));
   // The vector on the left.
   ExpectSameValues(R"( v = f32[5,6] parameter(0) a = f32[5,7,6] parameter(1)
     ROOT d = f32[5,7] dot(v, a), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={2} )");
@@ -235,8 +270,10 @@ TEST(ProductRulesTest, AVectorForEachOfABatchIsMultipliedAndAddedIfMatricesAreSm
 
 TEST(ProductRulesTest, AProductOfSeveralRowDimensionsIsWrittenAsUnitsMakeIt) {
   const auto program = [](absl::string_view batch, int columns) {
-    return absl::StrCat(" x = f32[", batch, "512,256] parameter(0) w = f32[256,", columns, "] parameter(1) y = f32[", batch, "512,", columns,
-                        "] dot(x, w), lhs_contracting_dims={", batch.empty() ? 1 : 2, "}, rhs_contracting_dims={0} ROOT t = f32[", batch, columns,
+    return absl::StrCat(" x = f32[", batch, "512,256] parameter(0) w = f32[256,", columns,
+                        "] parameter(1) y = f32[", batch, "512,", columns,
+                        "] dot(x, w), lhs_contracting_dims={", batch.empty() ? 1 : 2,
+                        "}, rhs_contracting_dims={0} ROOT t = f32[", batch, columns,
                         ",512] transpose(y), dimensions={", batch.empty() ? "1,0" : "0,2,1", "}");
   };
   EXPECT_THAT(Groups(program("", 384)), ElementsAre("dot"));
@@ -263,7 +300,8 @@ TEST(ProductRulesTest, ReductionsOfWhatAProductWritesJoinItAlongAnyDimension) {
 
 TEST(ProductRulesTest, AProductTakesAllSumsOverTheSameDimensions) {
   // As a batch norm's gradient needs them: of what is made, and of its product with something else.
-  const char* program = R"( x = f32[64,24] parameter(0) w = f32[24,128] parameter(1) n = f32[64,128] parameter(2) zero = f32[] constant(0)
+  const char* program =
+      R"( x = f32[64,24] parameter(0) w = f32[24,128] parameter(1) n = f32[64,128] parameter(2) zero = f32[] constant(0)
     d = f32[64,128] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     a = f32[128] reduce(d, zero), dimensions={0}, to_apply=sum
     m = f32[64,128] multiply(d, n)
@@ -275,11 +313,12 @@ TEST(ProductRulesTest, AProductTakesAllSumsOverTheSameDimensions) {
 
 TEST(ProductRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits) {
   const auto program = [](int rows, int in, int between, int out, absl::string_view middle) {
-    return absl::StrCat(" x = f32[", rows, ",", in, "] parameter(0) w = f32[", in, ",", between, "] parameter(1) v = f32[", between, ",", out,
-                        "] parameter(2) u = f32[", in, ",", between, "] parameter(3) a = f32[", rows, ",", between,
-                        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ",
-                        absl::StrReplaceAll(middle, {{"S", absl::StrCat("f32[", rows, ",", between, "]")}}), " ROOT d = f32[", rows, ",", out,
-                        "] dot(b, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+    return absl::StrCat(
+        " x = f32[", rows, ",", in, "] parameter(0) w = f32[", in, ",", between, "] parameter(1) v = f32[",
+        between, ",", out, "] parameter(2) u = f32[", in, ",", between, "] parameter(3) a = f32[", rows, ",",
+        between, "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ",
+        absl::StrReplaceAll(middle, {{"S", absl::StrCat("f32[", rows, ",", between, "]")}}), " ROOT d = f32[",
+        rows, ",", out, "] dot(b, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
   };
   ExpectSameValues(program(64, 24, 40, 16, "b = S negate(a)"));
   EXPECT_THAT(Groups(program(1024, 256, 512, 256, "b = S tanh(a)")), ElementsAre("dot"));
@@ -289,16 +328,19 @@ TEST(ProductRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits
   // Few rows: weights pass once.
   EXPECT_THAT(Groups(program(128, 2048, 8192, 2048, "b = S tanh(a)")), ElementsAre("dot"));
   // A gate.
-  EXPECT_THAT(Groups(program(1024, 256, 512, 256,
-                             "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
-              ElementsAre("dot", "dot", "dot"));
+  EXPECT_THAT(
+      Groups(program(
+          1024, 256, 512, 256,
+          "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
+      ElementsAre("dot", "dot", "dot"));
   // Of three the first two; but not if the second one widens what the third one takes.
   const auto three = [](int middle, int wide) {
-    return absl::StrCat(" x = f32[1024,256] parameter(0) w = f32[256,", middle, "] parameter(1) v = f32[", middle, ",", wide,
-                        "] parameter(2) u = f32[", wide, ",128] parameter(3) a = f32[1024,", middle,
-                        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = f32[1024,", wide,
-                        "] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT c = f32[1024,128] dot(b, u), ",
-                        "lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+    return absl::StrCat(
+        " x = f32[1024,256] parameter(0) w = f32[256,", middle, "] parameter(1) v = f32[", middle, ",", wide,
+        "] parameter(2) u = f32[", wide, ",128] parameter(3) a = f32[1024,", middle,
+        "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = f32[1024,", wide,
+        "] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT c = f32[1024,128] dot(b, u), ",
+        "lhs_contracting_dims={1}, rhs_contracting_dims={0}");
   };
   const auto last_reads = [&](const std::string& text) {
     const std::unique_ptr<Module> lowered = Lowered(*Parsed(text));
@@ -316,31 +358,36 @@ TEST(ProductRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits
   EXPECT_THAT(Groups(program(64, 1024, 4096, 1024, "b = S tanh(a)")), ElementsAre("dot"));
   const std::string normalized = absl::StrReplaceAll(
       program(64, 1024, 4096, 1024, "b = S tanh(a)"),
-      {{" x = f32[64,1024] parameter(0)", " y = f32[64,1024] parameter(0) r = f32[64] parameter(4) s = f32[64,1024] broadcast(r), dimensions={0} "
-                                          "x = f32[64,1024] multiply(y, s)"}});
+      {{" x = f32[64,1024] parameter(0)",
+        " y = f32[64,1024] parameter(0) r = f32[64] parameter(4) s = f32[64,1024] broadcast(r), dimensions={0} "
+        "x = f32[64,1024] multiply(y, s)"}});
   EXPECT_THAT(Groups(normalized), ElementsAre("dot"));
   // Rows of heads are mixed: a batch alone passes.
-  EXPECT_THAT(Groups(R"( q = f32[4,8,256,64] parameter(0) k = f32[4,8,256,64] parameter(1) m = f32[8,8] parameter(2)
+  EXPECT_THAT(
+      Groups(R"( q = f32[4,8,256,64] parameter(0) k = f32[4,8,256,64] parameter(1) m = f32[8,8] parameter(2)
     s = f32[4,8,256,256] dot(q, k), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={3}
     ROOT t = f32[4,256,256,8] dot(s, m), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"),
-              Contains("dot").Times(2));
+      Contains("dot").Times(2));
   // Of an image features pass, where rows fill tiles.
-  EXPECT_THAT(Groups(R"( x = f32[4,64,64,128] parameter(0) w = f32[128,512] parameter(1) v = f32[512,128] parameter(2)
+  EXPECT_THAT(
+      Groups(R"( x = f32[4,64,64,128] parameter(0) w = f32[128,512] parameter(1) v = f32[512,128] parameter(2)
     a = f32[4,64,64,512] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
     b = f32[4,64,64,512] tanh(a)
     ROOT d = f32[4,64,64,128] dot(b, v), lhs_contracting_dims={3}, rhs_contracting_dims={0} )"),
-              ElementsAre("dot"));
+      ElementsAre("dot"));
   // Not where they do not.
-  EXPECT_THAT(Groups(R"( x = f32[6,28,28,64] parameter(0) w = f32[64,256] parameter(1) v = f32[256,64] parameter(2)
+  EXPECT_THAT(
+      Groups(R"( x = f32[6,28,28,64] parameter(0) w = f32[64,256] parameter(1) v = f32[256,64] parameter(2)
     a = f32[6,28,28,256] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}
     b = f32[6,28,28,256] tanh(a)
     ROOT d = f32[6,28,28,64] dot(b, v), lhs_contracting_dims={3}, rhs_contracting_dims={0} )"),
-              ::testing::Contains("dot").Times(2));
+      ::testing::Contains("dot").Times(2));
 }
 
 TEST(ProductRulesTest, SumsOfWhatAProductMakesOverTheSameDimensionAreMadeWithIt) {
   // As behind a norm: sums of the gradient, and of it times what was normed.
-  const char* program = R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) h = f32[256,512] parameter(2) zero = f32[] constant(0)
+  const char* program =
+      R"( x = f32[256,128] parameter(0) w = f32[128,512] parameter(1) h = f32[256,512] parameter(2) zero = f32[] constant(0)
     d = f32[256,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     s = f32[256] reduce(d, zero), dimensions={1}, to_apply=sum
     p = f32[256,512] multiply(d, h)
@@ -352,7 +399,9 @@ TEST(ProductRulesTest, SumsOfWhatAProductMakesOverTheSameDimensionAreMadeWithIt)
 
 TEST(ProductRulesTest, ARoundedSineIsMadeOnceForSeveralProducts) {
   const auto program = [](absl::string_view function) {
-    return absl::StrCat(" x = f32[1024,256] parameter(0) w = f32[256,128] parameter(1) g = f32[1024,128] parameter(2) s = f32[1024,256] ", function, R"((x)
+    return absl::StrCat(
+        " x = f32[1024,256] parameter(0) w = f32[256,128] parameter(1) g = f32[1024,128] parameter(2) s = f32[1024,256] ",
+        function, R"((x)
       y = f32[1024,128] dot(s, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
       dw = f32[256,128] dot(s, g), lhs_contracting_dims={0}, rhs_contracting_dims={0}
       ROOT r = (f32[1024,128], f32[256,128]) tuple(y, dw) )");
@@ -366,16 +415,18 @@ TEST(ProductRulesTest, WeightsOfOneQueryThatAreMadeInF32OfSumsPassAMatrixUnit) {
   const auto program = [](int batch, int keys, int heads, int features, bool is_made) {
     const std::string cache = absl::StrCat("f32[", batch, ",", keys, ",", heads, ",", features, "]"),
                       scores = absl::StrCat("f32[", batch, ",", heads, ",1,", keys, "]");
-    return absl::StrCat(" q = f32[", batch, ",1,", heads, ",", features, "] parameter(0) k = ", cache, " parameter(1) v = ", cache,
-                        " parameter(2) w = ", scores, " parameter(3) s = ", scores,
-                        " dot(q, k), lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3} p = ", scores,
-                        " exponential(", is_made ? "s" : "w", ") o = f32[", batch, ",", heads, ",", features,
-                        ",1] dot(v, p), lhs_batch_dims={0,2}, lhs_contracting_dims={1}, rhs_batch_dims={0,1}, rhs_contracting_dims={3} ROOT t = (f32[",
-                        batch, ",", heads, ",", features, ",1], ", scores, ") tuple(o, s)");
+    return absl::StrCat(
+        " q = f32[", batch, ",1,", heads, ",", features, "] parameter(0) k = ", cache,
+        " parameter(1) v = ", cache, " parameter(2) w = ", scores, " parameter(3) s = ", scores,
+        " dot(q, k), lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3} p = ",
+        scores, " exponential(", is_made ? "s" : "w", ") o = f32[", batch, ",", heads, ",", features,
+        ",1] dot(v, p), lhs_batch_dims={0,2}, lhs_contracting_dims={1}, rhs_batch_dims={0,1}, rhs_contracting_dims={3} ROOT t = (f32[",
+        batch, ",", heads, ",", features, ",1], ", scores, ") tuple(o, s)");
   };
   for (const bool is_made : {true, false}) {
     ExpectSameValues(program(2, 64, 2, 64, is_made));
-    EXPECT_THAT(Groups(program(16, 1024, 16, 128, is_made)), is_made ? Contains("dot").Times(1) : Contains("dot").Times(0));
+    EXPECT_THAT(Groups(program(16, 1024, 16, 128, is_made)),
+                is_made ? Contains("dot").Times(1) : Contains("dot").Times(0));
   }
 }
 

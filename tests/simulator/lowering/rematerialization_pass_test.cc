@@ -51,7 +51,8 @@ TEST(RematerializationPassTest, ValuesThatLieIdleAtThePeakAreMadeAgain) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
   const MemoryNeeds before = ComputeMemoryNeeds(*module);
   const int dots = Count(*module, Opcode::kDot);
-  ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(before.All() - (1 << 20), 0, Tiling()).Run(&module));
+  ASSERT_OK_AND_ASSIGN(const bool changed,
+                       RematerializationPass(before.All() - (1 << 20), 0, Tiling()).Run(&module));
   EXPECT_TRUE(changed);
   EXPECT_EQ(Count(*module, Opcode::kDot), dots + 1);
   EXPECT_LT(ComputeMemoryNeeds(*module).temporary, before.temporary);
@@ -73,12 +74,15 @@ TEST(RematerializationPassTest, ProgramsThatNeverFitEnd) {
 }
 
 TEST(RematerializationPassTest, WhatOthersWaitForStaysWhereItIs) {
-  const std::string text = absl::StrReplaceAll(kIdle, {{"rhs_contracting_dims={0}\n  s =", "rhs_contracting_dims={0}, control-predecessors={h}\n  s ="}});
+  const std::string text = absl::StrReplaceAll(
+      kIdle,
+      {{"rhs_contracting_dims={0}\n  s =", "rhs_contracting_dims={0}, control-predecessors={h}\n  s ="}});
   ASSERT_NE(text, kIdle);
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(text));
   ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
   EXPECT_OK(VerifyModule(*module));
-  for (const auto& op : module->entry()->instructions()) EXPECT_NE(op->name(), absl::StrCat("h", kRematerializedSuffix));
+  for (const auto& op : module->entry()->instructions())
+    EXPECT_NE(op->name(), absl::StrCat("h", kRematerializedSuffix));
 }
 
 TEST(RematerializationPassTest, SmallValuesAreLeftAlone) {
@@ -97,7 +101,8 @@ std::vector<Literal> ArgumentsOf(const Module& module) {
       int i = static_cast<int>(arguments.size());
       for (float& x : literal.mutable_data<float>()) x = static_cast<float>(++i * 37 % 101) / 101 - 0.5f;
       // Averages of squares.
-      const bool is_slot = absl::EndsWith(parameter->name(), ".row") || absl::EndsWith(parameter->name(), ".column") ||
+      const bool is_slot = absl::EndsWith(parameter->name(), ".row") ||
+                           absl::EndsWith(parameter->name(), ".column") ||
                            absl::EndsWith(parameter->name(), ".square");
       if (is_slot) {
         for (float& x : literal.mutable_data<float>()) x = std::abs(x) + 0.1f;
@@ -142,7 +147,8 @@ ENTRY main {
 
 int Repeated(const Module& module) {
   int count = 0;
-  for (const auto& op : module.entry()->instructions()) count += absl::EndsWith(op->name(), kRematerializedSuffix);
+  for (const auto& op : module.entry()->instructions())
+    count += absl::EndsWith(op->name(), kRematerializedSuffix);
   return count;
 }
 
@@ -150,7 +156,9 @@ TEST(RematerializationPassTest, ReshapesOfWhatIsMadeAgainAreRepeated) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kReshaped));
   const std::vector<Literal> arguments = ArgumentsOf(*module);
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*module, arguments));
-  ASSERT_OK(RematerializationPass(ComputeMemoryNeeds(*module).All() - (1 << 20), 0, Tiling()).Run(&module).status());
+  ASSERT_OK(RematerializationPass(ComputeMemoryNeeds(*module).All() - (1 << 20), 0, Tiling())
+                .Run(&module)
+                .status());
   EXPECT_OK(VerifyModule(*module));
   EXPECT_GT(Repeated(*module), 0);
   ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*module, arguments));
@@ -167,7 +175,10 @@ TEST(RematerializationPassTest, TrainingStepsComputeWhatTheyDid) {
   for (const int percent : {20, 10, 5, 0}) {
     SCOPED_TRACE(percent);
     ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, Lower(*training.module, TpuV3Core()));
-    ASSERT_OK_AND_ASSIGN(const bool changed, RematerializationPass(needs.All() - needs.temporary * (100 - percent) / 100, 0, Tiling()).Run(&module));
+    ASSERT_OK_AND_ASSIGN(
+        const bool changed,
+        RematerializationPass(needs.All() - needs.temporary * (100 - percent) / 100, 0, Tiling())
+            .Run(&module));
     EXPECT_TRUE(changed);
     EXPECT_OK(VerifyModule(*module));
     last = Repeated(*module);
@@ -183,19 +194,25 @@ TEST(RematerializationPassTest, OrdersWithMoreAliveAreNotTaken) {
   const int n = 8;
   for (int i = 0; i < n; ++i) absl::StrAppend(&text, "w", i, " = f32[1024,1024] parameter(", i + 1, ")\n");
   const char* dims = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}\n";
-  for (int i = 0; i < n; ++i) absl::StrAppend(&text, "x", i + 1, " = f32[1024,1024] dot(x", i, ", w", i, ")", dims);
+  for (int i = 0; i < n; ++i)
+    absl::StrAppend(&text, "x", i + 1, " = f32[1024,1024] dot(x", i, ", w", i, ")", dims);
   absl::StrAppend(&text, "d", n, " = f32[1024,1024] negate(x", n, ")\n");
   for (int i = n - 1; i >= 0; --i) {
-    absl::StrAppend(&text, "g", i, " = f32[1024,1024] dot(x", i, ", d", i + 1, "), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n");
+    absl::StrAppend(&text, "g", i, " = f32[1024,1024] dot(x", i, ", d", i + 1,
+                    "), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n");
     absl::StrAppend(&text, "s", i, " = f32[] reduce(g", i, ", zero), dimensions={0,1}, to_apply=sum\n");
-    absl::StrAppend(&text, "d", i, " = f32[1024,1024] dot(d", i + 1, ", w", i, "), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n");
+    absl::StrAppend(&text, "d", i, " = f32[1024,1024] dot(d", i + 1, ", w", i,
+                    "), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n");
   }
   absl::StrAppend(&text, "e = f32[] reduce(d0, zero), dimensions={0,1}, to_apply=sum\n ROOT r = (f32[]");
   for (int i = 0; i < n; ++i) absl::StrAppend(&text, ", f32[]");
   absl::StrAppend(&text, ") tuple(e");
   for (int i = 0; i < n; ++i) absl::StrAppend(&text, ", s", i);
   absl::StrAppend(&text, ") }");
-  text = absl::StrReplaceAll(text, {{"ENTRY main {", "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) } ENTRY main { zero = f32[] constant(0)"}});
+  text = absl::StrReplaceAll(
+      text,
+      {{"ENTRY main {",
+        "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) } ENTRY main { zero = f32[] constant(0)"}});
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(text));
   const MemoryNeeds needs = ComputeMemoryNeeds(*module);
   ASSERT_OK(RematerializationPass(needs.All() - (8 << 20), 0, Tiling()).Run(&module).status());
@@ -213,19 +230,22 @@ TEST(DepthFirstOrderTest, WhatHasMoreReadersBehindItStandsFirst) {
     e = f32[8,8] multiply(a, d)
     ROOT r = (f32[8,8], f32[8,8], f32[8,8]) tuple(b, c, e) })"));
   std::string order;
-  for (const Instruction* op : DepthFirstOrder(*module->entry(), Buffers(*module->entry()))) order += op->name();
+  for (const Instruction* op : DepthFirstOrder(*module->entry(), Buffers(*module->entry())))
+    order += op->name();
   EXPECT_EQ(order, "xadebcr");
 }
 
 TEST(DepthFirstOrderTest, WhatIsWrittenIntoADonatedArgumentWaitsForItsReaders) {
-  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module, ParseModule(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module,
+                       ParseModule(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
   ENTRY main {
     w = f32[8,8] parameter(0)
     y = f32[8,8] exponential(w)
     u = f32[8,8] negate(w)
     ROOT r = (f32[8,8], f32[8,8]) tuple(u, y) })"));
   std::string order;
-  for (const Instruction* op : DepthFirstOrder(*module->entry(), Buffers(*module->entry()))) order += op->name();
+  for (const Instruction* op : DepthFirstOrder(*module->entry(), Buffers(*module->entry())))
+    order += op->name();
   EXPECT_EQ(order, "wyur");
 }
 

@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kMiB = 1 << 20;
 
 // Adds a step that reads values and makes others of so many bytes.
-int AddStep(std::vector<int> reads, const std::vector<int64_t>& bytes, StepProgram* program, bool may_repeat = true) {
+int AddStep(std::vector<int> reads, const std::vector<int64_t>& bytes, StepProgram* program,
+            bool may_repeat = true) {
   const int step = static_cast<int>(program->steps.size());
   Step added = {.may_repeat = may_repeat};
   for (const int64_t b : bytes) {
@@ -29,7 +30,8 @@ int AddStep(std::vector<int> reads, const std::vector<int64_t>& bytes, StepProgr
 }
 
 // Each step reads values, or repetitions of them, that were made before it, and none is lost.
-void ExpectComputesTheSame(const StepProgram& before, const StepProgram& after, const std::vector<int>& order) {
+void ExpectComputesTheSame(const StepProgram& before, const StepProgram& after,
+                           const std::vector<int>& order) {
   std::vector<bool> is_made(after.values.size(), false);
   for (size_t v = 0; v < after.values.size(); ++v) is_made[v] = after.values[v].maker < 0;
   std::vector<bool> has_run(before.steps.size(), false);
@@ -61,7 +63,8 @@ StepProgram RandomProgram(std::mt19937_64* random) {
       if (std::find(reads.begin(), reads.end(), v) == reads.end()) reads.push_back(v);
     }
     std::vector<int64_t> bytes;
-    for (uint64_t k = 1 + (*random)() % 2; k > 0; --k) bytes.push_back(static_cast<int64_t>((*random)() % 9) * kMiB);
+    for (uint64_t k = 1 + (*random)() % 2; k > 0; --k)
+      bytes.push_back(static_cast<int64_t>((*random)() % 9) * kMiB);
     AddStep(reads, bytes, &program, (*random)() % 5 != 0);
   }
   return program;
@@ -89,11 +92,11 @@ TEST(RepeatedStepsTest, RandomProgramsComputeWhatTheyDidInLessMemory) {
 TEST(RepeatedStepsTest, TheLargestIdleValueIsMadeAgain) {
   StepProgram program;
   program.values.push_back({.origin = 0});
-  AddStep({0}, {64 * kMiB}, &program);                  // h: value 1
-  AddStep({0}, {8 * kMiB}, &program);                   // small: value 2
-  AddStep({1, 2}, {8 * kMiB}, &program);                // value 3
-  AddStep({3}, {100 * kMiB}, &program);                 // value 4
-  AddStep({4}, {8 * kMiB}, &program);                   // value 5
+  AddStep({0}, {64 * kMiB}, &program);    // h: value 1
+  AddStep({0}, {8 * kMiB}, &program);     // small: value 2
+  AddStep({1, 2}, {8 * kMiB}, &program);  // value 3
+  AddStep({3}, {100 * kMiB}, &program);   // value 4
+  AddStep({4}, {8 * kMiB}, &program);     // value 5
   AddStep({1, 2, 5}, {8 * kMiB}, &program);
   EXPECT_EQ(MostAlive(program), 180 * kMiB);
   const std::vector<int> order = RepeatSteps(120 * kMiB, 0, &program);

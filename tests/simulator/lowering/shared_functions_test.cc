@@ -18,9 +18,11 @@ namespace {
 std::string Program(int calls, int instructions) {
   std::string more;
   for (int i = 8; i < instructions; ++i) {
-    absl::StrAppend(&more, "  e", i, " = f32[16,32] ", i % 2 == 0 ? "tanh" : "negate", "(", i == 8 ? "v" : absl::StrCat("e", i - 1), ")\n");
+    absl::StrAppend(&more, "  e", i, " = f32[16,32] ", i % 2 == 0 ? "tanh" : "negate", "(",
+                    i == 8 ? "v" : absl::StrCat("e", i - 1), ")\n");
   }
-  std::string text = absl::StrCat(kReducers, R"(
+  std::string text =
+      absl::StrCat(kReducers, R"(
 spread {
   y = f32[16,16,16,32,8] parameter(0)
   zero = f32[] constant(0)
@@ -30,11 +32,12 @@ spread {
   q = f32[16,16,16,32,8] multiply(d, d)
   v = f32[16,32] reduce(q, zero), dimensions={1,2,4}, to_apply=sum
 )",
-                                  more, "  ROOT o = f32[16,32] exponential(e", instructions - 1, ")\n}\nENTRY main {\n");
+                   more, "  ROOT o = f32[16,32] exponential(e", instructions - 1, ")\n}\nENTRY main {\n");
   std::string results, types;
   for (int i = 0; i < calls; ++i) {
-    absl::StrAppend(&text, "  x", i, " = f32[16,16,16,256] parameter(", i, ")\n  y", i, " = f32[16,16,16,32,8] reshape(x", i, ")\n  v", i,
-                    " = f32[16,32] call(y", i, "), to_apply=spread\n");
+    absl::StrAppend(&text, "  x", i, " = f32[16,16,16,256] parameter(", i, ")\n  y", i,
+                    " = f32[16,16,16,32,8] reshape(x", i, ")\n  v", i, " = f32[16,32] call(y", i,
+                    "), to_apply=spread\n");
     absl::StrAppend(&results, i > 0 ? ", v" : "v", i);
     absl::StrAppend(&types, i > 0 ? ", " : "", "f32[16,32]");
   }
@@ -49,7 +52,8 @@ TEST(SharedFunctionsTest, LargeFunctionsThatAreCalledTwiceAreNotSimplifiedWithTh
   } cases[] = {{1, 19, 48.5}, {1, 38, 48.6}, {2, 19, 97.2}, {5, 18, 242.9}, {2, 20, 566.2}};
   for (const auto& c : cases) {
     ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(Program(c.calls, c.instructions)));
-    EXPECT_NEAR(MicrosecondsOf(*Lowered(*module)) / c.microseconds, 1, 0.1) << c.calls << " calls of " << c.instructions;
+    EXPECT_NEAR(MicrosecondsOf(*Lowered(*module)) / c.microseconds, 1, 0.1)
+        << c.calls << " calls of " << c.instructions;
   }
 }
 
@@ -79,7 +83,8 @@ ENTRY main {
   ASSERT_OK_AND_ASSIGN(const Literal before, RunSingle(*module, arguments));
   ASSERT_OK_AND_ASSIGN(const Literal after, RunSingle(*lowered, arguments));
   EXPECT_TRUE(before == after);
-  for (const auto& op : lowered->entry()->instructions()) EXPECT_NE(op->opcode(), Opcode::kOptimizationBarrier);
+  for (const auto& op : lowered->entry()->instructions())
+    EXPECT_NE(op->opcode(), Opcode::kOptimizationBarrier);
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ TEST(TilingTest, OneLaneThatStaysAlongLanesFillsThem) {
 }
 
 TEST(TilingTest, RowsAreCutInWholeTilesOrUnderOneColumnOfThem) {
-  const auto keeps = [](Dims from, Dims to) { return KeepsTiles(Shape(xla::F32, from), Shape(xla::F32, to), kTiling); };
+  const auto keeps = [](Dims from, Dims to) {
+    return KeepsTiles(Shape(xla::F32, from), Shape(xla::F32, to), kTiling);
+  };
   EXPECT_TRUE(keeps({32, 256}, {4, 8, 256}));
   EXPECT_FALSE(keeps({32, 256}, {16, 2, 256}));
   EXPECT_TRUE(keeps({32, 128}, {16, 2, 128}));
@@ -58,7 +60,8 @@ TEST(TilingTest, RowsAreCutInWholeTilesOrUnderOneColumnOfThem) {
 TEST(TilingTest, TheOrderOfLeastPaddingPutsTheWorstDimensionOutermost) {
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {65536, 64}), kTiling), ElementsAre(0, 1));
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling), ElementsAre(1, 2, 0));
-  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling, /*prefers_whole=*/true), ElementsAre(1, 0, 2));
+  EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 2}), kTiling, /*prefers_whole=*/true),
+              ElementsAre(1, 0, 2));
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {2048, 128, 3}), kTiling), ElementsAre(1, 0, 2));
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {4096, 1024}), kTiling), ElementsAre(1, 0));
 }

@@ -19,23 +19,27 @@ using ::testing::UnorderedElementsAre;
 // otherwise, or f32.
 std::string Scaled(int rows, int columns, int block, bool bytes) {
   const int blocks = rows / block;
-  const std::string sizes = absl::StrCat("[", blocks, ",", block, ",", columns, "]"), whole = absl::StrCat("[", rows, ",", columns, "]");
+  const std::string sizes = absl::StrCat("[", blocks, ",", block, ",", columns, "]"),
+                    whole = absl::StrCat("[", rows, ",", columns, "]");
   const std::string weight = bytes ? "s8" : "f32", type = bytes ? "bf16" : "f32";
-  return absl::StrCat(" w = ", weight, whole, " parameter(0) v = ", type, "[", blocks, ",", columns, "] parameter(1) c = ", weight, sizes,
-                      " reshape(w) f = ", type, sizes, " convert(c) b = ", type, sizes, " broadcast(v), dimensions={0,2} m = ", type, sizes,
+  return absl::StrCat(" w = ", weight, whole, " parameter(0) v = ", type, "[", blocks, ",", columns,
+                      "] parameter(1) c = ", weight, sizes, " reshape(w) f = ", type, sizes,
+                      " convert(c) b = ", type, sizes, " broadcast(v), dimensions={0,2} m = ", type, sizes,
                       " multiply(f, b) s = ", type, whole, " reshape(m)");
 }
 
 std::string AsRight(int rows, int contracted, int columns, int block, bool bytes) {
   const std::string type = bytes ? "bf16[" : "f32[";
-  return absl::StrCat(Scaled(contracted, columns, block, bytes), " x = ", type, rows, ",", contracted, "] parameter(2) ROOT d = ", type, rows, ",",
-                      columns, "] dot(x, s), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  return absl::StrCat(Scaled(contracted, columns, block, bytes), " x = ", type, rows, ",", contracted,
+                      "] parameter(2) ROOT d = ", type, rows, ",", columns,
+                      "] dot(x, s), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
 }
 
 std::string AsLeft(int rows, int contracted, int columns, int block, bool bytes) {
   const std::string type = bytes ? "bf16[" : "f32[";
-  return absl::StrCat(Scaled(rows, contracted, block, bytes), " x = ", type, contracted, ",", columns, "] parameter(2) ROOT d = ", type, rows, ",",
-                      columns, "] dot(s, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  return absl::StrCat(Scaled(rows, contracted, block, bytes), " x = ", type, contracted, ",", columns,
+                      "] parameter(2) ROOT d = ", type, rows, ",", columns,
+                      "] dot(s, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
 }
 
 TEST(UndoneReshapesTest, WeightsScaledInBlocksAreARightOperandAsTheyLie) {
@@ -53,10 +57,13 @@ TEST(UndoneReshapesTest, ALeftOperandThatIsScaledInBlocksIsWritten) {
 }
 
 // x, a function of it in other sizes, back.
-std::string ThereAndBack(absl::string_view sizes, absl::string_view cut, absl::string_view vector, absl::string_view dims) {
-  return absl::StrCat(" x = f32[", sizes, "] parameter(0) v = f32[", vector, "] parameter(1) y = f32[", sizes, "] parameter(2) c = f32[", cut,
-                      "] reshape(x) d = f32[", cut, "] reshape(y) two = f32[] constant(2) t = f32[", cut, "] broadcast(two), dimensions={} b = f32[",
-                      cut, "] broadcast(v), dimensions={", dims, "} p = f32[", cut, "] multiply(c, b) q = f32[", cut, "] add(p, d) r = f32[", cut,
+std::string ThereAndBack(absl::string_view sizes, absl::string_view cut, absl::string_view vector,
+                         absl::string_view dims) {
+  return absl::StrCat(" x = f32[", sizes, "] parameter(0) v = f32[", vector, "] parameter(1) y = f32[", sizes,
+                      "] parameter(2) c = f32[", cut, "] reshape(x) d = f32[", cut,
+                      "] reshape(y) two = f32[] constant(2) t = f32[", cut,
+                      "] broadcast(two), dimensions={} b = f32[", cut, "] broadcast(v), dimensions={", dims,
+                      "} p = f32[", cut, "] multiply(c, b) q = f32[", cut, "] add(p, d) r = f32[", cut,
                       "] power(t, q) ROOT back = f32[", sizes, "] reshape(r)");
 }
 
@@ -80,7 +87,8 @@ TEST(UndoneReshapesTest, WhatIsAlsoReadAsItWasCutStays) {
   const auto program = [](absl::string_view other) {
     return absl::StrCat(R"( x = f32[24,10] parameter(0) y = f32[4,6,10] parameter(1)
       c = f32[4,6,10] reshape(x)
-      p = f32[4,6,10] multiply(c, )", other, R"( )
+      p = f32[4,6,10] multiply(c, )",
+                        other, R"( )
       back = f32[24,10] reshape(p)
       ROOT t = (f32[24,10], f32[4,6,10]) tuple(back, p) )");
   };

@@ -39,8 +39,9 @@ std::string WithLinkRate(const std::string& rate) {
 }
 
 void ExpectRefused(const std::string& text, const std::string& what) {
-  EXPECT_THAT(ParseMachine(text, "", "m.textproto").status(),
-              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("m.textproto:"), HasSubstr(what))));
+  EXPECT_THAT(
+      ParseMachine(text, "", "m.textproto").status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("m.textproto:"), HasSubstr(what))));
 }
 
 TEST(MachineTest, EverySliceBuiltInLoadsAndKeepsItsName) {
@@ -63,7 +64,8 @@ TEST(MachineTest, SlicesOfTpuV3HaveTheCoresTheyAreNamedFor) {
 TEST(MachineTest, UnknownNameIsAnsweredWithTheNearest) {
   EXPECT_THAT(LoadMachine("tpuv3-128").status(),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean tpu-v3-128?")));
-  EXPECT_THAT(LoadMachine("no/such.textproto").status(), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no/such")));
+  EXPECT_THAT(LoadMachine("no/such.textproto").status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("no/such")));
 }
 
 TEST(MachineTest, ASliceOfAFileIsChosenByName) {
@@ -78,9 +80,11 @@ TEST(MachineTest, ASliceOfAFileIsChosenByName) {
 TEST(MachineTest, BadFilesAreRefusedInOneLine) {
   ExpectRefused("name: ", "1:");
   ExpectRefused(Small("speed: 3"), "no field named \"speed\"");
-  ExpectRefused(R"(name: "m" cores_per_chip: 1 slices { name: "a" chips: [1] })", "core.memory_bytes is 0 or missing");
+  ExpectRefused(R"(name: "m" cores_per_chip: 1 slices { name: "a" chips: [1] })",
+                "core.memory_bytes is 0 or missing");
   ExpectRefused(WithLinkRate("0"), "network.link_bytes_per_second is 0 or missing");
-  ExpectRefused(absl::StrReplaceAll(kSmall, {{"lanes: 128", "lanes: 0"}}), "core.vector.lanes is 0 or missing");
+  ExpectRefused(absl::StrReplaceAll(kSmall, {{"lanes: 128", "lanes: 0"}}),
+                "core.vector.lanes is 0 or missing");
   ExpectRefused(WithLinkRate("-1"), "network.link_bytes_per_second is negative: -1");
   ExpectRefused(WithLinkRate("nan"), "is no finite number");
   ExpectRefused(WithLinkRate("inf"), "is no finite number");
@@ -88,7 +92,8 @@ TEST(MachineTest, BadFilesAreRefusedInOneLine) {
   ExpectRefused(Small(R"(slices { name: "x" })"), "x has no chips");
   ExpectRefused(Small(R"(slices { name: "x" chips: [0] })"), "chips[0] is 0");
   ExpectRefused(Small(R"(slices { name: "x" chips: [2] wrap: [true, true] })"), "x has 1 axes");
-  ExpectRefused(Small(R"(slices { name: "x" chips: [4000000000, 4000000000, 4000000000] })"), "at most 1048576");
+  ExpectRefused(Small(R"(slices { name: "x" chips: [4000000000, 4000000000, 4000000000] })"),
+                "at most 1048576");
 }
 
 TEST(MachineTest, MeasuredValuesReplaceTheCompilersWhereTheyAreAskedFor) {
@@ -101,12 +106,14 @@ TEST(MachineTest, MeasuredValuesReplaceTheCompilersWhereTheyAreAskedFor) {
   EXPECT_EQ(machine.family.core().memory().stream_efficiency(), 0.9);
   EXPECT_THAT(ParameterPaths(machine.family), Contains("measured.memory.write_efficiency"));
   EXPECT_THAT(ParameterPaths(machine.family), Not(Contains("measured.memory.stream_efficiency")));
-  ExpectRefused(Small("measured { memory { write_efficiency: -0.5 } }"), "measured.memory.write_efficiency is negative: -0.5");
+  ExpectRefused(Small("measured { memory { write_efficiency: -0.5 } }"),
+                "measured.memory.write_efficiency is negative: -0.5");
   // Of the slices built in only those of TPU v3 were measured.
   for (const std::string& name : BuiltInSlices()) {
     ASSERT_OK_AND_ASSIGN(const Machine counted, LoadMachine(name));
     ASSERT_OK_AND_ASSIGN(const Machine measured, LoadMachine(name, Rates::kMeasured));
-    EXPECT_EQ(counted.family.core().SerializeAsString() == measured.family.core().SerializeAsString(), name.rfind("tpu-v3", 0) != 0);
+    EXPECT_EQ(counted.family.core().SerializeAsString() == measured.family.core().SerializeAsString(),
+              name.rfind("tpu-v3", 0) != 0);
   }
 }
 
@@ -116,8 +123,9 @@ TEST(MachineTest, ParametersAreSetByPath) {
   EXPECT_EQ(machine.family.network().link_bytes_per_second(), 5e9);
   ASSERT_OK_AND_ASSIGN(const double value, GetParameter("network.link_bytes_per_second", machine.family));
   EXPECT_EQ(value, 5e9);
-  EXPECT_THAT(SetParameter("network.link_byte_per_second", 1, &machine.family),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean network.link_bytes_per_second?")));
+  EXPECT_THAT(
+      SetParameter("network.link_byte_per_second", 1, &machine.family),
+      StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean network.link_bytes_per_second?")));
   EXPECT_THAT(SetParameter("cores_per_chip", 1.5, &machine.family),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is an integer")));
   EXPECT_THAT(SetParameter("core.memory_bytes", 0, &machine.family),

@@ -15,7 +15,9 @@ namespace {
 
 // Each op that is no parameter takes 1 us.
 absl::StatusOr<OpTime> OneMicrosecond(const Instruction& instruction) {
-  return OpTime{instruction.opcode() == Opcode::kParameter || instruction.opcode() == Opcode::kTuple ? 0 : 1000000, false};
+  return OpTime{
+      instruction.opcode() == Opcode::kParameter || instruction.opcode() == Opcode::kTuple ? 0 : 1000000,
+      false};
 }
 
 struct Profiled {
@@ -58,7 +60,8 @@ TEST(MemoryProfileTest, PeakIsDividedByWhatValuesAreFor) {
 
 TEST(MemoryProfileTest, StateThatNoProductReadsIsSlots) {
   // w -= v', v' = 0.9 v + gradient; n counts steps; x is the batch.
-  constexpr char kMomentum[] = R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }
+  constexpr char kMomentum[] =
+      R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }
 ENTRY main {
   w = f32[100,100] parameter(0)
   v = f32[100,100] parameter(1)
@@ -82,8 +85,9 @@ ENTRY main {
 }
 
 TEST(MemoryProfileTest, AProgramWithoutProductsHasNoSlots) {
-  auto module = ParseModule("HloModule m, input_output_alias={ {}: (0, {}, may-alias) } ENTRY main { x = f32[10] "
-                            "parameter(0) ROOT y = f32[10] negate(x) }");
+  auto module = ParseModule(
+      "HloModule m, input_output_alias={ {}: (0, {}, may-alias) } ENTRY main { x = f32[10] "
+      "parameter(0) ROOT y = f32[10] negate(x) }");
   ASSERT_OK(module.status());
   EXPECT_EQ(FindSlots(**module), std::vector<bool>({false}));
 }
@@ -130,7 +134,8 @@ ENTRY main {
   l = (s32[], f32[1000]) while(s), condition=condition, body=body
   ROOT r = f32[1000] get-tuple-element(l), index=1 })");
   EXPECT_EQ(profile.peak_at->computation()->name(), "body");
-  EXPECT_EQ(profile.peak_bytes, std::accumulate(profile.by_class.begin(), profile.by_class.end(), int64_t{0}));
+  EXPECT_EQ(profile.peak_bytes,
+            std::accumulate(profile.by_class.begin(), profile.by_class.end(), int64_t{0}));
   EXPECT_GE(profile.bytes(MemoryClass::kWorkspace), 20000);
 }
 

@@ -49,10 +49,13 @@ TEST(TemporariesTest, PlacesAreTakenAgain) {
 }
 
 TEST(TemporariesTest, ElementwiseResultsTakeThePlaceOfAnOperandUnlessTheProgramReturnsThem) {
-  const std::string begin = "x = f32[1024,1024] parameter(0)\n d = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, "
-                            "rhs_contracting_dims={0}\n n = f32[1024,1024] negate(d)\n";
-  EXPECT_EQ(Needs(begin + "ROOT r = f32[1024,1024] dot(n, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}").temporary,
-            4 * kMiB);
+  const std::string begin =
+      "x = f32[1024,1024] parameter(0)\n d = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0}\n n = f32[1024,1024] negate(d)\n";
+  EXPECT_EQ(
+      Needs(begin + "ROOT r = f32[1024,1024] dot(n, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}")
+          .temporary,
+      4 * kMiB);
   EXPECT_EQ(Needs(begin + "ROOT r = f32[1024,1024] add(n, x)").temporary, 4 * kMiB);
 }
 
@@ -66,12 +69,15 @@ TEST(TemporariesTest, GroupsThatWidenTakeAPlaceOfTheirOwn) {
                  "inside {\n p = bf16[1024,1024] parameter(0)\n" + inside + "}");
   };
   EXPECT_EQ(text("ROOT n = bf16[1024,1024] negate(p)").temporary, 2 * kMiB);
-  EXPECT_EQ(text("w = f32[1024,1024] convert(p)\n s = f32[1024,1024] sine(w)\n ROOT n = bf16[1024,1024] convert(s)").temporary,
-            4 * kMiB);
+  EXPECT_EQ(
+      text("w = f32[1024,1024] convert(p)\n s = f32[1024,1024] sine(w)\n ROOT n = bf16[1024,1024] convert(s)")
+          .temporary,
+      4 * kMiB);
 }
 
 TEST(TemporariesTest, AllReducesOfSeveralArraysLieWhereTheirOperandsDid) {
-  const MemoryNeeds needs = Needs(R"(
+  const MemoryNeeds needs =
+      Needs(R"(
     x = f32[1024,1024] parameter(0)
     a = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     b = f32[1024,1024] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
@@ -79,7 +85,7 @@ TEST(TemporariesTest, AllReducesOfSeveralArraysLieWhereTheirOperandsDid) {
     c = f32[1024,1024] get-tuple-element(r), index=0
     d = f32[1024,1024] get-tuple-element(r), index=1
     ROOT e = f32[1024,1024] dot(c, d), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
-                                  "sum { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }");
+            "sum { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }");
   EXPECT_EQ(needs.temporary, 8 * kMiB);
 }
 

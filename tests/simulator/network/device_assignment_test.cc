@@ -23,7 +23,8 @@ int64_t RowHops(const Topology& topology, int64_t rows, int64_t columns, const s
     for (int64_t column = 0; column + 1 < columns; ++column) {
       std::vector<LinkShare> links;
       const int64_t device = row * columns + column;
-      EXPECT_OK(router.Route(topology.ChipOfCore(cores[device]), topology.ChipOfCore(cores[device + 1]), &links));
+      EXPECT_OK(
+          router.Route(topology.ChipOfCore(cores[device]), topology.ChipOfCore(cores[device + 1]), &links));
       hops += static_cast<int64_t>(links.size());
     }
   }
@@ -42,9 +43,11 @@ TEST(DeviceAssignmentTest, TopologyAwarePutsRowsOnNeighbours) {
 }
 
 TEST(DeviceAssignmentTest, ASnakePutsEachDeviceBesideTheOneBeforeIt) {
-  for (const std::vector<int64_t>& chips : std::vector<std::vector<int64_t>>{{8}, {4, 6}, {3, 5}, {2, 3, 4}, {1, 4, 1}}) {
+  for (const std::vector<int64_t>& chips :
+       std::vector<std::vector<int64_t>>{{8}, {4, 6}, {3, 5}, {2, 3, 4}, {1, 4, 1}}) {
     for (const int64_t cores_per_chip : {1, 2}) {
-      ASSERT_OK_AND_ASSIGN(const Topology slice, Topology::Create(PlainNetwork(), Slice(chips), cores_per_chip));
+      ASSERT_OK_AND_ASSIGN(const Topology slice,
+                           Topology::Create(PlainNetwork(), Slice(chips), cores_per_chip));
       ASSERT_OK_AND_ASSIGN(std::vector<int64_t> cores, SnakeAssignment(slice, slice.cores()));
       for (size_t d = 0; d + 1 < cores.size(); ++d) {
         std::vector<LinkShare> links;
@@ -86,12 +89,17 @@ TEST(DeviceAssignmentTest, TheBestIsNoWorseThanAnyOtherNamedOne) {
 
 TEST(DeviceAssignmentTest, AFileListsCores) {
   ASSERT_OK_AND_ASSIGN(const Topology slice, Topology::Create(PlainNetwork(), Slice({4}), 1));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2, # backwards\n1\t0\n", "f"), IsOkAndHolds(ElementsAre(3, 2, 1, 0)));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2\n1 1", "f"), StatusIs(kInvalid, HasSubstr("f:2: core 1 occurs twice")));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2\n1 4", "f"), StatusIs(kInvalid, HasSubstr("f:2: \"4\" is no core")));
+  EXPECT_THAT(ParseAssignment(slice, 4, "3 2, # backwards\n1\t0\n", "f"),
+              IsOkAndHolds(ElementsAre(3, 2, 1, 0)));
+  EXPECT_THAT(ParseAssignment(slice, 4, "3 2\n1 1", "f"),
+              StatusIs(kInvalid, HasSubstr("f:2: core 1 occurs twice")));
+  EXPECT_THAT(ParseAssignment(slice, 4, "3 2\n1 4", "f"),
+              StatusIs(kInvalid, HasSubstr("f:2: \"4\" is no core")));
   EXPECT_THAT(ParseAssignment(slice, 4, "3 x", "f"), StatusIs(kInvalid, HasSubstr("f:1: \"x\"")));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2", "f"), StatusIs(kInvalid, HasSubstr("f: 2 cores for a program of 4")));
-  EXPECT_THAT(ParseAssignment(slice, 5, "", "f"), StatusIs(kInvalid, HasSubstr("5 devices, the slice has 4")));
+  EXPECT_THAT(ParseAssignment(slice, 4, "3 2", "f"),
+              StatusIs(kInvalid, HasSubstr("f: 2 cores for a program of 4")));
+  EXPECT_THAT(ParseAssignment(slice, 5, "", "f"),
+              StatusIs(kInvalid, HasSubstr("5 devices, the slice has 4")));
 }
 
 TEST(DeviceAssignmentTest, TheMeshFollowsFromTheGroups) {

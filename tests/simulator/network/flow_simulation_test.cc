@@ -103,7 +103,8 @@ TEST(FlowSimulationTest, OppositeFlowsDoNotMeet) {
 TEST(FlowSimulationTest, AHotSpotSharesItsLastLink) {
   ASSERT_OK_AND_ASSIGN(const Topology line, Topology::Create(PlainNetwork(), Slice({4}), 1));
   const FlowResult result = SimulateFlows(Messages(line, {{0, 3}, {1, 3}, {2, 3}}, {100, 100, 100}));
-  EXPECT_THAT(result.finish_seconds, ElementsAre(DoubleNear(3, 1e-9), DoubleNear(3, 1e-9), DoubleNear(3, 1e-9)));
+  EXPECT_THAT(result.finish_seconds,
+              ElementsAre(DoubleNear(3, 1e-9), DoubleNear(3, 1e-9), DoubleNear(3, 1e-9)));
 }
 
 TEST(FlowSimulationTest, WhatOneFlowCannotUseAnotherGets) {
@@ -112,7 +113,8 @@ TEST(FlowSimulationTest, WhatOneFlowCannotUseAnotherGets) {
   problem.AddTransfer(100, 1, {{a, 1}});
   problem.AddTransfer(100, 1, {{a, 1}, {b, 1}});
   EXPECT_THAT(MaxMinRates(problem, {true, true}), ElementsAre(6, 4));
-  EXPECT_THAT(SimulateFlows(problem).finish_seconds, ElementsAre(DoubleNear(100 / 6.0, 1e-9), DoubleNear(25, 1e-9)));
+  EXPECT_THAT(SimulateFlows(problem).finish_seconds,
+              ElementsAre(DoubleNear(100 / 6.0, 1e-9), DoubleNear(25, 1e-9)));
 }
 
 TEST(FlowSimulationTest, AFlowThatEndsLeavesItsShareToOthers) {

@@ -71,7 +71,8 @@ TEST(PacketSimulationTest, AllBytesArriveAndEachLinkCarriesWhatItsWaysNeed) {
     const RouterSpec router = FastNetwork().router();
     const auto result = SimulatePackets(topology, router, AllToAllWrites(topology, router, 32 * 500));
     ASSERT_OK(result);
-    EXPECT_EQ(result->injected, 32 * 30 * 500);  // All but those to the core itself and its neighbour on the chip.
+    EXPECT_EQ(result->injected,
+              32 * 30 * 500);  // All but those to the core itself and its neighbour on the chip.
     EXPECT_EQ(result->delivered, result->injected);
     const Bytes carried = std::accumulate(result->link_bytes.begin(), result->link_bytes.end(), Bytes{0});
     // Mean hops per axis of 4, own position included: 1.25 on a line, 1 on a ring.
@@ -84,7 +85,8 @@ TEST(PacketSimulationTest, TheSameSeedGivesTheSameTime) {
   const Topology topology = MakeTopology({4, 4}, false, 2);
   const RouterSpec router = FastNetwork().router();
   const auto time = [&](uint64_t seed) {
-    const auto result = SimulatePackets(topology, router, AllToAllWrites(topology, router, 32000, seed), seed);
+    const auto result =
+        SimulatePackets(topology, router, AllToAllWrites(topology, router, 32000, seed), seed);
     EXPECT_OK(result);
     return result->time;
   };
@@ -127,10 +129,13 @@ TEST(PacketSimulationTest, WhatCannotBeBuiltIsRefused) {
     return SimulatePackets(topology, router, [](int64_t, int64_t, RemoteWrite*) { return false; }).status();
   };
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_THAT(error([](RouterSpec& r) { r.set_virtual_channels(0); }), StatusIs(kInvalid, HasSubstr("1 or more")));
+  EXPECT_THAT(error([](RouterSpec& r) { r.set_virtual_channels(0); }),
+              StatusIs(kInvalid, HasSubstr("1 or more")));
   EXPECT_THAT(error([](RouterSpec& r) { r.set_virtual_channels(3); }), StatusIs(kInvalid, HasSubstr("even")));
-  EXPECT_THAT(error([](RouterSpec& r) { r.set_buffer_bytes(99); }), StatusIs(kInvalid, HasSubstr("does not hold")));
-  EXPECT_THAT(error([](RouterSpec& r) { r.set_writes_in_progress(100); }), StatusIs(kInvalid, HasSubstr("at most 64")));
+  EXPECT_THAT(error([](RouterSpec& r) { r.set_buffer_bytes(99); }),
+              StatusIs(kInvalid, HasSubstr("does not hold")));
+  EXPECT_THAT(error([](RouterSpec& r) { r.set_writes_in_progress(100); }),
+              StatusIs(kInvalid, HasSubstr("at most 64")));
 }
 
 }  // namespace

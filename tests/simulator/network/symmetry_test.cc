@@ -39,7 +39,9 @@ TEST(SymmetryTest, APatternThatNothingKeepsIsNotFolded) {
 
 TEST(SymmetryTest, TheSmallestTranslationThatKeepsThePatternIsTaken) {
   ASSERT_OK_AND_ASSIGN(const Topology ring, Topology::Create(PlainNetwork(), Slice({12}, true), 1));
-  const auto by_four = [](absl::Span<const int32_t> image) { return image[1] == image[0] + 1 && image[0] % 4 == 0; };
+  const auto by_four = [](absl::Span<const int32_t> image) {
+    return image[1] == image[0] + 1 && image[0] % 4 == 0;
+  };
   EXPECT_EQ(ChipClasses(Fold(ring, by_four)), 4);
 }
 

@@ -30,9 +30,8 @@ TEST(TopologyTest, AnAxisOfOneChipHasNoLinks) {
 }
 
 TEST(TopologyTest, WhatNoMachineCanBeIsRefused) {
-  const auto error = [](const SliceSpec& slice, const NetworkSpec& network = PlainNetwork(), int64_t cores = 2) {
-    return Topology::Create(network, slice, cores).status();
-  };
+  const auto error = [](const SliceSpec& slice, const NetworkSpec& network = PlainNetwork(),
+                        int64_t cores = 2) { return Topology::Create(network, slice, cores).status(); };
   EXPECT_THAT(error(Slice({})), StatusIs(kInvalid, HasSubstr("0 axes")));
   EXPECT_THAT(error(Slice({4, 0})), StatusIs(kInvalid, HasSubstr("axis 1 has 0 chips")));
   EXPECT_THAT(error(Slice({4, -3})), StatusIs(kInvalid, HasSubstr("-3")));

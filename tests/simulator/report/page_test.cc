@@ -19,7 +19,8 @@ void ExpectPageWorks(const std::string& module, const std::string& name, const s
   const std::string page = TempPath(name + ".html");
   const Outcome simulated = RunShell(absl::StrCat("simulator/hlo-simulate ", module, " --report=", page));
   ASSERT_EQ(simulated.exit, 0) << simulated.err;
-  const Outcome checked = RunShell(absl::StrCat("/usr/bin/python3 tests/simulator/report/page_check.py ", page, " ", flags));
+  const Outcome checked =
+      RunShell(absl::StrCat("/usr/bin/python3 tests/simulator/report/page_check.py ", page, " ", flags));
   EXPECT_EQ(checked.exit, 0) << checked.out << checked.err;
   EXPECT_EQ(checked.out, name + ".html: ok\n");
 }
@@ -37,9 +38,10 @@ TEST(PageTest, ADarkNarrowPageCanBeRead) {
 }
 
 TEST(PageTest, AProgramWithoutCollectivesCanBeRead) {
-  const std::string module = TempFile("alone.hlo",
-                                      "HloModule alone\nENTRY main {\n  x = f32[64,128] parameter(0)\n  w = f32[128,256] parameter(1)\n"
-                                      "  ROOT y = f32[64,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n");
+  const std::string module = TempFile(
+      "alone.hlo",
+      "HloModule alone\nENTRY main {\n  x = f32[64,128] parameter(0)\n  w = f32[128,256] parameter(1)\n"
+      "  ROOT y = f32[64,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n");
   ExpectPageWorks(module, "alone", "");
 }
 

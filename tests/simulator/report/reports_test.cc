@@ -58,7 +58,8 @@ Prediction Example() {
   prediction.memory.peak = 5000000000;
   prediction.memory.parameters = 5000000000;
   prediction.memory.peak_at = "main/dot.1";
-  prediction.memory.largest = {{"main/w", "f32[1000000]", "parameters", "train.py:12", "params['w']", 4000000}};
+  prediction.memory.largest = {
+      {"main/w", "f32[1000000]", "parameters", "train.py:12", "params['w']", 4000000}};
   prediction.memory.samples = {{0, {1000, 0, 0, 0, 0}}, {3 * kMillisecond, {1000, 400, 300, 200, 100}}};
   return prediction;
 }
@@ -101,8 +102,9 @@ TEST(SummaryTest, CostliestSourceLineStandsFirst) {
 TEST(SummaryTest, WhatDoesNotFitIsNamedWithWhatHoldsMost) {
   Prediction prediction = Example();
   prediction.memory.capacity = 4000000000;
-  EXPECT_THAT(SummaryText(prediction, 100), testing::AllOf(HasSubstr("DOES NOT FIT: 1.0 GB too much"), HasSubstr("params['w']"),
-                                                           HasSubstr("train.py:12")));
+  EXPECT_THAT(SummaryText(prediction, 100),
+              testing::AllOf(HasSubstr("DOES NOT FIT: 1.0 GB too much"), HasSubstr("params['w']"),
+                             HasSubstr("train.py:12")));
 }
 
 TEST(TimeTextTest, TimesHaveThreeDigits) {
@@ -149,7 +151,9 @@ TEST(SweepTest, EveryCombinationIsARowOfTheTable) {
 }
 
 TEST(SweepTest, TooManyCombinationsAndNamesTwiceAreRefused) {
-  const auto predict = [](const std::vector<std::string>&) -> absl::StatusOr<Prediction> { return Example(); };
+  const auto predict = [](const std::vector<std::string>&) -> absl::StatusOr<Prediction> {
+    return Example();
+  };
   const std::vector<std::string> many(200, "1");
   EXPECT_THAT(RunSweep({{"a", many}, {"b", many}}, predict).status(),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("40000 combinations")));

@@ -128,7 +128,8 @@ ENTRY main {
 TEST(ScheduleTest, TimeBeyondTheRangeIsAnError) {
   const auto module = ParseModule(Loop("parameter(1)"));
   const auto schedule = ComputeSchedule(**module, TimeOf, {.unknown_trip_count = INT64_MAX});
-  EXPECT_THAT(schedule.status(), StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("106 days")));
+  EXPECT_THAT(schedule.status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("106 days")));
 }
 
 }  // namespace

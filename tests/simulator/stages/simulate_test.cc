@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "gmock/gmock.h"
 #include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
@@ -79,8 +79,10 @@ ENTRY main {
 TEST(SimulateTest, StepIsTheSumOfItsRowsAndOfItsBreakdown) {
   const Prediction prediction = Predict(std::string(kHeader) + kLayer, On("tpu-v3-8"));
   double rows = 0, classes = 0;
-  for (const auto& group : prediction.groups) rows += group.executions * static_cast<double>(group.picoseconds);
-  for (const auto& row : prediction.collectives) rows += row.executions * static_cast<double>(row.picoseconds);
+  for (const auto& group : prediction.groups)
+    rows += group.executions * static_cast<double>(group.picoseconds);
+  for (const auto& row : prediction.collectives)
+    rows += row.executions * static_cast<double>(row.picoseconds);
   for (const auto& c : prediction.breakdown) classes += c.picoseconds;
   EXPECT_NEAR(rows, static_cast<double>(prediction.step_ps), 1);
   EXPECT_NEAR(classes, static_cast<double>(prediction.step_ps), 1);
@@ -182,7 +184,8 @@ ENTRY main {
   ROOT r = (f32[512,1024], f32[256,1024]) tuple(sx, sy) })";
 
 TEST(SimulateTest, RowsHaveTheNamesOfThePrintedModuleAndNoneTwice) {
-  ASSERT_OK_AND_ASSIGN(const Simulation simulation, Simulate(*Parsed(std::string(kHeader) + kTwoSums), On("tpu-v3-8")));
+  ASSERT_OK_AND_ASSIGN(const Simulation simulation,
+                       Simulate(*Parsed(std::string(kHeader) + kTwoSums), On("tpu-v3-8")));
   const std::string printed = PrintModule(*simulation.lowered);
   std::set<std::string> names;
   ASSERT_GE(simulation.prediction.groups.size(), 2u);
@@ -197,18 +200,23 @@ TEST(SimulateTest, AValueInATupleIsNamedWithItsPlaceAndItsOwnShape) {
   const Prediction prediction = Predict(std::string(kHeader) + kTwoSums, On("tpu-v3-8"));
   ASSERT_EQ(prediction.collectives.size(), 1u) << "both sums are one all-reduce";
   std::map<std::string, std::string> shapes;
-  for (const PredictedMemory::Value& value : prediction.memory.largest) shapes[value.instruction] = value.shape;
+  for (const PredictedMemory::Value& value : prediction.memory.largest)
+    shapes[value.instruction] = value.shape;
   EXPECT_EQ(shapes[prediction.collectives[0].instruction + "{0}"], "f32[512,1024]");
   EXPECT_EQ(shapes[prediction.collectives[0].instruction + "{1}"], "f32[256,1024]");
 }
 
 TEST(SimulateTest, MoreDevicesThanCoresAreRefused) {
-  EXPECT_THAT(Simulate(*Parsed("HloModule m, num_partitions=64\nENTRY e { ROOT x = f32[] parameter(0) }"), On("tpu-v3-8")).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("64 devices, and tpu-v3-8 has 8 cores")));
+  EXPECT_THAT(
+      Simulate(*Parsed("HloModule m, num_partitions=64\nENTRY e { ROOT x = f32[] parameter(0) }"),
+               On("tpu-v3-8"))
+          .status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("64 devices, and tpu-v3-8 has 8 cores")));
 }
 
 TEST(SimulateTest, AnEmptyProgramTakesNoTime) {
-  const Prediction prediction = Predict("HloModule m\nENTRY e { x = f32[4] parameter(0) ROOT t = () tuple() }", On("tpu-v3-8"));
+  const Prediction prediction =
+      Predict("HloModule m\nENTRY e { x = f32[4] parameter(0) ROOT t = () tuple() }", On("tpu-v3-8"));
   EXPECT_EQ(prediction.step_ps, 0);
   EXPECT_TRUE(prediction.groups.empty());
 }
@@ -222,8 +230,9 @@ ENTRY main {
   x = f32[1024,1024] parameter(0)
   ROOT s = f32[1024,1024] all-reduce(x), channel_id=1, use_global_device_ids=true, replica_groups={{0,4,8,12},{1,5,9,13},{2,6,10,14},{3,7,11,15}}, to_apply=add })";
   // Along rows: the cores of a chip serve four devices beside each other better than a line of chips does.
-  const std::string rows = absl::StrReplaceAll(
-      columns, {{"{{0,4,8,12},{1,5,9,13},{2,6,10,14},{3,7,11,15}}", "{{0,1,2,3},{4,5,6,7},{8,9,10,11},{12,13,14,15}}"}});
+  const std::string rows =
+      absl::StrReplaceAll(columns, {{"{{0,4,8,12},{1,5,9,13},{2,6,10,14},{3,7,11,15}}",
+                                     "{{0,1,2,3},{4,5,6,7},{8,9,10,11},{12,13,14,15}}"}});
   for (const std::string& text : {columns, rows}) {
     std::map<std::string, int64_t> steps;
     for (const std::string method : {"row-major", "topology", "best"}) {
