@@ -9,7 +9,7 @@
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/spmd_record.h"
-#include "runtime/numerics/float_chains.h"
+#include "runtime/check/check_outcome.h"
 #include "runtime/numerics/promote.h"
 #include "runtime/partitioned/ranks_run.h"
 #include "runtime/partitioned/run_partitioned.h"
@@ -59,57 +59,57 @@ ProgramRunner::ProgramRunner(const std::vector<Literal>& arguments, std::shared_
   run_.infeed = std::move(infeed);
 }
 
-absl::StatusOr<Literal> ProgramRunner::Run(const Module& module, const Shape* result,
-                                           absl::string_view what) {
-  return Run(module, arguments_, result, what);
+absl::StatusOr<ProgramRun> ProgramRunner::Run(const Module& module, const Shape* result,
+                                              absl::string_view what) {
+  return Run(module, arguments_, options_.tolerances, result, what);
 }
 
-absl::StatusOr<Literal> ProgramRunner::RunPromoted(const Module& module, const Shape* result,
-                                                   absl::string_view what) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> promoted, PromoteModule(module));
+absl::StatusOr<ProgramRun> ProgramRunner::RunPromoted(const Module& module, const Shape* result,
+                                                      absl::string_view what) {
+  ASSIGN_OR_RETURN(const PromotedModule promoted, PromoteModule(module));
   std::vector<Literal> wide;
   for (const Literal& argument : arguments_) wide.push_back(PromotedLiteral(argument));
   Shape shape;
   if (result != nullptr) shape = PromotedShape(*result);
-  return Run(*promoted, wide, result != nullptr ? &shape : nullptr, what);
+  ASSIGN_OR_RETURN(ProgramRun run, Run(*promoted.module, wide, {kProofTolerance},
+                                       result != nullptr ? &shape : nullptr, what));
+  run.rounding_ops = promoted.rounding_ops;
+  return run;
 }
 
-absl::StatusOr<Literal> ProgramRunner::RunChainsInF32(const Module& module, const Shape* result,
-                                                      absl::string_view what) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> kept, KeepChainsInF32(module));
-  return Run(*kept, arguments_, result, what);
-}
-
-absl::StatusOr<Literal> ProgramRunner::Run(const Module& module, const std::vector<Literal>& arguments,
-                                           const Shape* result, absl::string_view what) {
+absl::StatusOr<ProgramRun> ProgramRunner::Run(const Module& module, const std::vector<Literal>& arguments,
+                                              absl::Span<const double> tolerances, const Shape* result,
+                                              absl::string_view what) {
   outfeed_.clear();
   run_.outfeed = &outfeed_;
   std::optional<Progress> progress;
   if (options_.show_progress) run_.progress = &progress.emplace(std::string(what));
+  ProgramRun run;
   const bool partitioned = IsPartitioned(module);
   run_.transport = partitioned || run_.num_replicas > 1 ? options_.transport : nullptr;
   if (!partitioned && run_.transport != nullptr) {
     const auto same = [&](int i, int64_t begin, int64_t end) {
       return MeshValue::Uniform(arguments[i], end - begin);
     };
-    ASSIGN_OR_RETURN(const MeshValue output, RunOnRanks(module, same, run_, /*whole=*/false, &seconds_));
-    return output.ToLiteral(0);
+    ASSIGN_OR_RETURN(const MeshValue output, RunOnRanks(module, same, run_, /*whole=*/false, &run.seconds));
+    run.result = output.ToLiteral(0);
+    return run;
   }
   if (!partitioned) {
     const Stopwatch stopwatch;
-    auto output = RunSingle(module, arguments, run_);
-    seconds_ = stopwatch.Seconds();
-    return output;
+    ASSIGN_OR_RETURN(run.result, RunSingle(module, arguments, run_));
+    run.seconds = stopwatch.Seconds();
+    return run;
   }
-  rounding_.clear();
   RunPartitionedOptions options;
   options.run = run_;
   options.assemble.check_replicas = options_.check_replicas;
-  options.assemble.tolerances = options_.tolerances;
-  options.assemble.rounding = &rounding_;
+  options.assemble.tolerances = tolerances;
+  options.assemble.rounding = &run.device_rounding;
   options.result = result;
-  options.seconds = &seconds_;
-  return RunPartitioned(module, arguments, options);
+  options.seconds = &run.seconds;
+  ASSIGN_OR_RETURN(run.result, RunPartitioned(module, arguments, options));
+  return run;
 }
 
 }  // namespace toroid

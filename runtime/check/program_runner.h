@@ -20,6 +20,14 @@ namespace toroid {
 absl::Status CheckRunMemory(const Module& module, absl::Span<const Shape> arguments, int64_t num_replicas,
                             int64_t max_bytes, Transport* transport = nullptr);
 
+// One run of a program.
+struct ProgramRun {
+  Literal result;
+  double seconds = 0;
+  std::vector<std::string> device_rounding;  // Where devices differ by rounding, a line for each output.
+  int64_t rounding_ops = 0;                  // Without rounding: those that round all the same (promote.h).
+};
+
 class ProgramRunner {
  public:
   struct Options {
@@ -40,28 +48,22 @@ class ProgramRunner {
 
   // A module on one device, or the program of a partition on all of them with the result, of global shape
   // `result` (null: what the shards make), put together. `what` names the run where progress is shown.
-  absl::StatusOr<Literal> Run(const Module& module, const Shape* result, absl::string_view what);
-  // The same with float arithmetic in f64 (promote.h).
-  absl::StatusOr<Literal> RunPromoted(const Module& module, const Shape* result, absl::string_view what);
-  // The same with chains of bf16 kept in f32 (float_chains.h).
-  absl::StatusOr<Literal> RunChainsInF32(const Module& module, const Shape* result, absl::string_view what);
+  absl::StatusOr<ProgramRun> Run(const Module& module, const Shape* result, absl::string_view what);
+  // The same without rounding (promote.h). Devices that hold the same part must agree within kProofTolerance.
+  absl::StatusOr<ProgramRun> RunPromoted(const Module& module, const Shape* result, absl::string_view what);
 
-  // Of the last run.
-  double seconds() const { return seconds_; }
+  // What the last run fed out.
   const Outfeed& outfeed() const { return outfeed_; }
-  // Where devices differ by rounding, a line for each output.
-  const std::vector<std::string>& rounding() const { return rounding_; }
 
  private:
-  absl::StatusOr<Literal> Run(const Module& module, const std::vector<Literal>& arguments,
-                              const Shape* result, absl::string_view what);
+  absl::StatusOr<ProgramRun> Run(const Module& module, const std::vector<Literal>& arguments,
+                                 absl::Span<const double> tolerances, const Shape* result,
+                                 absl::string_view what);
 
   const std::vector<Literal>& arguments_;
   const Options options_;
   RunOptions run_;
   Outfeed outfeed_;
-  std::vector<std::string> rounding_;
-  double seconds_ = 0;
 };
 
 }  // namespace toroid

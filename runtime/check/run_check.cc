@@ -1,76 +1,292 @@
 #include "runtime/check/run_check.h"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "hlo/base/status.h"
-#include "runtime/check/check_report.h"
+#include "runtime/mesh/limit_error.h"
 #include "runtime/numerics/compare.h"
-#include "runtime/numerics/float_chains.h"
+#include "runtime/numerics/error_norms.h"
 #include "runtime/numerics/promote.h"
 
 namespace toroid {
 namespace {
 
-nlohmann::ordered_json ReadingJson(const Comparison& comparison) {
-  return {{"equal", comparison.equal}, {"max_rel_error", JsonNumber(comparison.max_rel_error)}};
+// Values below this share of those of a run in the declared types are zero but for rounding: that run rounds at least
+// 2^29 times as much as f64.
+constexpr double kVanishing = 1e-6;
+
+// Elements of an output from which on the ratio of the errors of two runs in the declared types means something: the
+// ratio of the root mean squares of 16 random errors exceeds 4 once in a million times.
+constexpr int64_t kFewestForRatio = 16;
+
+void AppendLeafTypes(const Shape& shape, std::vector<PrimitiveType>* types) {
+  for (const Shape& element : shape.tuple_shapes()) AppendLeafTypes(element, types);
+  if (shape.IsArray()) types->push_back(shape.element_type());
 }
 
-const char* WhichHolds(bool rounded, bool chains) {
-  if (rounded) return chains ? "both" : "rounded";
-  return chains ? "f32_chains" : "neither";
+void AppendLeaves(const Literal& literal, std::vector<const Literal*>* leaves) {
+  for (const Literal& element : literal.elements()) AppendLeaves(element, leaves);
+  if (literal.shape().IsArray()) leaves->push_back(&literal);
 }
+
+double LargestOf(const Literal& literal) { return ErrorsFrom(literal, literal)[0].exact_max; }
+
+// One check: runs what is wanted, and gathers the outcome.
+class Checker {
+ public:
+  Checker(const RunCheck& check, const ProgramRun& run, ProgramRunner& runner)
+      : check_(check), run_(run), runner_(runner) {
+    AppendLeafTypes(run.result.shape(), &types_);
+  }
+
+  absl::StatusOr<CheckOutcome> Check() {
+    Describe();
+    RETURN_IF_ERROR(RunReference());
+    const bool wanted = !check_.tolerance_is_given || check_.promote;
+    if (wanted && NeedsExactResult()) RETURN_IF_ERROR(RunWithoutRounding());
+    JudgeReference();
+    JudgeRecorded();
+    ReportOutputs();
+    return std::move(outcome_);
+  }
+
+ private:
+  void Describe() {
+    outcome_.seconds.partition = check_.partition_seconds;
+    outcome_.seconds.run = run_.seconds;
+    outcome_.nonfinite = NonfiniteShares(run_.result);
+    outcome_.devices_round = !run_.device_rounding.empty();
+    outcome_.num_partitions = check_.num_partitions;
+  }
+
+  // The runs in the declared types, compared by the tolerances.
+  absl::Status RunReference() {
+    if (check_.reference != nullptr) {
+      ASSIGN_OR_RETURN(reference_, runner_.Run(*check_.reference, nullptr, "reference run"));
+      outcome_.seconds.reference = reference_->seconds;
+      plain_ = Compare(run_.result, reference_->result, check_.tolerances);
+      AddErrors(*plain_);
+    }
+    if (check_.recorded != nullptr) {
+      from_recorded_ = Compare(run_.result, *check_.recorded, check_.tolerances);
+      AddErrors(*from_recorded_);
+    }
+    return absl::OkStatus();
+  }
+
+  void AddErrors(const Comparison& comparison) {
+    outcome_.outputs = static_cast<int>(comparison.outputs.size());
+    outcome_.max_abs_error = std::max(outcome_.max_abs_error, comparison.max_abs_error);
+    outcome_.max_rel_error = std::max(outcome_.max_rel_error, comparison.max_rel_error);
+  }
+
+  // The declared types round, and the verdict depends on by how much.
+  bool NeedsExactResult() const {
+    if (!ComputesBelowF64(*check_.program)) return false;
+    return reference_.has_value() || check_.promote || !from_recorded_->equal;
+  }
+
+  absl::Status RunWithoutRounding() {
+    auto program = runner_.RunPromoted(*check_.program, check_.global, "run without rounding");
+    if (IsOverMemoryLimit(program.status())) {
+      outcome_.not_proven = absl::StrCat("the run without rounding: ", program.status().message());
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(program.status());
+    outcome_.seconds.proof = program->seconds;
+    if (!reference_.has_value()) {
+      exact_ = program->result;
+      exact_program_ = std::move(*program);
+      return absl::OkStatus();
+    }
+    auto reference = runner_.RunPromoted(*check_.reference, nullptr, "reference run without rounding");
+    if (IsOverMemoryLimit(reference.status())) {
+      outcome_.not_proven =
+          absl::StrCat("the reference run without rounding: ", reference.status().message());
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(reference.status());
+    outcome_.seconds.proof += reference->seconds;
+    exact_ = std::move(reference->result);
+    exact_program_ = std::move(*program);
+    return absl::OkStatus();
+  }
+
+  void JudgeReference() {
+    if (!reference_.has_value()) return;
+    if (exact_program_.has_value() && exact_.has_value()) {
+      Prove();
+      JudgeRounding();
+    }
+    if (check_.tolerance_is_given || !outcome_.proof.has_value()) {
+      if (!outcome_.not_proven.empty()) outcome_.verdict = Verdict::kNotProven;
+      for (size_t i = 0; i < plain_->outputs.size(); ++i) {
+        if (!plain_->outputs[i].equal) Differs(i, "the unpartitioned run", plain_->outputs[i].difference);
+      }
+    }
+  }
+
+  // Compares the runs without rounding.
+  void Prove() {
+    Proof proof;
+    proof.rounding_ops = exact_program_->rounding_ops;
+    const Comparison exact = Compare(exact_program_->result, *exact_, kProofTolerance);
+    std::vector<const Literal*> ours, theirs, plain;
+    AppendLeaves(exact_program_->result, &ours);
+    AppendLeaves(*exact_, &theirs);
+    AppendLeaves(reference_->result, &plain);
+    proven_.resize(exact.outputs.size());
+    vanishes_.resize(exact.outputs.size());
+    for (size_t i = 0; i < exact.outputs.size(); ++i) {
+      const ArrayComparison& output = exact.outputs[i];
+      const bool vanishes = !output.equal && ours.size() == theirs.size() && i < plain.size() &&
+                            ours[i]->shape().Compatible(theirs[i]->shape()) &&
+                            IsZeroButForRounding(i, *ours[i], *theirs[i], *plain[i]);
+      proven_[i] = output.equal || vanishes;
+      vanishes_[i] = vanishes;
+      if (!vanishes) proof.max_rel_error = std::max(proof.max_rel_error, output.max_rel_error);
+      if (proven_[i]) continue;
+      proof.equal = false;
+      if (check_.tolerance_is_given) continue;
+      Differs(i, "the unpartitioned run",
+              absl::StrCat(output.difference, ", both computed without rounding"));
+    }
+    if (!check_.tolerance_is_given && outcome_.verdict == Verdict::kEqual)
+      outcome_.verdict = Verdict::kProven;
+    outcome_.proof = proof;
+  }
+
+  // Such as the gradient of a bias before a norm: the sum of values that cancel. What is left is not a share of the
+  // output's largest element but of the addends'.
+  bool IsZeroButForRounding(size_t i, const Literal& ours, const Literal& theirs, const Literal& plain) {
+    if (!IsFloat(types_[i]) && !IsComplex(types_[i])) return false;
+    const double exact = std::max(LargestOf(ours), LargestOf(theirs));
+    const double declared = LargestOf(PromotedLiteral(plain));
+    if (declared > 0) return exact <= kVanishing * declared;
+    // Both runs in the declared types give zeros.
+    return plain_->outputs[i].max_abs_error == 0 && exact <= kProofTolerance * LargestExact();
+  }
+
+  // The largest element of all outputs.
+  double LargestExact() {
+    double largest = 0;
+    for (const ErrorNorms& output : ErrorsFrom(*exact_, *exact_))
+      largest = std::max(largest, output.exact_max);
+    return largest;
+  }
+
+  double FloorOf(size_t output) const {
+    const size_t leaf = check_.tolerances.size() == 1 ? 0 : output;
+    const double tolerance =
+        leaf < check_.tolerances.size() ? check_.tolerances[leaf] : Tolerance(types_[output]);
+    return tolerance / kRoundingFactor;
+  }
+
+  static void AddLargest(const ErrorNorms& norms, RoundingErrors* errors) {
+    errors->rms = std::max(errors->rms, norms.exact_rms > 0 ? norms.rms / norms.exact_rms : norms.rms);
+    errors->max = std::max(errors->max, norms.exact_max > 0 ? norms.max / norms.exact_max : norms.max);
+  }
+
+  // How far the runs in the declared types are from the exact result. The partitioned one may be farther by a factor.
+  void JudgeRounding() {
+    if (!run_.result.shape().Compatible(reference_->result.shape())) return;
+    Rounding rounding;
+    rounding.reference.emplace();
+    const std::vector<ErrorNorms> run = ErrorsFrom(*exact_, run_.result),
+                                  reference = ErrorsFrom(*exact_, reference_->result);
+    for (size_t i = 0; i < run.size(); ++i) {
+      // The errors of few elements, or of noise around zero, are chance: their ratio says nothing.
+      if (!IsFloat(types_[i]) && !IsComplex(types_[i])) continue;
+      if (run[i].elements < kFewestForRatio || vanishes_[i]) continue;
+      AddLargest(run[i], &rounding.run);
+      AddLargest(reference[i], &*rounding.reference);
+      const double factor = TimesAsFar(run[i], reference[i], FloorOf(i));
+      rounding.run_factor = std::max(rounding.run_factor, factor);
+      if (factor > kRoundingFactor && !check_.tolerance_is_given) {
+        Differs(absl::StrCat("output ", i, " is ", absl::StrFormat("%.3g", factor),
+                             " times as far from the exact result as the unpartitioned run's, more than ",
+                             kRoundingFactor, "; without rounding both compute the same"));
+      }
+    }
+    outcome_.rounding = rounding;
+  }
+
+  void JudgeRecorded() {
+    if (check_.recorded == nullptr) return;
+    const Comparison* plain = &*from_recorded_;
+    const bool same_shape = run_.result.shape().Compatible(check_.recorded->shape());
+    std::vector<ErrorNorms> recorded, yardstick;
+    if (exact_.has_value() && same_shape) {
+      recorded = ErrorsFrom(*exact_, *check_.recorded);
+      yardstick = ErrorsFrom(*exact_, reference_.has_value() ? reference_->result : run_.result);
+      if (!outcome_.rounding.has_value()) outcome_.rounding.emplace();
+      outcome_.rounding->recorded.emplace();
+    }
+    for (size_t i = 0; i < plain->outputs.size(); ++i) {
+      double factor = 0;
+      if (i < recorded.size()) {
+        factor = TimesAsFar(recorded[i], yardstick[i], FloorOf(i));
+        AddLargest(recorded[i], &*outcome_.rounding->recorded);
+        if (!reference_.has_value()) AddLargest(yardstick[i], &outcome_.rounding->run);
+        outcome_.rounding->recorded_factor = std::max(outcome_.rounding->recorded_factor, factor);
+      }
+      // A yardstick that overflowed measures nothing.
+      const bool by_rounding = i < recorded.size() && !check_.tolerance_is_given &&
+                               std::isfinite(yardstick[i].max) && factor <= kRoundingFactor;
+      if (!plain->outputs[i].equal && !by_rounding) {
+        Differs(i, "the recorded result", plain->outputs[i].difference);
+      }
+    }
+  }
+
+  void Differs(size_t output, absl::string_view from, absl::string_view where) {
+    Differs(absl::StrCat("output ", output, " differs from ", from, " at ", where));
+  }
+  void Differs(std::string what) {
+    outcome_.verdict = Verdict::kDiffers;
+    if (outcome_.difference.empty()) outcome_.difference = std::move(what);
+  }
+
+  // The list of --promote.
+  void ReportOutputs() {
+    if (!check_.promote || !exact_.has_value()) return;
+    const bool proves = outcome_.proof.has_value();
+    const Comparison& plain = proves ? *plain_ : *from_recorded_;
+    const Comparison exact =
+        Compare(exact_program_->result, proves ? *exact_ : PromotedLiteral(*check_.recorded));
+    for (size_t i = 0; i < plain.outputs.size() && i < exact.outputs.size(); ++i) {
+      OutputReport report;
+      report.type = types_[i];
+      report.plain_error = plain.outputs[i].max_rel_error;
+      report.promoted_error = exact.outputs[i].max_rel_error;
+      const bool same = plain.outputs[i].equal && plain.outputs[i].max_abs_error == 0;
+      const bool rounds = proves ? proven_[i] : plain.outputs[i].equal;
+      report.verdict = proves && !proven_[i] ? "differs" : same ? "equal" : rounds ? "rounding" : "differs";
+      outcome_.promoted.push_back(report);
+    }
+  }
+
+  const RunCheck& check_;
+  const ProgramRun& run_;
+  ProgramRunner& runner_;
+  std::vector<PrimitiveType> types_;  // By output.
+  std::optional<ProgramRun> reference_;
+  std::optional<Comparison> plain_, from_recorded_;
+  std::optional<ProgramRun> exact_program_;  // Without rounding, as the next one.
+  std::optional<Literal> exact_;             // Of the reference, or of the program where there is none.
+  std::vector<bool> proven_, vanishes_;      // By output.
+  CheckOutcome outcome_;
+};
 
 }  // namespace
 
-absl::StatusOr<CheckOutcome> CheckRun(const RunCheck& check, const Literal& result, ProgramRunner& runner) {
-  const double run_seconds = runner.seconds();
-  const std::vector<std::string> rounding = runner.rounding();
-  double reference_seconds = 0;
-  CheckReport report;
-  std::optional<Literal> reference;
-  if (check.reference != nullptr) {
-    ASSIGN_OR_RETURN(reference, runner.Run(*check.reference, nullptr, "reference run"));
-    reference_seconds = runner.seconds();
-    report.Add(Compare(result, *reference, check.tolerances), "the unpartitioned run");
-  }
-  nlohmann::ordered_json readings;
-  if (check.recorded != nullptr) {
-    const Comparison rounded = Compare(result, *check.recorded, check.tolerances);
-    std::optional<Comparison> chains;
-    if (HasBf16(*check.program)) {
-      ASSIGN_OR_RETURN(const Literal kept,
-                       runner.RunChainsInF32(*check.program, check.global, "run with bf16 chains in f32"));
-      chains = Compare(kept, *check.recorded, check.tolerances);
-      readings = {{"holds", WhichHolds(rounded.equal, chains->equal)},
-                  {"rounded", ReadingJson(rounded)},
-                  {"f32_chains", ReadingJson(*chains)}};
-    }
-    const bool by_chains = !rounded.equal && chains.has_value() && chains->equal;
-    report.Add(by_chains ? *chains : rounded, "the recorded result");
-  }
-  CheckOutcome outcome;
-  outcome.difference = report.difference;
-  outcome.json = {
-      {"equal", report.equal},
-      {"outputs", report.outputs},
-      {"max_abs_error", JsonNumber(report.max_abs_error)},
-      {"max_rel_error", JsonNumber(report.max_rel_error)},
-      {"nonfinite", NonfiniteShares(result)},
-      {"devices", rounding.empty() ? "equal" : "rounding"},
-      {"num_partitions", check.num_partitions},
-      {"seconds",
-       {{"partition", check.partition_seconds}, {"run", run_seconds}, {"reference", reference_seconds}}}};
-  if (!readings.is_null()) outcome.json["bf16"] = std::move(readings);
-  if (!check.promote) return outcome;
-  ASSIGN_OR_RETURN(const Literal promoted, runner.RunPromoted(*check.program, check.global, "run in f64"));
-  // Like is compared with like: the unpartitioned run is promoted, too, what was recorded is as it is.
-  const Literal& expected = check.recorded != nullptr ? *check.recorded : *reference;
-  Literal wide = PromotedLiteral(expected);
-  if (check.recorded == nullptr) {
-    ASSIGN_OR_RETURN(wide, runner.RunPromoted(*check.reference, nullptr, "reference run in f64"));
-  }
-  outcome.json["promoted"] = PromotedReport(result, promoted, expected, wide, check.tolerances);
-  return outcome;
+absl::StatusOr<CheckOutcome> CheckRun(const RunCheck& check, const ProgramRun& run, ProgramRunner& runner) {
+  return Checker(check, run, runner).Check();
 }
 
 }  // namespace toroid

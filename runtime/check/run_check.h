@@ -1,38 +1,40 @@
-// What `--check` does once the program has run: reference runs, comparisons, the line of JSON.
+// `--check`: the runs that it needs, and the verdict.
 #ifndef TOROID_RUNTIME_CHECK_RUN_CHECK_H_
 #define TOROID_RUNTIME_CHECK_RUN_CHECK_H_
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
-#include "nlohmann/json.hpp"
+#include "runtime/check/check_outcome.h"
 #include "runtime/check/program_runner.h"
 
 namespace toroid {
 
 struct RunCheck {
-  const Module* program = nullptr;    // What ran.
-  const Module* reference = nullptr;  // The unpartitioned module to compare with, if there is one.
+  const Module* program = nullptr;    // The program that ran.
+  const Module* reference = nullptr;  // The unpartitioned module, if there is one.
   const Literal* recorded = nullptr;  // The result recorded with the arguments, if there is one.
   const Shape* global = nullptr;      // Of the result; null: what the shards make.
   std::vector<double> tolerances;     // For each array leaf, or one for all.
-  bool promote = false;
+  bool tolerance_is_given = false;    // By --tolerance: it alone decides.
+  bool promote = false;               // Asks for the list of outputs.
   int64_t num_partitions = 1;
   double partition_seconds = 0;
 };
 
-struct CheckOutcome {
-  nlohmann::ordered_json json;
-  std::string difference;  // The first one; empty if equal.
-};
-
-// Compares `result`, of the last run of `runner`. With neither reference nor recorded result it compares
-// nothing.
-absl::StatusOr<CheckOutcome> CheckRun(const RunCheck& check, const Literal& result, ProgramRunner& runner);
+// Judges `run`, the run of check.program by `runner`.
+//
+// With a reference: both programs run in the declared types and, if these are narrower than f64, once more without
+// rounding (promote.h). Without rounding they must agree to kProofTolerance; that is the proof. An output that is zero
+// but for rounding in all of these runs agrees, too. In the declared types the partitioned run must be within the
+// tolerances of the exact result, or at most kRoundingFactor times as far from it as the unpartitioned run.
+// With a recorded result: it must be within the tolerances, or at most kRoundingFactor times as far from the exact
+// result as the unpartitioned run, whichever way its compiler rounds.
+// A tolerance that is given replaces both rules. Without memory for the runs without rounding the tolerances decide.
+// Errors: those of the runs.
+absl::StatusOr<CheckOutcome> CheckRun(const RunCheck& check, const ProgramRun& run, ProgramRunner& runner);
 
 }  // namespace toroid
 

@@ -23,7 +23,7 @@
 #include "hlo/passes/run_time_sizes_pass.h"
 #include "runtime/arguments/numpy_arguments.h"
 #include "runtime/arguments/run_arguments.h"
-#include "runtime/check/check_report.h"
+#include "runtime/check/check_outcome.h"
 #include "runtime/check/program_runner.h"
 #include "runtime/check/run_check.h"
 #include "runtime/command/ranks_command.h"
@@ -168,8 +168,10 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
                         : arguments.result.has_value() ? &arguments.result->shape()
                                                        : nullptr;
   const bool plain = command.check || !command.promote;
-  ASSIGN_OR_RETURN(Literal result, plain ? runner.Run(*program.module, global, "run")
-                                         : runner.RunPromoted(*program.module, global, "run in f64"));
+  ASSIGN_OR_RETURN(const ProgramRun run,
+                   plain ? runner.Run(*program.module, global, "run")
+                         : runner.RunPromoted(*program.module, global, "run without rounding"));
+  const Literal& result = run.result;
   if (!command.outfeed.empty()) {
     ASSIGN_OR_RETURN(const std::string archive, OutfeedArchive(runner.outfeed()));
     RETURN_IF_ERROR(WriteOutput(command.outfeed, archive));
@@ -196,16 +198,16 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
   if (arguments.result.has_value()) check.recorded = &*arguments.result;
   check.global = global;
   check.tolerances = TolerancesOf(command, module);
+  check.tolerance_is_given = command.tolerance.has_value();
   check.promote = command.promote;
   check.num_partitions = program.num_partitions;
   check.partition_seconds = program.partition_seconds;
-  ASSIGN_OR_RETURN(const CheckOutcome outcome, CheckRun(check, result, runner));
+  ASSIGN_OR_RETURN(const CheckOutcome outcome, CheckRun(check, run, runner));
   // What mpirun gives its ranks for standard output looks like a terminal and is none.
   const bool is_read = command.transport == TransportKind::kLocal && isatty(STDOUT_FILENO) != 0;
-  std::printf("%s\n", (is_read ? ForReading(outcome.json) : outcome.json).dump().c_str());
-  if (IsTerminal() && outcome.difference.empty())
-    std::fprintf(stderr, "%s\n", EqualText(outcome.json).c_str());
-  return outcome.difference.empty() ? absl::OkStatus() : absl::FailedPreconditionError(outcome.difference);
+  std::printf("%s\n", ToJson(outcome, is_read).dump().c_str());
+  if (IsTerminal() && outcome.equal()) std::fprintf(stderr, "%s\n", EqualText(outcome).c_str());
+  return outcome.equal() ? absl::OkStatus() : absl::FailedPreconditionError(outcome.difference);
 }
 
 // Most bytes of values of this process, of `neighbors` that share the machine.

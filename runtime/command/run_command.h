@@ -35,7 +35,7 @@ struct HloRunCommand {
   uint64_t seed = 0;
   bool check = false;
   std::optional<double> tolerance;  // None: by element type.
-  bool promote = false;             // Float arithmetic in f64 (promote.h).
+  bool promote = false;             // Also run without rounding (promote.h).
   int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
   std::string infeed;     // .npz of what infeeds take.
   std::string outfeed;    // .npz to write, of what outfeeds give.
@@ -46,11 +46,9 @@ struct HloRunCommand {
 };
 
 // Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
-//   {"equal", "outputs", "max_abs_error", "max_rel_error", "nonfinite", "devices", "num_partitions",
-//    "seconds": {"partition", "run", "reference"}}
-// Against a recorded result of a module with bf16 also "bf16": {"holds", "rounded", "f32_chains"}.
-// With `check` and `promote` the line also has "promoted", a list with an entry per output:
-//   {"output", "type", "plain_error", "promoted_error", "verdict": "equal" | "rounding" | "differs"}
+//   {"equal", "verdict", "outputs", "max_abs_error", "max_rel_error", "nonfinite", "devices", "num_partitions",
+//    "seconds": {"partition", "run", "reference", "proof"}, "proof": {...}, "rounding": {...}}
+// and with `promote` a list with an entry per output (check_outcome.h, docs/commands.md).
 // Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is
 // nothing to check against; kFailedPrecondition if the check finds a difference. With ranks rank 0 alone reads, prints
 // and writes, and the process ends here where a rank fails (ranks_command.h).

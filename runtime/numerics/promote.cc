@@ -28,24 +28,43 @@ bool IsPromoted(const Shape& shape) {
   return PromotedType(shape.element_type()) != shape.element_type();
 }
 
-// The op looks at the representation of values, so it runs in the declared types.
+bool HoldsFloats(const Shape& array) {
+  return IsFloat(array.element_type()) || IsComplex(array.element_type());
+}
+
+PrimitiveType OperandType(const Instruction& instruction) {
+  return instruction.operand(0)->shape().element_type();
+}
+
+// The op only rounds: its result is its operand.
+bool IsIdentityWithoutRounding(const Instruction& instruction) {
+  if (instruction.opcode() == Opcode::kReducePrecision) return true;
+  return instruction.opcode() == Opcode::kConvert && HoldsFloats(instruction.shape()) &&
+         PromotedType(OperandType(instruction)) == PromotedType(instruction.shape().element_type());
+}
+
+// The op rounds its operands to their declared types first, and its result has the declared type.
 bool RunsAsDeclared(const Instruction& instruction) {
   switch (instruction.opcode()) {
-    case Opcode::kConvert:
     case Opcode::kBitcastConvert:
     case Opcode::kBitcast:
-    case Opcode::kReducePrecision:
     case Opcode::kStochasticConvert:
+    case Opcode::kCompare:
+    case Opcode::kFloor:
+    case Opcode::kCeil:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+    case Opcode::kRemainder:
     case Opcode::kRng:
-    case Opcode::kIota:
     case Opcode::kInfeed:
     case Opcode::kOutfeed:
       return true;
+    case Opcode::kConvert:
     case Opcode::kDot:
     case Opcode::kRaggedDot:
     case Opcode::kScaledDot:
     case Opcode::kConvolution:
-      return !IsPromoted(instruction.shape());
+      return !HoldsFloats(instruction.shape());
     case Opcode::kCustomCall:
       return absl::StartsWith(instruction.custom_call_target(), "X64");
     default:
@@ -62,6 +81,8 @@ class Promoter {
     target_->set_entry(computations_[source_.entry()]);
     return absl::OkStatus();
   }
+
+  int64_t rounding_ops() const { return rounding_ops_; }
 
  private:
   absl::Status AddComputation(const Computation& source) {
@@ -84,11 +105,17 @@ class Promoter {
                                               InstructionBuilder& b) {
     if (source.opcode() == Opcode::kConstant && IsPromoted(source.shape())) return AddConstant(source, b);
     const bool declared = RunsAsDeclared(source);
+    bool rounds = false;
     for (size_t i = 0; declared && i < operands.size(); ++i) {
-      operands[i] = Converted(operands[i], source.operand(i)->shape(), b);
+      Instruction* rounded = Converted(operands[i], source.operand(i)->shape(), b);
+      rounds |= rounded != operands[i];
+      operands[i] = rounded;
     }
+    rounding_ops_ += rounds;
     Instruction* clone;
-    if (source.opcode() == Opcode::kBitcast) {
+    if (IsIdentityWithoutRounding(source)) {
+      clone = b.Op(Opcode::kCopy, PromotedShape(source.shape()), {operands[0]});
+    } else if (source.opcode() == Opcode::kBitcast) {
       // Promoted arrays are row-major, whatever their source's layout.
       ASSIGN_OR_RETURN(clone, AppendRowMajorBitcast(source, operands[0], b.computation()));
     } else {
@@ -132,6 +159,7 @@ class Promoter {
   const Module& source_;
   Module* const target_;
   absl::flat_hash_map<const Computation*, Computation*> computations_;
+  int64_t rounding_ops_ = 0;
 };
 
 }  // namespace
@@ -179,14 +207,24 @@ Literal DemotedLiteral(const Literal& literal, const Shape& shape) {
   return demoted;
 }
 
-absl::StatusOr<std::unique_ptr<Module>> PromoteModule(const Module& module) {
-  auto promoted = std::make_unique<Module>(module.name(), module);
-  promoted->config() = module.config();
-  *promoted->mutable_proto() = module.proto();
+bool ComputesBelowF64(const Module& module) {
+  return std::any_of(module.computations().begin(), module.computations().end(), [](const auto& computation) {
+    return std::any_of(computation->instructions().begin(), computation->instructions().end(),
+                       [](const auto& instruction) { return IsPromoted(instruction->shape()); });
+  });
+}
+
+absl::StatusOr<PromotedModule> PromoteModule(const Module& module) {
+  PromotedModule promoted;
+  promoted.module = std::make_unique<Module>(module.name(), module);
+  promoted.module->config() = module.config();
+  *promoted.module->mutable_proto() = module.proto();
   // These spell out the old types.
-  promoted->mutable_proto()->clear_host_program_shape();
-  promoted->mutable_proto()->clear_input_output_alias();
-  RETURN_IF_ERROR(Promoter(module, promoted.get()).Run());
+  promoted.module->mutable_proto()->clear_host_program_shape();
+  promoted.module->mutable_proto()->clear_input_output_alias();
+  Promoter promoter(module, promoted.module.get());
+  RETURN_IF_ERROR(promoter.Run());
+  promoted.rounding_ops = promoter.rounding_ops();
   return promoted;
 }
 

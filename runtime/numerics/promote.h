@@ -1,15 +1,19 @@
-// A module with its float arithmetic in f64: a debugging aid that tells rounding from mistakes.
+// A module that computes without rounding: what a partitioned program must equal whatever its types are.
 //
 //   x = bf16[4] parameter(0)                 x = f64[4] parameter(0)
-//   y = bf16[4] add(x, x)                    y = f64[4] add(x, x)
-//   z = s32[4] convert(y)              =>    r = bf16[4] convert(y)
+//   y = f32[4] convert(x)                    y = f64[4] copy(x)
+//   w = f32[4] multiply(y, y)          =>    w = f64[4] multiply(y, y)
+//   z = s32[4] convert(w)                    r = f32[4] convert(w)
 //                                            z = s32[4] convert(r)
 //
-// All floats become f64 and complex numbers c128, in every computation. Values are rounded to their declared
-// type only where the program looks at their representation: convert, bitcast-convert, reduce-precision,
-// stochastic-convert, dots that give integers, rng, iota, infeed and outfeed run in the declared types, and
-// their results are widened again. Custom calls run promoted where their meaning is known, but those on bits
-// (X64..).
+// All floats become f64 and complex numbers c128, in every computation; convert between float types and
+// reduce-precision become copies. An op rounds its operands to their declared types first where
+//   - it reads their bits: bitcast-convert, bitcast to another type, stochastic-convert, calls on bits (X64..);
+//   - it jumps at a point that two orders of summation may reach from both sides: conversions to integers,
+//     comparisons, floor, ceil, round, remainder, dots that give integers. Rounding first joins both sides, but for
+//     values within 1e-16 of the middle of two floats of the declared type;
+//   - it draws or moves values outside of the program: rng, infeed, outfeed.
+// The results of such an op are widened again.
 #ifndef TOROID_RUNTIME_NUMERICS_PROMOTE_H_
 #define TOROID_RUNTIME_NUMERICS_PROMOTE_H_
 
@@ -28,9 +32,17 @@ Literal PromotedLiteral(const Literal& literal);
 // The promoted value rounded to the types of `shape`.
 Literal DemotedLiteral(const Literal& literal, const Shape& shape);
 
-// Shares arenas with `module`. Shardings and the record of a partitioning stay.
+// Some instruction has floats below f64, or complex numbers below c128.
+bool ComputesBelowF64(const Module& module);
+
+struct PromotedModule {
+  std::unique_ptr<Module> module;
+  int64_t rounding_ops = 0;  // Instructions that round an operand to a type below f64 first.
+};
+
+// The module shares arenas with `module`. Shardings and the record of a partitioning stay.
 // Errors: kInvalidArgument for constants without a value.
-absl::StatusOr<std::unique_ptr<Module>> PromoteModule(const Module& module);
+absl::StatusOr<PromotedModule> PromoteModule(const Module& module);
 
 }  // namespace toroid
 

@@ -36,7 +36,8 @@ TEST(RunCommandTest, RecordedResultsAreChecked) {
   command.check = true;
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
-  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"equal\":true,\"outputs\":2,"));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+              HasSubstr("{\"equal\":true,\"verdict\":\"equal\",\"outputs\":2,"));
 }
 
 TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
@@ -159,21 +160,20 @@ TEST(RunCommandTest, PromotedResultsAreWrittenInF64OrAsTheModuleDeclaresThem) {
   EXPECT_EQ(static_cast<float>(result->data<bfloat16>()[0]), 258);
 }
 
-// y = (x + 1) + 1 in bf16 for x = 256, recorded as HLO says (256) and as XLA computes it (258), given as f32.
-TEST(RunCommandTest, RecordedResultsAreComparedUnderBothReadingsOfBf16) {
-  const std::string body =
-      "x = f32[2] parameter(0) b = bf16[2] convert(x) one = bf16[] constant(1) "
-      "o = bf16[2] broadcast(one), dimensions={} c = bf16[2] add(b, o) d = bf16[2] add(c, o) "
-      "ROOT y = f32[2] convert(d)";
+// y = (x + 1) + 1 in bf16 for x = 256: 256 where every op rounds, 258 where a compiler keeps the chain in f32, which
+// is exact. A recorded result may be either, or anything not much farther from 258 than 256 is.
+TEST(RunCommandTest, RecordedResultsMayRoundAsTheirCompilerDoes) {
   HloRunCommand command;
-  command.input = WriteText("bf16.hlo", body);
+  command.input = WriteText("bf16.hlo",
+                            "x = f32[2] parameter(0) b = bf16[2] convert(x) one = bf16[] constant(1) "
+                            "o = bf16[2] broadcast(one), dimensions={} c = bf16[2] add(b, o) "
+                            "d = bf16[2] add(c, o) ROOT y = f32[2] convert(d)");
   command.output = TempPath("bf16.snapshot.pb");
   ASSERT_OK(RunHloCommand(command));
   ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.output));
   command.input = std::exchange(command.output, "");
   command.check = true;
-  command.tolerance = 1e-4;
-  const auto check = [&](float result) -> std::string {
+  const auto check = [&](float result) {
     xla::HloSnapshot* changed = file.module->New<xla::HloSnapshot>();
     *changed = *file.snapshot;
     for (int i = 0; i < 2; ++i) {
@@ -185,15 +185,18 @@ TEST(RunCommandTest, RecordedResultsAreComparedUnderBothReadingsOfBf16) {
     testing::internal::CaptureStdout();
     const absl::Status status = RunHloCommand(command);
     const std::string printed = testing::internal::GetCapturedStdout();
-    EXPECT_EQ(status.ok(), printed.find("\"equal\":true,\"outputs\"") != std::string::npos) << status;
-    return printed.substr(printed.find("\"bf16\":"), 30);
+    EXPECT_EQ(status.ok(), printed.find("\"equal\":true,\"verdict\"") != std::string::npos) << status;
+    return status.ok();
   };
-  EXPECT_THAT(check(256), HasSubstr("\"holds\":\"rounded\""));
-  EXPECT_THAT(check(258), HasSubstr("\"holds\":\"f32_chains\""));
-  EXPECT_THAT(check(250), HasSubstr("\"holds\":\"neither\""));
-  // By default the tolerance is that of bf16, though the output is f32.
-  command.tolerance.reset();
-  EXPECT_THAT(check(257), HasSubstr("\"holds\":\"both\""));
+  EXPECT_TRUE(check(256));
+  EXPECT_TRUE(check(258));
+  EXPECT_TRUE(check(264));
+  EXPECT_FALSE(check(240));
+  EXPECT_FALSE(check(270));
+  // A tolerance decides alone.
+  command.tolerance = 1e-4;
+  EXPECT_TRUE(check(256));
+  EXPECT_FALSE(check(258));
 }
 
 TEST(RunCommandTest, TheCheckTellsWhichShareOfAnOutputIsNotFinite) {

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Float arithmetic in f64, rounded only where the representation counts.
+// Float arithmetic in f64, without rounding but where bits are read.
 #include "runtime/numerics/promote.h"
 
 #include <string>
@@ -18,8 +18,8 @@ std::string Promoted(const std::string& body, const std::string& computations = 
   const auto module = MakeModule(body, computations);
   const auto promoted = PromoteModule(*module);
   if (!promoted.ok()) return promoted.status().ToString();
-  EXPECT_OK(VerifyModule(**promoted));
-  const absl::StatusOr<Literal> result = RunSingle(**promoted, {});
+  EXPECT_OK(VerifyModule(*promoted->module));
+  const absl::StatusOr<Literal> result = RunSingle(*promoted->module, {});
   return result.ok() ? result->shape().ToString() + " " + ToText(*result) : result.status().ToString();
 }
 
@@ -32,27 +32,63 @@ TEST(PromoteTest, ArithmeticDoesNotRound) {
             "c128[] (16777217, 0)");
 }
 
-TEST(PromoteTest, ConversionsRoundToTheDeclaredTypes) {
+int64_t RoundingOps(const std::string& body) {
+  const auto promoted = PromoteModule(*MakeModule(body));
+  return promoted.ok() ? promoted->rounding_ops : -1;
+}
+
+TEST(PromoteTest, ConversionsBetweenFloatsRoundNothing) {
+  // 257 as bf16 is 256.
+  EXPECT_EQ(
+      Promoted(
+          "a = bf16[] constant(256) b = bf16[] constant(1) c = bf16[] add(a, b) ROOT d = f32[] convert(c)"),
+      "f64[] 257");
+  EXPECT_EQ(Promoted("a = f32[] constant(257) ROOT d = bf16[] convert(a)"), "f64[] 257");
+  EXPECT_EQ(Promoted("a = f32[] constant(1e30) ROOT d = f16[] convert(a)").substr(0, 12), "f64[] 1.0000");
+  EXPECT_EQ(Promoted("a = f32[] constant(257) b = bf16[] convert(a) ROOT d = f64[] convert(b)"), "f64[] 257");
+  EXPECT_EQ(Promoted("a = c64[] constant((16777216, 0)) b = c64[] constant((1, 0)) c = c64[] add(a, b) "
+                     "ROOT d = c128[] convert(c)"),
+            "c128[] (16777217, 0)");
+  EXPECT_EQ(Promoted("a = s32[] constant(257) ROOT d = bf16[] convert(a)"), "f64[] 257");
+  EXPECT_EQ(Promoted("i = bf16[258] iota(), iota_dimension=0 ROOT s = bf16[1] slice(i), slice={[257:258]}"),
+            "f64[1] {257}");
+  EXPECT_EQ(RoundingOps("a = f32[] constant(257) b = bf16[] convert(a) ROOT d = f32[] convert(b)"), 0);
+}
+
+TEST(PromoteTest, ConversionsToIntegersRoundToTheDeclaredTypeFirst) {
   // 257 as bf16 is 256.
   EXPECT_EQ(
       Promoted(
           "a = bf16[] constant(256) b = bf16[] constant(1) c = bf16[] add(a, b) ROOT d = s32[] convert(c)"),
       "s32[] 256");
-  EXPECT_EQ(
-      Promoted(
-          "a = bf16[] constant(256) b = bf16[] constant(1) c = bf16[] add(a, b) ROOT d = f32[] convert(c)"),
-      "f64[] 256");
-  EXPECT_EQ(Promoted("a = f32[] constant(257) ROOT d = bf16[] convert(a)"), "f64[] 256");
+  EXPECT_EQ(RoundingOps("a = bf16[] constant(2) ROOT d = s32[] convert(a)"), 1);
 }
 
-TEST(PromoteTest, BitsAndReducedPrecisionAreThoseOfTheDeclaredType) {
+// 1/3 + 1/3 + 1/3 is less than 1 by one step of f64 in some orders of summation; rounded to f32 it is 1.
+TEST(PromoteTest, OpsThatJumpAreTakenOfValuesRoundedToTheDeclaredType) {
+  const std::string almost_one =
+      "t = f32[] constant(1) e = f64[] constant(1.1102230246251565e-16) f = f32[] convert(e) "
+      "x = f32[] subtract(t, f) ";
+  EXPECT_EQ(Promoted(almost_one + "ROOT y = f32[] floor(x)"), "f64[] 1");
+  EXPECT_EQ(Promoted(almost_one + "ROOT y = pred[] compare(x, t), direction=EQ"), "pred[] true");
+  EXPECT_EQ(Promoted(almost_one + "ROOT y = pred[] compare(x, t), direction=LT"), "pred[] false");
+  EXPECT_EQ(Promoted(almost_one + "ROOT y = f32[] remainder(x, t)"), "f64[] 0");
+  EXPECT_EQ(Promoted(almost_one + "ROOT y = s32[] convert(x)"), "s32[] 1");
+  // Ops that do not jump see all of the value.
+  EXPECT_EQ(Promoted(almost_one + "z = f32[] subtract(t, x) ROOT y = f32[] sign(z)"), "f64[] 1");
+  EXPECT_EQ(
+      RoundingOps(almost_one + "c = pred[] compare(x, t), direction=EQ n = f32[] floor(x) "
+                               "r = f32[] remainder(x, t) ROOT y = (pred[], f32[], f32[]) tuple(c, n, r)"),
+      3);
+}
+
+TEST(PromoteTest, BitsAreThoseOfTheDeclaredType) {
   EXPECT_EQ(Promoted("a = f32[] constant(1) ROOT d = u32[] bitcast-convert(a)"), "u32[] 1065353216");
   EXPECT_EQ(Promoted("a = u32[] constant(1065353216) ROOT d = f32[] bitcast-convert(a)"), "f64[] 1");
   EXPECT_EQ(
       Promoted(
           "a = f32[] constant(1.3) ROOT d = f32[] reduce-precision(a), exponent_bits=5, mantissa_bits=2"),
-      "f64[] 1.25");
-  EXPECT_EQ(Promoted("ROOT i = bf16[258] iota(), iota_dimension=0").substr(0, 8), "f64[258]");
+      "f64[] 1.2999999523162842");
 }
 
 TEST(PromoteTest, CalledComputationsAndTuplesFollow) {

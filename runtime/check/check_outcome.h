@@ -1,0 +1,91 @@
+// What `hlo-run --check` found, and how it says so.
+#ifndef TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_
+#define TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "hlo/ir/types.h"
+#include "nlohmann/json.hpp"
+
+namespace toroid {
+
+// The partitioned program may round this many times as much as the unpartitioned one, and the compiler of a recorded
+// result likewise.
+inline constexpr double kRoundingFactor = 4;
+// Two runs without rounding (promote.h) agree to this share of an output's largest element.
+inline constexpr double kProofTolerance = 1e-9;
+
+enum class Verdict {
+  kEqual,      // The results are equal within the tolerances of their types.
+  kProven,     // Without rounding the partitioned and the unpartitioned program compute the same.
+  kNotProven,  // As kEqual, but the runs without rounding were not possible.
+  kDiffers,
+};
+absl::string_view VerdictText(Verdict verdict);
+
+// The partitioned program against the unpartitioned one, both without rounding.
+struct Proof {
+  bool equal = true;
+  double max_rel_error = 0;  // The largest over the outputs, of those that are not zero but for rounding.
+  int64_t rounding_ops = 0;  // Instructions of the partitioned program that round all the same (promote.h).
+};
+
+// How far results are from that of a run without rounding: the largest over the outputs, relative to the exact result.
+struct RoundingErrors {
+  double rms = 0, max = 0;
+};
+struct Rounding {
+  RoundingErrors run;
+  std::optional<RoundingErrors> reference, recorded;
+  // Times as far from the exact result as the reference run (the run itself where there is none): the largest over
+  // the outputs (TimesAsFar). More than kRoundingFactor is a difference.
+  double run_factor = 0, recorded_factor = 0;
+};
+
+// An output in the list that --promote asks for.
+struct OutputReport {
+  PrimitiveType type;
+  double plain_error = 0, promoted_error = 0;  // Relative to the output's largest element.
+  absl::string_view verdict;                   // "equal", "rounding" or "differs".
+};
+
+struct CheckSeconds {
+  double partition = 0, run = 0, reference = 0, proof = 0;
+};
+
+struct CheckOutcome {
+  Verdict verdict = Verdict::kEqual;
+  std::string
+      difference;   // The first one, such as "output 2 differs from the unpartitioned run at [0,1]: ..".
+  int outputs = 0;  // Array leaves of the result.
+  double max_abs_error = 0, max_rel_error = 0;  // Of the runs in the declared types.
+  std::vector<double> nonfinite;                // By output, the share of its elements: 0 to 1.
+  bool devices_round = false;                   // Devices that hold the same part differ by rounding.
+  int64_t num_partitions = 1;
+  CheckSeconds seconds;
+  std::optional<Proof> proof;
+  std::string not_proven;  // Why there is no proof, if one was wanted.
+  std::optional<Rounding> rounding;
+  std::vector<OutputReport> promoted;
+
+  bool equal() const { return verdict != Verdict::kDiffers; }
+};
+
+// The line of JSON (docs/commands.md). `for_reading`: of `nonfinite` only outputs that have some.
+nlohmann::ordered_json ToJson(const CheckOutcome& outcome, bool for_reading);
+
+// "proven equal, rounding aside: 776 outputs of 8 devices, largest relative error 1.2e-06, 3.1e-16 without rounding".
+std::string EqualText(const CheckOutcome& outcome);
+
+// A line that warns of results which say little because so much of them is NaN or infinite; empty if none is.
+// `shares` as NonfiniteShares gives them.
+std::string NonfiniteWarning(absl::Span<const double> shares);
+
+}  // namespace toroid
+
+#endif  // TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_
