@@ -28,13 +28,13 @@ class CostModel {
   virtual double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
                                 const AxisList& axes) const = 0;
   // No collectives take less by which every device gets `bytes` of what it has not; 0 where nothing is known.
-  virtual double LeastTime(int64_t bytes) const { return 0; }
+  virtual double LeastTime(int64_t /*bytes*/) const { return 0; }
   // What `count` independent permutes, which together exchange one halo, take beyond what their bytes do.
   virtual double PermuteDelay(int64_t count) const = 0;
   // Reading or writing memory.
   virtual double MemoryTime(double bytes) const = 0;
   // What `flops` of a contraction take on one device; nullopt where fewer are better than any time.
-  virtual std::optional<double> ContractionTime(double flops) const { return std::nullopt; }
+  virtual std::optional<double> ContractionTime(double /*flops*/) const { return std::nullopt; }
   // An op on one device.
   virtual double OpTime(const Work& work) const = 0;
   virtual double SecondsPerLinkByte() const = 0;

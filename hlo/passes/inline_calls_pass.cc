@@ -89,7 +89,7 @@ class Inliner {
   // Where copies of a computation's instructions go.
   struct Place {
     bool inlined = false;  // Instead of a call: parameters are `arguments`.
-    absl::Span<Instruction* const> arguments;
+    absl::Span<Instruction* const> arguments = {};
     const xla::OpMetadata* outer = nullptr;  // Of the call inside of which the copy stands; null for none.
     Computation* to = nullptr;
   };

@@ -80,7 +80,7 @@ class Analysis {
   }
   Domain Asked(const Instruction& instruction) {
     const std::vector<Domain>& state = states_.of(instruction);
-    return state.empty() ? kAnyValue : state[0];
+    return state.empty() ? Domain{kAnyValue} : state[0];
   }
 
   // What the result of the call must be, its computation's root must be, and the operands what the parameters

@@ -79,7 +79,7 @@ Literal RandomLiteral(const Shape& shape, int64_t int_bound, Generator& generato
       elements.push_back(RandomLiteral(element, int_bound, generator, domain));
     return Literal::Tuple(std::move(elements));
   }
-  const Domain asked = *domain == nullptr ? kAnyValue : *(*domain)++;
+  const Domain asked = *domain == nullptr ? Domain{kAnyValue} : *(*domain)++;
   Literal literal(shape);
   VisitArrayType(
       shape.element_type(),

@@ -41,7 +41,7 @@ class Transport {
 
   // The sum (or product, ...) of n elements over these ranks, ascending and this one among them, by a way of the
   // transport's own: only for operations that give the same bits in any order. `in` may be `out`. False: it has none.
-  virtual bool CanReduce(PrimitiveType type, Opcode opcode) const { return false; }
+  virtual bool CanReduce(PrimitiveType /*type*/, Opcode /*opcode*/) const { return false; }
   virtual absl::Status AllReduce(absl::Span<const int> ranks, PrimitiveType type, Opcode opcode, int64_t n,
                                  const char* in, char* out);
   // Everyone's bytes, of known sizes, one after another: `all` has those of this rank in place.
