@@ -71,8 +71,7 @@ int main(int argc, char** argv) {
           "NUMBER"));
   app.add_flag(
       "--promote", command.promote,
-      "Also compute floats in f64, rounded only where their bits count; with --check: which differences are "
-      "rounding");
+      "Run without rounding: floats in f64, rounded only where their bits count; with --check: errors by output");
   app.add_option("--max_bytes", command.max_bytes,
                  "Most memory for values, such as 4GiB; default: four fifths of what is available")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
