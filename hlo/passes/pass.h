@@ -91,6 +91,8 @@ struct NamedPass {
   std::unique_ptr<Pass> (*make)();
   std::unique_ptr<Pass> (*make_with)(int64_t number) =
       nullptr;  // Of NAME:NUMBER, where the pass has a number.
+  // Collectives may come out fewer, smaller or of another kind: programs are compared behind the pass.
+  bool changes_what_is_sent = false;
 };
 
 template <typename P>

@@ -18,7 +18,6 @@
 #include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/pass.h"
-#include "hlo/passes/run_time_sizes_pass.h"
 #include "partitioner/command/nothing_sharded.h"
 #include "partitioner/prepare/given_shardings.h"
 #include "partitioner/report/explain_table.h"
@@ -41,8 +40,7 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 struct Input {
   HloFile file;
   GivenShardings given;
-  std::vector<PassReport> passes;  // That the module has gone through.
-  PipelineOptions looking;         // At the module, after each phase and pass.
+  PipelineOptions looking;  // At the module, after each phase and pass.
 };
 
 PipelineOptions Looking(const PartitionCommand& command) {
@@ -151,11 +149,6 @@ absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   input.looking = Looking(command);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOf(command.input)));
-  if (command.options.num_partitions != 1) {
-    PassPipeline pipeline;
-    pipeline.Add<RunTimeSizesPass>();
-    ASSIGN_OR_RETURN(input.passes, pipeline.Run(&input.file.module, input.looking));
-  }
   absl::StatusOr<GivenShardings> given = GiveShardings(command, &input.file);
   if (!given.ok()) return Annotate(given.status(), NameOf(command.input));
   input.given = *std::move(given);
@@ -223,7 +216,6 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     checked = *std::move(made);
   }
   Partitioned& partitioned = *checked;
-  partitioned.passes.insert(partitioned.passes.begin(), input.passes.begin(), input.passes.end());
   if (input.file.module != nullptr) HintIfNothingIsSharded(command, *input.file.module, partitioned);
   std::optional<PredictedTimes> times;
   if (command.predict != nullptr) {

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "hlo/ir/device_limit.h"
@@ -40,8 +42,8 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
            const absl::Status known = MakePipeline(options->passes, LocalPasses()).status();
            if (!known.ok()) throw CLI::ValidationError("--passes", std::string(known.message()));
          },
-         "Passes over the partitioned program, in order, separated by commas; default: "
-         "dead_code,duplicates,loop_collectives,reduce_scatter,unit_dimensions,merge_movement,dead_code,product_order,merge_collectives,causes; none: no pass")
+         absl::StrCat("Passes over the partitioned program, in order, separated by commas; default: ",
+                      absl::StrJoin(DefaultPasses(), ","), "; none: no pass"))
       ->type_name("LIST");
   app.add_option_function<std::string>(
          "--windowed_einsum",

@@ -21,6 +21,12 @@ class AssignmentPolicy;
 // A quarter of the memory of a TPU v3 core: an array of that size does not lie beside another one, its copy and what else is there.
 inline constexpr int64_t kWindowedEinsumBytes = int64_t{4} << 30;
 
+// The one list of the passes that run over the program of one partition unless others are asked for.
+inline std::vector<std::string> DefaultPasses() {
+  return {"dead_code",      "duplicates", "loop_collectives", "reduce_scatter",    "unit_dimensions",
+          "merge_movement", "dead_code",  "product_order",    "merge_collectives", "causes"};
+}
+
 struct PartitionOptions {
   int64_t num_partitions = 0;  // 0: what the shardings name.
   // Relabels the devices of all shardings by a seeded permutation.
@@ -42,9 +48,7 @@ struct PartitionOptions {
   bool windowed_einsum_both_directions = false;
   int64_t windowed_einsum_unroll = 1;
   // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
-  std::vector<std::string> passes = {
-      "dead_code",      "duplicates", "loop_collectives", "reduce_scatter",    "unit_dimensions",
-      "merge_movement", "dead_code",  "product_order",    "merge_collectives", "causes"};
+  std::vector<std::string> passes = DefaultPasses();
   // Called with the name of a phase or pass and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
   // The verifier runs after each phase and pass; an error names it.

@@ -16,6 +16,7 @@
 #include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/mixed_precision.h"
+#include "hlo/passes/run_time_sizes_pass.h"
 #include "partitioner/prepare/constant_starts_pass.h"
 #include "partitioner/prepare/late_reversals_pass.h"
 #include "partitioner/prepare/single_rows_pass.h"
@@ -124,7 +125,8 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   PassPipeline pipeline;
   pipeline.Add<MixedPrecisionPass>(&flat_given)
       .Add<ExpandOpsPass>(&flat_given)
-      .Add<InlineCallsPass>(&flat_given);
+      .Add<InlineCallsPass>(&flat_given)
+      .Add<RunTimeSizesPass>();
   pipeline.Add<DcePass>(&flat_given).Add<ConstantStartsPass>(&flat_given);
   // What is padded, then cut, is moved once.
   const auto is_stated = [&](const Instruction& op) {

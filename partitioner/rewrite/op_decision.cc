@@ -70,15 +70,14 @@ OpDecision OpDecider::Decide(const Instruction& instruction, const FlowOp& op) c
   decision.assignment = Assign(op, decision.passed_on);
   if (decision.passed_on.none()) return decision;
   Assignment reduced = Assign(op, PartialOperands());
-  if (ReducesFirst(instruction, op, decision, reduced)) {
+  if (ReducesFirst(op, decision, reduced)) {
     decision.passed_on = PartialOperands();
     decision.assignment = std::move(reduced);
   }
   return decision;
 }
 
-bool OpDecider::ReducesFirst(const Instruction& instruction, const FlowOp& op, const OpDecision& passing,
-                             const Assignment& reduced) const {
+bool OpDecider::ReducesFirst(const FlowOp& op, const OpDecision& passing, const Assignment& reduced) const {
   const Sharding& partial = passing.passed_on.partial;
   // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
   if (partial.reducer != op.rule->reducer && PartialAxes(*op.rule, passing.assignment.factor_axes) != 0) {

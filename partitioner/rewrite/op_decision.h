@@ -37,8 +37,7 @@ class OpDecider {
   Assignment Assign(const FlowOp& op, const PartialOperands& passed_on) const;
   // True if the partial values that a decision passes on are there.
   bool ArePartial(const FlowOp& op, const PartialOperands& passed_on) const;
-  bool ReducesFirst(const Instruction& instruction, const FlowOp& op, const OpDecision& passing,
-                    const Assignment& reduced) const;
+  bool ReducesFirst(const FlowOp& op, const OpDecision& passing, const Assignment& reduced) const;
 
   const PreparedProgram& program_;
   const FlowGraph& graph_;

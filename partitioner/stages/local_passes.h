@@ -4,12 +4,18 @@
 #ifndef TOROID_PARTITIONER_STAGES_LOCAL_PASSES_H_
 #define TOROID_PARTITIONER_STAGES_LOCAL_PASSES_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/types/span.h"
 #include "hlo/passes/pass.h"
 
 namespace toroid {
 
 absl::Span<const NamedPass> LocalPasses();
+
+// DefaultPasses() without those that change no collective, for candidates that are only compared.
+std::vector<std::string> DefaultPassesThatChangeWhatIsSent();
 
 }  // namespace toroid
 

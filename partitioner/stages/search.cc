@@ -9,6 +9,7 @@
 #include "partitioner/search/changed_parts.h"
 #include "partitioner/search/frontier_search.h"
 #include "partitioner/search/neighbour_search.h"
+#include "partitioner/stages/local_passes.h"
 
 namespace toroid {
 namespace {
@@ -93,9 +94,7 @@ void FixBoundary(const ShardingPlan& plan, PreparedProgram* program) {
 absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
   if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
   PartitionOptions plain = options;
-  // Those that change what is sent.
-  plain.passes = {"dead_code",      "duplicates", "loop_collectives",
-                  "reduce_scatter", "dead_code",  "product_order"};
+  plain.passes = DefaultPassesThatChangeWhatIsSent();
   FixBoundary(best->plan, program);
   const AssignmentPolicy& policy = *best->policy;
   ASSIGN_OR_RETURN(Candidate now, RewriteUnder(*program, plain, best->plan, policy));

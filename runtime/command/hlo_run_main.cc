@@ -3,17 +3,14 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/numbers.h"
-#include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/io/output_name.h"
-#include "hlo/ir/spmd_record.h"
 #include "partitioner/command/partition_flags.h"
-#include "partitioner/stages/spmd_partitioner.h"
+#include "partitioner/command/partition_on_demand.h"
 #include "runtime/arguments/numpy_arguments.h"
 #include "runtime/command/run_command.h"
 
@@ -39,14 +36,9 @@ int main(int argc, char** argv) {
   toroid::PartitionOptions options;
   command.partition = [&](const toroid::Module& module,
                           int64_t num_partitions) -> absl::StatusOr<std::shared_ptr<const toroid::Module>> {
-    if (num_partitions == 0 && toroid::ComputeShardingStats(module).devices == 1 &&
-        !toroid::HasManualRegions(module)) {
-      return nullptr;
-    }
     toroid::PartitionOptions chosen = options;
     chosen.num_partitions = num_partitions;
-    ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(module, chosen));
-    return std::move(partitioned.module);
+    return toroid::PartitionOnDemand(module, {}, chosen);
   };
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
   toroid::AddPartitionFlags(app, &options);

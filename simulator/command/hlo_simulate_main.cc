@@ -3,18 +3,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "CLI/CLI.hpp"
-#include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/edit.h"
-#include "hlo/ir/spmd_record.h"
 #include "partitioner/command/nothing_sharded.h"
 #include "partitioner/command/partition_flags.h"
-#include "partitioner/prepare/given_shardings.h"
-#include "partitioner/stages/spmd_partitioner.h"
+#include "partitioner/command/partition_on_demand.h"
 #include "simulator/command/simulate_command.h"
 
 namespace {
@@ -37,21 +32,12 @@ absl::StatusOr<std::shared_ptr<const toroid::Module>> Partition(const toroid::Mo
                                                                 const toroid::PartitionRequest& request,
                                                                 toroid::PartitionOptions options) {
   options.num_partitions = request.num_partitions;
-  const bool nothing_asked = request.num_partitions == 0 && request.shardings.empty();
-  if (request.num_partitions == 1 || (nothing_asked && toroid::ComputeShardingStats(module).devices == 1 &&
-                                      !toroid::HasManualRegions(module))) {
-    return nullptr;
-  }
-  std::vector<toroid::GivenSharding> lines;
-  for (const std::string& line : request.shardings) lines.push_back({line, ""});
-  // The module stays as it is: a sweep partitions it in several ways.
-  const std::unique_ptr<toroid::Module> annotated = toroid::CloneModule(module);
-  ASSIGN_OR_RETURN(const toroid::GivenShardings given, toroid::ApplyGivenShardings(lines, annotated.get()));
-  ASSIGN_OR_RETURN(toroid::Partitioned partitioned, toroid::PartitionModule(*annotated, options, given));
-  if (toroid::IsNothingCut(*partitioned.module)) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const toroid::Module> partitioned,
+                   toroid::PartitionOnDemand(module, request.shardings, options));
+  if (partitioned != nullptr && toroid::IsNothingCut(*partitioned)) {
     std::fprintf(stderr, "%s\n", toroid::NothingShardedText(module, request.num_partitions).c_str());
   }
-  return std::shared_ptr<const toroid::Module>(std::move(partitioned.module));
+  return partitioned;
 }
 
 }  // namespace
