@@ -92,6 +92,10 @@ enum Trait : uint32_t {
   // Takes its operands as they come, with run-time sizes or without any data here: hands them on, calls computations
   // with them, or asks nothing of them but their sizes.
   kTakesAnyBuffer = 1u << 7,
+  // One walk over the operands makes it, no more than reading the result takes. Elementwise ops are cheap without it.
+  kCheap = 1u << 8,
+  // A consumer makes the elements as it reads them, with no arithmetic: to compute it again costs nothing.
+  kFreeToRepeat = 1u << 9,
 };
 
 enum class Opcode : uint8_t {

@@ -141,6 +141,7 @@ absl::Status UnaryGradient(Pullback& p) {
 }
 
 absl::Status BinaryGradient(Pullback& p) {
+  if (p.op().opcode() == Opcode::kStochasticConvert) return ConvertGradient(p);
   InstructionBuilder& b = p.b;
   const Value t = p.cotangent();
   const auto add = [&](int operand, const auto& cotangent) {

@@ -1,5 +1,7 @@
 #include "hlo/gradient/gradient_rules.h"
 
+#include <type_traits>
+
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/gradient/collectives.h"
@@ -17,145 +19,79 @@
 #include "hlo/gradient/windows.h"
 
 namespace toroid {
+
+// <Family>Gradient for every family of the opcode table: one that is missing is a link error that names it.
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) \
+  absl::Status family##Gradient(Pullback& p);
+#include "hlo/opcode.inc"
+#undef HLO_OP
+
 namespace {
 
-// Null: no gradient.
-GradientRule GradientRuleOf(const Instruction& op) {
-  switch (op.opcode()) {
-    case Opcode::kAbs:
-    case Opcode::kNegate:
-    case Opcode::kSign:
-    case Opcode::kFloor:
-    case Opcode::kCeil:
-    case Opcode::kRoundNearestAfz:
-    case Opcode::kRoundNearestEven:
-    case Opcode::kExp:
-    case Opcode::kExpm1:
-    case Opcode::kLog:
-    case Opcode::kLog1p:
-    case Opcode::kSqrt:
-    case Opcode::kRsqrt:
-    case Opcode::kCbrt:
-    case Opcode::kLogistic:
-    case Opcode::kSin:
-    case Opcode::kCos:
-    case Opcode::kTan:
-    case Opcode::kSinh:
-    case Opcode::kCosh:
-    case Opcode::kTanh:
-    case Opcode::kAsin:
-    case Opcode::kAcos:
-    case Opcode::kAsinh:
-    case Opcode::kAcosh:
-    case Opcode::kAtanh:
-    case Opcode::kErf:
-    case Opcode::kReal:
-    case Opcode::kImag:
-    case Opcode::kReducePrecision:
-      return UnaryGradient;
-    case Opcode::kAdd:
-    case Opcode::kSubtract:
-    case Opcode::kMultiply:
-    case Opcode::kDivide:
-    case Opcode::kRemainder:
-    case Opcode::kPower:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAtan2:
-    case Opcode::kComplex:
-      return BinaryGradient;
-    case Opcode::kSelect:
-      return SelectGradient;
-    case Opcode::kClamp:
-      return ClampGradient;
-    case Opcode::kConvert:
-    case Opcode::kStochasticConvert:
-      return ConvertGradient;
-    case Opcode::kBroadcast:
-      return BroadcastGradient;
-    case Opcode::kReshape:
-      return ReshapeGradient;
-    case Opcode::kTranspose:
-      return TransposeGradient;
-    case Opcode::kReverse:
-      return ReverseGradient;
-    case Opcode::kConcatenate:
-      return ConcatenateGradient;
-    case Opcode::kSlice:
-      return SliceGradient;
-    case Opcode::kPad:
-      return PadGradient;
-    case Opcode::kTuple:
-      return TupleGradient;
-    case Opcode::kGetTupleElement:
-      return GetTupleElementGradient;
-    case Opcode::kDynamicSlice:
-      return DynamicSliceGradient;
-    case Opcode::kDynamicUpdateSlice:
-      return DynamicUpdateSliceGradient;
-    case Opcode::kGather:
-      return GatherGradient;
-    case Opcode::kScatter:
-      return ScatterGradient;
-    case Opcode::kDot:
-      return DotGradient;
-    case Opcode::kRaggedDot:
-      return RaggedDotGradient;
-    case Opcode::kScaledDot:
-      return ScaledDotGradient;
-    case Opcode::kConvolution:
-      return ConvolutionGradient;
-    case Opcode::kReduce:
-      return ReduceGradient;
-    case Opcode::kReduceWindow:
-      return ReduceWindowGradient;
-    case Opcode::kSelectAndScatter:
-      return SelectAndScatterGradient;
-    case Opcode::kSort:
-      return SortGradient;
-    case Opcode::kTopK:
-      return TopKGradient;
-    case Opcode::kFft:
-      return FftGradient;
-    case Opcode::kCholesky:
-      return CholeskyGradient;
-    case Opcode::kTriangularSolve:
-      return TriangularSolveGradient;
-    case Opcode::kBatchNormTraining:
-      return BatchNormTrainingGradient;
-    case Opcode::kBatchNormInference:
-      return BatchNormInferenceGradient;
-    case Opcode::kBatchNormGrad:
-      return BatchNormGradGradient;
-    case Opcode::kCall:
-    case Opcode::kFusion:
-      return CallGradient;
-    case Opcode::kConditional:
-      return ConditionalGradient;
-    case Opcode::kWhile:
-      return WhileGradient;
-    case Opcode::kMap:
-      return MapGradient;
-    case Opcode::kScan:
-      return ScanGradient;
-    case Opcode::kAllReduce:
-      return AllReduceGradient;
-    case Opcode::kAllGather:
-      return AllGatherGradient;
-    case Opcode::kReduceScatter:
-      return ReduceScatterGradient;
-    case Opcode::kAllToAll:
-      return AllToAllGradient;
-    case Opcode::kCollectivePermute:
-      return CollectivePermuteGradient;
-    default:
-      if (IsCallTo(op, "SPMDFullToShardShape")) return IntoRegionGradient;
-      if (IsCallTo(op, "SPMDShardToFullShape")) return OutOfRegionGradient;
-      return HandsLeavesOn(op) ? IdentityGradient : nullptr;
-  }
+absl::Status HasNone(const Instruction& op) {
+  return absl::UnimplementedError(absl::StrCat(op.opcode_name(),
+                                               " has no gradient; stop the gradient at its result, or give "
+                                               "a rule of your own"));
+}
+
+GradientRule GradientRuleOf(Opcode opcode) {
+  static constexpr GradientRule kRules[] = {
+#define HLO_OP(enumerator, name, arity, family, attributes, traits) family##Gradient,
+#include "hlo/opcode.inc"
+#undef HLO_OP
+  };
+  static_assert(std::extent_v<decltype(kRules)> == kNumOpcodes);
+  return opcode == Opcode::kUnknown ? nullptr : kRules[static_cast<int>(opcode)];
 }
 
 }  // namespace
+
+// Families without a gradient: their results are integers, states and tokens, or nobody has asked for it.
+#define TOROID_NO_GRADIENT(family) \
+  absl::Status family##Gradient(Pullback& p) { return HasNone(p.op()); }
+TOROID_NO_GRADIENT(Compare)
+TOROID_NO_GRADIENT(BitcastConvert)
+TOROID_NO_GRADIENT(Bitcast)
+TOROID_NO_GRADIENT(Iota)
+TOROID_NO_GRADIENT(Constant)
+TOROID_NO_GRADIENT(Parameter)
+TOROID_NO_GRADIENT(Rng)
+TOROID_NO_GRADIENT(RngGetAndUpdateState)
+TOROID_NO_GRADIENT(RngBitGenerator)
+TOROID_NO_GRADIENT(AfterAll)
+TOROID_NO_GRADIENT(AddDependency)
+TOROID_NO_GRADIENT(DeviceId)
+TOROID_NO_GRADIENT(RaggedAllToAll)
+TOROID_NO_GRADIENT(CollectiveBroadcast)
+TOROID_NO_GRADIENT(Infeed)
+TOROID_NO_GRADIENT(Outfeed)
+TOROID_NO_GRADIENT(Send)
+TOROID_NO_GRADIENT(SendDone)
+TOROID_NO_GRADIENT(Recv)
+TOROID_NO_GRADIENT(RecvDone)
+TOROID_NO_GRADIENT(CopyStart)
+TOROID_NO_GRADIENT(CopyDone)
+TOROID_NO_GRADIENT(AllReduceStart)
+TOROID_NO_GRADIENT(AllReduceDone)
+TOROID_NO_GRADIENT(AllGatherStart)
+TOROID_NO_GRADIENT(AllGatherDone)
+TOROID_NO_GRADIENT(CollectivePermuteStart)
+TOROID_NO_GRADIENT(CollectivePermuteDone)
+TOROID_NO_GRADIENT(AsyncStart)
+TOROID_NO_GRADIENT(AsyncUpdate)
+TOROID_NO_GRADIENT(AsyncDone)
+TOROID_NO_GRADIENT(GetDimensionSize)
+TOROID_NO_GRADIENT(SetDimensionSize)
+TOROID_NO_GRADIENT(DynamicReshape)
+#undef TOROID_NO_GRADIENT
+
+absl::Status FusionGradient(Pullback& p) { return CallGradient(p); }
+
+absl::Status CustomCallGradient(Pullback& p) {
+  if (IsCallTo(p.op(), "SPMDFullToShardShape")) return IntoRegionGradient(p);
+  if (IsCallTo(p.op(), "SPMDShardToFullShape")) return OutOfRegionGradient(p);
+  return HandsLeavesOn(p.op()) ? IdentityGradient(p) : HasNone(p.op());
+}
 
 absl::Status ApplyGradientRule(const Instruction& op, ReverseSweep* sweep) {
   const auto custom = sweep->options().custom.find(&op);
@@ -163,12 +99,10 @@ absl::Status ApplyGradientRule(const Instruction& op, ReverseSweep* sweep) {
     Pullback pullback(op, sweep, custom->second.reads);
     return custom->second.rule(pullback);
   }
+  const GradientRule rule = GradientRuleOf(op.opcode());
+  if (rule == nullptr) return HasNone(op);
   Pullback pullback(op, sweep);
-  const GradientRule rule = GradientRuleOf(op);
-  if (rule != nullptr) return rule(pullback);
-  return absl::UnimplementedError(absl::StrCat(op.opcode_name(),
-                                               " has no gradient; stop the gradient at its result, or give "
-                                               "a rule of your own"));
+  return rule(pullback);
 }
 
 }  // namespace toroid

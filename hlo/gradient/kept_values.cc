@@ -25,23 +25,7 @@ bool ActsBeyondItsResult(const Instruction& op) {
 
 }  // namespace
 
-bool TakesNoWork(const Instruction& op) {
-  switch (op.opcode()) {
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kConvert:
-    case Opcode::kBitcast:
-    case Opcode::kBitcastConvert:
-    case Opcode::kIota:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-      return true;
-    default:
-      return HandsLeavesOn(op);
-  }
-}
+bool TakesNoWork(const Instruction& op) { return HasTrait(op.opcode(), kFreeToRepeat) || HandsLeavesOn(op); }
 
 bool CannotBeRepeated(const Instruction& value) { return ActsBeyondItsResult(TupleMaker(value)); }
 

@@ -49,26 +49,8 @@ bool IsAlwaysItself(const Instruction& op) {
   }
 }
 
-// One walk over the operands makes it, as good as a walk that reads it.
 bool IsCheap(const Instruction& op) {
-  if (IsElementwise(op.opcode()) || op.num_operands() == 0) return true;
-  switch (op.opcode()) {
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kConcatenate:
-    case Opcode::kReverse:
-    case Opcode::kDynamicSlice:
-    case Opcode::kBitcast:
-    case Opcode::kBitcastConvert:
-    case Opcode::kGetTupleElement:
-    case Opcode::kTuple:
-      return true;
-    default:
-      return false;
-  }
+  return IsElementwise(op.opcode()) || op.num_operands() == 0 || HasTrait(op.opcode(), kCheap);
 }
 
 bool MayExchange(Opcode opcode) {

@@ -52,14 +52,8 @@ bool Comes(const Instruction& value, Property property, int depth) {
     case Opcode::kCustomCall:
       if (value.custom_call_target() != "Sharding") return false;
       break;
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kSlice:
-    case Opcode::kReverse:
-    case Opcode::kConcatenate:
-    case Opcode::kPad:
-    case Opcode::kCopy:
+    case Opcode::kBitcastConvert:
+      return false;
     case Opcode::kConvert:
     case Opcode::kNegate:
     case Opcode::kAbs:
@@ -87,7 +81,7 @@ bool Comes(const Instruction& value, Property property, int depth) {
     case Opcode::kLog:
       return property == Property::kNonFinite && Comes(*value.operand(0), Property::kZero, depth - 1);
     default:
-      return false;
+      if (!HasTrait(value.opcode(), kDataMovement)) return false;
   }
   for (int i = first; i < last; ++i) {
     if (Comes(*value.operand(i), property, depth - 1)) return true;

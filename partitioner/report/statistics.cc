@@ -23,17 +23,9 @@ int64_t Sent(const Collective& collective) {
 
 // False for what stands for values that others made.
 bool IsMade(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kParameter:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
-    case Opcode::kConstant:
-      return false;
-    default:
-      return true;
-  }
+  const Opcode opcode = instruction.opcode();
+  return !HasTrait(opcode, kNoStorage) && !HasTrait(opcode, kInPlace) && opcode != Opcode::kConditional &&
+         opcode != Opcode::kConstant;
 }
 
 // Why a collective is there: as noted when it was made, in this program or before it was written.
