@@ -23,7 +23,7 @@ core {
   matrix { units: 1 tile: 128 cycles_per_row: 1 cycles_per_float32_row: 1 full_precision_passes: 6 }
   vector { lanes: 128 sublanes: 8 slots: 2 cycles_per_register: 2 }
   memory {
-    bytes_per_second: 4e11 stream_efficiency: 0.9 on_chip_bytes: 16777216 window_budget_bytes: 8388608
+    bytes_per_second: 4e11 stream_efficiency: 0.9 window_budget_bytes: 8388608
     window_bytes: 4194304 single_window_bytes: 1048576
   }
   movement { transpose_window_tiles: 768 running_window_tiles: 3700 }
