@@ -49,14 +49,14 @@ class Walk {
         Raise(0, &instruction);  // Held since the begin.
       } else if (instruction.opcode() != Opcode::kWhile && HasTrait(instruction.opcode(), kRunsBody)) {
         // Its body makes the results.
-        Raise(Inside(instruction), &instruction);
+        Raise(PeakOfCallees(instruction), &instruction);
         if (i == stop && inside) return;
         Take(instruction);
         Raise(0, &instruction);
       } else {
         TakePlacesOfOperands(instruction);
         Take(instruction);
-        Raise(Inside(instruction), &instruction);
+        Raise(PeakOfCallees(instruction), &instruction);
       }
       if (i == stop) return;
       for (const int b : last_used[i]) Free(b);
@@ -176,7 +176,7 @@ class Walk {
     (*to)[kind_[buffer]] = SaturatingAdd((*to)[kind_[buffer]], held_[buffer]);
   }
 
-  int64_t Inside(const Instruction& instruction) const {
+  int64_t PeakOfCallees(const Instruction& instruction) const {
     if (!HasTrait(instruction.opcode(), kRunsBody)) return 0;
     const Computation* callee = Largest(instruction);
     return callee == nullptr ? 0 : peaks_[callee->index()];

@@ -14,7 +14,7 @@ namespace toroid {
 class RoughCosts {
  public:
   explicit RoughCosts(const Module& module);
-  double Of(const Instruction& op) const;
+  double CostOf(const Instruction& op) const;
 
  private:
   std::vector<double> of_computation_;  // When it runs once, by its index.

@@ -22,7 +22,7 @@ class LayerBarrier {
   explicit LayerBarrier(InstructionBuilder* b) : b_(*b) {}
 
   // The value behind the barrier, which stands where the first one was asked for.
-  Value Behind(Value value);
+  Value ValueBehind(Value value);
 
   // Something is computed again behind it: a barrier that nothing needs is removed by its owner.
   void set_is_needed() { is_needed_ = true; }

@@ -96,10 +96,11 @@ class Cutter {
   // Says where the two halves of instruction i stand.
   void Place(int i) {
     const Instruction& op = *computation_.instruction(i);
-    const double enough = costs_.Of(op);
+    const double enough = costs_.CostOf(op);
     double between = 0;
     int at = i + 1;
-    for (; at < first_user_[i] && between < enough; ++at) between += costs_.Of(*computation_.instruction(at));
+    for (; at < first_user_[i] && between < enough; ++at)
+      between += costs_.CostOf(*computation_.instruction(at));
     before_[at].push_back(i);
     int last = -1;  // Of the operands.
     for (const Instruction* operand : op.operands()) {
@@ -107,7 +108,7 @@ class Cutter {
       last = std::max(last, operand->index());
     }
     int up = i;
-    while (up - 1 > last && between < enough) between += costs_.Of(*computation_.instruction(--up));
+    while (up - 1 > last && between < enough) between += costs_.CostOf(*computation_.instruction(--up));
     // Behind what stands before it, where that stays.
     while (up - 1 > last && is_cut_[up - 1]) --up;
     if (up == i || is_cut_[up - 1]) return;

@@ -143,11 +143,12 @@ class Inliner {
       return CopySynchronous(instruction, place, *operands);
     }
     if (IsInlined(instruction) && (is_pair || instruction.opcode() != Opcode::kAsyncStart)) {
-      ASSIGN_OR_RETURN(Instruction * root,
-                       Append(*instruction.called(0), {.inlined = true,
-                                                       .arguments = *operands,
-                                                       .outer = Inside(place.outer, instruction.metadata()),
-                                                       .to = place.to}));
+      ASSIGN_OR_RETURN(
+          Instruction * root,
+          Append(*instruction.called(0), {.inlined = true,
+                                          .arguments = *operands,
+                                          .outer = InlinedMetadata(place.outer, instruction.metadata()),
+                                          .to = place.to}));
       // An async-start carries its result among others; shardings of it say nothing of the value alone.
       return is_pair ? root : KeepSharding(instruction, root, place.to);
     }
@@ -194,7 +195,7 @@ class Inliner {
     }
     copy->set_name(instruction.name());
     TakeSharding(instruction, copy);
-    copy->set_metadata(Inside(place.outer, copy->metadata()));
+    copy->set_metadata(InlinedMetadata(place.outer, copy->metadata()));
     if (!instruction.called().empty()) RETURN_IF_ERROR(CopyCalled(instruction, place.outer, copy));
     return copy;
   }
@@ -207,7 +208,7 @@ class Inliner {
 
   // The metadata of an instruction inside of a call: its source line is the call's where it has none, and its
   // op_name stands behind the call's where that is one of JAX, which names what it calls relative to the call.
-  const xla::OpMetadata* Inside(const xla::OpMetadata* call, const xla::OpMetadata* own) {
+  const xla::OpMetadata* InlinedMetadata(const xla::OpMetadata* call, const xla::OpMetadata* own) {
     if (call == nullptr || own == nullptr) return own == nullptr ? call : own;
     const bool lacks_source = own->stack_frame_id() == 0 && own->source_file().empty() &&
                               (call->stack_frame_id() != 0 || !call->source_file().empty()) &&
@@ -284,7 +285,7 @@ class Inliner {
   absl::flat_hash_set<const Instruction*> given_copies_;
   Module* target_;
   const bool shardy_;
-  int64_t composed_ = 0;              // Messages that Inside() made.
+  int64_t composed_ = 0;              // Messages that InlinedMetadata() made.
   std::vector<Computation*> shared_;  // By computation of the source.
   UniqueNames names_;                 // Of the computations.
 };

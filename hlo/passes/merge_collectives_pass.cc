@@ -153,7 +153,7 @@ class Walk {
     }
     double longest = 0;
     for (int i = computation->size() - 1; i >= 0; --i) {
-      cost_[i] = costs.Of(*computation->instruction(i));
+      cost_[i] = costs.CostOf(*computation->instruction(i));
       for (const int user : order_.users(i)) {
         behind_[i] = std::max(behind_[i], cost_[user] + behind_[user]);
         kinds_behind_[i] |= kinds_behind_[user] | BitOf(kind_of_[user]);

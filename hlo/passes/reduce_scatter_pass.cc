@@ -40,7 +40,7 @@ class DeviceNumbers {
   explicit DeviceNumbers(int64_t num_devices) : num_devices_(num_devices) {}
 
   // Null if it is not known. All numbers are below 2^31, so that no type wraps.
-  const std::vector<int64_t>* Of(const Instruction& op, int depth = 0) {
+  const std::vector<int64_t>* ValuesOf(const Instruction& op, int depth = 0) {
     const auto found = known_.find(&op);
     if (found != known_.end()) return found->second.empty() ? nullptr : &found->second;
     std::vector<int64_t> values = depth > kDeepest ? std::vector<int64_t>() : Compute(op, depth);
@@ -75,7 +75,7 @@ class DeviceNumbers {
       case Opcode::kReshape:
       case Opcode::kBitcast:
       case Opcode::kCopy: {
-        const std::vector<int64_t>* x = Of(*op.operand(0), depth + 1);
+        const std::vector<int64_t>* x = ValuesOf(*op.operand(0), depth + 1);
         return x == nullptr ? std::vector<int64_t>() : *x;
       }
       case Opcode::kDynamicSlice:
@@ -88,7 +88,7 @@ class DeviceNumbers {
   std::vector<int64_t> LookUp(const Instruction& slice, int depth) {
     const Instruction& table = *slice.operand(0);
     if (table.opcode() != Opcode::kConstant || table.shape().rank() != 1) return {};
-    const std::vector<int64_t>* at = Of(*slice.operand(1), depth + 1);
+    const std::vector<int64_t>* at = ValuesOf(*slice.operand(1), depth + 1);
     const std::vector<int64_t> values = IntegersOf(table);
     if (at == nullptr || values.empty()) return {};
     std::vector<int64_t> out;
@@ -99,10 +99,10 @@ class DeviceNumbers {
 
   std::vector<int64_t> Binary(const Instruction& op, int depth) {
     if (op.num_operands() != 2) return {};
-    const std::vector<int64_t>* a = Of(*op.operand(0), depth + 1);
+    const std::vector<int64_t>* a = ValuesOf(*op.operand(0), depth + 1);
     if (a == nullptr) return {};
     const std::vector<int64_t> left = *a;  // The table may move.
-    const std::vector<int64_t>* b = Of(*op.operand(1), depth + 1);
+    const std::vector<int64_t>* b = ValuesOf(*op.operand(1), depth + 1);
     if (b == nullptr) return {};
     std::vector<int64_t> out(num_devices_);
     for (int64_t d = 0; d < num_devices_; ++d) {
@@ -182,7 +182,7 @@ Instruction* ScatterFor(const Instruction& slice, int64_t num_devices, const std
   if (!mode.ok() || *mode != GroupMode::kFlattened) return nullptr;
   const absl::StatusOr<int64_t> size = DeviceGroupSize(all, 1, num_devices);
   if (!size.ok() || *size != parts || slice.num_operands() != slice.shape().rank() + 1) return nullptr;
-  const std::vector<int64_t>* starts = numbers->Of(*slice.operand(1 + d));
+  const std::vector<int64_t>* starts = numbers->ValuesOf(*slice.operand(1 + d));
   if (starts == nullptr) return nullptr;
   const absl::StatusOr<DeviceGroups> groups = ExpandDeviceGroups(all, 1, num_devices);
   if (!groups.ok() || static_cast<int64_t>(groups->members().size()) != num_devices) return nullptr;

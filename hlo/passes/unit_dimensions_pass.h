@@ -6,7 +6,7 @@
 //         s = f32[4,512,64] add(d, b')
 // A dimension that is split into as many parts as it has elements leaves one element to each device, and so do the sums over
 // all but one dimension of a network's layers. Arrays keep such dimensions where others see them: parameters, results of the
-// computation, and ops that narrow_op.h does not know (sorts, convolutions, exchanges of pieces, custom calls, control flow). A
+// computation, and ops that squeeze_op.h does not know (sorts, convolutions, exchanges of pieces, custom calls, control flow). A
 // reshape stands between the two, which moves nothing. Ops that have a sharding, or wait for others than their operands, stay.
 // Compilers drop such dimensions too, but op by op, each with reshapes around it, and copy what is added or multiplied on
 // both sides of a reshape.

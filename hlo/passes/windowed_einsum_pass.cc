@@ -113,7 +113,7 @@ class LoopWriter {
     const int64_t g = rings_.size;
     if (!options_.both_directions) {
       const auto step = [&](InstructionBuilder& b, std::vector<Value>& now) {
-        return taken(b, now, kMoving, Ahead(b, now));
+        return taken(b, now, kMoving, PlaceAhead(b, now));
       };
       state = Loop(state, g - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
         const Value sum = step(b, now);
@@ -123,8 +123,8 @@ class LoopWriter {
       return Finished(step(b_, state));
     }
     const auto step = [&](InstructionBuilder& b, std::vector<Value>& now) {
-      now[kSum] = taken(b, now, kMoving, Ahead(b, now));
-      now[kSum] = taken(b, now, kBack, Behind(b, now));
+      now[kSum] = taken(b, now, kMoving, PlaceAhead(b, now));
+      now[kSum] = taken(b, now, kBack, PlaceBehind(b, now));
     };
     state.push_back(Permute(b_, part, /*to_next=*/true));
     state = Loop(state, g / 2 - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
@@ -142,7 +142,7 @@ class LoopWriter {
     step(b_, state);
     state[kMoving] = last;
     state[kTrip] = b_.Add(state[kTrip], b_.IntScalar(1));
-    return Finished(taken(b_, state, kMoving, Ahead(b_, state)));
+    return Finished(taken(b_, state, kMoving, PlaceAhead(b_, state)));
   }
 
   // The operand `side` has the scattered dimension of the result as its `d`.
@@ -162,9 +162,9 @@ class LoopWriter {
     const int64_t g = rings_.size;
     if (!options_.both_directions) {
       state = Loop(state, g - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
-        now[kSum] = Permute(b, added(b, now, kSum, Behind(b, now)), /*to_next=*/true);
+        now[kSum] = Permute(b, added(b, now, kSum, PlaceBehind(b, now)), /*to_next=*/true);
       });
-      return Finished(added(b_, state, kSum, Behind(b_, state)));
+      return Finished(added(b_, state, kSum, PlaceBehind(b_, state)));
     }
     // The sum that comes from before has `there` hops, and the device's own term; the other one has `back`.
     const int64_t there = g / 2, back = (g - 1) / 2;
@@ -192,11 +192,11 @@ class LoopWriter {
   enum Leaf { kTrip, kPosition, kMoving, kOther, kSum, kBack };
 
   // Places (i + t) mod g and (i - 1 - t) mod g of device i in trip t.
-  Value Ahead(InstructionBuilder& b, absl::Span<const Value> state) {
+  Value PlaceAhead(InstructionBuilder& b, absl::Span<const Value> state) {
     const Value g = b.IntScalar(rings_.size), sum = b.Add(state[kPosition], state[kTrip]);
     return b.Select(b.Compare(sum, g, "GE"), b.Subtract(sum, g), sum);
   }
-  Value Behind(InstructionBuilder& b, absl::Span<const Value> state) {
+  Value PlaceBehind(InstructionBuilder& b, absl::Span<const Value> state) {
     const Value difference = b.Subtract(b.Subtract(state[kPosition], b.IntScalar(1)), state[kTrip]);
     return b.Select(b.Compare(difference, b.IntScalar(0), "LT"), b.Add(difference, b.IntScalar(rings_.size)),
                     difference);

@@ -1,6 +1,6 @@
 // Which dimensions an op keeps of its arrays, when those of one element go.
-#ifndef TOROID_HLO_PASSES_KEPT_DIMS_H_
-#define TOROID_HLO_PASSES_KEPT_DIMS_H_
+#ifndef TOROID_HLO_PASSES_SQUEEZE_DIMS_H_
+#define TOROID_HLO_PASSES_SQUEEZE_DIMS_H_
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ using KeptDims = absl::InlinedVector<bool, 6>;
 
 KeptDims KeepSized(const Shape& shape);
 // The sizes of those that stay.
-Dims NarrowedDims(const Shape& array, const KeptDims& kept);
+Dims SqueezedDims(const Shape& array, const KeptDims& kept);
 // How many of the dimensions before d stay: its number among those.
 int64_t NumberAmong(const KeptDims& kept, int64_t d);
 // Of a list of dimensions: those that go are dropped, the others have their numbers among those that stay.
@@ -32,7 +32,7 @@ void DropEntries(const KeptDims& kept, Repeated* entries) {
 }
 
 // An op without dimensions of one element.
-struct NarrowOp {
+struct SqueezedOp {
   struct Operand {
     Instruction* value;
     KeptDims kept;
@@ -44,4 +44,4 @@ struct NarrowOp {
 
 }  // namespace toroid
 
-#endif  // TOROID_HLO_PASSES_KEPT_DIMS_H_
+#endif  // TOROID_HLO_PASSES_SQUEEZE_DIMS_H_
