@@ -8,8 +8,8 @@
 namespace toroid {
 namespace {
 
-constexpr size_t kLongest = 200;             // Of a word that is compared.
-constexpr size_t kMostCandidates = 1 << 16;  // So many are looked at.
+constexpr size_t kLongest = 200;             // Letters of a word; longer words are not compared.
+constexpr size_t kMostCandidates = 1 << 16;  // Only the first ones are compared.
 
 std::string Folded(absl::string_view word) {
   std::string out(word);
