@@ -1,4 +1,4 @@
-// Which dimensions an op keeps of its arrays, when those of one element go.
+// Which dimensions an op keeps when its unit dimensions (dimensions of one element) are squeezed out.
 #ifndef TOROID_HLO_PASSES_SQUEEZE_DIMS_H_
 #define TOROID_HLO_PASSES_SQUEEZE_DIMS_H_
 
@@ -10,18 +10,18 @@
 
 namespace toroid {
 
-// By dimension: it stays. Those that go have one element.
+// By dimension: true if it stays. Dimensions that go have one element.
 using KeptDims = absl::InlinedVector<bool, 6>;
 
 KeptDims KeepSized(const Shape& shape);
-// The sizes of those that stay.
+// The sizes of the dimensions that stay.
 Dims SqueezedDims(const Shape& array, const KeptDims& kept);
-// How many of the dimensions before d stay: its number among those.
+// The number of dimension d in the squeezed array: how many dimensions before it stay.
 int64_t NumberAmong(const KeptDims& kept, int64_t d);
-// Of a list of dimensions: those that go are dropped, the others have their numbers among those that stay.
+// Renumbers a list of dimensions for the squeezed array, and drops those that go.
 void Renumber(const KeptDims& kept, google::protobuf::RepeatedField<int64_t>* dims);
 
-// Of a list with one entry per dimension, those that stay.
+// Drops the entries of squeezed dimensions from a list with one entry for each dimension.
 template <typename Repeated>
 void DropEntries(const KeptDims& kept, Repeated* entries) {
   int n = 0;
@@ -31,15 +31,15 @@ void DropEntries(const KeptDims& kept, Repeated* entries) {
   while (entries->size() > n) entries->RemoveLast();
 }
 
-// An op without dimensions of one element.
+// An op, its operands and the dimensions that each keeps.
 struct SqueezedOp {
   struct Operand {
     Instruction* value;
     KeptDims kept;
   };
   absl::InlinedVector<Operand, 3> operands;
-  KeptDims kept;            // Of the result, or of every array of one.
-  bool is_operand = false;  // It has nothing to do: the elements are those of operand 0, in their order.
+  KeptDims kept;            // Of the result, or of every array of a tuple result.
+  bool is_operand = false;  // The op does nothing: its elements are those of operand 0, in the same order.
 };
 
 }  // namespace toroid

@@ -9,14 +9,14 @@
 namespace toroid {
 namespace {
 
-// What gather and scatter call by different names.
+// Dimension numbers that gather and scatter call by different names.
 struct Numbers {
-  absl::Span<const int64_t> window;            // Of the windows: dimensions inside of a window.
-  absl::Span<const int64_t> absent;            // Of x: windows lack them.
-  absl::Span<const int64_t> batching;          // Of x.
-  absl::Span<const int64_t> batching_partner;  // Of the indices.
-  absl::Span<const int64_t> indexed;           // Of x: indices count along them.
-  int64_t vector = 0;                          // Of the indices.
+  absl::Span<const int64_t> window;            // In the windows: dimensions of a window.
+  absl::Span<const int64_t> absent;            // In x: the windows lack them.
+  absl::Span<const int64_t> batching;          // In x.
+  absl::Span<const int64_t> batching_partner;  // In the indices.
+  absl::Span<const int64_t> indexed;           // In x: indices count along them.
+  int64_t vector = 0;                          // In the indices.
 
   explicit Numbers(const GatherView& view)
       : window(view.offset_dims()),
@@ -42,7 +42,7 @@ struct Kept {
 
 Kept KeptOf(const Numbers& numbers, const Shape& x, const Shape& indices, const Shape& windows) {
   Kept kept{.x = KeepSized(x), .indices = KeepSized(indices), .windows = KeptDims(windows.rank(), true)};
-  // Windows take their dimensions from x and from the indices, each in order.
+  // The windows' dimensions come from x and from the indices, each in order.
   size_t next_of_window = 0;
   for (int d = 0; d < x.rank(); ++d) {
     const bool in_window = !IsAmong(numbers.absent, d) && !IsAmong(numbers.batching, d);

@@ -33,7 +33,7 @@ bool IsSorted(absl::Span<const int64_t> dims, const KeptDims& kept) {
 
 using Result = std::optional<SqueezedOp>;
 
-// Scalars stay scalars beside arrays of one shape.
+// Operands are scalars, which stay, and arrays of the result's shape.
 Result SqueezeElementwise(const Instruction& op) {
   SqueezedOp squeezed{.kept = KeepSized(op.shape())};
   for (Instruction* x : op.operands()) {
@@ -50,7 +50,7 @@ Result SqueezeMovement(const Instruction& op) {
   const bool keeps_sizes = from.element_type() == to.element_type() && SameButUnitDims(from, to);
   switch (op.opcode()) {
     case Opcode::kReshape:
-      if (op.attrs().dimensions_size() > 0) return std::nullopt;  // It names a dimension that it leaves open.
+      if (op.attrs().dimensions_size() > 0) return std::nullopt;  // It has an inferred dimension.
       squeezed.is_operand = keeps_sizes;
       break;
     case Opcode::kBroadcast:
@@ -59,7 +59,7 @@ Result SqueezeMovement(const Instruction& op) {
     case Opcode::kTranspose:
       squeezed.is_operand = keeps_sizes && IsSorted(op.dimensions(), squeezed.operands[0].kept);
       break;
-    default:  // A reversal: of one element nothing is turned.
+    default:  // A reversal of unit dimensions does nothing.
       squeezed.is_operand =
           keeps_sizes && absl::c_none_of(op.dimensions(), [&](int64_t d) { return squeezed.kept[d]; });
       break;
@@ -67,8 +67,8 @@ Result SqueezeMovement(const Instruction& op) {
   return squeezed;
 }
 
-// Dimensions that the op leaves at one element: those of `from` and the result have the same numbers. `stays`: others that it
-// may not lose.
+// For ops whose operand `from` and result have the same dimension numbers: drops the dimensions that have one
+// element in both. `stays(d)`: the op needs dimension d all the same.
 template <typename Stays>
 SqueezedOp SqueezeAlike(const Instruction& op, Instruction* from, Stays stays) {
   SqueezedOp squeezed;
@@ -79,12 +79,12 @@ SqueezedOp SqueezeAlike(const Instruction& op, Instruction* from, Stays stays) {
   return squeezed;
 }
 
-// What is cut to one element stays a dimension of the slice.
+// A dimension that is cut to one element stays.
 Result SqueezeSlice(const Instruction& op) {
   SqueezedOp squeezed = SqueezeAlike(op, op.operand(0), [](int) { return false; });
   squeezed.is_operand = op.shape() == op.operand(0)->shape();
   if (op.opcode() == Opcode::kSlice || squeezed.is_operand) return squeezed;
-  if (op.num_operands() != 1 + op.shape().rank()) return std::nullopt;  // All starts in one array.
+  if (op.num_operands() != 1 + op.shape().rank()) return std::nullopt;  // The starts are one vector.
   for (int d = 0; d < op.shape().rank(); ++d) {
     if (squeezed.kept[d])
       squeezed.operands.push_back({op.operand(1 + d), KeptDims(op.operand(1 + d)->shape().rank(), true)});
@@ -110,7 +110,7 @@ Result SqueezeReduceWindow(const Instruction& op) {
   return squeezed;
 }
 
-// Of arrays in a row along a dimension, or of one that devices exchange along it.
+// Concatenate, all-gather, reduce-scatter: the dimension that the op works along stays.
 Result SqueezeAlong(const Instruction& op) {
   if (op.dimensions().size() != 1) return std::nullopt;
   if (IsCollective(op.opcode()) && op.num_operands() != 1) return std::nullopt;
@@ -129,7 +129,7 @@ Result SqueezeIota(const Instruction& op) {
 Result SqueezeDot(const Instruction& op) {
   SqueezedOp squeezed{.kept = KeepSized(op.shape())};
   for (Instruction* x : op.operands()) squeezed.operands.push_back({x, KeepSized(x->shape())});
-  // An outer product is better said as it was.
+  // An outer product stays: without a contracting dimension squeezing gains nothing.
   const auto is_kept = [&](int64_t d) { return squeezed.operands[0].kept[d]; };
   if (op.num_operands() != 2 || absl::c_none_of(DotView(op).lhs_contracting(), is_kept)) return std::nullopt;
   return squeezed;
@@ -205,7 +205,7 @@ std::optional<SqueezedOp> Squeeze(const Instruction& op) {
 void SqueezeAttributes(const SqueezedOp& squeezed, Instruction* op) {
   const KeptDims& result = squeezed.kept;
   const KeptDims& first = squeezed.operands.empty() ? result : squeezed.operands[0].kept;
-  // Its attributes may be those of other instructions, too: a copy is made only where something changes.
+  // Instructions share attributes: copy them only if something changes.
   const auto renumber = [op](const KeptDims& kept) {
     if (HaveNewNumbers(kept, op->dimensions())) Renumber(kept, op->MutableAttrs()->mutable_dimensions());
   };

@@ -21,7 +21,7 @@ bool HasUnitDims(const Computation& computation) {
   });
 }
 
-// One computation. Until the end every instruction that there was has its old shape.
+// Rewrites one computation. Original instructions keep their old shapes until the end.
 class Rewriter {
  public:
   explicit Rewriter(Computation* computation)
@@ -57,12 +57,12 @@ class Rewriter {
  private:
   static constexpr int32_t kNone = -1;
 
-  // An array with the elements of a value, in their order.
+  // An array that holds the elements of a value in the same order, in other dimensions.
   struct Form {
     Instruction* array;
     Dims dims;
   };
-  // Of one value. If its holder is squeezed, that is the first form, once it has its new shape.
+  // The forms of one value. If `holder` is squeezed, others[0] is the holder with its new shape.
   struct Forms {
     Instruction* holder;
     bool is_squeezed = false;
@@ -77,7 +77,7 @@ class Rewriter {
       makes_tuples |= MakesTuple(*op);
     }
     if (!makes_tuples) return;
-    // A tuple is squeezed with all that read it, or not.
+    // A tuple is squeezed only if all its users can be.
     stays_[computation_->root()->index()] =
         stays_[computation_->root()->index()] || computation_->root()->shape().IsTuple();
     for (const auto& op : computation_->instructions()) {
@@ -88,7 +88,7 @@ class Rewriter {
     }
   }
 
-  // Makes the op one without dimensions of one element; false, and nothing else, if it stays as it is.
+  // Squeezes the op; returns false and changes nothing if it stays.
   bool Rewrite(Instruction* op) {
     if (op->opcode() == Opcode::kGetTupleElement) {
       const Forms* tuple = FormsOf(op->operand(0));
@@ -143,7 +143,7 @@ class Rewriter {
     return forms_[i];
   }
 
-  // The value of `x`, one of the instructions that there were, as an array of these dimensions.
+  // The value of `x`, an original instruction, as an array with these dimensions.
   Instruction* WithDims(const Dims& dims, Instruction* x) {
     if (FormsOf(x) == nullptr && x->shape().dims() == dims) return x;
     Forms& forms = AddForms(x);
@@ -159,7 +159,7 @@ class Rewriter {
     order_.push_back(reshape);
     return reshape;
   }
-  // In the dimensions that it had.
+  // The value of `x` in its original dimensions.
   Instruction* WithFullDims(Instruction* x) {
     const Forms* forms = FormsOf(x);
     if (forms == nullptr || (forms->holder == x && !forms->is_squeezed)) return x;
@@ -179,10 +179,10 @@ class Rewriter {
   Computation* computation_;
   const int n_;
   std::vector<Forms> forms_;
-  // By index of the instructions that there were:
+  // By index of the original instructions:
   std::vector<int32_t> forms_of_;
-  std::vector<bool> stays_;  // As it is.
-  std::vector<bool> goes_;   // It is its operand.
+  std::vector<bool> stays_;  // Is not changed.
+  std::vector<bool> goes_;   // Is replaced by its operand.
   int num_squeezed_ = 0, num_gone_ = 0;
   std::vector<std::pair<Instruction*, Shape>> squeezed_tuples_;
   std::vector<Instruction*> order_;
