@@ -35,7 +35,8 @@ struct Collective {
 std::optional<Collective> CollectiveOf(const Instruction& instruction, const DeviceCounts& counts);
 
 // Bytes that each device sends under a bandwidth-optimal algorithm, v local bytes over groups of g:
-//   all-gather v (g - 1); all-reduce 2 v (g - 1) / g; reduce-scatter, all-to-all v (g - 1) / g; permute, broadcast v
+//   all-gather v (g - 1);  all-reduce 2 v (g - 1) / g;  reduce-scatter, all-to-all v (g - 1) / g;
+//   permute, broadcast v
 // Example: an all-gather of f32[8] over 4 devices: v = 32, 96 bytes. Saturates.
 int64_t SentBytes(CollectiveKind kind, int64_t v, int64_t g);
 

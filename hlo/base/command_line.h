@@ -20,9 +20,9 @@ inline constexpr int kExitSuccess = 0;
 inline constexpr int kExitFailure = 1;  // The input cannot be processed, or a check failed.
 inline constexpr int kExitUsage = 2;    // Unknown flags, bad values.
 
-// Parses the flags, runs `run` and returns the exit status. --help and --version print to standard output and are
-// successes. An error is one line on standard error. A usage error is printed behind the command's name, and
-// for an unknown flag it suggests the nearest one; an error of `run` is printed unchanged.
+// Parses the flags, runs `run` and returns the exit status. --help and --version print to standard output and
+// succeed. An error is one line on standard error. A usage error is printed behind the command's name, and for
+// an unknown flag it suggests the nearest one; an error of `run` is printed unchanged.
 int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
 
 }  // namespace toroid

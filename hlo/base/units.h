@@ -1,4 +1,4 @@
-// Units of predicted costs: whole bytes and picoseconds, so that sums are exact and equal plans compare equal.
+// Units of predicted costs: bytes and picoseconds as integers, so that sums are exact and equal plans equal.
 #ifndef TOROID_HLO_BASE_UNITS_H_
 #define TOROID_HLO_BASE_UNITS_H_
 

@@ -7,7 +7,8 @@
 // Order of choices: less time, then fewer bytes sent, then a smaller intermediate, then fewer steps. If the
 // model has no ContractionTime, a flop of a contraction counts as kBytesPerFlop (partitioner/assign) units of
 // time.
-// Example: gathering 3 MB over links of 70 GB/s costs 3e6, or 43 us; reading them from memory of 450 GB/s 4.7e5.
+// Example: gathering 3 MB over links of 70 GB/s costs 3e6, or 43 us; reading them from memory of 450 GB/s
+// 4.7e5.
 #ifndef TOROID_HLO_COST_COST_MODEL_H_
 #define TOROID_HLO_COST_COST_MODEL_H_
 

@@ -1,8 +1,8 @@
 // Typed views of what particular opcodes carry.
 //
-// A view reads the message that an instruction stores (Instruction::attrs) and owns nothing: it lives as long as that
-// message. Numbers that writers may leave out have the value that HLO gives them. The Set functions write into the
-// attributes of a new instruction.
+// A view reads the message that an instruction stores (Instruction::attrs) and owns nothing: it lives as long
+// as that message. Numbers that writers may leave out have the value that HLO gives them. The Set functions
+// write into the attributes of a new instruction.
 // Example: for (const int64_t d : DotView(*instruction).lhs_contracting()) ...
 #ifndef TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
 #define TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
