@@ -84,13 +84,13 @@ enum Trait : uint32_t {
   kInPlace = 1u << 3,
   // Computed by a unit for transcendental functions where there is one.
   kTranscendental = 1u << 4,
-  // Runs computations over values in memory: call, while, conditional, async-start. (What fusions and reducers run
-  // stays in registers.)
+  // Runs computations over values in memory: call, while, conditional, async-start. (What fusions and
+  // reducers run stays in registers.)
   kRunsBody = 1u << 5,
   // Exchanges data between devices; asynchronous starts included, what waits for them not.
   kExchangesData = 1u << 6,
-  // Takes its operands as they come, with run-time sizes or without any data here: hands them on, calls computations
-  // with them, or asks nothing of them but their sizes.
+  // Takes its operands as they come, with run-time sizes or without any data here: hands them on, calls
+  // computations with them, or asks nothing of them but their sizes.
   kTakesAnyBuffer = 1u << 7,
   // One walk over the operands makes it, no more than reading the result takes. Elementwise ops are cheap without it.
   kCheap = 1u << 8,

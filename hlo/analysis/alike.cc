@@ -10,7 +10,7 @@
 namespace toroid {
 namespace {
 
-constexpr int kFew = 4;  // Numbers of a list that enter a hash.
+constexpr int kFew = 4;  // Entries of a list that enter a hash.
 
 size_t Combine(size_t hash, int64_t value) { return absl::HashOf(hash, value); }
 
@@ -25,7 +25,7 @@ size_t CombineNumbers(size_t hash, const google::protobuf::RepeatedField<int64_t
   return CombineFew(hash, list, [](int64_t value) { return value; });
 }
 
-// A constant of a few bytes wholly, of others the size.
+// Hashes a small constant's bytes, and only the size of a large one.
 size_t HashOfLiteral(const xla::LiteralProto& literal) {
   constexpr size_t kSmall = 64;
   const size_t size = literal.ByteSizeLong();
@@ -50,7 +50,7 @@ bool EqualParts(const Message& a, const Message& b) {
   return a.SerializeAsString() == b.SerializeAsString();
 }
 
-// Lists of devices may be long: they are compared where they stand, once all else is equal.
+// Lists of devices may be long: they are compared last and in place, without a copy.
 bool EqualButForChannels(const xla::HloInstructionProto& a, const xla::HloInstructionProto& b) {
   const auto same_number = [](int64_t x, int64_t y) { return x == y; };
   const auto same_pair = [](const auto& x, const auto& y) {

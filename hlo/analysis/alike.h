@@ -1,8 +1,8 @@
-// Which instructions say the same about the same operands.
+// Finds instructions that compute the same of equal operands.
 //
-// Attributes are compared as they stand, but for the channels of collectives, which are numbers without a meaning.
-// Hashes take a few numbers of the attributes alone, so that long lists (pairs of devices, large constants) are read
-// only for instructions that seem alike.
+// All attributes are compared except the channel ids of collectives, which carry no meaning. A hash takes
+// only a few numbers of each attribute, so that long lists (pairs of devices, large constants) are read only
+// for instructions with equal hashes.
 #ifndef TOROID_HLO_ANALYSIS_ALIKE_H_
 #define TOROID_HLO_ANALYSIS_ALIKE_H_
 
@@ -13,14 +13,14 @@
 
 namespace toroid {
 
-// Equal for equal attributes.
+// Equal if HaveEqualAttributes is true.
 size_t HashOfAttributes(const Instruction& instruction);
 
-// The same fields in attrs(), channels of collectives aside. False where this is not known.
+// True if attrs() holds the same fields, channel ids aside. False also if equality is not known.
 bool HaveEqualAttributes(const Instruction& a, const Instruction& b);
 
-// By the computation's index: the first computation of the module that holds the same instructions, itself if there is
-// none before. Reducers that were written out for each of their users are one.
+// By the computation's index: the first computation of the module that holds the same instructions, possibly
+// itself. Reducers written out for each of their users thus count as one.
 // Example: add.1(a, b) -> a + b and add.2(x, y) -> x + y: {0, 0}.
 std::vector<const Computation*> FirstsAlike(const Module& module);
 

@@ -8,7 +8,7 @@
 namespace toroid {
 namespace {
 
-// The leaf at which element `element` of a tuple begins.
+// Number of the first leaf of element `element` of a tuple.
 size_t BeginOf(const Shape& tuple, int64_t element) {
   size_t begin = 0;
   for (int64_t i = 0; i < element; ++i) begin += tuple.tuple_shape(i).NumLeaves();
@@ -52,7 +52,7 @@ Buffers::Buffers(const Computation& computation, const ArraySize* size)
       leaves = leaves_[instruction->operand(0)->index()];
       if (leaves.size() != count) leaves = LeavesAwaited(*instruction);
     }
-    // New ones; also where a module contradicts itself.
+    // New buffers, also if the aliased leaves do not fit the shape (an invalid module).
     if (leaves.size() == count) continue;
     leaves.clear();
     Make(*instruction, instruction->shape());
@@ -75,7 +75,7 @@ std::vector<int> Buffers::LeavesAwaited(const Instruction& done) const {
   const Shape& start = done.operand(0)->shape();
   if (!start.IsTuple()) return {};
   const auto& own = leaves_[done.operand(0)->index()];
-  // Of (operands, results, ..) the results; of (copy, source, ..) the copy.
+  // Element 1 is the result of (operands, results, ..), element 0 of (copy, source, ..).
   static constexpr int kOrder[] = {1, 0};
   for (const int element : kOrder) {
     if (element >= static_cast<int>(start.tuple_shapes().size())) continue;
@@ -113,7 +113,7 @@ void Buffers::ShareOperands(const Instruction& start) {
   std::vector<int>& leaves = leaves_[start.index()];
   const size_t begin = BeginOf(shape, element);
   for (size_t i = 0; i < operands.size(); ++i) {
-    buffers_[leaves[begin + i]].bytes = 0;  // Nothing lies there.
+    buffers_[leaves[begin + i]].bytes = 0;  // No array lies there.
     leaves[begin + i] = operands[i];
   }
 }

@@ -1,9 +1,10 @@
-// Which memory the arrays of a computation lie in: names of one array share a buffer.
+// Assigns the arrays of a computation to buffers: aliases of one array share a buffer.
 //
-// Every array leaf of an instruction's shape lies in a buffer. Tuples, their elements, bitcasts, reshapes that add or drop
-// dimensions of one element, barriers and identities among custom calls name buffers of their operands; what waits for an
-// asynchronous op names those of its start; every other instruction makes new ones. What an op may write in place, and where buffers are free again,
-// depends on the order of the instructions: peak_memory.h.
+// Every array leaf of an instruction's shape lies in a buffer. These alias the buffers of their operands:
+// tuples, get-tuple-element, bitcasts, reshapes that only add or drop unit dimensions, barriers, and custom
+// calls that are identities. The done of an asynchronous op aliases the buffers of its start. Every other
+// instruction makes new buffers. In-place updates and the reuse of free buffers depend on the order of the
+// instructions: see peak_memory.h.
 // Example: t = tuple(a, b), b2 = get-tuple-element(t), index=1: b2 lies in b's buffer.
 #ifndef TOROID_HLO_ANALYSIS_BUFFERS_H_
 #define TOROID_HLO_ANALYSIS_BUFFERS_H_
@@ -19,16 +20,16 @@ namespace toroid {
 
 struct Buffer {
   const Instruction* maker = nullptr;
-  int leaf = 0;       // Of the maker's shape, left to right.
+  int leaf = 0;       // Number of the leaf in the maker's shape, left to right.
   int64_t bytes = 0;  // 0 for tokens.
 };
 
-// Bytes that an array takes in memory; not asked for tuples and tokens.
+// Bytes that an array takes in memory; never called for tuples and tokens.
 using ArraySize = std::function<int64_t(const Shape& array)>;
 
 class Buffers {
  public:
-  // Arrays without holes, unless `size` says otherwise (padded to tiles, for one).
+  // Arrays are dense unless `size` is given (for example, with padding to tiles).
   explicit Buffers(const Computation& computation, const ArraySize* size = nullptr);
 
   // Numbers of the buffers of an instruction's leaves, left to right.
@@ -38,9 +39,9 @@ class Buffers {
 
  private:
   void Make(const Instruction& instruction, const Shape& shape);
-  // The leaves of the operand's element that a waiting op gives; empty if none has its shape.
+  // The leaves of the start's tuple element that `done` returns; empty if no element has its shape.
   std::vector<int> LeavesAwaited(const Instruction& done) const;
-  // Lets the leaves of a start that are its operands name them.
+  // Makes those leaves of a start that are its operands alias them.
   void ShareOperands(const Instruction& start);
 
   const ArraySize* size_;

@@ -1,4 +1,4 @@
-// What a collective does, whatever its opcode: kind, bytes, group.
+// A collective, described independently of its opcode: kind, bytes, group.
 #ifndef TOROID_HLO_ANALYSIS_COLLECTIVE_H_
 #define TOROID_HLO_ANALYSIS_COLLECTIVE_H_
 
@@ -15,7 +15,7 @@ enum class CollectiveKind : uint8_t {
   kAllReduce,
   kAllGather,
   kReduceScatter,
-  kAllToAll,  // ragged-all-to-all too, as if all of its operand went elsewhere evenly
+  kAllToAll,  // ragged-all-to-all too, as if its whole operand were sent in even parts
   kPermute,
   kBroadcast
 };
@@ -25,9 +25,9 @@ absl::string_view CollectiveKindName(CollectiveKind kind);
 
 struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  int64_t operand_bytes = 0;  // Of one device, over all operands. Saturates.
-  int64_t group_size = 1;  // Members of the largest group, of a permute all devices; 0 where nothing tells.
-  // Groups of replicas (a partition stands for all), not of partitions: no channel, no global ids.
+  int64_t operand_bytes = 0;  // On one device, over all operands. Saturates.
+  int64_t group_size = 1;     // Members of the largest group; all devices for a permute; 0 if unknown.
+  // Groups list replicas, not partitions: the op has no channel and no global ids.
   bool across_replicas = false;
 };
 
@@ -35,7 +35,8 @@ struct Collective {
 std::optional<Collective> CollectiveOf(const Instruction& instruction, const DeviceCounts& counts);
 
 // Bytes that each device sends under a bandwidth-optimal algorithm, v local bytes over groups of g:
-//   all-gather v (g - 1); all-reduce 2 v (g - 1) / g; reduce-scatter, all-to-all v (g - 1) / g; permute, broadcast v
+//   all-gather v (g - 1);  all-reduce 2 v (g - 1) / g;  reduce-scatter, all-to-all v (g - 1) / g;
+//   permute, broadcast v
 // Example: an all-gather of f32[8] over 4 devices: v = 32, 96 bytes. Saturates.
 int64_t SentBytes(CollectiveKind kind, int64_t v, int64_t g);
 

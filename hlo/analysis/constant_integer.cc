@@ -49,7 +49,7 @@ int LongDim(const Shape& shape) {
   return found;
 }
 
-Integers Of(const Instruction& value, int steps) {
+Integers FindIntegers(const Instruction& value, int steps) {
   const Shape& shape = value.shape();
   if (!shape.IsArray() || shape.IsDynamic() || shape.NumElements() > kMostElements || steps == 0)
     return std::nullopt;
@@ -57,15 +57,15 @@ Integers Of(const Instruction& value, int steps) {
     case Opcode::kConstant:
       return OfConstant(value);
     case Opcode::kReshape:
-      return Of(*value.operand(0), steps - 1);
+      return FindIntegers(*value.operand(0), steps - 1);
     case Opcode::kBroadcast: {
-      const Integers one = Of(*value.operand(0), steps - 1);
+      const Integers one = FindIntegers(*value.operand(0), steps - 1);
       if (!one || one->size() != 1) return std::nullopt;
       return std::vector<int64_t>(shape.NumElements(), one->front());
     }
     case Opcode::kSlice: {
       const int d = LongDim(value.operand(0)->shape());
-      const Integers all = d < 0 ? std::nullopt : Of(*value.operand(0), steps - 1);
+      const Integers all = d < 0 ? std::nullopt : FindIntegers(*value.operand(0), steps - 1);
       if (!all || shape.NumElements() == 0 || shape.rank() == 0) return std::nullopt;
       const SliceBounds bounds = SliceView(value)[d];
       std::vector<int64_t> some;
@@ -76,7 +76,7 @@ Integers Of(const Instruction& value, int steps) {
       if (LongDim(shape) < 0) return std::nullopt;
       std::vector<int64_t> all;
       for (const Instruction* part : value.operands()) {
-        const Integers integers = Of(*part, steps - 1);
+        const Integers integers = FindIntegers(*part, steps - 1);
         if (!integers) return std::nullopt;
         all.insert(all.end(), integers->begin(), integers->end());
       }
@@ -91,11 +91,13 @@ Integers Of(const Instruction& value, int steps) {
 
 std::optional<int64_t> IntegerOf(const Instruction& value) {
   if (!value.shape().IsArray() || value.shape().NumElements() != 1) return std::nullopt;
-  const Integers integers = Of(value, kMostSteps);
+  const Integers integers = FindIntegers(value, kMostSteps);
   return integers && integers->size() == 1 ? std::optional<int64_t>(integers->front()) : std::nullopt;
 }
 
-std::optional<std::vector<int64_t>> IntegersOf(const Instruction& value) { return Of(value, kMostSteps); }
+std::optional<std::vector<int64_t>> IntegersOf(const Instruction& value) {
+  return FindIntegers(value, kMostSteps);
+}
 
 std::optional<int64_t> ConstantStart(const Instruction& op, int d) {
   const bool updates = op.opcode() == Opcode::kDynamicUpdateSlice;

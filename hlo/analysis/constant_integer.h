@@ -1,4 +1,4 @@
-// The integers that constants hold, and what is made of them by moving them.
+// The values of integer constants, also behind ops that only move elements.
 #ifndef TOROID_HLO_ANALYSIS_CONSTANT_INTEGER_H_
 #define TOROID_HLO_ANALYSIS_CONSTANT_INTEGER_H_
 
@@ -10,17 +10,17 @@
 
 namespace toroid {
 
-// The one integer of an array of a single element, as below.
+// The integer of an array of one element, found as IntegersOf does.
 std::optional<int64_t> IntegerOf(const Instruction& value);
 
-// The integers, in row-major order, of a constant of at most 64 elements; of a reshape, broadcast of one element, slice or
-// concatenation of such in which one dimension at most has more than one element. nullopt for anything else, and beyond the
-// range of s64.
+// The integers, in row-major order, of a constant of at most 64 elements, or of a reshape, broadcast of one
+// element, slice or concatenation of such constants in which at most one dimension has more than one element.
+// nullopt for any other value, and for integers beyond the range of s64.
 // Example: concatenate(reshape(constant(3)), constant({5})) s32[2]: 3, 5.
 std::optional<std::vector<int64_t>> IntegersOf(const Instruction& value);
 
-// Where the window of a dynamic-slice or dynamic-update-slice of scalar starts begins in dimension d, clamped as the op does, if
-// that is a constant.
+// The constant start of a dynamic-slice or dynamic-update-slice in dimension d, clamped as the op clamps it;
+// nullopt if it is no constant, or if the starts are one vector.
 std::optional<int64_t> ConstantStart(const Instruction& op, int d);
 
 }  // namespace toroid

@@ -1,8 +1,8 @@
-// What the targets of custom calls say, and which instructions hand values on: result leaf i equals operand leaf i,
-// whatever tuples the leaves stand in.
+// Knowledge about the targets of custom calls, and about identities: instructions whose result leaf i equals
+// operand leaf i, whatever tuples the leaves are in.
 //
-// opt-barrier, copy and domain are such, and custom calls of the targets listed here. They say where or when a
-// value is wanted, never what it is.
+// opt-barrier, copy, domain, and custom calls of the targets listed in the source are identities. They say
+// where or when a value is needed and do not change it.
 // Example: b = (f32[2], s32[]) opt-barrier(t): b's leaves are t's.
 #ifndef TOROID_HLO_ANALYSIS_CUSTOM_CALL_TARGETS_H_
 #define TOROID_HLO_ANALYSIS_CUSTOM_CALL_TARGETS_H_
@@ -14,18 +14,18 @@ namespace toroid {
 
 bool IsCallTo(const Instruction& instruction, absl::string_view target);
 
-// True for a custom call of one operand whose target hands it on. Its result may have another shape: then it is
-// no identity, whatever its target says.
+// True for a custom call of one operand whose target is an identity. If operand and result differ in shape,
+// the call is none, whatever its target.
 bool IsIdentityTarget(const Instruction& instruction);
 
-// True for an identity that only speaks of shardings: a program that has been partitioned needs none of them.
+// True for an identity that only states a sharding. A partitioned program needs none of them.
 bool IsShardingAnnotation(const Instruction& instruction);
 
-// True for a custom call whose result element at an index depends on the operands' elements at that index alone: the
-// target says so, and operands and result have the same dimensions.
+// True for a custom call whose target is elementwise and whose operands and result have the same dimensions:
+// a result element depends only on the operands' elements at the same index.
 bool IsElementwiseCall(const Instruction& instruction);
 
-// True if the one operand's leaves are the result's.
+// True if the instruction is an identity of one operand: the operand's leaves are the result's.
 bool HandsLeavesOn(const Instruction& instruction);
 
 }  // namespace toroid

@@ -15,7 +15,7 @@ bool HasPairs(Opcode opcode) {
   return opcode == Opcode::kCollectivePermute || opcode == Opcode::kCollectivePermuteStart;
 }
 
-// Of the shardings that partitioning recorded; 1 if there are none, or only whole values.
+// Devices that the shardings recorded by partitioning name; 1 if there are none, or only replicated ones.
 int64_t RecordedPartitions(const xla::OpSharding& sharding) {
   int64_t devices = std::max<int64_t>(1, sharding.tile_assignment_devices_size());
   for (const xla::OpSharding& leaf : sharding.tuple_shardings()) {
@@ -39,7 +39,7 @@ int64_t RecordedPartitions(const Module& module) {
 
 void Raise(int64_t end, std::optional<int64_t>* count) { *count = std::max(count->value_or(1), end); }
 
-// The largest ids that collectives name.
+// Counts from the largest ids in collectives.
 DeviceCounts CountsOfIds(const Module& module) {
   DeviceCounts counts;
   for (const auto& computation : module.computations()) {

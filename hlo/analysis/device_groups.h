@@ -1,9 +1,9 @@
-// How many devices take part in a collective, as far as the module tells.
+// How many devices take part in a collective, as far as the module shows.
 //
-// Groups that list or compute their members say so themselves. Empty groups mean every device, of which HLO text
-// and protos that a compiler left need not name the number: it is taken from the header or the configuration,
-// from the device assignment, from the shardings that partitioning recorded, or, where none is there, from the
-// largest id that some collective of the module names.
+// Groups that list or compute their members give the number themselves. Empty groups mean all devices. HLO
+// text and protos written by a compiler may lack the number of devices. It is then taken from the first of
+// these that exists: the header or configuration, the device assignment, the shardings recorded by
+// partitioning, the largest id in any collective of the module.
 #ifndef TOROID_HLO_ANALYSIS_DEVICE_GROUPS_H_
 #define TOROID_HLO_ANALYSIS_DEVICE_GROUPS_H_
 
@@ -19,11 +19,11 @@ struct DeviceCounts {
   std::optional<int64_t> replicas, partitions;
 };
 
-// What the module names, or lets infer; it need not be valid.
+// The counts that the module states or implies. The module need not be valid.
 DeviceCounts DeviceCountsOf(const Module& module);
 
-// The sizes of the groups of a collective that has groups (no collective-permute); nullopt where they are not
-// known, or contradict themselves. Example: replica_groups={{0,1,2},{3}} gives {1, 3}.
+// The sizes of the groups of a collective that has groups (no collective-permute); nullopt if they are
+// unknown or contradictory. Example: replica_groups={{0,1,2},{3}} gives {1, 3}.
 std::optional<std::set<int64_t>> GroupSizesOf(const Instruction& instruction, const DeviceCounts& counts);
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// What a computation needs, and until when, in the order in which its instructions stand.
+// Liveness: which instructions a computation needs, and until when, in program order.
 #ifndef TOROID_HLO_ANALYSIS_LIVENESS_H_
 #define TOROID_HLO_ANALYSIS_LIVENESS_H_
 
@@ -9,10 +9,11 @@
 
 namespace toroid {
 
-// By index: instructions that the root or a side effect follows from, control dependencies included.
+// By index: true for instructions that the root or a side effect depends on, by operands or control
+// dependencies.
 std::vector<bool> NeededInstructions(const Computation& computation, const SideEffects& side_effects);
 
-// By index: the last needed instruction that has this one as an operand; -1 if there is none.
+// By index: the last needed user of the instruction; -1 if there is none.
 std::vector<int> LastUses(const Computation& computation, const std::vector<bool>& needed);
 
 }  // namespace toroid

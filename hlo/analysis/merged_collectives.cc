@@ -26,7 +26,7 @@ MergedCollectives::MergedCollectives(const Computation& computation) {
     }
     const Instruction* all = op->operand(0);
     const Shape& results = all->shape();
-    if (IsDone(all->opcode())) all = all->operand(0);  // Behind its done.
+    if (IsDone(all->opcode())) all = all->operand(0);  // From the done to its start.
     const int64_t n = all->num_operands(), k = op->tuple_index();
     if (n < 2 || !IsCollective(all->opcode()) || k < 0 || k >= n || !results.IsTuple() ||
         static_cast<int64_t>(results.tuple_shapes().size()) != n) {

@@ -1,6 +1,7 @@
-// Collectives of several arrays that MergeCollectivesPass made of collectives of one.
+// Collectives of several arrays that MergeCollectivesPass merged from collectives of one array.
 //
-// They are known by their arrays' get-tuple-elements, which say why each is there (hlo/ir/cause_attribute.h).
+// A merged collective is recognized by the causes on the get-tuple-elements of its arrays
+// (hlo/ir/cause_attribute.h).
 #ifndef TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_
 #define TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_
 
@@ -14,11 +15,12 @@ namespace toroid {
 
 class MergedCollectives {
  public:
-  // Holds as long as nothing is dropped from the computation.
+  // Valid until an instruction is removed from the computation.
   explicit MergedCollectives(const Computation& computation);
 
   bool empty() const { return elements_.empty(); }
-  // By number of the array: what takes it out, null for what nothing takes out. Empty for any other instruction.
+  // By number of the array: its get-tuple-element, or null if the array has none. Empty for any other
+  // instruction.
   absl::Span<const Instruction* const> ElementsOf(const Instruction& collective) const {
     const auto it = elements_.find(&collective);
     return it == elements_.end() ? absl::Span<const Instruction* const>() : absl::MakeConstSpan(it->second);

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// Which computations move bytes, by index: callees stand before their callers.
+// By index: computations that move bytes. Callees are before their callers, so one walk backwards suffices.
 std::vector<bool> FindPrograms(const Module& module) {
   std::vector<bool> program(static_cast<size_t>(module.num_computations()), false);
   program[static_cast<size_t>(module.entry()->index())] = true;
@@ -28,7 +28,7 @@ std::vector<bool> FindPrograms(const Module& module) {
   return program;
 }
 
-// An array that an instruction makes, before its texts are made.
+// An array that an instruction makes; its texts are made only if it is among the largest.
 struct Leaf {
   const Instruction* instruction;
   std::vector<int> path;
@@ -90,7 +90,7 @@ class Collector {
     ModuleStats::Arrays& arrays = stats_.element_types[std::string(TypeName(shape.element_type()))];
     ++arrays.count;
     arrays.bytes = SaturatingAdd(arrays.bytes, bytes);
-    // Kept sorted; of equal sizes the first come first.
+    // Sorted by size; among equal sizes, in program order.
     if (leaves_.size() == ModuleStats::kLargest && leaves_.back().bytes >= bytes) return;
     const auto place = std::upper_bound(leaves_.begin(), leaves_.end(), bytes,
                                         [](int64_t b, const Leaf& leaf) { return b > leaf.bytes; });

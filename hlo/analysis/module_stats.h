@@ -1,4 +1,4 @@
-// What is in a module: counts, sizes, work, calls, collectives and shardings.
+// Statistics of a module: counts, sizes, work, calls, collectives and shardings.
 #ifndef TOROID_HLO_ANALYSIS_MODULE_STATS_H_
 #define TOROID_HLO_ANALYSIS_MODULE_STATS_H_
 
@@ -20,20 +20,20 @@ struct ModuleStats {
   };
   struct Parameter {
     std::string name;
-    std::string author_name;  // What the program calls it (parameter_name.h).
+    std::string author_name;  // The program author's name for it (parameter_name.h).
     std::string shape;
     int64_t bytes = 0;
     std::string sharding;  // Empty if it has none.
   };
   struct Tensor {
     std::string computation;
-    std::string instruction;  // With {1,0} behind it for an element of a tuple.
+    std::string instruction;  // Followed by {1,0} for an element of a tuple.
     std::string opcode;
     std::string shape;
     int64_t bytes = 0;
     std::string source;  // "file:line", empty if unknown.
   };
-  // Instructions of one opcode in one computation that name another.
+  // Instructions of one opcode in `caller` that call `callee`.
   struct Call {
     std::string caller;
     std::string opcode;
@@ -44,22 +44,23 @@ struct ModuleStats {
     int64_t count = 0;
     int64_t operand_bytes = 0;
     std::set<int64_t> group_sizes;
-    int64_t unknown_groups = 0;  // Instructions whose group size nothing tells.
+    int64_t unknown_groups = 0;  // Instructions of unknown group size.
   };
 
   std::string name;
   int64_t computations = 0;
   int64_t instructions = 0;
   std::map<std::string, int64_t> opcodes;
-  // By element type: the arrays that instructions make, parameters included, those without storage of their own (kNoStorage) not.
+  // By element type: the arrays that instructions make, including parameters, excluding kNoStorage
+  // instructions.
   std::map<std::string, Arrays> element_types;
   // Over all computations, the body of a loop once.
   int64_t flops = 0;
-  // Of the entry and the bodies of calls, loops, branches and asynchronous ops, each once; what is inside
-  // fusions and reducers stays in registers.
+  // Over the entry and the bodies of calls, loops, branches and asynchronous ops, each once. Values inside
+  // fusions and reducers stay in registers and do not count.
   int64_t bytes_read = 0;
   int64_t bytes_written = 0;
-  std::vector<Parameter> parameters;  // Of the entry.
+  std::vector<Parameter> parameters;  // The entry's.
   int64_t parameter_bytes = 0;
   std::string result_shape;
   int64_t result_bytes = 0;
@@ -72,7 +73,7 @@ struct ModuleStats {
   static constexpr size_t kLargest = 10;
 };
 
-// The module need not be valid.
+// `module` need not be valid.
 ModuleStats ComputeModuleStats(const Module& module);
 
 }  // namespace toroid

@@ -22,7 +22,7 @@ class Tables {
  public:
   explicit Tables(int width) : width_(width) {}
 
-  // Nothing where there are no rows.
+  // Appends nothing if there are no rows.
   void Append(absl::string_view heading, Rows rows) {
     if (rows.empty()) return;
     const size_t count = rows.size();
@@ -38,7 +38,7 @@ class Tables {
   std::string text_;
 };
 
-// Names and counts, most first.
+// Names and counts, largest count first.
 Rows ByCount(const std::map<std::string, int64_t>& counts) {
   std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
   std::stable_sort(sorted.begin(), sorted.end(),

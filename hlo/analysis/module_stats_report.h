@@ -9,7 +9,7 @@
 
 namespace toroid {
 
-// Where the module came from.
+// The file that the module was read from.
 struct StatsOrigin {
   absl::string_view container;  // See ContainerName.
   bool has_arguments = false;
@@ -18,8 +18,8 @@ struct StatsOrigin {
 // One line; the keys are those of docs/commands.md. Bytes that are not UTF-8 are replaced.
 std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin);
 
-// Lists are cut after their first entries, with a line that says how many follow; cells so that no line has more
-// than `width` columns.
+// A long list is cut after its first entries, and a line says how many follow. Cells are cut so that no line
+// has more than `width` columns.
 std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin, int width);
 
 }  // namespace toroid

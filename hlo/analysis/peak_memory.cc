@@ -10,10 +10,10 @@
 namespace toroid {
 namespace {
 
-// Buffers of one computation as its instructions run.
+// Allocates and frees the buffers of one computation in program order.
 class Walk {
  public:
-  // `peaks`: of the computations before this one.
+  // `peaks`: by index, those of the computations before this one, its callees among them.
   Walk(const Computation& computation, const std::vector<int64_t>& peaks, const ArraySize* size,
        const BufferKind& kind = nullptr)
       : computation_(computation),
@@ -27,9 +27,10 @@ class Walk {
     for (int b = 0; kind != nullptr && b < buffers_.size(); ++b) kind_[b] = kind(buffers_[b]);
   }
 
-  // To the end; sets peak(), at() and is_inside().
+  // Runs to the end; sets peak(), at() and is_inside().
   void Run() { Run(-1, false); }
-  // Until the peak that was found: instruction `stop`, while its body runs or with its results.
+  // Runs up to instruction `stop`: `inside`, to the run of its body, otherwise to the moment its results are
+  // there.
   void Run(int stop, bool inside) {
     const int n = computation_.size();
     for (const Instruction* parameter : computation_.parameters()) {
@@ -38,7 +39,7 @@ class Walk {
     Raise(0, nullptr);
     std::vector<std::vector<int>> last_used(n + 1);
     for (int b = 0; b < buffers_.size(); ++b) {
-      if (until_[b] >= 0) last_used[until_[b]].push_back(b);  // Others are named by nothing.
+      if (until_[b] >= 0) last_used[until_[b]].push_back(b);  // -1: nothing uses the buffer.
     }
     for (const int b : made_) Move(b, &now_.passes, &now_.stays);
     made_.clear();
@@ -46,17 +47,17 @@ class Walk {
       const Instruction& instruction = *computation_.instruction(i);
       for (const int b : last_used[i]) Move(b, &now_.stays, &now_.passes);
       if (instruction.opcode() == Opcode::kParameter) {
-        Raise(0, &instruction);  // Held since the begin.
+        Raise(0, &instruction);  // Parameters are held from the start.
       } else if (instruction.opcode() != Opcode::kWhile && HasTrait(instruction.opcode(), kRunsBody)) {
-        // Its body makes the results.
-        Raise(Inside(instruction), &instruction);
+        // The body makes the results.
+        Raise(PeakOfCallees(instruction), &instruction);
         if (i == stop && inside) return;
         Take(instruction);
         Raise(0, &instruction);
       } else {
         TakePlacesOfOperands(instruction);
         Take(instruction);
-        Raise(Inside(instruction), &instruction);
+        Raise(PeakOfCallees(instruction), &instruction);
       }
       if (i == stop) return;
       for (const int b : last_used[i]) Free(b);
@@ -67,10 +68,10 @@ class Walk {
 
   int64_t peak() const { return peak_; }
   const Instruction* at() const { return at_; }
-  // True if the peak is reached inside of a computation that at() runs.
+  // True if the peak is inside a computation that at() runs.
   bool is_inside() const { return is_inside_; }
 
-  // What is held now, at instruction `at`.
+  // Appends the buffers that are held at instruction `at`.
   void AppendHeld(int at, std::vector<PeakMemory::Value>* values) const {
     for (int b = 0; b < buffers_.size(); ++b) {
       if (held_[b] > 0) values->push_back({buffers_[b].maker, buffers_[b].leaf, held_[b], until_[b] > at});
@@ -78,7 +79,7 @@ class Walk {
   }
   std::vector<HeldMemory> TakeDuring() { return std::move(during_); }
 
-  // The callee of `instruction` that holds most.
+  // The callee of `instruction` with the largest peak.
   const Computation* Largest(const Instruction& instruction) const {
     const Computation* largest = nullptr;
     for (const Computation* callee : instruction.called()) {
@@ -99,7 +100,7 @@ class Walk {
       for (const int b : buffers_.Of(instruction)) {
         if (buffers_[b].maker == &instruction) until_[b] = i;
       }
-      if (HasTrait(instruction.opcode(), kNoStorage)) continue;  // A name is no use.
+      if (HasTrait(instruction.opcode(), kNoStorage)) continue;  // An alias does not read the buffer.
       for (const Instruction* operand : instruction.operands()) {
         for (const int b : buffers_.Of(*operand)) until_[b] = i;
       }
@@ -120,7 +121,7 @@ class Walk {
 
   bool Dies(int buffer, int at) const { return until_[buffer] == at && !stays_[buffer]; }
 
-  // Results that are written where an operand lay: what that held passes on.
+  // Moves an operand's buffer to a result that is written in its place.
   void TakePlacesOfOperands(const Instruction& instruction) {
     const auto results = buffers_.Of(instruction);
     const int i = instruction.index();
@@ -148,12 +149,12 @@ class Walk {
     now_.passes[kind_[to]] = SaturatingAdd(now_.passes[kind_[to]], held_[to]);
     made_.push_back(to);
     held_[from] = 0;
-    until_[from] = -1;  // Once.
+    until_[from] = -1;  // A buffer is handed on once.
     passed_[to] = true;
     return true;
   }
 
-  // Memory for the buffers that an instruction makes and that took no other's place.
+  // Allocates the buffers that an instruction makes, except those that reuse an operand's.
   void Take(const Instruction& instruction) {
     for (const int b : buffers_.Of(instruction)) {
       if (buffers_[b].maker != &instruction || passed_[b]) continue;
@@ -163,7 +164,7 @@ class Walk {
       made_.push_back(b);
     }
   }
-  // Sums saturate: what is taken away from one may be more than it has.
+  // Sums saturate, so that `bytes` may exceed `*sum`.
   static void Less(int64_t bytes, int64_t* sum) { *sum = std::max<int64_t>(0, *sum - bytes); }
   void Free(int buffer) {
     Less(held_[buffer], &now_.bytes);
@@ -176,7 +177,7 @@ class Walk {
     (*to)[kind_[buffer]] = SaturatingAdd((*to)[kind_[buffer]], held_[buffer]);
   }
 
-  int64_t Inside(const Instruction& instruction) const {
+  int64_t PeakOfCallees(const Instruction& instruction) const {
     if (!HasTrait(instruction.opcode(), kRunsBody)) return 0;
     const Computation* callee = Largest(instruction);
     return callee == nullptr ? 0 : peaks_[callee->index()];
@@ -199,12 +200,12 @@ class Walk {
   const Buffers buffers_;
   std::vector<int64_t> held_;  // By buffer.
   std::vector<bool> passed_;   // Took an operand's place.
-  std::vector<int> until_;     // The last instruction that needs it; the computation's size for its results.
-  std::vector<bool> stays_;    // The caller's to the end.
+  std::vector<int> until_;     // Index of the last user; the computation's size for its results.
+  std::vector<bool> stays_;    // Belongs to the caller, which frees it.
   std::vector<int> kind_;
-  std::vector<int> made_;           // By the instruction that runs.
+  std::vector<int> made_;           // Buffers made by the current instruction.
   std::vector<HeldMemory> during_;  // By instruction.
-  HeldMemory now_;                  // Bodies left out.
+  HeldMemory now_;                  // Without bodies.
   int64_t peak_ = 0;
   const Instruction* at_ = nullptr;
   bool is_inside_ = false;
@@ -237,7 +238,7 @@ PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   const Computation* computation = module.entry();
   if (computation == nullptr) return peak;
   peak.bytes = peaks[computation->index()];
-  // Into the body that holds most, as long as one does.
+  // Descends into the body with the largest peak, as long as the peak is inside one.
   while (computation != nullptr && at[computation->index()] != nullptr) {
     peak.at = at[computation->index()];
     Walk walk(*computation, peaks, size);

@@ -1,12 +1,13 @@
-// Most memory that a program holds at a time, in the order in which its instructions stand, and what holds it.
+// The peak memory of a program in its instruction order, and the values that are live at the peak.
 //
-// A buffer (buffers.h) is taken when its maker runs and free after the last instruction that needs it. Parameters of
-// the entry stay, those that the module donates (input_output_alias, buffer_donor) until their last use. A result
-// takes the place of an operand that has its last use there: of the operand of its number where the op updates in place
-// (dynamic-update-slice, scatter, the state of a loop), of any of its size where the op is elementwise. While a call,
-// loop or branch runs, what its body holds counts beside what is alive around it; the arguments of a body belong to
-// its caller. What fusions and reducers hold inside stays in registers.
-// Example: x = f32[1000] parameter(0), y = negate(x), ROOT z = sine(y): 8 kB, for z takes y's place.
+// A buffer (buffers.h) is allocated when its maker runs and freed after its last use. Parameters of the entry
+// are live to the end, except donated ones (input_output_alias, buffer_donor), which are freed after their
+// last use. A result reuses the buffer of an operand whose last use is there: the operand of the same number
+// if the op updates in place (dynamic-update-slice, scatter, the state of a loop), any operand of the same
+// size if the op is elementwise. While a call, loop or branch runs, the buffers of its body count in addition
+// to those live around it; the arguments of a body belong to its caller. Values inside fusions and reducers
+// stay in registers.
+// Example: x = f32[1000] parameter(0), y = negate(x), ROOT z = sine(y): 8 kB, because z reuses y's buffer.
 #ifndef TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
 #define TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
 
@@ -25,33 +26,34 @@ struct PeakMemory {
     const Instruction* maker;
     int leaf;  // Of the maker's shape.
     int64_t bytes;
-    bool until_after;  // Needed after the instruction at which the peak is.
+    bool until_after;  // Used after the instruction at the peak.
   };
-  int64_t bytes = 0;                // Saturates.
-  const Instruction* at = nullptr;  // Innermost; null for a module without instructions.
-  std::vector<Value> live;  // What is held there, largest first; those of equal size in program order.
+  int64_t bytes = 0;  // Saturates.
+  const Instruction* at =
+      nullptr;              // The instruction at the peak, in the innermost body; null for an empty module.
+  std::vector<Value> live;  // Live at the peak, largest first; equal sizes in program order.
 };
 
-// By number: parameters of the entry whose memory the program may use again (input_output_alias, buffer_donor).
+// By number: parameters of the entry whose memory the program may reuse (input_output_alias, buffer_donor).
 std::vector<bool> DonatedParameters(const Module& module);
 
-// Arrays without holes, unless `size` says otherwise.
+// Arrays are dense unless `size` is given.
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullptr);
 
-// Kinds of buffers that a caller tells apart.
+// The caller may sort buffers into kinds.
 inline constexpr int kBufferKinds = 4;
-using BufferKind = std::function<int(const Buffer&)>;  // Below kBufferKinds.
+using BufferKind = std::function<int(const Buffer&)>;  // Result: 0 .. kBufferKinds - 1.
 
-// What is held while one instruction runs, at its highest.
+// The peak of the memory held while one instruction runs.
 struct HeldMemory {
-  int64_t bytes = 0;                          // All of it.
-  std::array<int64_t, kBufferKinds> stays{};  // Needed before the instruction and after it, by kind.
+  int64_t bytes = 0;                          // The sum of all kinds and of bodies.
+  std::array<int64_t, kBufferKinds> stays{};  // By kind: made before the instruction and needed after it.
   std::array<int64_t, kBufferKinds>
       passes{};  // Made by the instruction, or needed for the last time. The rest of `bytes` is
                  // what the bodies hold that it runs.
 };
 
-// Of the entry, by the index of its instructions. `kind` empty: all are of kind 0.
+// By index of the entry's instructions. Without `kind` all buffers are of kind 0.
 std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize* size = nullptr,
                                            const BufferKind& kind = nullptr);
 

@@ -11,13 +11,13 @@ constexpr double kBytesPerSentByte = 16, kBytesPerFlop = 0.01;
 }  // namespace
 
 RoughCosts::RoughCosts(const Module& module) : of_computation_(module.num_computations(), 0) {
-  for (const auto& computation : module.computations()) {  // Callees stand before their callers.
+  for (const auto& computation : module.computations()) {  // Callees are before their callers.
     double& sum = of_computation_[computation->index()];
-    for (const auto& op : computation->instructions()) sum += Of(*op);
+    for (const auto& op : computation->instructions()) sum += CostOf(*op);
   }
 }
 
-double RoughCosts::Of(const Instruction& op) const {
+double RoughCosts::CostOf(const Instruction& op) const {
   double cost = 0;
   if (HasTrait(op.opcode(), kRunsBody)) {
     for (const Computation* callee : op.called()) cost += of_computation_[callee->index()];

@@ -1,7 +1,8 @@
-// What instructions cost against each other, for passes that ask which of two ways is the longer one.
+// Relative costs of instructions, for passes that compare the lengths of paths through a program.
 //
-// In bytes of memory traffic: an instruction writes its result, a collective sends it over links that are slower, a
-// contraction computes. Loops count with their trips. Times of a machine are the simulator's business.
+// The unit is a byte of memory traffic. Every instruction writes its result; a collective also sends it over
+// slower links; a contraction also computes. A loop counts as often as it runs. The simulator, not this,
+// predicts times on a machine.
 #ifndef TOROID_HLO_ANALYSIS_ROUGH_COSTS_H_
 #define TOROID_HLO_ANALYSIS_ROUGH_COSTS_H_
 
@@ -14,10 +15,10 @@ namespace toroid {
 class RoughCosts {
  public:
   explicit RoughCosts(const Module& module);
-  double Of(const Instruction& op) const;
+  double CostOf(const Instruction& op) const;
 
  private:
-  std::vector<double> of_computation_;  // When it runs once, by its index.
+  std::vector<double> of_computation_;  // By index: the cost of one run.
 };
 
 }  // namespace toroid

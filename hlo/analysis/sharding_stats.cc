@@ -56,7 +56,7 @@ std::string SdyMeshText(const SdyMesh& mesh) {
   return MeshToString(proto);
 }
 
-// How often a Shardy text names @mesh.
+// True if a Shardy text names @mesh.
 bool NamesMesh(absl::string_view sharding, absl::string_view mesh) {
   for (const char* after : {",", "\"", ">", " "}) {
     if (sharding.find(absl::StrCat("@", mesh, after)) != absl::string_view::npos) return true;
@@ -73,7 +73,7 @@ std::string ShardingText(const Instruction& instruction) {
 
 ShardingStats ComputeShardingStats(const Module& module) {
   ShardingStats stats;
-  // Instructions share messages: each is spelled once.
+  // Instructions share messages: each message is spelled once.
   absl::flat_hash_map<const xla::OpSharding*, int64_t> uses;
   std::map<std::string, int64_t> sdy_uses;
   for (const auto& computation : module.computations()) {

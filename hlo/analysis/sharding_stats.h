@@ -1,4 +1,4 @@
-// The shardings in a module, in either of the forms that compilers write.
+// Statistics of the shardings in a module, ordinary ones and Shardy's.
 #ifndef TOROID_HLO_ANALYSIS_SHARDING_STATS_H_
 #define TOROID_HLO_ANALYSIS_SHARDING_STATS_H_
 
@@ -10,16 +10,16 @@
 
 namespace toroid {
 
-// The sharding of an instruction as Shardy's frontend attribute spells it, which counts where there are two,
-// or as HLO text does; "" without one.
+// The sharding of an instruction as text: the Shardy frontend attribute if there is one, otherwise the
+// sharding as in HLO text; "" without one.
 std::string ShardingText(const Instruction& instruction);
 
 struct ShardingStats {
   std::map<std::string, int64_t> distinct;  // How many instructions have each, by ShardingText.
-  int64_t annotated = 0;                    // Instructions with one,
-  int64_t unannotated = 0;                  // and without.
-  std::map<std::string, int64_t> meshes;    // Named ones, and how many instructions use them.
-  int64_t devices = 1;                      // The most that num_partitions, a sharding or a mesh names.
+  int64_t annotated = 0;                    // Instructions with a sharding.
+  int64_t unannotated = 0;                  // Instructions without one.
+  std::map<std::string, int64_t> meshes;    // By named mesh: how many instructions use it.
+  int64_t devices = 1;                      // The largest number in num_partitions, a sharding or a mesh.
 };
 
 // Over all computations.

@@ -5,7 +5,7 @@
 namespace toroid {
 
 SideEffects::SideEffects(const Module& module) : has_(module.num_computations(), false) {
-  // Callees stand before their callers.
+  // Callees are before their callers.
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       if (!Has(*instruction)) continue;

@@ -1,4 +1,4 @@
-// Which instructions act beyond their results.
+// Instructions with side effects.
 #ifndef TOROID_HLO_ANALYSIS_SIDE_EFFECTS_H_
 #define TOROID_HLO_ANALYSIS_SIDE_EFFECTS_H_
 
@@ -8,14 +8,14 @@
 
 namespace toroid {
 
-// The side effects of a module, found in one walk over it. It holds as long as no instruction is added or changed.
+// The side effects of a module, found in one walk over it. Valid until an instruction is added or changed.
 class SideEffects {
  public:
   explicit SideEffects(const Module& module);
 
-  // True if the instruction must stay although nothing uses its result: transfers, random state, custom calls
-  // marked so, opcodes that are not known, and whatever calls a computation that holds one of them. A collective
-  // is none: all devices run one program, so all of them leave it out.
+  // True if the instruction must stay even if nothing uses its result: transfers, random state, custom calls
+  // marked so, unknown opcodes, and callers of a computation that holds one of these. A collective has no
+  // side effect: all devices run one program, so all of them drop it together.
   bool Has(const Instruction& instruction) const;
   bool Has(const Computation& computation) const { return has_[computation.index()]; }
 

@@ -29,7 +29,7 @@ bool Holds(PrimitiveType type, __int128 value) {
       false);
 }
 
-// Behind ops that hand one element on: copies, reshapes, elements of tuples.
+// The value that `x` hands on unchanged, looking through copies, reshapes and elements of tuples.
 const Instruction* Origin(const Instruction* x) {
   while (true) {
     if (x->opcode() == Opcode::kReshape || x->opcode() == Opcode::kBitcast ||
@@ -65,8 +65,8 @@ class LoopState {
            loop.called(0)->root() != nullptr && loop.called(1)->root() != nullptr;
   }
 
-  // The variable that `x`, of the body or condition, reads unchanged: its index in the state, 0 if that is no
-  // tuple.
+  // The variable that `x`, in the body or condition, reads unchanged: its index in the state, 0 if the state
+  // is no tuple.
   static std::optional<int64_t> Variable(const Instruction* x) {
     x = Origin(x);
     if (x->opcode() == Opcode::kParameter && x->shape().IsArray()) return 0;
@@ -79,10 +79,10 @@ class LoopState {
     return x->tuple_index();
   }
 
-  // Its value before the first trip.
+  // The variable's value before the first trip.
   std::optional<int64_t> First(int64_t variable) const { return Constant(loop_.operand(0), variable); }
 
-  // The constant that `x` is in every trip.
+  // The value of `x` if it is the same constant in every trip.
   std::optional<int64_t> Invariant(const Instruction* x) const {
     x = Origin(x);
     if (const std::optional<int64_t> value = IntegerOf(*x)) return value;
@@ -93,7 +93,7 @@ class LoopState {
     return First(*variable);
   }
 
-  // What the body adds to it.
+  // The constant that the body adds to the variable.
   std::optional<int64_t> Step(int64_t variable) const {
     const Instruction* next = Element(body_.root(), variable);
     if (next == nullptr) return std::nullopt;
@@ -113,7 +113,7 @@ class LoopState {
   const Instruction& comparison() const { return *Origin(condition_.root()); }
 
  private:
-  // Where the element of a state is made.
+  // The instruction that makes an element of a state.
   static const Instruction* Element(const Instruction* state, int64_t index) {
     while (state->num_operands() == 1 && state->opcode() != Opcode::kTuple && HandsLeavesOn(*state)) {
       state = state->operand(0);
@@ -133,7 +133,7 @@ class LoopState {
   const Computation& condition_;
 };
 
-// "5" of {"known_trip_count":{"n":"5"}}.
+// The 5 in {"known_trip_count":{"n":"5"}}.
 std::optional<int64_t> StatedTripCount(absl::string_view config) {
   const size_t key = config.find("\"known_trip_count\"");
   if (key == absl::string_view::npos) return std::nullopt;
@@ -187,7 +187,7 @@ std::optional<int64_t> TripCount(const Instruction& loop) {
       direction[0] = direction[0] == 'L' ? 'G' : 'L';
     }
     const std::optional<__int128> trips = Trips(direction, *first, *bound, *step);
-    // A counter that wraps around goes on.
+    // A counter that wraps around does not stop here.
     if (!trips || !Holds(counter->shape().element_type(), *first + *trips * *step)) continue;
     if (*trips > INT64_MAX) continue;
     return static_cast<int64_t>(*trips);
@@ -198,7 +198,7 @@ std::optional<int64_t> TripCount(const Instruction& loop) {
 std::vector<Executions> CountExecutions(const Module& module) {
   std::vector<Executions> executions(module.num_computations());
   executions[module.entry()->index()].times = 1;
-  // Callers stand behind their callees.
+  // From callers to callees, which are before them.
   for (int c = module.num_computations() - 1; c >= 0; --c) {
     const Executions caller = executions[c];
     if (caller.times == 0 && !caller.in_loop) continue;

@@ -1,9 +1,9 @@
-// How often the computations of a module run: loops that count to a known number.
+// How often loops, and the computations of a module, run.
 //
-// A loop counts if its condition compares a variable of its state with a bound, its body adds a constant to
-// that variable, and first value, step and bound are constants, there or handed on unchanged by the body. Its
-// trips are those of  for (i = first; i < bound; i += step)  for each direction of comparison. A backend_config
-// with known_trip_count is believed.
+// A loop is countable if its condition compares a variable of its state with a bound, its body adds a
+// constant to that variable, and first value, step and bound are constants, or values that start as constants
+// and that the body hands on unchanged. Its trips are those of `for (i = first; i < bound; i += step)`, for
+// each direction of comparison. A known_trip_count in the backend_config is taken as true.
 // Example: first 0, step 2, condition i < 5: 3 trips.
 #ifndef TOROID_HLO_ANALYSIS_TRIP_COUNT_H_
 #define TOROID_HLO_ANALYSIS_TRIP_COUNT_H_
@@ -16,7 +16,7 @@
 
 namespace toroid {
 
-// Trips of a `while`; nullopt if the program does not show them, or if it never ends.
+// Trips of a `while`; nullopt if it is not countable or never ends.
 std::optional<int64_t> TripCount(const Instruction& loop);
 
 // How often a computation runs when the entry runs once. Saturates.
@@ -26,7 +26,7 @@ struct Executions {
   bool known = true;  // False inside a loop of unknown length.
 };
 
-// By the computation's index. Each branch of a conditional counts as if it were the one taken.
+// By the computation's index. Each branch of a conditional counts as taken.
 std::vector<Executions> CountExecutions(const Module& module);
 
 }  // namespace toroid

@@ -34,7 +34,7 @@ int64_t RaggedDotFlops(const Instruction& dot) {
   const DotView numbers(ragged.dot_dimension_numbers());
   const Shape& lhs = dot.operand(0)->shape();
   const Shape& rhs = dot.operand(1)->shape();
-  // Free dimensions of the right side, its groups left out.
+  // Free dimensions of the right operand, without its groups.
   int64_t columns = 1;
   for (int d = 0; d < rhs.rank(); ++d) {
     const auto among = [d](const auto& list) { return std::find(list.begin(), list.end(), d) != list.end(); };
@@ -71,7 +71,7 @@ int64_t ElementsOf(const Shape& shape) {
   return shape.tuple_shapes().empty() ? 0 : ElementsOf(shape.tuple_shape(0));
 }
 
-// Arithmetic that one element of a result takes.
+// Adds the arithmetic of `times` result elements of an elementwise op.
 void AddElementwise(const Instruction& instruction, int64_t times, Work* work) {
   const Opcode opcode = instruction.opcode();
   if (!IsElementwise(opcode) || HasTrait(opcode, kNoStorage) || HasTrait(opcode, kDataMovement)) return;
@@ -80,7 +80,7 @@ void AddElementwise(const Instruction& instruction, int64_t times, Work* work) {
   counter = SaturatingAdd(counter, count);
 }
 
-// Of a computation over scalars, applied `times` times.
+// Adds the arithmetic of a computation over scalars, applied `times` times.
 void AddApplied(const Computation& computation, int64_t times, Work* work) {
   for (const auto& inner : computation.instructions()) AddElementwise(*inner, times, work);
 }
@@ -94,8 +94,8 @@ int64_t WindowElements(const Instruction& instruction) {
   return elements;
 }
 
-// How often the first computation that the op applies to elements is applied; the second of select-and-scatter once
-// for each element of the source.
+// How often the op applies its first computation to elements. (The second one of select-and-scatter is
+// applied once for each element of the source.)
 int64_t Applications(const Instruction& instruction) {
   const auto operand = [&](int i) {
     return i < instruction.num_operands() ? ElementsOf(instruction.operand(i)->shape()) : 0;
@@ -135,7 +135,7 @@ int64_t OperandBytes(const Instruction& instruction, int first = 0) {
   return bytes;
 }
 
-// What a fused computation reads of a parameter, and writes for one of its results.
+// Bytes that a fused computation reads of a parameter.
 int64_t BytesReadOf(const Instruction& parameter, const UserMap& users) {
   int64_t picked = 0;
   for (const Instruction* user : users.users(parameter)) {
@@ -201,7 +201,7 @@ void AddBytesAndRows(const Instruction& instruction, Work* work) {
       work->rows = 1;
       return;
     case Opcode::kScatter: {
-      // Updates are combined with the rows they go to: those are read and written.
+      // Updates are combined with the rows they go to, so those rows are read and written.
       const int arrays = n / 2;
       int64_t updates = 0;
       for (int i = arrays + 1; i < n; ++i) {

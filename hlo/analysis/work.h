@@ -1,4 +1,4 @@
-// Work of one instruction, by the unit that does it, as its shapes tell it.
+// Work of one instruction, by the unit that does it, computed from its shapes.
 #ifndef TOROID_HLO_ANALYSIS_WORK_H_
 #define TOROID_HLO_ANALYSIS_WORK_H_
 
@@ -8,7 +8,7 @@
 
 namespace toroid {
 
-// All saturate at the largest int64.
+// All fields saturate at INT64_MAX.
 struct Work {
   // Multiplications and additions of contractions:
   //   dot, scaled-dot  2 x result x contracted elements
@@ -17,14 +17,15 @@ struct Work {
   //   cholesky         n^3 / 3 for each matrix;  triangular-solve n^2 for each column
   // Example: f32[64,512] = dot(f32[64,128], f32[128,512]) is 2 x 32768 x 128 = 8388608.
   int64_t matrix_flops = 0;
-  // Other arithmetic on elements: one for each elementwise op and element of its result, and those of the computations
-  // that reduce, reduce-window, map, scan, scatter, select-and-scatter and sort (n log2 n comparisons) apply.
+  // Other arithmetic: one flop for each result element of an elementwise op, and the flops of the
+  // computations that reduce, reduce-window, map, scan, scatter, select-and-scatter and sort (n log2 n
+  // comparisons) apply.
   int64_t vector_flops = 0;
-  // Of the elementwise ones those with Trait kTranscendental; complex ones count once.
+  // Result elements of elementwise ops with Trait kTranscendental; a complex one counts once.
   int64_t transcendentals = 0;
-  // From and to memory: operands and results, nothing for what makes no array of its own, for constants, and for
-  // calls, loops and branches, whose bodies count instead. What picks rows (gather, dynamic-slice) reads those, and
-  // what updates some (scatter, dynamic-update-slice) writes those alone.
+  // Memory traffic: operands read and results written. Constants, ops without a buffer of their own, and
+  // calls, loops and branches count nothing; their bodies count instead. gather and dynamic-slice read only
+  // the rows they pick; scatter and dynamic-update-slice write only the rows they update.
   int64_t bytes_read = 0;
   int64_t bytes_written = 0;
   // Slices that gather, scatter and dynamic slices touch.
@@ -33,12 +34,14 @@ struct Work {
   Work& operator+=(const Work& other);
 };
 
-// A fusion does what its computation does, and moves what enters and leaves it: of a parameter that only gathers and
-// dynamic slices use what they pick, of a result that a dynamic-update-slice makes the update.
-// The instruction need not be valid: dimensions that its operands do not have count nothing.
+// A fusion has the arithmetic of its computation and the traffic of its parameters and results. A parameter
+// that only gathers and dynamic slices use counts what they pick; a result made by a dynamic-update-slice
+// counts the update.
+// The instruction need not be valid: dimensions that its operands lack count nothing.
 Work WorkOf(const Instruction& instruction);
 
-// The first field of WorkOf, and for a fusion nothing: whoever walks all computations meets its inside.
+// WorkOf(instruction).matrix_flops, but 0 for a fusion: callers that walk all computations count its body
+// there.
 int64_t MatrixFlops(const Instruction& instruction);
 
 // Bytes of the arrays of a shape. Saturates.

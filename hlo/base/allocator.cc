@@ -9,8 +9,8 @@
 
 #include "mimalloc.h"
 
-// The other forms (arrays, nothrow) call these. Not mimalloc-new-delete.h: its `new` ends the program where memory is
-// exhausted instead of throwing.
+// The other forms (arrays, nothrow) call these. mimalloc-new-delete.h is no alternative: its `new` ends the
+// program when memory is exhausted, instead of throwing.
 void* operator new(size_t bytes) {
   if (void* memory = mi_malloc(bytes)) return memory;
   throw std::bad_alloc();

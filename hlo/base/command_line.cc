@@ -20,7 +20,7 @@ void PrintError(absl::string_view what) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-// The first argument that looks like a flag and is none; "" if there is none.
+// The first argument that looks like a flag but is not a known one; "" if there is none.
 std::string UnknownFlag(const CLI::App& app) {
   for (const std::string& argument : app.remaining()) {
     if (argument.size() > 1 && argument[0] == '-') return argument.substr(0, argument.find('='));
@@ -44,7 +44,7 @@ std::string UsageError(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run) {
-  google::protobuf::SetLogHandler(nullptr);  // Errors are one line, ours.
+  google::protobuf::SetLogHandler(nullptr);  // Protobuf's own messages would add lines.
   app.set_version_flag("--version", absl::StrCat(app.get_name(), " (Toroid) ", kVersion),
                        "Print the version");
   try {
@@ -65,7 +65,7 @@ int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::S
   } catch (const std::bad_alloc&) {
     status = absl::ResourceExhaustedError(app.get_name() + ": out of memory");
   }
-  // What was printed must have arrived.
+  // Output that could not be written is an error.
   if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
     status = absl::UnavailableError(app.get_name() + ": standard output cannot be written");
   }

@@ -1,4 +1,4 @@
-// What all commands share: exit status, error printing, --version.
+// The frame of every command: exit status, error printing, --version.
 //
 //   int main(int argc, char** argv) {
 //     CLI::App app("Converts HLO files.", "hlo-convert");
@@ -20,9 +20,9 @@ inline constexpr int kExitSuccess = 0;
 inline constexpr int kExitFailure = 1;  // The input cannot be processed, or a check failed.
 inline constexpr int kExitUsage = 2;    // Unknown flags, bad values.
 
-// Parses the flags, runs `run` and returns the exit status. --help and --version print to standard output and are
-// successes. Errors are one line on standard error: usage errors after the command's name, with the nearest flag
-// for one that there is not, those of `run` as they are.
+// Parses the flags, runs `run` and returns the exit status. --help and --version print to standard output and
+// succeed. An error is one line on standard error. A usage error is printed behind the command's name, and for
+// an unknown flag it suggests the nearest one; an error of `run` is printed unchanged.
 int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
 
 }  // namespace toroid

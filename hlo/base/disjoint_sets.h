@@ -1,4 +1,4 @@
-// Numbers joined into sets, two by two.
+// Disjoint sets of integers (union-find).
 #ifndef TOROID_HLO_BASE_DISJOINT_SETS_H_
 #define TOROID_HLO_BASE_DISJOINT_SETS_H_
 
@@ -9,12 +9,12 @@
 
 namespace toroid {
 
-// Of the numbers below n, at first each by itself.
+// Sets of the numbers 0 .. n - 1. At first each number is a set of its own.
 class DisjointSets {
  public:
   explicit DisjointSets(int64_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
 
-  // The least number of the set that x is in.
+  // The smallest number in x's set.
   int32_t Root(int32_t x) {
     while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
     return x;

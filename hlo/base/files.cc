@@ -20,11 +20,11 @@ namespace toroid {
 namespace {
 
 constexpr int kMaxGzipLayers = 3;
-// What data inside several layers may hold, per byte of the file and beside it: one layer reaches 1032 times,
-// each further one multiplies.
+// Limit of the content of nested gzip layers: kMostPerByte bytes for each byte of the file, plus kMostBeside.
+// One layer expands at most 1032 times; without a limit, nested layers would multiply.
 constexpr size_t kMostPerByte = 1100, kMostBeside = 64 << 10;
 
-// Closes a descriptor at the end of the scope, unless it is a standard one.
+// Closes a descriptor at the end of the scope, unless it is standard input, output or error.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -70,7 +70,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t limit) {
   if (file.get() < 0) return SystemError(path);
   struct stat info;
   if (fstat(file.get(), &info) != 0) return SystemError(path);
-  // One byte more than the size, so that the end shows in the same read.
+  // One byte more than the size, so that the same read meets the end of the file.
   std::string bytes(
       S_ISREG(info.st_mode) && info.st_size >= 0 ? static_cast<size_t>(info.st_size) + 1 : 1 << 16, 0);
   size_t size = 0;
@@ -96,7 +96,7 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   if (exists && !S_ISREG(info.st_mode)) {
     return WriteDirectly(path, open(path.c_str(), O_WRONLY | O_CLOEXEC), bytes);
   }
-  // A link to a file stays a link.
+  // A symbolic link stays a link; its target is replaced.
   std::string target = path;
   if (exists) {
     if (char* resolved = realpath(path.c_str(), nullptr)) {
@@ -132,7 +132,7 @@ absl::Status ReplaceFileDurably(const std::string& path, absl::string_view bytes
     unlink(part.c_str());
     return status;
   }
-  // The new name is on the disk once the folder is.
+  // The new name is on the disk once the folder is synchronized.
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -166,7 +166,7 @@ absl::Status WriteOutput(const std::string& path, absl::string_view bytes) {
 
 bool IsStream(const std::string& path) {
   struct stat info;
-  // A device stays one where the shell put a file behind it.
+  // /dev/stdout counts as a stream even if the shell redirected it to a file.
   return path == "-" || absl::StartsWith(path, "/dev/") ||
          (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }

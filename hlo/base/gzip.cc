@@ -17,7 +17,7 @@ constexpr size_t kMostPerByte = 1032;        // Deflate shrinks no better than t
 constexpr size_t kMiB = 1 << 20;
 constexpr absl::string_view kMagic("\x1f\x8b\x08", 3);
 
-// An upper bound that zlib's 32-bit counters take.
+// `size`, cut to what zlib's 32-bit counters can hold.
 uInt Piece(size_t size) {
   return static_cast<uInt>(std::min<size_t>(size, std::numeric_limits<uInt>::max()));
 }
@@ -35,7 +35,7 @@ class Inflater {
   absl::string_view Rest() const {
     return absl::string_view(reinterpret_cast<const char*>(stream_.next_in), stream_.avail_in);
   }
-  // Fills what it can of the room; returns zlib's status and how much was filled.
+  // Fills `room` as far as the input allows; returns zlib's status and sets `filled` to the bytes written.
   int Fill(char* room, size_t size, size_t* filled) {
     stream_.next_out = reinterpret_cast<Bytef*>(room);
     stream_.avail_out = Piece(size);
@@ -48,7 +48,7 @@ class Inflater {
   z_stream stream_ = {};
 };
 
-// What the last four bytes say the content's size is, for a first guess; never more than there can be.
+// A first guess of the content's size: the size in the last four bytes, at most the largest possible one.
 size_t GuessSize(absl::string_view bytes, size_t limit) {
   uint32_t size = 0;
   for (int i = 0; i < 4; ++i) {
@@ -70,7 +70,7 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, size_t limit) {
         absl::StrCat("the gzip data holds ", limit >> (limit < kMiB ? 10 : 20),
                      limit < kMiB ? " KiB" : " MiB", " or more, which is refused"));
   };
-  if (bytes.size() >= size_t{1} << 31) return too_large();  // Beyond what zlib counts.
+  if (bytes.size() >= size_t{1} << 31) return too_large();  // zlib cannot count more.
   Inflater inflater(bytes);
   if (!inflater.Start()) return absl::ResourceExhaustedError("no memory to decompress the gzip data");
   std::string out(GuessSize(bytes, limit) + 1, '\0');

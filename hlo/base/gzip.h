@@ -1,4 +1,4 @@
-// Gzip-compressed files, recognised from their content.
+// Gzip-compressed files, recognized by their content.
 //
 // Source: RFC 1952.
 #ifndef TOROID_HLO_BASE_GZIP_H_
@@ -15,14 +15,14 @@ namespace toroid {
 // Whether the bytes begin like a gzip file.
 bool IsGzip(absl::string_view bytes);
 
-// The content of a gzip file of one or several members; zeros behind the last are padding. Memory taken is in
-// proportion to what the bytes really hold. What is inside may itself be compressed: see ReadInput.
+// The content of a gzip file of one or several members; zeros behind the last are padding. Takes memory in
+// proportion to the actual content. The content may itself be compressed: see ReadInput.
 // Errors: kInvalidArgument for data that is damaged, cut short or followed by something else;
 //         kResourceExhausted if the content has `limit` bytes or more.
 absl::StatusOr<std::string> Gunzip(absl::string_view bytes, size_t limit = size_t{1} << 31);
 
 // The same bytes for the same content: no time and no name are recorded.
-// Errors: kResourceExhausted without memory.
+// Errors: kResourceExhausted if memory runs out.
 absl::StatusOr<std::string> Gzip(absl::string_view content);
 
 }  // namespace toroid

@@ -30,7 +30,7 @@ inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
   return sum;
 }
 
-// a * b and a + b of numbers that are not negative; the largest int64 where they exceed it.
+// a * b and a + b for a, b >= 0; INT64_MAX on overflow.
 inline int64_t SaturatingMultiply(int64_t a, int64_t b) { return CheckedMultiply(a, b).value_or(INT64_MAX); }
 inline int64_t SaturatingAdd(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); }
 

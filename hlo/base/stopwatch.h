@@ -6,7 +6,7 @@
 
 namespace toroid {
 
-// Runs from its construction.
+// Starts at its construction.
 class Stopwatch {
  public:
   double Seconds() const {

@@ -8,8 +8,8 @@
 namespace toroid {
 namespace {
 
-constexpr size_t kLongest = 200;             // Of a word that is compared.
-constexpr size_t kMostCandidates = 1 << 16;  // So many are looked at.
+constexpr size_t kLongest = 200;             // Letters of a word; longer words are not compared.
+constexpr size_t kMostCandidates = 1 << 16;  // Only the first ones are compared.
 
 std::string Folded(absl::string_view word) {
   std::string out(word);
@@ -18,7 +18,7 @@ std::string Folded(absl::string_view word) {
 }
 
 // Optimal string alignment distance, `limit` + 1 for anything beyond the limit.
-size_t Distance(absl::string_view a, absl::string_view b, size_t limit) {
+size_t EditDistance(absl::string_view a, absl::string_view b, size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return limit + 1;
   std::vector<size_t> before, above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) above[j] = j;
@@ -48,7 +48,7 @@ std::string Nearest(absl::string_view word, const std::vector<std::string>& cand
   std::string best;
   for (size_t i = 0; i < std::min(candidates.size(), kMostCandidates); ++i) {
     if (candidates[i].empty()) continue;
-    const size_t distance = Distance(folded, Folded(candidates[i]), limit);
+    const size_t distance = EditDistance(folded, Folded(candidates[i]), limit);
     if (distance > limit || (!best.empty() && distance == limit)) continue;
     best = candidates[i];
     limit = distance;

@@ -1,4 +1,4 @@
-// What a user may have meant.
+// Suggestions for misspelled words.
 #ifndef TOROID_HLO_BASE_SUGGESTION_H_
 #define TOROID_HLO_BASE_SUGGESTION_H_
 
@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// The candidate nearest to `word` by letters inserted, dropped, changed or swapped with their neighbor, where
-// that are at most a third of its letters; case, and - for _, count nothing. "" if there is none.
+// The candidate nearest to `word`. The distance counts letters inserted, dropped, changed, or swapped with
+// their neighbor; it ignores case, and takes - and _ as equal. "" if more than a third of the letters differ.
 std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates);
 
 // "; did you mean NAME?" for the nearest, or "".

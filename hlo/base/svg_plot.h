@@ -10,10 +10,10 @@
 namespace toroid {
 
 // Runs `script` after `set terminal svg` and `set output` for `path`; 860 by 420 unless said otherwise.
-// Errors: kUnavailable if gnuplot is not there, or fails.
+// Errors: kUnavailable if gnuplot is not installed, or fails.
 absl::Status PlotSvg(const std::string& script, const std::string& path, int width = 860, int height = 420);
 
-// A string of gnuplot's, in single quotes.
+// `text` as a gnuplot string, in single quotes.
 std::string GnuplotString(absl::string_view text);
 
 }  // namespace toroid

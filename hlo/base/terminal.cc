@@ -13,7 +13,7 @@ namespace toroid {
 namespace {
 
 constexpr int kDefaultWidth = 120;
-constexpr int kLeast = 40;  // Narrower ones break lines themselves.
+constexpr int kLeast = 40;  // A narrower terminal breaks the lines itself.
 constexpr int kMost = 1000;
 
 bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }

@@ -1,4 +1,4 @@
-// Numbers and tables for people to read.
+// Numbers and tables as text for people.
 #ifndef TOROID_HLO_BASE_TEXT_TABLE_H_
 #define TOROID_HLO_BASE_TEXT_TABLE_H_
 
@@ -14,9 +14,9 @@ std::string BytesText(int64_t bytes);
 // "1,234,567".
 std::string CountText(int64_t count);
 
-// Rows of cells, each column as wide as its widest cell; cells that begin with a digit are set right. Every
-// line is indented by two blanks, has none at its end, and at most `width` columns: of cells that do not fit the
-// middle is left out.
+// Rows of cells, each column as wide as its widest cell; cells that begin with a digit are aligned right.
+// Every line is indented by two blanks, has no blanks at its end, and takes at most `width` columns: a cell
+// that does not fit loses its middle.
 std::string TableText(const std::vector<std::vector<std::string>>& rows, int width);
 
 }  // namespace toroid

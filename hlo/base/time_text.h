@@ -1,4 +1,4 @@
-// Durations for people to read.
+// Durations as text for people.
 #ifndef TOROID_HLO_BASE_TIME_TEXT_H_
 #define TOROID_HLO_BASE_TIME_TEXT_H_
 

@@ -1,4 +1,4 @@
-// Units of predicted costs: whole bytes and picoseconds, so that sums are exact and equal plans compare equal.
+// Units of predicted costs: bytes and picoseconds as integers, so that sums are exact and equal plans equal.
 #ifndef TOROID_HLO_BASE_UNITS_H_
 #define TOROID_HLO_BASE_UNITS_H_
 
@@ -12,7 +12,8 @@ using Picoseconds = int64_t;
 
 constexpr double kPicosecondsPerSecond = 1e12;
 
-// Rounded to the nearest; saturates. Example: 1.5e-6 s is 1,500,000 ps. `seconds` is not negative and not NaN.
+// Rounds to the nearest picosecond; saturates. Example: 1.5e-6 s is 1,500,000 ps. `seconds` is not negative
+// and not NaN.
 inline Picoseconds PicosecondsOf(double seconds) {
   const double ps = std::round(seconds * kPicosecondsPerSecond);
   return ps >= 9.2e18 ? INT64_MAX : static_cast<Picoseconds>(ps);

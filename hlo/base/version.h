@@ -1,4 +1,4 @@
-// What --version prints.
+// The version that --version prints.
 #ifndef TOROID_HLO_BASE_VERSION_H_
 #define TOROID_HLO_BASE_VERSION_H_
 

@@ -1,4 +1,4 @@
-// What a machine's model says of a program's communication, for whoever explains the program.
+// Times of a program and of its collectives, predicted by a machine's model for reports on the program.
 #ifndef TOROID_HLO_COST_PREDICTED_TIMES_H_
 #define TOROID_HLO_COST_PREDICTED_TIMES_H_
 
@@ -12,8 +12,9 @@ namespace toroid {
 struct PredictedTimes {
   std::string machine;
   double step_seconds = 0;
-  double collective_seconds = 0;  // Of all collectives together.
-  // Of the program that was asked about: seconds of all executions in a step.
+  double collective_seconds = 0;  // All collectives together.
+  // Seconds of all executions of one collective in a step. Keys: collectives of the program whose times were
+  // asked for.
   absl::flat_hash_map<const Instruction*, double> of_collective;
 };
 

@@ -21,12 +21,12 @@ class Walk {
 
   std::vector<ActiveLeaves> Run() {
     active_.resize(computation_.size());
-    for (const auto& op : computation_.instructions()) active_[op->index()] = Of(*op);
+    for (const auto& op : computation_.instructions()) active_[op->index()] = ActiveLeavesOf(*op);
     return std::move(active_);
   }
 
  private:
-  ActiveLeaves Of(const Instruction& op) const {
+  ActiveLeaves ActiveLeavesOf(const Instruction& op) const {
     const std::vector<Shape> shapes = LeafShapes(op.shape());
     ActiveLeaves active(shapes.size(), false);
     if (problem_.stopped != nullptr && problem_.stopped->contains(&op)) return active;

@@ -1,7 +1,8 @@
-// Which values depend, in a way that can be differentiated, on those with respect to which gradients are taken.
+// Which values depend, in a way that can be differentiated, on those with respect to which gradients are
+// taken.
 //
-// Backward passes compute cotangents of active values alone. Activity is known leaf by leaf: of a loop's state, the leaves
-// that some trip makes depend on an active one.
+// Backward passes compute cotangents of active values alone. Activity is known leaf by leaf: of a loop's
+// state, the leaves that some trip makes depend on an active one.
 #ifndef TOROID_HLO_GRADIENT_ACTIVITY_H_
 #define TOROID_HLO_GRADIENT_ACTIVITY_H_
 

@@ -10,7 +10,8 @@ namespace {
 
 int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
-// Dimension `from`, of n groups, becomes a dimension n of its own, which is merged into dimension `into` as its major part.
+// Dimension `from`, of n groups, becomes a dimension n of its own, which is merged into dimension `into` as
+// its major part.
 Value MoveGroups(InstructionBuilder& b, Value x, int64_t from, int64_t into, int64_t n) {
   std::vector<int64_t> sizes(x->shape().dims().begin(), x->shape().dims().end());
   std::vector<int64_t> split = sizes;

@@ -110,7 +110,8 @@ absl::Status IdentityGradient(Pullback& p) {
   for (int leaf = 0; leaf < static_cast<int>(leaves.size()); ++leaf) {
     Value cotangent = p.cotangent_or_null(leaf);
     if (cotangent == nullptr) continue;
-    // What an annotation says of the value holds for its cotangent; one with a sharding has been followed already.
+    // What an annotation says of the value holds for its cotangent; one with a sharding has been followed
+    // already.
     if (is_annotation && p.op().sharding() == nullptr)
       cotangent = p.b.Clone(p.op(), cotangent->shape(), {cotangent});
     p.Add(0, cotangent, leaf);

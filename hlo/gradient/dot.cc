@@ -51,7 +51,8 @@ void AddTo(Pullback& p, const Side& side, const Side& other) {
   if (p.op().attrs().has_precision_config())
     *attrs->mutable_precision_config() = p.op().attrs().precision_config();
   const Value product = b.Op(Opcode::kDot, Shape(t->shape().element_type(), {}), {t, with}, attrs);
-  // Where each dimension of the operand stands in the product: what is left of the other one is in its own order.
+  // Where each dimension of the operand stands in the product: what is left of the other one is in its own
+  // order.
   std::vector<int64_t> left(other.contracting.begin(), other.contracting.end());
   std::sort(left.begin(), left.end());
   std::vector<int64_t> order(p.operand_shape(side.operand).rank());
@@ -86,8 +87,8 @@ absl::Status GradientOfDot(Pullback& p, const xla::DotDimensionNumbers& of_dot) 
   return absl::OkStatus();
 }
 
-// The operands of a ragged-dot with what each of their dimensions is. A result: [g if the ragged one is contracted, batch,
-// free ones of lhs, free ones of rhs but for the groups].
+// The operands of a ragged-dot with what each of their dimensions is. A result: [g if the ragged one is
+// contracted, batch, free ones of lhs, free ones of rhs but for the groups].
 class RaggedPullback {
  public:
   explicit RaggedPullback(Pullback& p)

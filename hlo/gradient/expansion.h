@@ -1,7 +1,7 @@
 // Gradients of ops by way of other ops that compute the same.
 //
-// The op is written out in a computation of its own, and what flows through it is what flows through a call of that. The
-// backward pass so computes the expansion again.
+// The op is written out in a computation of its own, and what flows through it is what flows through a call
+// of that. The backward pass so computes the expansion again.
 // Example: scaled-dot(l, r, s, t) as dot(l * spread(s), r * spread(t)).
 #ifndef TOROID_HLO_GRADIENT_EXPANSION_H_
 #define TOROID_HLO_GRADIENT_EXPANSION_H_

@@ -7,8 +7,8 @@
 
 namespace toroid {
 
-// Adds to the cotangents of the op's operands, by the caller's rule for it or by the op's own. An op whose derivative is zero
-// almost everywhere (floor) adds nothing.
+// Adds to the cotangents of the op's operands, by the caller's rule for it or by the op's own. An op whose
+// derivative is zero almost everywhere (floor) adds nothing.
 // Errors: kUnimplemented, without the op's path, where the op or this instance of it has no gradient.
 absl::Status ApplyGradientRule(const Instruction& op, ReverseSweep* sweep);
 

@@ -1,7 +1,7 @@
 // Gradients of reads and writes at indices.
 //
-// A read's transpose adds at the same indices, a write's reads there. Reads clamp their indices and writes leave out what
-// does not fit, so that each transpose does by hand what the other does by itself.
+// A read's transpose adds at the same indices, a write's reads there. Reads clamp their indices and writes
+// leave out what does not fit, so that each transpose does by hand what the other does by itself.
 #ifndef TOROID_HLO_GRADIENT_INDEXING_H_
 #define TOROID_HLO_GRADIENT_INDEXING_H_
 

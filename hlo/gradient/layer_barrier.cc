@@ -2,7 +2,7 @@
 
 namespace toroid {
 
-Value LayerBarrier::Behind(Value value) {
+Value LayerBarrier::ValueBehind(Value value) {
   if (!b_.status().ok()) return value;
   const auto known = behind_.find(value);
   if (known != behind_.end()) return known->second;

@@ -2,9 +2,10 @@
 //
 //   x', w', c' = opt-barrier(x, w, c)       x, w: kept values; c: cotangents of the layer's results
 //
-// Values are computed again from x' and w', so that no compiler joins them with the first computation, and not before c is
-// there, so that no scheduler computes all layers again at once: then nothing would be saved. Cotangents go on as c', or
-// compilers would drop them from the barrier. Source: jax.checkpoint, which does the same.
+// Values are computed again from x' and w', so that no compiler joins them with the first computation, and
+// not before c is there, so that no scheduler computes all layers again at once: then nothing would be saved.
+// Cotangents go on as c', or compilers would drop them from the barrier. Source: jax.checkpoint, which does
+// the same.
 #ifndef TOROID_HLO_GRADIENT_LAYER_BARRIER_H_
 #define TOROID_HLO_GRADIENT_LAYER_BARRIER_H_
 
@@ -22,7 +23,7 @@ class LayerBarrier {
   explicit LayerBarrier(InstructionBuilder* b) : b_(*b) {}
 
   // The value behind the barrier, which stands where the first one was asked for.
-  Value Behind(Value value);
+  Value ValueBehind(Value value);
 
   // Something is computed again behind it: a barrier that nothing needs is removed by its owner.
   void set_is_needed() { is_needed_ = true; }

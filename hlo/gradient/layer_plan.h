@@ -16,7 +16,8 @@ struct LayerPlan {
       computed_again;  // By layer; of the others all that takes work is kept, bodies of their loops included.
 };
 
-// Kept are, beside what `options->keep` keeps, what layers hand to later ones, and what is in no layer that is computed again.
+// Kept are, beside what `options->keep` keeps, what layers hand to later ones, and what is in no layer that
+// is computed again.
 void KeepWhatLayersHandOn(const Computation& computation, const LayerPlan& layers, GradientOptions* options);
 
 // Of the arrays from which `value` follows without work the least; null if that is none at all.

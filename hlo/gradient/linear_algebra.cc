@@ -27,7 +27,8 @@ Value Product(InstructionBuilder& b, Value x, Value y) {
   return b.Dot(x, y, numbers);
 }
 
-// Elements of matrices where row `direction` column ("GE": the lower triangle with the diagonal), zeros elsewhere.
+// Elements of matrices where row `direction` column ("GE": the lower triangle with the diagonal), zeros
+// elsewhere.
 Value Triangle(InstructionBuilder& b, Value x, absl::string_view direction) {
   const int64_t rank = x->shape().rank();
   const Value row = b.Iota(xla::S32, x->shape().dims(), rank - 2),

@@ -1,8 +1,8 @@
 // Gradients of Fourier transforms, of the Cholesky decomposition and of triangular systems.
 //
-// Sources: for the Cholesky decomposition, Murray, Differentiation of the Cholesky decomposition (2016), equation 9:
-// with L L^T = A, S = L^-T phi(L^T L') L^-1, phi the lower triangle with half of the diagonal. For the solution X of
-// op(A) X = B: B' = op(A)^-T X', and A' is the triangle of -B' X^T.
+// Sources: for the Cholesky decomposition, Murray, Differentiation of the Cholesky decomposition (2016),
+// equation 9: with L L^T = A, S = L^-T phi(L^T L') L^-1, phi the lower triangle with half of the diagonal.
+// For the solution X of op(A) X = B: B' = op(A)^-T X', and A' is the triangle of -B' X^T.
 #ifndef TOROID_HLO_GRADIENT_LINEAR_ALGEBRA_H_
 #define TOROID_HLO_GRADIENT_LINEAR_ALGEBRA_H_
 

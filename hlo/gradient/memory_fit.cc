@@ -214,7 +214,8 @@ class Fitter {
     return choices;
   }
 
-  // Instructions before which layers begin, so that each asks for about `length` bytes: where least is handed on.
+  // Instructions before which layers begin, so that each asks for about `length` bytes: where least is handed
+  // on.
   std::vector<int> Cuts(int64_t length) const {
     const int n = computation_.size();
     std::vector<int64_t> asked_at(n + 1, 0), handed_on(n + 2, 0);
@@ -301,7 +302,8 @@ class Fitter {
     return seconds;
   }
 
-  // Values that are not kept, first those that save most time per byte: of equal ones the last, which is held shortest.
+  // Values that are not kept, first those that save most time per byte: of equal ones the last, which is held
+  // shortest.
   std::vector<const Instruction*> ByTimePerByte(const GradientOptions& options) const {
     std::vector<std::pair<double, const Instruction*>> found;
     for (const Instruction* value : asked_) {

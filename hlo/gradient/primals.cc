@@ -22,7 +22,7 @@ Value Primals::Known(const Instruction& value) const {
 Value Primals::Kept(const Instruction& value) {
   const Value kept = kept_(value);
   if (kept == nullptr || barrier_ == nullptr || !kept->shape().IsArray()) return kept;
-  return barrier_->Behind(kept);
+  return barrier_->ValueBehind(kept);
 }
 
 Value Primals::Again(const Instruction& op, absl::Span<const Value> operands) {

@@ -1,8 +1,9 @@
-// Values of the forward pass where the backward pass needs them: kept ones as they are, others computed again.
+// Values of the forward pass where the backward pass needs them: kept ones as they are, others computed
+// again.
 //
-// What takes work is computed again once, however many layers need it; what takes none once in each layer, so that it need
-// not stay. Of loops, branches and calls the backward pass runs in a computation of its own; what it needs of the forward
-// pass becomes a parameter there.
+// What takes work is computed again once, however many layers need it; what takes none once in each layer, so
+// that it need not stay. Of loops, branches and calls the backward pass runs in a computation of its own;
+// what it needs of the forward pass becomes a parameter there.
 #ifndef TOROID_HLO_GRADIENT_PRIMALS_H_
 #define TOROID_HLO_GRADIENT_PRIMALS_H_
 
@@ -18,8 +19,8 @@ namespace toroid {
 
 class Primals {
  public:
-  // `kept`: the value where `b` writes, or null if it is to be computed again from its operands. Parameters and what they
-  // hold must be kept.
+  // `kept`: the value where `b` writes, or null if it is to be computed again from its operands. Parameters
+  // and what they hold must be kept.
   Primals(std::function<Value(const Instruction&)> kept, InstructionBuilder* b)
       : kept_(std::move(kept)), b_(*b) {}
 
@@ -28,7 +29,8 @@ class Primals {
 
   Value Get(const Instruction& value);
 
-  // kUnimplemented "computation/instruction: ..." if something was to be computed again that cannot be repeated.
+  // kUnimplemented "computation/instruction: ..." if something was to be computed again that cannot be
+  // repeated.
   const absl::Status& status() const { return status_; }
 
  private:

@@ -1,7 +1,8 @@
 // What a gradient rule sees of one op, and where it says what its operands' cotangents are.
 //
-// The cotangent of a value v is what the derivative of the differentiated function f by v is multiplied with: a change dv
-// changes f by Re(sum of cotangent * dv), without a conjugate, as in JAX. A rule is the transpose of the op's derivative:
+// The cotangent of a value v is what the derivative of the differentiated function f by v is multiplied with:
+// a change dv changes f by Re(sum of cotangent * dv), without a conjugate, as in JAX. A rule is the transpose
+// of the op's derivative:
 //   y = a * b:   a's cotangent is y's times b, b's is y's times a.
 #ifndef TOROID_HLO_GRADIENT_PULLBACK_H_
 #define TOROID_HLO_GRADIENT_PULLBACK_H_
@@ -35,8 +36,8 @@ class Pullback {
   Value cotangent(int leaf = 0) { return sweep_.CotangentOrZeros(op_, leaf); }
   // Null where nothing depends on it.
   Value cotangent_or_null(int leaf) const { return sweep_.Cotangent(op_, leaf); }
-  // Adds to an operand's cotangent; nothing if it is not wanted. Of the operand's shape but for the element type, which is
-  // converted.
+  // Adds to an operand's cotangent; nothing if it is not wanted. Of the operand's shape but for the element
+  // type, which is converted.
   void Add(int i, Value cotangent, int leaf = 0) { sweep_.Add(*op_.operand(i), leaf, cotangent); }
   // The same for a part: operand i at [starts, starts + sizes of `cotangent`).
   void AddAt(int i, Value cotangent, absl::Span<const Value> starts) {

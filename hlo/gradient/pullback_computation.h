@@ -21,16 +21,16 @@ struct ForwardValue {
 };
 
 struct PullbackComputation {
-  // (cotangents of the result's leaves in `of_result`, then the values `needed`) -> a tuple of the cotangents of the
-  // parameters' leaves in `of_parameters`.
+  // (cotangents of the result's leaves in `of_result`, then the values `needed`) -> a tuple of the cotangents
+  // of the parameters' leaves in `of_parameters`.
   Computation* computation = nullptr;
   std::vector<int> of_result;
   std::vector<ForwardValue> needed;
   std::vector<std::pair<int, int>> of_parameters;  // (parameter, leaf): the active ones.
 };
 
-// `active`: leaves of the parameters of `forward`. `of_result`: leaves of its result that have cotangents; those that are not
-// active are left out. `keep`: values besides parameters that need not be computed again.
+// `active`: leaves of the parameters of `forward`. `of_result`: leaves of its result that have cotangents;
+// those that are not active are left out. `keep`: values besides parameters that need not be computed again.
 absl::StatusOr<PullbackComputation> MakePullback(const Computation& forward,
                                                  const std::vector<ActiveLeaves>& active,
                                                  absl::Span<const int> of_result,

@@ -70,7 +70,7 @@ void ReverseSweep::EnterLayerAt(int place) {
     const auto found = cotangents_.find(order_[i]);
     if (found == cotangents_.end()) continue;
     for (Value& cotangent : found->second) {
-      if (cotangent != nullptr) cotangent = barrier.Behind(cotangent);
+      if (cotangent != nullptr) cotangent = barrier.ValueBehind(cotangent);
     }
   }
 }

@@ -5,8 +5,9 @@
 //   RETURN_IF_ERROR(sweep.Run());
 //   Value gradient = sweep.Cotangent(*weights, 0);
 //
-// Instructions are visited last to first, layer by layer if there are layers; every value's cotangent is complete when it is
-// visited. Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, section 3.2 (adjoint mode).
+// Instructions are visited last to first, layer by layer if there are layers; every value's cotangent is
+// complete when it is visited. Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, section 3.2
+// (adjoint mode).
 #ifndef TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
 #define TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
 
@@ -44,8 +45,8 @@ class ReverseSweep {
         primals_(*primals),
         b_(*b) {}
 
-  // Over the instructions that `forward` has now; call once. Errors: kUnimplemented "computation/instruction: ..." for an op
-  // without a gradient; kInvalidArgument for values that cannot be built.
+  // Over the instructions that `forward` has now; call once. Errors: kUnimplemented "computation/instruction:
+  // ..." for an op without a gradient; kInvalidArgument for values that cannot be built.
   absl::Status Run();
 
   InstructionBuilder& builder() { return b_; }
@@ -54,8 +55,8 @@ class ReverseSweep {
   const Computation& forward() const { return forward_; }
   const ActiveLeaves& active(const Instruction& value) const { return active_[value.index()]; }
   Value Primal(const Instruction& value) { return primals_.Get(value); }
-  // The operand as the forward pass has it, for what takes the place of `op` there; if that runs in another computation,
-  // Primal.
+  // The operand as the forward pass has it, for what takes the place of `op` there; if that runs in another
+  // computation, Primal.
   Value ForwardOperand(const Instruction& op, int i);
 
   void Add(const Instruction& value, int leaf, Value cotangent);
@@ -63,7 +64,8 @@ class ReverseSweep {
   // Null if there is none.
   Value Cotangent(const Instruction& value, int leaf) const;
   Value CotangentOrZeros(const Instruction& value, int leaf);
-  // `now` stands for the value of `op` in the forward pass, if that is the computation in which this pass is written.
+  // `now` stands for the value of `op` in the forward pass, if that is the computation in which this pass is
+  // written.
   void ReplaceForward(const Instruction& op, Value now);
 
  private:

@@ -35,10 +35,11 @@ std::optional<absl::string_view> FieldOne(absl::string_view bytes) {
   return found;
 }
 
-// Which of the wrappers with a module in field 1: field 2 holds inputs of partitions, a configuration, or nothing.
-// Of these, field 1 tells: of the one it is a literal, of the other the layout of the entry, which has a result in
-// its field 2, where literals have packed preds. Without it, fields of the configuration do; those that neither
-// knows say nothing. All occurrences count together, as those of one message may be written in several pieces.
+// Which of the wrappers with a module in field 1: field 2 holds inputs of partitions, a configuration, or
+// nothing. Of these, field 1 tells: of the one it is a literal, of the other the layout of the entry, which
+// has a result in its field 2, where literals have packed preds. Without it, fields of the configuration do;
+// those that neither knows say nothing. All occurrences count together, as those of one message may be
+// written in several pieces.
 Container WrapperOfModule(absl::string_view bytes) {
   bool any = false, literal = false, layout = false, configuration = false;
   WireFields scan(bytes);

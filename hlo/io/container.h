@@ -23,7 +23,8 @@ absl::string_view ContainerName(Container container);
 // The container of binary content, the deepest wrapper first; nullopt if it is none (also for text).
 std::optional<Container> ContainerOfBytes(absl::string_view bytes);
 
-// The message of a streamed snapshot and what follows it, where its length stands first; nullopt if it does not.
+// The message of a streamed snapshot and what follows it, where its length stands first; nullopt if it does
+// not.
 struct StreamedSnapshot {
   absl::string_view message, literals;
 };

@@ -346,8 +346,8 @@ Container ContainerFor(const HloFile& file, Format format) {
   return file.container == Container::kText ? Container::kProto : file.container;
 }
 
-// What stands beside the program in a snapshot: its own, or the arguments of an unoptimized one. Null if there is
-// nothing.
+// What stands beside the program in a snapshot: its own, or the arguments of an unoptimized one. Null if
+// there is nothing.
 absl::StatusOr<const xla::HloSnapshot*> SnapshotFields(const HloFile& file) {
   if (file.snapshot != nullptr || file.unoptimized == nullptr || file.unoptimized->partitions_size() == 0) {
     return file.snapshot;

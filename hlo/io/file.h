@@ -55,8 +55,8 @@ absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes);
 // Errors: those of ReadHlo and of reading, the path in front: "FILE:LINE:COL: what" or "FILE: what".
 absl::StatusOr<HloFile> ReadHloFile(const std::string& path);
 
-// To standard error, a line each, and each but once however often the file is read. Commands do so once they are done:
-// where they fail, the error stands alone.
+// To standard error, a line each, and each but once however often the file is read. Commands do so once they
+// are done: where they fail, the error stands alone.
 void PrintWarnings(const HloFile& file);
 
 enum class Format {
@@ -67,9 +67,9 @@ enum class Format {
   kProtoText,
   kJson,
 };
-// The format that an output name asks for: *unoptimized_snapshot.pb, *snapshot.pb, .hlo, .txt, .pbtxt, .json; .pb
-// kContainer. A .gz behind it is not looked at. "-", and what exists and is no regular file (/dev/null, a pipe), have no name to speak of:
-// kContainer.
+// The format that an output name asks for: *unoptimized_snapshot.pb, *snapshot.pb, .hlo, .txt, .pbtxt, .json;
+// .pb kContainer. A .gz behind it is not looked at. "-", and what exists and is no regular file (/dev/null, a
+// pipe), have no name to speak of: kContainer.
 // Errors: kInvalidArgument for all other names, with the known ones.
 absl::StatusOr<Format> FormatOfName(const std::string& path);
 

@@ -107,8 +107,8 @@ bool IsSavedModel(absl::string_view bytes) {
   return absl::StartsWith(bytes, absl::string_view("\x08\x01\x12", 3));
 }
 
-// How much a file of a dump folder is the one to give: the module before optimizations, as a proto rather than as
-// text; least what was written by a partitioner or is meant to be run as it is. 0 for others.
+// How much a file of a dump folder is the one to give: the module before optimizations, as a proto rather
+// than as text; least what was written by a partitioner or is meant to be run as it is. 0 for others.
 int Rank(const std::string& name) {
   const bool proto = absl::EndsWith(name, ".hlo.pb") || absl::EndsWith(name, "snapshot.pb");
   const bool text =

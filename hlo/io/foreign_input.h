@@ -1,7 +1,7 @@
 // Programs in formats that are not read, and how to make of them what is.
 //
-// StableHLO and MHLO text and bytecode, StableHLO portable artifacts, functions that jax.export wrote, jaxprs,
-// TensorFlow saved models, archives of NumPy and PyTorch, folders. Example:
+// StableHLO and MHLO text and bytecode, StableHLO portable artifacts, functions that jax.export wrote,
+// jaxprs, TensorFlow saved models, archives of NumPy and PyTorch, folders. Example:
 //
 //   step.mlir: StableHLO text, which is not read; make HLO of it: python3 -c "from jax._src.lib import _jax; ..."
 #ifndef TOROID_HLO_IO_FOREIGN_INPUT_H_
@@ -14,8 +14,8 @@
 
 namespace toroid {
 
-// What the content is and the command that makes the right file, one line without the path in front; nullopt if
-// it is of no known kind. `path` names the file in the command, "-" standard input.
+// What the content is and the command that makes the right file, one line without the path in front; nullopt
+// if it is of no known kind. `path` names the file in the command, "-" standard input.
 // Requires: the content is none of the formats that are read.
 std::optional<std::string> DescribeForeign(absl::string_view bytes, const std::string& path);
 

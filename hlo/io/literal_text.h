@@ -1,7 +1,7 @@
 // Literals in HLO text: 7, -nan(0x3), (1, -0.5), { { 1, 2 }, { 3, 4 } }, (1, {2, 3}).
 //
-// Braces list elements in row-major order whatever the layout; a value without them stands for all elements. Floats print with the fewest digits that read
-// back to the same bits; NaNs keep sign and payload.
+// Braces list elements in row-major order whatever the layout; a value without them stands for all elements.
+// Floats print with the fewest digits that read back to the same bits; NaNs keep sign and payload.
 #ifndef TOROID_HLO_IO_LITERAL_TEXT_H_
 #define TOROID_HLO_IO_LITERAL_TEXT_H_
 

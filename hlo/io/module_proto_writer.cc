@@ -173,8 +173,8 @@ class Writer {
     return runs;
   }
 
-  // Entries of one replica. Those of 128 devices are those of the 128 before with one added to the second byte of each
-  // id, unless that byte overflows: a vector addition instead of 128 numbers to write.
+  // Entries of one replica. Those of 128 devices are those of the 128 before with one added to the second
+  // byte of each id, unless that byte overflows: a vector addition instead of 128 numbers to write.
   void WriteEntries(const Alike& run) {
     constexpr int64_t kBlock = 128;
     constexpr size_t kVector = 64;  // Bytes that are added at a time.
@@ -195,8 +195,8 @@ class Writer {
     }
   }
 
-  // A second occurrence of the field, which readers merge with the counts of the first. It is the one part of every
-  // partitioned program that has an entry for each device.
+  // A second occurrence of the field, which readers merge with the counts of the first. It is the one part of
+  // every partitioned program that has an entry for each device.
   void WriteIdentityAssignment() {
     const int64_t replicas = module_.proto().device_assignment().replica_count();
     const int64_t partitions = module_.proto().device_assignment().computation_count();

@@ -22,8 +22,8 @@ namespace toroid {
 // Errors: kInvalidArgument for tokens, which have no such form.
 absl::Status AppendSerializedLiteral(const Literal& literal, std::string* out);
 
-// Reads one literal and steps over it. An array that is shorter at run time than its shape allows gets the shape
-// that it has. Memory stays in proportion to the bytes.
+// Reads one literal and steps over it. An array that is shorter at run time than its shape allows gets the
+// shape that it has. Memory stays in proportion to the bytes.
 // Errors: kInvalidArgument for bytes that end early, and for shapes that have no elements.
 absl::StatusOr<Literal> TakeSerializedLiteral(absl::string_view* bytes);
 

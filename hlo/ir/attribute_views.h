@@ -1,8 +1,8 @@
 // Typed views of what particular opcodes carry.
 //
-// A view reads the message that an instruction stores (Instruction::attrs) and owns nothing: it lives as long as that
-// message. Numbers that writers may leave out have the value that HLO gives them. The Set functions write into the
-// attributes of a new instruction.
+// A view reads the message that an instruction stores (Instruction::attrs) and owns nothing: it lives as long
+// as that message. Numbers that writers may leave out have the value that HLO gives them. The Set functions
+// write into the attributes of a new instruction.
 // Example: for (const int64_t d : DotView(*instruction).lhs_contracting()) ...
 #ifndef TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
 #define TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
@@ -51,7 +51,7 @@ struct WindowDim {
   int64_t base_dilation = 1, window_dilation = 1;
   bool reversed = false;
 
-  static WindowDim From(const xla::WindowDimension& dim) {
+  static WindowDim FromProto(const xla::WindowDimension& dim) {
     const auto at_least_one = [](int64_t n) { return std::max<int64_t>(1, n); };
     return {dim.size(),           at_least_one(dim.stride()),        dim.padding_low(),
             dim.padding_high(),   at_least_one(dim.base_dilation()), at_least_one(dim.window_dilation()),
@@ -72,10 +72,10 @@ class WindowView {
   explicit WindowView(const xla::HloInstructionProto& attrs) : window_(&attrs.window()) {}
 
   int rank() const { return window_->dimensions_size(); }
-  WindowDim operator[](int i) const { return WindowDim::From(window_->dimensions(i)); }
+  WindowDim operator[](int i) const { return WindowDim::FromProto(window_->dimensions(i)); }
   std::vector<WindowDim> dimensions() const {
     std::vector<WindowDim> all;
-    for (const xla::WindowDimension& dim : window_->dimensions()) all.push_back(WindowDim::From(dim));
+    for (const xla::WindowDimension& dim : window_->dimensions()) all.push_back(WindowDim::FromProto(dim));
     return all;
   }
 

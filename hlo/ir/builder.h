@@ -70,8 +70,8 @@ class Builder : public InstructionBuilder {
   };
 
   // ---- Sharding annotations
-  // They never change logical shapes. A parameter takes the annotation itself; any other value is passed through a
-  // `Sharding` custom call, and the result must be used in its place.
+  // They never change logical shapes. A parameter takes the annotation itself; any other value is passed
+  // through a `Sharding` custom call, and the result must be used in its place.
 
   Value Annotate(Value x, const xla::OpSharding& sharding);
   // The same data on every device.

@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// A loop over `state`, a tuple of these leaves, of which leaf 0 is an s32[] that counts the trips from 0 to `trips`; `body` adds 1 to
-// it, or another divisor of `trips`. The result is the state after the last trip.
+// A loop over `state`, a tuple of these leaves, of which leaf 0 is an s32[] that counts the trips from 0 to
+// `trips`; `body` adds 1 to it, or another divisor of `trips`. The result is the state after the last trip.
 Value CountedLoop(InstructionBuilder& b, absl::Span<const Value> state, int64_t trips, Computation* body);
 
 }  // namespace toroid

@@ -18,9 +18,9 @@ struct Einsum {
   std::vector<int64_t> permutation;
 };
 
-// One letter per dimension: "GSM,ME->GSE". Letters in both operands are batch dimensions if the result has them, else
-// summed over; letters of one operand must be in the result. Batch dimensions keep the order of the result, so that
-// transposes stay rare.
+// One letter per dimension: "GSM,ME->GSE". Letters in both operands are batch dimensions if the result has
+// them, else summed over; letters of one operand must be in the result. Batch dimensions keep the order of
+// the result, so that transposes stay rare.
 // Errors: kInvalidArgument "einsum EQUATION: why".
 absl::StatusOr<Einsum> ParseEinsum(absl::string_view equation, const Shape& lhs, const Shape& rhs);
 

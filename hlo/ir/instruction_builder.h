@@ -3,16 +3,16 @@
 //   InstructionBuilder b(computation);
 //   Value mean = b.Divide(b.Sum(x, {1}), b.FullLike(y, 32));
 //
-// An op that would change nothing is its operand: a convert to the same type, a reshape to the same sizes, a transpose,
-// slice, pad or broadcast that leaves all in place, a concatenation of one. (Op and Copy add what they are told.)
-// Loops and branches: bodies have builders of their own, which share errors and reducers:
+// An op that would change nothing is its operand: a convert to the same type, a reshape to the same sizes, a
+// transpose, slice, pad or broadcast that leaves all in place, a concatenation of one. (Op and Copy add what
+// they are told.) Loops and branches: bodies have builders of their own, which share errors and reducers:
 //
 //   InstructionBuilder body = b.InNewComputation("body");
 //   ...
 //   Value result = b.While(init, condition.Finish(more), body.Finish(next));
 //
-// Errors: the first one is kept in status(); the values of later calls then mean nothing. Values belong to the
-// computation that they were made in.
+// Errors: the first one is kept in status(); the values of later calls then mean nothing. Values belong to
+// the computation that they were made in.
 #ifndef TOROID_HLO_IR_INSTRUCTION_BUILDER_H_
 #define TOROID_HLO_IR_INSTRUCTION_BUILDER_H_
 
@@ -62,13 +62,14 @@ class InstructionBuilder {
   Computation* Finish(Value root);
 
   // ---- Any op
-  // The attributes filled by the caller; `shape` is checked, and used where it does not follow from the operands (and for
-  // layouts).
+  // The attributes filled by the caller; `shape` is checked, and used where it does not follow from the
+  // operands (and for layouts).
   Value Op(Opcode opcode, const Shape& shape, absl::Span<const Value> operands,
            const xla::HloInstructionProto* attrs = nullptr, absl::Span<Computation* const> called = {});
   // The op over other operands, with its attributes, called computations and metadata.
   Value Clone(const Instruction& instruction, const Shape& shape, absl::Span<const Value> operands);
-  // Attributes to fill, which live as long as the module; those of a transpose, concatenate, ... : its dimensions.
+  // Attributes to fill, which live as long as the module; those of a transpose, concatenate, ... : its
+  // dimensions.
   xla::HloInstructionProto* NewAttrs() const { return module()->New<xla::HloInstructionProto>(); }
   xla::HloInstructionProto* WithDimensions(absl::Span<const int64_t> dimensions) const;
 
@@ -136,7 +137,8 @@ class InstructionBuilder {
   Value Copy(Value x) { return Op(Opcode::kCopy, x->shape(), {x}); }
   // The array in row-major layout.
   Value ToRowMajor(Value x);
-  // `x`, an array or tuple, in the layouts of `like`, which has its structure: copied where that is another one.
+  // `x`, an array or tuple, in the layouts of `like`, which has its structure: copied where that is another
+  // one.
   Value ToLayout(Value x, const Shape& like);
 
   // ---- Indexing
@@ -152,8 +154,8 @@ class InstructionBuilder {
   // `combiner`: (old, update) -> new on scalars.
   Value Scatter(Value x, Value indices, Value updates, const xla::ScatterDimensionNumbers& numbers,
                 Computation* combiner);
-  // Arrays sorted together along a dimension; `less` compares elements of all: (a0, b0, a1, b1, ..) -> pred. A tuple
-  // for more than one array.
+  // Arrays sorted together along a dimension; `less` compares elements of all: (a0, b0, a1, b1, ..) -> pred.
+  // A tuple for more than one array.
   Value Sort(absl::Span<const Value> operands, int64_t dimension, Computation* less, bool is_stable);
 
   // ---- Contraction, reduction, windows

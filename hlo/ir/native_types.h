@@ -1,5 +1,5 @@
-// The C++ type that holds an element of each element type. Costs a second of compiling: for code that computes with
-// elements; what only names types includes types.h.
+// The C++ type that holds an element of each element type. Costs a second of compiling: for code that
+// computes with elements; what only names types includes types.h.
 #ifndef TOROID_HLO_IR_NATIVE_TYPES_H_
 #define TOROID_HLO_IR_NATIVE_TYPES_H_
 

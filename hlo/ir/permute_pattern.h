@@ -1,16 +1,16 @@
 // The pairs of a collective-permute, listed or as a pattern.
 //
-// HLO lists a pair for each device that receives. Inside, attrs().permute_pattern() may stand for the list, so that neither the
-// memory of a permute nor the time to write, copy or compare one grows with the number of devices; iota lists are the same
-// for groups. Whoever needs pairs asks here, and files get the list.
+// HLO lists a pair for each device that receives. Inside, attrs().permute_pattern() may stand for the list,
+// so that neither the memory of a permute nor the time to write, copy or compare one grows with the number of
+// devices; iota lists are the same for groups. Whoever needs pairs asks here, and files get the list.
 //
 //   place p = (p_0, p_1, ..) along `sizes`, row-major; as a source device  sum of p_k source_strides[k],
 //                                                     as a target device  sum of p_k target_strides[k]
 //   line: places source + j source_step send to places target + j target_step, 0 <= j < count
 //   shared: every pair occurs at all places along shared_sizes, whose devices are added to both
 //
-// Example: sizes [4], strides [2], the line {3, 0, 1, 1, 1}, shared [2] at [1]: {0,2},{1,3},{2,4},{3,5},{4,6},{5,7}, the step
-// to the next of four rows of two devices.
+// Example: sizes [4], strides [2], the line {3, 0, 1, 1, 1}, shared [2] at [1]:
+// {0,2},{1,3},{2,4},{3,5},{4,6},{5,7}, the step to the next of four rows of two devices.
 #ifndef TOROID_HLO_IR_PERMUTE_PATTERN_H_
 #define TOROID_HLO_IR_PERMUTE_PATTERN_H_
 

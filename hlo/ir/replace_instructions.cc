@@ -10,8 +10,8 @@
 namespace toroid {
 namespace {
 
-// Where each instruction wants to stand, by index: old ones where they are, new ones where the first one is whose place they or
-// their users take.
+// Where each instruction wants to stand, by index: old ones where they are, new ones where the first one is
+// whose place they or their users take.
 std::vector<int> Places(const Computation& computation, absl::Span<Instruction* const> now) {
   std::vector<int> place(computation.size(), computation.size());
   const int old = static_cast<int>(now.size());

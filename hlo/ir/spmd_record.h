@@ -34,14 +34,15 @@ absl::StatusOr<std::vector<HloSharding>> ParameterShardings(const Module& module
 // How the result is cut, one sharding per leaf.
 absl::StatusOr<std::vector<HloSharding>> OutputShardings(const Module& module);
 
-// A module that records no partitioning but is its product all the same, as XLA prints it in HLO text: sharded entry
-// parameters and collectives for several partitions, outside of manual regions.
+// A module that records no partitioning but is its product all the same, as XLA prints it in HLO text:
+// sharded entry parameters and collectives for several partitions, outside of manual regions.
 bool LooksPartitioned(const Module& module);
 // Errors: kInvalidArgument, with what to do, for such a module.
 absl::Status CheckPartitioningIsRecorded(const Module& module);
 
-// The program of one device as XLA prints it after partitioning by Shardy, and as one with collectives written by hand may be:
-// collectives, no sharding on any op, no manual regions. Nothing is left to partition.
+// The program of one device as XLA prints it after partitioning by Shardy, and as one with collectives
+// written by hand may be: collectives, no sharding on any op, no manual regions. Nothing is left to
+// partition.
 bool IsProgramOfOneDevice(const Module& module);
 
 // Manual regions of either dialect, or collectives written by hand: the program itself names devices, and

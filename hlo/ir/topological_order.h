@@ -10,8 +10,8 @@
 
 namespace toroid {
 
-// Operands and control predecessors before their users; of those that may come next always the one of the lowest rank, of
-// equal ranks the one that stands first. rank: by index; empty: where instructions stand.
+// Operands and control predecessors before their users; of those that may come next always the one of the
+// lowest rank, of equal ranks the one that stands first. rank: by index; empty: where instructions stand.
 // Errors: kInternal "computation/instruction: ..." if instructions use each other in a circle.
 absl::StatusOr<std::vector<Instruction*>> TopologicalOrder(const Computation& computation,
                                                            absl::Span<const int> rank = {});

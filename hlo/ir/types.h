@@ -34,8 +34,8 @@ using xla::PrimitiveType;
   TOROID_FOR_EACH_FLOAT_TYPE(F) TOROID_FOR_EACH_COMPLEX_TYPE(F)
 // clang-format on
 
-// The element type that a C++ type holds: PrimitiveTypeOf<float>::value is F32. Here for the types of the language; for the
-// others in native_types.h.
+// The element type that a C++ type holds: PrimitiveTypeOf<float>::value is F32. Here for the types of the
+// language; for the others in native_types.h.
 template <typename T>
 struct PrimitiveTypeOf;
 #define TOROID_TRAIT(enumerator, cpp)                       \

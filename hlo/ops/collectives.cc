@@ -116,8 +116,8 @@ absl::Status CheckScaledResults(const Instruction& instruction, const Shape& res
   return absl::OkStatus();
 }
 
-// C1 .. C4 of collective-permute. The pairs of a pattern, which no file has, are distinct as made, and checked when they
-// are run: here they would be listed for every permute that is built.
+// C1 .. C4 of collective-permute. The pairs of a pattern, which no file has, are distinct as made, and
+// checked when they are run: here they would be listed for every permute that is built.
 absl::Status CheckPairs(const Instruction& instruction) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> participants, ParticipantsOf(instruction));
   absl::flat_hash_set<int64_t> sources, targets;

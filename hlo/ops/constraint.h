@@ -47,7 +47,8 @@ absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_
 absl::Status CheckSortedDimensions(absl::string_view constraint, absl::string_view name,
                                    absl::Span<const int64_t> dimensions, int64_t rank);
 
-// Equal types and sizes throughout, buffers where the other has buffers; layouts and dynamic flags may differ.
+// Equal types and sizes throughout, buffers where the other has buffers; layouts and dynamic flags may
+// differ.
 bool SameShape(const Shape& a, const Shape& b);
 // SameShape(found, expected).
 absl::Status CheckShape(absl::string_view constraint, absl::string_view what, const Shape& found,
@@ -80,8 +81,9 @@ PrimitiveType CommonFloat(PrimitiveType a, PrimitiveType b);
 // SameShape, the types up to floats.
 absl::Status CheckShapeUpToFloats(absl::string_view constraint, absl::string_view what, const Shape& found,
                                   const Shape& expected);
-// Whether the result may be given in another float type than the one that follows: elementwise ops, copies, ops that
-// move data, and reductions round then. Ops that hand values on (tuples, calls, loops, custom calls) do not.
+// Whether the result may be given in another float type than the one that follows: elementwise ops, copies,
+// ops that move data, and reductions round then. Ops that hand values on (tuples, calls, loops, custom calls)
+// do not.
 bool MayRound(Opcode opcode);
 
 // CheckCallee, the types of parameters up to floats.
@@ -89,13 +91,14 @@ absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_vi
                                    const Computation& callee, absl::Span<const Shape> parameters,
                                    const Shape& result);
 
-// A reducer over `types` accumulators: scalars (acc_0.. acc_n-1, x_0.. x_n-1) -> acc, a tuple if n > 1; types up to
-// floats.
+// A reducer over `types` accumulators: scalars (acc_0.. acc_n-1, x_0.. x_n-1) -> acc, a tuple if n > 1; types
+// up to floats.
 absl::Status CheckReducer(absl::string_view constraint, const Computation& reducer,
                           absl::Span<const PrimitiveType> types);
 // One addition, multiplication, maximum or minimum of the two parameters, whatever their type.
 bool IsSimpleReducer(const Computation& reducer);
-// The types in which such a reducer of n accumulators computes: for each the common float of what it takes and gives.
+// The types in which such a reducer of n accumulators computes: for each the common float of what it takes
+// and gives.
 std::vector<PrimitiveType> AccumulatorTypes(const Computation& reducer, int n);
 
 // "{0,2}".

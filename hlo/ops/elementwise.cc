@@ -101,7 +101,7 @@ Shape WithType(Shape shape, PrimitiveType type) {
   return shape;
 }
 
-bool Between(int64_t low, int64_t value, int64_t high) { return low <= value && value <= high; }
+bool IsBetween(int64_t low, int64_t value, int64_t high) { return low <= value && value <= high; }
 
 }  // namespace
 
@@ -117,8 +117,8 @@ absl::StatusOr<Shape> InferUnaryShape(const Instruction& instruction) {
     case Opcode::kImag:
       return WithType(operand, RealTypeOf(operand.element_type()));
     case Opcode::kReducePrecision:
-      if (!Between(1, instruction.attrs().exponent_bits(), 63) ||
-          !Between(0, instruction.attrs().mantissa_bits(), 63)) {
+      if (!IsBetween(1, instruction.attrs().exponent_bits(), 63) ||
+          !IsBetween(0, instruction.attrs().mantissa_bits(), 63)) {
         return Violates("C7", "reduce-precision",
                         absl::StrCat(instruction.attrs().exponent_bits(), " exponent and ",
                                      instruction.attrs().mantissa_bits(), " mantissa bits"),

@@ -1,5 +1,5 @@
-// Ops that read and write at computed positions. Types are the same up to floats, as elementwise.h says; scatter
-// computes in those of its computation.
+// Ops that read and write at computed positions. Types are the same up to floats, as elementwise.h says;
+// scatter computes in those of its computation.
 //
 // dynamic-slice, dynamic-update-slice: operands x, (update,) s_0 .. s_rank-1.
 //   C1 the starts are integer scalars of one type, one per dimension; old form: one vector of them.

@@ -1,4 +1,5 @@
-// Folds with a called computation. Types are the same up to floats: a fold computes in those of its computation.
+// Folds with a called computation. Types are the same up to floats: a fold computes in those of its
+// computation.
 //
 // reduce, reduce-window: operands n arrays, then n initial values. Result: a tuple if n > 1.
 //   C1 as many initial values as arrays, at least one of each.

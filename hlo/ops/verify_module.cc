@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-absl::Status At(const Instruction& instruction, const absl::Status& status) {
+absl::Status WithPlace(const Instruction& instruction, const absl::Status& status) {
   return Annotate(status, absl::StrCat(instruction.computation()->name(), "/", instruction.name()));
 }
 
@@ -64,19 +64,20 @@ absl::Status VerifyComputation(const Computation& computation, std::vector<int>*
   }
   int depth = 1, parameters = 0;
   for (const auto& instruction : computation.instructions()) {
-    if (absl::Status status = CheckReferences(*instruction); !status.ok()) return At(*instruction, status);
+    if (absl::Status status = CheckReferences(*instruction); !status.ok())
+      return WithPlace(*instruction, status);
     RETURN_IF_ERROR(VerifyInstruction(*instruction));
     for (const Computation* callee : instruction->called()) {
       depth = std::max(depth, (*depths)[callee->index()] + 1);
     }
     if (depth > kMaxCallDepth) {
-      return At(*instruction, Violates("M6", "the depth of calls", absl::StrCat(depth),
-                                       absl::StrCat("at most ", kMaxCallDepth)));
+      return WithPlace(*instruction, Violates("M6", "the depth of calls", absl::StrCat(depth),
+                                              absl::StrCat("at most ", kMaxCallDepth)));
     }
     if (instruction->opcode() != Opcode::kParameter) continue;
     ++parameters;
     if (absl::Status status = CheckParameterNumber(*instruction); !status.ok())
-      return At(*instruction, status);
+      return WithPlace(*instruction, status);
   }
   if (parameters != computation.num_parameters()) {
     return Annotate(
@@ -91,14 +92,14 @@ absl::Status VerifyComputation(const Computation& computation, std::vector<int>*
 
 absl::Status VerifyInstruction(const Instruction& instruction) {
   const absl::StatusOr<Shape> inferred = InferShape(instruction);
-  if (!inferred.ok()) return At(instruction, inferred.status());
+  if (!inferred.ok()) return WithPlace(instruction, inferred.status());
   const absl::Status fits = MayRound(instruction.opcode())
                                 ? CheckShapeUpToFloats("A5", "the shape", instruction.shape(), *inferred)
                                 : CheckShape("A5", "the shape", instruction.shape(), *inferred);
-  if (!fits.ok()) return At(instruction, fits);
+  if (!fits.ok()) return WithPlace(instruction, fits);
   if (HasUnknownSize(instruction.shape())) {
-    return At(instruction,
-              Violates("A7", "the shape", instruction.shape().ToString(), "sizes that are known"));
+    return WithPlace(instruction,
+                     Violates("A7", "the shape", instruction.shape().ToString(), "sizes that are known"));
   }
   return absl::OkStatus();
 }

@@ -13,7 +13,7 @@ struct Pair {
   Opcode start, done;
 };
 
-// Unknown opcodes for what has no pair.
+// The opcodes of the pair; kUnknown if the op has none.
 Pair PairOf(const Instruction& op) {
   const bool is_plain = op.control_predecessors().empty() && op.sharding() == nullptr &&
                         op.num_operands() > 0 && op.attrs().dynamic_slice_sizes_size() == 0;
@@ -30,7 +30,7 @@ Pair PairOf(const Instruction& op) {
   }
 }
 
-// What the start leaves for the done.
+// The shape of the start.
 Shape StateOf(const Instruction& op) {
   if (op.opcode() == Opcode::kAllReduce) return op.shape();
   std::vector<Shape> operands;
@@ -93,22 +93,23 @@ class Cutter {
   }
 
  private:
-  // Says where the two halves of instruction i stand.
+  // Chooses the places of the start and the done of instruction i.
   void Place(int i) {
     const Instruction& op = *computation_.instruction(i);
-    const double enough = costs_.Of(op);
+    const double enough = costs_.CostOf(op);
     double between = 0;
     int at = i + 1;
-    for (; at < first_user_[i] && between < enough; ++at) between += costs_.Of(*computation_.instruction(at));
+    for (; at < first_user_[i] && between < enough; ++at)
+      between += costs_.CostOf(*computation_.instruction(at));
     before_[at].push_back(i);
-    int last = -1;  // Of the operands.
+    int last = -1;  // Index of the last operand.
     for (const Instruction* operand : op.operands()) {
-      if (is_cut_[operand->index()]) return;  // Its done may stand just here.
+      if (is_cut_[operand->index()]) return;  // The operand's done may be placed just before i.
       last = std::max(last, operand->index());
     }
     int up = i;
-    while (up - 1 > last && between < enough) between += costs_.Of(*computation_.instruction(--up));
-    // Behind what stands before it, where that stays.
+    while (up - 1 > last && between < enough) between += costs_.CostOf(*computation_.instruction(--up));
+    // Place the start after an instruction that is not split.
     while (up - 1 > last && is_cut_[up - 1]) --up;
     if (up == i || is_cut_[up - 1]) return;
     start_stays_[i] = false;
@@ -131,7 +132,7 @@ class Cutter {
     done_[i] = done;
   }
 
-  // A start reads what others have become.
+  // Lets a start read the dones of the collectives that are its operands.
   void Rewire(Instruction* start) {
     for (int k = 0; k < start->num_operands(); ++k) {
       const int index = start->operand(k)->index();

@@ -1,15 +1,16 @@
-// Cuts collectives into a start and a done, between which other work can go on.
+// Splits collectives into a start and a done, between which other instructions can run.
 //
 // Before: g = f32[8] all-gather(x), ...      After: s = (f32[2], f32[8]) all-gather-start(x), ...
 //         y = f32[4] sine(z)                        y = f32[4] sine(z)
 //         r = f32[8] negate(g)                      g = f32[8] all-gather-done(s)
 //                                                   r = f32[8] negate(g)
-// All-reduces, all-gathers and permutes have such pairs. A done goes down to just before its first user, a start up to just behind
-// its operands, but neither further than it takes for the work in between to cost what the collective does (rough_costs.h): what is
-// under way holds memory. Nothing that the program computes changes, nor does the order of anything else.
+// All-reduces, all-gathers and permutes have such pairs. The pass moves a done down, at most to just before
+// its first user, and a start up, at most to just after its operands. It stops as soon as the work in between
+// costs as much as the collective (rough_costs.h), since a collective in flight holds memory. The order of
+// all other instructions stays.
 //
-// Opt-in: what a TPU v3 was measured to overlap is nothing (docs/machine_model.md), and merging passes know ops that are
-// whole; so this one runs behind them.
+// Opt-in: a TPU v3 overlaps nothing (measured: docs/machine_model.md). The pass runs after the merging
+// passes, which do not know pairs.
 #ifndef TOROID_HLO_PASSES_ASYNC_COLLECTIVES_PASS_H_
 #define TOROID_HLO_PASSES_ASYNC_COLLECTIVES_PASS_H_
 

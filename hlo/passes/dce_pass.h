@@ -1,4 +1,4 @@
-// Dead code elimination: drops instructions whose results nothing needs.
+// Dead code elimination.
 #ifndef TOROID_HLO_PASSES_DCE_PASS_H_
 #define TOROID_HLO_PASSES_DCE_PASS_H_
 
@@ -11,7 +11,8 @@
 namespace toroid {
 
 // Drops instructions that no root and no side effect needs (hlo/analysis/liveness.h), then unreachable
-// computations. Parameters stay. Returns whether anything was dropped. `given`, if not null: loses what is dropped.
+// computations. Parameters stay. Returns whether anything was dropped. Dropped instructions are also removed
+// from `given`, if that is not null.
 bool EliminateDeadCode(Module* module, absl::flat_hash_set<const Instruction*>* given = nullptr);
 
 class DcePass : public Pass {

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// Bytes of a cheap value that is not kept from one use to a distant one, and how many instructions are distant.
+// A cheap value of more than kLargeBytes is not kept for a use more than kDistant instructions later.
 constexpr int64_t kLargeBytes = 64 << 10;
 constexpr int kDistant = 64;
 
@@ -113,7 +113,7 @@ class Merger {
     bool operator()(const Instruction* a, const Instruction* b) const { return merger->AreAlike(*a, *b); }
   };
 
-  // The numbers of the first two operands, in order where they may be exchanged.
+  // The numbers of the first two operands, sorted if the op is commutative.
   std::pair<int, int> Sides(const Instruction& op) const {
     const int a = op.num_operands() > 0 ? number_[op.operand(0)->index()] : -1;
     const int b = op.num_operands() > 1 ? number_[op.operand(1)->index()] : -1;
@@ -153,7 +153,7 @@ class Merger {
     return options_.stays && options_.stays(op);
   }
 
-  // Whether users of `later` may read `before`.
+  // True if users of `later` may read `before` instead.
   bool MayUse(const Instruction& before, const Instruction& later) const {
     if (!IsCheap(later)) return true;
     if (options_.leave_cheap) return false;
@@ -181,9 +181,9 @@ class Merger {
   const SideEffects& side_effects_;
   const std::vector<const Computation*>& first_alike_;
   Computation* computation_;
-  std::vector<int> number_;           // By index: the index of the first one alike.
-  std::vector<int> last_use_;         // So far.
-  std::vector<Instruction*> stands_;  // By number: what later ones are replaced by.
+  std::vector<int> number_;           // By index: the index of the first equal instruction.
+  std::vector<int> last_use_;         // By index: the last user so far.
+  std::vector<Instruction*> stands_;  // By number: the instruction that replaces later ones.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Merges instructions that compute the same from the same operands, collectives too, in all computations.
+// Common subexpression elimination, collectives included, in all computations.
 //
 // Before: m = pred[8] compare(i, n), direction=LT      After: m = pred[8] compare(i, n), direction=LT
 //         a = f32[8] select(m, x, z)                          a = f32[8] select(m, x, z)
@@ -6,13 +6,16 @@
 //         b = f32[8] select(k, x, z)
 //         ROOT t = tuple(a, b)
 //
-// What is replaced goes; what it alone needed is left to dead code elimination. One walk in order: an instruction is numbered as the first one like it whose operands have equal numbers
-// (hlo/analysis/alike.h), and its users read that one. Left alone are side effects, opaque barriers (what stands behind
-// one is computed anew on purpose), tokens, asynchronous pairs and buffers.
+// One walk in program order gives each instruction a number: that of the first instruction with equal
+// attributes whose operands have equal numbers (hlo/analysis/alike.h). Users read that first instruction, and
+// the duplicate is removed; dead code elimination removes the operands that only the duplicate used. Never
+// merged: instructions with side effects, tokens, asynchronous pairs, buffers, and opt-barriers, since values
+// behind a barrier are computed again on purpose.
 //
-// A large value that is moved or computed element by element costs little to make and much to keep: it is merged only with
-// one that was used shortly before, so that what the forward half of a training step makes is not held for the backward half.
-// What is computed from such values is merged all the same.
+// A large result of data movement or of an elementwise op is cheap to compute again and dear to keep in
+// memory. It is merged only with an instruction that was used shortly before, so that values of the forward
+// pass of a training step are not kept for the backward pass. Values computed from it are merged
+// nevertheless.
 #ifndef TOROID_HLO_PASSES_DUPLICATES_PASS_H_
 #define TOROID_HLO_PASSES_DUPLICATES_PASS_H_
 
@@ -27,9 +30,9 @@ namespace toroid {
 class DuplicatesPass : public Pass {
  public:
   struct Options {
-    // Instructions that stay although others are like them; empty: none more than said above.
+    // Instructions that are not merged; empty: only the exceptions above.
     std::function<bool(const Instruction&)> stays;
-    // Nothing that is moved, computed element by element, or made of nothing is merged, only what is computed from it.
+    // Never merges data movement, elementwise ops and ops without operands, only the ops that use them.
     bool leave_cheap = false;
   };
 

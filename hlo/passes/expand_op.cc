@@ -75,7 +75,7 @@ class BatchNorm {
   double count_ = 1;
 };
 
-// The reducer r of a step (x, carry) -> (r(x, carry), the same); unset for other steps.
+// The reducer r of a step (x, carry) -> (r(x, carry), r(x, carry)); nullopt for other steps.
 std::optional<Opcode> FoldOf(const Instruction& scan, const Computation& step) {
   if (scan.attrs().is_associative() != xla::TRI_STATE_TRUE || step.num_parameters() != 2) return std::nullopt;
   const Instruction& root = *step.root();
@@ -99,7 +99,7 @@ std::optional<Opcode> FoldOf(const Instruction& scan, const Computation& step) {
   return fold.opcode();
 }
 
-// Operands: x, the first carry. y[t] = carry r x[0] r .. r x[t]; the last y is the carry at the end.
+// Operands: x, the first carry. y[t] = carry r x[0] r .. r x[t]; the last y is the final carry.
 Value ExpandFold(const Instruction& scan, Opcode reducer, absl::Span<const Value> operands,
                  InstructionBuilder& b) {
   const Value x = operands[0], carry = operands[1];

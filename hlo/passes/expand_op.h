@@ -1,14 +1,16 @@
-// Ops of several parts, written out in ops that each do one thing.
+// Composite ops, expanded into elementwise ops, reductions and loops.
 //
-//   batch-norm-training    mean = sum(x) / n, variance = sum((x - mean)^2) / n, y = (x - mean) rsqrt(variance + epsilon) scale
-//                          + offset; n elements of a feature
-//   batch-norm-inference   the last of these
+//   batch-norm-training    mean = sum(x) / n, variance = sum((x - mean)^2) / n,
+//                          y = (x - mean) rsqrt(variance + epsilon) scale + offset; n elements of a feature
+//   batch-norm-inference   y as above
 //   batch-norm-grad        with c = x - mean, r = rsqrt(variance + epsilon), t the cotangent of y:
-//                          to scale = r sum(t c), to offset = sum(t), to x = scale r (t - (sum(t) + c r^2 sum(t c)) / n)
-//   scan                   a loop over the rows along its dimension; the fold of one reducer that may be bracketed anew: a cumulative
+//                          to scale = r sum(t c), to offset = sum(t),
+//                          to x = scale r (t - (sum(t) + c r^2 sum(t c)) / n)
+//   scan                   a loop over the rows along its dimension; for the fold of one associative reducer,
+//   a cumulative
 //                          reduce-window
 //
-// Batch norms of 16 bits and less compute in f32 and round what they give.
+// Batch norms of floats of 16 bits or less compute in f32 and round their results.
 #ifndef TOROID_HLO_PASSES_EXPAND_OP_H_
 #define TOROID_HLO_PASSES_EXPAND_OP_H_
 
@@ -21,13 +23,15 @@ namespace toroid {
 // True for the ops above.
 bool CanExpand(const Instruction& op);
 
-// What the op gives of these operands, of the op's shape. `step`: what a scan calls, in the module of `b`; null for other ops.
+// The value of the op over `operands`, of the op's shape. `step`: the computation that a scan calls, in the
+// module of `b`; null for other ops.
 // Requires: CanExpand(op), a verified op.
 // Errors: those of `b`.
 absl::StatusOr<Value> ExpandOp(const Instruction& op, absl::Span<const Value> operands,
                                const Computation* step, InstructionBuilder& b);
 
-// A scan as a loop in any case. Operands: inputs, carries; the result is a tuple of outputs and carries.
+// A scan as a loop, also if it could be a reduce-window. Operands: inputs, carries; the result is a tuple of
+// outputs and carries.
 Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, const Computation& step,
                  InstructionBuilder& b);
 

@@ -93,7 +93,7 @@ absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module,
   Expander expander(module, given == nullptr ? none : *given, target.get());
   RETURN_IF_ERROR(expander.Run());
   if (given != nullptr) *given = std::move(expander).given_copies();
-  target->RemoveUnreachableComputations();  // Puts the loops' bodies before their callers.
+  target->RemoveUnreachableComputations();  // Sorts the loops' bodies before their callers.
   return target;
 }
 

@@ -1,4 +1,4 @@
-// Ops of several parts, written out (expand_op.h), so that each of their parts can be cut.
+// Expands composite ops (expand_op.h), so that each part gets a sharding of its own.
 #ifndef TOROID_HLO_PASSES_EXPAND_OPS_PASS_H_
 #define TOROID_HLO_PASSES_EXPAND_OPS_PASS_H_
 
@@ -11,8 +11,8 @@
 
 namespace toroid {
 
-// A copy of the verified `module` in which no op can be expanded; null if none can. What stands for an op, a tuple where that gives
-// several arrays, has its name and shardings.
+// A copy of the verified `module` with all composite ops expanded; null if there are none. The value that
+// replaces an op (a tuple if the op has several results) takes its name and shardings.
 // `given`: as for InlineCalls (inline_calls_pass.h).
 absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module,
                                                   absl::flat_hash_set<const Instruction*>* given = nullptr);

@@ -22,7 +22,7 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kMaxInstructions = 16 << 20;
-// What metadata put together may take.
+// Limits of composed metadata: number of messages, and characters of each name.
 constexpr int64_t kMostComposed = 1 << 18;
 constexpr size_t kMostCharacters = 512;
 
@@ -32,14 +32,13 @@ bool IsInlined(const Instruction& i) {
          i.called().size() == 1;
 }
 
-// Callees that every caller gets a copy of; others, reducers and the like, are shared.
+// True if the instruction gets its own copies of its callees. Other callees, such as reducers, are shared.
 bool OwnsCallees(const Instruction& i) {
   return i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional;
 }
 
-// Instructions that the copy of `module` is made from, each as often as it is visited; INT64_MAX stands for
-// more. Callees stand before their callers (M5), so one pass up and one down find it where the copying itself
-// would take exponential time.
+// Number of instructions that inlining `module` visits; saturates at INT64_MAX. Callees are before their
+// callers (M5), so that one walk up and one walk down count what may take exponential time to copy.
 int64_t InlinedInstructions(const Module& module) {
   const auto add = [](int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); };
   const auto& computations = module.computations();
@@ -79,22 +78,22 @@ class Inliner {
     shared_.assign(source_.num_computations(), nullptr);
     ASSIGN_OR_RETURN(Computation * entry, Copy(*source_.entry(), nullptr));
     target_->set_entry(entry);
-    target_->RemoveUnreachableComputations();  // Puts callees before their callers.
+    target_->RemoveUnreachableComputations();  // Sorts callees before their callers.
     return absl::OkStatus();
   }
 
   absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
 
  private:
-  // Where copies of a computation's instructions go.
+  // The destination of copied instructions.
   struct Place {
-    bool inlined = false;  // Instead of a call: parameters are `arguments`.
+    bool inlined = false;  // In place of a call: `arguments` replace the parameters.
     absl::Span<Instruction* const> arguments = {};
-    const xla::OpMetadata* outer = nullptr;  // Of the call inside of which the copy stands; null for none.
+    const xla::OpMetadata* outer = nullptr;  // The metadata of the enclosing call; null for none.
     Computation* to = nullptr;
   };
 
-  // `outer`: as in Place.
+  // `outer`: see Place.
   absl::StatusOr<Computation*> Copy(const Computation& computation, const xla::OpMetadata* outer) {
     Computation* copy = target_->AddComputation(names_.Add(computation.name()));
     copy->set_is_fusion(computation.is_fusion());
@@ -105,7 +104,8 @@ class Inliner {
     return copy;
   }
 
-  // What an instruction calls: bodies, conditions and branches are its own, reducers and the like are shared.
+  // Sets the callees of `copy`: own copies of bodies, conditions and branches, shared copies of reducers and
+  // the like.
   absl::Status CopyCalled(const Instruction& instruction, const xla::OpMetadata* outer, Instruction* copy) {
     const bool own = OwnsCallees(instruction);
     std::vector<Computation*> called;
@@ -121,7 +121,7 @@ class Inliner {
     return absl::OkStatus();
   }
 
-  // Appends copies of all instructions and returns the root's.
+  // Appends copies of all instructions and returns the copy of the root.
   absl::StatusOr<Instruction*> Append(const Computation& from, const Place& place) {
     const std::vector<bool> paired = PairedStarts(from);
     ASSIGN_OR_RETURN(
@@ -132,23 +132,24 @@ class Inliner {
     return copies[from.root()->index()];
   }
 
-  // What becomes of an instruction over these operands.
+  // The copy of an instruction, or the value that replaces it, over the copied `operands`.
   absl::StatusOr<Instruction*> CopyOne(const Instruction& instruction, const std::vector<bool>& paired,
                                        const Place& place, std::vector<Instruction*>* operands) {
     const bool is_pair = paired[instruction.index()];
     if (place.inlined && instruction.opcode() == Opcode::kParameter) return Argument(instruction, place);
-    // Of a start that stands as its op.
+    // The start has become the op itself.
     if (IsUpdateOrDone(instruction) && paired[instruction.operand(0)->index()]) return operands->front();
     if (is_pair && instruction.opcode() != Opcode::kAsyncStart) {
       return CopySynchronous(instruction, place, *operands);
     }
     if (IsInlined(instruction) && (is_pair || instruction.opcode() != Opcode::kAsyncStart)) {
-      ASSIGN_OR_RETURN(Instruction * root,
-                       Append(*instruction.called(0), {.inlined = true,
-                                                       .arguments = *operands,
-                                                       .outer = Inside(place.outer, instruction.metadata()),
-                                                       .to = place.to}));
-      // An async-start carries its result among others; shardings of it say nothing of the value alone.
+      ASSIGN_OR_RETURN(
+          Instruction * root,
+          Append(*instruction.called(0), {.inlined = true,
+                                          .arguments = *operands,
+                                          .outer = InlinedMetadata(place.outer, instruction.metadata()),
+                                          .to = place.to}));
+      // The shardings of an async-start are those of its whole state, not of the result alone.
       return is_pair ? root : KeepSharding(instruction, root, place.to);
     }
     if (instruction.shape().IsTuple() && instruction.opcode() == Opcode::kConstant) {
@@ -162,7 +163,7 @@ class Inliner {
     return CopyPlain(instruction, place, operands);
   }
 
-  // What a call passes for a parameter.
+  // The argument that the call passes for a parameter.
   absl::StatusOr<Instruction*> Argument(const Instruction& parameter, const Place& place) {
     const int64_t number = parameter.parameter_number();
     if (number >= static_cast<int64_t>(place.arguments.size())) {
@@ -172,7 +173,7 @@ class Inliner {
     return KeepSharding(parameter, place.arguments[number], place.to);
   }
 
-  // Of a start, the op that it carries out.
+  // Appends the op that a start carries out.
   absl::StatusOr<Instruction*> CopySynchronous(const Instruction& start, const Place& place,
                                                absl::Span<Instruction* const> operands) {
     Instruction* copy = AppendSynchronousOp(start, operands, place.to);
@@ -194,20 +195,20 @@ class Inliner {
     }
     copy->set_name(instruction.name());
     TakeSharding(instruction, copy);
-    copy->set_metadata(Inside(place.outer, copy->metadata()));
+    copy->set_metadata(InlinedMetadata(place.outer, copy->metadata()));
     if (!instruction.called().empty()) RETURN_IF_ERROR(CopyCalled(instruction, place.outer, copy));
     return copy;
   }
 
-  // A tuple that only stands there to say how its leaves are cut.
+  // A Sharding annotation of a whole tuple.
   static bool IsAnnotatedTuple(const Instruction& instruction, absl::Span<Instruction* const> operands) {
     return instruction.shape().IsTuple() && IsCallTo(instruction, "Sharding") && operands.size() == 1 &&
            operands[0]->shape().Compatible(instruction.shape());
   }
 
-  // The metadata of an instruction inside of a call: its source line is the call's where it has none, and its
-  // op_name stands behind the call's where that is one of JAX, which names what it calls relative to the call.
-  const xla::OpMetadata* Inside(const xla::OpMetadata* call, const xla::OpMetadata* own) {
+  // The metadata of an inlined instruction. Its source line is its own, or else the call's. Its op_name is
+  // appended to the call's if the call's name is one of JAX, which names instructions relative to the call.
+  const xla::OpMetadata* InlinedMetadata(const xla::OpMetadata* call, const xla::OpMetadata* own) {
     if (call == nullptr || own == nullptr) return own == nullptr ? call : own;
     const bool lacks_source = own->stack_frame_id() == 0 && own->source_file().empty() &&
                               (call->stack_frame_id() != 0 || !call->source_file().empty()) &&
@@ -242,10 +243,10 @@ class Inliner {
     if (given_.contains(&from)) given_copies_.insert(to);
   }
 
-  // `value`, which stands for the call or parameter `gone`, with the shardings that `gone` carries.
+  // `value`, which replaces the call or parameter `gone`, annotated with the shardings of `gone`.
   absl::StatusOr<Instruction*> KeepSharding(const Instruction& gone, Instruction* value, Computation* to) {
     const bool named = gone.FrontendAttribute("xla.sdy.sharding") != nullptr || given_.contains(&gone);
-    // Under Shardy ordinary shardings mean nothing.
+    // In a Shardy module ordinary shardings are ignored.
     if (shardy_ ? !named : gone.sharding() == nullptr) return value;
     size_t leaf = 0;
     InstructionBuilder b(to);
@@ -284,9 +285,9 @@ class Inliner {
   absl::flat_hash_set<const Instruction*> given_copies_;
   Module* target_;
   const bool shardy_;
-  int64_t composed_ = 0;              // Messages that Inside() made.
+  int64_t composed_ = 0;              // Messages made by InlinedMetadata().
   std::vector<Computation*> shared_;  // By computation of the source.
-  UniqueNames names_;                 // Of the computations.
+  UniqueNames names_;                 // Names of the copied computations.
 };
 
 }  // namespace

@@ -1,15 +1,15 @@
-// Inlines every `call`, so that a computation is entered only by control flow and by reductions.
+// Inlines every `call`, so that only control flow and reductions call computations.
 //
 // Before: r = call(a, b), to_apply=f     After: the instructions of f over a and b
-// Shardings, metadata and attributes stay; an inlined instruction takes the source line that it lacks from the
-// call, and under JAX its op_name stands behind the call's. The
-// sharding of a call, or of a parameter of its callee, goes to a Sharding annotation behind the value that
-// takes its place.
-// Every loop and conditional gets bodies, conditions and branches of its own, so that each of them is entered
-// from one place: two loops over one body may need it cut in two ways. Copies have names of their own.
-// Asynchronous pairs become the op they carry out, or what their computation holds.
-// Bitcasts between layouts become transposes, so that layouts carry no meaning in the copy; vectors of starts
-// become scalars.
+// Shardings, metadata and attributes stay. An inlined instruction without a source line takes the call's;
+// under JAX its op_name is appended to the call's. The sharding of a call, or of a parameter of its callee,
+// goes to a Sharding annotation on the value that replaces it.
+// The pass also makes these changes:
+// - Every loop and conditional gets copies of its bodies, conditions and branches, with unique names, so that
+//   each of these computations has one caller: two loops over one body may need different shardings in it.
+// - An asynchronous pair becomes the op it carries out, or the instructions of its computation.
+// - A bitcast between layouts becomes transposes (row_major_bitcast.h), so that layouts carry no meaning.
+// - A vector of starts becomes scalars (scalar_starts.h).
 #ifndef TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
 #define TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
 
@@ -23,8 +23,8 @@
 namespace toroid {
 
 // A copy of `module` without calls; computations that nothing reaches are left out.
-// `given`: instructions whose ordinary sharding counts under Shardy too, where it is ignored otherwise; their copies
-// and the annotations that take their place come in their stead.
+// `given`: instructions whose ordinary sharding counts even in a Shardy module, where ordinary shardings are
+// ignored otherwise. The set is updated to their copies and to the annotations that replace them.
 // Errors: kResourceExhausted, before anything is built, if more than 16 million instructions are inlined.
 absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
                                                     absl::flat_hash_set<const Instruction*>* given = nullptr);

@@ -23,7 +23,7 @@ bool HoldsCollective(const Computation& computation) {
                      [](const auto& op) { return IsCollective(op->opcode()); });
 }
 
-// What may be done once instead of in every trip.
+// True if the op may run once instead of in every trip, given invariant operands.
 bool MayBeMoved(const Instruction& op, const SideEffects& side_effects) {
   if (!op.control_predecessors().empty() || side_effects.Has(op) || op.shape().IsToken() ||
       op.shape().IsBuffer())
@@ -37,13 +37,13 @@ bool MayBeMoved(const Instruction& op, const SideEffects& side_effects) {
     case Opcode::kCustomCall:
       return false;
     default:
-      // Neither loops nor what waits for others.
+      // Neither control flow nor ops that wait for asynchronous ones.
       return !HasTrait(op.opcode(), kRunsBody) &&
              (!HasTrait(op.opcode(), kNoStorage) || op.shape().IsArray());
   }
 }
 
-// By index: instructions of the body that give the same in every trip.
+// By index: instructions of the body that have the same value in every trip.
 std::vector<bool> Invariants(const Computation& body, const SideEffects& side_effects) {
   std::vector<bool> invariant(body.size(), false);
   const Instruction* state = body.parameter(0);
@@ -62,7 +62,7 @@ std::vector<bool> Invariants(const Computation& body, const SideEffects& side_ef
   return invariant;
 }
 
-// Copies of invariant instructions outside.
+// Copies invariant instructions out of the loop.
 class Mover {
  public:
   explicit Mover(LoopEdit* edit) : edit_(*edit), moved_(edit->body()->size(), nullptr) {}
@@ -73,7 +73,7 @@ class Mover {
     if (op.opcode() == Opcode::kGetTupleElement && op.operand(0)->opcode() == Opcode::kParameter) {
       return moved_[index] = edit_.First(static_cast<int>(op.tuple_index()));
     }
-    // Operands first, deep chains without recursion.
+    // Copies operands first; a stack instead of recursion allows deep chains.
     std::vector<const Instruction*> todo = {&op};
     while (!todo.empty()) {
       const Instruction* next = todo.back();
@@ -111,7 +111,7 @@ bool IsAddition(const Instruction& all_reduce) {
          all_reduce.called(0)->root()->opcode() == Opcode::kAdd;
 }
 
-// Of a sum the sum of what it makes of the terms.
+// True if the op moves or negates elements, so that f(a + b) = f(a) + f(b).
 bool IsLinearMovement(Opcode opcode) {
   return opcode == Opcode::kReshape || opcode == Opcode::kTranspose || opcode == Opcode::kSlice ||
          opcode == Opcode::kNegate || opcode == Opcode::kCopy || opcode == Opcode::kReverse;
@@ -160,7 +160,7 @@ class LoopMover {
           });
       int64_t growth = ArrayBytes(op.shape());
       for (const Instruction* operand : op.operands()) growth -= ArrayBytes(operand->shape());
-      if (only_moves && &op != body->root()) continue;  // Others, which move too, need it alone.
+      if (only_moves && &op != body->root()) continue;  // Only other moved collectives use it.
       if (SaturatingAdd(held, growth) > most_bytes_) continue;
       held = SaturatingAdd(held, growth);
       now[i] = edit_.AddInvariant(mover.Moved(op));
@@ -170,7 +170,7 @@ class LoopMover {
     return changed;
   }
 
-  // The all-reduce whose results leaf k adds up, if nothing else reads them.
+  // The all-reduce whose results are only added to leaf k; null if there is none.
   Instruction* SummedInto(int k, const UserMap& users) const {
     const Computation& body = *loop_.called(0);
     Instruction* sum = body.root()->operand(k);
@@ -194,7 +194,7 @@ class LoopMover {
     return nullptr;
   }
 
-  // Times that leaf k is read by a computation.
+  // How often a computation reads leaf k of the state.
   static int Reads(const Computation& computation, int k) {
     int reads = 0;
     for (const auto& op : computation.instructions()) {
@@ -238,7 +238,7 @@ class LoopMover {
     return changed;
   }
 
-  // As ReplaceUses, where entries are old instructions, which may read others of them.
+  // Like ReplaceUses, but the replacements are old instructions, which may themselves use replaced ones.
   static void Bypass(const std::vector<Instruction*>& now, Computation* computation) {
     for (const auto& user : computation->instructions()) {
       for (int i = 0; i < user->num_operands(); ++i) {
@@ -265,7 +265,8 @@ absl::StatusOr<bool> LoopCollectivesPass::Run(std::unique_ptr<Module>* module) {
   }
   const SideEffects side_effects(**module);
   bool changed = false;
-  // Callees stand before their callers: what leaves an inner loop may leave the outer one too.
+  // Callees are before their callers, so that a collective moved out of an inner loop may leave the outer one
+  // too.
   for (const auto& computation : (*module)->computations()) {
     std::vector<Instruction*> loops;
     for (const auto& op : computation->instructions()) {

@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// The only parameter is a tuple that is read leaf by leaf.
+// True if the only parameter is a tuple that is read leaf by leaf.
 bool TakesLeaves(const Computation& computation) {
   if (computation.num_parameters() != 1 || computation.root() == nullptr) return false;
   const Instruction* state = computation.parameter(0);
@@ -113,7 +113,7 @@ absl::Status LoopEdit::Apply() {
     }
     now[loop_->index()] = out->Add(Opcode::kTuple, loop_->shape(), elements);
   }
-  // Results are read by what stands for the leaf alone, and keep their operands.
+  // The results set by SetResult read the loop's own leaves, so their operands are not replaced.
   ReplaceUses(out, now);
   for (const auto& op : out->instructions()) {
     const auto before = op->control_predecessors();
@@ -123,7 +123,7 @@ absl::Status LoopEdit::Apply() {
     op->clear_control_predecessors();
     for (Instruction* other : others) op->AddControlPredecessor(other);
   }
-  // The old loop shares the computations of the new one: it goes.
+  // The old loop must go, since it shares its computations with the new one.
   RETURN_IF_ERROR(SortInstructions(out));
   std::vector<bool> keep(out->size(), true);
   keep[loop_->index()] = false;

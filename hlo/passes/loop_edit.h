@@ -1,7 +1,7 @@
-// Changing the state of a loop: further leaves, other first values, other results.
+// Changes the state of a loop: adds leaves, replaces first values and results.
 //
-// The loop's state is a tuple, which its body takes apart by get-tuple-element and puts together in its root. What is asked for is
-// collected and carried out at once by Apply.
+// The loop's state is a tuple, which the body reads by get-tuple-element and builds in its root. The changes
+// are collected, and Apply makes them all at once.
 #ifndef TOROID_HLO_PASSES_LOOP_EDIT_H_
 #define TOROID_HLO_PASSES_LOOP_EDIT_H_
 
@@ -22,18 +22,18 @@ class LoopEdit {
   Computation* body() const { return loop_->called(0); }
   int num_leaves() const { return static_cast<int>(firsts_.size()); }
 
-  // What leaf k is before the first trip, as a value outside.
+  // The value of leaf k before the first trip, outside the loop.
   Instruction* First(int k);
-  // Another one.
+  // Replaces that value.
   void SetFirst(int k, Instruction* value) { firsts_[k] = value; }
-  // What takes leaf k after the last trip, as a new value outside.
+  // A new value outside the loop: leaf k after the last trip.
   Instruction* Last(int k);
-  // What stands for leaf k outside from now on.
+  // Lets the users of leaf k outside the loop read `value` instead.
   void SetResult(int k, Instruction* value) { results_[k] = value; }
-  // A leaf that all trips hand on; returns it inside the body.
+  // Adds a leaf that every trip hands on unchanged; returns it inside the body.
   Instruction* AddInvariant(Instruction* first);
 
-  // Puts the loop into effect; instructions of both computations stand in order again.
+  // Replaces the loop by the changed one, and sorts the instructions of both computations.
   absl::Status Apply();
 
  private:
@@ -42,9 +42,9 @@ class LoopEdit {
 
   Instruction* loop_;
   int old_leaves_;
-  std::vector<Instruction*> firsts_;     // Null: what the old state holds.
-  std::vector<Instruction*> results_;    // Null: the last value.
-  std::vector<Instruction*> lasts_;      // Made so far.
+  std::vector<Instruction*> firsts_;     // Null: the value in the old state.
+  std::vector<Instruction*> results_;    // Null: the leaf after the last trip.
+  std::vector<Instruction*> lasts_;      // Values made by Last so far.
   std::vector<Instruction*> handed_on_;  // New leaves in the body.
 };
 

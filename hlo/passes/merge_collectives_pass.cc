@@ -32,7 +32,7 @@ bool IsKind(Opcode opcode, bool all_reduces_only) {
   }
 }
 
-// Of one array, which a known reducer combines.
+// True for a collective of one array with a simple reducer or none.
 bool IsPlain(const Instruction& op) {
   if (op.num_operands() != 1 || !op.shape().IsArray() || op.shape().IsDynamic() || op.shape().IsBuffer() ||
       !op.control_predecessors().empty() || op.sharding() != nullptr ||
@@ -49,7 +49,7 @@ size_t HashOfKind(const Instruction& op) {
   return op.called().empty() ? hash : absl::HashOf(hash, static_cast<int>(op.called(0)->root()->opcode()));
 }
 
-// They may be one collective if neither waits for the other.
+// True if the two can be merged, provided neither depends on the other.
 bool AreOfOneKind(const Instruction& a, const Instruction& b) {
   if (a.opcode() != b.opcode() || a.shape().element_type() != b.shape().element_type() ||
       a.called().size() != b.called().size()) {
@@ -59,12 +59,12 @@ bool AreOfOneKind(const Instruction& a, const Instruction& b) {
   return HaveEqualAttributes(a, b);
 }
 
-// Bytes of what it takes or gives, whichever is more.
+// Bytes of the operand or the result, whichever is larger.
 int64_t BytesOf(const Instruction& op) {
   return std::max(ArrayBytes(op.operand(0)->shape()), ArrayBytes(op.shape()));
 }
 
-// Operands and control predecessors, and the other way round: a list of users by index.
+// The dependency graph by operands and control predecessors: by index, the users of each instruction.
 class Order {
  public:
   explicit Order(const Computation& computation)
@@ -82,7 +82,7 @@ class Order {
   absl::Span<const int> users(int i) const {
     return absl::MakeConstSpan(users_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
   }
-  // Edges into each instruction.
+  // By index: the number of instructions it depends on.
   const std::vector<int>& waits_for() const { return waits_for_; }
 
  private:
@@ -97,19 +97,19 @@ class Order {
   std::vector<int> waits_for_, begin_, users_;
 };
 
-// Those whose operands are there, by index.
+// Indices of delayed collectives whose operands are ready.
 struct Waiting {
   std::vector<int> ops;
-  double longest = 0;  // Way through one of them.
+  double longest = 0;  // The longest path through one of them.
 };
 
 // Collectives of one kind.
 struct Kind {
   std::vector<Instruction*> all;
-  Waiting inner, last;  // Others of the kind wait for them, or none does.
+  Waiting inner, last;  // Those on which others of the kind depend, and the rest.
 };
 
-// The kinds of which there are several.
+// The kinds with more than one collective.
 std::vector<Kind> KindsIn(const Computation& computation, bool all_reduces_only) {
   absl::flat_hash_map<size_t, std::vector<int>> by_hash;
   std::vector<Kind> kinds;
@@ -133,7 +133,7 @@ std::vector<Kind> KindsIn(const Computation& computation, bool all_reduces_only)
 
 using Groups = std::vector<std::vector<Instruction*>>;
 
-// Walks a computation and says what is merged.
+// Walks a computation and chooses the groups to merge.
 class Walk {
  public:
   Walk(const MergeCollectivesPass::Options& options, const RoughCosts& costs, Computation* computation,
@@ -153,7 +153,7 @@ class Walk {
     }
     double longest = 0;
     for (int i = computation->size() - 1; i >= 0; --i) {
-      cost_[i] = costs.Of(*computation->instruction(i));
+      cost_[i] = costs.CostOf(*computation->instruction(i));
       for (const int user : order_.users(i)) {
         behind_[i] = std::max(behind_[i], cost_[user] + behind_[user]);
         kinds_behind_[i] |= kinds_behind_[user] | BitOf(kind_of_[user]);
@@ -178,7 +178,7 @@ class Walk {
   }
 
  private:
-  // All that waits for no collective that was put off.
+  // Runs everything that does not depend on a delayed collective; delays ready collectives.
   void DoReady() {
     for (size_t next = 0; next < ready_.size(); ++next) {
       const int i = ready_[next];
@@ -195,7 +195,7 @@ class Walk {
     ready_.clear();
   }
 
-  // Of more kinds than bits some share one.
+  // More than 64 kinds share bits.
   static uint64_t BitOf(int kind) { return kind < 0 ? 0 : uint64_t{1} << (kind % 64); }
 
   void Finish(int i, double at) {
@@ -205,7 +205,8 @@ class Walk {
     }
   }
 
-  // Those that others of their kind wait for come first: the last of a kind can all be one. Null: none waits.
+  // The `inner` collectives come first, so that all `last` ones of a kind can be merged. Null: none is
+  // delayed.
   Waiting* MostUrgent() {
     Waiting* best = nullptr;
     for (Waiting Kind::*which : {&Kind::inner, &Kind::last}) {
@@ -218,7 +219,7 @@ class Walk {
     return best;
   }
 
-  // Does all that wait, in program order.
+  // Runs all delayed collectives of `all`, in program order.
   void Flush(Waiting* all) {
     const std::vector<int> waiting = [&] {
       std::vector<int> ops = std::move(all->ops);
@@ -236,7 +237,7 @@ class Walk {
       for (; end < waiting.size(); ++end) {
         const int i = waiting[end];
         const double now_before = std::max(before, before_[i]), now_behind = std::max(behind, behind_[i]);
-        const double now_cost = std::max(cost, cost_[i]);  // Links are shared either way.
+        const double now_cost = std::max(cost, cost_[i]);  // Not a sum: they share the links in any case.
         const int64_t now_bytes = SaturatingAdd(bytes, BytesOf(*computation_.instruction(i)));
         if (end > first && (now_bytes > most_bytes || now_before + now_cost + now_behind > most_)) break;
         before = now_before;
@@ -257,16 +258,17 @@ class Walk {
   const Computation& computation_;
   std::vector<Kind> kinds_;
   const Order order_;
-  std::vector<int> left_;                       // Edges from what is not done yet.
-  std::vector<int> kind_of_;                    // -1: of none.
-  std::vector<double> cost_, before_, behind_;  // Of the instruction, of the longest ways to it and from it.
-  std::vector<uint64_t> kinds_behind_;          // Kinds of which some wait for the instruction, as bits.
+  std::vector<int> left_;     // By index: dependencies that have not run.
+  std::vector<int> kind_of_;  // By index: the kind; -1 for none.
+  std::vector<double> cost_, before_,
+      behind_;                          // Costs: of the instruction, of the longest path to it and from it.
+  std::vector<uint64_t> kinds_behind_;  // As bits: kinds of collectives that depend on the instruction.
   double most_ = 0;
   std::vector<int> ready_;
   Groups groups_;
 };
 
-// One collective in place of all `ops`; what becomes of each in `now`, by index.
+// Adds one collective that replaces all `ops`; sets the replacement of each in `now`, by index.
 void MergeAll(absl::Span<Instruction* const> ops, std::vector<Instruction*>* now) {
   Computation* computation = ops[0]->computation();
   std::vector<Instruction*> operands;
@@ -285,7 +287,7 @@ void MergeAll(absl::Span<Instruction* const> ops, std::vector<Instruction*>* now
     attrs->set_tuple_index(static_cast<int64_t>(k));
     element->set_metadata(ops[k]->metadata());
     element->set_cause(ops[k]->cause());
-    if (k > 0) element->set_name(ops[k]->name());  // The first gave its name to all.
+    if (k > 0) element->set_name(ops[k]->name());  // The merged collective has the first one's name.
     (*now)[ops[k]->index()] = element;
   }
 }

@@ -18,7 +18,7 @@ bool CanMerge(const Instruction& op) {
 
 bool IsPlain(const Instruction& op) { return CanMerge(op) && op.sharding() == nullptr; }
 
-// What one instruction becomes. Every function returns null if it stays.
+// The rewrites of one instruction. Every function returns the replacement, or null if the instruction stays.
 class Rules {
  public:
   Rules(Computation* computation, const std::vector<int>& uses, const MergeMovementPass::Options& options)
@@ -53,7 +53,7 @@ class Rules {
   }
 
  private:
-  // Bounds of a slice by list.
+  // Bounds of a slice, as three lists.
   struct Bounds {
     Dims starts, limits, strides;
     explicit Bounds(const Instruction& slice) {
@@ -71,14 +71,14 @@ class Rules {
 
   bool Stays(const Instruction& op) const { return options_.stays && options_.stays(op); }
 
-  // A slice of a pad; it keeps its name, and how it lies.
+  // Merges a slice of a pad; the result keeps the slice's name and sharding.
   Instruction* OfShift(const Instruction& slice) {
     if (slice.opcode() != Opcode::kSlice || slice.operand(0)->opcode() != Opcode::kPad) return nullptr;
     const Instruction& pad = *slice.operand(0);
     if (!IsPlain(pad) || Stays(pad) || slice.shape().NumElements() == 0) return nullptr;
     Instruction* shift = SliceOfPad(slice, Bounds(slice), pad);
     if (shift == nullptr) return nullptr;
-    if (shift == pad.operand(0)) {  // Nothing is left, unless it lies elsewhere.
+    if (shift == pad.operand(0)) {  // Slice and pad cancel out; a sharding needs a copy to carry it.
       if (slice.sharding() == nullptr && slice.frontend_attributes() == nullptr) return shift;
       shift = b_.Copy(shift);
     }
@@ -130,7 +130,7 @@ class Rules {
     for (int d = 0; d < rank; ++d) {
       const EdgePadding padding = PadView(pad)[d];
       const int64_t n = x->shape().dim(d);
-      // Of the result, x stands at [low, low + n).
+      // x fills [low, low + n) of the result.
       low[d] = padding.low - cut.starts[d];
       high[d] = slice.shape().dim(d) - low[d] - n;
       if (padding.interior != 0 || low[d] + n <= 0 || high[d] + n <= 0) return nullptr;
@@ -180,7 +180,7 @@ class Rules {
     for (int d = 0; d < rank; ++d) {
       const EdgePadding outer = PadView(pad)[d], inner = PadView(*x)[d];
       if (outer.interior != 0 || inner.interior != 0) return nullptr;
-      // What the inner one took away, or the outer one would take of x, is not padding.
+      // Neither pad may cut elements of x.
       if (inner.low < 0 || inner.high < 0 || inner.low + outer.low < 0 || inner.high + outer.high < 0)
         return nullptr;
       low[d] = inner.low + outer.low;
@@ -237,7 +237,7 @@ class Rules {
   }
 
   InstructionBuilder b_;
-  const std::vector<int>& uses_;  // By index, of the instructions that there were.
+  const std::vector<int>& uses_;  // By index of the original instructions.
   const MergeMovementPass::Options& options_;
 };
 
@@ -249,7 +249,7 @@ absl::StatusOr<bool> MergeIn(Computation* computation, const MergeMovementPass::
   }
   ++uses[computation->root()->index()];
   Rules rules(computation, uses, options);
-  std::vector<Instruction*> now(n, nullptr), order;  // By index: what stands for the value instead.
+  std::vector<Instruction*> now(n, nullptr), order;  // `now`: replacements, by index.
   bool changed = false;
   for (int i = 0; i < n; ++i) {
     Instruction* op = computation->instruction(i);

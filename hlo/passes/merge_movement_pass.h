@@ -1,15 +1,17 @@
-// Makes one op of two that move or choose elements one after the other.
+// Merges two consecutive ops that move or select elements into one.
 //
 //   slice(slice(x))                        => slice(x)
-//   slice(pad(x, v))                       => pad(x, v) by less, or slice(x); the pad is read by nothing else
-//   slice(concatenate(x, y))               => slice(x), where that has all of it
-//   slice(broadcast(x))                    => broadcast(x), of whole dimensions of x
-//   pad(pad(x, v), v)                      => pad(x, v), where the outer one takes away no more than the inner one added
+//   slice(pad(x, v))                       => pad(x, v) by less, or slice(x); if the slice is the pad's only
+//   user
+//   slice(concatenate(x, y))               => slice(x), if x holds the whole slice
+//   slice(broadcast(x))                    => broadcast(x), if no dimension of x is cut
+//   pad(pad(x, v), v)                      => pad(x, v), if the outer pad removes at most what the inner one
+//   added
 //   reshape(reshape(x)), transpose(transpose(x)), broadcast(broadcast(x)) => one
-//   select(m, select(m, a, b), c)          => select(m, a, c), and so for the other side
-//   select(m, a, a), and(m, m), or(m, m)   => what both sides are
-// and nothing at all for what then changes nothing. Of an exchange between neighbours that is cut out of a padded array, a padded
-// tile that is masked twice, and the like. Ops with layouts of their own, or dimensions sized at run time, stay.
+//   select(m, select(m, a, b), c)          => select(m, a, c), and likewise on the other side
+//   select(m, a, a), and(m, m), or(m, m)   => the common operand
+// An op that then changes nothing is removed. Typical inputs are halo exchanges sliced from a padded array
+// and tiles that are padded and masked twice. Ops with a layout of their own or with dynamic dimensions stay.
 #ifndef TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
 #define TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
 
@@ -24,9 +26,10 @@ namespace toroid {
 class MergeMovementPass : public Pass {
  public:
   struct Options {
-    // Instructions that stay, and so does what reads through them; empty: none more than said above.
+    // Instructions that are not merged, neither with their operands nor with their users; empty: only the
+    // exceptions above.
     std::function<bool(const Instruction&)> stays;
-    // Slices of pads alone; a sharding that such a slice has goes with it.
+    // Only slices of pads; the result keeps the slice's sharding.
     bool shifts_alone = false;
   };
 

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// Adds the float leaves of a shape: false once two differ.
+// Collects the float type of a shape's leaves in *type; false if two differ.
 bool SameFloats(const Shape& shape, PrimitiveType* type) {
   for (const Shape& element : shape.tuple_shapes()) {
     if (!SameFloats(element, type)) return false;
@@ -28,14 +28,14 @@ bool IsReducingCollective(Opcode opcode) {
          opcode == Opcode::kAllReduceStart;
 }
 
-// Calls computations of its operands' types.
+// True for ops that call computations of their operands' types.
 bool HasCallee(Opcode opcode) {
   return opcode == Opcode::kSort || opcode == Opcode::kMap || opcode == Opcode::kReduce ||
          opcode == Opcode::kReduceWindow || opcode == Opcode::kScatter ||
          opcode == Opcode::kSelectAndScatter || IsReducingCollective(opcode);
 }
 
-// Operands and results of a map may be of any types, as long as they are those of its computation.
+// True if the operand and result types of a map are those of its computation, whatever they are.
 bool TakesOperandsAsTheyAre(const Instruction& map) {
   const Computation& callee = *map.called(0);
   for (int i = 0; i < map.num_operands(); ++i) {
@@ -44,7 +44,7 @@ bool TakesOperandsAsTheyAre(const Instruction& map) {
   return callee.root()->shape().element_type() == map.shape().element_type();
 }
 
-// Different floats meet in the op. Whether that takes converts, shapes will tell.
+// True if the op has operands or results of different float types. (They may still need no converts.)
 bool MeetsFloats(const Instruction& instruction) {
   const Opcode opcode = instruction.opcode();
   if (!MayRound(opcode) && opcode != Opcode::kCompare && opcode != Opcode::kAllReduceStart) return false;
@@ -89,7 +89,7 @@ Shape WithTypesOf(const Shape& shape, const Shape& types) {
   return Shape::Tuple(std::move(elements));
 }
 
-// The array in another float type, row-major.
+// The array converted to another float type, row-major.
 Instruction* Converted(Instruction* value, PrimitiveType type) {
   if (value->shape().element_type() == type) return value;
   InstructionBuilder b(value->computation());
@@ -99,7 +99,7 @@ Instruction* Converted(Instruction* value, PrimitiveType type) {
   return convert;
 }
 
-// The value in the types of `shape`, which has its structure.
+// The value converted to the types of `shape`, which has its structure.
 Instruction* ConvertedTo(Instruction* value, const Shape& shape) {
   if (SameShape(value->shape(), shape)) return value;
   if (!shape.IsTuple()) return Converted(value, shape.element_type());
@@ -169,7 +169,8 @@ class Separator {
     return value;
   }
 
-  // Gives operands that must agree their common type, and reductions a computation of one type for each accumulator.
+  // Converts operands that must agree to their common type, and gives a reduction a computation with one type
+  // for each accumulator.
   absl::Status Unify(const Instruction& source, std::vector<Instruction*>* operands,
                      std::vector<Computation*>* called) {
     const int n = static_cast<int>(operands->size());
@@ -240,8 +241,9 @@ class Separator {
     for (const int i : which) (*operands)[i] = Converted((*operands)[i], type);
   }
 
-  // `reducer`, of the target, with accumulators of these types: itself, or a copy that converts what it takes and
-  // gives. A single op on the two parameters is done in the type itself.
+  // Sets *out to a version of the target's `reducer` with accumulators of these types: `reducer` itself, or a
+  // copy that converts its parameters and results. A reducer of a single op computes in the accumulators'
+  // type.
   absl::Status Retype(Computation* reducer, const std::vector<PrimitiveType>& types, Computation** out) {
     const int n = static_cast<int>(types.size());
     std::vector<PrimitiveType> parameters = types;
@@ -256,7 +258,7 @@ class Separator {
     return absl::OkStatus();
   }
 
-  // The same for what it takes alone.
+  // Like Retype, but for the parameters only.
   absl::Status RetypeParameters(Computation* callee, const std::vector<PrimitiveType>& types, bool single,
                                 Computation** out) {
     *out = callee;
@@ -308,7 +310,7 @@ absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module,
   Separator separator(module, given == nullptr ? none : *given, target.get());
   RETURN_IF_ERROR(separator.Run());
   if (given != nullptr) *given = std::move(separator).given_copies();
-  target->RemoveUnreachableComputations();  // Puts the reducers that were made before their callers.
+  target->RemoveUnreachableComputations();  // Sorts the new reducers before their callers.
   return target;
 }
 

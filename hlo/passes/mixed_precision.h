@@ -1,13 +1,14 @@
-// Ops of mixed precision, said with converts.
+// Rewrites ops of mixed precision with explicit converts.
 //
-// Compilers let the float types of an op's operands and of its result differ. Such an op computes in the common type
-// of its operands (CommonFloat of hlo/ops/constraint.h), a reduction in that of its computation, and rounds the
-// result to the type given.
+// Compilers let the float types of an op's operands and of its result differ. Such an op computes in the
+// common type of its operands (CommonFloat of hlo/ops/constraint.h), a reduction in the type of its
+// computation, and rounds the result to its declared type.
 // Before: c = bf16[2] copy(f32[2] a)           After: t = f32[2] copy(a)
 //         d = f32[2] add(bf16[2] c, f32[2] a)         c = bf16[2] convert(t)
 //                                                     u = f32[2] convert(c)
 //                                                     d = f32[2] add(u, a)
-// all-reduce, reduce-scatter: what travels keeps its type, and the computation is rewritten for it.
+// The operands of all-reduce and reduce-scatter keep their type, in which they are sent; the reducer is
+// rewritten for it.
 #ifndef TOROID_HLO_PASSES_MIXED_PRECISION_H_
 #define TOROID_HLO_PASSES_MIXED_PRECISION_H_
 

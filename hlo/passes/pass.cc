@@ -21,7 +21,7 @@ absl::Status LookIfChanged(absl::string_view phase, bool changed, const Module& 
   return valid.ok() ? valid : Annotate(absl::InternalError(valid.message()), phase);
 }
 
-// Whether there is a module, which then goes to *module.
+// Moves the result of RunOnCopy to *module; returns whether the pass changed anything.
 absl::StatusOr<bool> TakeOver(absl::StatusOr<std::unique_ptr<Module>> made, std::unique_ptr<Module>* module) {
   if (!made.ok()) return made.status();
   *module = *std::move(made);

@@ -1,7 +1,7 @@
-// A change of a module that keeps what it computes, and several of them in a row.
+// Passes, which change a module and keep what it computes, and pipelines of passes.
 //
-// To add a pass: a file of its own in the folder of what it needs, a class with a name and a Run, its name in the
-// pipelines that shall run it (docs/adding_a_pass.md).
+// To add a pass: a class with a name and a Run, in a file of its own, added to the pipelines that shall run
+// it (docs/adding_a_pass.md).
 #ifndef TOROID_HLO_PASSES_PASS_H_
 #define TOROID_HLO_PASSES_PASS_H_
 
@@ -22,18 +22,18 @@ namespace toroid {
 class Pass {
  public:
   virtual ~Pass() = default;
-  // In lower case with underscores, for lists of passes, dumps and messages.
+  // In lower case with underscores. It appears in lists of passes, dumps and messages.
   virtual absl::string_view name() const = 0;
-  // Changes the module, or puts another in its place; returns whether it did. Errors leave the module in any state.
+  // Changes or replaces the module; returns whether it did. After an error the module may be in any state.
   virtual absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) = 0;
-  // What Run makes of a copy of `source`, which stays as it is; null if nothing changes.
+  // Runs on a copy of `source`, and returns the copy; null if nothing changed.
   virtual absl::StatusOr<std::unique_ptr<Module>> RunOnCopy(const Module& source);
 };
 
-// A pass that builds another module, and so can leave its source alone at no cost.
+// A pass that builds a new module. RunOnCopy then needs no extra copy.
 class RebuildingPass : public Pass {
  public:
-  // The module that takes the place of `source`; null if that may stay.
+  // The module that replaces `source`; null if nothing changes.
   virtual absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) = 0;
 
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) final;
@@ -41,20 +41,21 @@ class RebuildingPass : public Pass {
 };
 
 struct PipelineOptions {
-  // Called after each pass, whether it changed something or not.
+  // Called after each pass, whether it changed the module or not.
   std::function<absl::Status(absl::string_view pass, const Module& module)> after_pass;
-  // Then the verifier runs, if the pass changed something: an error names the pass. For tests and for looking.
+  // Verifies the module after after_pass, if the pass changed it; an error names the pass. For tests and
+  // debugging.
   bool verify = false;
 };
 
-// What pipelines do after a pass, for phases that are none. Errors: those of after_pass; of the verifier, kInternal
-// "PHASE: what".
+// Does what pipelines do after a pass, for a phase that is no pass.
+// Errors: those of after_pass; those of the verifier as kInternal "PHASE: what".
 absl::Status LookAfter(absl::string_view phase, const Module& module, const PipelineOptions& options);
 
 struct PassReport {
   std::string pass;
   bool changed = false;
-  double seconds = 0;  // Without what looks at the module after it.
+  double seconds = 0;  // Without after_pass and the verifier.
 };
 
 class PassPipeline {
@@ -73,24 +74,25 @@ class PassPipeline {
   absl::StatusOr<std::vector<PassReport>> Run(std::unique_ptr<Module>* module,
                                               const PipelineOptions& options = {});
 
-  // The same for a module that stays as it is: *result is another one, which may share attributes with it.
+  // Like Run, but leaves `source` unchanged and sets *result to another module, which may share attributes
+  // with `source`.
   absl::StatusOr<std::vector<PassReport>> RunOnCopy(const Module& source, std::unique_ptr<Module>* result,
                                                     const PipelineOptions& options = {});
 
  private:
-  // Of *source while *module is null.
+  // Starts from *source while *module is null.
   absl::StatusOr<std::vector<PassReport>> RunFrom(const Module* source, std::unique_ptr<Module>* module,
                                                   const PipelineOptions& options);
 
   std::vector<std::unique_ptr<Pass>> passes_;
 };
 
-// A pass as lists of passes name it.
+// A pass that lists of passes can name.
 struct NamedPass {
   absl::string_view name;
   std::unique_ptr<Pass> (*make)();
   std::unique_ptr<Pass> (*make_with)(int64_t number) =
-      nullptr;  // Of NAME:NUMBER, where the pass has a number.
+      nullptr;  // For NAME:NUMBER; null if the pass takes no number.
   // Collectives may come out fewer, smaller or of another kind: programs are compared behind the pass.
   bool changes_what_is_sent = false;
 };
@@ -105,9 +107,9 @@ std::unique_ptr<Pass> MakePassWith(int64_t number) {
   return std::make_unique<P>(number);
 }
 
-// The pipeline that a list of names asks for, in its order; a pass may stand in it more than once.
-// Errors: kInvalidArgument for a name that none of `known` has, with those that there are; for a number that is none, or of a
-// pass that has none.
+// The pipeline of the named passes, in the order of `names`; a pass may be named more than once.
+// Errors: kInvalidArgument for an unknown name (the message lists the known ones), for a malformed number,
+// and for a number given to a pass that takes none.
 absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names,
                                           absl::Span<const NamedPass> known);
 

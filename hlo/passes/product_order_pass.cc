@@ -8,7 +8,7 @@
 namespace toroid {
 namespace {
 
-// The numbers in `dims` of dimensions of more than one element of `shape` stand in order.
+// True if the dimensions in `dims` with more than one element of `shape` are in increasing order.
 bool SizedInOrder(const Shape& shape, const Dims& dims) {
   int64_t last = -1;
   for (const int64_t d : dims) {
@@ -19,7 +19,7 @@ bool SizedInOrder(const Shape& shape, const Dims& dims) {
   return true;
 }
 
-// By the number of a dimension of the product: its number once the operands are exchanged.
+// By dimension of the product: its number after the operands are swapped.
 Dims ExchangedDims(const Instruction& dot) {
   const DotView view(dot);
   const int64_t batch = view.lhs_batch().size();
@@ -48,7 +48,7 @@ Instruction* AppendExchanged(const Instruction& dot, const Dims& exchanged, Comp
   return product;
 }
 
-// What gives the value of `transpose` without one; null if it stays.
+// A value equal to `transpose`, made without a transpose; null if it stays.
 Instruction* WithoutTranspose(const Instruction& transpose, Computation* computation) {
   const Instruction& dot = *transpose.operand(0);
   const Shape& shape = transpose.shape();
@@ -79,7 +79,7 @@ bool ExchangeIn(Computation* computation) {
   const auto is_tied = [&](const Instruction& op) {
     return awaited[op.index()] || !op.control_predecessors().empty();
   };
-  std::vector<Instruction*> now(n, nullptr);  // By index: what stands for the value instead.
+  std::vector<Instruction*> now(n, nullptr);  // By index: replacements.
   std::vector<bool> goes(n, false);
   std::vector<Instruction*> order;
   bool changed = false;
@@ -93,7 +93,7 @@ bool ExchangeIn(Computation* computation) {
     if (first < 0 || uses[first] != 1 || is_tied(*op)) continue;
     Instruction* x = op->operand(0);
     if (op->opcode() == Opcode::kReshape && x->index() >= n && x->opcode() == Opcode::kReshape) {
-      // A reshape of the reshape that was put in: one is enough.
+      // Merge a reshape with the reshape that this pass added.
       x->mutable_shape() = op->shape();
       x->set_metadata(op->metadata());
       now[i] = x;

@@ -1,13 +1,14 @@
-// Exchanges the sides of products whose result is transposed back.
+// Swaps the operands of a dot whose result is transposed, so that the transpose goes.
 //
-// A dot gives batch dimensions, those of its first operand, those of its second. Where a transpose is all that reads
-// it, and the other order of the operands gives what the transpose makes:
+// The result of a dot has the batch dimensions, then the free dimensions of the first operand, then those of
+// the second. The pass swaps the operands if the dot's only user is a transpose, and the swapped dot yields
+// the order of the transpose:
 // Before: d = f32[8,1024,32] dot(x, y), lhs_batch_dims={0}, ..     x has 1024, y has 32
 //         t = f32[8,32,1024] transpose(d), dimensions={0,2,1}
 // After:  t = f32[8,32,1024] dot(y, x), lhs_batch_dims={0}, ..
-// Dimensions of one element may stand elsewhere: a reshape of the product puts them in place.
-// Writers of einsums order operands as they come and transpose the result; compilers keep the transpose, or the layout
-// that goes with it, through everything behind it. The sums are those of before, term by term.
+// Unit dimensions may differ in place: a reshape of the product then moves them. Authors of einsums transpose
+// the result instead of ordering the operands. Compilers keep such a transpose, or the layout it implies, in
+// all ops that follow. The sums stay the same, term by term.
 #ifndef TOROID_HLO_PASSES_PRODUCT_ORDER_PASS_H_
 #define TOROID_HLO_PASSES_PRODUCT_ORDER_PASS_H_
 

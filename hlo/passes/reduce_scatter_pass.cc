@@ -16,7 +16,7 @@
 namespace toroid {
 namespace {
 
-// The elements of an array of integers, as far as they fit.
+// The elements of an integer constant; empty for other types.
 std::vector<int64_t> IntegersOf(const Instruction& constant) {
   const absl::StatusOr<Literal> literal = LiteralOf(constant);
   std::vector<int64_t> values;
@@ -34,13 +34,13 @@ std::vector<int64_t> IntegersOf(const Instruction& constant) {
   return values;
 }
 
-// Whole numbers that follow from the device's number, for all devices at once.
+// Evaluates integers that are computed from the device's number, for all devices at once.
 class DeviceNumbers {
  public:
   explicit DeviceNumbers(int64_t num_devices) : num_devices_(num_devices) {}
 
-  // Null if it is not known. All numbers are below 2^31, so that no type wraps.
-  const std::vector<int64_t>* Of(const Instruction& op, int depth = 0) {
+  // By device: the value of `op`; null if unknown. Values are within s32, so that no type wraps.
+  const std::vector<int64_t>* ValuesOf(const Instruction& op, int depth = 0) {
     const auto found = known_.find(&op);
     if (found != known_.end()) return found->second.empty() ? nullptr : &found->second;
     std::vector<int64_t> values = depth > kDeepest ? std::vector<int64_t>() : Compute(op, depth);
@@ -75,7 +75,7 @@ class DeviceNumbers {
       case Opcode::kReshape:
       case Opcode::kBitcast:
       case Opcode::kCopy: {
-        const std::vector<int64_t>* x = Of(*op.operand(0), depth + 1);
+        const std::vector<int64_t>* x = ValuesOf(*op.operand(0), depth + 1);
         return x == nullptr ? std::vector<int64_t>() : *x;
       }
       case Opcode::kDynamicSlice:
@@ -88,7 +88,7 @@ class DeviceNumbers {
   std::vector<int64_t> LookUp(const Instruction& slice, int depth) {
     const Instruction& table = *slice.operand(0);
     if (table.opcode() != Opcode::kConstant || table.shape().rank() != 1) return {};
-    const std::vector<int64_t>* at = Of(*slice.operand(1), depth + 1);
+    const std::vector<int64_t>* at = ValuesOf(*slice.operand(1), depth + 1);
     const std::vector<int64_t> values = IntegersOf(table);
     if (at == nullptr || values.empty()) return {};
     std::vector<int64_t> out;
@@ -99,10 +99,10 @@ class DeviceNumbers {
 
   std::vector<int64_t> Binary(const Instruction& op, int depth) {
     if (op.num_operands() != 2) return {};
-    const std::vector<int64_t>* a = Of(*op.operand(0), depth + 1);
+    const std::vector<int64_t>* a = ValuesOf(*op.operand(0), depth + 1);
     if (a == nullptr) return {};
-    const std::vector<int64_t> left = *a;  // The table may move.
-    const std::vector<int64_t>* b = Of(*op.operand(1), depth + 1);
+    const std::vector<int64_t> left = *a;  // A copy, since known_ may rehash.
+    const std::vector<int64_t>* b = ValuesOf(*op.operand(1), depth + 1);
     if (b == nullptr) return {};
     std::vector<int64_t> out(num_devices_);
     for (int64_t d = 0; d < num_devices_; ++d) {
@@ -133,10 +133,10 @@ class DeviceNumbers {
   }
 
   const int64_t num_devices_;
-  absl::flat_hash_map<const Instruction*, std::vector<int64_t>> known_;  // Empty: not known.
+  absl::flat_hash_map<const Instruction*, std::vector<int64_t>> known_;  // Empty: unknown.
 };
 
-// The one dimension that a slice cuts; -1 if there are none or several.
+// The dimension that a slice cuts; -1 if it cuts none or several.
 int64_t CutDimension(const Instruction& slice) {
   int64_t cut = -1;
   for (int d = 0; d < slice.shape().rank(); ++d) {
@@ -147,7 +147,7 @@ int64_t CutDimension(const Instruction& slice) {
   return cut;
 }
 
-// Groups in the order in which their members read the parts; nullopt if they read others.
+// The groups, each reordered so that member k reads part k; nullopt if the members do not read all parts.
 std::optional<DeviceGroups> GroupsInOrder(const DeviceGroups& groups, absl::Span<const int64_t> starts,
                                           int64_t part, int64_t parts) {
   DeviceGroups ordered;
@@ -166,7 +166,7 @@ std::optional<DeviceGroups> GroupsInOrder(const DeviceGroups& groups, absl::Span
   return ordered;
 }
 
-// The reduce-scatter that stands for the slice of an all-reduce; null if it stays.
+// The reduce-scatter that replaces a slice of an all-reduce; null if the slice stays.
 Instruction* ScatterFor(const Instruction& slice, int64_t num_devices, const std::vector<int>& uses,
                         DeviceNumbers* numbers, Computation* computation) {
   const Instruction& all = *slice.operand(0);
@@ -182,7 +182,7 @@ Instruction* ScatterFor(const Instruction& slice, int64_t num_devices, const std
   if (!mode.ok() || *mode != GroupMode::kFlattened) return nullptr;
   const absl::StatusOr<int64_t> size = DeviceGroupSize(all, 1, num_devices);
   if (!size.ok() || *size != parts || slice.num_operands() != slice.shape().rank() + 1) return nullptr;
-  const std::vector<int64_t>* starts = numbers->Of(*slice.operand(1 + d));
+  const std::vector<int64_t>* starts = numbers->ValuesOf(*slice.operand(1 + d));
   if (starts == nullptr) return nullptr;
   const absl::StatusOr<DeviceGroups> groups = ExpandDeviceGroups(all, 1, num_devices);
   if (!groups.ok() || static_cast<int64_t>(groups->members().size()) != num_devices) return nullptr;

@@ -15,7 +15,7 @@ Dims MajorToMinor(const Shape& shape) {
   return order;
 }
 
-// An array whose row-major order is the order in which `shape` lies in memory.
+// The shape whose row-major order is the order of `shape` in memory.
 Shape Physical(const Shape& shape) {
   Shape physical(shape.element_type(), {});
   const Dims order = MajorToMinor(shape);
@@ -44,7 +44,7 @@ class Appender {
   Instruction* Bitcast(Instruction* operand, const Shape& shape) {
     const bool same_type = operand->shape().element_type() == shape.element_type();
     if (!same_type || operand->shape().IsDynamic() || shape.IsDynamic()) {
-      // A value that stands for a call or a parameter may have another layout than that.
+      // The operand may replace a call or parameter of another layout.
       if (!operand->shape().HasRowMajorLayout()) {
         operand = b_.Op(Opcode::kCopy, operand->shape().WithRowMajorLayout(), {operand});
       }

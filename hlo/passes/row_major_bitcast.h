@@ -1,11 +1,11 @@
-// A bitcast between any layouts, said in arrays of row-major order.
+// A bitcast between any layouts, rewritten on row-major arrays.
 //
 // Before: b = f32[6,4]{1,0} bitcast(f32[4,6]{0,1} a)
-// After:  t = f32[6,4] transpose(a), dimensions={1,0}     a in the order it lies in memory
-//         b = f32[6,4] reshape(t)                         a bitcast still, if the element type changes
+// After:  t = f32[6,4] transpose(a), dimensions={1,0}     a in its order in memory
+//         b = f32[6,4] reshape(t)                         a bitcast-convert if the element type changes
 // and, where the result is not row-major either, a transpose from its order in memory back.
-// A bitcast is the one op whose values hang on layouts: afterwards passes may drop them. Reshapes and transposes
-// split over devices as any others do.
+// A bitcast is the only op whose values depend on layouts; without bitcasts, passes may drop layouts.
+// Reshapes and transposes are partitioned like any others.
 #ifndef TOROID_HLO_PASSES_ROW_MAJOR_BITCAST_H_
 #define TOROID_HLO_PASSES_ROW_MAJOR_BITCAST_H_
 
@@ -14,11 +14,11 @@
 
 namespace toroid {
 
-// What a bitcast needs of both its shapes.
+// Checks a shape of a bitcast.
 // Errors: kUnimplemented for tiled layouts, whose padding has no defined content.
 absl::Status CheckUntiled(const Shape& shape);
 
-// Appends what `bitcast` gives for `operand`, which has the shape of its operand, to `to`.
+// Appends to `to` the value of `bitcast` over `operand`, which has the shape of the bitcast's operand.
 // Errors: those of CheckUntiled.
 absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, Instruction* operand,
                                                    Computation* to);

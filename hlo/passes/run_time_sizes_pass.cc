@@ -9,8 +9,8 @@
 namespace toroid {
 namespace {
 
-// Dimensions of `shape` that are dynamic in `other`, an array or tuple of the same sizes, become so. Returns whether
-// one did.
+// Makes the dimensions of `shape` dynamic that are dynamic in `other`, an array or tuple of the same sizes.
+// Returns whether one changed.
 bool TakeDynamic(const Shape& other, Shape* shape) {
   bool changed = false;
   if (shape->IsTuple()) {
@@ -31,7 +31,7 @@ bool TakeDynamic(const Shape& other, Shape* shape) {
   return changed;
 }
 
-// What a set-dimension-size keeps of its operand: all dimensions but its own.
+// The shape of a set-dimension-size with the dynamic dimensions of its operand, except the one it sets.
 Shape Kept(const Instruction& instruction) {
   Shape shape = instruction.shape();
   for (int d = 0; d < shape.rank(); ++d) {
@@ -47,7 +47,7 @@ bool Drops(const Instruction& instruction) {
          Kept(instruction) != instruction.shape();
 }
 
-// Loops and the like hand their operands to parameters of computations.
+// True for control flow and the like, whose operands become parameters with declared shapes.
 bool TakesDeclaredShapes(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kWhile:
@@ -74,7 +74,7 @@ bool DropsRunTimeSizes(const Module& module) {
 
 bool KeepRunTimeSizes(Module* module) {
   std::vector<std::pair<Instruction*, Shape>> before;
-  bool enters = false;  // A computation whose parameters have the declared shapes.
+  bool enters = false;  // A changed value is an operand of TakesDeclaredShapes.
   for (const auto& computation : module->computations()) {
     std::vector<bool> changed(computation->size(), false);
     for (const auto& instruction : computation->instructions()) {
@@ -96,7 +96,7 @@ bool KeepRunTimeSizes(Module* module) {
   }
   if (before.empty()) return false;
   if (!enters && VerifyModule(*module).ok()) return true;
-  // A loop, or some other op further on, takes static shapes alone: the declared ones hold.
+  // A loop or another op accepts static shapes only: restore the declared shapes.
   for (auto& [instruction, shape] : before) instruction->mutable_shape() = std::move(shape);
   return false;
 }

@@ -1,10 +1,11 @@
-// Run-time sizes that a set-dimension-size does not speak of stay.
+// Keeps the dynamic dimensions that a set-dimension-size does not set.
 //
 // Before: a = f32[<=4,8] set-dimension-size(x, n), dimensions={0}
 //         b = f32[4,<=8] set-dimension-size(a, m), dimensions={1}     declares dimension 0 static again
 // After:  b = f32[<=4,<=8] set-dimension-size(a, m), dimensions={1}
-// The op sets one dimension; compilers keep the sizes of the others whatever the declared shape says, and so the
-// shapes of what is computed from it follow. A dimension becomes static again by setting its own size to the bound.
+// The op sets the size of one dimension. Compilers keep the run-time sizes of the other dimensions even if
+// the declared shape is static there; the pass corrects the declared shape, and the shapes computed from it.
+// A dimension becomes static again only if its own size is set to the bound.
 #ifndef TOROID_HLO_PASSES_RUN_TIME_SIZES_PASS_H_
 #define TOROID_HLO_PASSES_RUN_TIME_SIZES_PASS_H_
 
@@ -18,7 +19,8 @@ namespace toroid {
 // True if some set-dimension-size declares a dynamic dimension of its operand static.
 bool DropsRunTimeSizes(const Module& module);
 
-// Puts the sizes back, in every computation of its own. Returns whether anything changed.
+// Makes those dimensions dynamic again, in all computations. Changes nothing if the result would not verify
+// or a control-flow op takes one of the changed values. Returns whether anything changed.
 bool KeepRunTimeSizes(Module* module);
 
 class RunTimeSizesPass : public Pass {

@@ -6,7 +6,7 @@
 namespace toroid {
 namespace {
 
-// Where the starts begin among the operands; -1 for other opcodes.
+// Number of the operand that is the first start; -1 for other opcodes.
 int FirstStart(const Instruction& instruction) {
   if (instruction.opcode() == Opcode::kDynamicSlice) return 1;
   return instruction.opcode() == Opcode::kDynamicUpdateSlice ? 2 : -1;

@@ -1,10 +1,12 @@
-// Takes apart what MergeCollectivesPass merged, for whoever merges by rules of their own.
+// Undoes MergeCollectivesPass. The simulator then combines collectives by the rules of the target's compiler.
 //
-// Before: all = (f32[8], f32[2]) all-reduce(x, y), to_apply=add, ...    After: a = f32[8] all-reduce(x), to_apply=add, ...
-//         a = f32[8] get-tuple-element(all), index=0                           b = f32[2] all-reduce(y), to_apply=add, ...
+// Before: all = (f32[8], f32[2]) all-reduce(x, y), to_apply=add, ...
+//         a = f32[8] get-tuple-element(all), index=0
 //         b = f32[2] get-tuple-element(all), index=1
-// Such a collective is told by the causes of its arrays, which stand on their get-tuple-elements (hlo/ir/cause_attribute.h).
-// Those that somebody wrote of several arrays stay.
+// After:  a = f32[8] all-reduce(x), to_apply=add, ...
+//         b = f32[2] all-reduce(y), to_apply=add, ...
+// A merged collective is recognized by the causes on the get-tuple-elements of its arrays
+// (hlo/ir/cause_attribute.h). Collectives that the program's author wrote with several arrays stay.
 #ifndef TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_
 #define TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_
 

@@ -38,12 +38,12 @@ bool IsUpdateOrDone(const Instruction& instruction) {
 std::vector<bool> PairedStarts(const Computation& computation) {
   std::vector<bool> paired(computation.size(), false);
   for (const auto& instruction : computation.instructions()) {
-    // An update stands for its start: what looks at it looks at the pair.
+    // An update counts like its start: a user of it depends on the pair.
     paired[instruction->index()] = IsStart(*instruction) || (instruction->opcode() == Opcode::kAsyncUpdate &&
                                                              IsUpdateOrDone(*instruction));
   }
   if (computation.root() != nullptr) paired[computation.root()->index()] = false;
-  // From the end, so that a user is known before what it uses.
+  // From the end, so that users are visited before their operands.
   for (int i = computation.size() - 1; i >= 0; --i) {
     const Instruction& user = *computation.instruction(i);
     const bool hands_on = IsUpdateOrDone(user) && (user.opcode() != Opcode::kAsyncUpdate || paired[i]);

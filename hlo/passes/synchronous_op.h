@@ -1,9 +1,9 @@
-// Asynchronous pairs as the op that they carry out.
+// Replaces an asynchronous pair by the op it carries out.
 //
 // Before: s = (f32[4], f32[4], u32[]) copy-start(x)      After: d = f32[4] copy(x)
 //         d = f32[4] copy-done(s)
-// Likewise all-reduce, all-gather and collective-permute; an async-start becomes the instructions of the computation
-// it calls. Passes then see one op, and what overlaps is for the compiler behind them to decide.
+// Likewise for all-reduce, all-gather and collective-permute; an async-start becomes the instructions of the
+// computation it calls. Passes then see one op; the target's compiler decides what overlaps.
 #ifndef TOROID_HLO_PASSES_SYNCHRONOUS_OP_H_
 #define TOROID_HLO_PASSES_SYNCHRONOUS_OP_H_
 
@@ -13,13 +13,14 @@
 
 namespace toroid {
 
-// True for a start whose users, if any, are updates and dones of it: nothing else looks at the pair. By instruction.
+// By index: true for a start whose users are only its updates and dones, so that nothing else depends on the
+// pair.
 std::vector<bool> PairedStarts(const Computation& computation);
 
-// True for an update or done, which hand on what their start has become.
+// True for an update or a done. Its value is that of the op that replaced the start.
 bool IsUpdateOrDone(const Instruction& instruction);
 
-// Appends the op that `start`, no async-start, carries out on `operands`.
+// Appends the op that `start` carries out on `operands`. Requires: `start` is not an async-start.
 Instruction* AppendSynchronousOp(const Instruction& start, absl::Span<Instruction* const> operands,
                                  Computation* to);
 

@@ -8,7 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
-#include "hlo/passes/narrow_op.h"
+#include "hlo/passes/squeeze_op.h"
 
 namespace toroid {
 namespace {
@@ -21,7 +21,7 @@ bool HasUnitDims(const Computation& computation) {
   });
 }
 
-// One computation. Until the end every instruction that there was has its old shape.
+// Rewrites one computation. Original instructions keep their old shapes until the end.
 class Rewriter {
  public:
   explicit Rewriter(Computation* computation)
@@ -39,17 +39,17 @@ class Rewriter {
     for (int i = 0; i < n_; ++i) {
       Instruction* op = computation_->instruction(i);
       if (!stays_[i] && Rewrite(op)) continue;
-      for (int k = 0; k < op->num_operands(); ++k) op->set_operand(k, Full(op->operand(k)));
+      for (int k = 0; k < op->num_operands(); ++k) op->set_operand(k, WithFullDims(op->operand(k)));
       order_.push_back(op);
     }
-    if (num_narrowed_ == 0 && num_gone_ == 0) return false;
-    computation_->set_root(Full(computation_->root()));
+    if (num_squeezed_ == 0 && num_gone_ == 0) return false;
+    computation_->set_root(WithFullDims(computation_->root()));
     for (Forms& forms : forms_) {
-      if (forms.is_narrowed && !forms.holder->shape().IsTuple()) {
+      if (forms.is_squeezed && !forms.holder->shape().IsTuple()) {
         forms.holder->mutable_shape() = Shape(forms.holder->shape().element_type(), forms.others[0].dims);
       }
     }
-    for (auto& [op, shape] : narrowed_tuples_) op->mutable_shape() = std::move(shape);
+    for (auto& [op, shape] : squeezed_tuples_) op->mutable_shape() = std::move(shape);
     DropWhatGoes();
     return true;
   }
@@ -57,15 +57,15 @@ class Rewriter {
  private:
   static constexpr int32_t kNone = -1;
 
-  // An array with the elements of a value, in their order.
+  // An array that holds the elements of a value in the same order, in other dimensions.
   struct Form {
     Instruction* array;
     Dims dims;
   };
-  // Of one value. If its holder is narrowed, that is the first form, once it has its new shape.
+  // The forms of one value. If `holder` is squeezed, others[0] is the holder with its new shape.
   struct Forms {
     Instruction* holder;
-    bool is_narrowed = false;
+    bool is_squeezed = false;
     absl::InlinedVector<Form, 1> others;
   };
 
@@ -77,7 +77,7 @@ class Rewriter {
       makes_tuples |= MakesTuple(*op);
     }
     if (!makes_tuples) return;
-    // A tuple is narrowed with all that read it, or not.
+    // A tuple is squeezed only if all its users can be.
     stays_[computation_->root()->index()] =
         stays_[computation_->root()->index()] || computation_->root()->shape().IsTuple();
     for (const auto& op : computation_->instructions()) {
@@ -88,17 +88,17 @@ class Rewriter {
     }
   }
 
-  // Makes the op one without dimensions of one element; false, and nothing else, if it stays as it is.
+  // Squeezes the op; returns false and changes nothing if it stays.
   bool Rewrite(Instruction* op) {
     if (op->opcode() == Opcode::kGetTupleElement) {
       const Forms* tuple = FormsOf(op->operand(0));
-      if (tuple == nullptr || !tuple->is_narrowed) return false;
-      AddNarrowed(op, KeepSized(op->shape()));
+      if (tuple == nullptr || !tuple->is_squeezed) return false;
+      AddSqueezed(op, KeepSized(op->shape()));
       return true;
     }
-    const std::optional<NarrowOp> narrow = Narrow(*op);
-    if (!narrow.has_value()) return false;
-    if (narrow->is_operand) {
+    const std::optional<SqueezedOp> squeezed = Squeeze(*op);
+    if (!squeezed.has_value()) return false;
+    if (squeezed->is_operand) {
       AddForms(op->operand(0));
       forms_of_[op->index()] = forms_of_[op->operand(0)->index()];
       goes_[op->index()] = true;
@@ -106,27 +106,27 @@ class Rewriter {
       return true;
     }
     absl::InlinedVector<Instruction*, 4> operands;
-    for (const NarrowOp::Operand& x : narrow->operands)
-      operands.push_back(In(NarrowedDims(x.value->shape(), x.kept), x.value));
+    for (const SqueezedOp::Operand& x : squeezed->operands)
+      operands.push_back(WithDims(SqueezedDims(x.value->shape(), x.kept), x.value));
     op->set_operands(operands);
-    NarrowAttributes(*narrow, op);
-    AddNarrowed(op, narrow->kept);
+    SqueezeAttributes(*squeezed, op);
+    AddSqueezed(op, squeezed->kept);
     return true;
   }
 
-  void AddNarrowed(Instruction* op, const KeptDims& kept) {
+  void AddSqueezed(Instruction* op, const KeptDims& kept) {
     Forms& forms = AddForms(op);
-    forms.is_narrowed = true;
-    ++num_narrowed_;
+    forms.is_squeezed = true;
+    ++num_squeezed_;
     order_.push_back(op);
     if (op->shape().IsTuple()) {
       std::vector<Shape> arrays;
       for (const Shape& array : op->shape().tuple_shapes()) {
-        arrays.push_back(Shape(array.element_type(), NarrowedDims(array, kept)));
+        arrays.push_back(Shape(array.element_type(), SqueezedDims(array, kept)));
       }
-      narrowed_tuples_.emplace_back(op, Shape::Tuple(std::move(arrays)));
+      squeezed_tuples_.emplace_back(op, Shape::Tuple(std::move(arrays)));
     } else {
-      forms.others.push_back({op, NarrowedDims(op->shape(), kept)});
+      forms.others.push_back({op, SqueezedDims(op->shape(), kept)});
     }
   }
 
@@ -143,15 +143,15 @@ class Rewriter {
     return forms_[i];
   }
 
-  // The value of `x`, one of the instructions that there were, as an array of these dimensions.
-  Instruction* In(const Dims& dims, Instruction* x) {
+  // The value of `x`, an original instruction, as an array with these dimensions.
+  Instruction* WithDims(const Dims& dims, Instruction* x) {
     if (FormsOf(x) == nullptr && x->shape().dims() == dims) return x;
     Forms& forms = AddForms(x);
-    if (!forms.is_narrowed && forms.holder->shape().dims() == dims) return forms.holder;
+    if (!forms.is_squeezed && forms.holder->shape().dims() == dims) return forms.holder;
     for (const Form& form : forms.others) {
       if (form.dims == dims) return form.array;
     }
-    Instruction* from = forms.is_narrowed ? forms.others[0].array : forms.holder;
+    Instruction* from = forms.is_squeezed ? forms.others[0].array : forms.holder;
     Instruction* reshape =
         computation_->Add(Opcode::kReshape, Shape(x->shape().element_type(), dims), {from});
     reshape->set_metadata(x->metadata());
@@ -159,11 +159,11 @@ class Rewriter {
     order_.push_back(reshape);
     return reshape;
   }
-  // In the dimensions that it had.
-  Instruction* Full(Instruction* x) {
+  // The value of `x` in its original dimensions.
+  Instruction* WithFullDims(Instruction* x) {
     const Forms* forms = FormsOf(x);
-    if (forms == nullptr || (forms->holder == x && !forms->is_narrowed)) return x;
-    return In(ToDims(x->shape().dims()), x);
+    if (forms == nullptr || (forms->holder == x && !forms->is_squeezed)) return x;
+    return WithDims(ToDims(x->shape().dims()), x);
   }
 
   void DropWhatGoes() {
@@ -179,12 +179,12 @@ class Rewriter {
   Computation* computation_;
   const int n_;
   std::vector<Forms> forms_;
-  // By index of the instructions that there were:
+  // By index of the original instructions:
   std::vector<int32_t> forms_of_;
-  std::vector<bool> stays_;  // As it is.
-  std::vector<bool> goes_;   // It is its operand.
-  int num_narrowed_ = 0, num_gone_ = 0;
-  std::vector<std::pair<Instruction*, Shape>> narrowed_tuples_;
+  std::vector<bool> stays_;  // Is not changed.
+  std::vector<bool> goes_;   // Is replaced by its operand.
+  int num_squeezed_ = 0, num_gone_ = 0;
+  std::vector<std::pair<Instruction*, Shape>> squeezed_tuples_;
   std::vector<Instruction*> order_;
 };
 

@@ -22,7 +22,8 @@ int IndexIn(absl::Span<const int64_t> list, int64_t value) {
   return it == list.end() ? -1 : static_cast<int>(it - list.begin());
 }
 
-// Where a dimension of one side of a product is on its other side and in its result; -1: nowhere.
+// The dimensions of the other operand and of the result that correspond to a dimension of one operand; -1:
+// none.
 struct Roles {
   int64_t other = -1, result = -1;
 };
@@ -43,7 +44,8 @@ Roles RolesOf(const Instruction& dot, int side, int64_t d) {
   return {-1, result};
 }
 
-// The operand and its dimension that become dimension `d` of the result, unless that is a batch.
+// The operand, and its free dimension, that become dimension `d` of the result; nullopt for a batch
+// dimension.
 std::optional<std::pair<int, int64_t>> SourceOf(const Instruction& dot, int64_t d) {
   for (const int side : {0, 1}) {
     for (int64_t e = 0; e < dot.operand(side)->shape().rank(); ++e) {
@@ -54,7 +56,7 @@ std::optional<std::pair<int, int64_t>> SourceOf(const Instruction& dot, int64_t 
   return std::nullopt;
 }
 
-// Devices in rings of one size that cover all of them.
+// Groups of one size that together hold all devices; each group is a ring.
 struct Rings {
   DeviceGroups groups;
   int64_t size = 0;
@@ -78,8 +80,8 @@ std::optional<Rings> RingsOf(const Instruction& collective, int64_t num_devices)
 // Writes the loop of one product.
 class LoopWriter {
  public:
-  // `dot` with the collective that goes: operand `side` of the product, cut along its dimension `d`; or what reads it. Channels
-  // of what is written follow `channel`.
+  // Replaces `dot` and `collective`, which is the gathered operand or the user of the dot. Channel ids of new
+  // instructions are counted up from *channel.
   LoopWriter(const Instruction& dot, const Instruction& collective, const Rings& rings,
              const WindowedEinsumOptions& options, int64_t* channel, Computation* computation)
       : dot_(dot),
@@ -95,7 +97,7 @@ class LoopWriter {
     const Roles roles = RolesOf(dot_, side, d);
     const Value part = collective_.operand(0), other = dot_.operand(1 - side);
     const int64_t rows = part->shape().dim(static_cast<int>(d));
-    // The sum with the product of what travels in a leaf, the part of a place.
+    // The running result after multiplying the part of `place`, which travels in leaf `leaf`.
     const auto taken = [&](InstructionBuilder& b, absl::Span<const Value> state, Leaf leaf, Value place) {
       const Value first = b.Multiply(place, b.IntScalar(rows));
       Value sides[2] = {state[leaf], state[leaf]};
@@ -113,7 +115,7 @@ class LoopWriter {
     const int64_t g = rings_.size;
     if (!options_.both_directions) {
       const auto step = [&](InstructionBuilder& b, std::vector<Value>& now) {
-        return taken(b, now, kMoving, Ahead(b, now));
+        return taken(b, now, kMoving, PlaceAhead(b, now));
       };
       state = Loop(state, g - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
         const Value sum = step(b, now);
@@ -123,8 +125,8 @@ class LoopWriter {
       return Finished(step(b_, state));
     }
     const auto step = [&](InstructionBuilder& b, std::vector<Value>& now) {
-      now[kSum] = taken(b, now, kMoving, Ahead(b, now));
-      now[kSum] = taken(b, now, kBack, Behind(b, now));
+      now[kSum] = taken(b, now, kMoving, PlaceAhead(b, now));
+      now[kSum] = taken(b, now, kBack, PlaceBehind(b, now));
     };
     state.push_back(Permute(b_, part, /*to_next=*/true));
     state = Loop(state, g / 2 - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
@@ -142,14 +144,14 @@ class LoopWriter {
     step(b_, state);
     state[kMoving] = last;
     state[kTrip] = b_.Add(state[kTrip], b_.IntScalar(1));
-    return Finished(taken(b_, state, kMoving, Ahead(b_, state)));
+    return Finished(taken(b_, state, kMoving, PlaceAhead(b_, state)));
   }
 
-  // The operand `side` has the scattered dimension of the result as its `d`.
+  // Dimension `d` of operand `side` becomes the scattered dimension of the result.
   absl::StatusOr<Value> Scattered(int side, int64_t d) {
     const int64_t result = RolesOf(dot_, side, d).result;
     const int64_t rows = collective_.shape().dim(static_cast<int>(result));
-    // A sum with the device's term of the part of a place.
+    // The sum in leaf `sum`, plus this device's term for the part of `place`.
     const auto added = [&](InstructionBuilder& b, absl::Span<const Value> state, Leaf sum, Value place) {
       const Value first = b.Multiply(place, b.IntScalar(rows));
       Value sides[2] = {state[kOther], state[kOther]};
@@ -162,11 +164,12 @@ class LoopWriter {
     const int64_t g = rings_.size;
     if (!options_.both_directions) {
       state = Loop(state, g - 1, [&](InstructionBuilder& b, std::vector<Value>& now) {
-        now[kSum] = Permute(b, added(b, now, kSum, Behind(b, now)), /*to_next=*/true);
+        now[kSum] = Permute(b, added(b, now, kSum, PlaceBehind(b, now)), /*to_next=*/true);
       });
-      return Finished(added(b_, state, kSum, Behind(b_, state)));
+      return Finished(added(b_, state, kSum, PlaceBehind(b_, state)));
     }
-    // The sum that comes from before has `there` hops, and the device's own term; the other one has `back`.
+    // The sum from preceding devices makes `there` hops, and then takes the device's own term; the sum from
+    // the other side makes `back` hops.
     const int64_t there = g / 2, back = (g - 1) / 2;
     const auto from_before = [&](InstructionBuilder& b, std::vector<Value>& now) {
       const Value place = b.Subtract(b.Add(now[kPosition], b.IntScalar(there)), now[kTrip]);
@@ -188,33 +191,35 @@ class LoopWriter {
   }
 
  private:
-  // Leaves of the loop's state. kMoving: the part that travels, or the operand that is sliced. kBack: what travels the other way.
+  // Leaves of the loop's state. kMoving: the part that travels, or the operand that is sliced. kBack: the
+  // part or sum that travels in the other direction.
   enum Leaf { kTrip, kPosition, kMoving, kOther, kSum, kBack };
 
   // Places (i + t) mod g and (i - 1 - t) mod g of device i in trip t.
-  Value Ahead(InstructionBuilder& b, absl::Span<const Value> state) {
+  Value PlaceAhead(InstructionBuilder& b, absl::Span<const Value> state) {
     const Value g = b.IntScalar(rings_.size), sum = b.Add(state[kPosition], state[kTrip]);
     return b.Select(b.Compare(sum, g, "GE"), b.Subtract(sum, g), sum);
   }
-  Value Behind(InstructionBuilder& b, absl::Span<const Value> state) {
+  Value PlaceBehind(InstructionBuilder& b, absl::Span<const Value> state) {
     const Value difference = b.Subtract(b.Subtract(state[kPosition], b.IntScalar(1)), state[kTrip]);
     return b.Select(b.Compare(difference, b.IntScalar(0), "LT"), b.Add(difference, b.IntScalar(rings_.size)),
                     difference);
   }
-  // A place between -g and 2 g.
+  // `place`, in [-g, 2 g), modulo g.
   Value InRing(InstructionBuilder& b, Value place) {
     const Value g = b.IntScalar(rings_.size);
     place = b.Select(b.Compare(place, b.IntScalar(0), "LT"), b.Add(place, g), place);
     return b.Select(b.Compare(place, g, "GE"), b.Subtract(place, g), place);
   }
 
-  // Of sums that stay on their device. Those that travel have the type of the collective.
+  // Type of sums that stay on a device. Sums that travel have the type of the collective.
   PrimitiveType SumType() const {
     const PrimitiveType type = dot_.shape().element_type();
     return IsFloat(type) && ByteWidth(type) < 4 ? xla::F32 : type;
   }
 
-  // The product of parts, `rows` along dimension `cut` of its result (-1: a term of all of it).
+  // The product of parts: `rows` rows of dimension `cut` of the result, or, if `cut` is -1, a term of the
+  // whole result.
   Value Product(InstructionBuilder& b, Value lhs, Value rhs, int64_t cut, int64_t rows) {
     Shape shape(cut < 0 ? SumType() : dot_.shape().element_type(), dot_.shape().dims());
     if (cut >= 0) {
@@ -261,7 +266,7 @@ class LoopWriter {
     return permuted;
   }
 
-  // The state after `count` steps, each of which changes the leaves that it does not hand on as they are.
+  // The state after `count` runs of `step`, which changes some leaves and hands on the others.
   std::vector<Value> Loop(std::vector<Value> state, int64_t count,
                           absl::FunctionRef<void(InstructionBuilder&, std::vector<Value>&)> step) {
     const int64_t unroll = options_.unroll, in_loop = count / unroll * unroll;
@@ -328,7 +333,7 @@ class Rewriter {
     }
     ++uses[computation->root()->index()];
     std::vector<Instruction*> now(n, nullptr);
-    std::vector<bool> taken(n, false);  // Products that are loops already.
+    std::vector<bool> taken(n, false);  // Products already replaced by loops.
     bool changed = false;
     for (int i = 0; i < n; ++i) {
       const Instruction& instruction = *computation->instruction(i);
@@ -339,7 +344,7 @@ class Rewriter {
     }
     if (!changed) return false;
     ReplaceUses(computation, now);
-    // Loops read one another's results too.
+    // Loops may read results of other loops.
     for (int i = n; i < computation->size(); ++i) {
       Instruction* made = computation->instruction(i);
       for (int k = 0; k < made->num_operands(); ++k) {
@@ -352,7 +357,7 @@ class Rewriter {
   }
 
  private:
-  // What stands for the instruction, a product or a reduce-scatter; null if it stays.
+  // The loop's result that replaces the instruction, a product or a reduce-scatter; null if it stays.
   absl::StatusOr<Instruction*> LoopFor(const Instruction& instruction, const std::vector<int>& uses,
                                        std::vector<bool>& taken, Computation* computation) {
     Instruction* const none = nullptr;
@@ -412,7 +417,7 @@ absl::StatusOr<bool> WindowedEinsumPass::Run(std::unique_ptr<Module>* module) {
     ASSIGN_OR_RETURN(const bool here, rewriter.Run((*module)->computations()[i].get()));
     changed |= here;
   }
-  if (changed) (*module)->RemoveUnreachableComputations();  // Puts the loops' bodies before their callers.
+  if (changed) (*module)->RemoveUnreachableComputations();  // Sorts the loops' bodies before their callers.
   return changed;
 }
 

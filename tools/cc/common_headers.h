@@ -1,6 +1,7 @@
-// What most files of the project include, directly or through `hlo/ir`: outside libraries, and the code that protoc
-// makes of the wire format. Compiled once, by //tools/cc:common_headers. A header belongs here if it is costly and some
-// quarter of the files reach it; headers of the project's own do not, since a change of one would compile all anew.
+// What most files of the project include, directly or through `hlo/ir`: outside libraries, and the code that
+// protoc makes of the wire format. Compiled once, by //tools/cc:common_headers. A header belongs here if it
+// is costly and some quarter of the files reach it; headers of the project's own do not, since a change of
+// one would compile all anew.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -26,8 +26,8 @@ using ::testing::HasSubstr;
 
 constexpr double kStep = 1e-5;
 
-// x lies in four parts, w on all devices, v in two parts, each on two devices. `$region` computes r f64[2,4] of a = part of
-// x, b = w, c = part of v; `q` of all of it is the same on all devices.
+// x lies in four parts, w on all devices, v in two parts, each on two devices. `$region` computes r f64[2,4]
+// of a = part of x, b = w, c = part of v; `q` of all of it is the same on all devices.
 constexpr char kProgram[] = R"(HloModule region, num_partitions=4
 add { p = f64[] parameter(0)  q = f64[] parameter(1)  ROOT s = f64[] add(p, q) }
 max { p = f64[] parameter(0)  q = f64[] parameter(1)  ROOT s = f64[] maximum(p, q) }

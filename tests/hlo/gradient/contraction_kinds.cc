@@ -118,7 +118,8 @@ Value Fft(GradientCase& c) {
     case xla::RFFT:
       return c.b.Op(Opcode::kFft, Shape(xla::C128, dims(n / 2 + 1)), {c.Variable(dims(n))}, attrs);
     case xla::IRFFT: {
-      // Of a real result: the other half is determined, and its sum with the first half is what is transformed.
+      // Of a real result: the other half is determined, and its sum with the first half is what is
+      // transformed.
       Value z = c.Variable(dims(n / 2 + 1), -2, 2, xla::C128);
       return c.b.Op(Opcode::kFft, Shape(xla::F64, dims(n)), {z}, attrs);
     }

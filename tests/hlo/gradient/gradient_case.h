@@ -1,5 +1,6 @@
 // BUILD: srcs += "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc", "composite_kinds.cc", "structure_kinds.cc"
-// Programs of a few ops in f64 with random sizes, attributes and values, whose gradients are compared with finite differences.
+// Programs of a few ops in f64 with random sizes, attributes and values, whose gradients are compared with
+// finite differences.
 #ifndef TOROID_TESTS_HLO_GRADIENT_GRADIENT_CASE_H_
 #define TOROID_TESTS_HLO_GRADIENT_GRADIENT_CASE_H_
 

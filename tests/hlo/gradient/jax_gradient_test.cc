@@ -1,7 +1,7 @@
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:jax"]
-// Gradients beside those that JAX recorded: of programs that return a loss and its gradients only the loss is kept, and
-// differentiated again.
+// Gradients beside those that JAX recorded: of programs that return a loss and its gradients only the loss is
+// kept, and differentiated again.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"

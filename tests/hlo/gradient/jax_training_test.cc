@@ -1,7 +1,7 @@
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:jax"]
-// Training steps that JAX recorded, with Toroid's gradients in place of JAX's: the gradients agree, and so does what the
-// optimizer makes of them.
+// Training steps that JAX recorded, with Toroid's gradients in place of JAX's: the gradients agree, and so
+// does what the optimizer makes of them.
 #include <cmath>
 #include <optional>
 #include <vector>

@@ -18,8 +18,8 @@ struct LayeredMlpSizes {
   int64_t tokens, model, hidden;
 };
 
-// x[k+1] = x[k] + tanh(swish(x[k] a[k]) b[k]); the loss is the sum of the last one's exponentials. The ops of layer k are named
-// "layer_k/..."; tokens are split over the devices.
+// x[k+1] = x[k] + tanh(swish(x[k] a[k]) b[k]); the loss is the sum of the last one's exponentials. The ops of
+// layer k are named "layer_k/..."; tokens are split over the devices.
 struct LayeredMlp {
   LayeredMlp(int layers, const LayeredMlpSizes& sizes, int64_t devices = 1);
 

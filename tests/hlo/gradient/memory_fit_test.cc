@@ -1,5 +1,6 @@
 // BUILD: size = "small"
-// What is kept under a memory limit: it fits, values stay, more memory never takes more time, and what cannot fit says so.
+// What is kept under a memory limit: it fits, values stay, more memory never takes more time, and what cannot
+// fit says so.
 #include "hlo/gradient/memory_fit.h"
 
 #include <cmath>

@@ -31,7 +31,8 @@ Value DynamicUpdateSlice(GradientCase& c) {
   return c.b.DynamicUpdateSlice(x, c.Variable(sizes), starts);
 }
 
-// Slices of an array of rank 2 or 3, at indices of which some need clamping; sometimes with a batch dimension.
+// Slices of an array of rank 2 or 3, at indices of which some need clamping; sometimes with a batch
+// dimension.
 Value Gather(GradientCase& c) {
   const bool batched = c.Coin();
   const int64_t batch = c.Int(1, 3), n = c.Int(1, 4), rows = c.Int(2, 5), width = c.Int(1, 3);

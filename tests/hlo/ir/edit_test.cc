@@ -1,5 +1,6 @@
 // BUILD: size = "small"
-// Programs that are changed where they stand: what uses what, in which order, and that they still compute the same.
+// Programs that are changed where they stand: what uses what, in which order, and that they still compute the
+// same.
 #include "hlo/ir/edit.h"
 
 #include <string>

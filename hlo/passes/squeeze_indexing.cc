@@ -1,4 +1,4 @@
-#include "hlo/passes/narrow_indexing.h"
+#include "hlo/passes/squeeze_indexing.h"
 
 #include <cstdint>
 
@@ -9,14 +9,14 @@
 namespace toroid {
 namespace {
 
-// What gather and scatter call by different names.
+// Dimension numbers that gather and scatter call by different names.
 struct Numbers {
-  absl::Span<const int64_t> window;            // Of the windows: dimensions inside of a window.
-  absl::Span<const int64_t> absent;            // Of x: windows lack them.
-  absl::Span<const int64_t> batching;          // Of x.
-  absl::Span<const int64_t> batching_partner;  // Of the indices.
-  absl::Span<const int64_t> indexed;           // Of x: indices count along them.
-  int64_t vector = 0;                          // Of the indices.
+  absl::Span<const int64_t> window;            // In the windows: dimensions of a window.
+  absl::Span<const int64_t> absent;            // In x: the windows lack them.
+  absl::Span<const int64_t> batching;          // In x.
+  absl::Span<const int64_t> batching_partner;  // In the indices.
+  absl::Span<const int64_t> indexed;           // In x: indices count along them.
+  int64_t vector = 0;                          // In the indices.
 
   explicit Numbers(const GatherView& view)
       : window(view.offset_dims()),
@@ -42,7 +42,7 @@ struct Kept {
 
 Kept KeptOf(const Numbers& numbers, const Shape& x, const Shape& indices, const Shape& windows) {
   Kept kept{.x = KeepSized(x), .indices = KeepSized(indices), .windows = KeptDims(windows.rank(), true)};
-  // Windows take their dimensions from x and from the indices, each in order.
+  // The windows' dimensions come from x and from the indices, each in order.
   size_t next_of_window = 0;
   for (int d = 0; d < x.rank(); ++d) {
     const bool in_window = !IsAmong(numbers.absent, d) && !IsAmong(numbers.batching, d);
@@ -62,26 +62,26 @@ Kept KeptOf(const Numbers& numbers, const Shape& x, const Shape& indices, const 
 
 }  // namespace
 
-std::optional<NarrowOp> NarrowIndexing(const Instruction& op) {
+std::optional<SqueezedOp> SqueezeIndexing(const Instruction& op) {
   const bool is_gather = op.opcode() == Opcode::kGather;
   if (op.num_operands() != (is_gather ? 2 : 3)) return std::nullopt;
   Instruction *x = op.operand(0), *indices = op.operand(1);
   const Numbers numbers = is_gather ? Numbers(GatherView(op)) : Numbers(ScatterView(op));
   const Kept kept =
       KeptOf(numbers, x->shape(), indices->shape(), is_gather ? op.shape() : op.operand(2)->shape());
-  NarrowOp narrow{.operands = {{x, kept.x}, {indices, kept.indices}},
-                  .kept = is_gather ? kept.windows : kept.x};
-  if (!is_gather) narrow.operands.push_back({op.operand(2), kept.windows});
-  return narrow;
+  SqueezedOp squeezed{.operands = {{x, kept.x}, {indices, kept.indices}},
+                      .kept = is_gather ? kept.windows : kept.x};
+  if (!is_gather) squeezed.operands.push_back({op.operand(2), kept.windows});
+  return squeezed;
 }
 
-void NarrowIndexingAttributes(const NarrowOp& narrow, Instruction* op) {
-  const KeptDims &x = narrow.operands[0].kept, &indices = narrow.operands[1].kept;
+void SqueezeIndexingAttributes(const SqueezedOp& squeezed, Instruction* op) {
+  const KeptDims &x = squeezed.operands[0].kept, &indices = squeezed.operands[1].kept;
   xla::HloInstructionProto* attrs = op->MutableAttrs();
   if (op->opcode() == Opcode::kScatter) {
     xla::ScatterDimensionNumbers* numbers = attrs->mutable_scatter_dimension_numbers();
     numbers->set_index_vector_dim(NumberAmong(indices, numbers->index_vector_dim()));
-    Renumber(narrow.operands[2].kept, numbers->mutable_update_window_dims());
+    Renumber(squeezed.operands[2].kept, numbers->mutable_update_window_dims());
     Renumber(x, numbers->mutable_inserted_window_dims());
     Renumber(x, numbers->mutable_input_batching_dims());
     Renumber(indices, numbers->mutable_scatter_indices_batching_dims());
@@ -90,7 +90,7 @@ void NarrowIndexingAttributes(const NarrowOp& narrow, Instruction* op) {
   }
   xla::GatherDimensionNumbers* numbers = attrs->mutable_gather_dimension_numbers();
   numbers->set_index_vector_dim(NumberAmong(indices, numbers->index_vector_dim()));
-  Renumber(narrow.kept, numbers->mutable_offset_dims());
+  Renumber(squeezed.kept, numbers->mutable_offset_dims());
   Renumber(x, numbers->mutable_collapsed_slice_dims());
   Renumber(x, numbers->mutable_operand_batching_dims());
   Renumber(indices, numbers->mutable_start_indices_batching_dims());

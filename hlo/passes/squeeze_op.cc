@@ -1,11 +1,11 @@
-#include "hlo/passes/narrow_op.h"
+#include "hlo/passes/squeeze_op.h"
 
 #include <cstdint>
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
-#include "hlo/passes/narrow_indexing.h"
+#include "hlo/passes/squeeze_indexing.h"
 
 namespace toroid {
 namespace {
@@ -31,118 +31,118 @@ bool IsSorted(absl::Span<const int64_t> dims, const KeptDims& kept) {
   return true;
 }
 
-using Result = std::optional<NarrowOp>;
+using Result = std::optional<SqueezedOp>;
 
-// Scalars stay scalars beside arrays of one shape.
-Result NarrowElementwise(const Instruction& op) {
-  NarrowOp narrow{.kept = KeepSized(op.shape())};
+// Operands are scalars, which stay, and arrays of the result's shape.
+Result SqueezeElementwise(const Instruction& op) {
+  SqueezedOp squeezed{.kept = KeepSized(op.shape())};
   for (Instruction* x : op.operands()) {
     if (!x->shape().IsScalar() && !x->shape().SameDims(op.shape())) return std::nullopt;
-    narrow.operands.push_back({x, x->shape().IsScalar() ? KeptDims() : narrow.kept});
+    squeezed.operands.push_back({x, x->shape().IsScalar() ? KeptDims() : squeezed.kept});
   }
-  return narrow;
+  return squeezed;
 }
 
-Result NarrowMovement(const Instruction& op) {
+Result SqueezeMovement(const Instruction& op) {
   Instruction* x = op.operand(0);
   const Shape &from = x->shape(), &to = op.shape();
-  NarrowOp narrow{.operands = {{x, KeepSized(from)}}, .kept = KeepSized(to)};
+  SqueezedOp squeezed{.operands = {{x, KeepSized(from)}}, .kept = KeepSized(to)};
   const bool keeps_sizes = from.element_type() == to.element_type() && SameButUnitDims(from, to);
   switch (op.opcode()) {
     case Opcode::kReshape:
-      if (op.attrs().dimensions_size() > 0) return std::nullopt;  // It names a dimension that it leaves open.
-      narrow.is_operand = keeps_sizes;
+      if (op.attrs().dimensions_size() > 0) return std::nullopt;  // It has an inferred dimension.
+      squeezed.is_operand = keeps_sizes;
       break;
     case Opcode::kBroadcast:
-      narrow.is_operand = keeps_sizes && IsSorted(op.dimensions(), narrow.kept);
+      squeezed.is_operand = keeps_sizes && IsSorted(op.dimensions(), squeezed.kept);
       break;
     case Opcode::kTranspose:
-      narrow.is_operand = keeps_sizes && IsSorted(op.dimensions(), narrow.operands[0].kept);
+      squeezed.is_operand = keeps_sizes && IsSorted(op.dimensions(), squeezed.operands[0].kept);
       break;
-    default:  // A reversal: of one element nothing is turned.
-      narrow.is_operand =
-          keeps_sizes && absl::c_none_of(op.dimensions(), [&](int64_t d) { return narrow.kept[d]; });
+    default:  // A reversal of unit dimensions does nothing.
+      squeezed.is_operand =
+          keeps_sizes && absl::c_none_of(op.dimensions(), [&](int64_t d) { return squeezed.kept[d]; });
       break;
   }
-  return narrow;
+  return squeezed;
 }
 
-// Dimensions that the op leaves at one element: those of `from` and the result have the same numbers. `stays`: others that it
-// may not lose.
+// For ops whose operand `from` and result have the same dimension numbers: drops the dimensions that have one
+// element in both. `stays(d)`: the op needs dimension d all the same.
 template <typename Stays>
-NarrowOp NarrowAlike(const Instruction& op, Instruction* from, Stays stays) {
-  NarrowOp narrow;
+SqueezedOp SqueezeAlike(const Instruction& op, Instruction* from, Stays stays) {
+  SqueezedOp squeezed;
   for (int d = 0; d < op.shape().rank(); ++d) {
-    narrow.kept.push_back(from->shape().dim(d) != 1 || op.shape().dim(d) != 1 || stays(d));
+    squeezed.kept.push_back(from->shape().dim(d) != 1 || op.shape().dim(d) != 1 || stays(d));
   }
-  narrow.operands.push_back({from, narrow.kept});
-  return narrow;
+  squeezed.operands.push_back({from, squeezed.kept});
+  return squeezed;
 }
 
-// What is cut to one element stays a dimension of the slice.
-Result NarrowSlice(const Instruction& op) {
-  NarrowOp narrow = NarrowAlike(op, op.operand(0), [](int) { return false; });
-  narrow.is_operand = op.shape() == op.operand(0)->shape();
-  if (op.opcode() == Opcode::kSlice || narrow.is_operand) return narrow;
-  if (op.num_operands() != 1 + op.shape().rank()) return std::nullopt;  // All starts in one array.
+// A dimension that is cut to one element stays.
+Result SqueezeSlice(const Instruction& op) {
+  SqueezedOp squeezed = SqueezeAlike(op, op.operand(0), [](int) { return false; });
+  squeezed.is_operand = op.shape() == op.operand(0)->shape();
+  if (op.opcode() == Opcode::kSlice || squeezed.is_operand) return squeezed;
+  if (op.num_operands() != 1 + op.shape().rank()) return std::nullopt;  // The starts are one vector.
   for (int d = 0; d < op.shape().rank(); ++d) {
-    if (narrow.kept[d])
-      narrow.operands.push_back({op.operand(1 + d), KeptDims(op.operand(1 + d)->shape().rank(), true)});
+    if (squeezed.kept[d])
+      squeezed.operands.push_back({op.operand(1 + d), KeptDims(op.operand(1 + d)->shape().rank(), true)});
   }
-  return narrow;
+  return squeezed;
 }
 
-Result NarrowPad(const Instruction& op) {
+Result SqueezePad(const Instruction& op) {
   const PadView padding(op);
-  NarrowOp narrow = NarrowAlike(op, op.operand(0), [&](int d) { return padding[d].low != 0; });
-  narrow.operands.push_back({op.operand(1), {}});
-  return narrow;
+  SqueezedOp squeezed = SqueezeAlike(op, op.operand(0), [&](int d) { return padding[d].low != 0; });
+  squeezed.operands.push_back({op.operand(1), {}});
+  return squeezed;
 }
 
-Result NarrowReduceWindow(const Instruction& op) {
+Result SqueezeReduceWindow(const Instruction& op) {
   if (op.num_operands() != 2) return std::nullopt;
   const WindowView window(op);
-  NarrowOp narrow = NarrowAlike(op, op.operand(0), [&](int d) {
+  SqueezedOp squeezed = SqueezeAlike(op, op.operand(0), [&](int d) {
     const WindowDim dim = window[d];
     return dim.size != 1 || dim.padding_low != 0 || dim.padding_high != 0;
   });
-  narrow.operands.push_back({op.operand(1), {}});
-  return narrow;
+  squeezed.operands.push_back({op.operand(1), {}});
+  return squeezed;
 }
 
-// Of arrays in a row along a dimension, or of one that devices exchange along it.
-Result NarrowAlong(const Instruction& op) {
+// Concatenate, all-gather, reduce-scatter: the dimension that the op works along stays.
+Result SqueezeAlong(const Instruction& op) {
   if (op.dimensions().size() != 1) return std::nullopt;
   if (IsCollective(op.opcode()) && op.num_operands() != 1) return std::nullopt;
-  NarrowOp narrow{.kept = KeepSized(op.shape())};
-  narrow.kept[op.dimension()] = true;
-  for (Instruction* x : op.operands()) narrow.operands.push_back({x, narrow.kept});
-  return narrow;
+  SqueezedOp squeezed{.kept = KeepSized(op.shape())};
+  squeezed.kept[op.dimension()] = true;
+  for (Instruction* x : op.operands()) squeezed.operands.push_back({x, squeezed.kept});
+  return squeezed;
 }
 
-Result NarrowIota(const Instruction& op) {
-  NarrowOp narrow{.kept = KeepSized(op.shape())};
-  narrow.kept[op.dimension()] = true;
-  return narrow;
+Result SqueezeIota(const Instruction& op) {
+  SqueezedOp squeezed{.kept = KeepSized(op.shape())};
+  squeezed.kept[op.dimension()] = true;
+  return squeezed;
 }
 
-Result NarrowDot(const Instruction& op) {
-  NarrowOp narrow{.kept = KeepSized(op.shape())};
-  for (Instruction* x : op.operands()) narrow.operands.push_back({x, KeepSized(x->shape())});
-  // An outer product is better said as it was.
-  const auto is_kept = [&](int64_t d) { return narrow.operands[0].kept[d]; };
+Result SqueezeDot(const Instruction& op) {
+  SqueezedOp squeezed{.kept = KeepSized(op.shape())};
+  for (Instruction* x : op.operands()) squeezed.operands.push_back({x, KeepSized(x->shape())});
+  // An outer product stays: without a contracting dimension squeezing gains nothing.
+  const auto is_kept = [&](int64_t d) { return squeezed.operands[0].kept[d]; };
   if (op.num_operands() != 2 || absl::c_none_of(DotView(op).lhs_contracting(), is_kept)) return std::nullopt;
-  return narrow;
+  return squeezed;
 }
 
-Result NarrowReduce(const Instruction& op) {
+Result SqueezeReduce(const Instruction& op) {
   const KeptDims kept = KeepSized(op.operand(0)->shape());
   if (absl::c_none_of(op.dimensions(), [&](int64_t d) { return kept[d]; })) return std::nullopt;
-  NarrowOp narrow{.kept = KeepSized(op.shape().IsTuple() ? op.shape().tuple_shape(0) : op.shape())};
+  SqueezedOp squeezed{.kept = KeepSized(op.shape().IsTuple() ? op.shape().tuple_shape(0) : op.shape())};
   const int arrays = op.num_operands() / 2;
   for (int k = 0; k < op.num_operands(); ++k)
-    narrow.operands.push_back({op.operand(k), k < arrays ? kept : KeptDims()});
-  return narrow;
+    squeezed.operands.push_back({op.operand(k), k < arrays ? kept : KeptDims()});
+  return squeezed;
 }
 
 Result Plan(const Instruction& op) {
@@ -151,34 +151,34 @@ Result Plan(const Instruction& op) {
     case Opcode::kBroadcast:
     case Opcode::kTranspose:
     case Opcode::kReverse:
-      return NarrowMovement(op);
+      return SqueezeMovement(op);
     case Opcode::kSlice:
     case Opcode::kDynamicSlice:
-      return NarrowSlice(op);
+      return SqueezeSlice(op);
     case Opcode::kPad:
-      return NarrowPad(op);
+      return SqueezePad(op);
     case Opcode::kReduceWindow:
-      return NarrowReduceWindow(op);
+      return SqueezeReduceWindow(op);
     case Opcode::kConcatenate:
     case Opcode::kAllGather:
     case Opcode::kReduceScatter:
-      return NarrowAlong(op);
+      return SqueezeAlong(op);
     case Opcode::kIota:
-      return NarrowIota(op);
+      return SqueezeIota(op);
     case Opcode::kDot:
-      return NarrowDot(op);
+      return SqueezeDot(op);
     case Opcode::kReduce:
-      return NarrowReduce(op);
+      return SqueezeReduce(op);
     case Opcode::kGather:
     case Opcode::kScatter:
-      return NarrowIndexing(op);
+      return SqueezeIndexing(op);
     case Opcode::kAllReduce:
     case Opcode::kCollectivePermute:
-      return op.num_operands() == 1 ? NarrowElementwise(op) : std::nullopt;
+      return op.num_operands() == 1 ? SqueezeElementwise(op) : std::nullopt;
     case Opcode::kOptimizationBarrier:
       return std::nullopt;
     default:
-      return IsElementwise(op.opcode()) ? NarrowElementwise(op) : std::nullopt;
+      return IsElementwise(op.opcode()) ? SqueezeElementwise(op) : std::nullopt;
   }
 }
 
@@ -188,24 +188,24 @@ bool HaveNewNumbers(const KeptDims& kept, absl::Span<const int64_t> dims) {
 
 }  // namespace
 
-std::optional<NarrowOp> Narrow(const Instruction& op) {
+std::optional<SqueezedOp> Squeeze(const Instruction& op) {
   bool has_units = HasUnits(op.shape());
   for (const Instruction* x : op.operands()) has_units = has_units || HasUnits(x->shape());
   if (!has_units || !ArePlain(op.shape())) return std::nullopt;
   for (const Instruction* x : op.operands()) {
     if (!IsPlain(x->shape())) return std::nullopt;
   }
-  std::optional<NarrowOp> narrow = Plan(op);
-  if (!narrow.has_value() || narrow->is_operand) return narrow;
-  const bool keeps_all = KeepsAll(narrow->kept) &&
-                         absl::c_all_of(narrow->operands, [](const auto& x) { return KeepsAll(x.kept); });
-  return keeps_all ? std::nullopt : narrow;
+  std::optional<SqueezedOp> squeezed = Plan(op);
+  if (!squeezed.has_value() || squeezed->is_operand) return squeezed;
+  const bool keeps_all = KeepsAll(squeezed->kept) &&
+                         absl::c_all_of(squeezed->operands, [](const auto& x) { return KeepsAll(x.kept); });
+  return keeps_all ? std::nullopt : squeezed;
 }
 
-void NarrowAttributes(const NarrowOp& narrow, Instruction* op) {
-  const KeptDims& result = narrow.kept;
-  const KeptDims& first = narrow.operands.empty() ? result : narrow.operands[0].kept;
-  // Its attributes may be those of other instructions, too: a copy is made only where something changes.
+void SqueezeAttributes(const SqueezedOp& squeezed, Instruction* op) {
+  const KeptDims& result = squeezed.kept;
+  const KeptDims& first = squeezed.operands.empty() ? result : squeezed.operands[0].kept;
+  // Instructions share attributes: copy them only if something changes.
   const auto renumber = [op](const KeptDims& kept) {
     if (HaveNewNumbers(kept, op->dimensions())) Renumber(kept, op->MutableAttrs()->mutable_dimensions());
   };
@@ -229,7 +229,7 @@ void NarrowAttributes(const NarrowOp& narrow, Instruction* op) {
     case Opcode::kReduceWindow:
       return DropEntries(result, op->MutableAttrs()->mutable_window()->mutable_dimensions());
     case Opcode::kDot: {
-      const KeptDims& second = narrow.operands[1].kept;
+      const KeptDims& second = squeezed.operands[1].kept;
       const DotView dot(*op);
       if (!HaveNewNumbers(first, dot.lhs_contracting()) && !HaveNewNumbers(first, dot.lhs_batch()) &&
           !HaveNewNumbers(second, dot.rhs_contracting()) && !HaveNewNumbers(second, dot.rhs_batch())) {
@@ -244,7 +244,7 @@ void NarrowAttributes(const NarrowOp& narrow, Instruction* op) {
     }
     case Opcode::kGather:
     case Opcode::kScatter:
-      return NarrowIndexingAttributes(narrow, op);
+      return SqueezeIndexingAttributes(squeezed, op);
     default:
       return;
   }

@@ -1,4 +1,4 @@
-#include "hlo/passes/kept_dims.h"
+#include "hlo/passes/squeeze_dims.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ KeptDims KeepSized(const Shape& shape) {
   return kept;
 }
 
-Dims NarrowedDims(const Shape& array, const KeptDims& kept) {
+Dims SqueezedDims(const Shape& array, const KeptDims& kept) {
   Dims dims;
   for (int d = 0; d < array.rank(); ++d) {
     if (kept[d]) dims.push_back(array.dim(d));
