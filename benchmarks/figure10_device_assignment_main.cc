@@ -23,7 +23,7 @@
 #include "hlo/base/command_line.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/builder.h"
+#include "hlo/builder/builder.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/machines/machine.h"
 #include "simulator/stages/place_devices.h"

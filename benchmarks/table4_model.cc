@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/builder.h"
+#include "hlo/builder/builder.h"
 #include "hlo/ir/module.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/permute_pattern.h"
 #include "hlo/ir/replica_groups.h"
 #include "hlo/ops/verify_module.h"

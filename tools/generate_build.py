@@ -9,7 +9,8 @@ a cc_binary (hlo_run_main.cc gives hlo-run), NAME_benchmark.cc is a cc_binary on
 `// BUILD: srcs += "a.cc"` in a header takes further sources into its target, `// BUILD: embed "a.textproto"` in a source
 makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files. NAME.proto is the libraries NAME_proto
 and NAME_cc_proto. The binary of PART/command/NAME_main.cc is
-//PART:NAME. With --check nothing is written; exit status 1 says that a file is out of date.
+//PART:NAME. A library that uses a folder above its own (FLOORS) is an error. With --check nothing is written; exit
+status 1 says that a file is out of date.
 """
 import os
 import re
@@ -29,6 +30,17 @@ USERS = {
     'tests': ['benchmarks'],
 }
 APART = {(a, b) for a in ('partitioner', 'runtime', 'simulator') for b in ('partitioner', 'runtime', 'simulator') if a != b}
+# The folders inside each part, from the ground up: a library uses its own folder and those below it. '' is the part's own
+# folder. Folders that stand on one line use each other.
+FLOORS = {
+    'hlo': ['base', 'proto', '', 'ir', 'ops', 'builder', 'io', 'analysis', 'cost', 'passes', 'gradient', 'command'],
+    'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'report', 'rewrite',
+                    'search', 'stages', 'command'],
+    'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
+                'engine', 'numerics', 'partitioned', 'arguments', 'check', 'command'],
+    'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'report', 'stages', 'cost',
+                  'command'],
+}
 SKIPPED = {'hlo/proto'}
 EXTERNAL = [
     ('absl/', '@com_google_absl//:absl'),
@@ -117,6 +129,25 @@ EMBED = r'''genrule(
 '''
 
 
+def floor_of(folder):
+    """The floor of a folder in its part; None in parts without floors. A folder that FLOORS lacks is an error."""
+    part, _, inside = folder.partition('/')
+    if part not in FLOORS:
+        return None
+    for floor, names in enumerate(FLOORS[part]):
+        if inside in names.split(' '):
+            return floor
+    sys.exit(f'{folder} has no floor: add it to FLOORS in tools/generate_build.py, above the folders that it uses')
+
+
+def check_floors(package, name, deps):
+    """No library uses a folder above its own."""
+    for dep in deps:
+        other = dep[2:].split(':')[0] if dep.startswith('//') else package
+        if other.split('/')[0] == package.split('/')[0] and floor_of(other) > floor_of(package):
+            sys.exit(f'{package}:{name} must not depend on {dep}, which stands above it (FLOORS in tools/generate_build.py)')
+
+
 def target(package, stem, files, folder=None):
     """The target of `files`, which lie in `folder`, by default the package itself."""
     folder = folder or package
@@ -152,6 +183,7 @@ def target(package, stem, files, folder=None):
             other = dep[2:].split('/')[0].split(':')[0] if dep.startswith('//') else own
             if (own, other) in APART or (own == 'hlo' and other != 'hlo'):
                 sys.exit(f'{package}:{name} is a library and must not depend on {dep}')
+        check_floors(package, name, deps)
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = EMBED.format(stem=stem, srcs=string_list('srcs', embedded)) if embedded else ''
     out += f'{kind}(\n    name = "{name}",\n'

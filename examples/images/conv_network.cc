@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/builder.h"
 #include "hlo/gradient/gradient.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/builder.h"
 #include "hlo/passes/dce_pass.h"
 
 namespace toroid {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "hlo/ir/builder.h"
+#include "hlo/builder/builder.h"
 
 namespace toroid {
 

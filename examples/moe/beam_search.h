@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 namespace toroid {
 

@@ -9,8 +9,8 @@
 
 #include "absl/types/span.h"
 #include "examples/moe/config.h"
+#include "hlo/builder/builder.h"
 #include "hlo/gradient/gradient_options.h"
-#include "hlo/ir/builder.h"
 
 namespace toroid {
 

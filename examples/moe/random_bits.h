@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 namespace toroid {
 

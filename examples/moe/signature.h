@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {

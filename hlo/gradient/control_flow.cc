@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/counted_loop.h"
 #include "hlo/gradient/expansion.h"
 #include "hlo/gradient/kept_values.h"
 #include "hlo/gradient/leaves.h"
 #include "hlo/gradient/pullback_computation.h"
-#include "hlo/ir/counted_loop.h"
 #include "hlo/ir/edit.h"
 #include "hlo/passes/expand_op.h"
 

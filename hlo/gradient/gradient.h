@@ -18,8 +18,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/gradient/gradient_options.h"
-#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 namespace toroid {
 

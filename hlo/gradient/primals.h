@@ -12,8 +12,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/gradient/layer_barrier.h"
-#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 

@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/gradient/reverse_sweep.h"
-#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/gradient/activity.h"
 #include "hlo/gradient/gradient_options.h"
 #include "hlo/gradient/reverse_sweep.h"
-#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 

@@ -18,11 +18,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/gradient/activity.h"
 #include "hlo/gradient/gradient_options.h"
 #include "hlo/gradient/layer_barrier.h"
 #include "hlo/gradient/primals.h"
-#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 

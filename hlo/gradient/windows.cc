@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/builder/neutral_element.h"
 #include "hlo/gradient/expansion.h"
 #include "hlo/gradient/reducers.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/neutral_element.h"
 
 namespace toroid {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/builder/counted_loop.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/counted_loop.h"
 #include "hlo/ir/edit.h"
 #include "hlo/ops/constraint.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ops/constraint.h"
 #include "hlo/ops/infer_shape.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 namespace toroid {
 namespace {

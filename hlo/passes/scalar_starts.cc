@@ -1,7 +1,7 @@
 #include "hlo/passes/scalar_starts.h"
 
 #include "hlo/base/status.h"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 namespace toroid {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "hlo/analysis/device_groups.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/counted_loop.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/counted_loop.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/replica_groups.h"
 #include "hlo/ops/constraint.h"
 

@@ -7,8 +7,8 @@
 
 #include "hlo/analysis/constant_integer.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/replace_instructions.h"
 #include "partitioner/spmd/reducer.h"
 

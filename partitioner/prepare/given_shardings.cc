@@ -14,10 +14,10 @@
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
 #include "hlo/base/suggestion.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
 #include "hlo/ir/hlo_sharding.h"
-#include "hlo/ir/instruction_builder.h"
 
 namespace toroid {
 namespace {

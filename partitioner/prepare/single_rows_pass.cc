@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/replace_instructions.h"
 
 namespace toroid {

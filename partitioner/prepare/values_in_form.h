@@ -12,8 +12,8 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/replace_instructions.h"
 #include "partitioner/prepare/given_shardings.h"
 

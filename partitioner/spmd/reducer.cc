@@ -1,9 +1,9 @@
 #include "partitioner/spmd/reducer.h"
 
 #include "hlo/base/status.h"
+#include "hlo/builder/neutral_element.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/native_types.h"
-#include "hlo/ir/neutral_element.h"
 
 namespace toroid {
 namespace {

@@ -18,8 +18,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/cost/cost_model.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
 

@@ -13,7 +13,8 @@
 namespace toroid {
 namespace {
 
-// The one value of a scalar constant, or of what is spread out from one.
+// The value of a scalar constant, or of a constant whose elements are all equal, before broadcasts and
+// copies.
 std::optional<double> SplatValue(const Instruction* instruction) {
   while (instruction->opcode() == Opcode::kBroadcast || instruction->opcode() == Opcode::kReshape ||
          instruction->opcode() == Opcode::kConvert || instruction->opcode() == Opcode::kCopy) {
@@ -32,7 +33,7 @@ std::optional<double> SplatValue(const Instruction* instruction) {
   return value;
 }
 
-// Of a value x * x, |x|, e^x and the like.
+// Whether the result cannot be negative, whatever the operands: x * x, |x|, e^x and the like.
 bool IsPositiveAnyway(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kMultiply:
@@ -69,7 +70,7 @@ class Analysis {
     state[leaf] |= domain;
     changed_ = true;
   }
-  // All leaves of an operand.
+  // Asks `domain` of all leaves of an operand.
   void Ask(const Instruction* of, int domain) {
     for (size_t i = 0; i < states_.of(*of).size(); ++i) {
       AskLeaf(*of, static_cast<int64_t>(i), static_cast<Domain>(domain));
@@ -83,8 +84,8 @@ class Analysis {
     return state.empty() ? Domain{kAnyValue} : state[0];
   }
 
-  // What the result of the call must be, its computation's root must be, and the operands what the parameters
-  // must.
+  // Passes on the domains asked of a call's result to the callee's root, and those asked of the callee's
+  // parameters to the operands.
   void Through(const Instruction& call, const Computation& callee, int first) {
     AskLeaves(*callee.root(), std::vector<Domain>(states_.of(call)));
     for (int i = 0; i < callee.num_parameters() && first + i < call.num_operands(); ++i) {
@@ -116,8 +117,8 @@ class Analysis {
       case Opcode::kFusion:
         return Through(instruction, *instruction.called(0), 0);
       case Opcode::kWhile: {
-        // What the body or the condition ask of the state, they ask of the first one and of what the body
-        // gives.
+        // The domains that the body or the condition ask of the loop state hold for the initial state and for
+        // the body's result.
         const Computation &body = *instruction.called(0), &condition = *instruction.called(1);
         Through(instruction, body, 0);
         AskLeaves(*instruction.operand(0), std::vector<Domain>(states_.of(*condition.parameter(0))));
@@ -136,7 +137,7 @@ class Analysis {
     }
   }
 
-  // Ops of several arrays at a time hand on the domain of each.
+  // An op on several arrays passes on the domain of each result to its operand.
   void VisitTupleOp(const Instruction& instruction) {
     const std::vector<Domain> state = states_.of(instruction);
     if (instruction.num_operands() == 1) return AskLeaves(*instruction.operand(0), state);
@@ -145,7 +146,7 @@ class Analysis {
     }
   }
 
-  // Ops that are not defined everywhere.
+  // Asks for the domains of ops that are not defined everywhere.
   void VisitSource(const Instruction& instruction) {
     const auto inexact = [&] {
       return instruction.shape().IsArray() && IsFloat(instruction.shape().element_type());
@@ -194,7 +195,7 @@ class Analysis {
     const bool positive = (domain & kPositive) != 0 && IsPositiveAnyway(instruction);
     if (positive) domain &= ~kPositive;
     switch (instruction.opcode()) {
-      // Values that are moved, or picked, or of another type.
+      // Ops that move or select values, or change their type.
       case Opcode::kConvert:
       case Opcode::kReducePrecision:
       case Opcode::kBroadcast:
@@ -276,7 +277,7 @@ class Analysis {
     }
   }
 
-  // At least one operand, if a constant is not already.
+  // Asks it of all operands, unless a positive constant already makes the maximum positive.
   void HandOnMaximum(const Instruction& instruction, Domain domain) {
     for (const Instruction* operand : instruction.operands()) {
       const std::optional<double> value = SplatValue(operand);
@@ -285,7 +286,8 @@ class Analysis {
     for (const Instruction* operand : instruction.operands()) Ask(operand, domain);
   }
 
-  // Addends of one sign. Matrices that a symmetric one is added up of are symmetric.
+  // A sum has the sign of its addends, if they agree; a sum of positive definite matrices is positive
+  // definite.
   void HandOnSum(const Instruction& instruction, Domain domain) {
     for (const Instruction* operand : instruction.operands()) {
       Ask(operand, domain & (kPositive | kNegative | kPositiveDefinite));

@@ -20,20 +20,20 @@ namespace {
 
 constexpr absl::string_view kMagic("\x93NUMPY", 6);
 
-// The types that NumPy names, without the byte order.
+// The types that NumPy has names for, without the byte order.
 constexpr std::pair<absl::string_view, PrimitiveType> kTypes[] = {
     {"b1", xla::PRED}, {"i1", xla::S8},  {"i2", xla::S16}, {"i4", xla::S32},  {"i8", xla::S64},
     {"u1", xla::U8},   {"u2", xla::U16}, {"u4", xla::U32}, {"u8", xla::U64},  {"f2", xla::F16},
     {"f4", xla::F32},  {"f8", xla::F64}, {"c8", xla::C64}, {"c16", xla::C128}};
 
-// Elements of which a file tells the width only, and how they are kept. ml_dtypes calls float8_e5m2 "f1", all
-// others "V".
+// Types for which a file states only the element's width, and the type in which the bytes are kept. ml_dtypes
+// writes float8_e5m2 as "f1", all others as "V".
 constexpr std::pair<absl::string_view, PrimitiveType> kUntyped[] = {
     {"V1", xla::U8}, {"f1", xla::U8}, {"V2", xla::U16}};
 
 absl::Status CutShort() { return absl::InvalidArgumentError("the array's header is cut short"); }
 
-// The text behind 'key': in the header's dictionary.
+// The text after 'key': in the header's dictionary.
 std::optional<absl::string_view> Field(absl::string_view header, absl::string_view key) {
   const size_t at = header.find(absl::StrCat("'", key, "':"));
   if (at == absl::string_view::npos) return std::nullopt;
@@ -98,13 +98,13 @@ absl::StatusOr<NpyHeader> ReadHeader(absl::string_view text) {
   return header;
 }
 
-// Reverses the bytes of each number.
+// Reverses the byte order of each number.
 void SwapBytes(PrimitiveType type, int64_t n, char* data) {
   const int64_t width = ByteWidth(RealTypeOf(type)), count = n * (ByteWidth(type) / width);
   for (int64_t i = 0; i < count; ++i) std::reverse(data + i * width, data + (i + 1) * width);
 }
 
-// Row-major order from column-major.
+// Turns column-major order into row-major order.
 void FromFortranOrder(const Shape& shape, const char* in, char* out) {
   const int64_t width = ByteWidth(shape.element_type());
   Dims index(shape.rank(), 0);
@@ -119,7 +119,7 @@ void FromFortranOrder(const Shape& shape, const char* in, char* out) {
   }
 }
 
-// Signs the low bits of each byte, or clears the others.
+// Sign-extends the low bits of each byte, or clears the high ones.
 void SpreadLowBits(PrimitiveType type, int64_t n, char* data) {
   const int unused = 8 - static_cast<int>(BitWidth(type));
   for (int64_t i = 0; i < n; ++i) {
@@ -184,7 +184,7 @@ absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes) {
 
 namespace {
 
-// What to write in Python to get elements of the type; nothing for types that no array has.
+// How to write, in Python, elements of the type; empty for types that no array can have.
 std::string AdviceFor(PrimitiveType type) {
   constexpr std::pair<PrimitiveType, const char*> kNames[] = {
       {xla::PRED, "bool_"},    {xla::S8, "int8"},        {xla::S16, "int16"},   {xla::S32, "int32"},
@@ -232,7 +232,7 @@ std::string WriteNpy(const Literal& array) {
     absl::StrAppend(&header, d > 0 ? " " : "", shape.dim(d), d == 0 || d + 1 < shape.rank() ? "," : "");
   }
   absl::StrAppend(&header, "), }");
-  header.append(63 - (10 + header.size()) % 64, ' ');  // The data begins at a multiple of 64.
+  header.append(63 - (10 + header.size()) % 64, ' ');  // The data begins at a multiple of 64 bytes.
   header += '\n';
   std::string out(kMagic);
   for (const size_t byte : {size_t{1}, size_t{0}, header.size() & 255, header.size() >> 8}) {

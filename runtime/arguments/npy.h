@@ -1,7 +1,7 @@
 // One array as a .npy file of NumPy.
 //
-// Source: numpy.lib.format, versions 1 to 3; for the types that NumPy has no name for, what the package
-// ml_dtypes writes.
+// Source: numpy.lib.format, versions 1 to 3; types that NumPy has no name for are written as the package
+// ml_dtypes writes them.
 #ifndef TOROID_RUNTIME_ARGUMENTS_NPY_H_
 #define TOROID_RUNTIME_ARGUMENTS_NPY_H_
 
@@ -15,14 +15,15 @@
 
 namespace toroid {
 
-// bfloat16, the floats of 8 bits and less and the integers of less than 8 bits are in a file only as
-// "elements of so many bytes". Which type they are, the program says that takes them: see AsType.
+// A file states only the width in bytes for bfloat16, floats of 8 bits or less and integers of less than 8
+// bits. The program that takes the array says which type they are: see AsType.
 struct NpyArray {
-  Literal values;       // Elements without a type are u8 or u16 here.
-  std::string untyped;  // How the file describes such elements, "<V2" say; empty where it names the type.
+  Literal values;  // Elements without a type are u8 or u16 here.
+  // How the file describes such elements, for example "<V2"; empty if it names the type.
+  std::string untyped;
 };
 
-// What a file says of itself before its values.
+// The header of a file: what precedes its values.
 struct NpyHeader {
   Shape shape;          // Elements without a type are u8 or u16 here.
   std::string untyped;  // As in NpyArray.
@@ -33,23 +34,23 @@ struct NpyHeader {
 // Whether the bytes begin like a .npy file.
 bool LooksLikeNpy(absl::string_view bytes);
 
-// The header, of which `bytes` need to hold no more.
+// Reads the header; `bytes` may end where the header ends.
 absl::StatusOr<NpyHeader> ReadNpyHeader(absl::string_view bytes);
 
-// Fortran order is turned into C order, big-endian values into native ones.
-// Errors: kInvalidArgument for anything else than a well-formed array of numbers or booleans.
+// Fortran order becomes C order, big-endian values become native ones.
+// Errors: kInvalidArgument for anything but a well-formed array of numbers or booleans.
 absl::StatusOr<NpyArray> ReadNpy(absl::string_view bytes);
 
-// The array with elements of `type`. Types narrower than a byte take one byte each, of which the low bits
+// The array with elements of `type`. Types narrower than a byte take one byte each, and only their low bits
 // count.
 //   {"<V2", [0x3f80]} as bf16 -> bf16[1] {1}
-// Errors: kInvalidArgument if the file names another type, or the elements have another width.
+// Errors: kInvalidArgument if the file names another type or the elements have another width.
 absl::StatusOr<Literal> AsType(const NpyArray& array, PrimitiveType type);
 
-// The error that AsType would give, before there are values.
+// The error that AsType would return, known from the header alone.
 absl::Status CheckType(PrimitiveType given, absl::string_view untyped, PrimitiveType type);
 
-// The file of an array. Types without a name become '<V2' or '<V1':
+// The .npy file of an array. Types without a NumPy name become '<V2' or '<V1'; read them with
 // numpy.load(path).view(ml_dtypes.bfloat16).
 std::string WriteNpy(const Literal& array);
 

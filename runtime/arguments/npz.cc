@@ -17,8 +17,8 @@
 namespace toroid {
 namespace {
 
-constexpr uint64_t kMostPerByte = 1100;          // No method of numpy.savez_compressed shrinks better.
-constexpr uint64_t kMostHeaderBytes = 64 << 10;  // NumPy's own have 128 bytes or little more.
+constexpr uint64_t kMostPerByte = 1100;          // No method of numpy.savez_compressed compresses more.
+constexpr uint64_t kMostHeaderBytes = 64 << 10;  // NumPy's own headers have 128 bytes or little more.
 
 struct Discard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -38,7 +38,7 @@ class ZipError {
   zip_error_t error_;
 };
 
-// The size that the archive claims for a member.
+// The uncompressed size that the archive states for a member.
 absl::StatusOr<uint64_t> ClaimedSize(zip_t* archive, uint64_t index) {
   zip_stat_t info;
   constexpr uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
@@ -49,7 +49,7 @@ absl::StatusOr<uint64_t> ClaimedSize(zip_t* archive, uint64_t index) {
   return info.size;
 }
 
-// The first bytes of a member, at most `limit`; all of them if it claims no more.
+// The first `limit` bytes of a member; the whole member if its stated size is no larger.
 absl::StatusOr<std::string> ReadMember(zip_t* archive, uint64_t index, uint64_t limit) {
   ASSIGN_OR_RETURN(const uint64_t claimed, ClaimedSize(archive, index));
   const bool whole = claimed <= limit;
@@ -57,8 +57,8 @@ absl::StatusOr<std::string> ReadMember(zip_t* archive, uint64_t index, uint64_t 
   if (member == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("the member cannot be read: ", zip_strerror(archive)));
   }
-  // The sizes are only claims until the data is there. One byte more of a whole member, so that the end, and
-  // with it the check sum, is reached.
+  // The stated size may be wrong, so memory grows with the data. Reading a whole member asks for one byte
+  // more, so that libzip reaches its end and verifies the checksum.
   const uint64_t wanted = whole ? claimed + 1 : limit;
   std::string content;
   size_t size = 0;
@@ -108,7 +108,7 @@ std::string NameOf(zip_t* archive, uint64_t index) {
   return name == nullptr ? absl::StrCat("member ", index) : name;
 }
 
-// The bytes that an archive was written to.
+// The bytes that the archive was written to.
 absl::StatusOr<std::string> Drain(zip_source_t* source) {
   zip_stat_t info;
   if (zip_source_open(source) != 0) return absl::InternalError("the archive cannot be read back");
@@ -171,14 +171,14 @@ absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes, int64_t 
 }
 
 absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays, absl::Span<const std::string> names) {
-  // An archive without members is one record of 22 bytes; libzip would write none.
+  // An archive without members is one record of 22 bytes; libzip would write no file.
   if (arrays.empty()) return absl::StrCat("PK\5\6", std::string(18, '\0'));
   std::vector<std::string> contents;  // The archive points into them until it is closed.
   for (const Literal& array : arrays) contents.push_back(WriteNpy(array));
   ZipError error;
   std::unique_ptr<zip_source_t, Discard> target(zip_source_buffer_create(nullptr, 0, 0, error.get()));
   if (target == nullptr) return absl::ResourceExhaustedError(error.Text());
-  zip_source_keep(target.get());  // The archive takes over one reference; this one outlives it.
+  zip_source_keep(target.get());  // zip_open_from_source takes over one reference; `target` keeps another.
   Archive archive(zip_open_from_source(target.get(), ZIP_CREATE | ZIP_TRUNCATE, error.get()));
   if (archive == nullptr) {
     zip_source_free(target.get());
@@ -190,7 +190,7 @@ absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays, absl::Spa
     const zip_int64_t index =
         member == nullptr ? -1 : zip_file_add(archive.get(), file_name.c_str(), member, 0);
     if (index < 0) zip_source_free(member);
-    // 1980-01-01, the earliest there is.
+    // 1980-01-01, the earliest date a zip file can state.
     if (index < 0 ||
         zip_set_file_compression(archive.get(), static_cast<uint64_t>(index), ZIP_CM_STORE, 0) != 0 ||
         zip_file_set_dostime(archive.get(), static_cast<uint64_t>(index), 0, 0x21, 0) != 0) {

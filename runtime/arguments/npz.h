@@ -14,28 +14,28 @@
 #include "hlo/ir/literal.h"
 #include "runtime/arguments/npy.h"
 
-struct zip;  // Of libzip.
+struct zip;  // libzip's archive.
 
 namespace toroid {
 
 // Whether the bytes begin like a zip archive.
 bool LooksLikeNpz(absl::string_view bytes);
 
-// The members of an archive, one by one. Memory is taken in proportion to what they really hold.
-// Errors: kInvalidArgument "MEMBER: what is wrong", or that the archive is damaged; kResourceExhausted if the
-// members read hold more than `max_bytes`.
+// Reads the members of an archive one by one. Takes memory in proportion to the data, not to the sizes the
+// archive states. Errors: kInvalidArgument "MEMBER: what is wrong", or if the archive is damaged;
+// kResourceExhausted if the members read hold more than `max_bytes`.
 class NpzReader {
  public:
-  static constexpr int64_t kMaxBytes = (int64_t{1} << 31) - 1;  // As for files that are not compressed.
+  static constexpr int64_t kMaxBytes = (int64_t{1} << 31) - 1;  // The limit of uncompressed files.
 
-  // `bytes` stay where they are.
+  // `bytes` must outlive the reader.
   static absl::StatusOr<NpzReader> Open(absl::string_view bytes, int64_t max_bytes = kMaxBytes);
 
-  // In the order of the archive, without .npy.
+  // Member names in the archive's order, without .npy.
   const std::vector<std::string>& names() const { return names_; }
-  // Unpacks no values.
+  // Reads a member's header; unpacks no values.
   absl::StatusOr<NpyHeader> Header(size_t member) const;
-  // Each member at most once.
+  // Reads a member; each at most once.
   absl::StatusOr<NpyArray> Read(size_t member);
 
  private:
@@ -55,12 +55,12 @@ struct NpzMember {
   NpyArray array;
 };
 
-// All of them.
+// Reads all members.
 absl::StatusOr<std::vector<NpzMember>> ReadNpz(absl::string_view bytes,
                                                int64_t max_bytes = NpzReader::kMaxBytes);
 
-// The archive that numpy.savez(path, *arrays) makes: members arr_0, arr_1, ..., or of other names, not
-// compressed. The same bytes for the same arrays.
+// The archive that numpy.savez(path, *arrays) writes, not compressed: members arr_0, arr_1, ..., or the given
+// names. Equal arrays give equal bytes.
 absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays,
                                      absl::Span<const std::string> names = {});
 

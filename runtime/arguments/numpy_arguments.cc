@@ -22,8 +22,8 @@ namespace {
 
 // A place for one array: a parameter or a leaf of one.
 struct Slot {
-  std::string name;   // Of the parameter; empty for leaves.
-  std::string label;  // As its author calls it.
+  std::string name;   // The parameter's name; empty for a leaf of a tuple.
+  std::string label;  // The name the program's author knows.
   const Shape* shape;
 };
 
@@ -36,7 +36,7 @@ void AppendSlots(const Shape& shape, const std::string& name, const std::string&
   }
 }
 
-// Puts the arrays of a parameter together again.
+// Builds the value of a parameter from its arrays.
 Literal Assemble(const Shape& shape, std::vector<Literal>::iterator* next) {
   if (shape.IsArray()) return std::move(*(*next)++);
   if (!shape.IsTuple()) return Literal(shape);  // A token.
@@ -45,7 +45,7 @@ Literal Assemble(const Shape& shape, std::vector<Literal>::iterator* next) {
   return Literal::Tuple(std::move(elements));
 }
 
-// member_of[slot], by name; the order of the file if any name fits no slot or two fit the same.
+// member_of[slot], by name; in the file's order if some name fits no slot or two fit the same slot.
 std::vector<size_t> MatchMembers(const std::vector<std::string>& names, const std::vector<Slot>& slots) {
   std::vector<size_t> in_order(slots.size()), member_of(slots.size(), names.size());
   for (size_t s = 0; s < slots.size(); ++s) in_order[s] = s;
@@ -61,7 +61,7 @@ std::vector<size_t> MatchMembers(const std::vector<std::string>& names, const st
   return member_of;
 }
 
-// Which parameters lack an array, or how there may be too many.
+// Says which parameters have no array, or why there may be too many arrays.
 absl::Status WrongNumberOfArrays(const Computation& entry, const std::vector<Slot>& slots,
                                  const std::vector<std::string>& names) {
   std::string text =
@@ -72,7 +72,7 @@ absl::Status WrongNumberOfArrays(const Computation& entry, const std::vector<Slo
         "; jax.jit drops arguments that are not used unless it is given keep_unused=True: leave those out, "
         "or lower the function with it"));
   }
-  // By name where the file's names are those of parameters, else the last ones.
+  // By name if every name in the file is a parameter's; else the last parameters lack arrays.
   std::vector<bool> has_array(slots.size(), false);
   size_t matched = 0;
   for (size_t s = 0; s < slots.size(); ++s) {
@@ -108,7 +108,7 @@ int CountArrays(const Shape& shape) {
   return count;
 }
 
-// An archive, or an array as an archive of one member without a name.
+// An archive, or a .npy file, treated as an archive of one member without a name.
 class NumpyFile {
  public:
   static absl::StatusOr<NumpyFile> Open(absl::string_view bytes) {
@@ -137,7 +137,8 @@ class NumpyFile {
   std::vector<std::string> names_;
 };
 
-// Whether an array can be the argument: smaller ones may be, of bounded sizes or cut unevenly.
+// Whether an array can be the argument. It may be smaller: a dynamic dimension below its bound, or a
+// dimension that is cut unevenly.
 absl::Status CheckFits(const NpyHeader& header, const Shape& place) {
   RETURN_IF_ERROR(CheckType(header.shape.element_type(), header.untyped, place.element_type()));
   if (header.shape.NumElements() <= place.NumElements()) return absl::OkStatus();

@@ -16,13 +16,13 @@ namespace toroid {
 // Whether the bytes are a .npy or .npz file.
 bool LooksLikeNumpy(absl::string_view bytes);
 
-// The arrays of a .npz or .npy file as the arguments of an entry computation, one array for each parameter,
-// or for each element of a tuple parameter. Members called like the parameters, or arr_0, arr_1, ..., or by
-// number are matched by name; if not all can be, they are taken in order. Parameters give the element types
-// that files do not name. `shapes` are those of the arguments where they are larger than the parameters, as
-// those of a partitioned module; none if they are equal. All is checked before any values are unpacked.
-// Errors: kInvalidArgument: another number of arrays, "MEMBER: ..." where an element type differs or an array
-// is larger than its place; kResourceExhausted if they take more than `max_bytes`.
+// The arrays of a .npz or .npy file as the arguments of an entry computation: one array per parameter, or per
+// element of a tuple parameter. If every member is named after a parameter, arr_K or K, members are matched
+// by name; else they are taken in order. Parameters give the element types that files do not name. `shapes`:
+// the arguments' shapes where they are larger than the parameters', as for a partitioned module; empty if
+// they are equal. Everything is checked before values are unpacked.
+// Errors: kInvalidArgument: a wrong number of arrays, "MEMBER: ..." if an element type differs or an array is
+// larger than its parameter; kResourceExhausted if the arrays take more than `max_bytes`.
 absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, const Computation& entry,
                                                     absl::Span<const Shape> shapes = {},
                                                     int64_t max_bytes = INT64_MAX);
@@ -30,11 +30,11 @@ absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, con
 // Errors: kResourceExhausted (OverMemoryLimit).
 absl::Status CheckArgumentBytes(const std::vector<Shape>& shapes, int64_t max_bytes);
 
-// Whether the name asks for .npy or .npz, compressed or not.
+// Whether the path ends in .npy or .npz, with or without .gz.
 bool IsNumpyName(absl::string_view path);
 
-// The arrays of a result, as .npz or .npy by the name. Tokens are left out.
-// Errors: kInvalidArgument if the name asks for .npy and there is not exactly one array.
+// The arrays of a result as an .npz or .npy file, by the path's ending. Tokens are left out.
+// Errors: kInvalidArgument if the path ends in .npy and the result does not hold exactly one array.
 absl::Status CheckNumpyResult(const Shape& result, absl::string_view path);
 absl::StatusOr<std::string> NumpyResult(const Literal& result, absl::string_view path);
 

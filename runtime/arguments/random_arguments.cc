@@ -28,7 +28,7 @@ class Generator {
   uint64_t state_;
 };
 
-// A number of [-1, 1) in the domain.
+// Maps a number of [-1, 1) into the domain.
 double InDomain(double number, Domain domain) {
   const double unit = (number + 1) / 2;
   if (domain & kBelowOne) return 0.0625 + unit * 0.875;

@@ -25,7 +25,7 @@
 namespace toroid {
 namespace {
 
-// What a file of arguments may hold that is no values: a snapshot's module, headers.
+// Most bytes of a file of arguments beside its values: a snapshot's module, headers.
 constexpr int64_t kBesideValues = 16 << 20;
 
 constexpr absl::string_view kDevicesSuffix = "_devices";
@@ -50,13 +50,13 @@ absl::StatusOr<RunArguments> RecordedArguments(const HloFile& file) {
   return arguments;
 }
 
-// What a reader refuses is too large for `max_bytes`.
+// Says which limit was exceeded, if a reader refused the size.
 absl::Status NamingTheLimit(const absl::Status& status, int64_t max_bytes) {
   if (status.code() != absl::StatusCode::kResourceExhausted) return status;
   return OverMemoryLimit(absl::StrCat(status.message(), "; the limit is ", BytesText(max_bytes)));
 }
 
-// A file of values of at most `max_bytes`.
+// Reads a file whose values take at most `max_bytes`.
 absl::StatusOr<std::string> ReadValues(const std::string& path, int64_t max_bytes) {
   const int64_t most = CheckedAdd(max_bytes, kBesideValues).value_or(INT64_MAX);
   if (most >= static_cast<int64_t>(kMaxFileBytes)) return ReadInput(path);

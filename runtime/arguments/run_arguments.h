@@ -1,4 +1,4 @@
-// Where the arguments of a run and the values of its infeeds come from.
+// Finds the arguments of a run and the values of its infeeds.
 #ifndef TOROID_RUNTIME_ARGUMENTS_RUN_ARGUMENTS_H_
 #define TOROID_RUNTIME_ARGUMENTS_RUN_ARGUMENTS_H_
 
@@ -18,28 +18,28 @@ namespace toroid {
 
 struct RunArguments {
   std::vector<Literal> values;    // Global, one per entry parameter.
-  std::optional<Literal> result;  // Recorded with them.
+  std::optional<Literal> result;  // The result recorded with them.
 };
 
-// True if FindArguments makes the arguments of a run up.
+// Whether FindArguments generates the arguments of a run.
 bool AreArgumentsGenerated(const HloFile& file, const std::string& args);
 
-// What the entry's parameters are before they are cut.
+// The shapes of the entry's parameters before they are cut.
 absl::StatusOr<std::vector<Shape>> GlobalArgumentShapes(const Module& module);
 
-// The arguments in the file `args`: an HloSnapshot, .npz or .npy. Without one (""): those recorded with the
-// module, or generated ones, by `seed`. Neither the arguments, nor the file unpacked beyond what is not
-// values, may take more than `max_bytes`. Errors: kInvalidArgument "ARGS: ..." for files that hold none or do
-// not fit; kResourceExhausted for too many bytes.
+// The arguments in the file `args`: an HloSnapshot, .npz or .npy. For "": the arguments recorded with the
+// module, or generated ones, by `seed`. `max_bytes` limits the arguments, and the unpacked file up to 16 MiB
+// more for what is not values. Errors: kInvalidArgument "ARGS: ..." for a file that holds no arguments or
+// whose arguments do not fit; kResourceExhausted for too many bytes.
 absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
                                            int64_t max_bytes);
 
-// What `--outfeed` writes: arrays arr_0, arr_1, ..., and beside each one that only some devices fed an array
-// arr_K_devices of their numbers.
+// The file that `--outfeed` writes: arrays arr_0, arr_1, ...; an array K that only some devices fed is
+// followed by arr_K_devices, the numbers of these devices.
 absl::StatusOr<std::string> OutfeedArchive(const Outfeed& outfeed);
 
-// The arrays of an .npz file in the order infeeds take them: arr_0, arr_1, ... by number, others as the
-// archive has them; but for arr_K_devices. Null for the empty path.
+// The arrays of an .npz file in the order infeeds take them: by number if they are named arr_0, arr_1, ...,
+// else in the archive's order. Skips arr_K_devices. Null for the empty path.
 // Errors: kResourceExhausted for more than `max_bytes`.
 absl::StatusOr<std::shared_ptr<const Infeed>> ReadInfeed(const std::string& path, int64_t max_bytes);
 

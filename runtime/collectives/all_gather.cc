@@ -10,7 +10,7 @@
 namespace toroid {
 namespace {
 
-// `shape`: the result, of one operand an array or a tuple, of several a tuple.
+// `shape`: the result. One operand gives an array or a tuple of one; several operands give a tuple.
 absl::Status Gather(OpCall& call, const Shape& shape, std::vector<MeshBuffer>* results) {
   const GroupPlaces* places;
   RETURN_IF_ERROR(FindGroups(call, /*all_take_part=*/true, &places));

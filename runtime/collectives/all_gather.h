@@ -1,6 +1,6 @@
 // all-gather: every member gets the pieces of its group, in group order, along the dimension.
 //
-// all-gather-start gives (operand, result), or ((operands), (results)); all-gather-done hands out the result.
+// all-gather-start gives (operand, result), or ((operands), (results)); all-gather-done returns the result.
 // Errors: kInvalidArgument for groups of different sizes.
 #ifndef TOROID_RUNTIME_COLLECTIVES_ALL_GATHER_H_
 #define TOROID_RUNTIME_COLLECTIVES_ALL_GATHER_H_

@@ -14,7 +14,7 @@ absl::Status ExecuteAllReduce(OpCall& call) {
   RETURN_IF_ERROR(FindGroups(call, /*all_take_part=*/true, &places));
   std::vector<MeshBuffer> results(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) {
-    // Groups of one size that reduce one shared value all get the same.
+    // If all groups have one size and reduce one shared value, all members get the same result.
     const bool uniform = places->one_group || (call.uniform(i) && places->common_size > 0);
     RETURN_IF_ERROR(call.New(call.operand_shape(i).ByteSize(), uniform, &results[i]));
     RETURN_IF_ERROR(ReduceGroups(call, i, places->groups, /*blocks=*/nullptr, &results[i]));

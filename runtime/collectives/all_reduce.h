@@ -1,6 +1,6 @@
 // all-reduce: every member of a group gets to_apply folded over the group's values, element by element.
 //
-// n-ary: each operand on its own. all-reduce-start computes, all-reduce-done hands out.
+// n-ary: each operand is reduced by itself. all-reduce-start computes the result, all-reduce-done returns it.
 #ifndef TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_
 #define TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_
 

@@ -69,7 +69,7 @@ absl::Status TupleForm(OpCall& call, const GroupPlaces& places) {
   return absl::OkStatus();
 }
 
-// The run of rows that one member sends to another.
+// The rows that one member sends to another: `count` rows from `source`, written from row `target`.
 struct RaggedPiece {
   int64_t source, count, target;
 };
@@ -107,7 +107,7 @@ absl::Status ExecuteRaggedAllToAll(OpCall& call) {
     std::memcpy(result.mutable_data() + row * call.result_bytes(),
                 call.data(1) + (call.uniform(1) ? 0 : row * call.result_bytes()), call.result_bytes());
   }
-  // Every rank knows the offsets and sizes of all devices.
+  // Every rank gathers the offsets and sizes of all devices.
   const char* indices[5] = {};
   std::vector<char> storage[5];
   for (int i = 2; i < 5; ++i) {

@@ -19,8 +19,8 @@ namespace {
 
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
-// One piece for each pair: `read` and `write` say where the loop starts, by rows that are here. What is on every rank
-// need not be sent.
+// Moves one piece per pair: `read` and `write` give the start of the loop for a row on this rank. With
+// `everywhere` all ranks have the source's values, and nothing is sent.
 absl::Status MovePairs(const OpCall& call, const Pairs& pairs, const StridedLoop& loop, bool everywhere,
                        absl::FunctionRef<const char*(int64_t row)> read,
                        absl::FunctionRef<char*(int64_t row)> write) {
@@ -61,8 +61,7 @@ absl::Status Move(OpCall& call, int i, const Pairs& pairs, MeshBuffer* result) {
       [&](int64_t row) { return out + row * bytes; });
 }
 
-// Byte offset of the block that a tuple of scalar starts names on one row; starts are clamped as in
-// dynamic-slice.
+// Byte offset of the block whose start one row of the tuple of scalars gives, clamped as in dynamic-slice.
 int64_t BlockOffset(const Shape& starts, const MeshBuffer& values, const Shape& shape,
                     absl::Span<const int64_t> sizes, int64_t row) {
   const Dims strides = RowMajorStrides(shape.dims(), ByteWidth(shape.element_type()));
@@ -76,21 +75,21 @@ int64_t BlockOffset(const Shape& starts, const MeshBuffer& values, const Shape& 
   return offset;
 }
 
-// One side of a sliced permute: buffers, and where the blocks in them start.
+// One side of a sliced permute: the buffers, and the starts of the blocks in them.
 struct Side {
   const Shape& shape;
   const MeshBuffer& buffer;
   const Shape& starts;
   const MeshBuffer& start_values;
 
-  // Of a tuple, the buffer i with its starts.
+  // Buffer i of a tuple, with its starts.
   Side Element(int i) const {
     return {shape.tuple_shape(i), buffer.element(i), starts.tuple_shape(i), start_values.element(i)};
   }
-  // Of one buffer with several blocks, block i.
+  // Block i of one buffer with several blocks.
   Side Block(int i) const { return {shape, buffer, starts.tuple_shape(i), start_values.element(i)}; }
 
-  // One integer scalar per dimension.
+  // Whether the starts are one integer scalar per dimension.
   bool IsOneBlock() const {
     return starts.IsTuple() && static_cast<int>(starts.tuple_shapes().size()) == shape.rank() &&
            std::all_of(starts.tuple_shapes().begin(), starts.tuple_shapes().end(),
@@ -114,8 +113,8 @@ class BlockMover {
   }
 
  private:
-  // Several buffers: starts are a tuple with an entry for each. One buffer: the starts of a block, or of
-  // several.
+  // Several buffers: the starts are a tuple with one entry per buffer. One buffer: the starts of one block,
+  // or of several.
   absl::Status MoveInto(const Side& input, const Side& output, MeshBuffer* result) {
     const size_t n = input.starts.tuple_shapes().size();
     if (!input.starts.IsTuple() || !output.starts.IsTuple() || output.starts.tuple_shapes().size() != n ||
@@ -191,7 +190,7 @@ class BlockMover {
   OpCall& call_;
   const Pairs& pairs_;
   const Dims sizes_;
-  size_t next_ = 0;  // The first of sizes_ not used yet.
+  size_t next_ = 0;  // The first size that no block has used.
 };
 
 absl::Status MoveAll(OpCall& call, std::vector<MeshBuffer>* results) {

@@ -18,7 +18,7 @@ int64_t BytesOf(const StridedLoop& loop) {
   return bytes;
 }
 
-// The loop from its source to packed bytes, and from packed bytes to its target.
+// With `pack` the loop from the source to packed bytes; else from packed bytes to the target.
 StridedLoop Packing(const StridedLoop& loop, bool pack) {
   StridedLoop packed = loop;
   int64_t stride = loop.width;
@@ -35,14 +35,14 @@ bool IsRun(const StridedLoop& packed) {
                                  packed.dims[0].target == packed.width);
 }
 
-// What goes to, or comes from, one other rank.
+// Bytes sent to, or received from, one other rank.
 struct Traffic {
   int64_t bytes = 0;
-  // The pieces lie one after another in memory from here on, and need no packing; null if they do not.
+  // Start of the pieces if they are contiguous in memory and need no packing (`in_place`), else of `packed`.
   char* place = nullptr;
   bool in_place = true;
   MeshBuffer packed;
-  char* at = nullptr;  // Of the packed bytes, the next.
+  char* at = nullptr;  // Where the next piece goes in `packed`, or comes from.
 
   void Add(char* piece, const StridedLoop& packing, int64_t size) {
     if (bytes == 0) place = piece;
@@ -68,7 +68,7 @@ bool SameLoop(const StridedLoop& a, const StridedLoop& b) {
   return true;
 }
 
-// The packed forms of a loop, made when it changes.
+// The packing and unpacking forms of a loop, made anew when the loop changes.
 class Packings {
  public:
   const StridedLoop& Get(const StridedLoop& loop, bool pack) {
@@ -87,8 +87,8 @@ class Packings {
   int64_t bytes_ = -1;
 };
 
-// The all-gather and its like, where every member gets the same: made once for each group, then copied. `groups`
-// and members that are elsewhere are left out; a uniform result is that of the first group.
+// For exchanges that give every member the same, such as all-gather: `make` is called once per group, then
+// the row is copied to the group's other members on this rank. A uniform result is made from the first group.
 void CopyToMembers(const MeshContext& mesh, const Exchange& exchange, MeshBuffer* out,
                    absl::FunctionRef<void(const std::vector<int64_t>& group, char* first)> make) {
   char* const rows = out->mutable_data();
@@ -140,7 +140,8 @@ absl::Status CarryOutAcrossRanks(const OpCall& call, const Exchange& exchange, c
       }
     });
   }
-  // Each rank gets what its first member of a group needs, and all ranks what is uniform.
+  // Each rank receives the row of its first member in a group; if the result is uniform, every rank receives
+  // it.
   RETURN_IF_ERROR(MovePieces(call, [&](auto visit) {
     for (const std::vector<int64_t>& group : exchange.groups) {
       std::vector<bool> served(ranks.size(), false);
@@ -235,7 +236,7 @@ absl::Status CarryOut(const OpCall& call, const Exchange& exchange, const MeshBu
   loop.Add(exchange.run, 1, 1);
   loop.Simplify();
   if (exchange.out_bytes == 0) return absl::OkStatus();
-  // What is uniform is on every rank.
+  // Every rank has a uniform value, so nothing is sent.
   if (mesh.shared() && !in.uniform()) return CarryOutAcrossRanks(call, exchange, loop, in, out);
   const auto read = [&](int64_t place) {
     return in.data() + (in.uniform() ? 0 : (place - mesh.first_here) * exchange.in_bytes);

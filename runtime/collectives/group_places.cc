@@ -13,10 +13,10 @@ namespace {
 struct GroupCache : KernelCache {
   explicit GroupCache(const OpCall&) {}
 
-  int64_t num_replicas = 0, num_partitions = 0;  // What the rest was made for.
+  int64_t num_replicas = 0, num_partitions = 0;  // The mesh that the cache was made for.
   DeviceGroups groups;
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  bool full = false;  // `places` is that of the full mesh.
+  bool full = false;  // `places` is for the full mesh.
   GroupPlaces places;
 };
 
@@ -25,7 +25,7 @@ absl::Status CheckNotLifted(const OpCall& call) {
   return absl::UnimplementedError("a collective inside a computation over elements");
 }
 
-// Place of each active device.
+// The place of each active device, by device.
 absl::flat_hash_map<int64_t, int64_t> PlaceOfDevice(const MeshContext& mesh) {
   absl::flat_hash_map<int64_t, int64_t> places;
   for (int64_t place = 0; place < mesh.num_active; ++place) places[mesh.DeviceAt(place)] = place;

@@ -1,8 +1,8 @@
-// Who meets in a collective: device groups as places among the active devices (MeshContext).
+// Finds the members of each group of a collective, as places among the active devices (MeshContext).
 //
-// A collective runs for the groups whose members are all active, that is, among the devices which run the
-// current computation. A group with some members active and some not would wait for ever on a real machine;
-// here it is an error.
+// A collective runs for the groups whose members are all active, that is, among the devices that run the
+// current computation. A group with some members active and some not would hang on a real machine; here it is
+// an error.
 #ifndef TOROID_RUNTIME_COLLECTIVES_GROUP_PLACES_H_
 #define TOROID_RUNTIME_COLLECTIVES_GROUP_PLACES_H_
 
@@ -18,9 +18,10 @@ namespace toroid {
 // Places of the members of each group, in group order.
 struct GroupPlaces {
   std::vector<std::vector<int64_t>> groups;
-  // Every active device is in a group and all groups have this many members; 0 if that is not so.
+  // The number of members of every group, if all groups are equally large and hold every active device; else
+  // 0.
   int64_t common_size = 0;
-  // One group holds all of them, so what it agrees on is uniform.
+  // One group holds all active devices, so a value that its members agree on is uniform.
   bool one_group = false;
 };
 
@@ -30,18 +31,18 @@ struct GroupPlaces {
 absl::Status FindGroups(OpCall& call, bool all_take_part, const GroupPlaces** groups);
 
 // The pairs (source place, target place) of a collective-permute whose devices are active.
-// Errors: as FindGroups, a pair of which only one device is active.
+// Errors: as FindGroups, a pair with only one active device.
 absl::Status FindPairs(OpCall& call, std::vector<std::pair<int64_t, int64_t>>* pairs);
 
-// That groups of `size` make `large` of `small` along dimension d. The verifier cannot always tell: the number of
-// participants may be known only to the run.
+// Checks that groups of `size` turn `small` into `large` along dimension d. The verifier cannot always do so,
+// because the number of participants may be known only when the program runs.
 // Errors: kInvalidArgument.
 absl::Status CheckGroupSize(const Shape& small, const Shape& large, int64_t d, int64_t size);
 
 // Sets the result of an n-ary collective: the array, or the tuple of several.
 void SetResults(OpCall& call, std::vector<MeshBuffer> results);
 
-// The pieces of a row along dimension d: `outer` runs of `count` * `inner` bytes.
+// A row cut along dimension d: `outer` runs of `count` * `inner` bytes.
 struct PieceLayout {
   int64_t outer = 1, count = 1, inner = 1;
   PieceLayout(const Shape& shape, int64_t d);

@@ -15,7 +15,8 @@ namespace {
 
 using Groups = std::vector<std::vector<int64_t>>;
 
-// What a rank passes on at a time: large enough to be cheap, small enough that all ranks of a chain are busy.
+// Bytes that a rank passes on at a time: large enough to be cheap, small enough to keep all ranks of a chain
+// busy.
 constexpr int64_t kChunkBytes = 256 << 10;
 
 class Reduction {
@@ -31,7 +32,7 @@ class Reduction {
         result_(*result),
         row_bytes_(call.operand_shape(i).ByteSize()) {}
 
-  // Every row of every group is here, or the same everywhere.
+  // For groups whose rows are all on this rank, or uniform.
   absl::Status RunHere() {
     MeshBuffer block;
     std::vector<const char*> rows;
@@ -57,7 +58,7 @@ class Reduction {
   }
 
  private:
-  // One member a rank: each folds a slice.
+  // For groups with at most one member per rank: each rank folds one slice.
   absl::Status RunInSlices() {
     for (const std::vector<int64_t>& group : groups_) {
       const auto here =
@@ -72,8 +73,8 @@ class Reduction {
     return absl::OkStatus();
   }
 
-  // What is folded up to some member goes to the rank of the next one, in chunks, so that the ranks of a group work
-  // at the same time; the rank of the last member has the total.
+  // The partial result passes from member to member, in chunks, so that the ranks of a group work at the same
+  // time. The rank of the last member gets the total.
   absl::Status RunInChains(Transport& transport) {
     const int64_t partial_bytes = fold_.elements() * fold_.partial_width();
     std::vector<int64_t> slots(groups_.size(), -1);
@@ -106,7 +107,7 @@ class Reduction {
     return result_.mutable_data() + (result_.uniform() ? 0 : (place - mesh_.first_here) * bytes);
   }
 
-  // Members that are here get what is theirs of a total.
+  // Copies to the members on this rank their parts of a total.
   void Deliver(const std::vector<int64_t>& group, const char* total) {
     for (size_t j = 0; j < group.size(); ++j) {
       if (!result_.uniform() && !mesh_.IsHere(group[j])) continue;
@@ -120,7 +121,7 @@ class Reduction {
     }
   }
 
-  // Where the total of a group is made: in a row that needs it, or in `block`.
+  // Memory for the total of a group: a result row that needs it, or `block`.
   absl::StatusOr<char*> PlaceOfTotal(const std::vector<int64_t>& group, MeshBuffer* block) {
     if (blocks_ == nullptr) {
       for (const int64_t place : group) {
@@ -131,7 +132,7 @@ class Reduction {
     return block->mutable_data();
   }
 
-  // A rank that must get a uniform result has no member in the group.
+  // Whether some rank, which must get a uniform result, has no member in the group.
   bool AnyRankWithout() const {
     if (!result_.uniform()) return false;
     std::vector<bool> has(ranks_.size(), false);
@@ -139,7 +140,7 @@ class Reduction {
     return std::find(has.begin(), has.end(), false) != has.end();
   }
 
-  // The order does not matter to the bits: the transport knows best.
+  // The op gives the same bits in any order, so the transport's own reduction serves.
   absl::Status RunByTransport(Transport& transport) {
     MeshBuffer block;
     std::vector<const char*> rows;
@@ -167,10 +168,10 @@ class Reduction {
     return absl::OkStatus();
   }
 
-  // Members one after another on one rank.
+  // Consecutive members on one rank.
   struct Stretch {
     int rank;
-    std::vector<const char*> rows;  // Of this rank.
+    std::vector<const char*> rows;  // Empty if the rank is another.
   };
 
   absl::Status FoldChain(Transport& transport, const std::vector<int64_t>& group, char* partial,
@@ -184,9 +185,10 @@ class Reduction {
     const int64_t n = fold_.elements(), width = fold_.partial_width();
     const int64_t chunk = std::max<int64_t>(1, kChunkBytes / width), chunks = (n + chunk - 1) / chunk;
     const int64_t stretches = static_cast<int64_t>(chain.size());
-    // By chunk, the message that still reads it.
+    // For each chunk the message that is still reading it.
     std::vector<Transport::Ticket> reading(chunks, -1);
-    // Stretch s takes chunk c at time s + c: every rank in the same order, so none waits in a circle.
+    // Stretch s takes chunk c at time s + c: every rank follows the same order, so no ranks wait for each
+    // other in a circle.
     for (int64_t time = 0; time < chunks + stretches - 1; ++time) {
       for (int64_t s = std::max<int64_t>(0, time - chunks + 1); s < stretches && s <= time; ++s) {
         if (chain[s].rank != ranks_.mine()) continue;
@@ -208,7 +210,7 @@ class Reduction {
     return absl::OkStatus();
   }
 
-  // From the ranks that have the totals to all that need them.
+  // Sends the totals from the ranks that have them to all ranks that need them.
   absl::Status Spread(absl::FunctionRef<const char*(size_t g)> total) {
     const StridedLoop whole = OneRun(row_bytes_);
     RETURN_IF_ERROR(MovePieces(call_, [&](auto visit) {
@@ -227,7 +229,7 @@ class Reduction {
             show(ranks_.Of(group[j]), group[j], static_cast<int64_t>(j) * blocks_->step, blocks_->loop);
           continue;
         }
-        // Each rank gets it once.
+        // Each rank receives a total once.
         std::vector<bool> served(ranks_.size(), false);
         for (const int64_t place : group) {
           const int target = ranks_.Of(place);

@@ -1,4 +1,4 @@
-// Reducing rows over device groups, the arithmetic of all-reduce and reduce-scatter.
+// Reduces rows over device groups, for all-reduce and reduce-scatter.
 #ifndef TOROID_RUNTIME_COLLECTIVES_GROUP_REDUCTION_H_
 #define TOROID_RUNTIME_COLLECTIVES_GROUP_REDUCTION_H_
 
@@ -10,10 +10,10 @@
 
 namespace toroid {
 
-// Fills `result` with the element-wise reduction of operand i over the members of each group, in the order of the
-// group: to_apply(to_apply(x_0, x_1), x_2) ...; narrow floats of one-op bodies are summed in f32 and rounded once.
-// Every member gets the total, or its block of it. A uniform result is that of the first member of the first group.
-// Errors: those of to_apply and of the transport, kResourceExhausted.
+// Fills `result` with the element-wise reduction of operand i over the members of each group, in group order:
+// to_apply(to_apply(x_0, x_1), x_2) ...; narrow floats of one-op bodies are summed in f32 and rounded once.
+// Every member gets the total, or with `blocks` its block of the total. A uniform result is that of the first
+// member of the first group. Errors: those of to_apply and of the transport, kResourceExhausted.
 absl::Status ReduceGroups(OpCall& call, int i, const std::vector<std::vector<int64_t>>& groups,
                           const ScatteredBlocks* blocks, MeshBuffer* result);
 

@@ -31,7 +31,8 @@ bool SameKind(PrimitiveType a, PrimitiveType b) {
   return a == b || (IsInt(a) && IsInt(b)) || (IsFloat(a) && IsFloat(b)) || (IsComplex(a) && IsComplex(b));
 }
 
-// Takes the next value off the infeed; it has the array's sizes, or one for each device.
+// Takes the next value off the infeed; it has the array's sizes, or a leading dimension with one entry per
+// device.
 absl::StatusOr<Literal> NextOfInfeed(const MeshContext& mesh, const Shape& shape) {
   RunState& run = *mesh.run;
   if (run.infeed == nullptr || run.infeed_taken == run.infeed->size()) {
@@ -50,7 +51,8 @@ absl::StatusOr<Literal> NextOfInfeed(const MeshContext& mesh, const Shape& shape
   return value;
 }
 
-// Rank 0 has the infeed; the others hear whether its next value is one for all, or that it will not do.
+// Rank 0 has the infeed. It tells the other ranks whether the next value is one for all devices, one per
+// device, or an error.
 absl::Status TakeSharedArray(OpCall& call, const Shape& shape, MeshBuffer* result) {
   constexpr char kUniform = 'u', kRows = 'r', kError = 'e';
   const MeshContext& mesh = call.mesh();
@@ -92,7 +94,7 @@ absl::Status TakeSharedArray(OpCall& call, const Shape& shape, MeshBuffer* resul
   });
 }
 
-// The next value of the infeed as an array of this shape.
+// Takes the next value of the infeed as an array of this shape.
 absl::Status TakeArray(OpCall& call, const Shape& shape, MeshBuffer* result) {
   if (call.mesh().shared()) return TakeSharedArray(call, shape, result);
   ASSIGN_OR_RETURN(const Literal value, NextOfInfeed(call.mesh(), shape));
@@ -157,7 +159,7 @@ absl::Status GiveValue(OpCall& call, const MeshBuffer& given, const Shape& shape
       value.set_sizes(std::move(sizes));
     }
   }
-  // Rank 0 has the outfeed.
+  // The outfeed is on rank 0.
   if (mesh.shared() && mesh.run->transport->rank() != 0) return absl::OkStatus();
   Outfeed& outfeed = mesh.run->outfeed;
   std::vector<int64_t> devices;
@@ -176,7 +178,7 @@ absl::Status GiveValue(OpCall& call, const MeshBuffer& given, const Shape& shape
   return absl::OkStatus();
 }
 
-// The device that each device sends to (-1: none) or, for `receivers`, whether it is sent something.
+// The device that each device sends to; -1: none.
 absl::StatusOr<std::vector<int64_t>> TargetsOf(const OpCall& call) {
   const MeshContext& mesh = call.mesh();
   const int64_t devices = mesh.num_devices();
@@ -234,8 +236,8 @@ absl::Status Zeros(const OpCall& call, const Shape& shape, MeshBuffer* result) {
 
 struct Message {
   int64_t place, target;         // Of the sender; the receiving device.
-  int source_rank, target_rank;  // Of the two.
-  MeshBuffer value;              // On the rank of the target.
+  int source_rank, target_rank;  // Ranks of the sender and of the target.
+  MeshBuffer value;              // Set on the target's rank.
 };
 
 // Moves the arrays of the messages to their targets.
@@ -279,7 +281,8 @@ absl::Status Deliver(const OpCall& call, const MeshBuffer& operand, const Shape&
   });
 }
 
-// The messages of all active devices, also those elsewhere: what comes from another rank waits here for its recv-done.
+// Sends the messages of all active devices, on every rank: a message waits on the target's rank for its
+// recv-done.
 absl::Status SendMessages(OpCall& call) {
   const MeshContext& mesh = call.mesh();
   ASSIGN_OR_RETURN(const std::vector<int64_t> targets, TargetsOf(call));
@@ -358,7 +361,7 @@ absl::Status ExecuteSendDone(OpCall& call) {
   return absl::OkStatus();
 }
 
-// The context, u32[], is the channel and 1 where a message comes for the device, 0 where none does.
+// The context, u32[], is the channel plus 1 if the device gets a message, else 0.
 absl::Status ExecuteRecv(OpCall& call) {
   RETURN_IF_ERROR(CheckNotLifted(call));
   MeshBuffer data, context;
@@ -406,7 +409,7 @@ absl::Status ExecuteRecvDone(OpCall& call) {
       RETURN_IF_ERROR(MergeRows(message, {row}, call.copies(), &data, KeepUniform(call.mesh())));
     }
   }
-  // Also on a rank whose devices receive nothing.
+  // A rank whose devices receive nothing spreads its rows as well.
   if (call.mesh().shared()) RETURN_IF_ERROR(SpreadRows(call.copies(), &data));
   call.result() = MeshBuffer::Tuple({std::move(data), Token()});
   return absl::OkStatus();

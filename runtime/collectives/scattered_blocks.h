@@ -1,4 +1,4 @@
-// Which part of a total each member of a group keeps.
+// The part of a total that each member of a group keeps.
 #ifndef TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_
 #define TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_
 
@@ -11,7 +11,7 @@ namespace toroid {
 struct ScatteredBlocks {
   StridedLoop loop;   // From the member's block of the total to its row of the result.
   int64_t step = 0;   // Bytes of the total from a member's block to the next member's.
-  int64_t bytes = 0;  // Of a row of the result.
+  int64_t bytes = 0;  // Bytes of a row of the result.
 };
 
 }  // namespace toroid

@@ -8,10 +8,10 @@
 namespace toroid {
 namespace {
 
-// What moves at a time.
+// Bytes per message.
 constexpr int64_t kChunkBytes = 256 << 10;
 
-// Bytes of a row, or of a result, that one rank folds.
+// Range of bytes of a row that one rank folds.
 struct Slice {
   int64_t begin = 0, end = 0;
 };
@@ -49,7 +49,7 @@ class SlicedReduction {
   absl::Status ReduceScatter(const char* row, const ScatteredBlocks& blocks, char* result) {
     MeshBuffer packed;
     int64_t step = blocks.step;
-    // The blocks of the row lie one after another, or are put so.
+    // The blocks of a row are packed, unless they are contiguous.
     if (step != blocks.bytes) {
       RETURN_IF_ERROR(call_.New(blocks.bytes * members(), /*uniform=*/true, &packed));
       for (int j = 0; j < members(); ++j)
@@ -65,7 +65,7 @@ class SlicedReduction {
  private:
   int members() const { return static_cast<int>(ranks_.size()); }
 
-  // The members that are elsewhere, the next one first, so that not all turn to the same.
+  // The other members, beginning after this one, so that not all ranks send to the same rank first.
   std::vector<int> Others() const {
     std::vector<int> others;
     for (int k = 1; k < members(); ++k) others.push_back((mine_ + k) % members());
@@ -78,7 +78,8 @@ class SlicedReduction {
       f(begin, std::min(slice.end, begin + chunk_));
   }
 
-  // Sends all slices of the row but one, and folds that one from all rows into `out`; `pass_on` sends what is folded.
+  // Sends all slices of the row but this rank's, and folds that one from all rows into `out`; with `pass_on`
+  // sends the folded slice to all.
   absl::Status Scatter(const char* row, const std::vector<Slice>& slices, char* out, bool pass_on) {
     const std::vector<int> others = Others();
     int64_t most = 0;
@@ -90,7 +91,7 @@ class SlicedReduction {
       }
     }
     const Slice& own = slices[mine_];
-    // While one chunk is folded the next one arrives.
+    // One chunk is folded while the next one arrives.
     constexpr int kWindows = 2;
     MeshBuffer arrived[kWindows];
     std::vector<Transport::Ticket> receives[kWindows];

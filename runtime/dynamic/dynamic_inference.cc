@@ -40,7 +40,7 @@ absl::Status PairAll(const Instruction& instruction, int count, std::vector<Shap
   int rank = 0;
   for (int i = 0; i < count; ++i) rank = std::max(rank, (*shapes)[i].rank());
   for (int d = 0; d < rank; ++d) {
-    int first = -1;  // An operand that is dynamic in d, else the first.
+    int first = -1;  // The first operand that is dynamic in d, else the first.
     for (int i = 0; i < count; ++i) {
       if ((*shapes)[i].rank() != rank) continue;
       if (first < 0 || (!IsDynamicIn(instruction, first, d) && IsDynamicIn(instruction, i, d))) first = i;
@@ -53,8 +53,8 @@ absl::Status PairAll(const Instruction& instruction, int count, std::vector<Shap
   return absl::OkStatus();
 }
 
-// Run-time dimensions of a reshape: both sides are cut into groups of equal products of bounds; in each at
-// most one result dimension is dynamic, and takes what is left.
+// Run-time dimensions of a reshape. Both sides are cut into groups with equal products of bounds; each group
+// has at most one dynamic result dimension, whose size is the quotient.
 absl::StatusOr<Dims> ReshapedDims(const Shape& from_bound, const Shape& from, const Shape& to_bound) {
   Dims dims(to_bound.dims().begin(), to_bound.dims().end());
   if (to_bound.NumElements() == 0) return dims;
@@ -70,7 +70,7 @@ absl::StatusOr<Dims> ReshapedDims(const Shape& from_bound, const Shape& from, co
         want *= to_bound.dim(j++);
       }
     } while (have != want);
-    // Dimensions of 1 behind belong to the group as well.
+    // Trailing dimensions of size 1 belong to the group as well.
     while (j < to_bound.rank() && to_bound.dim(j) == 1) ++j;
     while (i < from.rank() && from_bound.dim(i) == 1) elements *= from.dim(i++);
     int dynamic = -1;
@@ -97,8 +97,8 @@ absl::StatusOr<Dims> ReshapedDims(const Shape& from_bound, const Shape& from, co
   return dims;
 }
 
-// Fits result shape and attributes of a clone over run-time shapes, where they do not follow by shape
-// inference.
+// Fits the result shape and attributes of a clone to run-time shapes, for ops where shape inference does not
+// give them.
 absl::Status FitToSizes(const Instruction& original, const std::vector<Shape>& shapes, Instruction* clone) {
   Shape& result = clone->mutable_shape();
   switch (original.opcode()) {
@@ -171,7 +171,7 @@ absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>*
       return absl::OkStatus();
     }
     case Opcode::kConvolution: {
-      // Without groups the feature dimensions are one.
+      // Without groups the feature dimensions of both operands are equal.
       const ConvolutionView convolution(instruction);
       if (convolution.feature_groups() > 1) return absl::OkStatus();
       return Pair(instruction, 0, static_cast<int>(convolution.input_feature()), 1,
@@ -185,7 +185,7 @@ absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>*
       }
       return absl::OkStatus();
     case Opcode::kGather:
-      // Only where whole dimensions are taken can the result follow the run-time size.
+      // The result follows the run-time size only in dimensions taken whole.
       for (int d = 0; d < (*shapes)[0].rank(); ++d) {
         const int64_t bound = instruction.operand(0)->shape().dim(d);
         if (GatherView(instruction).slice_sizes()[d] != bound) (*shapes)[0].set_dim(d, bound);
@@ -208,7 +208,7 @@ absl::StatusOr<std::unique_ptr<Module>> MakeStaticOp(const Instruction& instruct
   RETURN_IF_ERROR(FitToSizes(instruction, shapes, clone));
   auto shape = InferShape(*clone);
   if (!shape.ok()) return Annotate(shape.status(), "at run-time sizes");
-  // Kernels look at types and sizes alone.
+  // Kernels read only types and sizes.
   clone->mutable_shape() = *std::move(shape);
   entry->set_root(clone);
   module->set_entry(entry);

@@ -1,4 +1,4 @@
-// What an op over dynamic dimensions is on the run-time sizes: the same op over static shapes.
+// Rewrites an op over dynamic dimensions as the same op over static shapes of the run-time sizes.
 #ifndef TOROID_RUNTIME_DYNAMIC_DYNAMIC_INFERENCE_H_
 #define TOROID_RUNTIME_DYNAMIC_DYNAMIC_INFERENCE_H_
 
@@ -11,14 +11,14 @@
 
 namespace toroid {
 
-// Makes run-time shapes of operands fit together: static operands of elementwise ops, reductions, sorts and
-// dots are cut to the run-time size they meet; slices and gathers keep the bound where their result is
+// Makes the run-time shapes of operands compatible: a static operand of an elementwise op, reduction, sort or
+// dot is cut to the run-time size it meets; slices and gathers keep the bound in dimensions whose result is
 // static.
 // Errors: kInvalidArgument "run-time sizes 3 and 2 of dimension 0".
 absl::Status ReconcileShapes(const Instruction& instruction, std::vector<Shape>* shapes);
 
-// A module whose entry root is the instruction over parameters of these static shapes. It calls the
-// instruction's own computations and must not outlive them. Errors: kInvalidArgument where shape inference
+// A module whose entry root is the instruction, over parameters of these static shapes. It calls the
+// instruction's own computations and must not outlive them. Errors: kInvalidArgument if shape inference
 // refuses the sizes.
 absl::StatusOr<std::unique_ptr<Module>> MakeStaticOp(const Instruction& instruction,
                                                      const std::vector<Shape>& shapes);

@@ -33,7 +33,7 @@ struct StaticOp {
 
 struct DynamicCache : KernelCache {
   explicit DynamicCache(const OpCall&) {}
-  // By the run-time sizes of all operands, in order.
+  // Keyed by the run-time sizes of all operands, in order.
   std::map<std::vector<int64_t>, std::unique_ptr<StaticOp>> ops;
 };
 
@@ -63,7 +63,7 @@ absl::StatusOr<StaticOp*> FindStaticOp(OpCall& call, const std::vector<Shape>& s
   return op.get();
 }
 
-// Arrays of a result back in their bounds.
+// Puts the arrays of a result back into their bounds.
 absl::Status PadResults(const MeshBuffer& buffer, const Shape& shape, const Shape& bound, int64_t copies,
                         MeshBuffer* result) {
   if (shape.IsTuple()) {
@@ -81,7 +81,7 @@ absl::Status PadResults(const MeshBuffer& buffer, const Shape& shape, const Shap
   return PadToBound(buffer, shape, bound, buffer.uniform() ? 1 : copies, result);
 }
 
-// Runs the op on devices that agree in the run-time shapes of all operands.
+// Runs the op on devices that agree on the run-time shapes of all operands.
 absl::Status RunGroup(OpCall& call, std::vector<MeshBuffer> operands, std::vector<Shape> shapes,
                       const MeshContext& mesh, MeshBuffer* result) {
   RETURN_IF_ERROR(ReconcileShapes(call.instruction(), &shapes));
@@ -105,7 +105,7 @@ bool SizesAgree(const MeshBuffer& sizes, int64_t copies) {
   return sizes.uniform() || copies == 0 || RowsAgree(sizes.data(), copies, sizes.bytes() / copies);
 }
 
-// That an array has one run-time size on every device, wherever it is.
+// Whether an array has the same run-time size on every device of every rank.
 absl::StatusOr<bool> SizesAgreeEverywhere(const MeshContext& mesh, const MeshBuffer& array, int rank) {
   const int64_t bytes = rank * static_cast<int64_t>(sizeof(int32_t));
   if (array.sizes() != nullptr && array.sizes()->uniform()) return true;
@@ -117,7 +117,7 @@ absl::StatusOr<bool> SizesAgreeEverywhere(const MeshContext& mesh, const MeshBuf
   return RowsAgree(all, mesh.num_active, bytes);
 }
 
-// Collectives run on the bound; every device must have the same part of it valid.
+// A collective runs on the bound; the valid part must be the same on every device.
 absl::Status RunCollective(OpCall& call) {
   std::vector<MeshBuffer> sizes(call.num_operands());
   for (int i = 0; i < call.num_operands(); ++i) {
@@ -163,7 +163,7 @@ absl::Status RunCollective(OpCall& call) {
 bool ComputesOnValidParts(const Instruction& instruction) {
   const Opcode opcode = instruction.opcode();
   if (HasTrait(opcode, kTakesAnyBuffer)) return false;
-  // The kernels of these know about sizes.
+  // The kernels of these ops handle run-time sizes themselves.
   if (opcode == Opcode::kDynamicReshape || opcode == Opcode::kCustomCall) return false;
   for (const Instruction* operand : instruction.operands()) {
     if (AnyDynamic(operand->shape())) return true;
@@ -179,7 +179,7 @@ absl::Status ExecuteOnValidParts(OpCall& call) {
     const MeshBuffer* sizes = call.operand(i).sizes();
     if (sizes == nullptr || !call.operand_shape(i).IsDynamic()) continue;
     known = true;
-    // Where ranks share the devices, all of them go the same way.
+    // Ranks that share the devices must all take the same branch, whatever their own rows hold.
     agree &= sizes->uniform() || (!call.mesh().shared() && SizesAgree(*sizes, call.copies()));
   }
   if (!known) return call.static_kernel()(call);

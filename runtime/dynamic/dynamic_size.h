@@ -1,7 +1,7 @@
 // Run-time sizes of dynamic dimensions: how buffers keep them, and the ops that read and set them.
 //
 // An array has room for its bound; MeshBuffer::sizes says how much of it is valid. Other ops run on the valid
-// part (../dynamic_shapes.h).
+// part (dynamic_shapes.h).
 #ifndef TOROID_RUNTIME_DYNAMIC_DYNAMIC_SIZE_H_
 #define TOROID_RUNTIME_DYNAMIC_DYNAMIC_SIZE_H_
 
@@ -12,29 +12,29 @@
 
 namespace toroid {
 
-// `buffer` holds arrays of static shape `shape` in each of its rows: gives arrays of shape `bound`, zero
-// beyond, that say that `shape` of them is valid. `rows`: 1 for a uniform buffer. Errors: kResourceExhausted.
+// `buffer` holds arrays of static shape `shape`, one per row. Gives arrays of shape `bound`, zero beyond
+// `shape`, with `shape` as their valid part. `rows`: 1 for a uniform buffer. Errors: kResourceExhausted.
 absl::Status PadToBound(const MeshBuffer& buffer, const Shape& shape, const Shape& bound, int64_t rows,
                         MeshBuffer* result);
 
-// The valid parts of rows that are all valid up to `shape`, compact. Errors: kResourceExhausted.
+// The valid parts, compact, of rows that are all valid up to `shape`. Errors: kResourceExhausted.
 absl::Status CutValidPart(const MeshBuffer& buffer, const Shape& bound, const Shape& shape, int64_t rows,
                           MeshBuffer* result);
 
-// The run-time shape of row `row`: static, the bound where nothing else is known.
+// The run-time shape of row `row`, static; the bound where no size is known.
 Shape RunTimeShape(const MeshBuffer& buffer, const Shape& bound, int64_t row);
 
-// Another array of the same bytes, without sizes. Errors: kResourceExhausted.
+// A copy of the array without sizes. Errors: kResourceExhausted.
 absl::Status CopyArray(const MeshBuffer& buffer, MeshBuffer* copy);
 
 // get-dimension-size, set-dimension-size, dynamic-reshape.
-// Errors: kInvalidArgument for sizes outside [0, bound], and element counts that differ.
+// Errors: kInvalidArgument for sizes outside [0, bound] and for element counts that differ.
 absl::Status ExecuteGetDimensionSize(OpCall& call);
 absl::Status ExecuteSetDimensionSize(OpCall& call);
 absl::Status ExecuteDynamicReshape(OpCall& call);
 
 // The custom-calls between static and dynamic arrays: PadToStatic(x) gives (x with its bound, s32 sizes ...),
-// SliceToDynamic(x, s32 sizes ...) the array of which these sizes are valid.
+// SliceToDynamic(x, s32 sizes ...) gives the array whose valid part has these sizes.
 absl::Status PadToStatic(OpCall& call);
 absl::Status SliceToDynamic(OpCall& call);
 

@@ -18,8 +18,8 @@
 namespace toroid {
 namespace {
 
-// Turns the argument of a dynamic parameter that has its run-time sizes as a static shape into one of the
-// bound.
+// The argument of a dynamic parameter may be a static array of the run-time sizes: turns it into an array of
+// the bound.
 absl::Status FitToBound(const Shape& expected, int64_t num_devices, MeshValue* argument) {
   const Shape& given = argument->shape();
   if (!expected.IsArray() || !expected.IsDynamic() || given.IsDynamic() || given.rank() != expected.rank() ||
@@ -70,7 +70,7 @@ absl::Status CheckArguments(const Computation& entry, const std::vector<MeshValu
   return absl::OkStatus();
 }
 
-// Hours of work that no loop states: a program of a few lines whose calls nest two by two.
+// A program of a few lines, whose calls nest two by two, can state hours of work without any loop.
 constexpr int64_t kMaxStaticSteps = int64_t{1} << 32;
 constexpr std::chrono::seconds kDefaultHolds(1);
 

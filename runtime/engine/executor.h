@@ -1,8 +1,8 @@
 // Runs modules with real values on a simulated mesh, in lockstep.
 //
 // All devices run one program, so each instruction is executed once for all of them (op_call.h). A value
-// known to be the same everywhere is stored and computed once; memory is freed or reused at the last use of a
-// value. Results do not depend on the number of threads.
+// known to be equal on all devices is stored and computed once; memory is freed or reused at the last use of
+// a value. Results do not depend on the number of threads.
 #ifndef TOROID_RUNTIME_ENGINE_EXECUTOR_H_
 #define TOROID_RUNTIME_ENGINE_EXECUTOR_H_
 
@@ -29,23 +29,24 @@ struct RunOptions {
   // Device r * num_partitions + p runs replica r, partition p.
   int64_t num_replicas = 1;
   int64_t num_partitions = 1;
-  // Most bytes of values alive at a time, over all devices; 0: DefaultMaxBytes(). A run that cannot do with
-  // less is refused before it starts.
+  // Most bytes of live values, over all devices; 0: DefaultMaxBytes(). A run that needs more is refused
+  // before it starts.
   int64_t max_bytes = 0;
-  // Of these, what the caller holds beside the run.
+  // Bytes within max_bytes that the caller holds during the run.
   int64_t held_bytes = 0;
-  // Most instructions executed, those of loops each time around; 0: no limit.
+  // Most instructions executed; a loop counts its body once per trip. 0: no limit.
   int64_t max_steps = 0;
-  // What infeed ops take, in order, and where outfeeds go; see collectives/host_transfer.h.
+  // Values for infeed ops, in order, and the receiver of outfeed values; see collectives/host_transfer.h.
   std::shared_ptr<const Infeed> infeed;
   Outfeed* outfeed = nullptr;
-  // Where to tell how far the run is.
+  // Receiver of progress.
   Progress* progress = nullptr;
-  // Threads of the kernels; 0: those that the caller has (ScopedThreads), else those of the machine.
+  // Threads of the kernels; 0: the caller's (ScopedThreads), else one per processor.
   int threads = 0;
-  // What connects the ranks that share the devices, of which each has Transport::ShareOf(rank): the arguments and the
-  // result are the rows of these alone. All ranks run the same module with the same options, but for max_bytes, which
-  // each has for itself; rank 0 has the infeed, and gets what outfeeds give. Null: all devices are here.
+  // Connects the ranks that share the devices; each rank has the devices Transport::ShareOf(rank), and its
+  // arguments and result are the rows of these devices alone. All ranks run the same module with the same
+  // options, except for max_bytes, which is per rank; rank 0 has the infeed and gets the outfeed values.
+  // Null: all devices are here.
   Transport* transport = nullptr;
 
   int64_t num_devices() const { return num_replicas * num_partitions; }
@@ -57,14 +58,14 @@ class Executor {
   // Errors: kInvalidArgument "computation/instruction: ..." for unknown opcodes and bad constants.
   static absl::StatusOr<std::unique_ptr<Executor>> Create(const Module& module);
 
-  // One argument per entry parameter, consumed: memory of those that nobody else holds is reused.
-  // Errors: kInvalidArgument for arguments that are not the parameters' shapes; "computation/instruction:
-  // ..." for what fails while running (kUnimplemented, kResourceExhausted, kInvalidArgument for divergence at
-  // a collective).
+  // One argument per entry parameter, consumed: memory that no other handle shares is reused.
+  // Errors: kInvalidArgument for an argument that does not have its parameter's shape;
+  // "computation/instruction: ..." for errors while running (kUnimplemented, kResourceExhausted,
+  // kInvalidArgument for devices that diverge at a collective).
   absl::StatusOr<MeshValue> Run(std::vector<MeshValue> arguments, const RunOptions& options);
 
-  // Refuses a run that cannot do with the memory it may take, as Run does, before its arguments are made:
-  // of each it matters only whether all devices hold the same.
+  // Refuses, as Run does, a run that needs more memory than it may take. Needs no arguments, only whether
+  // each of them is equal on all devices.
   // Errors: kResourceExhausted.
   absl::Status CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options) const {
     return CheckMemory(uniform_arguments, options, MaxBytes(options));
@@ -76,11 +77,12 @@ class Executor {
 
   absl::Status CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options,
                            int64_t max_bytes) const;
-  // Of a run. What the machine has is read at most once a second: short runs would do little else.
+  // The memory limit of a run. The free memory of the machine is read at most once a second: reading it takes
+  // longer than a short run.
   int64_t MaxBytes(const RunOptions& options) const;
 
-  const std::unique_ptr<Module>
-      made_;  // The module without mixed precision; null if that is the module given.
+  // The module rewritten without mixed precision; null if the given module has none.
+  const std::unique_ptr<Module> made_;
   const Module& module_;
   std::unique_ptr<ThreadPool> threads_;
   PlanBuilder builder_;
@@ -93,8 +95,8 @@ class Executor {
 absl::StatusOr<MeshValue> RunModule(const Module& module, std::vector<MeshValue> arguments,
                                     const RunOptions& options);
 
-// Runs a module on devices that all get these arguments, on one unless `options` say otherwise; the result is
-// that of the first.
+// Runs a module on devices that all get these arguments, one device unless `options` say otherwise; the
+// result is that of the first device.
 absl::StatusOr<Literal> RunSingle(const Module& module, absl::Span<const Literal> arguments,
                                   const RunOptions& options = {});
 

@@ -22,7 +22,7 @@ std::optional<int64_t> NumberIn(const std::string& path) {
   std::ifstream file(path);
   std::string word;
   int64_t number;
-  if (!(file >> word) || !absl::SimpleAtoi(word, &number)) return std::nullopt;  // "max" is no limit.
+  if (!(file >> word) || !absl::SimpleAtoi(word, &number)) return std::nullopt;  // "max" means no limit.
   return number;
 }
 
@@ -39,7 +39,7 @@ int64_t AvailableInMachine() {
   return pages > 0 && page_size > 0 ? pages * page_size : INT64_MAX;
 }
 
-// What the control groups of this process leave, over all their levels.
+// The free memory that the control groups of this process allow, the least over all levels of each hierarchy.
 int64_t AvailableInGroups() {
   int64_t least = INT64_MAX;
   const auto look = [&](const std::string& folder, const char* limit_name, const char* usage_name) {
@@ -66,7 +66,8 @@ int64_t AvailableInGroups() {
   return least;
 }
 
-// The result is made of operands, or of what a called computation gives, or comes from elsewhere.
+// Ops that need no storage of their own: the result shares an operand's, comes from a called computation, or
+// comes from outside.
 bool HandsOnStorage(Opcode opcode) {
   return HasTrait(opcode, kNoStorage) || HasTrait(opcode, kRunsBody) || HasTrait(opcode, kExchangesData) ||
          opcode == Opcode::kInfeed || opcode == Opcode::kSend || opcode == Opcode::kRecv ||
@@ -117,11 +118,11 @@ class Estimator {
   }
 
  private:
-  // Ways of calling one plan that are told apart; a lower bound stands for all others.
+  // Argument patterns (uniform or not) told apart per plan; all others share one lower bound.
   static constexpr size_t kWays = 16;
 
-  // A callee's peak; its parameters belong to the caller. Each is visited once for each way of calling it: of
-  // 2^60 calls, nested two by two, only 60 differ.
+  // A callee's peak; its parameters belong to the caller. A plan is visited once per argument pattern, so
+  // 2^60 calls, nested two by two, take 60 visits.
   PeakEstimate Callee(const Plan& plan, std::vector<bool> uniform_arguments) {
     std::map<std::vector<bool>, PeakEstimate>& known = known_[&plan];
     if (known.size() >= kWays && known.count(uniform_arguments) == 0) uniform_arguments.clear();
@@ -130,7 +131,8 @@ class Estimator {
     return known[uniform_arguments] = Visit(plan, uniform_arguments, /*count_parameters=*/false);
   }
 
-  // The peak inside the computations that a step calls for devices, not for elements.
+  // The peak inside the computations that a step calls once per device; reducers and the like, called per
+  // element, count 0.
   PeakEstimate Inside(const Step& step, const std::vector<bool>& uniform) {
     const Opcode opcode = step.instruction->opcode();
     PeakEstimate inside;
@@ -153,7 +155,7 @@ class Estimator {
     return inside;
   }
 
-  // Bytes of a result that is no operand's storage: data movement that moves nothing hands its operand on.
+  // Bytes of a result with storage of its own: an op that moves data hands its operand on if nothing moves.
   int64_t ResultBytes(const Step& step, const std::vector<int64_t>& bytes, bool uniform) const {
     const Opcode opcode = step.instruction->opcode();
     if (HandsOnStorage(opcode)) return 0;
@@ -176,7 +178,7 @@ class Estimator {
   std::unordered_map<const Plan*, std::map<std::vector<bool>, PeakEstimate>> known_;
 };
 
-// Steps of `plan` and of what it calls, each computation counted in `known` once.
+// Steps of `plan` and of its callees; `known` makes each computation visited once.
 int64_t CountSteps(const Plan& plan, std::unordered_map<const Plan*, int64_t>* known) {
   const auto it = known->find(&plan);
   if (it != known->end()) return it->second;

@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// Most bytes of values alive at a time unless the caller says otherwise: four fifths of the memory that is
-// available to this process now, by the machine and by its control group (version 1 or 2).
+// Default limit for the bytes of live values: four fifths of the memory that the machine and this process's
+// control groups (version 1 or 2) have available.
 int64_t DefaultMaxBytes();
 
 // Where the values of a run take most memory.
@@ -19,14 +19,15 @@ struct PeakEstimate {
   const Instruction* instruction = nullptr;  // Null: on entry.
 };
 
-// A lower bound of what a run of the plan holds at its peak, from the sizes that the program states: values
-// that live after an instruction, operands that die there left out. Values that may share storage with
-// another count nothing; values count one row unless `uniform_arguments` says that a parameter they follow
-// from has `copies`; of branches the smaller one counts, and loops count as run.
+// A lower bound of the bytes a run of the plan holds at its peak, from the sizes the program states. It
+// counts the values that are live after an instruction, without operands that die there. A value that may
+// share storage with another counts 0. A value counts one row, unless `uniform_arguments` says that a
+// parameter it depends on has `copies` rows. A conditional counts its smallest branch; a loop counts the
+// larger of its condition and body.
 PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arguments, int64_t copies);
 
-// Steps that a run of the plan takes if every call calls once: loops go round once, reducers combine two
-// elements, of branches the shorter is taken. INT64_MAX stands for more.
+// Steps that a run of the plan takes if every called computation runs once: loops make one trip, reducers
+// combine two elements, conditionals take the shortest branch. INT64_MAX: that many or more.
 int64_t StaticSteps(const Plan& plan);
 
 }  // namespace toroid

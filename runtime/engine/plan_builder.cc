@@ -14,11 +14,11 @@
 namespace toroid {
 namespace {
 
-// Calls inside calls; a deeper module would exhaust the stack when run.
+// Most levels of nested calls; a deeper module would exhaust the stack when run.
 constexpr int kMaxPlanDepth = 512;
 
-// Fills in where values die. A tuple read by get-tuple-element alone gives up each element at its last
-// reading.
+// Finds the last use of every value. A tuple that only get-tuple-element reads gives up each element at that
+// element's last read.
 void FindLastUses(Plan& plan, const std::vector<bool>& needed) {
   const int n = plan.computation->size();
   const std::vector<int> last_use = LastUses(*plan.computation, needed);

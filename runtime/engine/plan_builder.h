@@ -14,8 +14,8 @@ namespace toroid {
 
 class PlanBuilder {
  public:
-  // The plan of `computation` and of all that it calls. Instructions that neither the root nor a side effect
-  // needs have no step. Errors: kInvalidArgument for an opcode this program lacks, a bad constant, calls
+  // The plan of `computation` and of all computations it calls. An instruction that neither the root nor a
+  // side effect needs has no step. Errors: kInvalidArgument for an unknown opcode, a bad constant, calls
   // nested too deeply.
   absl::StatusOr<Plan*> Build(const Computation& computation);
 
@@ -24,7 +24,7 @@ class PlanBuilder {
   absl::Status AddSteps(const Computation& computation, int depth, Plan& plan);
 
   std::vector<std::unique_ptr<Plan>> plans_;   // By computation index.
-  std::unique_ptr<SideEffects> side_effects_;  // Of the module.
+  std::unique_ptr<SideEffects> side_effects_;  // Of the whole module.
 };
 
 }  // namespace toroid

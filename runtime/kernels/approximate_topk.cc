@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// A stable sort of the arrays along the dimension.
+// A stable sort of the arrays along the dimension, as an instruction of its own.
 struct SortOp : OneOp {
   explicit SortOp(const OpCall& call) {
     const int m = call.num_operands() / 2;
@@ -35,7 +35,7 @@ struct SortOp : OneOp {
   }
 };
 
-// The called computation takes two scalars of each array and gives a pred.
+// Whether the called computation takes two scalars of each array and gives a pred.
 bool IsComparator(const OpCall& call, int arrays) {
   const Computation& comparator = *call.instruction().called(0);
   if (comparator.num_parameters() != 2 * arrays) return false;

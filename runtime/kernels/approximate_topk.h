@@ -1,9 +1,8 @@
 // The custom-calls ApproxTopK and PartialReduce, computed exactly.
 //
-// Operands: m arrays (values, positions, ..), m scalars that stand for nothing; a comparator (a0, b0, a1, b1,
-// ..) -> pred "a before b" as called computation. Result i holds the first elements of array i along
-// reduction_dim in that order, as many as its size there, followed by the scalar where the size is larger
-// than the array's.
+// Operands: m arrays (values, positions, ..) and m fill scalars. The called computation is a comparator (a0,
+// b0, a1, b1, ..) -> pred "a before b". Result i holds the first elements of array i along reduction_dim in
+// that order; its size there says how many. If the size is larger than the array's, the fill scalar follows.
 // Errors: kInvalidArgument for other operands and result sizes.
 #ifndef TOROID_RUNTIME_KERNELS_APPROXIMATE_TOPK_H_
 #define TOROID_RUNTIME_KERNELS_APPROXIMATE_TOPK_H_

@@ -50,7 +50,7 @@ void Write(const Values& values, PrimitiveType type, int64_t row, MeshBuffer* bu
   FindConvertLoop(xla::F64, type)(values.data(), buffer->mutable_data() + row * n * ByteWidth(type), n);
 }
 
-// Runs `row_function(row)` -> results for every row and collects them into the result or its tuple.
+// Calls row_function(row) -> results for every row and stores them in the result or its tuple.
 template <typename F>
 absl::Status ForEachRow(OpCall& call, F&& row_function) {
   const PrimitiveType type = call.operand_shape(0).element_type();
@@ -62,7 +62,7 @@ absl::Status ForEachRow(OpCall& call, F&& row_function) {
     const Shape& shape = tuple ? call.shape().tuple_shape(i) : call.shape();
     RETURN_IF_ERROR(call.New(shape.ByteSize(), uniform, &buffers[i]));
   }
-  // Operands, results and one array between, of a row.
+  // Scratch of one row: operands, results and one temporary array.
   RETURN_IF_ERROR(
       call.CheckMemory(static_cast<int64_t>(sizeof(double)) * 4 * call.operand_shape(0).NumElements()));
   for (int64_t row = 0; row < (uniform ? 1 : call.copies()); ++row) {

@@ -31,7 +31,7 @@ struct BinaryCache : KernelCache {
   BinaryLoop loop;
 };
 
-// One flat piece of narrow floats, computed in float.
+// One contiguous piece of narrow floats, computed in float.
 void NarrowPiece(PrimitiveType type, BinaryLoop loop, const char* a, const char* b, char* out, int64_t n,
                  Repeat repeat) {
   alignas(64) float x[kConvertBlock];
@@ -111,7 +111,7 @@ absl::Status ExecuteBinary(OpCall& call) {
     return absl::UnimplementedError(
         absl::StrCat(call.instruction().opcode_name(), " is not defined on ", TypeName(cache.type)));
   }
-  // Before the result takes an operand's place.
+  // Data pointers are taken before the result reuses an operand's storage.
   RowsOfTwo rows = {call.data(0), call.rows(0),           call.data(1), call.rows(1),
                     nullptr,      call.result_elements(), cache.width,  cache.result_width};
   const bool uniform = call.AllUniform();

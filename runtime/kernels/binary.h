@@ -1,6 +1,6 @@
 // Elementwise ops of two operands: out[i] = op(a[i], b[i]).
 //
-// Result type: the operands', but complex for the op complex and an integer type for stochastic-convert.
+// Result type: the operands' type; complex for the op `complex`, an integer type for stochastic-convert.
 // Errors: kUnimplemented for an op that is not defined on the type.
 #ifndef TOROID_RUNTIME_KERNELS_BINARY_H_
 #define TOROID_RUNTIME_KERNELS_BINARY_H_
@@ -16,7 +16,7 @@ namespace toroid {
 // defined on it.
 BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type);
 
-// The rows of two operands and of their result, n elements each; an operand of one row has it for all.
+// The rows of two operands and of their result, n elements each; an operand with one row uses it for all.
 struct RowsOfTwo {
   const char* a;
   int64_t a_rows;
@@ -24,8 +24,8 @@ struct RowsOfTwo {
   int64_t b_rows;
   char* out;
   int64_t n;
-  int64_t width;      // Bytes of an operand's element.
-  int64_t out_width;  // Of the result's.
+  int64_t width;      // Bytes per operand element.
+  int64_t out_width;  // Bytes per result element.
 };
 
 // Calls `loop` for all rows.

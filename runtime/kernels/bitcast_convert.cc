@@ -10,7 +10,7 @@
 namespace toroid {
 namespace {
 
-// A pred counts as the byte it is stored in.
+// A pred counts as one byte, its storage.
 int64_t StoredBits(PrimitiveType type) { return type == xla::PRED ? 8 : BitWidth(type); }
 
 // Element i of a packed bit string, for widths below 8.
@@ -30,7 +30,8 @@ uint8_t ToStorage(PrimitiveType type, uint8_t bits) {
   return bits;
 }
 
-// Elements are rearranged within groups of equal bit counts, so one long bit string serves all rows.
+// Regroups bits. Each group of elements has the same number of bits on both sides, so one long bit string
+// serves all rows.
 void Regroup(PrimitiveType from, const char* in, int64_t in_count, PrimitiveType to, char* out,
              int64_t out_count) {
   const int64_t from_bits = StoredBits(from), to_bits = StoredBits(to);
@@ -58,7 +59,7 @@ void Regroup(PrimitiveType from, const char* in, int64_t in_count, PrimitiveType
   }
 }
 
-// `operand` with the bits of its rows grouped as `to`.
+// The bits of `operand`'s rows regrouped as `to`.
 absl::Status Reinterpret(const OpCall& call, const Shape& from, const Shape& to, MeshBuffer operand,
                          MeshBuffer* result) {
   const int64_t from_bits = StoredBits(from.element_type()), to_bits = StoredBits(to.element_type());
@@ -76,12 +77,13 @@ absl::Status Reinterpret(const OpCall& call, const Shape& from, const Shape& to,
   Regroup(from.element_type(), operand.data(), rows * from.NumElements(), to.element_type(),
           result->mutable_data(), rows * to.NumElements());
   for (int64_t i = 0; to_pred && i < rows * to.NumElements(); ++i) {
-    result->mutable_data()[i] = result->data()[i] != 0;  // Any other byte than 0 is true.
+    result->mutable_data()[i] = result->data()[i] != 0;  // Any byte other than 0 is true.
   }
   return absl::OkStatus();
 }
 
-// Between row-major order, in which the runtime keeps all arrays, and the order of the layout of `shape`.
+// Reorders between row-major order, which all arrays of the runtime have, and the order of the layout of
+// `shape`.
 absl::Status Rearrange(const OpCall& call, const Shape& shape, bool to_physical, MeshBuffer* array) {
   if (shape.HasRowMajorLayout()) return absl::OkStatus();
   const int64_t width = ByteWidth(shape.element_type());

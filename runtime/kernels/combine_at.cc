@@ -19,9 +19,10 @@ void Pick(const char* in, int64_t width, absl::Span<const int64_t> at, char* out
 
 absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& arrays,
                        absl::Span<const int64_t> place, absl::Span<const int64_t> from, bool updates_first) {
-  // Five lists of numbers, and the map: at most twice as many slots as entries, of two numbers each.
+  // Five lists of numbers, and the map, which has at most twice as many slots as entries, of two numbers
+  // each.
   RETURN_IF_ERROR(call.CheckMemory(static_cast<int64_t>(place.size()) * 8 * (5 + 2 * 2)));
-  // Round of an update: how many updates of its place come before it.
+  // The round of an update is the number of earlier updates of its place.
   absl::flat_hash_map<int64_t, int64_t> times;
   std::vector<int64_t> round(place.size());
   int64_t rounds = 0;

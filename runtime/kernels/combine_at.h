@@ -1,4 +1,4 @@
-// Combining updates into places of arrays, shared by scatter and select-and-scatter.
+// Combines updates into places of arrays, for scatter and select-and-scatter.
 #ifndef TOROID_RUNTIME_KERNELS_COMBINE_AT_H_
 #define TOROID_RUNTIME_KERNELS_COMBINE_AT_H_
 
@@ -11,16 +11,16 @@
 
 namespace toroid {
 
-// Arrays whose elements are combined: `targets[i]` with `updates[i]`, elements of widths[i] bytes.
+// The arrays: `updates[i]` is combined into `targets[i]`; elements have widths[i] bytes.
 struct PlacedArrays {
   std::vector<char*> targets;
   std::vector<const char*> updates;
   std::vector<int64_t> widths;
 };
 
-// For k in order: target[place[k]] = body(target[place[k]], update[from[k]]), for n arrays at once (body has
-// n current values, then n updates). Runs the body on rounds of distinct places. With `updates_first` the
-// body gets the updates first. Errors: those of the body, kResourceExhausted.
+// For k in order: target[place[k]] = body(target[place[k]], update[from[k]]), for n arrays at once (body
+// takes n current values, then n updates; with `updates_first` the updates come first). Runs the body on
+// rounds of distinct places. Errors: those of the body, kResourceExhausted.
 absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& arrays,
                        absl::Span<const int64_t> place, absl::Span<const int64_t> from, bool updates_first);
 

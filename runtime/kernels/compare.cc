@@ -23,7 +23,8 @@ Direction DirectionOf(absl::string_view name) {
   return Direction::kInvalid;
 }
 
-// What to compare: arithmetic values in their own type, narrow floats as float, sub-byte integers as bytes.
+// The value that is compared: arithmetic types as they are, narrow floats as float, sub-byte integers as
+// bytes.
 template <typename T>
 auto Comparable(T x) {
   if constexpr (std::is_arithmetic_v<T> || IsComplexType<T>::value) {

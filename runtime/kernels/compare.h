@@ -1,7 +1,8 @@
 // compare: out[i] = a[i] direction b[i].
 //
 // FLOAT: IEEE partial order. TOTALORDER: the bits as sign-magnitude numbers, -NaN < -inf < ... < -0 < +0 <
-// ... < +NaN. Integers by their signedness, pred as unsigned, complex EQ and NE only.
+// ... < +NaN. Integers are compared by their signedness, pred as unsigned; complex numbers have EQ and NE
+// only.
 #ifndef TOROID_RUNTIME_KERNELS_COMPARE_H_
 #define TOROID_RUNTIME_KERNELS_COMPARE_H_
 

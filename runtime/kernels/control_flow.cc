@@ -17,10 +17,10 @@ namespace {
 
 using Arguments = absl::InlinedVector<MeshBuffer, 8>;
 
-// What a predicate says on every active device.
+// The predicate's value on every active device.
 struct Decision {
   bool agree = true;
-  const bool* go = nullptr;  // By place; one for all where they agree.
+  const bool* go = nullptr;  // By place; one value for all if they agree.
   std::vector<char> storage;
 
   absl::Status Read(const MeshContext& mesh, const MeshBuffer& pred) {
@@ -36,7 +36,8 @@ struct Decision {
   }
 };
 
-// The loop once devices disagree: `active` are the places still looping, `state` theirs alone.
+// Continues a loop after devices have disagreed: `active` are the places that still loop, `state` is their
+// state.
 absl::Status FinishLoopInGroups(OpCall& call, std::vector<int64_t> active, MeshBuffer state,
                                 MeshBuffer* result) {
   Plan& body = call.called(0);

@@ -1,8 +1,8 @@
-// call, fusion, while, conditional: running other computations.
+// call, fusion, while, conditional: ops that run other computations.
 //
-// Where devices disagree on a predicate they run in groups that agree: the rows of the active devices are
-// taken out, run as a mesh of their own, and put back. Collectives inside see only the active devices. The
-// asynchronous wrappers compute at the start and hand out the result when done.
+// Devices that disagree on a predicate run in groups that agree: the rows of a group are taken out, run as a
+// mesh of their own, and put back. Collectives inside see only the group's devices. The asynchronous wrappers
+// compute at the start op and return the result at the done op.
 #ifndef TOROID_RUNTIME_KERNELS_CONTROL_FLOW_H_
 #define TOROID_RUNTIME_KERNELS_CONTROL_FLOW_H_
 
@@ -14,7 +14,7 @@ namespace toroid {
 absl::Status ExecuteCall(OpCall& call);
 absl::Status ExecuteFusion(OpCall& call);
 absl::Status ExecuteWhile(OpCall& call);
-// A pred index: true runs branch 0. An s32 index outside [0, n) runs the last branch.
+// A pred index selects branch 0 if true. An s32 index outside [0, n) selects the last branch.
 absl::Status ExecuteConditional(OpCall& call);
 
 absl::Status ExecuteAsyncStart(OpCall& call);

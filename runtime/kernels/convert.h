@@ -9,7 +9,7 @@ namespace toroid {
 
 using ConvertLoop = void (*)(const void* in, void* out, int64_t n);
 
-// Null if one of the types has no elements.
+// Null if one of the types is no array type.
 ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to);
 
 absl::Status ExecuteConvert(OpCall& call);

@@ -16,7 +16,7 @@
 namespace toroid {
 namespace {
 
-constexpr int64_t kBlockBytes = 4 << 20;  // Of the window matrix.
+constexpr int64_t kBlockBytes = 4 << 20;  // Size of the window matrix.
 
 int64_t Product(absl::Span<const int64_t> dims) {
   int64_t product = 1;
@@ -36,7 +36,7 @@ struct ConvolutionSizes {
     features = lhs.dim(numbers.input_feature());
     kernel_features = rhs.dim(numbers.kernel_input_feature());
     out_features = rhs.dim(numbers.kernel_output_feature());
-    // The padded operand: batch and feature dimensions take part in no window.
+    // The padded operand; batch and feature dimensions have no window.
     Dims input_dims = {batch};
     input_window.emplace_back();
     for (size_t i = 0; i < window.size(); ++i) {
@@ -146,7 +146,7 @@ absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t bat
   const Dims strides = RowMajorStrides(s.padded, s.width);
   const int64_t out_batch = batch / s.batch_groups, positions = Product(s.out_spatial);
   const int64_t k = s.window_elements(), per_group = s.out_features / s.groups();
-  // A block is some images, or some lines of the first spatial dimension of one image.
+  // A block is several images, or several lines of the first spatial dimension of one image.
   const int64_t image_bytes =
       std::max<int64_t>(1, CheckedMultiply(positions, k * s.width).value_or(INT64_MAX));
   const int64_t lines = s.out_spatial.empty() ? 1 : s.out_spatial[0];
@@ -211,7 +211,7 @@ absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t bat
   return absl::OkStatus();
 }
 
-// [rows, N / B, out spatial, O] into the result's order and type.
+// Puts [rows, N / B, out spatial, O] into the result's dimension order and type.
 absl::Status Finish(OpCall& call, const ConvolutionSizes& s, int64_t rows, bool uniform, MeshBuffer ordered) {
   const Shape& shape = call.shape();
   RETURN_IF_ERROR(ToProductType(call, s.type, shape.element_type(), rows * shape.NumElements(), &ordered));

@@ -1,12 +1,12 @@
-// convolution: out[b, o, y] = sum over window positions k and input features i of lhs[b', i', p] * rhs[i, o,
-// k*]
-//   p = (y * stride + k * window_dilation - pad_low) / base_dilation, terms with fractional or outside p are
-//   0 k* = k, or size - 1 - k where the window is reversed
-// Feature groups G: i' = g * (F / G) + i with g = o / (O / G). Batch groups B: b' = h * (N / B) + b, h = o /
-// (O / B).
+// convolution: out[b, o, y] = sum over window positions k and input features i of
+//                  lhs[b', i', p] * rhs[i, o, k*]
+//   p = (y * stride + k * window_dilation - pad_low) / base_dilation; a fractional or outside p gives 0
+//   k* = k, or size - 1 - k if the window is reversed
+// Feature groups G: i' = g * (F / G) + i with g = o / (O / G).
+// Batch groups B:   b' = h * (N / B) + b with h = o / (O / B).
 //
-// The operand is padded and dilated into [N, spatial, F], its windows become the rows of a matrix, block by
-// block (im2col), and each block is one matrix product. Numbers are summed as in dot.
+// The operand is padded and dilated into [N, spatial, F]; its windows become the rows of a matrix, block by
+// block (im2col), and each block is one matrix product. Sums are taken as in dot.
 #ifndef TOROID_RUNTIME_KERNELS_CONVOLUTION_H_
 #define TOROID_RUNTIME_KERNELS_CONVOLUTION_H_
 

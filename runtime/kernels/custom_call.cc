@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// One operand is the result; several are the elements of a tuple.
+// One operand: it is the result. Several: they are the elements of a result tuple.
 absl::Status Identity(OpCall& call) {
   const int n = call.num_operands();
   bool same = n == 1 || (call.shape().IsTuple() && static_cast<int>(call.shape().tuple_shapes().size()) == n);
@@ -93,7 +93,7 @@ std::vector<Finder>& GetFinders() {
   return *finders;
 }
 
-// What a user can do about a target that cannot run.
+// Tells the user what to do about a target that cannot run.
 std::string UnknownTargetText(absl::string_view target) {
   const std::string what = absl::StrCat("custom-call target \"", target, "\" ");
   if (absl::StrContains(target, "callback")) {
@@ -128,7 +128,7 @@ absl::Status ExecuteCustomCall(OpCall& call) {
     if (const Kernel kernel = find(target); kernel != nullptr) return kernel(call);
   }
   if (target == "xla.sdy.ShardingGroup") {
-    // It relates shardings, and gives nothing.
+    // The target relates shardings; its result is empty.
     call.result() = MeshBuffer::Tuple(0);
     return absl::OkStatus();
   }

@@ -1,6 +1,6 @@
-// The options of custom-calls: backend_config text such as "dimension=0,amount=2,start_indices=[1,0]".
+// Reads the options of custom-calls: backend_config text such as "dimension=0,amount=2,start_indices=[1,0]".
 //
-// Also read: JSON and attribute dictionaries, {"top_k": 3} and {top_k = 3 : i64}.
+// Reads JSON and attribute dictionaries as well: {"top_k": 3} and {top_k = 3 : i64}.
 #ifndef TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_
 #define TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_
 
@@ -13,8 +13,8 @@
 
 namespace toroid {
 
-// The integers of option `key`: one, or those of a list; true is 1, false 0. nullopt if the text has no such
-// option, or its value is something else.
+// The integers of option `key`: one, or the elements of a list; true is 1, false 0. nullopt if the text has
+// no such option, or its value is not integers.
 std::optional<std::vector<int64_t>> FindOption(absl::string_view config, absl::string_view key);
 
 // The one integer of option `key`.

@@ -1,4 +1,4 @@
-// Elementwise custom-calls: frontends' names of unary ops, and 64-bit values from halves.
+// Elementwise custom-calls: unary ops under frontends' names, and 64-bit values made from halves.
 #ifndef TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_
 #define TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_
 
@@ -7,11 +7,11 @@
 
 namespace toroid {
 
-// mhlo.erf and its kind: the unary op of that name; mhlo.atan(x) is atan2(x, 1).
+// Targets such as mhlo.erf: the unary op of that name; mhlo.atan(x) is atan2(x, 1).
 absl::Status ElementwiseCall(OpCall& call);
 
-// X64Combine(low, high): u64 = low | high << 32, bit for bit; s64 and f64 alike. X64SplitLow and X64SplitHigh
-// give the halves back. Errors: kInvalidArgument for other widths.
+// X64Combine(low, high): u64 = low | high << 32, bit for bit; s64 and f64 likewise. X64SplitLow and
+// X64SplitHigh return the halves. Errors: kInvalidArgument for other widths.
 absl::Status X64Combine(OpCall& call);
 absl::Status X64Split(OpCall& call);
 

@@ -37,8 +37,8 @@ absl::StatusOr<Options> ReadOptions(const OpCall& call) {
   return options;
 }
 
-// A result of shape `shape` whose dimension d holds x[source[i]] at i (nothing for -1), then nothing in `beyond` more
-// places, and the whole of the others.
+// A result of shape `shape`. Dimension d holds x[source[i]] at i, or `filling` if source[i] is -1, then
+// `filling` at `beyond` more positions. All other dimensions are x's.
 absl::Status TakeAlong(OpCall& call, const Shape& shape, int d, absl::Span<const int64_t> source,
                        const char* filling, MeshBuffer* result, int64_t beyond = 0) {
   const Shape& x = call.operand_shape(0);
@@ -69,7 +69,7 @@ absl::Status TakeAlong(OpCall& call, const Shape& shape, int d, absl::Span<const
   return absl::OkStatus();
 }
 
-// Positions of x rotated by `right` elements toward higher indices.
+// The source positions for x rotated by `right` elements toward higher indices.
 std::vector<int64_t> Rotated(int64_t n, int64_t right) {
   std::vector<int64_t> source;
   for (int64_t i = 0; i < n; ++i) source.push_back(((i - right % n) % n + n) % n);

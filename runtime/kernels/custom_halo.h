@@ -1,15 +1,16 @@
 // The custom-calls _SPMDInternalOp_*: shifted copies of an array x of n elements along one dimension.
 //
-//   RotateRight   dimension, amount                      y[i] = x[(i - amount) mod n]
-//   MultiRotate   dimension, left_amount, right_amount   (rotated left by L, L - 1, .., 0, right by 1, .., R)
-//   MultiSlice    dimension, amount, start_indices,      (x[start + k : limit + k] along the dimension, for k = 0 .. amount)
-//                 limit_indices, strides (default 1)
-//   MultiPad      dimension, amt                         (x with k elements before it and the rest of the result's size
-//                                                        behind it, for k = 0 .. amt), of zeros or of operand 1
-//   Wrap          dimension, left_amount, right_amount   last L elements of x, x, first R elements of x
+//   RotateRight   dimension, amount                     y[i] = x[(i - amount) mod n]
+//   MultiRotate   dimension, left_amount, right_amount  (rotated left by L, L - 1, .., 0, right by 1, .., R)
+//   MultiSlice    dimension, amount, start_indices,     (x[start + k : limit + k] along the dimension,
+//                 limit_indices, strides (default 1)    for k = 0 .. amount)
+//   MultiPad      dimension, amt                        (k elements of padding, x, padding up to the
+//                                                       result's size, for k = 0 .. amt);
+//                                                       the padding is 0, or operand 1 if given
+//   Wrap          dimension, left_amount, right_amount  last L elements of x, x, first R elements of x
 //
-// Options stand in backend_config (custom_config.h). Errors: kInvalidArgument for missing options and results
-// of other sizes.
+// Options are read from backend_config (custom_config.h). Errors: kInvalidArgument for missing options and
+// for results of other sizes.
 #ifndef TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
 #define TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
 

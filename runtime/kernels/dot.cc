@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// One operand: which of its dimensions are batch, free and contracting, and the sizes of their products.
+// One operand: its batch, free and contracting dimensions, and the products of their sizes.
 struct Side {
   Dims batch, free, contracting;
   int64_t batch_size = 1, free_size = 1, contracting_size = 1;
@@ -32,7 +32,7 @@ struct Side {
   }
 };
 
-// Whether walking the dimensions in this order walks memory forward, dimensions of size 1 aside.
+// Whether the dimensions in this order go forward in memory; dimensions of size 1 do not count.
 bool InOrder(const Shape& shape, std::initializer_list<const Dims*> order) {
   int64_t last = -1;
   for (const Dims* dims : order) {
@@ -86,8 +86,8 @@ absl::Status Convert(const OpCall& call, PrimitiveType from, PrimitiveType to, i
   return absl::OkStatus();
 }
 
-// Brings an operand into [batch, free, contracting] or [batch, contracting, free], whichever needs no copy,
-// and says which it is.
+// Brings an operand into the order [batch, free, contracting], or [batch, contracting, free] if that needs no
+// copy; `contracting_last` says which.
 absl::Status Prepare(const OpCall& call, const Shape& shape, const Side& side, PrimitiveType type,
                      MeshBuffer* buffer, bool* contracting_last) {
   *contracting_last = InOrder(shape, {&side.batch, &side.free, &side.contracting});
@@ -108,7 +108,7 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
   type = GemmType(rhs.shape.element_type(), type);
   MeshBuffer a = lhs.buffer, b = rhs.buffer;
   bool lhs_k_last, rhs_k_last;
-  // Contracting dimensions are paired by position, so both sides walk them in the same order.
+  // Contracting dimensions are paired by position, so both operands keep them in the same order.
   RETURN_IF_ERROR(Prepare(call, lhs.shape, l, type, &a, &lhs_k_last));
   RETURN_IF_ERROR(Prepare(call, rhs.shape, r, type, &b, &rhs_k_last));
 
@@ -133,7 +133,7 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
     gemm.batch = rows;
     if (a.uniform()) gemm.lhs_stride = 0;
     if (b.uniform()) gemm.rhs_stride = 0;
-    if (b.uniform() && lhs_k_last) {  // Shared weights: all devices' rows in one product.
+    if (b.uniform() && lhs_k_last) {  // Shared weights: the rows of all devices in one product.
       gemm.batch = 1;
       gemm.m *= rows;
     }
@@ -146,7 +146,7 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
            out.mutable_data() + row * elements * width);
     }
   }
-  // Unsigned sums hold the bits of signed ones.
+  // Unsigned sums have the bits of signed sums.
   RETURN_IF_ERROR(Convert(call, type, shape.element_type(), elements, &out));
   *result = std::move(out);
   return absl::OkStatus();

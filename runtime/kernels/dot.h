@@ -1,8 +1,8 @@
 // dot: out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]
 //
-// Shapes: each letter the product of its dimensions, in the order batch, lhs free, rhs free; the device is
-// one more batch dimension. Sums of narrow floats run in f32, of other types in the result's; integers wrap,
-// pred is or of ands.
+// Each letter stands for the product of its dimensions, in the order batch, lhs free, rhs free; the device is
+// one more batch dimension. Sums of narrow floats run in f32, other sums in the result's type; integers wrap,
+// and a pred result is the or of ands.
 #ifndef TOROID_RUNTIME_KERNELS_DOT_H_
 #define TOROID_RUNTIME_KERNELS_DOT_H_
 

@@ -10,8 +10,7 @@
 namespace toroid {
 namespace {
 
-// Byte offset of the window of `sizes` in an array of shape `shape`, starting at the clamped indices of one
-// row.
+// Byte offset of the window of `sizes` in an array of shape `shape`, at the clamped start indices of one row.
 int64_t WindowOffset(const OpCall& call, int first_index, const Shape& shape, absl::Span<const int64_t> sizes,
                      absl::Span<const int64_t> strides, int64_t row) {
   const bool vector = call.num_operands() == first_index + 1 && call.operand_shape(first_index).rank() == 1;

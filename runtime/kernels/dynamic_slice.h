@@ -1,9 +1,9 @@
 // dynamic-slice:        out = x[s .. s + sizes)
-// dynamic-update-slice: out = x with x[s .. s + |update|) = update; in place where x is not used again
+// dynamic-update-slice: out = x with x[s .. s + |update|) = update; in place if this is the last use of x
 //
 // The start in each dimension is clamped to [0, dim - size] in the index's own type: an unsigned "negative"
 // start clamps to the upper end. Operands: x, (update,) one scalar index per dimension; older modules have
-// one vector.
+// one index vector.
 #ifndef TOROID_RUNTIME_KERNELS_DYNAMIC_SLICE_H_
 #define TOROID_RUNTIME_KERNELS_DYNAMIC_SLICE_H_
 

@@ -26,8 +26,9 @@ int64_t LargestPrimeFactor(int64_t n) {
   return std::max(largest, n);
 }
 
-// Transforms lines of one length in O(n log n): as they are or, where the length has a large prime factor, as a
-// convolution with a chirp, of a length that is a power of two (Bluestein, 1970): with w(k) = exp(i pi k^2 / n),
+// Transforms lines of one length in O(n log n): by Eigen, or, if the length has a large prime factor, by
+// convolution with a chirp, at a length that is a power of two (Bluestein, 1970). With w(k) = exp(i pi k^2 /
+// n),
 //   X(k) = conj(w(k)) sum_j (x(j) conj(w(j))) w(k - j).
 class LineTransform {
  public:
@@ -38,7 +39,7 @@ class LineTransform {
     chirp_.resize(n);
     std::vector<Complex> filter(m);
     for (int64_t k = 0; k < n; ++k) {
-      const int64_t turns = k * k % (2 * n);  // Of pi / n: exact, where k * k as an angle is not.
+      const int64_t turns = k * k % (2 * n);  // In units of pi / n. Exact, unlike k * k as an angle.
       chirp_[k] = std::polar(1.0, M_PI * static_cast<double>(turns) / static_cast<double>(n));
       filter[k] = chirp_[k];
       if (k > 0) filter[m - k] = chirp_[k];
@@ -79,7 +80,8 @@ class LineTransform {
   Eigen::FFT<double>& fft_;
   const int64_t n_;
   std::vector<Complex> transformed_;
-  // Of the chirp: w, the transform of w, room for a line. Empty where Eigen does it alone.
+  // Bluestein's arrays: w, the transform of w, room for a line and for its transform. Empty if Eigen
+  // transforms the line itself.
   std::vector<Complex> chirp_, filter_, padded_, spectrum_;
 };
 
@@ -132,7 +134,8 @@ absl::Status ExecuteFft(OpCall& call) {
   const ConvertLoop read = FindConvertLoop(from.element_type(), xla::C128);
   const ConvertLoop write = FindConvertLoop(xla::C128, to.element_type());
   const int64_t in_width = ByteWidth(from.element_type()), out_width = ByteWidth(to.element_type());
-  // The arrays below, and what transforms of a line take: Bluestein's arrays have up to four times its length.
+  // `data` and `buffer`, and the arrays of a line's transform: Bluestein's have up to four times the line's
+  // length.
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
   RETURN_IF_ERROR(call.CheckMemory(static_cast<int64_t>(sizeof(Complex)) *
                                    (size + std::max(in_size, out_size) + 24 * longest)));
@@ -141,7 +144,8 @@ absl::Status ExecuteFft(OpCall& call) {
   const int64_t count = call.rows(0) * (from.NumElements() / in_size);
   for (int64_t i = 0; i < count; ++i) {
     read(call.data(0) + i * in_size * in_width, buffer.data(), in_size);
-    // The operand's lines within lines of the full length; half spectra are completed below.
+    // Puts the operand's lines into lines of the full length; the other half of a spectrum is filled in
+    // below.
     std::fill(data.begin(), data.end(), Complex(0));
     for (int64_t line = 0; line < size / last; ++line) {
       std::copy_n(buffer.data() + line * in_last, std::min(in_last, last), data.data() + line * last);

@@ -45,7 +45,7 @@ struct GatherCache : KernelCache {
   WindowStarts starts;
   Dims operand_strides;
   Dims limits;         // Largest start per operand dimension.
-  Dims batch_strides;  // Of the batch dimensions in the result.
+  Dims batch_strides;  // Strides of the batch dimensions in the result.
   StridedLoop window;
 };
 
@@ -77,8 +77,8 @@ absl::Status ExecuteGather(OpCall& call) {
   RETURN_IF_ERROR(call.NewResult(uniform));
   if (call.result_elements() == 0) return absl::OkStatus();
   const int64_t rows = uniform ? 1 : call.copies();
-  if (call.operand_shape(0).NumElements() ==
-      0) {  // Windows of nothing along a collapsed dimension of size 0.
+  // The windows are empty if a collapsed dimension has size 0.
+  if (call.operand_shape(0).NumElements() == 0) {
     std::memset(call.result().mutable_data(), 0, call.result().bytes());
     return absl::OkStatus();
   }

@@ -1,8 +1,8 @@
 // gather: for each batch coordinate of the indices, a window of `slice_sizes` of the operand.
 //
 //   out[b, o] = x[clamp(start(b), 0, dim - slice_size) + o]
-// Result dimensions in offset_dims run through the window without its collapsed and batching dimensions, the
-// others through the batch coordinates.
+// Result dimensions in offset_dims are the window's dimensions without its collapsed and batching dimensions;
+// the others are the batch coordinates.
 #ifndef TOROID_RUNTIME_KERNELS_GATHER_H_
 #define TOROID_RUNTIME_KERNELS_GATHER_H_
 

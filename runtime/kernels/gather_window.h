@@ -1,8 +1,8 @@
 // The index arithmetic that gather and scatter share.
 //
 // Each batch coordinate b (the indices' dimensions without index_vector_dim, row-major) has a start in every
-// operand dimension: start[start_index_map[k]] = indices[b, k], the batch coordinate of the partner dimension
-// for batching dimensions, 0 elsewhere.
+// operand dimension: start[start_index_map[k]] = indices[b, k]; for batching dimensions the batch coordinate
+// of the partner dimension; 0 for all others.
 #ifndef TOROID_RUNTIME_KERNELS_GATHER_WINDOW_H_
 #define TOROID_RUNTIME_KERNELS_GATHER_WINDOW_H_
 
@@ -22,7 +22,7 @@ class WindowStarts {
   // Sizes of the batch dimensions, in order.
   absl::Span<const int64_t> batch_dims() const { return batch_dims_; }
   int64_t batch_size() const { return batch_size_; }
-  // What Read takes, its result included.
+  // Bytes that Read needs, including its result.
   int64_t ReadBytes() const { return 8 * (batch_size_ * operand_rank_ + indices_.NumElements()); }
 
   // Decodes one row of indices: `starts` gets batch_size() groups of operand_rank values.
@@ -35,8 +35,8 @@ class WindowStarts {
   const int operand_rank_;
   Dims batch_dims_;
   int64_t batch_size_ = 1;
-  int64_t vector_stride_ = 0;  // Between components of an index vector, in elements.
-  Dims batch_strides_;         // Of the batch dimensions in the indices.
+  int64_t vector_stride_ = 0;  // Elements between components of an index vector.
+  Dims batch_strides_;         // Strides of the batch dimensions in the indices.
   struct BatchingPair {
     int64_t operand_dim;
     int batch_position;

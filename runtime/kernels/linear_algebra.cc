@@ -53,7 +53,7 @@ struct SolveOptions {
   bool lower, unit_diagonal, transpose, conjugate;
 };
 
-// Solves op(a) * x = b for b [m, n], x in place of b. Lines of x are found one after another.
+// Solves op(a) * x = b for b [m, n]; x replaces b, one line after another.
 template <typename T>
 void SolveLeft(const T* a, int64_t m, T* b, int64_t n, const SolveOptions& options) {
   const bool forward = options.lower != options.transpose;
@@ -114,7 +114,7 @@ absl::Status WithComputeType(PrimitiveType type, F&& f) {
   }
 }
 
-// Row `row` of operand i, matrix number `index` of `size` elements, converted.
+// Reads matrix number `index` of row `row` of operand i, which has `size` elements, and converts it.
 template <typename T>
 void ReadMatrix(const OpCall& call, int i, int64_t row, int64_t index, int64_t size, std::vector<T>* out) {
   const Shape& shape = call.operand_shape(i);
@@ -124,7 +124,7 @@ void ReadMatrix(const OpCall& call, int i, int64_t row, int64_t index, int64_t s
       call.data(i) + at * ByteWidth(shape.element_type()), out->data(), size);
 }
 
-// Of `elements` for each matrix that is worked on at a time.
+// Checks memory for `elements` of scratch for each matrix worked on at a time.
 template <typename T>
 absl::Status CheckScratch(const OpCall& call, int64_t matrices, int64_t elements) {
   return call.CheckMemory(std::min<int64_t>(NumThreads(), matrices) * elements *

@@ -12,7 +12,7 @@
 namespace toroid {
 namespace {
 
-// Slice t of dimension d of the arrays [rows, shape]: [rows, shape without d].
+// Slice t of dimension d of arrays [rows, shape]: an array [rows, shape without d].
 struct Slices {
   const Shape& shape;
   int64_t d;
@@ -20,7 +20,7 @@ struct Slices {
   int64_t rows;
 };
 
-// Copies between arrays and their slices. `source_row`: bytes from one row of the source to the next.
+// Copies between arrays and their slices. `source_row`: bytes between rows of the source.
 void CopySlices(const Slices& slices, bool into_array, const char* source, int64_t source_row, char* target) {
   const auto& [shape, d, t, rows] = slices;
   const int64_t width = ByteWidth(shape.element_type());

@@ -1,7 +1,7 @@
 // map:  out[i] = to_apply(x_0[i], ..., x_{n-1}[i]), a scalar computation on all elements at once.
-// scan: step t (from the end when reversed): to_apply(slices of the inputs at t, carries) -> (outputs,
+// scan: step t (from the end if reversed): to_apply(slices of the inputs at t, carries) -> (outputs,
 // carries);
-//       results are the outputs stacked along the dimension and the last carries.
+//       the results are the outputs, stacked along the dimension, and the last carries.
 #ifndef TOROID_RUNTIME_KERNELS_MAP_H_
 #define TOROID_RUNTIME_KERNELS_MAP_H_
 

@@ -11,12 +11,12 @@
 namespace toroid {
 namespace {
 
-// Padding beyond this is as good as this: no array is so large.
+// Larger padding has the same effect: no array is as large.
 constexpr int64_t kFar = int64_t{1} << 61;
 
 int64_t WidthOf(const Shape& shape) { return ByteWidth(shape.element_type()); }
 
-// A loop whose outermost dimension is the device, with the given row sizes in bytes.
+// A loop whose outermost dimension is the rows, with the given row sizes in bytes.
 StridedLoop LoopOverRows(const OpCall& call, int64_t rows, int64_t source_bytes, int64_t target_bytes) {
   StridedLoop loop;
   loop.width = WidthOf(call.shape());
@@ -37,7 +37,7 @@ absl::Status ExecuteBroadcast(OpCall& call) {
   const Shape& from = call.operand_shape(0);
   const Shape& to = call.shape();
   if (from.NumElements() == call.result_elements()) {
-    // At most unit dimensions are added: the same bytes, unless dimensions change order.
+    // Only unit dimensions are added: the bytes stay, unless dimensions change order.
     const auto dimensions = call.instruction().dimensions();
     if (std::is_sorted(dimensions.begin(), dimensions.end())) return ExecuteIdentity(call);
   }
@@ -58,7 +58,7 @@ absl::Status ExecuteTranspose(OpCall& call) {
   const Shape& from = call.operand_shape(0);
   const Shape& to = call.shape();
   const auto permutation = call.instruction().dimensions();
-  // Moving only unit dimensions leaves the bytes as they are.
+  // A transpose that moves only unit dimensions leaves the bytes unchanged.
   int64_t last = -1;
   bool identity = true;
   for (const int64_t d : permutation) {
@@ -102,7 +102,7 @@ absl::Status ExecuteConcatenate(OpCall& call) {
   const bool uniform = call.AllUniform();
   RETURN_IF_ERROR(call.NewResult(uniform));
   const int64_t rows = uniform ? 1 : call.copies(), width = WidthOf(to);
-  int64_t inner = width, outer = 1;  // Bytes behind dimension d, elements before it.
+  int64_t inner = width, outer = 1;  // Bytes after dimension d, elements before it.
   for (int i = d + 1; i < to.rank(); ++i) inner *= to.dim(i);
   for (int i = 0; i < d; ++i) outer *= to.dim(i);
   int64_t offset = 0;
@@ -132,7 +132,7 @@ absl::Status ExecuteSlice(OpCall& call) {
   for (int i = 0; i < to.rank(); ++i) {
     const SliceBounds bounds = slice[i];
     offset += bounds.start * from_strides[i];
-    // With one element the stride is never walked, and may be anything.
+    // With one element the stride is not used and may have any value.
     loop.Add(to.dim(i), to.dim(i) > 1 ? bounds.stride * from_strides[i] : 0, to_strides[i]);
   }
   ParallelStridedCopy(std::move(loop), call.data(0) + offset, call.result().mutable_data());
@@ -163,10 +163,10 @@ absl::Status ExecutePad(OpCall& call) {
     const EdgePadding padding = pad[i];
     const int64_t low = std::clamp(padding.low, -kFar, kFar);
     if (from.dim(i) == 0) return absl::OkStatus();
-    // Element k lands at low + k * step; those inside [0, size) are k in [first, end).
+    // Element k goes to low + k * step; the elements inside [0, size) are k in [first, end).
     const int64_t step = std::min(padding.interior, kFar) + 1;
     const int64_t first = low >= 0 ? 0 : CeilOfSignedRatio(-low, step);
-    const int64_t room = to.dim(i) - low;  // low <= size or nothing lands.
+    const int64_t room = to.dim(i) - low;  // low <= size, or no element is inside.
     if (low >= to.dim(i) && low >= 0) return absl::OkStatus();
     const int64_t end = std::min(from.dim(i), (room - 1) / step + 1);
     if (end <= first) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Ops that place elements elsewhere without looking at them.
+// Ops that move elements without reading their values.
 //
 // broadcast:   out[j] = x[j at `dimensions`]                   reshape, copy, ...: the buffer itself
 // transpose:   out[j], j_i = operand index dimensions[i]       reverse: flips the listed dimensions

@@ -1,4 +1,4 @@
-// A kernel that calls another one: an instruction of its own, over the operands of the call.
+// A kernel that calls another kernel, through an instruction of its own over the call's operands.
 #ifndef TOROID_RUNTIME_KERNELS_ONE_OP_H_
 #define TOROID_RUNTIME_KERNELS_ONE_OP_H_
 
@@ -10,7 +10,7 @@
 
 namespace toroid {
 
-// Kept as a kernel's cache. Derived classes add an instruction in their constructor.
+// Kept as a kernel's cache. Derived classes add the instruction in their constructor.
 class OneOp : public KernelCache {
  public:
   // Runs the kernel on these operands, which it may overwrite.
@@ -19,7 +19,7 @@ class OneOp : public KernelCache {
  protected:
   OneOp();
   Computation& computation() { return *module_.computation(0); }
-  // Says what Run executes: an instruction over parameters 0, 1, ..; `called` are the plans of its
+  // Sets the instruction that Run executes, over parameters 0, 1, ..; `called` are the plans of its
   // computations.
   void Set(Kernel kernel, const Instruction& instruction, std::vector<Plan*> called = {});
 

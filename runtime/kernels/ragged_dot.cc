@@ -40,11 +40,11 @@ struct RaggedDims {
 
   const xla::DotDimensionNumbers& numbers;
   int64_t ragged;
-  Dims batch, contracting, free;  // Of the lhs.
+  Dims batch, contracting, free;  // Dimensions of the lhs.
   Dims prefix;                    // Dimensions of the lhs that group sizes depend on.
 };
 
-// Which positions along the ragged dimension are in group g, by the coordinates of the prefix dimensions.
+// The positions along the ragged dimension that are in group g, for each coordinate of the prefix dimensions.
 class Membership {
  public:
   Membership(const OpCall& call, const RaggedDims& dims, int64_t row) {
@@ -73,9 +73,8 @@ class Membership {
   std::vector<int64_t> begin_, end_;
 };
 
-// Calls f(element, in group) for every element of an array whose dimension role[j] plays dimension `of[j]` of
-// the lhs
-// (-1: of none).
+// Calls f(element, in group) for every element of an array whose dimension j is dimension lhs_dim[j] of the
+// lhs (-1: none).
 template <typename F>
 void ForEachMember(const Shape& shape, const Dims& lhs_dim, const RaggedDims& dims, const Shape& lhs,
                    const Membership& members, int64_t group, F&& f) {
@@ -94,7 +93,7 @@ void ForEachMember(const Shape& shape, const Dims& lhs_dim, const RaggedDims& di
   }
 }
 
-// A copy of operand i with one row per device of the run, zero outside the group.
+// A copy of operand i, with one row per device, that is zero outside the group.
 absl::Status MaskOperand(const OpCall& call, int i, const Dims& lhs_dim, const RaggedDims& dims,
                          const std::vector<Membership>& members, int64_t group, MeshBuffer* masked) {
   const Shape& shape = call.operand_shape(i);
@@ -119,7 +118,7 @@ absl::Status RaggedContracting(OpCall& call, const RaggedDims& dims, const std::
     if (Contains(dims.free, d))
       return absl::UnimplementedError("group sizes along free dimensions of the lhs");
   }
-  // Dimensions of the operands as dimensions of the lhs.
+  // Maps dimensions of the operands to dimensions of the lhs.
   Dims lhs_dim, rhs_dim(call.operand_shape(1).rank(), -1);
   for (int d = 0; d < call.operand_shape(0).rank(); ++d) lhs_dim.push_back(d);
   for (int i = 0; i < dims.numbers.rhs_batch_dimensions_size(); ++i) {
@@ -155,7 +154,7 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
   if (ragged.rhs_group_dimensions_size() != 1)
     return absl::InvalidArgumentError("needs one group dimension of the rhs");
   const int64_t group_dim = ragged.rhs_group_dimensions(0);
-  // The rhs of one group: without the group dimension.
+  // The rhs of one group has no group dimension.
   Dims rhs_dims;
   for (int d = 0; d < rhs.rank(); ++d) {
     if (d != group_dim) rhs_dims.push_back(rhs.dim(d));
@@ -164,7 +163,7 @@ absl::Status RaggedFree(OpCall& call, const RaggedDims& dims, const std::vector<
   xla::DotDimensionNumbers numbers = dims.numbers;
   for (auto& d : *numbers.mutable_rhs_batch_dimensions()) d -= d > group_dim;
   for (auto& d : *numbers.mutable_rhs_contracting_dimensions()) d -= d > group_dim;
-  // Dimensions of the result as dimensions of the lhs.
+  // Maps dimensions of the result to dimensions of the lhs.
   Dims lhs_dim = dims.batch;
   lhs_dim.insert(lhs_dim.end(), dims.free.begin(), dims.free.end());
   lhs_dim.resize(call.shape().rank(), -1);
@@ -243,7 +242,7 @@ absl::Status ExecuteRaggedDot(OpCall& call) {
   if (Contains(dims.batch, dims.ragged)) {
     RETURN_IF_ERROR(Dot(call, DotView(dims.numbers), {call.operand_shape(0), call.operand(0)},
                         {call.operand_shape(1), call.operand(1)}, call.shape(), &call.result()));
-    // Uniform if all operands are, as everywhere.
+    // The result is uniform if all operands are.
     return call.AllUniform() ? absl::OkStatus() : SpreadRows(call.copies(), &call.result());
   }
   const Shape& sizes = call.operand_shape(2);

@@ -1,12 +1,12 @@
 // ragged-dot: a dot whose lhs dimension d is cut into consecutive groups of run-time sizes.
-//   d free:        [b,m,k] x [g,b,k,n] -> [b,m,n]    row i uses the rhs of the group it is in, 0 past the
-//   last group d contracting: [b,m,k] x [b,k,n]   -> [g,b,m,n]  group g sums over its part of k alone d
-//   batch:       the plain dot
+//   d free:        [b,m,k] x [g,b,k,n] -> [b,m,n]    row i uses the rhs of its group; 0 after the last group
+//   d contracting: [b,m,k] x [b,k,n]   -> [g,b,m,n]  group g sums over its own part of k
+//   d batch:       the plain dot
 // group_sizes is [g], or [p.., g] with one list per coordinate of the dimensions p: the lhs batch dimensions,
-// then the free or contracting ones listed before d. Groups are cut to the dimension.
+// then the free or contracting dimensions listed before d. Groups are cut at the end of the dimension.
 //
 // scaled-dot: (lhs * lhs_scale) . (rhs * rhs_scale); a scale has the operand's rank and one value per block
-// along each dimension, a scalar scale stands for 1. Products of scaled values run in f32.
+// along each dimension; a scalar scale means 1. Products of scaled values run in f32.
 #ifndef TOROID_RUNTIME_KERNELS_RAGGED_DOT_H_
 #define TOROID_RUNTIME_KERNELS_RAGGED_DOT_H_
 

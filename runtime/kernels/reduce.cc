@@ -19,7 +19,7 @@
 namespace toroid {
 namespace {
 
-// Slices narrower than this are folded in several runs side by side.
+// Slices with fewer elements are folded as several runs side by side.
 constexpr int64_t kWideSlice = 1024;
 constexpr int64_t kLongReduction = 64;
 
@@ -73,7 +73,7 @@ absl::Status ReduceByLoop(OpCall& call, const ReduceCache& cache) {
     if (call.uniform(1)) break;
   }
   ReduceNest nest;
-  const bool shared = !uniform && call.uniform(0);  // One x, inits that differ.
+  const bool shared = !uniform && call.uniform(0);  // One x, different inits.
   if (!shared) nest.Add(rows, true);
   for (int d = 0; d < shape.rank(); ++d) nest.Add(shape.dim(d), !cache.is_reduced[d]);
   for (int64_t row = 0; row < (shared ? rows : 1); ++row) {
@@ -93,7 +93,7 @@ struct Slices {
   int64_t rows, count, kept;
 };
 
-// The slices at r = first + c * step for c in [0, lines): arrays [rows][lines][kept].
+// The slices r = first + c * step for c in [0, lines): arrays [rows][lines][kept].
 absl::Status TakeSlices(OpCall& call, const Slices& slices, int64_t first, int64_t step, int64_t lines,
                         std::vector<MeshBuffer>* taken) {
   taken->resize(slices.arrays.size());
@@ -112,11 +112,11 @@ absl::Status TakeSlices(OpCall& call, const Slices& slices, int64_t first, int64
   return absl::OkStatus();
 }
 
-// Folds runs of neighbours, all runs side by side, until few slices are left or they are wide.
+// Folds runs of neighbouring slices, all runs side by side, until few slices are left or they are wide.
 absl::Status Shorten(OpCall& call, Slices& slices) {
   while (slices.count >= kLongReduction && slices.kept < kWideSlice) {
     const int64_t want = std::min(std::max<int64_t>(2, kWideSlice / slices.kept), slices.count / 8);
-    const int64_t length = (slices.count + want - 1) / want;  // Of a run.
+    const int64_t length = (slices.count + want - 1) / want;  // Slices per run.
     const int64_t runs = slices.count / length, left = slices.count - runs * length;
     std::vector<MeshBuffer> sums, next;
     RETURN_IF_ERROR(TakeSlices(call, slices, 0, length, runs, &sums));
@@ -125,7 +125,7 @@ absl::Status Shorten(OpCall& call, Slices& slices) {
       RETURN_IF_ERROR(CombineSlices(call.called(0), absl::MakeSpan(sums), absl::MakeSpan(next),
                                     slices.rows * runs * slices.kept, call.mesh(), &sums));
     }
-    // The sums of the runs, then what no run covered.
+    // The sums of the runs, then the slices after the last run.
     for (size_t i = 0; i < slices.arrays.size(); ++i) {
       const int64_t line = slices.kept * slices.widths[i];
       MeshBuffer shorter;

@@ -1,9 +1,9 @@
 // reduce: out[kept] = fold of to_apply over the listed dimensions, starting from the init values.
 //
-// Operands: n arrays, n scalar inits; a tuple of n results if n > 1. One-op bodies on one array are plain
-// loops, sums of narrow floats run in f32. Other bodies are evaluated on whole slices; a long reduction of
-// little data is cut into runs folded side by side, which keeps the order of elements. Errors: those of the
-// body.
+// Operands: n arrays, n scalar inits; the result is a tuple of n if n > 1. A one-op body on one array is a
+// plain loop; sums of narrow floats run in f32. Other bodies are evaluated on whole slices; a long reduction
+// of narrow slices is cut into runs folded side by side, which keeps the order of elements. Errors: those of
+// the body.
 #ifndef TOROID_RUNTIME_KERNELS_REDUCE_H_
 #define TOROID_RUNTIME_KERNELS_REDUCE_H_
 

@@ -21,7 +21,7 @@
 namespace toroid {
 namespace {
 
-// Arrays of equal dimensions [outer, length, inner], seen along one of them.
+// The sizes of arrays [outer, length, inner]; windows go along `length`.
 struct Line {
   int64_t outer, length, inner;
 };
@@ -99,8 +99,8 @@ class Folder {
   const std::vector<int64_t> widths_;
 };
 
-// Windows of `size` elements, `dilation` apart, every `stride`, along one dimension: replaces x by the
-// `count` folds.
+// Folds `count` windows along one dimension, each of `size` elements `dilation` apart, starting every
+// `stride`: replaces x by the folds.
 absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, int64_t dilation,
                          int64_t stride, int64_t count, std::vector<MeshBuffer>* x) {
   std::vector<MeshBuffer> acc;
@@ -113,10 +113,11 @@ absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, i
     *x = std::move(acc);
     return absl::OkStatus();
   }
-  // power[i] folds the 2^p elements from i on; a window is made of the powers in its size, largest bits last.
+  // power[i] is the fold of the 2^p elements from i on. A window is a sequence of such runs, one per bit of
+  // its size, smallest first.
   std::vector<MeshBuffer> power = *x;
   Line at = line;
-  int64_t covered = 0;  // Elements of the windows that acc holds.
+  int64_t covered = 0;  // Elements of each window that are folded into acc.
   for (int p = 0; p <= log; ++p) {
     const int64_t run = int64_t{1} << p;
     if (size & run) {
@@ -128,7 +129,7 @@ absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, i
       covered += run;
     }
     if (p == log) break;
-    const int64_t length = at.length - run * dilation;  // Runs of twice the length that fit.
+    const int64_t length = at.length - run * dilation;  // Positions where a run of twice the length fits.
     std::vector<MeshBuffer> doubled;
     RETURN_IF_ERROR(folder.Take(power, at, 0, 1, length, &doubled));
     RETURN_IF_ERROR(folder.Fold(power, at, run * dilation, 1, length, &doubled));
@@ -150,10 +151,10 @@ struct WindowCache : KernelCache {
   }
   int arrays;
   BinaryLoop loop = nullptr;
-  bool narrow = false;  // Folded in float.
+  bool narrow = false;  // Narrow floats, folded in float.
 };
 
-// Element `row` of a scalar init, widened if need be.
+// Element `row` of a scalar init, as float if `narrow`.
 void ReadInit(const OpCall& call, int operand, bool narrow, int64_t row, char* value) {
   const PrimitiveType type = call.operand_shape(operand).element_type();
   const char* at = call.data(operand) + (call.uniform(operand) ? 0 : row * ByteWidth(type));
@@ -164,7 +165,7 @@ void ReadInit(const OpCall& call, int operand, bool narrow, int64_t row, char* v
   }
 }
 
-// Makes x[i] the padded operand i, init everywhere else.
+// Makes x[i] the padded operand i, with init in the padding.
 absl::Status PadOperands(OpCall& call, const WindowCache& cache, const Folder& folder, int64_t rows,
                          int64_t elements, std::vector<MeshBuffer>* x) {
   const std::vector<WindowDim> window = WindowView(call.instruction()).dimensions();

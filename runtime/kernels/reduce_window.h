@@ -1,9 +1,10 @@
 // reduce-window: out[i] = fold of to_apply, from init, over the window at i of the padded and dilated
 // operand.
 //
-// Positions in padding and holes of base dilation hold init. As to_apply is associative, windows are folded
-// one dimension after another, innermost first; a long window is put together from windows of powers of two,
-// so a cumulative sum of n elements takes about 2 log n passes. Operands: n arrays, n scalar inits; any body.
+// Padding and the holes of base dilation hold init. As to_apply is associative, windows are folded along one
+// dimension after another, innermost first; a long window is composed of windows whose sizes are powers of
+// two, so a cumulative sum of n elements takes about 2 log n passes. Operands: n arrays, n scalar inits; any
+// body.
 #ifndef TOROID_RUNTIME_KERNELS_REDUCE_WINDOW_H_
 #define TOROID_RUNTIME_KERNELS_REDUCE_WINDOW_H_
 

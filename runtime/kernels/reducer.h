@@ -1,7 +1,7 @@
 // A reducer over whole slices: acc[i] = body(acc[i], x[i]) for arrays of n elements.
 //
-// Bodies of one op (scalar_body.h) have loops of their own; this is for all the others, which run through
-// their plan on all n elements at once.
+// Bodies of one op (scalar_body.h) have loops of their own; all others run here: their plan runs on all n
+// elements at once.
 #ifndef TOROID_RUNTIME_KERNELS_REDUCER_H_
 #define TOROID_RUNTIME_KERNELS_REDUCER_H_
 

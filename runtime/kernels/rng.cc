@@ -59,7 +59,7 @@ uint64_t FillThreefry(const Shape& shape, uint64_t key, uint64_t counter, char* 
   return counter + i;
 }
 
-// The 128-bit counter low, high plus i, as words from least significant.
+// The 128-bit number (high, low) plus i, as words from the least significant.
 std::array<uint32_t, 4> CounterWords(uint64_t low, uint64_t high, uint64_t i) {
   const uint64_t sum = low + i;
   const uint64_t carried = high + (sum < low);
@@ -82,7 +82,7 @@ void FillPhilox(int64_t n, int64_t width, uint64_t key, uint64_t* low, uint64_t*
   *high += *low < before;
 }
 
-// Numbers in [0, 1) with 53 bits.
+// A number in [0, 1) with 53 random bits.
 double Fraction(uint32_t a, uint32_t b) { return static_cast<double>(Join(a, b) >> 11) * 0x1p-53; }
 
 }  // namespace
@@ -180,7 +180,7 @@ absl::Status ExecuteRng(OpCall& call) {
                   normal ? a + b * std::sqrt(-2 * std::log1p(-u)) * std::cos(6.283185307179586 * v)
                          : a + u * (b - a);
               out[i] = ConvertValue<T>(kIsReal<T> ? value : std::floor(value));
-              // Rounding to the type may reach b, which is excluded.
+              // Rounding to the type may give b, which is excluded.
               if (!normal && kIsReal<T> && ConvertValue<double>(out[i]) >= b && b > a)
                 out[i] = ConvertValue<T>(a);
             }

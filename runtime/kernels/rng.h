@@ -1,14 +1,15 @@
 // Random numbers.
 //
 // rng-bit-generator: (new state, bits), a function of the state alone.
-//   Threefry-2x32, 20 rounds, state u64[2] = (key, counter). 64-bit element i is block counter + i. Narrower
-//   ones: the first even dimension, else the largest, is halved (rounded up); block i, row-major over the
-//   halved shape, gives the two elements at 2t and 2t + 1 along it. Philox-4x32, 10 rounds, state u64[3] =
-//   (key, 128-bit counter) or u64[2]: words of blocks counter, counter + 1, ... The default algorithm is
-//   Philox.
-// rng: uniform in [a, b) or normal of mean a and deviation b, from Philox with a key that counts the draws of
-// the run. rng-get-and-update-state: a 128-bit counter of the run. Source: Salmon, Moraes, Dror, Shaw,
-// "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+//   Threefry-2x32, 20 rounds, state u64[2] = (key, counter). 64-bit element i is block counter + i. For
+//   narrower elements the first even dimension, else the largest, is halved (rounded up); block i, row-major
+//   over the halved shape, gives the two elements at 2t and 2t + 1 along it.
+//   Philox-4x32, 10 rounds, state u64[3] = (key, 128-bit counter) or u64[2]: words of blocks counter, counter
+//   + 1, ... The default algorithm is Philox.
+// rng: uniform in [a, b) or normal with mean a and deviation b, from Philox with a key that counts the draws
+// of the run.
+// rng-get-and-update-state: a 128-bit counter of the run.
+// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #ifndef TOROID_RUNTIME_KERNELS_RNG_H_
 #define TOROID_RUNTIME_KERNELS_RNG_H_
 

@@ -29,7 +29,7 @@ struct ScatterCache : KernelCache {
                ToDims(numbers.indices_batching_dims()), call.operand_shape(0).rank()) {
     const Shape& shape = call.operand_shape(0);
     const Shape& updates = call.operand_shape(operands + 1);
-    // Strides count elements: operands may differ in width.
+    // Strides count elements, because operands may differ in width.
     operand_strides = RowMajorStrides(shape.dims(), 1);
     const Dims update_strides = RowMajorStrides(updates.dims(), 1);
     std::vector<bool> dropped(shape.rank(), false), in_window(updates.rank(), false);
@@ -60,13 +60,13 @@ struct ScatterCache : KernelCache {
   WindowStarts starts;
   Dims operand_strides;
   Dims limits;         // Largest start per operand dimension.
-  Dims batch_strides;  // Of the batch dimensions in the updates.
+  Dims batch_strides;  // Strides of the batch dimensions in the updates.
   StridedLoop window;  // From updates to operand, in elements.
   std::optional<SimpleBody> body;
   BinaryLoop loop = nullptr;
 };
 
-// Where each window that fits begins, in the operand and in the updates, in elements.
+// The start of each window that is inside the operand: in the operand and in the updates, in elements.
 void FindWindows(const ScatterCache& cache, const std::vector<int64_t>& starts, int64_t operand_base,
                  int64_t update_base, std::vector<std::pair<int64_t, int64_t>>* windows) {
   const int rank = static_cast<int>(cache.limits.size());
@@ -116,7 +116,7 @@ void CombineNarrow(PrimitiveType type, BinaryLoop loop, char* target, const char
   }
 }
 
-// Makes results[i] operand i with rows of its own, in place if this is its last use.
+// Makes results[i] a copy of operand i, or operand i itself if this is its last use.
 absl::Status CopyOperands(OpCall& call, int operands, bool uniform, std::vector<MeshBuffer>* results) {
   for (int i = 0; i < operands; ++i) {
     MeshBuffer buffer = call.TakeOperand(i);
@@ -191,7 +191,7 @@ absl::Status ExecuteScatter(OpCall& call) {
   const int64_t update_row = call.operand_shape(cache.operands + 1).NumElements();
   const int64_t indices_row =
       call.uniform(cache.operands) ? 0 : call.operand_shape(cache.operands).ByteSize();
-  // Updates of several operands must agree on whether they are shared.
+  // The updates of all operands must be uniform, or none of them.
   std::vector<MeshBuffer> results;
   bool updates_uniform = true;
   for (int i = 0; i < cache.operands; ++i) updates_uniform &= call.uniform(cache.operands + 1 + i);

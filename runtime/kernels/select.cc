@@ -16,12 +16,12 @@ namespace {
 
 constexpr int64_t kGrain = 16 << 10;
 
-// Elements only move, so any type of the same width does.
+// Elements are only moved, so any type of the same width serves.
 struct Wide16 {
   uint64_t words[2];
 };
 
-// Elements one behind the other, or, with stride 0, one that stands for all.
+// Contiguous elements, or, with stride 0, one element used for all.
 template <typename T>
 struct Elements {
   const T* data;
@@ -64,13 +64,13 @@ SelectLoop LoopOfWidth(int64_t width) {
   }
 }
 
-// A scalar predicate of one row, or rows that agree: the chosen operand as it is.
+// A uniform scalar predicate: the result is the chosen operand.
 absl::Status SelectWhole(OpCall& call, bool pred) {
   call.result() = call.TakeOperand(pred ? 1 : 2);
   return absl::OkStatus();
 }
 
-// A tuple by a predicate that differs between devices.
+// A tuple, chosen by a predicate that differs between devices.
 absl::Status SelectTuple(OpCall& call, const bool* pred) {
   MeshBuffer result = call.operand(2);
   std::vector<int64_t> rows;
@@ -149,7 +149,7 @@ absl::Status ExecuteClamp(OpCall& call) {
   const Repeat repeat_low = scalar_low ? Repeat::kSecond : Repeat::kNone;
   const Repeat repeat_high = scalar_high ? Repeat::kSecond : Repeat::kNone;
 
-  // One row's elements [begin, end).
+  // Elements [begin, end) of one row.
   const auto piece = [&](int64_t row, int64_t begin, int64_t end) {
     const char* low_at = low + row * low_row + (scalar_low ? 0 : begin * width);
     const char* high_at = high + row * high_row + (scalar_high ? 0 : begin * width);

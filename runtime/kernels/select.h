@@ -1,6 +1,7 @@
-// select: out[i] = pred[i] ? on_true[i] : on_false[i]; a scalar predicate picks one operand whole, also a
-// tuple. clamp:  out[i] = min(max(x[i], low[i]), high[i]); low and high may be scalars; NaN in any of the
-// three gives NaN.
+// select: out[i] = pred[i] ? on_true[i] : on_false[i]; a scalar predicate chooses a whole operand, which may
+// be a tuple.
+// clamp:  out[i] = min(max(x[i], low[i]), high[i]); low and high may be scalars; NaN in any of the three
+// gives NaN.
 #ifndef TOROID_RUNTIME_KERNELS_SELECT_H_
 #define TOROID_RUNTIME_KERNELS_SELECT_H_
 

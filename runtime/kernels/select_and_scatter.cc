@@ -15,7 +15,8 @@
 namespace toroid {
 namespace {
 
-// Position in the operand of every source element's window element `k`, as an element offset; -1 if outside.
+// For every source element the position in the operand of its window's element `k`, as an element offset; -1
+// if outside.
 void FindCandidates(const Shape& operand, const Shape& source, absl::Span<const WindowDim> window,
                     const Dims& k, std::vector<int64_t>* offsets) {
   offsets->assign(1, 0);
@@ -46,7 +47,7 @@ class Picker {
 
   const std::vector<int64_t>& picks() const { return picks_; }
 
-  // Offers one candidate to every source element.
+  // Offers each source element one candidate.
   absl::Status Offer(const std::vector<int64_t>& offsets) {
     const int64_t n = rows_ * elements_, row_bytes = call_.operand_shape(0).ByteSize();
     std::vector<MeshBuffer> arguments(2);
@@ -80,7 +81,7 @@ class Picker {
  private:
   OpCall& call_;
   const int64_t rows_, elements_, width_;
-  std::vector<int64_t> picks_;  // Element offset in the operand's row, -1 for none yet.
+  std::vector<int64_t> picks_;  // Element offset in the operand's row; -1: none yet.
 };
 
 }  // namespace
@@ -99,7 +100,7 @@ absl::Status ExecuteSelectAndScatter(OpCall& call) {
   }
   if (source_elements == 0 || elements == 0) return absl::OkStatus();
 
-  // A pick, a place and a source of each element, and the candidates twice.
+  // A pick, a place and a source per element, and two lists of candidates.
   RETURN_IF_ERROR(call.CheckMemory(8 * (3 * rows + 2) * source_elements));
   Picker picker(call, rows, source_elements);
   Dims k(window.size(), 0);

@@ -1,8 +1,8 @@
 // select-and-scatter, the gradient of max pooling:
-//   result = init; for each source element s: pick a position of its window over the operand, then
+//   result = init; for each source element s, pick a position of its window over the operand, then
 //   result[pick] = scatter(s, result[pick])
-// Window positions are visited in row-major order, those outside the operand skipped; the current pick stays
-// when select(current, candidate) is true, so GE keeps the first maximum.
+// Window positions are visited in row-major order, without those outside the operand. The current pick stays
+// if select(current, candidate) is true, so GE keeps the first maximum.
 #ifndef TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_
 #define TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_
 

@@ -19,7 +19,7 @@
 namespace toroid {
 namespace {
 
-// A comparator that compares the same operand of both sides.
+// A comparator that is one compare of both sides' elements of one operand.
 struct SimpleOrder {
   int operand;
   bool descending;
@@ -41,17 +41,18 @@ std::optional<SimpleOrder> Classify(const Computation& comparator) {
                      root.attrs().comparison_type() == "TOTALORDER"};
 }
 
-// All operands as lines: [lines][length], and for each place of the result the element that goes there.
+// All operands as lines: [lines][length], and the order of the elements in the result.
 struct Lines {
   int64_t lines = 0, length = 0;
   std::vector<MeshBuffer> arrays;
   std::vector<int64_t> widths;
-  std::vector<int64_t> order;  // Offsets into the arrays, line after line.
+  // Offsets into the arrays, line after line; place i gets the element at order[i].
+  std::vector<int64_t> order;
 
   int64_t size() const { return lines * length; }
 };
 
-// What a real value compares as, except in the total order.
+// The number by which a real value is compared, except in the total order.
 template <typename T>
 auto Number(T x) {
   if constexpr (std::is_same_v<T, double>) {
@@ -67,13 +68,15 @@ bool HasNan(const char* data, int64_t n) {
   return std::any_of(values, values + n, [](T x) { return Number(x) != Number(x); });
 }
 
-// An integer that is ordered as x is. With one type of keys there is one sorting to compile, not one for each element type.
+// An integer that has the order of x. Keys of one type need one instance of the sort, not one per element
+// type.
 template <typename T>
 int64_t OrderKey(T x, bool total) {
   if constexpr (std::is_same_v<T, uint64_t>) {
     return static_cast<int64_t>(x ^ (uint64_t{1} << 63));
   } else if constexpr (kIsReal<T>) {
-    return !total && Number(x) == 0 ? 0 : ToTotalOrder(x);  // -0 is +0, whose place in the total order is 0.
+    // -0 counts as +0, whose place in the total order is 0.
+    return !total && Number(x) == 0 ? 0 : ToTotalOrder(x);
   } else {
     return static_cast<int64_t>(x);
   }
@@ -88,7 +91,7 @@ void SetKeys(const char* data, int64_t begin, const SimpleOrder& order, std::vec
   }
 }
 
-// False if the order is not a strict weak one for these values: NaNs under the partial order.
+// Returns false if the values are not in a strict weak order: NaNs under the partial order.
 bool SortSimply(Lines& lines, PrimitiveType type, const SimpleOrder& order) {
   using KeyLoop =
       void (*)(const char* data, int64_t begin, const SimpleOrder& order, std::vector<int64_t>& keys);
@@ -126,7 +129,7 @@ class BatchComparator {
  public:
   BatchComparator(OpCall& call, const Lines& lines) : call_(call), lines_(lines) {}
 
-  // result[i]: the element at offset a[i] goes before the one at b[i].
+  // result[i]: whether the element at offset a[i] goes before the one at b[i].
   absl::Status Before(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
                       std::vector<bool>* result) {
     const int64_t n = static_cast<int64_t>(a.size());
@@ -156,10 +159,10 @@ class BatchComparator {
 };
 
 // Merges sorted runs of `run` elements pairwise, in all lines. Whatever the comparator answers, each element
-// comes out once: those of the left run find how many of the right one go before them, and those of the right
-// one fill the places between.
+// comes out once: the elements of the left run count how many of the right run go before them, and the
+// elements of the right run fill the places between.
 absl::Status MergeRuns(BatchComparator& comparator, Lines& lines, int64_t run) {
-  // The right elements that go before left[i] end in [low[i], high[i]], places of the right run.
+  // The elements of the right run that go before left[i] end at a place in [low[i], high[i]].
   std::vector<int64_t> left, low, high;
   for (int64_t line = 0; line < lines.size(); line += lines.length) {
     for (int64_t begin = 0; begin + run < lines.length; begin += 2 * run) {
@@ -248,7 +251,7 @@ absl::Status ExecuteSort(OpCall& call) {
     lines.arrays.push_back(std::move(array));
     lines.widths.push_back(ByteWidth(operand.element_type()));
   }
-  // The order, and at most as much beside it for the keys, and again while stable_sort merges.
+  // `order`, and at most as much for keys and for the scratch memory of stable_sort.
   const int64_t order_bytes = lines.size() * static_cast<int64_t>(sizeof(lines.order[0]));
   RETURN_IF_ERROR(call.CheckMemory(3 * order_bytes));
   lines.order.resize(lines.size());

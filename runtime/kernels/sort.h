@@ -1,8 +1,8 @@
 // sort: permutes every line along the dimension, all operands alike, so that to_apply(earlier, later) holds.
 //
-// Always stable. A comparator that is one compare of two elements of one operand sorts by native comparisons;
-// any other runs a merge sort in which all comparisons of a round, over all lines, are evaluated at once: an
-// element finds its place in the neighbouring run by binary search.
+// Always stable. A comparator that is one compare of two elements of one operand sorts by native comparisons.
+// Any other runs a merge sort that evaluates all comparisons of a round, over all lines, at once: an element
+// finds its place in the neighbouring run by binary search.
 #ifndef TOROID_RUNTIME_KERNELS_SORT_H_
 #define TOROID_RUNTIME_KERNELS_SORT_H_
 

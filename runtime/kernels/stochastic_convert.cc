@@ -42,7 +42,8 @@ void Loop(const void* a, const void* b, void* out, int64_t n, Repeat repeat) {
   using Random = typename UnsignedOf<sizeof(From)>::type;
   const From* x = static_cast<const From*>(a);
   const Random* random = static_cast<const Random*>(b);
-  const int bits = static_cast<int>(BitWidth(PrimitiveTypeOf<From>::value));  // 4 in a byte for f4.
+  // 4 for f4, which is stored in a byte.
+  const int bits = static_cast<int>(BitWidth(PrimitiveTypeOf<From>::value));
   for (int64_t i = 0; i < n; ++i) {
     static_cast<To*>(out)[i] = ConvertOne<From, To>(x[repeat == Repeat::kFirst ? 0 : i],
                                                     random[repeat == Repeat::kSecond ? 0 : i], bits);

@@ -7,8 +7,8 @@
 
 namespace toroid {
 
-// Operands: elements of `from` and unsigned integers of the same width; null if `from` is not a float of 8 to
-// 64 bits or `to` no integer.
+// Operands: elements of `from`, and unsigned integers of the same width. Null if `from` is not a float of 8
+// to 64 bits or `to` is not an integer type.
 BinaryLoop FindStochasticConvertLoop(PrimitiveType from, PrimitiveType to);
 
 }  // namespace toroid

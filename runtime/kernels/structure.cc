@@ -56,7 +56,7 @@ absl::Status ExecuteTuple(OpCall& call) {
 
 absl::Status ExecuteGetTupleElement(OpCall& call) {
   const int64_t index = call.instruction().tuple_index();
-  // The elements of the tuple may be moved out if nobody else sees it.
+  // The element may be moved out of the tuple if no other handle shares the tuple.
   MeshBuffer& tuple = call.mutable_operand(0);
   if (call.takes_element() && tuple.unique()) {
     call.result() = std::move(tuple.mutable_element(index));

@@ -13,7 +13,7 @@ absl::Status ExecuteTuple(OpCall& call);
 absl::Status ExecuteGetTupleElement(OpCall& call);
 // Runs once, when the plan is built.
 absl::Status ExecuteConstant(OpCall& call);
-// Never runs: callers put arguments into their slots.
+// Never runs: callers write arguments to the parameters' slots.
 absl::Status ExecuteParameter(OpCall& call);
 absl::Status ExecuteAfterAll(OpCall& call);
 absl::Status ExecuteAddDependency(OpCall& call);

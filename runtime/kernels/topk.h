@@ -1,7 +1,7 @@
-// topk: the k first elements of each line of the last dimension, sorted, with their s32 positions.
+// topk: the first k elements of each sorted line of the last dimension, with their s32 positions.
 //
-// Largest first, or smallest first. Total order: NaN above infinity, -NaN below -infinity, +0 above -0; of
-// equal elements the one at the lower position comes first.
+// Largest first, or smallest first. Total order: NaN above infinity, -NaN below -infinity, +0 above -0. Among
+// equal elements the lower position comes first.
 #ifndef TOROID_RUNTIME_KERNELS_TOPK_H_
 #define TOROID_RUNTIME_KERNELS_TOPK_H_
 

@@ -161,7 +161,7 @@ UnaryLoop ComplexLoop(Opcode opcode) {
   }
 }
 
-// The bits of a float as unsigned Bits, with kMantissa explicit mantissa bits.
+// Bits: the unsigned type with the width of Float. kMantissa: the explicit mantissa bits of Float.
 template <typename Float, typename Bits, int kMantissa>
 Float ReducePrecisionOf(Float value, int exponent_bits, int mantissa_bits) {
   constexpr int kExponentBits = 8 * sizeof(Float) - 1 - kMantissa;
@@ -235,7 +235,7 @@ absl::Status ExecuteReducePrecision(OpCall& call) {
     }
     return absl::OkStatus();
   };
-  // In the format's own bits: its denormal numbers would be normal ones in a wider format.
+  // Works on the format's own bits: its denormal numbers would be normal in a wider format.
   if (type == xla::F64) return reduce_all(uint64_t(), ReducePrecisionOf<uint64_t, uint64_t, 52>);
   if (type == xla::F16) return reduce_all(uint16_t(), ReducePrecisionOf<uint16_t, uint16_t, 10>);
   if (type == xla::BF16) return reduce_all(uint16_t(), ReducePrecisionOf<uint16_t, uint16_t, 7>);

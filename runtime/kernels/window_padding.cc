@@ -45,7 +45,7 @@ void PlaceInPadding(const Shape& shape, absl::Span<const WindowDim> window, int6
     const WindowDim& w = window[d];
     const int64_t low = Bounded(w.padding_low);
     const int64_t step = std::min(kFar, w.base_dilation);
-    // Element k lands at low + k * step.
+    // Element k goes to low + k * step.
     const int64_t first = low >= 0 ? 0 : CeilOfSignedRatio(-low, step);
     if (low >= dims[d]) return;
     const int64_t end = std::min(shape.dim(d), (dims[d] - low - 1) / step + 1);

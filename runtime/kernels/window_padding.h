@@ -1,4 +1,4 @@
-// Operands of windowed ops with their padding and base dilation written out.
+// Writes out the padding and base dilation of the operands of windowed ops.
 #ifndef TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
 #define TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
 
@@ -8,13 +8,14 @@
 
 namespace toroid {
 
-// (n - 1) * d + 1, 0 for n = 0; saturates.
+// (n - 1) * d + 1; 0 for n = 0; saturates.
 int64_t DilatedSize(int64_t n, int64_t dilation);
 
 // Sizes after base dilation and padding, never negative.
 Dims PaddedDims(const Shape& shape, absl::Span<const WindowDim> window);
 
-// Places x ([rows, shape], elements of `width` bytes) into the filled array `padded` ([rows, PaddedDims]).
+// Writes x ([rows, shape], elements of `width` bytes) into `padded` ([rows, PaddedDims]), which is filled
+// already.
 void PlaceInPadding(const Shape& shape, absl::Span<const WindowDim> window, int64_t width, int64_t rows,
                     bool x_uniform, const char* x, char* padded);
 

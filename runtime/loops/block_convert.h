@@ -1,4 +1,4 @@
-// Narrow floats are computed in float, block by block, and rounded once per op.
+// Narrow floats are computed in float, one block at a time, and rounded once per op.
 #ifndef TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_
 #define TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_
 
@@ -11,7 +11,7 @@ namespace toroid {
 // Elements that a kernel converts at a time, on the stack.
 inline constexpr int64_t kConvertBlock = 1024;
 
-// A real floating-point type of at most 16 bits.
+// Whether the type is a real floating-point type of at most 16 bits.
 bool IsNarrowFloat(PrimitiveType type);
 
 // F32 for narrow floats, the type itself otherwise.

@@ -16,9 +16,9 @@
 namespace toroid {
 namespace {
 
-constexpr int kVectors = 2;                         // Of columns, in a tile.
-constexpr int64_t kBlockRows = 120;                 // Rows of a packed for one pass over the tiles.
-constexpr int64_t kBlockBytes = 4 * 1024 * kPanel;  // Of b packed.
+constexpr int kVectors = 2;                         // Vectors of columns in a tile.
+constexpr int64_t kBlockRows = 120;                 // Rows of packed a for one pass over the tiles.
+constexpr int64_t kBlockBytes = 4 * 1024 * kPanel;  // Bytes of packed b.
 
 template <typename T>
 struct RealOf {
@@ -31,8 +31,8 @@ struct RealOf<std::complex<R>> {
   static constexpr bool kComplex = true;
 };
 
-// Sizes of the tile of the result that is held in registers, and of what is packed for it. Complex numbers
-// are packed as a line of real parts and one of imaginary parts.
+// Sizes of the tile of the result that is held in registers, and of the packed operands. Complex numbers are
+// packed as a line of real parts and a line of imaginary parts.
 template <typename T>
 struct Tiling {
   using Real = typename RealOf<T>::type;
@@ -118,7 +118,7 @@ template <typename T>
 using Tile = void (*)(int64_t k, const typename Tiling<T>::Real* a, const typename Tiling<T>::Real* b,
                       int64_t b_stride, const Target<T>& target);
 
-// The columns of the target say how many vectors are worth their work.
+// A tile whose columns fit one vector computes one vector per row.
 template <typename T, int kRows>
 void RunTile(int64_t k, const typename Tiling<T>::Real* a, const typename Tiling<T>::Real* b,
              int64_t b_stride, const Target<T>& target) {
@@ -131,14 +131,14 @@ void RunTile(int64_t k, const typename Tiling<T>::Real* a, const typename Tiling
   }
 }
 
-// Of 1, 2, .., Tiling<T>::kRows rows.
+// The tile function for 1, 2, .., Tiling<T>::kRows rows.
 template <typename T, int... kRows>
 Tile<T> FindTile(int64_t rows, std::integer_sequence<int, kRows...>) {
   static constexpr Tile<T> kTiles[] = {RunTile<T, kRows + 1>...};
   return kTiles[rows - 1];
 }
 
-// A square block of as many lines as a vector of 16 bytes has lanes.
+// Transposes a square block with as many lines as a vector of 16 bytes has lanes.
 template <typename T>
 void TransposeBlock(const T* in, int64_t in_stride, T* out, int64_t out_stride) {
   typedef T V __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
@@ -161,7 +161,7 @@ void TransposeBlock(const T* in, int64_t in_stride, T* out, int64_t out_stride) 
   }
 }
 
-// Lines [valid][count], `stride` apart, as [count][width].
+// Copies lines [valid][count], `stride` apart, as [count][width].
 template <typename T>
 void PackTransposed(const T* data, int64_t stride, int64_t valid, int64_t width, int64_t count, T* out) {
   constexpr int64_t kBlock = 16 / sizeof(T);
@@ -209,7 +209,7 @@ void PackLines(const StridedMatrix<const T>& matrix, int64_t row, int64_t valid,
   }
 }
 
-// Memory of the calling thread, aligned for vectors.
+// Scratch memory of the calling thread, aligned for vectors.
 template <typename R>
 R* Scratch(int which, int64_t size) {
   struct Free {
@@ -234,8 +234,8 @@ void TransposeIfNarrow(StridedMatrix<const T>* a, StridedMatrix<const T>* b, Str
   const auto work = [&](int64_t rows, int64_t columns) {
     return rows * ((columns + kLanes - 1) / kLanes * kLanes);
   };
-  // The sum of a complex product has two addends for each part, whose order the other way around is another.
-  // So the number of rows, which says nothing about one row, must not decide.
+  // Each part of a complex product is a sum of two terms; swapping a and b swaps the terms, which changes the
+  // bits. Equal rows must give equal bits among any number of rows, so for complex numbers only n decides.
   if (Tiling<T>::kComplex ? n >= kColumns / 2 : work(m, n) <= work(n, m)) return;
   const StridedMatrix<const T> left = b->Transposed();
   *b = a->Transposed();
@@ -255,7 +255,7 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
   if constexpr (!Tiles::kComplex) {
     if (m <= kFewRows && (b.column_stride == 1 || b.row_stride == 1)) return FewRowsGemm(a, b, out);
   }
-  // A few rows read b where it lies.
+  // With few rows the tiles read b unpacked.
   const bool pack_b = Tiles::kComplex || b.column_stride != 1 || m > 2 * kRows;
   const int64_t panel = std::min(k, kPanel), block_columns = std::min(n, Tiles::kBlockColumns),
                 padded_columns = (block_columns + kColumns - 1) / kColumns * kColumns,

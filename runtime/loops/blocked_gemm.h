@@ -1,10 +1,10 @@
-// The product of two dense matrices, out[i, j] = sum over k of a[i, k] * b[k, j], in which equal rows (and
-// equal columns) give equal bits wherever they stand.
+// The product of two dense matrices, out[i, j] = sum over k of a[i, k] * b[k, j]. Equal rows (and equal
+// columns) give equal bits, whatever their position.
 //
-// Every element is summed in one order, whatever the sizes, the strides, the alignment and the place of the
-// element: each panel of 256 consecutive k from zero upward, then the panels one after another. Tiles at the
-// edges are filled up with zeros, so that each lane of the vector unit does the same arithmetic. (Eigen's
-// products are as fast, but round the last rows and columns in another way than the others.)
+// Every element is summed in one order, whatever the sizes, the strides, the alignment and the element's
+// position: each panel of 256 consecutive k from zero upward, then the panels one after another. Tiles at the
+// edges are filled up with zeros, so each lane of the vector unit does the same arithmetic. (Eigen's products
+// are as fast, but round the last rows and columns differently from the others.)
 //
 // Source: Goto, van de Geijn, Anatomy of High-Performance Matrix Multiplication, TOMS 2008.
 #ifndef TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_
@@ -14,8 +14,8 @@
 
 namespace toroid {
 
-// T: float, double, complex64, complex128. Requires: a.columns = b.rows > 0, out [a.rows, b.columns] that
-// overlaps neither. Holds 1.5 MB of scratch memory per calling thread.
+// T: float, double, complex64, complex128. Requires: a.columns = b.rows > 0; out is [a.rows, b.columns] and
+// overlaps neither. Keeps 1.5 MB of scratch memory per calling thread.
 template <typename T>
 void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatrix<T> out);
 

@@ -32,8 +32,8 @@ inline constexpr bool kIsInt = (std::is_integral_v<T> && !kIsPred<T>) || IsSmall
 template <typename T>
 inline constexpr bool kIsReal = !kIsPred<T> && !kIsInt<T> && !IsComplexType<T>::value;
 
-// Rounding twice, first to float and then to a narrower type, errs on near ties. Rounding first to odd
-// (inexact results get an odd last bit) does not.
+// Rounding twice, first to float and then to a narrower type, errs near ties. If the first rounding is to odd
+// (an inexact result gets an odd last bit), the second is exact.
 inline float DoubleToFloatRoundedToOdd(double value) {
   float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;

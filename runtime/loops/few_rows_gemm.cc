@@ -8,7 +8,8 @@
 namespace toroid {
 namespace {
 
-// Adds the sums of a panel, lines of `stride` for each row, to columns [column, column + columns) of the result.
+// Adds the sums of a panel, one line of `stride` elements per row, to columns [column, column + columns) of
+// the result.
 template <typename T>
 void PlacePanel(const T* sum, int64_t stride, int64_t column, int64_t columns, bool add,
                 const StridedMatrix<T>& out) {
@@ -19,7 +20,8 @@ void PlacePanel(const T* sum, int64_t stride, int64_t column, int64_t columns, b
   }
 }
 
-// b has its lines along the columns: some lines at a time are added to the sums of many columns. a: [k][kRows].
+// b is contiguous along its columns: a few lines at a time are added to the sums of many columns. a:
+// [k][kRows].
 template <typename T, int kRows>
 void FewRowsTimesLines(const T* a, const StridedMatrix<const T>& b, bool later, const StridedMatrix<T>& out) {
   using V = typename Vector<T>::Type;
@@ -80,7 +82,8 @@ void TransposeVectors(V* v) {
   }
 }
 
-// b has its lines along the contracted dimension: a square of it at a time is transposed in registers. a: [k][kRows].
+// b is contiguous along the contracted dimension: one square of it at a time is transposed in registers. a:
+// [k][kRows].
 template <typename T, int kRows>
 void FewRowsTimesColumns(const T* a, const StridedMatrix<const T>& b, bool later,
                          const StridedMatrix<T>& out) {
@@ -91,7 +94,7 @@ void FewRowsTimesColumns(const T* a, const StridedMatrix<const T>& b, bool later
   for (int64_t column = 0; column < n; column += kLanes) {
     const int64_t columns = std::min<int64_t>(kLanes, n - column);
     const T* lines[kLanes];
-    // Beyond the last column it is read again, for lanes that nobody looks at.
+    // Lanes beyond the last column read the last column again; their sums are not used.
     for (int64_t l = 0; l < kLanes; ++l)
       lines[l] = b.data + (column + std::min(l, columns - 1)) * b.column_stride;
     for (int64_t first = 0; first < k; first += kPanel) {

@@ -12,8 +12,9 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many multiplications.
-constexpr int64_t kTaskRows = 128;         // Of a large product, at least, so that packing is a small part.
-constexpr int64_t kTinyFlops = 64;         // Below, a row takes no packing.
+// Least rows per task of a large product, so that packing is a small part.
+constexpr int64_t kTaskRows = 128;
+constexpr int64_t kTinyFlops = 64;  // A product with n * k up to this is not packed.
 
 // Integers, booleans and small products: lines of the result accumulate lines of rhs.
 template <typename T>
@@ -48,8 +49,8 @@ void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_
   }
 }
 
-// Rows [row, row + rows) of one product of the batch. Which way is taken depends on the shared matrix alone,
-// so that equal rows give equal bits.
+// Rows [row, row + rows) of one product of the batch. The size of the shared matrix alone selects the method,
+// so equal rows give equal bits.
 template <typename T>
 void Product(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
   if (g.n * g.k <= kTinyFlops) return PlainProduct(g, lhs, rhs, out, row, rows);
@@ -70,7 +71,7 @@ void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, vo
     std::fill(out, out + g.batch * g.m * g.n, T{});
     return;
   }
-  // Tasks are blocks of rows of one product. Their borders change no value.
+  // Tasks are blocks of rows of one product. Where one ends changes no value.
   const int64_t row_flops = std::max<int64_t>(1, g.n * g.k);
   const int64_t blocks = std::clamp<int64_t>(std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)),
                                              1, 2 * NumThreads());

@@ -1,7 +1,8 @@
-// What the matrix products share: vectors of the machine, the order of summation, where sums go.
+// Shared by the matrix products: the machine's vectors, the order of summation, and the targets of sums.
 //
-// Equal rows give equal bits only if each kernel rounds alike. On some processors (Zen) g++ leaves multiplications and additions of
-// long sums apart, in one kernel and not in another; --param=avoid-fma-max-bits=0, in the files of the kernels, has them fused in all.
+// Equal rows give equal bits only if all kernels round alike. For some processors (Zen) g++ fuses the
+// multiplications and additions of long sums in one kernel and not in another; the kernels' files are
+// compiled with --param=avoid-fma-max-bits=0, which fuses them in all.
 #ifndef TOROID_RUNTIME_LOOPS_GEMM_TILES_H_
 #define TOROID_RUNTIME_LOOPS_GEMM_TILES_H_
 
@@ -17,10 +18,10 @@ constexpr int kVectorBytes = 32, kRegisters = 16;
 constexpr int kVectorBytes = 16, kRegisters = 16;
 #endif
 
-// Of the contracted dimension: each panel is summed from zero upward, then the panels one after another.
+// Terms per panel: each panel is summed from zero upward, then the panels one after another.
 constexpr int64_t kPanel = 256;
 
-// A matrix of any strides, in elements.
+// A matrix with any strides, in elements.
 template <typename T>
 struct StridedMatrix {
   T* data;
@@ -36,7 +37,7 @@ struct Vector {
   typedef R Unaligned __attribute__((vector_size(kVectorBytes), aligned(sizeof(R)), may_alias));
 };
 
-// Where a tile goes: its first `columns` columns, added to what is there but for the first panel.
+// The target of a tile: the tile's first `columns` columns are added to it, or with `add` false stored.
 template <typename T>
 struct Target {
   T* data;

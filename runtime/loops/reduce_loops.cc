@@ -14,9 +14,9 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kChunk = 4096;           // Elements summed in lanes before the partial sums are combined.
-constexpr int64_t kBlockBytes = 64 << 10;  // Accumulators that stay in the second-level cache.
+constexpr int64_t kBlockBytes = 64 << 10;  // Accumulators that fit in the second-level cache.
 constexpr int64_t kGrainBytes = 128 << 10;
-constexpr int64_t kNarrowestBytes = 4 << 10;  // Of columns, worth a thread.
+constexpr int64_t kNarrowestBytes = 4 << 10;  // Least bytes of columns for a thread.
 
 template <typename T, T (*kOp)(T, T)>
 T ReduceChunk(const T* x, int64_t n) {
@@ -49,7 +49,7 @@ void ReduceLine(const void* data, int64_t n, void* out) {
   *static_cast<T*>(out) = total;
 }
 
-// Eight lines at once, so that the accumulators are read and written for every eighth line only.
+// Eight lines at once, so that the accumulators are read and written once per eight lines.
 template <typename T, T (*kOp)(T, T)>
 void ReduceAcross(const void* data, int64_t lines, int64_t stride, int64_t n, void* out) {
   constexpr int kLines = 8;
@@ -167,7 +167,7 @@ struct Folder {
   void FoldLines(const char* x, int64_t lines, int64_t stride, int64_t n, char* out) const {
     const int64_t block = std::max<int64_t>(1, kBlockBytes / width);
     if (n < 64 && lines >= 8 && stride == n * width) {
-      // Short lines: several side by side make a long one, folded in the end.
+      // Several short lines side by side make one long line, which is folded at the end.
       const int64_t together = std::min(lines, CeilOf(256, n));
       std::vector<char> sums(x, x + together * stride);
       const int64_t rounds = lines / together;
@@ -246,7 +246,7 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
       folder.Fold(part.dims, x + begin * x_step, out + begin * out_step);
     });
   } else if (dims.size() == 1) {
-    // The same chunks and order as one line.
+    // Uses the chunks and the order of ReduceLine.
     const int64_t n = dims[0].size, chunks = Folder::CeilOf(n, kChunk);
     std::vector<char> partial(chunks * width);
     ParallelFor(
@@ -262,7 +262,7 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
   } else if (dims.size() == 2 && dims[1].size < 64) {
     folder.Fold(dims, x, out);
   } else {
-    // Reduced outside, kept next: split what is kept.
+    // The first dimension is reduced and the second kept: the second is split over threads.
     const auto rest = dims.subspan(2);
     const int64_t x_inner = folder.Elements(rest, false) * width,
                   out_inner = folder.Elements(rest, true) * width;

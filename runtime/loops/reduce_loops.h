@@ -1,4 +1,4 @@
-// Folding arrays by one associative and commutative op, shared by reduce and the reductions of other kernels.
+// Folds arrays by one associative and commutative op, for reduce and the reductions of other kernels.
 #ifndef TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_
 #define TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_
 
@@ -14,13 +14,13 @@ namespace toroid {
 // One op over elements of one type.
 struct LineReduction {
   // *out = op over the n >= 1 elements at x. Sums are taken in lanes and fixed chunks, so they are as
-  // accurate as pairwise ones and do not depend on the number of threads.
+  // accurate as pairwise sums and do not depend on the number of threads.
   void (*along)(const void* x, int64_t n, void* out) = nullptr;
   // out[k] = op(out[k], x[0, k], x[1, k], ...) for k < n, in this order; lines are `stride` bytes apart.
   void (*across)(const void* x, int64_t lines, int64_t stride, int64_t n, void* out) = nullptr;
 };
 
-// Nulls if the op does not reduce the type; narrow floats are not supported (see ComputeType).
+// Null members if the op does not reduce the type; narrow floats are not supported (see ComputeType).
 LineReduction FindLineReduction(Opcode opcode, PrimitiveType type);
 
 // A dense array's dimensions, outermost first, each kept or reduced.
@@ -31,7 +31,7 @@ struct ReduceNest {
   };
   absl::InlinedVector<Dim, 6> dims;
 
-  void Add(int64_t size, bool kept);  // Merges with the dimension before it where possible.
+  void Add(int64_t size, bool kept);  // Merges with the dimension before it if both are kept or both reduced.
 };
 
 // out[kept] = op(out[kept], x[kept, reduced] over all reduced). Uses several threads.

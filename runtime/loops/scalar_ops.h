@@ -1,6 +1,6 @@
 // The elementwise operations on single values, one functor per opcode and class of types.
 //
-// Integers wrap modulo 2^bits and nothing here is undefined for any value. Floats narrower than float are
+// Integers wrap modulo 2^bits, and every op is defined for every value. Floats narrower than float are
 // computed in float and rounded once (block_convert.h). Source: the opcode tables "elementwise unary" and
 // "elementwise binary" of the HLO semantics.
 #ifndef TOROID_RUNTIME_LOOPS_SCALAR_OPS_H_
@@ -123,7 +123,7 @@ struct IntOps {
 //   x = n ln 2 + r, |r| <= ln(2) / 2, e^x = 2^n * e^r with e^r = 1 + r + r^2 * polynomial(r)
 // Source: coefficients of expf in the Cephes library (Moshier).
 inline float ExpOfFloat(float x) {
-  // Beyond these the result is 0 or infinite; NaN passes.
+  // Beyond these the result is 0 or infinite; NaN passes through.
   const float bounded = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
   // Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits.
   constexpr float kRound = 12582912.0f;
@@ -161,7 +161,7 @@ inline float TanhOfFloat(float x) {
   return std::copysign(a < 0.625f ? small : large, x);
 }
 
-// float and double.
+// T is float or double.
 template <typename T>
 struct FloatOps {
   static T Add(T a, T b) { return a + b; }

@@ -82,7 +82,7 @@ void CopyLine(const StridedLoop::Dim& dim, const char* source, char* target) {
   for (int i = 0; i < 8; ++i) std::memcpy(target + i * target_stride, &t[i], sizeof(Words));
 }
 
-// Writing past the caches: large results would only push out what is in them.
+// Large results are written past the caches, so that they do not evict other data.
 constexpr int64_t kVectorBytes = 32;
 constexpr int64_t kStreamBytes = 2 << 20;
 #if defined(__AVX__)
@@ -103,8 +103,8 @@ void EndStream() {}
 #endif
 
 // Transposes a tile of kTile x kTile elements: lines of `source` become columns of `target`; strides in
-// bytes. Goes by way of a small array, so that each cache line of either side is touched once. With kStream
-// lines of the target are written past the caches; they must be aligned to a vector.
+// bytes. Copies through a small array, so that each cache line of either side is touched once. With kStream
+// the target's lines are written past the caches and must be aligned to a vector.
 template <typename T, int64_t kTile, bool kStream>
 [[gnu::always_inline]] inline void TransposeTile(const char* source, int64_t source_stride, char* target,
                                                  int64_t target_stride) {
@@ -132,9 +132,9 @@ template <typename T, int64_t kTile, bool kStream>
   }
 }
 
-// out[i][j] = in[j][i] for a 2-d loop whose outer dimension is contiguous in the source and whose inner one
-// is in the target. Tiles span whole cache lines; bands of kBand source lines keep the pages of both sides in
-// reach.
+// out[i][j] = in[j][i] for a 2-d loop whose outer dimension is contiguous in the source and whose inner
+// dimension is contiguous in the target. Tiles span whole cache lines; bands of kBand source lines limit the
+// number of pages in use.
 template <typename T, bool kStream>
 void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner, const char* source,
                     char* target) {
@@ -260,7 +260,7 @@ void ParallelStridedCopy(StridedLoop loop, const char* source, char* target) {
     StridedCopy(loop, source, target);
     return;
   }
-  // Split the longest of the outer dimensions, in multiples of a tile.
+  // Splits the longest of the outer dimensions, in multiples of a tile.
   size_t split = 0;
   for (size_t i = 1; i < loop.dims.size() && loop.dims[split].size < 16; ++i) {
     if (loop.dims[i].size > loop.dims[split].size) split = i;

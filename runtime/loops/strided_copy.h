@@ -1,5 +1,5 @@
-// Copies between two arrays seen through strides: the one engine behind transpose, broadcast, slice, reverse,
-// pad, concatenate, dynamic slices and gather windows.
+// Copies between two arrays described by strides, for transpose, broadcast, slice, reverse, pad, concatenate,
+// dynamic slices and gather windows.
 #ifndef TOROID_RUNTIME_LOOPS_STRIDED_COPY_H_
 #define TOROID_RUNTIME_LOOPS_STRIDED_COPY_H_
 
@@ -10,21 +10,22 @@
 
 namespace toroid {
 
-// A loop nest over `dims`; element [i0, i1, ...] lies at sum of i_k * stride_k, in bytes. Strides may be zero
-// (a broadcast source) or negative (a reversed one).
+// A loop nest over `dims`; element [i0, i1, ...] is at offset sum of i_k * stride_k, in bytes. Strides may be
+// zero (a broadcast source) or negative (a reversed one).
 struct StridedLoop {
   struct Dim {
     int64_t size;
-    int64_t source;  // Strides.
+    int64_t source;  // Byte strides.
     int64_t target;
   };
   absl::InlinedVector<Dim, 6> dims;  // Outermost first.
   int64_t width = 0;                 // Bytes of an element.
 
   void Add(int64_t size, int64_t source, int64_t target) { dims.push_back({size, source, target}); }
-  // Drops dimensions of size 1 and merges those that both sides run through as one. The loop order stays.
+  // Drops dimensions of size 1 and merges neighbours that are contiguous on both sides. Keeps the loop order.
   void Simplify();
-  // Simplify, and orders dimensions so that the innermost are the target's and the source's most local ones.
+  // Simplifies, and orders dimensions so that the innermost are the target's and the source's most local
+  // ones.
   void Optimize();
 };
 
@@ -34,7 +35,7 @@ Dims RowMajorStrides(absl::Span<const int64_t> dims, int64_t width);
 // Copies the elements of an optimized loop; ranges must not overlap.
 void StridedCopy(const StridedLoop& loop, const char* source, char* target);
 
-// Copies on several threads where it pays. Optimizes the loop itself.
+// Copies, on several threads if that pays. Optimizes the loop itself.
 void ParallelStridedCopy(StridedLoop loop, const char* source, char* target);
 
 // Writes n copies of one element of `width` bytes.

@@ -14,14 +14,14 @@ constexpr int kMaxThreads = 16;
 
 using Body = absl::FunctionRef<void(int64_t, int64_t)>;
 
-// One loop being run. Workers and the caller take chunks until none is left.
+// A loop being run. Workers and the caller take chunks until none is left.
 struct Loop {
   Loop(int64_t n, int64_t chunk, Body body) : n(n), chunk(chunk), body(body) {}
   const int64_t n;
   const int64_t chunk;
   const Body body;
   std::atomic<int64_t> next{0};
-  int running = 0;  // Workers inside, guarded by the pool's mutex.
+  int running = 0;  // Workers inside the loop; guarded by the pool's mutex.
 
   void Work() {
     while (true) {
@@ -53,7 +53,7 @@ class ThreadPool::Workers {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // Called by one thread at a time.
+  // Only one thread may call it at a time.
   void Run(Loop& loop, int threads) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -120,7 +120,7 @@ void ParallelFor(int64_t n, int64_t grain, Body body) {
     body(0, n);
     return;
   }
-  // A few chunks per thread even out their speeds.
+  // A few chunks per thread balance the load of threads that run at different speeds.
   const int64_t chunk = std::max<int64_t>(1, grains / (4 * threads)) * grain;
   Loop loop(n, chunk, body);
   current->workers_->Run(loop, threads);

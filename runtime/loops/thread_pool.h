@@ -1,7 +1,7 @@
 // Loops on several threads, for kernels. Whether and how a loop is split never changes its result: bodies
 // write disjoint outputs, and partial reductions use fixed chunks.
 //
-// The threads belong to whoever runs kernels: a run has its own, and two runs in one process share nothing.
+// Each run has a thread pool of its own, so two runs in one process share no threads.
 #ifndef TOROID_RUNTIME_LOOPS_THREAD_POOL_H_
 #define TOROID_RUNTIME_LOOPS_THREAD_POOL_H_
 
@@ -12,10 +12,10 @@
 
 namespace toroid {
 
-// Threads that wait for loops, started when the first one comes and ended with the pool.
+// Threads that wait for loops; started by the first loop, ended with the pool.
 class ThreadPool {
  public:
-  // The caller of a loop included; 0: one for each processor that this process may use, 16 at most.
+  // `threads` includes the caller of a loop; 0: one per processor that this process may use, at most 16.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -31,7 +31,7 @@ class ThreadPool {
   const std::unique_ptr<Workers> workers_;
 };
 
-// While it lives, loops of this thread run on the pool. They may be nested; the innermost counts.
+// While it lives, loops of this thread run on the pool. Scopes may be nested; the innermost counts.
 class ScopedThreads {
  public:
   explicit ScopedThreads(ThreadPool& pool);
@@ -49,9 +49,9 @@ class ScopedThreads {
 // Threads that ParallelFor may use, the caller included; 1 without a pool.
 int NumThreads();
 
-// Calls body(begin, end) for disjoint ranges that cover [0, n), in any order, possibly at the same time;
-// ranges are multiples of `grain` long but for the last. A loop of one grain, or inside another loop, runs in
-// place.
+// Calls body(begin, end) for disjoint ranges that cover [0, n), in any order, possibly at the same time; all
+// ranges but the last are multiples of `grain` long. A loop of one grain, or inside another loop, runs on the
+// calling thread.
 void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 
 }  // namespace toroid

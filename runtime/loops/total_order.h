@@ -22,7 +22,7 @@ template <typename T>
 TotalOrderKey<T> ToTotalOrder(T value) {
   using Key = TotalOrderKey<T>;
   if constexpr (IsSmallFloat<T>::value) {
-    // Fewer than 8 bits in a byte, or no sign at all.
+    // The type has fewer than 8 bits, or no sign.
     if constexpr (T::kSignMask == 0) return static_cast<Key>(value.bits ^ 0x80);
     const Key magnitude = static_cast<Key>(value.bits & T::kMagnitudeMask);
     return value.bits & T::kSignMask ? static_cast<Key>(~magnitude) : magnitude;

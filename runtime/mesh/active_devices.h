@@ -1,4 +1,4 @@
-// Which devices run a computation, and what they agree on, wherever they are.
+// The devices that run a computation, and what they agree on across ranks.
 #ifndef TOROID_RUNTIME_MESH_ACTIVE_DEVICES_H_
 #define TOROID_RUNTIME_MESH_ACTIVE_DEVICES_H_
 
@@ -11,26 +11,27 @@
 
 namespace toroid {
 
-// The mesh of the devices at some places of another, ascending.
+// The mesh of the devices at `places` of another mesh; places ascend.
 struct SubMesh {
   SubMesh(const MeshContext& mesh, absl::Span<const int64_t> places);
   SubMesh(const SubMesh&) = delete;
   SubMesh& operator=(const SubMesh&) = delete;
 
   std::vector<int64_t> devices;
-  std::vector<int64_t> rows;  // Of the outer mesh, of those that are here.
+  std::vector<int64_t> rows;  // Rows of the outer mesh that hold the devices of this rank.
   MeshContext context;
 };
 
-// The first place of each rank's active devices, by rank, and their number.
+// For each rank the first place of its active devices; last, the number of active devices.
 std::vector<int64_t> FirstPlaces(const MeshContext& mesh);
 
-// `bytes` bytes of every active device, in order of places, of which `rows` has those here: `rows` itself where all
-// are here, else in `storage`. Every rank asks. Errors: those of the transport.
+// `bytes` bytes of every active device, in order of places. `rows` holds those of this rank's devices; the
+// result is `rows` itself if all devices are here, else `storage`. Every rank must call. Errors: those of the
+// transport.
 absl::StatusOr<const char*> EveryRow(const MeshContext& mesh, const char* rows, int64_t bytes,
                                      std::vector<char>* storage);
 
-// Rows `bytes` long are equal.
+// Whether all rows, `bytes` long each, are equal.
 bool RowsAgree(const char* rows, int64_t count, int64_t bytes);
 
 }  // namespace toroid

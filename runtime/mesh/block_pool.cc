@@ -10,9 +10,9 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Smaller blocks are the business of malloc.
+// Smaller blocks are left to malloc.
 constexpr int64_t kPooledBytes = 128 << 10;
-// Idle memory that a thread keeps at most.
+// Most idle memory that a thread keeps.
 constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
 
 // Sizes are rounded up to one of eight steps per power of two: a block fits every request of its step.
@@ -64,11 +64,11 @@ class IdleBlocks {
 
 }  // namespace
 
-// Lives as long as its thread and its blocks.
+// Lives until its thread has ended and its last block is freed.
 struct BlockAccount {
   std::atomic<int64_t> live_bytes{0};
-  std::atomic<int64_t> holders{1};  // The thread, and every block.
-  int64_t limit = INT64_MAX;        // Of the thread's own business.
+  std::atomic<int64_t> holders{1};  // The thread, and each of its blocks.
+  int64_t limit = INT64_MAX;        // Read and written by its thread only.
   IdleBlocks idle;
 
   void Leave() {
@@ -78,7 +78,8 @@ struct BlockAccount {
 
 namespace {
 
-// Buffers with static lifetime may die after the account of their thread was left; they hold it themselves.
+// A buffer with static lifetime may be freed after its thread has left the account; the block keeps the
+// account alive.
 struct OwnAccount {
   BlockAccount* account = new BlockAccount;
   ~OwnAccount() { account->Leave(); }

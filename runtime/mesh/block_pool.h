@@ -1,6 +1,6 @@
-// Memory blocks of buffers. Freed large blocks wait for the next request of about their size, so that
-// programs which allocate and free equal sizes do not pay for fresh pages each time. Limit, count and idle blocks are those
-// of the thread that runs: two runs on two threads share nothing.
+// Memory blocks of buffers. A freed large block waits for the next request of about its size, so a program
+// that allocates and frees equal sizes does not pay for fresh pages each time. The limit, the count of bytes
+// and the idle blocks belong to the thread that allocates: runs on two threads share nothing.
 #ifndef TOROID_RUNTIME_MESH_BLOCK_POOL_H_
 #define TOROID_RUNTIME_MESH_BLOCK_POOL_H_
 
@@ -8,17 +8,17 @@
 
 namespace toroid {
 
-// What counts the bytes of the blocks that a thread took and that are not given back yet, by whomever.
+// Counts the bytes of the blocks that one thread allocated, until some thread frees them.
 struct BlockAccount;
 
-// `bytes` uninitialized bytes aligned to 64; null if there is no memory, or above the limit of this thread. Gives the
-// account that counts them. Thread-safe, as all functions here.
+// `bytes` uninitialized bytes, aligned to 64; null if there is no memory or the limit of this thread would be
+// exceeded. `account` is set to the account that counts them. Thread-safe, like all functions here.
 char* AllocateBlock(int64_t bytes, BlockAccount** account);
 
 // Gives back a block of AllocateBlock(bytes).
 void FreeBlock(char* block, int64_t bytes, BlockAccount* account);
 
-// While it lives, blocks that would bring the live bytes of this thread above the limit are refused.
+// While it lives, a block that would bring the live bytes of this thread above the limit is refused.
 class ScopedBlockLimit {
  public:
   explicit ScopedBlockLimit(int64_t bytes);
@@ -30,7 +30,7 @@ class ScopedBlockLimit {
   int64_t outer_;
 };
 
-// Bytes handed out to this thread and not yet given back.
+// Bytes that this thread allocated and nobody has freed.
 int64_t LiveBlockBytes();
 
 }  // namespace toroid

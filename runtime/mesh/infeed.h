@@ -1,4 +1,4 @@
-// What infeeds of a run take, in order.
+// The values that the infeed ops of a run take, in order.
 #ifndef TOROID_RUNTIME_MESH_INFEED_H_
 #define TOROID_RUNTIME_MESH_INFEED_H_
 
@@ -15,12 +15,12 @@ class Infeed {
  public:
   virtual ~Infeed() = default;
   virtual int64_t size() const = 0;
-  // Value number i. Where it comes from may not name its element type: then it is read as `type`, else it is what it
-  // is. Errors: kInvalidArgument if it cannot be read so.
+  // Value number i. A source that does not name element types is read as `type`; any other gives the type it
+  // names. Errors: kInvalidArgument if the value cannot be read as `type`.
   virtual absl::StatusOr<Literal> Value(int64_t i, PrimitiveType type) const = 0;
 };
 
-// Values that have their types.
+// A list of values that have their types.
 class LiteralInfeed : public Infeed {
  public:
   explicit LiteralInfeed(std::vector<Literal> values) : values_(std::move(values)) {}

@@ -1,5 +1,5 @@
-// Errors of what would take more memory than a run may: they say what is too large and which limit it exceeds. How the
-// limit is raised, whoever set it knows; a command adds its flag.
+// Errors for requests that exceed the memory limit of a run: they say what is too large, and which limit it
+// exceeds. The caller that set the limit knows how to raise it; a command adds the name of its flag.
 #ifndef TOROID_RUNTIME_MESH_LIMIT_ERROR_H_
 #define TOROID_RUNTIME_MESH_LIMIT_ERROR_H_
 
@@ -12,7 +12,7 @@ namespace toroid {
 absl::Status OverMemoryLimit(absl::string_view message);
 bool IsOverMemoryLimit(const absl::Status& status);
 
-// As Annotate (hlo/base/status.h), and the mark stays.
+// Like Annotate (hlo/base/status.h); keeps the mark.
 absl::Status AnnotateMarked(const absl::Status& status, absl::string_view context);
 
 }  // namespace toroid

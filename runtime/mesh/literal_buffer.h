@@ -12,8 +12,8 @@ namespace toroid {
 // Errors: kResourceExhausted.
 absl::Status BufferFromLiteral(const Literal& literal, MeshBuffer* buffer);
 
-// The value of one row; `copies` is the number of rows of non-uniform arrays. Of arrays with dynamic
-// dimensions the valid part, as a static shape.
+// The value of one row; `copies` is the number of rows of non-uniform arrays. An array with dynamic
+// dimensions gives its valid part, as a static shape.
 Literal LiteralFromBuffer(const MeshBuffer& buffer, const Shape& shape, int64_t row, int64_t copies);
 
 }  // namespace toroid

@@ -14,7 +14,7 @@ struct MeshBuffer::FreeList {
     }
     closed = true;
   }
-  // Buffers with static lifetime may die after the list of their thread.
+  // A buffer with static lifetime may be freed after the free list of its thread is gone.
   static thread_local FreeList list;
   static thread_local bool closed;
 };
@@ -60,7 +60,7 @@ MeshBuffer::Node* MeshBuffer::NewTupleNode() {
 
 MeshBuffer MeshBuffer::Tuple(int size) {
   Node* node = NewTupleNode();
-  node->elements.resize(static_cast<size_t>(size));  // Reused nodes keep their capacity.
+  node->elements.resize(static_cast<size_t>(size));  // A reused node keeps its capacity.
   return MeshBuffer(node);
 }
 

@@ -2,8 +2,8 @@
 //
 // An array buffer holds `copies` rows of equal size, one per running device, in order; a *uniform* buffer
 // holds one row that is the value on every device. A tuple holds further buffers. A token is an empty uniform
-// array. Buffers do not know their shape: the instruction that produced them does. Only where an array has
-// dynamic dimensions does its buffer say how much of it is valid.
+// array. A buffer does not know its shape: the instruction that produced it does. Only the buffer of an array
+// with dynamic dimensions says how much of it is valid.
 //
 // Counts are not atomic: a buffer belongs to one thread at a time. Kernels share only raw memory with
 // helpers.
@@ -59,7 +59,7 @@ class MeshBuffer {
   // Arrays: stored once for all devices.
   bool uniform() const { return node_->uniform; }
   void set_uniform(bool uniform) { node_->uniform = uniform; }
-  // Arrays: bytes of all rows together.
+  // Arrays: bytes of all rows.
   int64_t bytes() const { return node_->bytes; }
   const char* data() const { return node_->data; }
   char* mutable_data() { return node_->data; }
@@ -70,14 +70,14 @@ class MeshBuffer {
   const MeshBuffer& element(int i) const { return node_->elements[i]; }
   MeshBuffer& mutable_element(int i) { return node_->elements[i]; }
 
-  // Arrays with dynamic dimensions: another array with the run-time size of each dimension, s32[rank] per
-  // row; null if all of it is valid. set_sizes requires unique().
+  // Arrays with dynamic dimensions: a second array with the run-time size of each dimension, s32[rank] per
+  // row; null if the whole array is valid. set_sizes requires unique().
   const MeshBuffer* sizes() const {
     return node_->is_tuple || node_->elements.empty() ? nullptr : &node_->elements[0];
   }
   void set_sizes(MeshBuffer sizes);
 
-  // Bytes of arrays that this thread made and that are alive, small ones not counted.
+  // Live bytes of arrays that this thread made; small arrays are not counted.
   static int64_t LiveBytes();
 
  private:
@@ -89,12 +89,12 @@ class MeshBuffer {
     bool is_tuple;
     int64_t bytes;
     char* data;
-    BlockAccount* account;  // Of `data`, if that is a block.
+    BlockAccount* account;  // Account of `data`, if `data` is a block.
     Node* next_free;
     std::vector<MeshBuffer> elements;
     alignas(16) char inline_data[kInlineBytes];
   };
-  // Nodes of a thread that wait for reuse.
+  // A thread's unused nodes.
   struct FreeList;
 
   explicit MeshBuffer(Node* node) : node_(node) {}

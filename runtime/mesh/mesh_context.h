@@ -1,4 +1,4 @@
-// The devices that run a computation, which of them are here, and what a run has to itself.
+// The devices that run a computation, which of them are on this rank, and the state of a run.
 #ifndef TOROID_RUNTIME_MESH_MESH_CONTEXT_H_
 #define TOROID_RUNTIME_MESH_MESH_CONTEXT_H_
 
@@ -19,39 +19,41 @@ class Transport;
 
 // State of one run of a module, shared by all its computations.
 struct RunState {
-  // Most bytes of values, those included that the caller holds beside the run.
+  // Limit for the bytes of all values; bytes of the values that the caller holds, which count as well.
   int64_t max_bytes = INT64_MAX, held_bytes = 0;
   // Instructions that may still be executed.
   int64_t steps_left = INT64_MAX;
-  // An error already names its instruction.
+  // The error that ends the run already names its instruction.
   bool located = false;
-  // Of rng-get-and-update-state: a 128-bit counter, low word first.
+  // State of rng-get-and-update-state: a 128-bit counter, low word first.
   uint64_t rng_state[2] = {0, 0};
   // Draws made by rng so far.
   uint64_t rng_draws = 0;
-  // What infeeds take, null for nothing; how much of it they took; and what outfeeds gave.
+  // Values for infeeds, null for none; how many of them were taken; values that outfeeds gave.
   const Infeed* infeed = nullptr;
   int64_t infeed_taken = 0;
   Outfeed outfeed;
-  // Where to tell how far the run is, null for nowhere; and the part of the work, 0 to 1, that is being done.
+  // Receiver of progress, null for none; the step being executed covers [begin, begin + width) of the work, 0
+  // to 1.
   Progress* progress = nullptr;
   double progress_begin = 0, progress_width = 1;
-  // What connects the ranks that share the devices; null if all devices are here.
+  // Connects the ranks that share the devices; null if all devices are here.
   Transport* transport = nullptr;
-  // Messages of send that no recv-done took yet, by channel and receiving device.
+  // Messages of send ops that no recv-done has taken, by channel and receiving device.
   absl::flat_hash_map<std::pair<int64_t, int64_t>, std::deque<MeshBuffer>> messages;
 };
 
-// The devices that run a computation, and which of them are here. Devices are numbered replica * num_partitions +
-// partition; the active ones, in ascending order, have *places* 0, 1, ... Those here are consecutive places, and each
-// has a row in every buffer that is not uniform. In one process all active devices are here: places are rows.
+// The devices that run a computation, and which of them are here (on this rank). Devices are numbered replica
+// * num_partitions + partition; the active ones, in ascending order, have *places* 0, 1, ... The places here
+// are consecutive, and each has a row in every buffer that is not uniform. In one process all active devices
+// are here: places are rows.
 struct MeshContext {
   int64_t num_replicas = 1;
   int64_t num_partitions = 1;
-  // The devices that run: how many, and which, ascending; null if place i is device i.
+  // The active devices: their number, and their ids, ascending; null if place i is device i.
   int64_t num_active = 1;
   const std::vector<int64_t>* active = nullptr;
-  // Of these, places [first_here, first_here + copies) are here: the rows of non-uniform buffers.
+  // Places [first_here, first_here + copies) are here: the rows of non-uniform buffers.
   int64_t first_here = 0;
   int64_t copies = 1;
   // Rows are elements that a scalar computation is applied to, not devices.
@@ -62,8 +64,8 @@ struct MeshContext {
   int64_t DeviceAt(int64_t place) const { return active == nullptr ? place : (*active)[place]; }
   int64_t DeviceOfRow(int64_t row) const { return DeviceAt(first_here + row); }
   bool IsHere(int64_t place) const { return first_here <= place && place < first_here + copies; }
-  // Other ranks run the same computation on devices of theirs: whatever depends on rows must not decide, without
-  // their consent, what is done next.
+  // Other ranks run the same computation on their own devices, so a decision about the next step that depends
+  // on the rows here needs their agreement.
   bool shared() const { return run->transport != nullptr && !lifted; }
 };
 

@@ -65,7 +65,7 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
     return absl::OkStatus();
   }
   if (positions.empty()) {
-    // None of the rows here; those that are get theirs from other sources.
+    // No row is merged on this rank; rows that other sources fill are kept.
     if (!target->empty()) return SpreadRows(copies, target);
     if (copies > 0) return absl::OkStatus();
     RETURN_IF_ERROR(Allocate(0, 0, false, target));
@@ -94,7 +94,7 @@ absl::Status MergeRows(const MeshBuffer& source, absl::Span<const int64_t> posit
     }
     RETURN_IF_ERROR(SpreadRows(copies, target));
   }
-  // The value of a dynamic dimension knows its sizes on all rows, or on none.
+  // An array with dynamic dimensions has its sizes for all rows, or for none.
   if (source.sizes() != nullptr) {
     MeshBuffer sizes;
     if (target->sizes() != nullptr) sizes = *target->sizes();

@@ -27,15 +27,15 @@ class MeshValue {
   // Errors: kInvalidArgument for different shapes or no device, kResourceExhausted.
   static absl::StatusOr<MeshValue> PerDevice(absl::Span<const Literal> values);
 
-  // What one device holds.
+  // The value on one device.
   const Shape& shape() const { return shape_; }
   int64_t num_devices() const { return num_devices_; }
-  // Every array of the value is stored once for all devices.
+  // Every array of the value is uniform: stored once for all devices.
   bool uniform() const;
   const MeshBuffer& buffer() const { return buffer_; }
   MeshBuffer& mutable_buffer() { return buffer_; }
 
-  // The value on one device.
+  // The value on one device, as a mesh value.
   Literal ToLiteral(int64_t device) const;
   // Element i of a tuple.
   MeshValue element(int i) const;

@@ -1,4 +1,4 @@
-// What a run gave to its outfeeds.
+// The values that a run gave to its outfeeds.
 #ifndef TOROID_RUNTIME_MESH_OUTFEED_H_
 #define TOROID_RUNTIME_MESH_OUTFEED_H_
 
@@ -9,10 +9,10 @@
 
 namespace toroid {
 
-// One array: one value for all devices that fed it, or with a leading dimension one for each of them.
+// One array: one value for all devices that fed it, or, with a leading dimension, one value per device.
 struct OutfeedArray {
   Literal value;
-  // The devices that fed it, ascending; none if it was all of them.
+  // The devices that fed it, ascending; empty if all devices did.
   std::vector<int64_t> devices;
 };
 using Outfeed = std::vector<OutfeedArray>;

@@ -8,9 +8,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/passes/row_major_bitcast.h"
 #include "runtime/kernels/convert.h"
 

@@ -11,7 +11,7 @@
 namespace toroid {
 namespace {
 
-// Every device holds the same part of an array under both.
+// Whether every device holds the same part of an array under both shardings.
 bool CutAlike(const HloSharding& a, const HloSharding& b, const Shape& global, int64_t num_devices) {
   const auto whole = [](const HloSharding& sharding) {
     return !sharding.IsTiled() ||

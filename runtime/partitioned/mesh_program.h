@@ -1,4 +1,4 @@
-// A partitioned module that is run again and again, with values that stay on its mesh between runs.
+// Runs a partitioned module repeatedly, with values that stay on its mesh between runs.
 //
 //   ASSIGN_OR_RETURN(const auto program, MeshProgram::Create(*partitioned, *module));
 //   ASSIGN_OR_RETURN(MeshValue state, program->Cut(0, initial));
@@ -8,7 +8,7 @@
 //   }
 //   ASSIGN_OR_RETURN(const Literal final, program->AssembleParameter(0, state));
 //
-// Nothing is copied on the way from a result to a parameter that is cut the same way.
+// A result fed to a parameter that is cut the same way is not copied.
 #ifndef TOROID_RUNTIME_PARTITIONED_MESH_PROGRAM_H_
 #define TOROID_RUNTIME_PARTITIONED_MESH_PROGRAM_H_
 
@@ -27,40 +27,41 @@ namespace toroid {
 
 class MeshProgram {
  public:
-  // `global` is the module before partitioning, of which only the shapes matter. Its parameters are arrays and its result an
-  // array or a tuple of them. `partitioned` must outlive the program, unchanged.
-  // Errors: kInvalidArgument for other parameters and results, or if the two modules do not belong together; those of
-  // Executor::Create.
+  // `global` is the module before partitioning; only its shapes are used. Its parameters must be arrays, its
+  // result an array or a tuple of arrays. `partitioned` must outlive the program, unchanged.
+  // Errors: kInvalidArgument for other parameters or results, or if `partitioned` was not made from such a
+  // module; those of Executor::Create.
   static absl::StatusOr<std::unique_ptr<MeshProgram>> Create(const Module& partitioned, const Module& global);
 
   int64_t num_devices() const { return num_devices_; }
   int num_parameters() const { return static_cast<int>(parameters_.size()); }
   int num_results() const { return static_cast<int>(results_.size()); }
-  // Of the whole arrays.
+  // Shapes of whole arrays.
   const Shape& parameter_shape(int i) const { return parameters_[i].global; }
   const Shape& result_shape(int i) const { return results_[i].global; }
 
-  // What the devices hold of parameter `i`. Errors: those of CutLiteral; kInvalidArgument for another shape.
+  // The parts of parameter `i` on the devices. Errors: those of CutLiteral; kInvalidArgument for another
+  // shape.
   absl::StatusOr<MeshValue> Cut(int i, const Literal& value) const;
-  // The arrays of the result. `options`: its num_partitions is that of the module; all devices are here.
+  // The arrays of the result. `options`: num_partitions is set to the module's; all devices are here.
   // Errors: those of Executor::Run.
   absl::StatusOr<std::vector<MeshValue>> Run(std::vector<MeshValue> arguments, RunOptions options);
-  // Result `result` as parameter `parameter`: as it is if both are cut alike, else put together and cut anew.
+  // Result `result` as parameter `parameter`: unchanged if both are cut alike, else assembled and cut anew.
   // Errors: kInvalidArgument if their shapes differ.
   absl::StatusOr<MeshValue> Feed(int result, MeshValue value, int parameter) const;
-  // What `other` takes as its parameter `theirs`, as parameter `parameter` of this program on as many devices.
+  // Parameter `theirs` of `other` as parameter `parameter` of this program, which has as many devices.
   absl::StatusOr<MeshValue> Take(const MeshProgram& other, int theirs, MeshValue value, int parameter) const;
-  // The same for result `theirs` of the other.
+  // Result `theirs` of `other` as parameter `parameter` of this program.
   absl::StatusOr<MeshValue> TakeResult(const MeshProgram& other, int theirs, MeshValue value,
                                        int parameter) const;
-  // Whole arrays from what the devices hold.
+  // Whole arrays, assembled from the parts on the devices.
   absl::StatusOr<Literal> AssembleParameter(int i, const MeshValue& value) const;
   absl::StatusOr<Literal> AssembleResult(int i, const MeshValue& value) const;
 
  private:
   struct Place {
     Shape global;
-    std::vector<HloSharding> sharding;  // One.
+    std::vector<HloSharding> sharding;  // One entry.
   };
 
   MeshProgram() = default;

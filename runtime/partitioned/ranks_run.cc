@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// What rank 0 asks for, as numbers.
+// The run that rank 0 asks for, as numbers.
 struct Job {
   int64_t num_replicas = 1, num_partitions = 1, max_steps = 0, num_arguments = 0, whole = 0;
 
@@ -34,8 +34,8 @@ struct Job {
 
 constexpr char kEnd[] = "end";
 
-// The form of a buffer, in pre-order: a tuple is -1 and its size; an array its bytes, whether it is uniform, and
-// whether it has run-time sizes, which follow.
+// The structure of a buffer, in pre-order. A tuple is -1 and its size; an array is its bytes, whether it is
+// uniform, and whether it has run-time sizes; if so, their structure follows.
 void AppendForm(const MeshBuffer& buffer, std::vector<int64_t>* form) {
   if (buffer.is_tuple()) {
     form->insert(form->end(), {-1, static_cast<int64_t>(buffer.elements().size())});
@@ -138,7 +138,7 @@ absl::StatusOr<MeshValue> ReceiveArgument(Transport& transport, int64_t here) {
   return MeshValue(shape, here, std::move(buffer));
 }
 
-// Sends the rows of all arrays that are not uniform to rank 0.
+// Sends the rows of all non-uniform arrays to rank 0.
 absl::Status SendResult(Transport& transport, MeshValue value) {
   RETURN_IF_ERROR(SendForm(transport, 0, value.buffer()));
   std::vector<Transport::Ticket> tickets;
@@ -148,7 +148,7 @@ absl::Status SendResult(Transport& transport, MeshValue value) {
   return WaitAll(transport, tickets);
 }
 
-// Makes room for the rows of all devices behind those of rank 0.
+// Enlarges rank 0's arrays to hold the rows of all devices, after its own rows.
 absl::Status Widen(int64_t here, int64_t devices, MeshBuffer* buffer) {
   if (buffer->is_tuple()) {
     MeshBuffer tuple = MeshBuffer::Tuple(static_cast<int>(buffer->elements().size()));

@@ -12,21 +12,22 @@
 namespace toroid {
 
 struct RunPartitionedOptions {
-  RunOptions run;  // Its num_partitions and num_replicas are those of the module.
+  RunOptions run;  // num_partitions and num_replicas are set to the module's.
   AssembleOptions assemble;
-  // Global shape of the result; null: what the shards make without padding.
+  // Global shape of the result; null: the shape that the shards make without padding.
   const Shape* result = nullptr;
-  // If given: seconds of the run alone, without cutting and assembling.
+  // If given: set to the seconds of the run alone, without cutting and assembling.
   double* seconds = nullptr;
 };
 
-// Cuts global arguments by the shardings the module records (spmd_record.h), runs it on its devices and puts
-// the result together. Of several replicas each gets the arguments, and the result is that of the first. With a transport this is rank 0, and the others serve (ranks_run.h).
+// Cuts global arguments by the shardings the module records (spmd_record.h), runs the module on its devices
+// and assembles the result. With several replicas each gets the arguments, and the result is the first
+// replica's. With a transport the caller is rank 0, and the other ranks serve (ranks_run.h).
 // Errors: those of PartitionsOf, CutLiteral, RunModule and AssembleLiteral.
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
                                        const RunPartitionedOptions& options);
 
-// The same with a result of this global shape.
+// The same, with a result of global shape `result`.
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
                                        const Shape& result, const AssembleOptions& assemble = {});
 

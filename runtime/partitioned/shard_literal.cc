@@ -50,7 +50,7 @@ absl::Status CheckSharding(const HloSharding& sharding, const Shape& shape, int6
   return sharding.Validate(shape);
 }
 
-// The most extreme value of a type that betrays itself in results.
+// A value that shows in any result it reaches: NaN, the largest integer, true.
 void WritePoison(PrimitiveType type, char* element) {
   VisitArrayType(
       type,
@@ -80,8 +80,8 @@ bool IsUnreduced(const HloSharding& sharding) {
                      [](const auto& group) { return group.type == xla::OpSharding::UNREDUCED; });
 }
 
-// The first of the devices whose shards add up to the one that `device` has a part of: itself if nothing is
-// unreduced.
+// Unreduced shards are addends of one tile: the first device of the group of addends that `device` belongs
+// to. `device` itself if nothing is unreduced.
 int64_t FirstAddend(const HloSharding& sharding, int64_t device) {
   if (sharding.kind() == HloSharding::Kind::kUnreduced) return 0;
   if (!IsUnreduced(sharding)) return device;
@@ -93,7 +93,7 @@ int64_t FirstAddend(const HloSharding& sharding, int64_t device) {
   return sharding.order().DeviceAt(position);
 }
 
-// sum += addend, elements of an array type.
+// sum += addend, for elements of an array type.
 void AddArrays(PrimitiveType type, const char* addend, char* sum, int64_t n) {
   VisitArrayType(
       type,
@@ -117,7 +117,7 @@ void AddArrays(PrimitiveType type, const char* addend, char* sum, int64_t n) {
       0);
 }
 
-// Calls f(leaf shape, leaf number) over the leaves, in pre-order, and rebuilds the shape of the results.
+// Calls f(leaf shape, leaf number) for each leaf, in pre-order, and builds a shape of the results.
 template <typename F>
 absl::StatusOr<Shape> MapLeaves(const Shape& shape, int* leaf, F&& f) {
   if (!shape.IsTuple()) return f(shape, (*leaf)++);
@@ -151,7 +151,7 @@ Tile TileOf(const HloSharding& sharding, const Shape& global, const Shape& local
   return tile;
 }
 
-// A loop over the valid part of a tile, and where the tile begins in the global array.
+// The loop over the valid part of a tile; sets `offset` to where the tile begins in the global array.
 StridedLoop TileLoop(const Tile& tile, const Shape& global, const Shape& local, bool to_local,
                      int64_t* offset) {
   const int64_t width = ByteWidth(global.element_type());
@@ -222,13 +222,13 @@ absl::Status Cut(const Literal& global, absl::Span<const HloSharding> shardings,
   return absl::OkStatus();
 }
 
-// The shard of a device, and what another one holds in its place: equal beyond the valid part.
+// The shard of one device, and of another that should hold the same tile; padding is made equal.
 struct Rivals {
   Literal first, second;
 };
 
-// What the valid part of a tile and the global array hold where they differ; finds the first such element.
-// Nullopt if they are equal.
+// The shards that differ from the global array in the valid part of a tile, with `where` set to the first
+// such element. Nullopt if they are equal.
 std::optional<Rivals> FindDifference(const Tile& tile, const Shape& global, const Shape& local,
                                      const char* shard, const Literal& whole, Dims* where) {
   Rivals rivals{Literal(local), Literal(local)};
@@ -251,7 +251,7 @@ std::optional<Rivals> FindDifference(const Tile& tile, const Shape& global, cons
   return rivals;
 }
 
-// What to say of two devices that hold other bits of output `leaf`. Ok if it is put down as rounding.
+// The error for two devices whose bits of output `leaf` differ. Ok if the difference is recorded as rounding.
 absl::Status Judge(const Rivals& rivals, absl::Span<const int64_t> where, int64_t first, int64_t second,
                    int64_t leaf, double tolerance, const AssembleOptions& options) {
   const Comparison comparison = Compare(rivals.second, rivals.first, tolerance);
@@ -267,12 +267,12 @@ absl::Status Judge(const Rivals& rivals, absl::Span<const int64_t> where, int64_
   return absl::OkStatus();
 }
 
-// Of an output, among all of them and among the arrays.
+// Number of an output: among all outputs, and among the arrays.
 struct LeafNumbers {
   size_t any = 0, array = 0;
 };
 
-// Of an array with run-time sizes, which is whole on every device: the valid part, as a static shape.
+// An array with run-time sizes is whole on every device: its valid part, as a static shape.
 absl::StatusOr<Literal> AssembleDynamic(const MeshBuffer& buffer, const Shape& shape, int64_t source,
                                         int64_t num_devices, int leaf, const AssembleOptions& options) {
   Literal value = LiteralFromBuffer(buffer, shape, source, num_devices);
@@ -297,7 +297,7 @@ absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& loca
   Literal whole(global);
   char* out = whole.mutable_bytes();
   const int64_t bytes = local.ByteSize();
-  // Where shards are addends, the sums, each in the place of its first addend.
+  // If shards are addends: the sums, each in the place of its first addend.
   std::string sums;
   if (IsUnreduced(sharding)) {
     sums.resize(static_cast<size_t>(num_devices * bytes));
@@ -306,7 +306,7 @@ absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& loca
                 sums.data() + FirstAddend(sharding, device) * bytes, local.NumElements());
     }
   }
-  // Device that gave each tile.
+  // For each tile the device it was taken from.
   std::vector<int64_t> giver(num_devices, -1);
   const auto tile_number = [&](int64_t device) -> int64_t {
     if (!sharding.IsTiled()) return 0;
@@ -345,7 +345,7 @@ absl::StatusOr<Literal> AssembleLeaf(const MeshBuffer& buffer, const Shape& loca
     const double tolerance =
         given < options.tolerances.size() ? options.tolerances[given] : Tolerance(local.element_type());
     RETURN_IF_ERROR(Judge(*rivals, where, first, device, leaf.any, tolerance, options));
-    // One line for an output.
+    // Records one difference per output.
     if (rounded) options.rounding->resize(said);
     rounded = true;
   }

@@ -1,12 +1,12 @@
-// Cutting global values into the shards of a mesh, and putting shards together again.
+// Cuts global values into the shards of a mesh, and assembles shards into global values.
 //
-// Tile i of t in a dimension of size n holds [i*s, (i+1)*s) with s = ceil(n / t), cut at n; what a shard
-// holds beyond n is padding. Padding of cut values is poison (NaN, the largest integer, true) that a program
-// which let it into a result would betray. Example: f32[5] over 4 devices: shards of 2, device 2 holds
+// Tile i of t in a dimension of size n holds [i*s, (i+1)*s) with s = ceil(n / t), cut at n; the rest of a
+// shard, beyond n, is padding. Cutting fills padding with poison (NaN, the largest integer, true), which
+// shows in the result of a program that uses it. Example: f32[5] over 4 devices: shards of 2, device 2 holds
 // element 4 and a NaN, device 3 NaNs.
 //
-// Of an unreduced (partial) value the first of the devices that share a tile holds it, and the others zeros;
-// put together, the shards are added up.
+// An unreduced (partial) value is held by the first of the devices that share a tile; the others hold zeros.
+// Assembling adds these shards up.
 #ifndef TOROID_RUNTIME_PARTITIONED_SHARD_LITERAL_H_
 #define TOROID_RUNTIME_PARTITIONED_SHARD_LITERAL_H_
 
@@ -22,36 +22,38 @@
 
 namespace toroid {
 
-// What every device holds of a value of shape `global`; `shardings` has one entry per leaf.
+// The shape that every device holds of a value of shape `global`; `shardings` has one entry per leaf.
 // Errors: kInvalidArgument for shardings that do not fit the shape or the number of devices; kUnimplemented
 // for manual ones.
 absl::StatusOr<Shape> ShardShape(const Shape& global, absl::Span<const HloSharding> shardings,
                                  int64_t num_devices);
 
-// The smallest shape that has shards of shape `local` with no padding.
+// The smallest global shape whose shards have shape `local` and no padding.
 absl::StatusOr<Shape> GlobalShape(const Shape& local, absl::Span<const HloSharding> shardings,
                                   int64_t num_devices);
 
 // Errors: as ShardShape, kResourceExhausted.
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
                                      int64_t num_devices);
-// What devices [begin, end) of them hold; device number num_devices is the first of a second replica of them, and so on.
+// The shards of devices [begin, end); devices num_devices to 2 * num_devices - 1 are a second replica, and so
+// on.
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
                                      int64_t num_devices, int64_t begin, int64_t end);
 
 struct AssembleOptions {
-  // Devices that hold the same tile must hold the same bits (SameBits); else the first device's are taken.
+  // If true, devices that hold the same tile must hold the same bits (SameBits); if false, the first device's
+  // are taken.
   bool check_replicas = false;
-  // How far values may be apart, relative to the largest of the tile, for the difference to be one of
-  // rounding: for each array leaf, one for all, or by their types (compare.h).
+  // Largest difference, relative to the largest value of the tile, that counts as rounding: one per array
+  // leaf, one for all, or, if empty, by element type (compare.h).
   absl::Span<const double> tolerances;
-  // If given, differences by rounding are put here, one for each output that has some, and are no errors.
+  // If given, receives one line per output that differs by rounding, and such a difference is no error.
   std::vector<std::string>* rounding = nullptr;
 };
 
-// Errors: as ShardShape; kInvalidArgument if the value's shape is not that of shards of `global`; kDataLoss
-// "devices 0 and 2 disagree on element [1,0] of output 3: 1.5 and 2.5 ...", or ".. differ by rounding on ..",
-// with check_replicas.
+// Errors: as ShardShape; kInvalidArgument if `shards` does not have the shape of shards of `global`; with
+// check_replicas, kDataLoss "devices 0 and 2 disagree on element [1,0] of output 3: 1.5 and 2.5 ...", or "..
+// differ by rounding on ..".
 absl::StatusOr<Literal> AssembleLiteral(const MeshValue& shards, const Shape& global,
                                         absl::Span<const HloSharding> shardings,
                                         const AssembleOptions& options = {});

@@ -50,7 +50,7 @@ absl::Status OpCall::New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) co
     return absl::ResourceExhaustedError(
         absl::StrCat("needs ", row_bytes, " bytes on each of ", rows, " devices"));
   }
-  // Small blocks need no look at the limit.
+  // A block this small is allocated without comparing with the limit.
   if (*bytes > 4096) RETURN_IF_ERROR(CheckMemory(*bytes));
   *buffer = MeshBuffer::Array(*bytes, uniform);
   if (buffer->empty())

@@ -1,9 +1,9 @@
-// What a kernel sees of the instruction it executes: operands, attributes, the mesh, and where the result
-// goes.
+// A kernel's view of the instruction it executes: operands, attributes, the mesh, and the place of the
+// result.
 //
 // A kernel runs one instruction for all devices at once. Operand rows are the devices of the mesh; a uniform
-// operand has one row. When every operand is uniform the result is too, except for ops that ask which device
-// they are on; otherwise the result has one row per device.
+// operand has one row. When every operand is uniform the result is too, except for ops whose result depends
+// on the device's id; otherwise the result has one row per device.
 #ifndef TOROID_RUNTIME_PLAN_OP_CALL_H_
 #define TOROID_RUNTIME_PLAN_OP_CALL_H_
 
@@ -41,7 +41,7 @@ class OpCall {
   bool AllUniform(int first = 0) const;
   // No later instruction needs operand i.
   bool last_use(int i) const { return i < 64 && ((step_.last_uses >> i) & 1); }
-  // The operand's buffer, no longer in its slot if this is its last use.
+  // The operand's buffer, moved out of its slot if this is its last use.
   MeshBuffer TakeOperand(int i) {
     MeshBuffer& slot = slots_[step_.operands[i]];
     return last_use(i) ? std::move(slot) : slot;
@@ -55,15 +55,16 @@ class OpCall {
   // Makes result() an uninitialized array.
   // Errors: kResourceExhausted.
   absl::Status NewResult(bool uniform) { return New(step_.bytes, uniform, &result()); }
-  // Makes result() the storage of operand i, contents kept, if this is its last use, nobody else holds it
-  // and it has the result's size; take data pointers first, operand(i) is empty afterwards.
+  // Makes result() the storage of operand i, contents kept, if this is the operand's last use, no other
+  // handle shares the storage, and the size is the result's. Afterwards operand(i) is empty, so take data
+  // pointers before the call.
   bool ReuseOperand(int i, bool uniform);
   // ReuseOperand of the first operand below `count` that allows it, else NewResult.
   absl::Status ReuseOrNewResult(int count, bool uniform);
   // An uninitialized array of `row_bytes` per device.
   // Errors: kResourceExhausted.
   absl::Status New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) const;
-  // To call before a kernel allocates `bytes` for itself, in proportion to its operands.
+  // A kernel calls this before it allocates `bytes` of scratch memory that grow with its operands.
   // Errors: kResourceExhausted beyond the limit of the run.
   absl::Status CheckMemory(int64_t bytes) const;
 
@@ -77,7 +78,7 @@ class OpCall {
   // This get-tuple-element is the last use of its element.
   bool takes_element() const { return step_.takes_element; }
 
-  // What a kernel worked out from the instruction alone, made at the first call: C(const OpCall&).
+  // Values that a kernel derives from the instruction alone; C(const OpCall&) makes them at the first call.
   template <typename C>
   C& Cache() {
     if (step_.cache == nullptr) step_.cache = std::make_unique<C>(*this);

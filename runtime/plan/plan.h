@@ -21,7 +21,7 @@ namespace toroid {
 class OpCall;
 using Kernel = absl::Status (*)(OpCall& call);
 
-// What a kernel keeps between calls.
+// Data that a kernel keeps between calls.
 struct KernelCache {
   virtual ~KernelCache() = default;
 };
@@ -30,13 +30,13 @@ struct Plan;
 
 struct Step {
   Kernel kernel = nullptr;
-  Kernel static_kernel =
-      nullptr;  // Of the op on arrays of static sizes, which `kernel` may call on valid parts.
+  // The kernel of the op on arrays of static sizes, which `kernel` may call on valid parts.
+  Kernel static_kernel = nullptr;
   const Instruction* instruction = nullptr;
   int result = 0;
   bool takes_element = false;  // See OpCall.
   uint64_t last_uses = 0;      // Bit i: operand i has no later use and stands only once among the operands.
-  int64_t elements = 0;        // Of one row of an array result.
+  int64_t elements = 0;        // Per row of an array result.
   int64_t bytes = 0;
   absl::InlinedVector<int, 3> operands;  // Slots.
   absl::InlinedVector<int, 2> frees;     // Slots not needed after this step.
@@ -57,7 +57,7 @@ struct Plan {
   bool root_is_constant = false;
   Frame constants;  // A frame that holds the constants alone.
   std::vector<int> constant_slots;
-  double work = 0;  // Of all steps.
+  double work = 0;  // Sum over the steps.
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };
 

@@ -13,9 +13,9 @@
 namespace toroid {
 namespace {
 
-constexpr double kQuietSeconds = 2;  // Shorter runs say nothing.
+constexpr double kQuietSeconds = 2;  // Shorter runs print nothing.
 constexpr double kSecondsBetweenLines = 0.2;
-constexpr double kStepNanoseconds = 100;  // Of an instruction that does nothing.
+constexpr double kStepNanoseconds = 100;  // Overhead of any instruction.
 constexpr double kFlopsPerNanosecond = 20, kBytesPerNanosecond = 4;
 
 std::string DurationText(double seconds) {

@@ -1,10 +1,10 @@
-// How far a run is, for those who wait at a terminal: a line on standard error that is written over, once a
-// run takes longer than two seconds.
+// Progress of a run, shown at a terminal: one line on standard error, overwritten in place, once a run takes
+// longer than two seconds.
 //
 //   reference run: 35 %, about 22 s left
 //
-// The share of the work is that of its estimate: floating-point operations and bytes of every instruction,
-// loops times their trips where the condition tells them.
+// The percentage is the share of the estimated work: floating-point operations and bytes of every
+// instruction, times the loop's trips where its condition states them.
 #ifndef TOROID_RUNTIME_PLAN_PROGRESS_H_
 #define TOROID_RUNTIME_PLAN_PROGRESS_H_
 
@@ -16,15 +16,15 @@
 
 namespace toroid {
 
-// "WHAT: 35 %, about 22 s left" after `seconds` with `share` of the work done (0 to 1); without the estimate
-// where nothing is done yet.
+// "WHAT: 35 %, about 22 s left" after `seconds` with `share` of the work done (0 to 1). Without the time left
+// while the share is at most 0.005.
 std::string ProgressText(absl::string_view what, double share, double seconds);
 
 // Estimated work of an instruction on one device, called computations not counted: units of about a
 // nanosecond.
 double EstimatedWork(const Instruction& instruction);
 
-// Estimated trips of a loop: what its counter is compared with, if that is a constant; else 8.
+// Estimated trips of a loop: the constant its condition compares with; 8 if there is none.
 double EstimatedTrips(const Instruction& loop);
 
 class Progress {
@@ -34,7 +34,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();  // Clears the line.
 
-  // The instructions from `share` on are next, after another `work`. Cheap: looks at the clock now and then.
+  // `share` of the work is done; instructions of another `work` begin. Cheap: reads the clock once per 1e6
+  // units of work.
   void Update(double share, double work) {
     work_ += work;
     if (work_ < kWorkBetweenLooks) return;

@@ -5,7 +5,7 @@
 namespace toroid {
 namespace {
 
-// Ops that hand values on, call computations, meet other devices or count: their kernels do well without rows.
+// Ops that hand on values, call computations, communicate or count: their kernels work without rows.
 bool TakesPart(const OpCall& call) {
   const Opcode opcode = call.opcode();
   if (HasTrait(opcode, kTakesAnyBuffer) || IsCollective(opcode) || opcode == Opcode::kScan) return true;
@@ -26,7 +26,7 @@ bool DependsOnRows(const OpCall& call) {
   return false;
 }
 
-// No rows of this shape.
+// A value of this shape with zero rows.
 MeshBuffer NoRows(const Shape& shape) {
   if (!shape.IsTuple()) {
     MeshBuffer array = MeshBuffer::Array(0, /*uniform=*/!shape.IsArray());

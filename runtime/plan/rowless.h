@@ -1,5 +1,6 @@
-// Steps on a rank that has none of the active devices. It keeps in step with the others: what is uniform is computed
-// here as there, calls, collectives and counters take place; of everything else there is nothing to compute.
+// Steps on a rank that has none of the active devices. The rank stays in step with the others: it computes
+// uniform values and takes part in calls, collectives and counters; other results have no rows, so nothing is
+// computed.
 #ifndef TOROID_RUNTIME_PLAN_ROWLESS_H_
 #define TOROID_RUNTIME_PLAN_ROWLESS_H_
 
@@ -8,7 +9,7 @@
 
 namespace toroid {
 
-// Executes a step of a mesh without rows here. Errors: those of the kernel.
+// Executes a step on a mesh without rows here. Errors: those of the kernel.
 absl::Status ExecuteWithoutRows(Kernel kernel, OpCall& call);
 
 }  // namespace toroid

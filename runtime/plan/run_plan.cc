@@ -27,7 +27,7 @@ absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
   double done = 0;
   for (Step& step : plan.steps) {
     if (run.progress != nullptr) {
-      // What the step calls moves within its part.
+      // Called computations report progress within this step's part.
       run.progress_begin = begin + width * done / plan.work;
       run.progress_width = width * step.work / plan.work;
       run.progress->Update(run.progress_begin, step.called.empty() ? step.work * mesh.copies : 0);

@@ -1,4 +1,4 @@
-// Computations over scalars, as reducers: what single op they stand for.
+// Scalar computations, such as reducers, that amount to a single op.
 #ifndef TOROID_RUNTIME_PLAN_SCALAR_BODY_H_
 #define TOROID_RUNTIME_PLAN_SCALAR_BODY_H_
 

@@ -16,7 +16,7 @@ constexpr char kLibrary[] = "libmpi.so.40";  // Open MPI 4.
 absl::StatusOr<const MpiLibrary*> LoadMpi() {
   static const MpiLibrary* loaded = nullptr;
   if (loaded != nullptr) return loaded;
-  // The library loads plugins of its own, which look for its symbols.
+  // RTLD_GLOBAL: plugins that the library loads look up its symbols.
   void* const handle = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
   if (handle == nullptr) {
     return absl::FailedPreconditionError(

@@ -1,4 +1,5 @@
-// Open MPI, loaded when it is asked for: programs start as fast as without it, and run where it is not installed.
+// Open MPI, loaded on demand: a program that does not use it starts without it, and runs where it is not
+// installed.
 #ifndef TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_
 #define TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_
 
@@ -7,8 +8,8 @@
 
 namespace toroid {
 
-// The functions and objects that are used, under their names without MPI_. mpi.h spells objects as addresses in the
-// library, which only the loader knows.
+// The MPI functions and objects in use, named without "MPI_". mpi.h defines objects as addresses in the
+// library, which are known only after loading.
 struct MpiLibrary {
 // clang-format off
 #define TOROID_MPI_FUNCTIONS(F)                                                                              \
@@ -30,7 +31,8 @@ struct MpiLibrary {
   MPI_Op bit_and = nullptr, bit_or = nullptr, bit_xor = nullptr;
 };
 
-// Errors: kFailedPrecondition if Open MPI is not installed, or is not the version this was built for.
+// Errors: kFailedPrecondition if Open MPI is not installed or has another version than the one compiled
+// against.
 absl::StatusOr<const MpiLibrary*> LoadMpi();
 
 }  // namespace toroid

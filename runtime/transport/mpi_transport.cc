@@ -20,10 +20,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTag = 0;
-// Tests between two looks for ranks that fail, and tests before the processor is left to others: soon, where ranks share
-// one, which may be what this one waits for.
+// MPI_Test calls between two checks for failed ranks; MPI_Test calls before the processor is yielded. Ranks
+// that share a processor yield early, because the rank waited for may need it.
 constexpr int kTestsPerLook = 64, kBusyTests = 4096, kBusyTestsSharing = 16;
-// How long a rank that fails waits for the others to hear of it, which they do between two kernels.
+// How long a failing rank waits for the others to hear of it; they check between two kernels.
 constexpr std::chrono::seconds kFarewell(8);
 constexpr size_t kMaxText = 4000;
 
@@ -194,7 +194,7 @@ void MpiTransport::Fail(const absl::Status& status) {
   if (said_) return;
   said_ = true;
   watch_->Stop();
-  // Nobody repeats what another rank said.
+  // A failure heard from another rank is not sent again.
   const bool own = failure_.ok();
   if (own) failure_ = status;
   const std::string text = own ? std::string(status.message()).substr(0, kMaxText) : "";
@@ -232,7 +232,7 @@ absl::Status MpiTransport::Close(const absl::Status& status,
   }
   if (result.ok()) {
     watch_->Stop();
-    // All are here, so none is needed any more.
+    // All ranks are here, so the watch is not needed any more.
     mpi_.Finalize();
     watch_.reset();
     return result;
@@ -273,7 +273,8 @@ absl::Status MpiTransport::Meet(absl::Span<const int> ranks, MPI_Comm communicat
     RETURN_IF_ERROR(Check(mpi_.Test(&request, &done, MPI_STATUS_IGNORE)));
     if (done != 0) return absl::OkStatus();
     if (tests % kTestsPerLook == 0) Listen();
-    // Who has come here goes on as long as all of the others may: they count on it.
+    // A rank that has arrived stays while the ranks that have not failed count on it: it leaves only if one
+    // of `ranks` has stopped.
     if (!failure_.ok() && std::any_of(ranks.begin(), ranks.end(), stopped)) return failure_;
     if (tests > busy_tests_) sched_yield();
   }
@@ -283,7 +284,7 @@ absl::Status MpiTransport::AllReduce(absl::Span<const int> ranks, PrimitiveType 
                                      int64_t n, const char* in, char* out) {
   ASSIGN_OR_RETURN(const MPI_Comm comm, CommunicatorOf(ranks));
   RETURN_IF_ERROR(Meet(ranks, comm));
-  // Faster than MPI_Iallreduce. A rank that is killed meanwhile ends the others (PeerWatch).
+  // Faster than MPI_Iallreduce. It blocks, but a rank killed meanwhile ends the others (PeerWatch).
   const int64_t width = ByteWidth(type), most = max_message_ / width;
   for (int64_t at = 0; at < n; at += most) {
     RETURN_IF_ERROR(Check(mpi_.Allreduce(in == out ? MPI_IN_PLACE : in + at * width, out + at * width,

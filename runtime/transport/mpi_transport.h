@@ -1,7 +1,8 @@
 // Ranks of Open MPI, as mpirun starts them.
 //
-// Messages are MPI_Isend and MPI_Irecv, of at most 1 GiB each; whoever waits also listens for ranks that fail.
-// Integers are reduced by MPI_Allreduce, whose order of folding gives our bits there; floats are not.
+// Messages are MPI_Isend and MPI_Irecv, of at most 1 GiB each; a waiting rank also listens for failures of
+// others. MPI_Allreduce reduces integers, where any order of folding gives the same bits; it does not reduce
+// floats.
 #ifndef TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
 #define TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
 
@@ -20,11 +21,11 @@ namespace toroid {
 
 class MpiTransport : public Transport {
  public:
-  // Counts of MPI are ints: messages are split at 1 GiB.
+  // MPI counts are ints: messages are split at 1 GiB.
   static constexpr int64_t kMaxMessage = int64_t{1} << 30;
 
-  // Joins the other ranks; once in a process. A smaller `max_message` splits more. Errors: those of LoadMpi,
-  // kUnavailable what MPI says.
+  // Joins the other ranks; at most once per process. A smaller `max_message` splits messages more often.
+  // Errors: those of LoadMpi; kUnavailable with MPI's text.
   static absl::StatusOr<std::unique_ptr<MpiTransport>> Open(int64_t max_message = kMaxMessage);
   ~MpiTransport() override;
 
@@ -43,8 +44,8 @@ class MpiTransport : public Transport {
                          const char* in, char* out) override;
   absl::Status AllGather(absl::Span<const int64_t> bytes, char* all) override;
 
-  // Leaves the other ranks, all together. If this rank or another one has failed, rank 0 calls `report` with what is
-  // wrong (others do, if rank 0 does not answer), and the process ends with status 1.
+  // All ranks leave together. If this rank or another has failed, rank 0 calls `report` with the error (the
+  // other ranks do so if rank 0 has stopped), and the process exits with status 1.
   absl::Status Close(const absl::Status& status, const std::function<void(const absl::Status&)>& report);
 
  private:
@@ -54,25 +55,25 @@ class MpiTransport : public Transport {
   Ticket Add(std::vector<MPI_Request> requests);
   absl::Status WaitFor(std::vector<MPI_Request>& requests);
   absl::Status Check(int code) const;
-  // Takes in what ranks say that fail; the first of them is kept.
+  // Receives the failures of other ranks; keeps the first.
   void Listen();
   absl::StatusOr<MPI_Comm> CommunicatorOf(absl::Span<const int> ranks);
-  // Waits until all of these ranks are here, in front of a call that blocks: none of them can fail any more before it
-  // is called. Errors: that of a rank that failed.
+  // Waits until all of these ranks have arrived, before a call that blocks: afterwards none of them can fail
+  // before its own call. Errors: the failure of one of `ranks`.
   absl::Status Meet(absl::Span<const int> ranks, MPI_Comm communicator);
 
   const MpiLibrary& mpi_;
   const int64_t max_message_;
   int rank_ = 0, size_ = 1, neighbors_ = 1;
-  int busy_tests_ = 0;  // Before the processor is left to others.
+  int busy_tests_ = 0;  // MPI_Test calls before the processor is yielded.
   MPI_Comm data_ = nullptr, control_ = nullptr;
-  std::vector<std::vector<MPI_Request>> requests_;  // By ticket; tickets are used again.
+  std::vector<std::vector<MPI_Request>> requests_;  // By ticket; tickets are reused.
   std::vector<Ticket> free_;
   std::map<std::vector<int>, MPI_Comm> communicators_;
   std::unique_ptr<PeerWatch> watch_;
-  std::vector<bool> stopped_;  // Ranks that said they stop.
-  bool said_ = false;          // So did this one.
-  absl::Status failure_;       // What the first of them said.
+  std::vector<bool> stopped_;  // Ranks that announced a failure.
+  bool said_ = false;          // This rank announced its failure.
+  absl::Status failure_;       // The first failure announced.
 };
 
 }  // namespace toroid

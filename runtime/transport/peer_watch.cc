@@ -16,7 +16,7 @@
 namespace toroid {
 namespace {
 
-// How long a request to terminate waits for the news of a peer's end.
+// How long a SIGTERM is held back for the news of a peer's end.
 constexpr int kGraceMilliseconds = 500;
 
 sigset_t Terminate() {
@@ -31,7 +31,8 @@ sigset_t Terminate() {
 PeerWatch::PeerWatch(int rank, std::vector<Peer> peers) : rank_(rank), peers_(std::move(peers)) {
   const sigset_t set = Terminate();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  // Of a peer that is gone already there is no file: -1, which poll passes over; the launcher ends the others.
+  // A peer that is gone already has no file: its entry is -1, which poll ignores; the launcher ends the other
+  // ranks.
   for (const Peer& peer : peers_)
     files_.push_back(static_cast<int>(syscall(SYS_pidfd_open, peer.process, 0)));
   files_.push_back(signalfd(-1, &set, SFD_CLOEXEC));
@@ -80,7 +81,7 @@ void PeerWatch::EndNaming(const Peer& peer) {
       absl::StrCat("rank ", rank_, ": rank ", peer.rank, " (process ", peer.process,
                    ") is gone; it was killed, crashed, or the machine is out of memory\n");
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
-  // A launcher that ends all at once may drop what it has not read yet.
+  // A launcher that ends all ranks at once may drop output it has not read yet.
   usleep(1000 * kGraceMilliseconds);
   _exit(1);
 }

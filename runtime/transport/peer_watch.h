@@ -1,7 +1,8 @@
-// Notices that a process which this one works with is gone, and ends this one, naming it.
+// Ends this process, naming the peer, when a process that it works with is gone.
 //
-// The kernel tells the moment a process of this machine ends, however it does (killed, crashed, out of memory). The
-// launcher, which notices it as well, asks the others to terminate; that request waits until it is known who is gone.
+// The kernel reports the end of a process on this machine at once, whatever ended it (killed, crashed, out of
+// memory). The launcher notices it as well and sends SIGTERM to the other ranks; that signal is held back
+// until the peer that is gone is known.
 #ifndef TOROID_RUNTIME_TRANSPORT_PEER_WATCH_H_
 #define TOROID_RUNTIME_TRANSPORT_PEER_WATCH_H_
 
@@ -21,11 +22,12 @@ struct Peer {
 
 class PeerWatch {
  public:
-  // `peers` are processes of this machine. Takes over SIGTERM for threads started from now on, so create it first.
+  // `peers` are processes of this machine. Takes over SIGTERM for threads started after it, so create it
+  // first.
   PeerWatch(int rank, std::vector<Peer> peers);
   ~PeerWatch();
 
-  // From now on peers may end.
+  // A peer that ends after this call is no failure.
   void Stop() { stopped_.store(true); }
 
  private:
@@ -34,7 +36,7 @@ class PeerWatch {
 
   const int rank_;
   const std::vector<Peer> peers_;
-  std::vector<int> files_;  // One per peer, then that of the signal, then that of the end.
+  std::vector<int> files_;  // One per peer, then the signal's, then one that ends the thread.
   std::atomic<bool> stopped_{false};
   std::thread thread_;
 };

@@ -8,9 +8,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
+#include "hlo/builder/neutral_element.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/instruction_builder.h"
-#include "hlo/ir/neutral_element.h"
 #include "hlo/ir/replace_instructions.h"
 #include "simulator/lowering/elementwise.h"
 

@@ -5,8 +5,8 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/instruction_builder.h"
 #include "hlo/ir/replace_instructions.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"

@@ -26,13 +26,13 @@ template <typename T>
 using Vector = DenseVector<T>;
 using Batches = MatrixBatches;
 
-// Operand 1 has a vector for each matrix of operand 0.
+// Operand 1 must have one vector per matrix of operand 0.
 bool SameBatches(const OpCall& call) {
   const auto matrices = call.operand_shape(0).dims(), vectors = call.operand_shape(1).dims();
   return matrices.first(matrices.size() - 2) == vectors.first(vectors.size() - 1);
 }
 
-// Gaussian elimination with the largest pivot of each column.
+// Gaussian elimination with partial pivoting: the largest element of each column is the pivot.
 template <typename T>
 void Eliminate(Matrix<T>& a, std::vector<int32_t>& pivots, std::vector<int32_t>& permutation) {
   for (int32_t i = 0; i < a.rows(); ++i) permutation[i] = i;
@@ -101,7 +101,7 @@ absl::Status QrCall(OpCall& call) {
     if (k == 0) return;
     const Eigen::HouseholderQR<Matrix<T>> qr(a);
     const Matrix<T> packed = qr.matrixQR();
-    // Its reflectors are those of the adjoint.
+    // Eigen's reflectors are the adjoints of LAPACK's.
     const Vector<T> taus = qr.hCoeffs().conjugate();
     batches.Write(0, i, packed.data(), m * n);
     batches.Write(1, i, taus.data(), k);

@@ -1,4 +1,4 @@
-// The kernels behind lapack.h, and what they share.
+// The kernels behind lapack.h, and helpers that they share.
 //
 // BUILD: srcs += "lapack_eigenvalues.cc", "lapack_factors.cc", "lapack_reductions.cc", "lapack_svd.cc"
 #ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_CALLS_H_
@@ -30,7 +30,7 @@ absl::Status GeevCall(OpCall& call);
 absl::Status GeesCall(OpCall& call);
 // Singular values, lapack_svd.cc.
 absl::Status GesddCall(OpCall& call);
-// Forms on the way to eigenvalues, lapack_reductions.cc.
+// Reductions to Hessenberg and tridiagonal form, lapack_reductions.cc.
 absl::Status GehrdCall(OpCall& call);
 absl::Status SytrdCall(OpCall& call);
 
@@ -43,14 +43,14 @@ T Conj(T x) {
   }
 }
 
-// How LAPACK compares pivots.
+// The magnitude by which LAPACK compares pivots.
 template <typename T>
 double Magnitude(T x) {
   return std::abs(std::real(x)) + std::abs(std::imag(x));
 }
 
-// The reflector H = I - tau * (1, v) * (1, v)^H with H^H * (alpha, x) = (beta, 0), beta real: x becomes v,
-// alpha beta. As LAPACK's larfg.
+// The reflector H = I - tau * (1, v) * (1, v)^H with H^H * (alpha, x) = (beta, 0) and real beta. Overwrites x
+// by v and alpha by beta. As LAPACK's larfg.
 template <typename T, typename X>
 T MakeReflector(T* alpha, X&& x) {
   const double norm = x.norm(), imaginary = std::imag(*alpha);
@@ -63,17 +63,17 @@ T MakeReflector(T* alpha, X&& x) {
   return tau;
 }
 
-// The option as a letter, such as 'L'; `otherwise` if it is left out.
+// An option that is a letter, such as 'L'; `otherwise` if it is left out.
 inline char LetterOption(const OpCall& call, absl::string_view key, char otherwise) {
   const auto values = FindOption(call.instruction().backend_config(), key);
   return values.has_value() && values->size() == 1 ? static_cast<char>((*values)[0]) : otherwise;
 }
 
-// Makes the result s32 info, if the call declares one more.
+// Adds the result s32 info if the call declares one more result.
 inline absl::Status AddInfo(MatrixBatches& batches) {
   return batches.num_results() < batches.num_declared() ? batches.AddResult(xla::S32, {}) : absl::OkStatus();
 }
-// To the result number `number`, if there is one.
+// Writes to result `number`, if there is one.
 inline void WriteInfo(MatrixBatches& batches, int number, int64_t index, int32_t info) {
   if (number < batches.num_results()) batches.Write(number, index, &info, 1);
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Vectors of length 1 whose largest element is real and, of complex matrices, positive.
+// Scales each vector to length 1, with its largest element real and positive.
 void Normalize(DenseMatrix<complex128>* vectors) {
   for (int64_t j = 0; j < vectors->cols(); ++j) {
     const double norm = vectors->col(j).norm();
@@ -26,7 +26,7 @@ void Normalize(DenseMatrix<complex128>* vectors) {
   }
 }
 
-// Two real eigenvalues or a pair of conjugates: makes the diagonal of the block at i equal, by a rotation.
+// Rotates the 2 x 2 block at i, so that its diagonal elements are equal.
 void StandardizeBlock(int64_t i, DenseMatrix<double>* t, DenseMatrix<double>* u) {
   const double a = (*t)(i, i), b = (*t)(i, i + 1), c = (*t)(i + 1, i), d = (*t)(i + 1, i + 1);
   if (a == d) return;
@@ -101,7 +101,7 @@ SchurForm<T> Schur(const DenseMatrix<T>& a) {
   return form;
 }
 
-// Real and imaginary parts as results `number` and `number` + 1, or complex numbers as one.
+// Writes real and imaginary parts as results `number` and `number` + 1, or complex numbers as one result.
 template <typename T>
 int WriteEigenvalues(MatrixBatches& batches, int number, int64_t index, const DenseVector<complex128>& w) {
   if constexpr (IsComplexType<T>::value) {
@@ -163,7 +163,7 @@ absl::Status GeevCall(OpCall& call) {
         info = 0;
         w = solver.eigenvalues();
         if (left || right) vr = solver.eigenvectors();
-        // Rows of the inverse are left eigenvectors.
+        // The rows of the inverse are the left eigenvectors.
         if (left) vl = vr.adjoint().partialPivLu().inverse();
       }
     }

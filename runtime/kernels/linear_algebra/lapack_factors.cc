@@ -1,4 +1,4 @@
-// Factorizations and systems of lapack.h.
+// Factorizations and linear systems of lapack.h.
 #include <algorithm>
 
 #include "Eigen/Core"
@@ -7,8 +7,8 @@
 namespace toroid {
 namespace {
 
-// The first k columns of H_0 * H_1 * .. of packed reflectors, applied from the left: matrix becomes Q *
-// matrix, or Q^H * matrix.
+// Applies Q = H_0 * H_1 * .., given by packed reflectors, from the left: matrix becomes Q * matrix, or Q^H *
+// matrix.
 template <typename T>
 void ApplyReflectors(const DenseMatrix<T>& packed, const DenseVector<T>& taus, bool adjoint,
                      DenseMatrix<T>* matrix) {
@@ -23,7 +23,7 @@ void ApplyReflectors(const DenseMatrix<T>& packed, const DenseVector<T>& taus, b
   }
 }
 
-// Reduces column j of a to the diagonal and applies the reflector to the columns after it.
+// Zeroes column j of a below the diagonal and applies the reflector to the columns after it.
 template <typename T>
 T ReduceColumn(DenseMatrix<T>& a, int64_t j) {
   const int64_t rows = a.rows() - j, columns = a.cols() - j - 1;
@@ -59,7 +59,7 @@ absl::Status PotrfCall(OpCall& call) {
         l(r, j) = (l(r, j) - T(l.row(j).head(j).dot(l.row(r).head(j)))) / l(j, j);
       }
     }
-    // The other triangle stays what it was.
+    // The other triangle keeps its values.
     for (int64_t r = 0; r < n; ++r) {
       for (int64_t c = 0; c <= r; ++c) (lower ? a(r, c) : a(c, r)) = lower ? l(r, c) : Conj(l(r, c));
     }
@@ -86,8 +86,7 @@ absl::Status TrsmCall(OpCall& call) {
     using T = ScalarOf<decltype(a)>;
     DenseMatrix<T> b(m, n);
     batches.Read(1, i, b.data(), m * n);
-    // op(a), in which the triangle is the other one if it is transposed; x * op(a) = b is op(a)^T * x^T =
-    // b^T.
+    // op(a); transposing swaps its triangle. x * op(a) = b is op(a)^T * x^T = b^T.
     DenseMatrix<T> op = transpose == 'N'   ? a
                         : transpose == 'T' ? DenseMatrix<T>(a.transpose())
                                            : DenseMatrix<T>(a.adjoint());
@@ -174,7 +173,7 @@ absl::Status Geqp3Call(OpCall& call) {
     std::vector<int32_t> fixed(n), columns(n);
     batches.Read(1, i, fixed.data(), n);
     for (int64_t j = 0; j < n; ++j) columns[j] = static_cast<int32_t>(j + 1);
-    // Columns marked with other than 0 stay in front.
+    // Columns whose mark is not 0 stay in front.
     int64_t first = 0;
     const auto swap_columns = [&](int64_t to, int64_t from) {
       if (to == from) return;
@@ -260,7 +259,7 @@ absl::Status OrmqrCall(OpCall& call) {
   });
 }
 
-// Gaussian elimination of rows i and i + 1, with the larger first; what is filled in stands in dl.
+// Gaussian elimination of rows r and r + 1, with the larger one first; the fill-in is returned in dl.
 absl::Status GtsvCall(OpCall& call) {
   MatrixBatches batches(call);
   RETURN_IF_ERROR(batches.ReadShape(/*rank=*/1));
@@ -283,7 +282,7 @@ absl::Status GtsvCall(OpCall& call) {
     batches.Read(1, i, d.data(), n);
     batches.Read(2, i, du.data(), n);
     batches.Read(3, i, x.data(), n * columns);
-    // dl[r + 1] stands left of d[r + 1]; `fill` is the second diagonal above.
+    // dl[r + 1] is left of d[r + 1]; `fill` is the second diagonal above.
     DenseVector<T> fill = DenseVector<T>::Zero(n);
     int32_t info = 0;
     for (int64_t r = 0; r + 1 < n; ++r) {

@@ -51,8 +51,8 @@ absl::Status SytrdCall(OpCall& call) {
   const bool lower = LetterOption(call, "uplo", 'L') == 'L';
   return ForEachMatrix(batches, [&](int64_t i, auto& input) {
     using T = ScalarOf<decltype(input)>;
-    // The whole matrix of the triangle. The form of the upper triangle is that of the lower one with rows
-    // and columns in reverse.
+    // The full matrix from its triangle. The upper triangle is reduced as the lower one, with rows and
+    // columns in reverse order.
     DenseMatrix<T> a = lower ? DenseMatrix<T>(input.template selfadjointView<Eigen::Lower>())
                              : DenseMatrix<T>(input.template selfadjointView<Eigen::Upper>());
     if (!lower) a = a.reverse().eval();
@@ -76,7 +76,7 @@ absl::Status SytrdCall(OpCall& call) {
       d.reverseInPlace();
       e.reverseInPlace();
     }
-    // The other triangle stays what it was.
+    // The other triangle keeps its values.
     for (int64_t r = 0; r < n; ++r) {
       for (int64_t c = 0; c < n; ++c) {
         if (lower ? c <= r : c >= r) input(r, c) = a(r, c);

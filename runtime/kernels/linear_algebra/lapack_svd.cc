@@ -28,7 +28,7 @@ absl::Status GesddCall(OpCall& call) {
     using T = ScalarOf<decltype(a)>;
     DenseMatrix<T> u(m, columns), vt(rows, n);
     DenseVector<double> s = DenseVector<double>::Constant(k, kNan);
-    // Vectors that are not asked for are zero; of an empty matrix they are those of the identity.
+    // Vectors that are not asked for are zero; those of an empty matrix are the identity's.
     u.setIdentity();
     vt.setIdentity();
     if (mode == 'N') {

@@ -1,5 +1,6 @@
-// Gives the targets of decompositions.h and lapack.h their kernels in every program that this is linked into. Apart from
-// ../custom_call, since Eigen's decompositions take longer to compile than all other kernels and few programs call them.
+// Registers the kernels of decompositions.h and lapack.h in every program that links this file. It is
+// separate from ../custom_call, since Eigen's decompositions take longer to compile than all other kernels
+// and few programs call them.
 //
 // BUILD: alwayslink = True
 #include "runtime/kernels/custom_call.h"

@@ -1,5 +1,5 @@
-// The matrices that calls of linear algebra read and write: the last two dimensions of arrays, for each index
-// of the others and each device, converted to double precision and back.
+// Reads and writes the matrices of linear algebra calls: the last two dimensions of arrays, for each index of
+// the others and each device, converted to double precision and back.
 #ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_
 #define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_
 
@@ -30,8 +30,8 @@ class MatrixBatches {
  public:
   explicit MatrixBatches(OpCall& call) : call_(call) {}
 
-  // Operand 0 is an array of matrices of floats or complex numbers. Sets count, m, n. With rank 1 it is one
-  // of vectors of n elements.
+  // Requires that operand 0 is an array of matrices (with rank 1: of vectors of n elements) of floats or
+  // complex numbers. Sets count, m, n.
   absl::Status ReadShape(int rank = 2) {
     rank_ = rank;
     const bool known =
@@ -46,11 +46,11 @@ class MatrixBatches {
     per_row_ = 1;
     for (int d = 0; d < shape.rank() - rank; ++d) per_row_ *= shape.dim(d);
     count = per_row_ * (call_.AllUniform() ? 1 : call_.copies());
-    // A matrix, its factors, and what Eigen holds beside them.
+    // A matrix, its factors, and Eigen's scratch memory.
     return call_.CheckMemory(8 * m * n * static_cast<int64_t>(sizeof(complex128)));
   }
 
-  // Makes result number `number` of `type` and these last dimensions; others are those of operand 0.
+  // Adds a result of `type` with these last dimensions; the leading dimensions are those of operand 0.
   absl::Status AddResult(PrimitiveType type, absl::Span<const int64_t> last) {
     const int number = static_cast<int>(results_.size());
     const bool tuple = call_.shape().IsTuple();
@@ -66,7 +66,8 @@ class MatrixBatches {
     return absl::OkStatus();
   }
 
-  // Whether operand `operand` has these last dimensions, the others and the type of operand 0 (or `type`).
+  // Checks that operand `operand` has `type` and these last dimensions; its leading dimensions must be
+  // operand 0's.
   absl::Status CheckOperand(int operand, absl::Span<const int64_t> last, PrimitiveType type) const {
     const Shape expected = WithLeading(type, last);
     if (operand < call_.num_operands() && call_.operand_shape(operand).Compatible(expected)) {
@@ -78,7 +79,7 @@ class MatrixBatches {
                                        : ""));
   }
 
-  // Results made so far, and those that the call declares.
+  // Number of results added so far, and of results that the call declares.
   int num_results() const { return static_cast<int>(results_.size()); }
   int num_declared() const {
     return call_.shape().IsTuple() ? static_cast<int>(call_.shape().tuple_shapes().size()) : 1;
@@ -132,7 +133,7 @@ class MatrixBatches {
   std::vector<Result> results_;
 };
 
-// Calls f(i, a) for each matrix a of operand 0, in double precision; then hands the results over.
+// Calls f(i, a) for each matrix a of operand 0, in double precision; then sets the call's result.
 template <typename F>
 absl::Status ForEachMatrix(MatrixBatches& batches, F&& f) {
   const auto visit = [&](auto zero) {
@@ -155,7 +156,7 @@ inline absl::Status CheckSquare(const MatrixBatches& batches) {
       absl::StrCat("matrices of ", batches.m, " x ", batches.n, "; give square ones"));
 }
 
-// What a call on matrices begins with: the matrices of operand 0. Errors: as ReadShape, CheckSquare.
+// The matrices of operand 0. Errors: as ReadShape, CheckSquare.
 inline absl::StatusOr<MatrixBatches> MatricesOf(OpCall& call) {
   MatrixBatches batches(call);
   RETURN_IF_ERROR(batches.ReadShape());

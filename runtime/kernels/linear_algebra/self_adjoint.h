@@ -1,4 +1,4 @@
-// Eigenvalues of self-adjoint matrices: one instance of the solver for all calls that need it.
+// Eigenvalues of self-adjoint matrices: one instance of the solver for all calls.
 #ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_
 #define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_
 
@@ -7,8 +7,9 @@
 
 namespace toroid {
 
-// Eigenvectors into the columns of v [n,n], eigenvalues ascending into w [n]; a is read from its lower triangle. If a is not finite, or no
-// eigenvalues are found: false, and NaN everywhere. Requires: n > 0.
+// Eigenvectors go to the columns of v [n,n], ascending eigenvalues to w [n]; a is read from its lower
+// triangle. Returns false, with NaN everywhere, if a is not finite or the solver finds no eigenvalues.
+// Requires: n > 0.
 bool SolveSelfAdjoint(const DenseMatrix<double>& a, DenseMatrix<double>* v, DenseVector<double>* w);
 bool SolveSelfAdjoint(const DenseMatrix<complex128>& a, DenseMatrix<complex128>* v, DenseVector<double>* w);
 

@@ -4,8 +4,8 @@
 
 #include "examples/data/counter_random.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/builder.h"
 #include "hlo/gradient/gradient.h"
-#include "hlo/ir/builder.h"
 
 namespace toroid {
 namespace {

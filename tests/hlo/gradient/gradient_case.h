@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "hlo/ir/builder.h"
+#include "hlo/builder/builder.h"
 #include "hlo/ir/literal.h"
 
 namespace toroid {

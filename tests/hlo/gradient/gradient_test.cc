@@ -3,9 +3,9 @@
 #include "hlo/gradient/gradient.h"
 
 #include "gmock/gmock.h"
+#include "hlo/builder/builder.h"
 #include "hlo/gradient/pullback.h"
 #include "hlo/io/hlo_text.h"
-#include "hlo/ir/builder.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "runtime/engine/executor.h"

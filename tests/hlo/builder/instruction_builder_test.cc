@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "hlo/ir/neutral_element.h"
+#include "hlo/builder/neutral_element.h"
 
 #include <limits>
 #include <type_traits>

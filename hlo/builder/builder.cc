@@ -1,4 +1,4 @@
-#include "hlo/ir/builder.h"
+#include "hlo/builder/builder.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,9 +6,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/einsum.h"
+#include "hlo/builder/einsum.h"
+#include "hlo/builder/neutral_element.h"
 #include "hlo/ir/native_types.h"
-#include "hlo/ir/neutral_element.h"
 #include "hlo/ops/infer_shape.h"
 
 namespace toroid {

@@ -1,6 +1,6 @@
 // Einstein's notation for products of two arrays.
-#ifndef TOROID_HLO_IR_EINSUM_H_
-#define TOROID_HLO_IR_EINSUM_H_
+#ifndef TOROID_HLO_BUILDER_EINSUM_H_
+#define TOROID_HLO_BUILDER_EINSUM_H_
 
 #include <cstdint>
 #include <vector>
@@ -26,4 +26,4 @@ absl::StatusOr<Einsum> ParseEinsum(absl::string_view equation, const Shape& lhs,
 
 }  // namespace toroid
 
-#endif  // TOROID_HLO_IR_EINSUM_H_
+#endif  // TOROID_HLO_BUILDER_EINSUM_H_

@@ -1,11 +1,11 @@
 // Loops whose trips are counted.
-#ifndef TOROID_HLO_IR_COUNTED_LOOP_H_
-#define TOROID_HLO_IR_COUNTED_LOOP_H_
+#ifndef TOROID_HLO_BUILDER_COUNTED_LOOP_H_
+#define TOROID_HLO_BUILDER_COUNTED_LOOP_H_
 
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 
 namespace toroid {
 
@@ -15,4 +15,4 @@ Value CountedLoop(InstructionBuilder& b, absl::Span<const Value> state, int64_t 
 
 }  // namespace toroid
 
-#endif  // TOROID_HLO_IR_COUNTED_LOOP_H_
+#endif  // TOROID_HLO_BUILDER_COUNTED_LOOP_H_

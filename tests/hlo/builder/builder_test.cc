@@ -1,12 +1,12 @@
 // BUILD: size = "small"
-#include "hlo/ir/builder.h"
+#include "hlo/builder/builder.h"
 
 #include <memory>
 #include <string>
 
+#include "hlo/builder/neutral_element.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/sharding_text.h"
-#include "hlo/ir/neutral_element.h"
 #include "hlo/ops/verify_module.h"
 #include "tests/status_matchers.h"
 

@@ -1,4 +1,4 @@
-#include "hlo/ir/einsum.h"
+#include "hlo/builder/einsum.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

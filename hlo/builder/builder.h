@@ -7,8 +7,8 @@
 //   ASSIGN_OR_RETURN(auto module, b.Build(b.Maximum(y, b.FullLike(y, 0))));
 //
 // Errors: the first one is kept and given by Build(); the values of later calls then mean nothing.
-#ifndef TOROID_HLO_IR_BUILDER_H_
-#define TOROID_HLO_IR_BUILDER_H_
+#ifndef TOROID_HLO_BUILDER_BUILDER_H_
+#define TOROID_HLO_BUILDER_BUILDER_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "hlo/ir/instruction_builder.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -109,4 +109,4 @@ xla::OpSharding SplitSharding(int rank, int64_t dimension, int64_t n, int64_t nu
 
 }  // namespace toroid
 
-#endif  // TOROID_HLO_IR_BUILDER_H_
+#endif  // TOROID_HLO_BUILDER_BUILDER_H_

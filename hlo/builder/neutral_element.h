@@ -1,6 +1,6 @@
 // The value that leaves others unchanged under a reducing op.
-#ifndef TOROID_HLO_IR_NEUTRAL_ELEMENT_H_
-#define TOROID_HLO_IR_NEUTRAL_ELEMENT_H_
+#ifndef TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_
+#define TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_
 
 #include <optional>
 
@@ -16,4 +16,4 @@ std::optional<Literal> NeutralElement(Opcode opcode, PrimitiveType type);
 
 }  // namespace toroid
 
-#endif  // TOROID_HLO_IR_NEUTRAL_ELEMENT_H_
+#endif  // TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_

@@ -13,8 +13,8 @@
 //
 // Errors: the first one is kept in status(); the values of later calls then mean nothing. Values belong to
 // the computation that they were made in.
-#ifndef TOROID_HLO_IR_INSTRUCTION_BUILDER_H_
-#define TOROID_HLO_IR_INSTRUCTION_BUILDER_H_
+#ifndef TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_
+#define TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_
 
 #include <cstdint>
 #include <memory>
@@ -214,4 +214,4 @@ Shape WithLayoutOf(Shape shape, const Shape& like);
 
 }  // namespace toroid
 
-#endif  // TOROID_HLO_IR_INSTRUCTION_BUILDER_H_
+#endif  // TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_

@@ -1,4 +1,4 @@
-#include "hlo/ir/counted_loop.h"
+#include "hlo/builder/counted_loop.h"
 
 namespace toroid {
 
