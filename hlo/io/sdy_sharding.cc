@@ -1,5 +1,6 @@
 #include "hlo/io/sdy_sharding.h"
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
 
@@ -164,6 +165,36 @@ absl::StatusOr<SdyDim> TakeDim(Scanner& in, const SdyMesh& mesh) {
   return dim;
 }
 
+// The parts of one axis that a reference covers: from `pre` up to `pre * size`.
+bool Overlap(const SdyAxisRef& a, const SdyAxisRef& b, const SdyMesh& mesh) {
+  if (a.name != b.name) return false;
+  int64_t whole = 1;
+  for (const SdyMesh::Axis& axis : mesh.axes) {
+    if (axis.name == a.name) whole = axis.size;
+  }
+  const auto end = [&](const SdyAxisRef& ref) { return ref.size == 0 ? whole : ref.pre * ref.size; };
+  return std::max(a.pre, b.pre) < std::min(end(a), end(b));
+}
+
+// No axis, or part of one, cuts two dimensions, or cuts one and is replicated or unreduced as well.
+absl::Status CheckAxesAreUsedOnce(Scanner& in, const SdySharding& sharding) {
+  std::vector<const SdyAxisRef*> used;
+  const auto use = [&](const std::vector<SdyAxisRef>& axes) -> absl::Status {
+    for (const SdyAxisRef& axis : axes) {
+      for (const SdyAxisRef* other : used) {
+        if (Overlap(axis, *other, sharding.mesh)) {
+          return in.Error(absl::StrCat("axis \"", axis.name, "\" is used twice"));
+        }
+      }
+      used.push_back(&axis);
+    }
+    return absl::OkStatus();
+  };
+  for (const SdyDim& dim : sharding.dims) RETURN_IF_ERROR(use(dim.axes));
+  RETURN_IF_ERROR(use(sharding.replicated));
+  return use(sharding.unreduced);
+}
+
 // mesh, [dims], replicated={...}, unreduced={...} up to ">".
 absl::StatusOr<SdySharding> TakeBody(Scanner& in, const SdyMeshes& meshes) {
   SdySharding sharding;
@@ -196,6 +227,7 @@ absl::StatusOr<SdySharding> TakeBody(Scanner& in, const SdyMeshes& meshes) {
     }
   }
   RETURN_IF_ERROR(in.Expect(">"));
+  RETURN_IF_ERROR(CheckAxesAreUsedOnce(in, sharding));
   return sharding;
 }
 

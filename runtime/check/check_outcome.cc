@@ -15,12 +15,12 @@ using nlohmann::ordered_json;
 // JSON has no infinity and no NaN: 1e308 stands for them.
 double JsonNumber(double value) { return std::isfinite(value) ? value : 1e308; }
 
-ordered_json ToJson(const RoundingErrors& errors) {
+ordered_json ToJson(const RelativeErrors& errors) {
   return {{"rms", JsonNumber(errors.rms)}, {"max", JsonNumber(errors.max)}};
 }
 
 ordered_json ToJson(const Rounding& rounding) {
-  ordered_json json = {{"run", ToJson(rounding.run)}};
+  ordered_json json = {{"allowed", rounding.allowed}, {"run", ToJson(rounding.run)}};
   if (rounding.reference.has_value()) {
     json["reference"] = ToJson(*rounding.reference);
     json["factor"] = JsonNumber(rounding.run_factor);

@@ -11,12 +11,15 @@
 #include "absl/types/span.h"
 #include "hlo/ir/types.h"
 #include "nlohmann/json.hpp"
+#include "runtime/numerics/error_norms.h"
 
 namespace toroid {
 
 // The partitioned program may round this many times as much as the unpartitioned one, and the compiler of a recorded
-// result likewise.
+// result likewise: in programs that do not jump (promote.h), and in those that do. Where a program jumps, as the routing
+// of a mixture of experts does, a rounding may send a token elsewhere.
 inline constexpr double kRoundingFactor = 4;
+inline constexpr double kJumpingFactor = 16;
 // Two runs without rounding (promote.h) agree to this share of an output's largest element.
 inline constexpr double kProofTolerance = 1e-9;
 
@@ -35,16 +38,14 @@ struct Proof {
   int64_t rounding_ops = 0;  // Instructions of the partitioned program that round all the same (promote.h).
 };
 
-// How far results are from that of a run without rounding: the largest over the outputs, relative to the exact result.
-struct RoundingErrors {
-  double rms = 0, max = 0;
-};
+// How far results are from that of a run without rounding: the largest over the outputs of 16 elements and more.
 struct Rounding {
-  RoundingErrors run;
-  std::optional<RoundingErrors> reference, recorded;
-  // Times as far from the exact result as the reference run (the run itself where there is none): the largest over
-  // the outputs (TimesAsFar). More than kRoundingFactor is a difference.
+  RelativeErrors run;
+  std::optional<RelativeErrors> reference, recorded;
+  // Times as far from the exact result as the reference run (the run itself where there is none): the largest over the
+  // outputs. More than `allowed` is a difference.
   double run_factor = 0, recorded_factor = 0;
+  double allowed = kRoundingFactor;
 };
 
 // An output in the list that --promote asks for.

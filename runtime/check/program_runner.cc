@@ -74,6 +74,7 @@ absl::StatusOr<ProgramRun> ProgramRunner::RunPromoted(const Module& module, cons
   ASSIGN_OR_RETURN(ProgramRun run, Run(*promoted.module, wide, {kProofTolerance},
                                        result != nullptr ? &shape : nullptr, what));
   run.rounding_ops = promoted.rounding_ops;
+  run.jumps = promoted.jumps;
   return run;
 }
 

@@ -26,6 +26,7 @@ struct ProgramRun {
   double seconds = 0;
   std::vector<std::string> device_rounding;  // Where devices differ by rounding, a line for each output.
   int64_t rounding_ops = 0;                  // Without rounding: those that round all the same (promote.h).
+  bool jumps = false;                        // Without rounding: some op jumps (promote.h).
 };
 
 class ProgramRunner {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -20,9 +21,9 @@ namespace {
 // 2^29 times as much as f64.
 constexpr double kVanishing = 1e-6;
 
-// Elements of an output from which on the ratio of the errors of two runs in the declared types means something: the
-// ratio of the root mean squares of 16 random errors exceeds 4 once in a million times.
-constexpr int64_t kFewestForRatio = 16;
+// Elements of an output from which on its error says how much a program rounds: the ratio of the root mean squares of 16
+// random errors exceeds 4 once in a million times.
+constexpr int64_t kFewestMeasured = 16;
 
 void AppendLeafTypes(const Shape& shape, std::vector<PrimitiveType>* types) {
   for (const Shape& element : shape.tuple_shapes()) AppendLeafTypes(element, types);
@@ -50,6 +51,7 @@ class Checker {
     const bool wanted = !check_.tolerance_is_given || check_.promote;
     if (wanted && NeedsExactResult()) RETURN_IF_ERROR(RunWithoutRounding());
     JudgeReference();
+    if (!reference_.has_value() && exact_.has_value()) MeasureYardstick();
     JudgeRecorded();
     ReportOutputs();
     return std::move(outcome_);
@@ -121,6 +123,7 @@ class Checker {
     if (!reference_.has_value()) return;
     if (exact_program_.has_value() && exact_.has_value()) {
       Prove();
+      MeasureYardstick();
       JudgeRounding();
     }
     if (check_.tolerance_is_given || !outcome_.proof.has_value()) {
@@ -180,66 +183,81 @@ class Checker {
     return largest;
   }
 
-  double FloorOf(size_t output) const {
+  double ToleranceOf(size_t output) const {
     const size_t leaf = check_.tolerances.size() == 1 ? 0 : output;
-    const double tolerance =
-        leaf < check_.tolerances.size() ? check_.tolerances[leaf] : Tolerance(types_[output]);
-    return tolerance / kRoundingFactor;
+    return leaf < check_.tolerances.size() ? check_.tolerances[leaf] : Tolerance(types_[output]);
   }
 
-  static void AddLargest(const ErrorNorms& norms, RoundingErrors* errors) {
-    errors->rms = std::max(errors->rms, norms.exact_rms > 0 ? norms.rms / norms.exact_rms : norms.rms);
-    errors->max = std::max(errors->max, norms.exact_max > 0 ? norms.max / norms.exact_max : norms.max);
+  // The errors of few elements, or of noise around zero, are chance: they measure nothing.
+  bool IsMeasured(size_t output, const ErrorNorms& errors) const {
+    if (!IsFloat(types_[output]) && !IsComplex(types_[output])) return false;
+    return errors.elements >= kFewestMeasured && (output >= vanishes_.size() || !vanishes_[output]);
   }
 
-  // How far the runs in the declared types are from the exact result. The partitioned one may be farther by a factor.
+  static void TakeLarger(const RelativeErrors& errors, RelativeErrors* largest) {
+    largest->rms = std::max(largest->rms, errors.rms);
+    largest->max = std::max(largest->max, errors.max);
+  }
+
+  // How far the run is from the exact result by which others are judged. Outputs share the roundings of a program, one
+  // more, one less by chance, so each is judged by the worst of those with its tolerance.
+  void MeasureYardstick() {
+    const Literal& declared = reference_.has_value() ? reference_->result : run_.result;
+    const std::vector<ErrorNorms> errors = ErrorsFrom(*exact_, declared);
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if (IsMeasured(i, errors[i])) TakeLarger(Relative(errors[i]), &yardstick_[ToleranceOf(i)]);
+    }
+    outcome_.rounding.emplace();
+    if (exact_program_->jumps) outcome_.rounding->allowed = kJumpingFactor;
+    RelativeErrors all;
+    for (const auto& [tolerance, largest] : yardstick_) TakeLarger(largest, &all);
+    (reference_.has_value() ? outcome_.rounding->reference.emplace() : outcome_.rounding->run) = all;
+  }
+
+  double FactorOf(size_t output, const ErrorNorms& errors) {
+    return TimesAsFar(Relative(errors), yardstick_[ToleranceOf(output)],
+                      ToleranceOf(output) / outcome_.rounding->allowed);
+  }
+
+  // The run in the declared types may be farther from the exact result than the reference run by a factor.
   void JudgeRounding() {
     if (!run_.result.shape().Compatible(reference_->result.shape())) return;
-    Rounding rounding;
-    rounding.reference.emplace();
-    const std::vector<ErrorNorms> run = ErrorsFrom(*exact_, run_.result),
-                                  reference = ErrorsFrom(*exact_, reference_->result);
-    for (size_t i = 0; i < run.size(); ++i) {
-      // The errors of few elements, or of noise around zero, are chance: their ratio says nothing.
-      if (!IsFloat(types_[i]) && !IsComplex(types_[i])) continue;
-      if (run[i].elements < kFewestForRatio || vanishes_[i]) continue;
-      AddLargest(run[i], &rounding.run);
-      AddLargest(reference[i], &*rounding.reference);
-      const double factor = TimesAsFar(run[i], reference[i], FloorOf(i));
+    Rounding& rounding = *outcome_.rounding;
+    const std::vector<ErrorNorms> errors = ErrorsFrom(*exact_, run_.result);
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if (!IsMeasured(i, errors[i])) continue;
+      TakeLarger(Relative(errors[i]), &rounding.run);
+      const double factor = FactorOf(i, errors[i]);
       rounding.run_factor = std::max(rounding.run_factor, factor);
-      if (factor > kRoundingFactor && !check_.tolerance_is_given) {
-        Differs(absl::StrCat("output ", i, " is ", absl::StrFormat("%.3g", factor),
-                             " times as far from the exact result as the unpartitioned run's, more than ",
-                             kRoundingFactor, "; without rounding both compute the same"));
-      }
+      if (factor <= rounding.allowed || check_.tolerance_is_given) continue;
+      Differs(absl::StrCat("output ", i, " is ", absl::StrFormat("%.3g", factor),
+                           " times as far from the exact result as the unpartitioned run, more than ",
+                           rounding.allowed, "; without rounding both compute the same"));
     }
-    outcome_.rounding = rounding;
   }
 
   void JudgeRecorded() {
     if (check_.recorded == nullptr) return;
-    const Comparison* plain = &*from_recorded_;
-    const bool same_shape = run_.result.shape().Compatible(check_.recorded->shape());
-    std::vector<ErrorNorms> recorded, yardstick;
-    if (exact_.has_value() && same_shape) {
-      recorded = ErrorsFrom(*exact_, *check_.recorded);
-      yardstick = ErrorsFrom(*exact_, reference_.has_value() ? reference_->result : run_.result);
-      if (!outcome_.rounding.has_value()) outcome_.rounding.emplace();
+    const Comparison& plain = *from_recorded_;
+    std::vector<ErrorNorms> errors;
+    if (outcome_.rounding.has_value() && run_.result.shape().Compatible(check_.recorded->shape())) {
+      errors = ErrorsFrom(*exact_, *check_.recorded);
       outcome_.rounding->recorded.emplace();
     }
-    for (size_t i = 0; i < plain->outputs.size(); ++i) {
-      double factor = 0;
-      if (i < recorded.size()) {
-        factor = TimesAsFar(recorded[i], yardstick[i], FloorOf(i));
-        AddLargest(recorded[i], &*outcome_.rounding->recorded);
-        if (!reference_.has_value()) AddLargest(yardstick[i], &outcome_.rounding->run);
-        outcome_.rounding->recorded_factor = std::max(outcome_.rounding->recorded_factor, factor);
+    for (size_t i = 0; i < plain.outputs.size(); ++i) {
+      bool is_rounding = false;
+      if (i < errors.size()) {
+        const double factor = FactorOf(i, errors[i]);
+        // A yardstick that overflowed measures nothing.
+        is_rounding = !check_.tolerance_is_given && factor <= outcome_.rounding->allowed &&
+                      std::isfinite(yardstick_[ToleranceOf(i)].max);
+        if (IsMeasured(i, errors[i])) {
+          TakeLarger(Relative(errors[i]), &*outcome_.rounding->recorded);
+          outcome_.rounding->recorded_factor = std::max(outcome_.rounding->recorded_factor, factor);
+        }
       }
-      // A yardstick that overflowed measures nothing.
-      const bool by_rounding = i < recorded.size() && !check_.tolerance_is_given &&
-                               std::isfinite(yardstick[i].max) && factor <= kRoundingFactor;
-      if (!plain->outputs[i].equal && !by_rounding) {
-        Differs(i, "the recorded result", plain->outputs[i].difference);
+      if (!plain.outputs[i].equal && !is_rounding) {
+        Differs(i, "the recorded result", plain.outputs[i].difference);
       }
     }
   }
@@ -277,9 +295,10 @@ class Checker {
   std::vector<PrimitiveType> types_;  // By output.
   std::optional<ProgramRun> reference_;
   std::optional<Comparison> plain_, from_recorded_;
-  std::optional<ProgramRun> exact_program_;  // Without rounding, as the next one.
-  std::optional<Literal> exact_;             // Of the reference, or of the program where there is none.
-  std::vector<bool> proven_, vanishes_;      // By output.
+  std::optional<ProgramRun> exact_program_;     // Without rounding, as the next one.
+  std::optional<Literal> exact_;                // Of the reference, or of the program where there is none.
+  std::vector<bool> proven_, vanishes_;         // By output.
+  std::map<double, RelativeErrors> yardstick_;  // By tolerance.
   CheckOutcome outcome_;
 };
 

@@ -29,9 +29,10 @@ struct RunCheck {
 // With a reference: both programs run in the declared types and, if these are narrower than f64, once more without
 // rounding (promote.h). Without rounding they must agree to kProofTolerance; that is the proof. An output that is zero
 // but for rounding in all of these runs agrees, too. In the declared types the partitioned run must be within the
-// tolerances of the exact result, or at most kRoundingFactor times as far from it as the unpartitioned run.
-// With a recorded result: it must be within the tolerances, or at most kRoundingFactor times as far from the exact
-// result as the unpartitioned run, whichever way its compiler rounds.
+// tolerances of the exact result, or at most kRoundingFactor (kJumpingFactor) times as far from it as the unpartitioned
+// run is in the worst output of that tolerance.
+// With a recorded result: it must be within the tolerances of the run, or not farther from the exact result than that,
+// whichever way its compiler rounds.
 // A tolerance that is given replaces both rules. Without memory for the runs without rounding the tolerances decide.
 // Errors: those of the runs.
 absl::StatusOr<CheckOutcome> CheckRun(const RunCheck& check, const ProgramRun& run, ProgramRunner& runner);

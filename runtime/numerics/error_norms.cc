@@ -100,9 +100,14 @@ std::vector<ErrorNorms> ErrorsFrom(const Literal& exact, const Literal& value) {
   return errors;
 }
 
-double TimesAsFar(const ErrorNorms& value, const ErrorNorms& yardstick, double floor) {
-  return std::max(Ratio(value.rms, std::max(yardstick.rms, floor * yardstick.exact_rms)),
-                  Ratio(value.max, std::max(yardstick.max, floor * yardstick.exact_max)));
+RelativeErrors Relative(const ErrorNorms& errors) {
+  return {errors.exact_rms > 0 ? errors.rms / errors.exact_rms : errors.rms,
+          errors.exact_max > 0 ? errors.max / errors.exact_max : errors.max};
+}
+
+double TimesAsFar(const RelativeErrors& errors, const RelativeErrors& yardstick, double floor) {
+  return std::max(Ratio(errors.rms, std::max(yardstick.rms, floor)),
+                  Ratio(errors.max, std::max(yardstick.max, floor)));
 }
 
 }  // namespace toroid

@@ -24,9 +24,15 @@ struct ErrorNorms {
 // One entry per array leaf, in pre-order. Requires: shapes that differ in float types alone.
 std::vector<ErrorNorms> ErrorsFrom(const Literal& exact, const Literal& value);
 
-// How many times as far from the exact result `value` is as `yardstick`, in the norm where that is more. An error of the
-// yardstick below `floor`, relative to the exact result, counts as `floor`. 0 where `value` has no error.
-double TimesAsFar(const ErrorNorms& value, const ErrorNorms& yardstick, double floor);
+// Errors relative to the exact result; absolute where that is zero.
+struct RelativeErrors {
+  double rms = 0, max = 0;
+};
+RelativeErrors Relative(const ErrorNorms& errors);
+
+// How many times `errors` is the yardstick, in the norm where that is more. A yardstick below `floor` counts as `floor`.
+// 0 where there is no error.
+double TimesAsFar(const RelativeErrors& errors, const RelativeErrors& yardstick, double floor);
 
 }  // namespace toroid
 

@@ -83,6 +83,7 @@ class Promoter {
   }
 
   int64_t rounding_ops() const { return rounding_ops_; }
+  bool jumps() const { return jumps_; }
 
  private:
   absl::Status AddComputation(const Computation& source) {
@@ -112,6 +113,7 @@ class Promoter {
       operands[i] = rounded;
     }
     rounding_ops_ += rounds;
+    jumps_ |= rounds || source.opcode() == Opcode::kSign;
     Instruction* clone;
     if (IsIdentityWithoutRounding(source)) {
       clone = b.Op(Opcode::kCopy, PromotedShape(source.shape()), {operands[0]});
@@ -160,6 +162,7 @@ class Promoter {
   Module* const target_;
   absl::flat_hash_map<const Computation*, Computation*> computations_;
   int64_t rounding_ops_ = 0;
+  bool jumps_ = false;
 };
 
 }  // namespace
@@ -225,6 +228,7 @@ absl::StatusOr<PromotedModule> PromoteModule(const Module& module) {
   Promoter promoter(module, promoted.module.get());
   RETURN_IF_ERROR(promoter.Run());
   promoted.rounding_ops = promoter.rounding_ops();
+  promoted.jumps = promoter.jumps();
   return promoted;
 }
 

@@ -38,6 +38,7 @@ bool ComputesBelowF64(const Module& module);
 struct PromotedModule {
   std::unique_ptr<Module> module;
   int64_t rounding_ops = 0;  // Instructions that round an operand to a type below f64 first.
+  bool jumps = false;        // Some op jumps where its operand changes by little: those above, or sign.
 };
 
 // The module shares arenas with `module`. Shardings and the record of a partitioning stay.

@@ -49,18 +49,23 @@ TEST(ErrorNormsTest, OneEntryPerArrayLeaf) {
   EXPECT_EQ(ErrorsFrom(exact, exact).size(), 3);
 }
 
+TEST(ErrorNormsTest, RelativeErrorsAreAbsoluteWhereTheExactResultIsZero) {
+  const RelativeErrors some = Relative({.rms = 1, .max = 2, .exact_rms = 4, .exact_max = 5});
+  EXPECT_EQ(some.rms, 0.25);
+  EXPECT_EQ(some.max, 0.4);
+  const RelativeErrors zero = Relative({.rms = 1, .max = 2});
+  EXPECT_EQ(zero.rms, 1);
+  EXPECT_EQ(zero.max, 2);
+}
+
 TEST(ErrorNormsTest, TimesAsFarTakesTheWorseNorm) {
-  const ErrorNorms yardstick = {.rms = 1, .max = 2, .exact_rms = 10, .exact_max = 20};
-  ErrorNorms value = yardstick;
-  EXPECT_EQ(TimesAsFar(value, yardstick, 0), 1);
-  value.max = 8;
-  EXPECT_EQ(TimesAsFar(value, yardstick, 0), 4);
-  value.rms = 6;
-  EXPECT_EQ(TimesAsFar(value, yardstick, 0), 6);
-  // An error of the yardstick below a fifth of the exact result counts as a fifth.
-  EXPECT_EQ(TimesAsFar(value, yardstick, 0.2), 3);
-  EXPECT_EQ(TimesAsFar(ErrorNorms(), ErrorNorms(), 0), 0);
-  EXPECT_EQ(TimesAsFar(value, ErrorNorms(), 0), INFINITY);
+  const RelativeErrors yardstick = {.rms = 0.1, .max = 0.2};
+  EXPECT_EQ(TimesAsFar(yardstick, yardstick, 0), 1);
+  EXPECT_DOUBLE_EQ(TimesAsFar({.rms = 0.1, .max = 0.8}, yardstick, 0), 4);
+  EXPECT_DOUBLE_EQ(TimesAsFar({.rms = 0.6, .max = 0.8}, yardstick, 0), 6);
+  EXPECT_DOUBLE_EQ(TimesAsFar({.rms = 0.6, .max = 0.8}, yardstick, 0.4), 2);
+  EXPECT_EQ(TimesAsFar({}, {}, 0), 0);
+  EXPECT_EQ(TimesAsFar(yardstick, {}, 0), INFINITY);
 }
 
 }  // namespace
