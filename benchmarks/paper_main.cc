@@ -1,8 +1,9 @@
 // paper: everything of GShard's paper that Toroid reproduces, one benchmark after the other.
 //
 //   bazel run -c opt //benchmarks:paper
-// Runs the commands below and writes their tables and plots into benchmarks/results/, and docs/reproduction.md from them. Ends with a line for each: its time,
-// and whether it ran. Exit status 1 if one did not.
+// Runs the commands below, writes their tables and plots into benchmarks/results/, and makes
+// docs/reproduction.md from them. Ends with one line per command: its time, and whether it succeeded. Exit
+// status 1 if one failed.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -54,10 +55,10 @@ numbers stand beside predicted costs. A small model trained on real names, with 
 it and what not, is in [training.md](training.md).
 )";
 
-// docs/reproduction.md, from the results.
+// Writes docs/reproduction.md from the results.
 absl::Status WritePage() {
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  if (workspace == nullptr) return absl::OkStatus();  // Only `bazel run` says where the page is.
+  if (workspace == nullptr) return absl::OkStatus();  // Only `bazel run` tells where the page is.
   std::string page = kIntroduction;
   for (const Reproduced& benchmark : kBenchmarks) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(ResultPath(absl::StrCat(benchmark.name, ".txt"))));

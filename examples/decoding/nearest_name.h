@@ -1,8 +1,7 @@
 // Translates a name by copying that of the nearest training name: the baseline that a model must beat.
 //
 //   edit distance of a and b: the fewest insertions, deletions and replacements of characters (code points)
-//   that turn a
-//                             into b
+//                             that turn a into b
 //   normalized: divided by the number of characters of the longer one, so at most 1; 0 if both are empty
 // Source: Levenshtein, Soviet Physics Doklady 10(8), 1966.
 #ifndef TOROID_EXAMPLES_DECODING_NEAREST_NAME_H_

@@ -2,8 +2,7 @@
 //
 // Per weight X with gradient G, at step t = 1, 2, ...:
 //   decay b = min(0.99, 1 - t^-0.8)
-//   R = b R + (1 - b) mean of (G^2 + 1e-30) over the weight's largest dimension,  C likewise over its second
-//   largest
+//   R = b R + (1 - b) mean of (G^2 + 1e-30) over the largest dimension, C likewise over the second largest
 //   V = R C / mean of R                           (weights of one dimension: V itself is kept)
 //   U = G / sqrt(V),  U / max(1, RMS(U) / clip)
 //   X - U * max(1e-3, RMS(X)) * rate / sqrt(max(t, flat_steps))

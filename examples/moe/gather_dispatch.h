@@ -3,10 +3,10 @@
 // Slot e C + c of a group is place c in the buffer of expert e. The region is manual along the axes of the
 // groups; in it x is [G/D,S,M]:
 //
-//   s_indices[g, slot] = the token that has the slot, S for none           scatter of 2 S numbers
-//   expert_in[e,g,c]   = x[g, s_indices[g, e C + c]], 0 for none           gather of E C rows
-//   y[g,s]             = sum over both choices of gate * expert_out[g, slot of the choice]     2 gathers of S
-//                      rows
+//   s_indices[g, slot] = the token that has the slot, S for none              scatter of 2 S numbers
+//   expert_in[e,g,c]   = x[g, s_indices[g, e C + c]], 0 for none              gather of E C rows
+//   y[g,s]             = sum over both choices of                             2 gathers of S rows
+//                        gate * expert_out[g, slot of the choice]
 //
 // The compiler, for which an index may point anywhere, does not need to know that rows come from the token's
 // own group. Values equal those of the one-hot einsums, and so do the collectives: the experts' buffers leave

@@ -5,8 +5,8 @@
 // copy d are place z = s D + d of Z = S D, one on each device. One program computes all places at once, on
 // one microbatch per stage, in a loop of m + S - 1 trips for m microbatches:
 //
-//   in    = first stage: the next microbatch of the stream; other stages: the result of the stage before in
-//   the last trip
+//   in    = first stage: the next microbatch of the stream; other stages: the last trip's result of the stage
+//           before
 //   state = layers(in)
 //   the stream moves on by one stage; the last stage's result takes the place at its end
 //

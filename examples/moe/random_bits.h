@@ -3,10 +3,9 @@
 //
 // Element i of a stream is a hash of (seed, site, i), so each device computes its own part of an array, and
 // the stream is the same on any number of devices. The backward pass may compute it again.
-//   row r of the array (all dimensions but the last): a = Mix(r ^ s1), c = Mix(r + s2), with keys s1, s2 of
-//   seed and site
-//   element j of the row:                             Mix(c + Fold((j ^ a) * 0x9e3779b1)), Fold(x) = x ^ (x
-//   >> 15)
+//   row r of the array (all dimensions but the last): a = Mix(r ^ s1), c = Mix(r + s2),
+//                                                     with keys s1, s2 of seed and site
+//   element j of the row: Mix(c + Fold((j ^ a) * 0x9e3779b1)), Fold(x) = x ^ (x >> 15)
 // Mix is a permutation of 32 bits whose every output bit depends on every input bit nearly evenly.
 // Source of Mix: Wellons, "Prospecting for Hash Functions", 2018, lowbias32.
 #ifndef TOROID_EXAMPLES_MOE_RANDOM_BITS_H_

@@ -4,8 +4,8 @@
 // The programs are annotated as in the paper: inputs split by group over all devices, experts split, gate
 // weights replicated, the dispatched tokens split by expert. Propagation finds all other shardings.
 //
-//   loss = mean over target tokens of -log p(label) + aux_weight * E^2 * mean over groups and MoE layers of
-//   aux
+//   loss = mean over target tokens of -log p(label)
+//          + aux_weight * E^2 * mean over groups and MoE layers of aux
 //
 // Source: GShard, arXiv:2006.16668, Algorithm 1 (gating in groups of S tokens), Algorithm 2 (layer), Table 1
 // and appendix A.2 (sizes). Chosen here: sinusoidal positions.
@@ -47,8 +47,7 @@ Losses BuildLosses(const Batch& batch, Value uniform, ModelBuilder* m);
 //   source_tokens, target_tokens, labels  s32[G,B,L]
 //   uniform                               f32[MoE layers,G,S], draws in [0, 1) that keep or drop second
 //                                         experts
-//   weights by name ("encoder.layer_1.moe.wi"): the tables, then those of layers in the order of their first
-//   use
+//   weights by name ("encoder.layer_1.moe.wi"): the tables, then the layers' in the order of their first use
 // Result: f32[], the loss, without dropout and smoothing.
 // Errors: those of MoeTransformerConfig::Check.
 absl::StatusOr<std::unique_ptr<Module>> BuildMoeTransformer(const MoeTransformerConfig& config);
