@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder
 
 struct ErrorSummary {
   int count = 0;
-  double median = 0, ninetieth = 0, worst = 0;  // Of |model / compiler - 1|.
+  double median = 0, ninetieth = 0, worst = 0;  // |model / compiler - 1|
   double ratio = 0;                             // Sum of the model's times over sum of the compiler's.
 };
 ErrorSummary Summarize(const std::vector<ChipEstimate>& estimates);

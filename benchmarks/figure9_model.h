@@ -38,7 +38,7 @@ struct Figure9Point {
 absl::StatusOr<std::vector<Figure9Point>> SimulateFigure9();
 
 struct MeanAndWorst {
-  double mean = 0, worst = 0;  // Of absolute relative errors.
+  double mean = 0, worst = 0;  // Absolute relative errors.
 };
 MeanAndWorst Summarize(const std::vector<double>& errors);
 

@@ -19,7 +19,7 @@
 namespace toroid {
 
 struct RepeatedWork {
-  double all_milliseconds = 0;  // Of the whole program, without communication.
+  double all_milliseconds = 0;  // The whole program, without communication.
   int64_t values = 0;           // Number of values made a second time.
   double milliseconds = 0;      // Spent on making them again.
   double gibibytes = 0;         // Allocated beside arguments and results.

@@ -160,7 +160,7 @@ absl::StatusOr<Table4Point> Simulated(const Program& program, int64_t cores,
     point.communication_seconds += seconds;
     collectives->insert(collective.kind);
     if (collective.link_load < 0) continue;
-    double busy = 0;  // Of links.
+    double busy = 0;  // Links.
     for (const float load : prediction.network.link_loads[collective.link_load]) busy += std::max(load, 0.0f);
     point.carried_bytes += busy * seconds * link_rate / static_cast<double>(cores);
   }

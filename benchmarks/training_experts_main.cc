@@ -43,7 +43,7 @@ struct Run {
   std::string sentences;
   LearningCurve curve;
   std::vector<MoeTraining::LanguagesLoss> languages;
-  std::vector<std::string> language_names;  // Of each part, "FIRST to LAST".
+  std::vector<std::string> language_names;  // By part: "FIRST to LAST".
 };
 
 // The last smoothed value.

@@ -25,7 +25,7 @@ struct DecodePredictionOptions {
 struct DecodePrediction {
   Prediction prediction;
   std::string machine;
-  int64_t cores = 0, sentences = 0;  // Of the whole pod; a step gives one word of each sentence.
+  int64_t cores = 0, sentences = 0;  // The whole pod; a step gives one word of each sentence.
   int64_t capacity = 0;
   double tokens_per_second = 0;
   double build_seconds = 0, partition_seconds = 0, simulate_seconds = 0;

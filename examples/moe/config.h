@@ -28,7 +28,7 @@ absl::StatusOr<Dispatch> ParseDispatch(absl::string_view word);
 
 struct MoeTransformerConfig {
   int64_t devices = 2048;
-  int64_t layers = 36;            // Of both stacks; each has half.
+  int64_t layers = 36;            // Both stacks together; each has half.
   int64_t experts = 2048;         // E, per MoE layer; 0: every layer is dense.
   int64_t groups = 2048;          // G
   int64_t sequences = 4;          // Per group.
@@ -63,7 +63,7 @@ struct MoeTransformerConfig {
   bool bf16_scores = false;
 
   // ---- In training
-  double dropout = 0.1;  // Of the embedded input, of each sublayer's output, of attention weights.
+  double dropout = 0.1;  // For the embedded input, each sublayer's output, and attention weights.
   // Share of a label's probability that is spread over the whole vocabulary.
   double label_smoothing = 0.1;
   // Whether token 0 is padding: it is not attended to, takes no place in an expert's buffer, and has no loss

@@ -48,8 +48,8 @@ struct DecodeStep {
   std::unique_ptr<Module> module;
   // The arrays of DecodeState, then keys and values of each layer, [G,B,T*K,N,D].
   std::vector<std::string> state;
-  std::vector<std::string>
-      memory;  // Keys and values of the source by layer, [G,B,L,N,D]; with padding also pred[G,B,L].
+  // Keys and values of the source by layer, [G,B,L,N,D]; with padding also pred[G,B,L].
+  std::vector<std::string> memory;
   std::vector<std::string> weights;
 };
 

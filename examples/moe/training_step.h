@@ -37,8 +37,8 @@ struct TrainingStep {
   std::unique_ptr<Module> module;   // Annotated, not partitioned.
   std::vector<StateArray> state;    // The step counter s32[], the weights, the optimizer's arrays.
   std::vector<std::string> inputs;  // Names of the parameters after the state.
-  std::vector<std::string>
-      metrics;  // Names of the results behind the state: those of Losses (transformer.h).
+  // Names of the results after the state: those of Losses (transformer.h).
+  std::vector<std::string> metrics;
 };
 
 // Which values of the forward pass are kept for the backward pass (hlo/gradient/remat_policy.h).

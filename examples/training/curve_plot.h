@@ -15,7 +15,7 @@ namespace toroid {
 
 struct PlotLine {
   std::string title;
-  std::vector<double> x, y;  // Of equal length.
+  std::vector<double> x, y;  // Equally long.
   bool points = false;       // Draws a mark at each point.
 };
 

@@ -180,8 +180,8 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
   PrintModel(*training);
   std::printf("step's program built, differentiated and partitioned in %.2f s\n", making.Seconds());
   std::fflush(stdout);
-  std::unique_ptr<BeamDecoder>
-      decoder;  // Made first, so that flags that fit no decoder are told before training.
+  // Made first, so that an error in the decoder's flags is found before training.
+  std::unique_ptr<BeamDecoder> decoder;
   if (command.beam > 0) {
     ASSIGN_OR_RETURN(decoder, MakeTaskDecoder(training->task(), training->config(), {.beam = command.beam},
                                               kNamesAtATime, command.options.trainer.threads));

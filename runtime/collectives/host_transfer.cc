@@ -235,7 +235,7 @@ absl::Status Zeros(const OpCall& call, const Shape& shape, MeshBuffer* result) {
 }
 
 struct Message {
-  int64_t place, target;         // Of the sender; the receiving device.
+  int64_t place, target;         // The sender's place; the receiving device.
   int source_rank, target_rank;  // Ranks of the sender and of the target.
   MeshBuffer value;              // Set on the target's rank.
 };

@@ -59,7 +59,7 @@ TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
             100);
 }
 
-// 2^60 calls, of which only 60 are distinct.
+// 2^60 calls, but only 60 distinct ones.
 TEST(EstimatePeakTest, CallsThatNestTwoByTwoAreRefusedAtOnce) {
   const auto module = [](int levels) {
     std::string computations = "f0 { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }\n";
