@@ -155,7 +155,7 @@ absl::Status ChooseRemat(const MoeTransformerConfig& config, const TrainingOptio
   if (remat == Remat::kNone || remat == Remat::kDots) return absl::OkStatus();
   if (config.stages > 1) {
     if (remat == Remat::kLayers) return absl::OkStatus();
-    return absl::UnimplementedError("a pipeline's stages are computed again whole: say layers");
+    return absl::UnimplementedError("a pipeline can only recompute whole stages; use layers");
   }
   const std::vector<const Instruction*> inputs(m.layer_inputs().begin(), m.layer_inputs().end());
   RETURN_IF_ERROR(KeepLayerInputs(*m.b().computation(), inputs, &m.gradient_options()));

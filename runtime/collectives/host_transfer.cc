@@ -217,7 +217,8 @@ absl::StatusOr<std::vector<int64_t>> TargetsOf(const OpCall& call) {
 
 absl::Status CheckNotLifted(const OpCall& call) {
   if (!call.mesh().lifted) return absl::OkStatus();
-  return absl::UnimplementedError("a transfer inside a computation over elements");
+  return absl::UnimplementedError(
+      "a transfer in a computation that is applied to single elements, such as a reducer");
 }
 
 // Zeros on every device.

@@ -256,7 +256,7 @@ TEST(PipelineTest, StagesThatDoNotComeOutEvenAreRefused) {
   TrainingOptions options;
   options.remat = Remat::kLayerDots;
   EXPECT_THAT(BuildTrainingStep(ConfigOf(kCases[1]), options),
-              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("say layers")));
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("use layers")));
 }
 
 }  // namespace
